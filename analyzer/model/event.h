@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One event of a recording, the same for every kind of source.
+ *
+ * Sources hand events out in time order, process after process; strings, pools, places, sites and
+ * threads are dense indexes into the tables of struct model. Index 0 of the texts and of the sites
+ * means "none"; a pool always exists.
+ */
+#ifndef MEMTIDE_MODEL_EVENT_H
+#define MEMTIDE_MODEL_EVENT_H
+
+#include <stdint.h>
+
+enum event_kind {
+    EVENT_ALLOC,        /* address, value = size in bytes, site, pool, place */
+    EVENT_FREE,         /* address, pool; value = size in bytes if the source says it, else 0 */
+    EVENT_ALLOC_FAILED, /* value = size in bytes, site, pool, place; address = status */
+    EVENT_RESERVED,     /* value = bytes the pool holds from below; pool, place */
+    EVENT_OPERATOR_BEGIN, /* text; on this thread */
+    EVENT_OPERATOR_END,
+    EVENT_RANGE_BEGIN, /* text, address = range id */
+    EVENT_RANGE_END,   /* address = range id */
+    EVENT_MARK,        /* text */
+    EVENT_STEP_BEGIN,  /* value = step number, from 1 */
+    EVENT_STEP_END,    /* value = step number */
+    EVENT_TAG_BEGIN,   /* text = owner; on this thread */
+    EVENT_TAG_END,
+    EVENT_LAUNCH, /* text = kernel, place */
+    EVENT_ACCESS, /* address, value = size in bytes, pool; text unused */
+    EVENT_SAMPLE, /* text = counter, value = bytes, place */
+    EVENT_DEVICE, /* text, place, value = status */
+    EVENT_KIND_COUNT
+};
+
+struct event {
+    uint64_t time_ns; /* since the start of the run, CLOCK_MONOTONIC */
+    uint64_t address;
+    uint64_t value;
+    uint32_t text;
+    uint32_t site;
+    uint32_t thread;
+    uint16_t pool;
+    uint16_t place;
+    uint16_t process;
+    uint8_t kind; /* enum event_kind */
+};
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How the events of a chunk become columns, and back. Writer and reader share this predictor.
+ *
+ * A chunk's raw payload:
+ *
+ *   varint count of columns, then per column: varint number, varint length in bytes
+ *   the bytes of the columns, in the same order
+ *
+ *   column 0      one byte an event: record code in the low 5 bits, hit bits above
+ *   column 1      time: varint difference to the event before, in time units; the first one to
+ *                 the chunk's first_time
+ *   column c*8+p  field p of the records with code c; columns that stay empty are left out
+ *
+ * A reader passes over columns it does not know, so new records and fields hurt nobody.
+ *
+ * Encodings (all varint):
+ *   PLAIN         the value
+ *   DELTA         zigzag difference to the same field of the record of this code before
+ *   DICTIONARY    0 and then a new value, which gets the next number from 1; else that number
+ *   BYTES         length, then the bytes
+ *   SITE          like DICTIONARY, with one dictionary for all sites of the chunk, new values as
+ *                 zigzag difference to the newest; nothing at all if the hit bit is set: then it
+ *                 is the site that followed the last two sites when they last met
+ *   SIZE_AT_SITE  nothing if the hit bit is set: then it is the last size at this site
+ *   NEW_ADDRESS   nothing if the hit bit is set: then it is the address that the predictor below
+ *                 expects; else zigzag difference to the last address that was not expected
+ *   OLD_ADDRESS   hit bit: the block was made in this chunk; the value is how many blocks were
+ *                 made since; else zigzag difference to the last old address coded so
+ *
+ * The hit bit of field p (p < 3) is bit 5 + p of the event's byte in column 0.
+ *
+ * Addresses are expected from how allocators work: the block freed last among those of the same
+ * size class and made in this chunk comes first; when there is none, the place right behind the
+ * last unexpected or carved block. Measured in docs/trace-format.md.
+ */
+#ifndef MEMTIDE_COLUMNS_H
+#define MEMTIDE_COLUMNS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "memtide/format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    MT_COLUMN_CODE = 0,
+    MT_COLUMN_TIME = 1,
+    MT_FIELDS_MAX = 8,
+    MT_COLUMN_END = MT_RECORD_CODE_END * MT_FIELDS_MAX,
+    MT_CODE_BITS = 5,
+    MT_CODE_MASK = (1 << MT_CODE_BITS) - 1,
+    MT_DICTIONARY_END = MT_CHUNK_EVENTS_MAX + 1, /* numbers 1 .. one a event at most */
+    MT_FOLLOW_SLOTS = 4096,
+    MT_SIZE_CLASSES = 2048
+};
+
+/* The made blocks of a chunk are numbered from 1; 0 is none. */
+struct mt_predictor {
+    uint32_t made_count;
+    uint32_t site_before, site_before_that; /* dictionary numbers */
+    uint64_t carve_address;                 /* where the next fresh block is expected */
+    uint64_t unexpected_address;            /* the last new address that was coded */
+    uint64_t old_address;                   /* the last old address that was coded */
+    uint16_t follow[MT_FOLLOW_SLOTS];       /* site number by the two before */
+    uint16_t free_top[MT_SIZE_CLASSES];     /* block number freed last, by size class */
+    uint64_t size_at_site[MT_DICTIONARY_END];
+    uint64_t address[MT_CHUNK_EVENTS_MAX + 1];
+    uint16_t size_class[MT_CHUNK_EVENTS_MAX + 1];
+    uint16_t free_below[MT_CHUNK_EVENTS_MAX + 1]; /* block freed before it, same class */
+};
+
+/* size_at_site, address, size_class and free_below are written before they are read. */
+static inline void mt_predictor_reset(struct mt_predictor *p)
+{
+    p->made_count = 0;
+    p->site_before = p->site_before_that = 0;
+    p->carve_address = p->unexpected_address = p->old_address = 0;
+    p->size_at_site[0] = 0;
+    memset(p->follow, 0, sizeof(p->follow));
+    memset(p->free_top, 0, sizeof(p->free_top));
+}
+
+static inline uint16_t *mt_predictor_follow(struct mt_predictor *p)
+{
+    uint32_t key = p->site_before * 0x9e3779b1u + p->site_before_that * 0x85ebca6bu;
+
+    return &p->follow[key >> 20];
+}
+
+static inline void mt_predictor_site_seen(struct mt_predictor *p, uint16_t *follow, uint32_t site)
+{
+    *follow = (uint16_t)site;
+    p->site_before_that = p->site_before;
+    p->site_before = site;
+}
+
+/* Size with an allocator's header, rounded to 16; classes above 16 KiB share slots by hash. */
+static inline uint32_t mt_size_class(uint64_t size)
+{
+    uint64_t units = (size + 23) >> 4;
+
+    if (units < MT_SIZE_CLASSES / 2)
+        return (uint32_t)units;
+    return MT_SIZE_CLASSES / 2 + (uint32_t)((units * UINT64_C(0x9e3779b97f4a7c15)) >> 54);
+}
+
+static inline uint64_t mt_predictor_new_address(const struct mt_predictor *p, uint32_t size_class)
+{
+    uint32_t top = p->free_top[size_class];
+
+    return top ? p->address[top] : p->carve_address;
+}
+
+/* Call after every new address, expected or not. Returns the block's number. */
+static inline uint32_t mt_predictor_made(struct mt_predictor *p, uint32_t size_class,
+                                         uint64_t address, uint64_t size, int was_hit)
+{
+    uint32_t top = p->free_top[size_class];
+    uint32_t number = ++p->made_count;
+
+    if (top)
+        p->free_top[size_class] = p->free_below[top];
+    if (!top || !was_hit)
+        p->carve_address = address + ((size + 23) & ~UINT64_C(15));
+    if (!was_hit)
+        p->unexpected_address = address;
+    p->address[number] = address;
+    p->size_class[number] = (uint16_t)size_class;
+    return number;
+}
+
+static inline void mt_predictor_freed(struct mt_predictor *p, uint32_t number)
+{
+    uint16_t *top = &p->free_top[p->size_class[number]];
+
+    p->free_below[number] = *top;
+    *top = (uint16_t)number;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

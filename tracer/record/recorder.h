@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From a hooked call to a record in the calling thread's ring.
+ *
+ * All functions may be called from any thread at any moment after the library is loaded, also
+ * from signal handlers and inside malloc. They take no lock, use no heap, print nothing and leave
+ * errno alone. When recording is off (not started, forbidden, in a fork that has not been given
+ * its files yet) they do nothing. They must be called between guard_enter() and guard_leave()
+ * (guard.h), or from code that cannot be re-entered.
+ *
+ * Texts are bytes and a length, so that parts of a message need no copy.
+ * A site is the return address of the hooked call: __builtin_return_address(0) in the hook.
+ */
+#ifndef MEMTIDE_TRACER_RECORDER_H
+#define MEMTIDE_TRACER_RECORDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "memtide/format.h"
+
+struct text {
+    const char *bytes;
+    size_t size_bytes;
+};
+
+static inline struct text text_of(const char *string)
+{
+    return (struct text){string, string ? strlen(string) : 0};
+}
+
+/* The invariant counter of the CPU. Allocations stamp after the real call, frees before it. */
+uint64_t recorder_ticks(void);
+
+/*
+ * The id of a text; writes its definition into this thread's ring when this thread has not done
+ * so recently. An empty text is 0.
+ */
+uint64_t recorder_text(struct text text);
+
+/* A record without a BYTES field, stamped now; fields in the order of records.def. */
+void recorder_push(enum mt_record_code code, const uint64_t *fields);
+void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *fields);
+
+/* A record whose last field is BYTES: `fields` are those before it. */
+void recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const void *bytes,
+                         size_t size_bytes);
+
+/* The host heap. record_host_free before the real free, record_host_alloc after the real one. */
+void record_host_alloc(const void *address, uint64_t size_bytes, const void *site);
+void record_host_free(const void *address);
+
+/*
+ * Other pools. `pool` is the pool's name, as in docs/trace-format.md ("hal", "acl", "pta",
+ * "opencl" ...); `place` is packed by mt_place_pack(). record_free goes before the real free,
+ * record_alloc after the real one. status is the allocator's own code.
+ */
+void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t size_bytes,
+                  const void *site);
+void record_free(struct text pool, uint64_t address);
+void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, uint64_t status,
+                         const void *site);
+void record_pool_reserved(struct text pool, uint64_t place, uint64_t size_bytes);
+
+void record_operator_begin(struct text name);
+void record_operator_end(struct text name);
+void record_range_begin(uint64_t range, struct text name, struct text domain);
+void record_range_end(uint64_t range);
+void record_mark(struct text name, struct text domain);
+/*
+ * Steps count from 1 for the whole process. record_step_begin returns the new step's number.
+ * range is the id of the range that is the step, or 0.
+ */
+uint64_t record_step_begin(uint64_t range);
+void record_step_end(uint64_t step);
+void record_tag_begin(struct text owner);
+void record_tag_end(struct text owner);
+void record_launch(struct text name, uint64_t place);
+void record_access(uint64_t address, uint64_t size_bytes, struct text pool, uint64_t flags);
+void record_sample(struct text counter, uint64_t place, uint64_t value_bytes);
+void record_device_event(struct text name, uint64_t place, uint64_t status);
+
+/* A number for a range, unique in the process, never 0. */
+uint64_t recorder_new_range(void);
+
+#endif
