@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording, whatever wrote it: opened by path, recognised by content, read as events.
+ *
+ * Events come process by process (all of one process image, then all of the next), in time order
+ * within a process; a batch never mixes two processes.
+ */
+#ifndef MEMTIDE_INPUT_H
+#define MEMTIDE_INPUT_H
+
+#include <stddef.h>
+
+#include "event.h"
+#include "memtide/error.h"
+#include "model.h"
+
+struct input;
+
+/* One per kind of source; input.c holds the table. */
+struct input_kind {
+    const char *name;     /* "memtide run" */
+    const char *contents; /* what it can tell, for `memtide info` */
+    /* 1: path is of this kind; 0: it is not; looks at content, not at names. Never fails. */
+    int (*recognises)(const char *path);
+    enum mt_result (*open)(const char *path, struct model *model, void **state,
+                           struct mt_error *error);
+    /* *count 0 is the end. */
+    enum mt_result (*next)(void *state, struct event *batch, size_t capacity, size_t *count,
+                           struct mt_error *error);
+    void (*close)(void *state);
+};
+
+/*
+ * MT_NOT_FOUND, MT_IO: there is no such file, or it cannot be read. MT_UNSUPPORTED: it is of no
+ * known kind, or of a newer version. MT_CORRUPT: damaged beyond use. MT_NO_DATA: an empty run.
+ * The model must outlive the input.
+ */
+enum mt_result input_open(const char *path, struct model *model, struct input **out,
+                          struct mt_error *error);
+enum mt_result input_next(struct input *input, struct event *batch, size_t capacity,
+                          size_t *count, struct mt_error *error);
+const struct input_kind *input_kind_of(const struct input *input);
+void input_close(struct input *input);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a recording is made of, apart from its events: texts, pools, places, sites, threads,
+ * processes, modules, and what is known to be missing.
+ *
+ * Sources (analyzer/input) fill the tables while they hand out events; analyses read them. A
+ * table only grows, so an index stays valid. Everything lives in the model's arena until
+ * model_destroy(). One thread at a time.
+ */
+#ifndef MEMTIDE_MODEL_H
+#define MEMTIDE_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memtide/error.h"
+#include "memtide/format.h"
+
+struct model;
+
+struct model_site {
+    uint16_t process;
+    uint64_t address; /* return address, or a stack id with MT_SITE_IS_STACK */
+    uint64_t time_ns; /* when it was first seen: tells which module was there */
+};
+
+struct model_thread {
+    uint16_t process;
+    uint64_t thread_id; /* the kernel's */
+    uint32_t name;      /* text */
+};
+
+struct model_module {
+    uint16_t process;
+    uint64_t base, size_bytes;
+    uint64_t bias; /* link address = address - bias */
+    uint64_t loaded_ns, unloaded_ns; /* UINT64_MAX while loaded */
+    uint32_t path;                   /* text */
+    uint8_t build_id[64];
+    uint8_t build_id_bytes;
+};
+
+struct model_process {
+    uint64_t process_id, parent_process_id;
+    uint64_t start_realtime_ns;
+    uint64_t start_ns, end_ns; /* on the run's own time line, as event.time_ns */
+    uint32_t executable, command_line, options; /* texts */
+    uint32_t source;                            /* text: the file it came from */
+    int32_t rank;                               /* -1: not known */
+    bool is_complete;                           /* its recorder closed the trace */
+    uint64_t event_count;
+    uint64_t lost_counts[MT_LOST_KINDS];
+};
+
+enum mt_result model_create(struct model **out, struct mt_error *error);
+void model_destroy(struct model *model);
+
+/*
+ * Each returns the index of what it was given, adding it when it is new. Running out of memory
+ * makes the model answer 0 from then on; model_status() tells at the end.
+ */
+uint32_t model_text(struct model *model, const char *bytes, size_t size_bytes);
+uint16_t model_pool(struct model *model, uint32_t name_text);
+uint16_t model_place(struct model *model, struct mt_place place);
+uint32_t model_site(struct model *model, struct model_site site);
+uint32_t model_thread(struct model *model, struct model_thread thread);
+uint16_t model_process(struct model *model, const struct model_process *process);
+void model_module(struct model *model, const struct model_module *module);
+/* The module at base was unloaded at that time. */
+void model_module_gone(struct model *model, uint16_t process, uint64_t base, uint64_t time_ns);
+
+/*
+ * A sentence for the report: what was lost, skipped or guessed, with its count. The same sentence
+ * given twice adds up.
+ */
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+void model_note(struct model *model, uint64_t count, const char *format, ...);
+
+enum mt_result model_status(const struct model *model, struct mt_error *error);
+
+size_t model_text_count(const struct model *model);
+size_t model_pool_count(const struct model *model);
+size_t model_place_count(const struct model *model);
+size_t model_site_count(const struct model *model);
+size_t model_thread_count(const struct model *model);
+size_t model_process_count(const struct model *model);
+size_t model_module_count(const struct model *model);
+size_t model_note_count(const struct model *model);
+
+const char *model_text_at(const struct model *model, uint32_t index); /* terminated */
+uint32_t model_pool_name_at(const struct model *model, uint16_t index);
+struct mt_place model_place_at(const struct model *model, uint16_t index);
+const struct model_site *model_site_at(const struct model *model, uint32_t index);
+const struct model_thread *model_thread_at(const struct model *model, uint32_t index);
+/* A source may go on filling in what it learns late: end, completeness, counts. */
+struct model_process *model_process_at(struct model *model, uint16_t index);
+const struct model_module *model_module_at(const struct model *model, size_t index);
+const char *model_note_at(const struct model *model, size_t index, uint64_t *count);
+
+#endif
