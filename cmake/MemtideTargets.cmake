@@ -1,14 +1,17 @@
-# What every target of memtide shares: warnings, and sanitizers where they can be used.
+# What every target of memtide shares: warnings, sanitizers, and how libraries and fuzz targets are made.
 
 add_library(mt_warnings INTERFACE)
 target_compile_options(mt_warnings INTERFACE
   -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wwrite-strings
   $<$<BOOL:${MT_WARNINGS_AS_ERRORS}>:-Werror>)
 
-# The tracer is loaded into programs that nobody built with a sanitizer, so it never has one.
+# A build with sanitizers has them everywhere, so that unit tests of the tracer's parts are watched
+# too. Its preloaded library is therefore of no use in programs that lack them: tests labelled
+# "tracer" are run in plain builds only.
 add_library(mt_sanitizers INTERFACE)
 if(MT_SANITIZE)
-  target_compile_options(mt_sanitizers INTERFACE -fsanitize=${MT_SANITIZE} -fno-omit-frame-pointer)
+  target_compile_options(mt_sanitizers INTERFACE
+    -fsanitize=${MT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(mt_sanitizers INTERFACE -fsanitize=${MT_SANITIZE})
 endif()
 
@@ -16,5 +19,28 @@ endif()
 function(mt_add_library name)
   add_library(${name} STATIC ${ARGN})
   target_include_directories(${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-  target_link_libraries(${name} PUBLIC mt_headers PRIVATE mt_warnings)
+  target_link_libraries(${name} PUBLIC mt_headers mt_sanitizers PRIVATE mt_warnings)
+endfunction()
+
+# mt_add_fuzz_target(name SOURCES source... LIBRARIES library... CORPUS folder)
+#
+# The source defines LLVMFuzzerTestOneInput. With MT_FUZZ (clang) libFuzzer drives it for
+# MT_FUZZ_SECONDS. In any other build tests/fuzz/replay.c feeds it the corpus, whole and damaged, so
+# that what was found once stays found. Both are tests called fuzz.<name>, labelled "fuzz".
+function(mt_add_fuzz_target name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORPUS" "SOURCES;LIBRARIES")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} mt_sanitizers mt_warnings)
+  if(MT_FUZZ)
+    set(found_folder ${CMAKE_CURRENT_BINARY_DIR}/${name}.found)
+    file(MAKE_DIRECTORY ${found_folder})
+    target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+    add_test(NAME fuzz.${name} COMMAND ${name}
+      -max_total_time=${MT_FUZZ_SECONDS} -timeout=10 -rss_limit_mb=2048 -verbosity=0
+      -artifact_prefix=${found_folder}/crash- ${found_folder} ${arg_CORPUS})
+  else()
+    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
+    add_test(NAME fuzz.${name} COMMAND ${name} ${arg_CORPUS})
+  endif()
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
 endfunction()
