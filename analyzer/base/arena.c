@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chunks in a list, newest first; each is at least as large as the one before, up to a limit.
+ */
+#include "arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { first_chunk_bytes = 16 * 1024, largest_chunk_bytes = 1024 * 1024, alignment = 16 };
+
+struct arena_chunk {
+    struct arena_chunk *older;
+    size_t capacity_bytes;
+    _Alignas(16) unsigned char bytes[];
+};
+
+void arena_init(struct arena *arena)
+{
+    arena->newest = NULL;
+    arena->used_bytes = 0;
+}
+
+void arena_release(struct arena *arena)
+{
+    while (arena->newest) {
+        struct arena_chunk *older = arena->newest->older;
+
+        free(arena->newest);
+        arena->newest = older;
+    }
+    arena->used_bytes = 0;
+}
+
+static size_t next_capacity(const struct arena *arena, size_t size_bytes)
+{
+    size_t capacity_bytes = first_chunk_bytes;
+
+    if (arena->newest)
+        capacity_bytes = arena->newest->capacity_bytes * 2;
+    if (capacity_bytes > largest_chunk_bytes)
+        capacity_bytes = largest_chunk_bytes;
+    return capacity_bytes < size_bytes ? size_bytes : capacity_bytes;
+}
+
+void *arena_alloc(struct arena *arena, size_t size_bytes)
+{
+    void *block;
+
+    if (size_bytes > SIZE_MAX / 2)
+        return NULL;
+    size_bytes = (size_bytes + alignment - 1) & ~(size_t)(alignment - 1);
+    if (!arena->newest || arena->newest->capacity_bytes - arena->used_bytes < size_bytes) {
+        size_t capacity_bytes = next_capacity(arena, size_bytes);
+        struct arena_chunk *chunk = calloc(1, sizeof(*chunk) + capacity_bytes);
+
+        if (!chunk)
+            return NULL;
+        chunk->older = arena->newest;
+        chunk->capacity_bytes = capacity_bytes;
+        arena->newest = chunk;
+        arena->used_bytes = 0;
+    }
+    block = arena->newest->bytes + arena->used_bytes;
+    arena->used_bytes += size_bytes;
+    return block;
+}
+
+char *arena_text(struct arena *arena, const char *bytes, size_t size_bytes)
+{
+    char *copy = arena_alloc(arena, size_bytes + 1);
+
+    if (copy && size_bytes)
+        memcpy(copy, bytes, size_bytes);
+    return copy;
+}

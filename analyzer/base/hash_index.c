@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds rows of a table by hash.
+ *
+ * A slot does not hold the lower half of its hash, which says where it belongs; so each slot has
+ * it in `homes`, which only growing reads. Both arrays are one block.
+ */
+#include "hash_index.h"
+
+#include <stdlib.h>
+
+enum { first_capacity = 64 };
+
+static uint32_t *homes_of(const struct hash_index *index)
+{
+    return (uint32_t *)(index->slots + index->capacity);
+}
+
+static void put(struct hash_index *index, uint32_t home, uint64_t slot)
+{
+    size_t position = home & (index->capacity - 1);
+
+    while (index->slots[position])
+        position = (position + 1) & (index->capacity - 1);
+    index->slots[position] = slot;
+    homes_of(index)[position] = home;
+}
+
+static bool grow(struct hash_index *index)
+{
+    struct hash_index larger = {
+        .capacity = index->capacity ? index->capacity * 2 : first_capacity,
+        .count = index->count,
+    };
+
+    larger.slots = calloc(larger.capacity, sizeof(*larger.slots) + sizeof(uint32_t));
+    if (!larger.slots)
+        return false;
+    for (size_t i = 0; i < index->capacity; i++)
+        if (index->slots[i])
+            put(&larger, homes_of(index)[i], index->slots[i]);
+    free(index->slots);
+    *index = larger;
+    return true;
+}
+
+void hash_index_init(struct hash_index *index)
+{
+    *index = (struct hash_index){0};
+}
+
+void hash_index_release(struct hash_index *index)
+{
+    free(index->slots);
+    hash_index_init(index);
+}
+
+bool hash_index_add(struct hash_index *index, uint64_t hash, uint32_t row)
+{
+    if (index->count >= index->capacity / 4 * 3 && !grow(index))
+        return false;
+    put(index, (uint32_t)hash, (hash >> 32) << 32 | (uint64_t)(row + 1));
+    index->count++;
+    return true;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds rows of a table by hash. The rows stay where they are; this holds only their numbers.
+ *
+ *     size_t probe = 0;
+ *     uint32_t row;
+ *
+ *     while (hash_index_next(&index, hash, &probe, &row))
+ *         if (row is the one)
+ *             return row;
+ *     hash_index_add(&index, hash, new_row);
+ *
+ * Open addressing; a slot is the upper half of the hash and row + 1. At most 3/4 full.
+ */
+#ifndef MEMTIDE_BASE_HASH_INDEX_H
+#define MEMTIDE_BASE_HASH_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash_index {
+    uint64_t *slots;
+    size_t capacity; /* 0 or a power of two */
+    size_t count;
+};
+
+void hash_index_init(struct hash_index *index);
+void hash_index_release(struct hash_index *index);
+
+/* The next row with (very likely) this hash. *probe starts at 0 and counts the slots looked at. */
+static inline bool hash_index_next(const struct hash_index *index, uint64_t hash, size_t *probe,
+                                   uint32_t *row)
+{
+    while (*probe < index->capacity) {
+        uint64_t slot = index->slots[(hash + (*probe)++) & (index->capacity - 1)];
+
+        if (!slot)
+            return false;
+        if (slot >> 32 == hash >> 32) {
+            *row = (uint32_t)slot - 1;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* False when there is no memory; the index is then as before. row < UINT32_MAX. */
+bool hash_index_add(struct hash_index *index, uint64_t hash, uint32_t row);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows that only get more, and never move.
+ */
+#include "table.h"
+
+#include <string.h>
+
+void table_init(struct table *table, struct arena *arena, size_t row_bytes)
+{
+    memset(table, 0, sizeof(*table));
+    table->arena = arena;
+    table->row_bytes = row_bytes;
+}
+
+void *table_add(struct table *table)
+{
+    size_t shifted = table->count + ((size_t)1 << TABLE_FIRST_BITS);
+    unsigned bits = 63 - (unsigned)__builtin_clzll(shifted);
+    unsigned segment = bits - TABLE_FIRST_BITS;
+
+    if (segment >= TABLE_SEGMENTS)
+        return NULL;
+    if (!table->segments[segment]) {
+        table->segments[segment] = arena_alloc(table->arena, table->row_bytes << bits);
+        if (!table->segments[segment])
+            return NULL;
+    }
+    return table_at(table, table->count++);
+}

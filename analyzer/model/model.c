@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tables of a recording.
+ *
+ * Each table is rows in the arena and, where rows are found again by what they hold, a hash index.
+ * Row 0 of the texts is "" and row 0 of the sites is no site. The first failure to get memory is
+ * remembered, and everything added after it is row 0.
+ */
+#include "model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "hash.h"
+#include "hash_index.h"
+#include "table.h"
+
+struct text_row {
+    const char *bytes;
+    size_t size_bytes;
+};
+
+struct site_row {
+    struct model_site site;
+    bool is_over; /* its module was unloaded: the same address is a new site from then on */
+};
+
+struct note_row {
+    uint32_t text;
+    uint64_t count;
+};
+
+struct model {
+    struct arena arena;
+    struct table texts, pools, places, sites, threads, processes, modules, notes;
+    struct hash_index text_index, pool_index, place_index, site_index, thread_index, note_index;
+    const char *failure; /* what there was no room for; NULL while all is well */
+};
+
+static uint32_t fail(struct model *model, const char *what)
+{
+    if (!model->failure)
+        model->failure = what;
+    return 0;
+}
+
+static void tables_init(struct model *model)
+{
+    arena_init(&model->arena);
+    table_init(&model->texts, &model->arena, sizeof(struct text_row));
+    table_init(&model->pools, &model->arena, sizeof(uint32_t));
+    table_init(&model->places, &model->arena, sizeof(uint64_t));
+    table_init(&model->sites, &model->arena, sizeof(struct site_row));
+    table_init(&model->threads, &model->arena, sizeof(struct model_thread));
+    table_init(&model->processes, &model->arena, sizeof(struct model_process));
+    table_init(&model->modules, &model->arena, sizeof(struct model_module));
+    table_init(&model->notes, &model->arena, sizeof(struct note_row));
+}
+
+enum mt_result model_create(struct model **out, struct mt_error *error)
+{
+    struct model *model = calloc(1, sizeof(*model));
+
+    if (!model)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for a model");
+    tables_init(model);
+    model_text(model, "", 0);
+    if (!table_add(&model->sites) || model->failure) {
+        model_destroy(model);
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for a model");
+    }
+    *out = model;
+    return MT_OK;
+}
+
+void model_destroy(struct model *model)
+{
+    if (!model)
+        return;
+    hash_index_release(&model->text_index);
+    hash_index_release(&model->pool_index);
+    hash_index_release(&model->place_index);
+    hash_index_release(&model->site_index);
+    hash_index_release(&model->thread_index);
+    hash_index_release(&model->note_index);
+    arena_release(&model->arena);
+    free(model);
+}
+
+/* A new row that the index knows under hash; NULL after a failure, which is then remembered. */
+static void *row_add(struct model *model, struct table *table, struct hash_index *index,
+                     uint64_t hash, size_t limit, const char *what)
+{
+    void *row;
+
+    if (model->failure)
+        return NULL;
+    if (table->count >= limit || !hash_index_add(index, hash, (uint32_t)table->count)) {
+        fail(model, what);
+        return NULL;
+    }
+    row = table_add(table);
+    if (!row)
+        fail(model, what);
+    return row;
+}
+
+uint32_t model_text(struct model *model, const char *bytes, size_t size_bytes)
+{
+    uint64_t hash = hash_bytes(bytes, size_bytes);
+    size_t probe = 0;
+    uint32_t found;
+    struct text_row *row;
+    char *copy;
+
+    while (hash_index_next(&model->text_index, hash, &probe, &found)) {
+        if (found >= model->texts.count)
+            continue;
+        row = table_at(&model->texts, found);
+        if (row->size_bytes == size_bytes && memcmp(row->bytes, bytes, size_bytes) == 0)
+            return found;
+    }
+    copy = arena_text(&model->arena, bytes, size_bytes);
+    if (!copy)
+        return fail(model, "texts");
+    row = row_add(model, &model->texts, &model->text_index, hash, UINT32_MAX, "texts");
+    if (!row)
+        return 0;
+    row->bytes = copy;
+    row->size_bytes = size_bytes;
+    return (uint32_t)(model->texts.count - 1);
+}
+
+uint16_t model_pool(struct model *model, uint32_t name_text)
+{
+    uint64_t hash = hash_u64(name_text);
+    size_t probe = 0;
+    uint32_t found;
+    uint32_t *row;
+
+    while (hash_index_next(&model->pool_index, hash, &probe, &found))
+        if (found < model->pools.count && *(uint32_t *)table_at(&model->pools, found) == name_text)
+            return (uint16_t)found;
+    row = row_add(model, &model->pools, &model->pool_index, hash, UINT16_MAX, "65535 pools");
+    if (!row)
+        return 0;
+    *row = name_text;
+    return (uint16_t)(model->pools.count - 1);
+}
+
+uint16_t model_place(struct model *model, struct mt_place place)
+{
+    uint64_t packed = mt_place_pack(place);
+    uint64_t hash = hash_u64(packed);
+    size_t probe = 0;
+    uint32_t found;
+    uint64_t *row;
+
+    while (hash_index_next(&model->place_index, hash, &probe, &found))
+        if (found < model->places.count && *(uint64_t *)table_at(&model->places, found) == packed)
+            return (uint16_t)found;
+    row = row_add(model, &model->places, &model->place_index, hash, UINT16_MAX, "65535 places");
+    if (!row)
+        return 0;
+    *row = packed;
+    return (uint16_t)(model->places.count - 1);
+}
+
+uint32_t model_site(struct model *model, struct model_site site)
+{
+    uint64_t hash = hash_pair(site.address, site.process);
+    size_t probe = 0;
+    uint32_t found;
+    struct site_row *row;
+
+    if (!site.address)
+        return 0;
+    while (hash_index_next(&model->site_index, hash, &probe, &found)) {
+        if (found >= model->sites.count)
+            continue;
+        row = table_at(&model->sites, found);
+        if (row->site.address == site.address && row->site.process == site.process && !row->is_over)
+            return found;
+    }
+    row = row_add(model, &model->sites, &model->site_index, hash, UINT32_MAX, "call sites");
+    if (!row)
+        return 0;
+    row->site = site;
+    return (uint32_t)(model->sites.count - 1);
+}
+
+uint32_t model_thread(struct model *model, struct model_thread thread)
+{
+    uint64_t hash = hash_pair(thread.thread_id, thread.process);
+    size_t probe = 0;
+    uint32_t found;
+    struct model_thread *row;
+
+    while (hash_index_next(&model->thread_index, hash, &probe, &found)) {
+        if (found >= model->threads.count)
+            continue;
+        row = table_at(&model->threads, found);
+        if (row->thread_id != thread.thread_id || row->process != thread.process)
+            continue;
+        if (thread.name)
+            row->name = thread.name;
+        return found;
+    }
+    row = row_add(model, &model->threads, &model->thread_index, hash, UINT32_MAX, "threads");
+    if (!row)
+        return 0;
+    *row = thread;
+    return (uint32_t)(model->threads.count - 1);
+}
+
+uint16_t model_process(struct model *model, const struct model_process *process)
+{
+    struct model_process *row = NULL;
+
+    if (model->processes.count < UINT16_MAX)
+        row = table_add(&model->processes);
+    if (!row)
+        return (uint16_t)fail(model, "65535 processes");
+    *row = *process;
+    return (uint16_t)(model->processes.count - 1);
+}
+
+void model_module(struct model *model, const struct model_module *module)
+{
+    struct model_module *row = table_add(&model->modules);
+
+    if (row)
+        *row = *module;
+    else
+        fail(model, "modules");
+}
+
+/* What is loaded to the same addresses later has other functions there. */
+static void sites_end(struct model *model, uint16_t process, uint64_t base, uint64_t size_bytes)
+{
+    for (size_t i = 1; i < model->sites.count; i++) {
+        struct site_row *row = table_at(&model->sites, i);
+
+        if (row->site.process == process && row->site.address - base < size_bytes)
+            row->is_over = true;
+    }
+}
+
+void model_module_gone(struct model *model, uint16_t process, uint64_t base, uint64_t time_ns)
+{
+    for (size_t i = model->modules.count; i-- > 0;) {
+        struct model_module *module = table_at(&model->modules, i);
+
+        if (module->process != process || module->base != base || module->unloaded_ns != UINT64_MAX)
+            continue;
+        module->unloaded_ns = time_ns;
+        sites_end(model, process, base, module->size_bytes);
+        return;
+    }
+}
+
+static void note_count(struct model *model, uint32_t text, uint64_t count)
+{
+    uint64_t hash = hash_u64(text);
+    size_t probe = 0;
+    uint32_t found;
+    struct note_row *row;
+
+    while (hash_index_next(&model->note_index, hash, &probe, &found)) {
+        row = found < model->notes.count ? table_at(&model->notes, found) : NULL;
+        if (row && row->text == text) {
+            row->count += count;
+            return;
+        }
+    }
+    row = row_add(model, &model->notes, &model->note_index, hash, UINT32_MAX, "notes");
+    if (row)
+        *row = (struct note_row){.text = text, .count = count};
+}
+
+void model_note(struct model *model, uint64_t count, const char *format, ...)
+{
+    char sentence[1024];
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    note_count(model, model_text(model, sentence, strlen(sentence)), count);
+}
+
+enum mt_result model_status(const struct model *model, struct mt_error *error)
+{
+    if (model->failure)
+        return mt_error_set(error, MT_NO_MEMORY, "no room for more %s", model->failure);
+    return MT_OK;
+}
+
+size_t model_text_count(const struct model *model)
+{
+    return model->texts.count;
+}
+
+size_t model_pool_count(const struct model *model)
+{
+    return model->pools.count;
+}
+
+size_t model_place_count(const struct model *model)
+{
+    return model->places.count;
+}
+
+size_t model_site_count(const struct model *model)
+{
+    return model->sites.count;
+}
+
+size_t model_thread_count(const struct model *model)
+{
+    return model->threads.count;
+}
+
+size_t model_process_count(const struct model *model)
+{
+    return model->processes.count;
+}
+
+size_t model_module_count(const struct model *model)
+{
+    return model->modules.count;
+}
+
+size_t model_note_count(const struct model *model)
+{
+    return model->notes.count;
+}
+
+const char *model_text_at(const struct model *model, uint32_t index)
+{
+    return ((const struct text_row *)table_at(&model->texts, index))->bytes;
+}
+
+uint32_t model_pool_name_at(const struct model *model, uint16_t index)
+{
+    return index < model->pools.count ? *(const uint32_t *)table_at(&model->pools, index) : 0;
+}
+
+struct mt_place model_place_at(const struct model *model, uint16_t index)
+{
+    return mt_place_unpack(
+        index < model->places.count ? *(const uint64_t *)table_at(&model->places, index) : 0);
+}
+
+const struct model_site *model_site_at(const struct model *model, uint32_t index)
+{
+    return &((const struct site_row *)table_at(&model->sites, index))->site;
+}
+
+const struct model_thread *model_thread_at(const struct model *model, uint32_t index)
+{
+    return table_at(&model->threads, index);
+}
+
+struct model_process *model_process_at(struct model *model, uint16_t index)
+{
+    return table_at(&model->processes, index);
+}
+
+const struct model_module *model_module_at(const struct model *model, size_t index)
+{
+    return table_at(&model->modules, index);
+}
+
+const char *model_note_at(const struct model *model, size_t index, uint64_t *count)
+{
+    const struct note_row *row = table_at(&model->notes, index);
+
+    *count = row->count;
+    return model_text_at(model, row->text);
+}
