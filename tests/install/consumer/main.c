@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program that marks its steps, built against an installed memtide.
+ */
+#include <memtide/tracer.h>
+
+int main(void)
+{
+    mt_step_begin();
+    mt_range_push("forward");
+    mt_range_pop();
+    mt_step_end();
+    return 0;
+}
