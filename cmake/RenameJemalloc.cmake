@@ -8,6 +8,8 @@
 # that another jemalloc in the same program cannot meet them. What jemalloc asks its surroundings
 # for its settings is renamed too: see environment.c.
 
+cmake_minimum_required(VERSION 3.22)
+
 set(prefix mt_je_)
 set(asks_surroundings secure_getenv readlink)
 

@@ -3,6 +3,8 @@
 #
 #   cmake -DBUILD= -DPREFIX= -DCONSUMER= -DCOMPILER= -DGENERATOR= -P install.cmake
 
+cmake_minimum_required(VERSION 3.22)
+
 function(must_run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output
     ERROR_VARIABLE trouble OUTPUT_STRIP_TRAILING_WHITESPACE)

@@ -2,6 +2,8 @@
 #
 #   cmake -DARCHIVE=libmt_private_jemalloc.a -DNM=nm -P private_jemalloc_names.cmake
 
+cmake_minimum_required(VERSION 3.22)
+
 execute_process(COMMAND ${NM} --extern-only --format=posix ${ARCHIVE}
   OUTPUT_VARIABLE output RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
