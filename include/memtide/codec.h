@@ -34,8 +34,22 @@ static inline uint64_t mt_unzigzag(uint64_t value)
     return (value >> 1) ^ (0 - (value & 1));
 }
 
-/* Returns the byte behind the varint. */
-static inline uint8_t *mt_varint_put(uint8_t *out, uint64_t value)
+/* Seven bits a byte, of a value under 2^56, and how they come together again. */
+static inline uint64_t mt_septets_spread(uint64_t value)
+{
+    value = (value & UINT64_C(0x00fffffff0000000)) << 4 | (value & UINT64_C(0x000000000fffffff));
+    value = (value & UINT64_C(0x0fffc0000fffc000)) << 2 | (value & UINT64_C(0x00003fff00003fff));
+    return (value & UINT64_C(0x3f803f803f803f80)) << 1 | (value & UINT64_C(0x007f007f007f007f));
+}
+
+static inline uint64_t mt_septets_gather(uint64_t bytes)
+{
+    bytes = (bytes & UINT64_C(0x7f007f007f007f00)) >> 1 | (bytes & UINT64_C(0x007f007f007f007f));
+    bytes = (bytes & UINT64_C(0x3fff00003fff0000)) >> 2 | (bytes & UINT64_C(0x00003fff00003fff));
+    return (bytes & UINT64_C(0x0fffffff00000000)) >> 4 | (bytes & UINT64_C(0x000000000fffffff));
+}
+
+static inline uint8_t *mt_varint_put_long(uint8_t *out, uint64_t value)
 {
     while (value >= 0x80) {
         *out++ = (uint8_t)(value | 0x80);
@@ -45,8 +59,29 @@ static inline uint8_t *mt_varint_put(uint8_t *out, uint64_t value)
     return out;
 }
 
+/* Returns the byte behind the varint. May write up to MT_VARINT_MAX_BYTES in any case. */
+static inline uint8_t *mt_varint_put(uint8_t *out, uint64_t value)
+{
+    uint64_t bytes;
+    unsigned last_bit;
+
+    if (value < 0x80) {
+        *out = (uint8_t)value;
+        return out + 1;
+    }
+    if (value >> 56)
+        return mt_varint_put_long(out, value);
+    /* Lengths are hard to foresee: arithmetic instead of a branch a byte. */
+    bytes = mt_septets_spread(value);
+    last_bit = (unsigned)(63 - __builtin_clzll(bytes)) & 0x38;
+    bytes |= UINT64_C(0x8080808080808080) & ((UINT64_C(1) << last_bit) - 1);
+    memcpy(out, &bytes, sizeof(bytes));
+    return out + last_bit / 8 + 1;
+}
+
 /* Returns the byte behind the varint, or NULL. */
-static inline const uint8_t *mt_varint_get(const uint8_t *in, const uint8_t *end, uint64_t *value)
+static inline const uint8_t *mt_varint_get_careful(const uint8_t *in, const uint8_t *end,
+                                                   uint64_t *value)
 {
     uint64_t result = 0;
     unsigned shift = 0;
@@ -64,6 +99,27 @@ static inline const uint8_t *mt_varint_get(const uint8_t *in, const uint8_t *end
         shift += 7;
     }
     return NULL;
+}
+
+/* The same, faster where eight bytes can be read. */
+static inline const uint8_t *mt_varint_get(const uint8_t *in, const uint8_t *end, uint64_t *value)
+{
+    uint64_t bytes, stops;
+    unsigned bits;
+
+    if (end - in < 8)
+        return mt_varint_get_careful(in, end, value);
+    if (*in < 0x80) {
+        *value = *in;
+        return in + 1;
+    }
+    memcpy(&bytes, in, sizeof(bytes));
+    stops = ~bytes & UINT64_C(0x8080808080808080);
+    if (!stops)
+        return mt_varint_get_careful(in, end, value);
+    bits = (unsigned)__builtin_ctzll(stops); /* the top bit of the last byte */
+    *value = mt_septets_gather(bytes & ((UINT64_C(1) << bits) - 1));
+    return in + bits / 8 + 1;
 }
 
 static inline uint32_t mt_u32_get(const uint8_t *in)

@@ -46,6 +46,18 @@
 extern "C" {
 #endif
 
+enum mt_encoding {
+    MT_ENCODING_NONE = 0, /* no such field */
+    MT_ENCODING_PLAIN,
+    MT_ENCODING_DELTA,
+    MT_ENCODING_DICTIONARY,
+    MT_ENCODING_BYTES,
+    MT_ENCODING_SITE,
+    MT_ENCODING_SIZE_AT_SITE,
+    MT_ENCODING_NEW_ADDRESS,
+    MT_ENCODING_OLD_ADDRESS
+};
+
 enum {
     MT_COLUMN_CODE = 0,
     MT_COLUMN_TIME = 1,
@@ -53,35 +65,68 @@ enum {
     MT_COLUMN_END = MT_RECORD_CODE_END * MT_FIELDS_MAX,
     MT_CODE_BITS = 5,
     MT_CODE_MASK = (1 << MT_CODE_BITS) - 1,
-    MT_DICTIONARY_END = MT_CHUNK_EVENTS_MAX + 1, /* numbers 1 .. one a event at most */
+    MT_COLUMN_TABLE_MAX = 2 + 5 * MT_COLUMN_END, /* bytes: every column at its longest */
+    MT_DICTIONARY_END = 512,                     /* numbers of a column are 1 .. 511 */
+    MT_SITE_END = 8192,                          /* numbers of sites are 1 .. 8191 */
     MT_FOLLOW_SLOTS = 4096,
     MT_SIZE_CLASSES = 2048
 };
 
+/* Encoding of a field, from records.def; MT_ENCODING_NONE behind the last field of a record. */
+static inline enum mt_encoding mt_field_encoding(unsigned code, unsigned position)
+{
+#define FIELD(name, encoding)               MT_ENCODING_##encoding,
+#define RECORD(code, name, fields, meaning) [code] = {fields},
+    static const uint8_t encodings[MT_RECORD_CODE_END][MT_FIELDS_MAX] = {
+#include "records.def"
+    };
+#undef RECORD
+#undef FIELD
+    return (enum mt_encoding)encodings[code][position];
+}
+
 /* The made blocks of a chunk are numbered from 1; 0 is none. */
 struct mt_predictor {
     uint32_t made_count;
-    uint32_t site_before, site_before_that; /* dictionary numbers */
-    uint64_t carve_address;                 /* where the next fresh block is expected */
-    uint64_t unexpected_address;            /* the last new address that was coded */
-    uint64_t old_address;                   /* the last old address that was coded */
-    uint16_t follow[MT_FOLLOW_SLOTS];       /* site number by the two before */
-    uint16_t free_top[MT_SIZE_CLASSES];     /* block number freed last, by size class */
-    uint64_t size_at_site[MT_DICTIONARY_END];
+    uint32_t site_count;
+    uint32_t site_before, site_before_that; /* numbers */
+    uint64_t newest_site;
+    uint64_t carve_address;             /* where the next fresh block is expected */
+    uint64_t unexpected_address;        /* the last new address that was coded */
+    uint64_t old_address;               /* the last old address that was coded */
+    uint16_t follow[MT_FOLLOW_SLOTS];   /* site number by the two before */
+    uint16_t free_top[MT_SIZE_CLASSES]; /* block number freed last, by size class */
+    uint64_t site[MT_SITE_END];
+    uint64_t size_at_site[MT_SITE_END];
     uint64_t address[MT_CHUNK_EVENTS_MAX + 1];
     uint16_t size_class[MT_CHUNK_EVENTS_MAX + 1];
     uint16_t free_below[MT_CHUNK_EVENTS_MAX + 1]; /* block freed before it, same class */
 };
 
-/* size_at_site, address, size_class and free_below are written before they are read. */
+/* The arrays by number are written before they are read. */
 static inline void mt_predictor_reset(struct mt_predictor *p)
 {
-    p->made_count = 0;
+    p->made_count = p->site_count = 0;
     p->site_before = p->site_before_that = 0;
+    p->newest_site = 0;
     p->carve_address = p->unexpected_address = p->old_address = 0;
-    p->size_at_site[0] = 0;
+    p->site[0] = p->size_at_site[0] = 0;
     memset(p->follow, 0, sizeof(p->follow));
     memset(p->free_top, 0, sizeof(p->free_top));
+}
+
+/* A site that has no number yet; 0 when the numbers are used up. */
+static inline uint32_t mt_predictor_site_add(struct mt_predictor *p, uint64_t site)
+{
+    uint32_t number = p->site_count + 1;
+
+    p->newest_site = site;
+    if (number == MT_SITE_END)
+        return 0;
+    p->site_count = number;
+    p->site[number] = site;
+    p->size_at_site[number] = 0;
+    return number;
 }
 
 static inline uint16_t *mt_predictor_follow(struct mt_predictor *p)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the words of a ring to the raw payload of a chunk, as described in memtide/columns.h.
+ *
+ * All memory is the caller's: an encoder is a struct of about one MiB, of which a chunk touches
+ * what it needs. Nothing here allocates, locks or calls the C library beyond memory copies, so it
+ * may run inside a hook. One thread at a time uses an encoder; the result depends on the words
+ * alone, so every chunk reads back without the others.
+ */
+#ifndef MEMTIDE_TRACER_CHUNK_ENCODER_H
+#define MEMTIDE_TRACER_CHUNK_ENCODER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memtide/columns.h"
+#include "memtide/format.h"
+
+enum {
+    COLUMN_BLOCK_BYTES = 1024,
+    COLUMN_BLOCKS = (MT_CHUNK_RAW_MAX - MT_COLUMN_TABLE_MAX) / COLUMN_BLOCK_BYTES,
+    ENCODER_DICTIONARIES = 40, /* columns with a dictionary, at most */
+    ENCODER_DICTIONARY_SLOTS = 2 * MT_DICTIONARY_END,
+    ENCODER_SITE_SLOTS = 2 * MT_SITE_END,
+    ENCODER_BLOCK_SLOTS = 2 * MT_CHUNK_EVENTS_MAX
+};
+
+struct column {
+    uint8_t *at, *end;                /* room in its last block */
+    uint16_t first_block, last_block; /* a list through column_next */
+    uint32_t full_bytes;              /* in the blocks before the last */
+};
+
+struct dictionary {
+    uint32_t count;
+    uint64_t value[MT_DICTIONARY_END];
+    uint16_t slot[ENCODER_DICTIONARY_SLOTS]; /* number by hash; 0 is free */
+};
+
+struct chunk_encoder {
+    unsigned time_shift;
+    uint64_t start_ticks;
+
+    unsigned blocks_used;
+    unsigned column_count;
+    uint8_t columns_used[MT_COLUMN_END];
+    uint8_t dictionary_of_column[MT_COLUMN_END];
+    struct column columns[MT_COLUMN_END];
+    uint64_t last_value[MT_COLUMN_END];
+    uint16_t block_next[COLUMN_BLOCKS];
+    uint16_t block_bytes[COLUMN_BLOCKS];
+
+    struct mt_predictor predictor;
+    uint16_t site_slot[ENCODER_SITE_SLOTS];   /* site number by hash; 0 is free */
+    uint16_t block_slot[ENCODER_BLOCK_SLOTS]; /* number of made block by hash of its address */
+    struct dictionary dictionaries[ENCODER_DICTIONARIES];
+    uint8_t blocks[COLUMN_BLOCKS][COLUMN_BLOCK_BYTES];
+    uint8_t raw[MT_CHUNK_RAW_MAX];
+};
+
+/* The payload borrows the encoder's memory until the next chunk_encode(). */
+struct chunk_raw {
+    const uint8_t *bytes;
+    size_t size_bytes;
+    uint64_t end_position; /* how far the words were taken */
+    uint32_t event_count;
+    uint32_t malformed_count; /* places where words were no record and had to be passed over */
+    uint64_t first_time;      /* in time units since start_ticks */
+    uint64_t last_time;
+};
+
+void chunk_encoder_init(struct chunk_encoder *encoder, unsigned time_shift, uint64_t start_ticks);
+
+/*
+ * Takes records from begin_position until end_position, or until the chunk is full. Both are
+ * positions between records; capacity_words is a power of two. Returns the number of events, which
+ * is 0 only if there was no record at all.
+ */
+size_t chunk_encode(struct chunk_encoder *encoder, const uint64_t *ring_words,
+                    uint64_t capacity_words, uint64_t begin_position, uint64_t end_position,
+                    struct chunk_raw *out);
+
+#endif
