@@ -129,7 +129,8 @@ static inline void mt_tag_pop(void)
 }
 
 /*
- * A private pool hands out `size_bytes` at `address` on `device` (-1: host memory).
+ * A private pool hands out `size_bytes` at `address` on `device` (-1: host memory). With address
+ * NULL, the pool could not serve the request.
  * Call mt_pool_free before the block can be handed out again, mt_pool_alloc after it was.
  */
 static inline void mt_pool_alloc(const char *pool, int device, const void *address,
