@@ -9,16 +9,13 @@
 
 include(CMakePackageConfigHelpers)
 
-set(mt_tracer_dir lib/memtide)
-
 if(TARGET memtide)
   set_target_properties(memtide PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   install(TARGETS memtide RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 if(TARGET ascend_kernel_hook)
   set_target_properties(ascend_kernel_hook PROPERTIES
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${mt_tracer_dir})
-  install(TARGETS ascend_kernel_hook LIBRARY DESTINATION ${mt_tracer_dir})
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/memtide)
 endif()
 
 install(TARGETS mt_headers EXPORT memtideTargets)

@@ -26,7 +26,8 @@ endfunction()
 #
 # The source defines LLVMFuzzerTestOneInput. With MT_FUZZ (clang) libFuzzer drives it for
 # MT_FUZZ_SECONDS. In any other build tests/fuzz/replay.c feeds it the corpus, whole and damaged, so
-# that what was found once stays found. Both are tests called fuzz.<name>, labelled "fuzz".
+# that what was found once stays found. Both are tests called fuzz.<name>, labelled "fuzz"; the target
+# "fuzzers" builds them.
 function(mt_add_fuzz_target name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORPUS" "SOURCES;LIBRARIES")
   add_executable(${name} ${arg_SOURCES})
@@ -43,4 +44,5 @@ function(mt_add_fuzz_target name)
     add_test(NAME fuzz.${name} COMMAND ${name} ${arg_CORPUS})
   endif()
   set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
+  add_dependencies(fuzzers ${name})
 endfunction()
