@@ -47,10 +47,6 @@ void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *
 void recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const void *bytes,
                          size_t size_bytes);
 
-/* The host heap. record_host_free before the real free, record_host_alloc after the real one. */
-void record_host_alloc(const void *address, uint64_t size_bytes, const void *site);
-void record_host_free(const void *address);
-
 /*
  * Other pools. `pool` is the pool's name, as in docs/trace-format.md ("hal", "acl", "pta",
  * "opencl" ...); `place` is packed by mt_place_pack(). record_free goes before the real free,

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "config.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+enum { RING_BYTES_MIN = 64 * 1024, RING_BYTES_MAX = 256 * 1024 * 1024, OPTION_MAX = 1024 };
+
+static struct config config = {
+    .records_device = true,
+    .traces_children = true,
+    .sample_ms = 20,
+    .ring_bytes = 1024 * 1024,
+};
+
+static void complain(const char *option, const char *value, const char *expected)
+{
+    char line[1536];
+    int length = snprintf(line, sizeof(line), "memtide: MEMTIDE_OPTIONS: %s=%s: %s\n", option,
+                          value, expected);
+
+    if (length > 0)
+        (void)!write(STDERR_FILENO, line, (size_t)length);
+}
+
+/* Is `word` one of the comma-separated words of `list`? "npu:3" counts as "npu". */
+static bool list_has(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+
+    while (*list) {
+        size_t next = strcspn(list, ",");
+
+        if (next >= length && strncmp(list, word, length) == 0 &&
+            (next == length || list[length] == ':'))
+            return true;
+        list += next;
+        list += *list == ',';
+    }
+    return false;
+}
+
+static bool number_read(const char *text, uint64_t *value)
+{
+    char *end;
+    static const char suffixes[] = "kmg";
+    const char *suffix;
+
+    errno = 0;
+    *value = strtoull(text, &end, 10);
+    if (errno || end == text || *text == '-')
+        return false;
+    suffix = *end ? strchr(suffixes, *end | 0x20) : NULL;
+    if (suffix) {
+        *value <<= 10 * (suffix - suffixes + 1);
+        end++;
+    }
+    return *end == '\0';
+}
+
+/* --- one function an option ------------------------------------------------------------- */
+
+static bool set_device(const char *value)
+{
+    config.records_host = list_has(value, "cpu");
+    config.records_device =
+        list_has(value, "npu") || list_has(value, "gpu") || list_has(value, "opencl");
+    return config.records_host || config.records_device;
+}
+
+static bool set_events(const char *value)
+{
+    config.records_launches = list_has(value, "launch");
+    config.records_accesses = list_has(value, "access");
+    return true;
+}
+
+static bool set_output(const char *value)
+{
+    size_t length = strlen(value);
+
+    if (!length || length >= sizeof(config.output_path))
+        return false;
+    memcpy(config.output_path, value, length + 1);
+    return true;
+}
+
+static bool set_sample(const char *value)
+{
+    uint64_t number;
+
+    if (!number_read(value, &number) || number > 60 * 1000)
+        return false;
+    config.sample_ms = (uint32_t)number;
+    return true;
+}
+
+static bool set_ring(const char *value)
+{
+    uint64_t number, power = RING_BYTES_MIN;
+
+    if (!number_read(value, &number) || number < RING_BYTES_MIN || number > RING_BYTES_MAX)
+        return false;
+    while (power < number)
+        power *= 2;
+    config.ring_bytes = power;
+    return true;
+}
+
+static bool set_children(const char *value)
+{
+    config.traces_children = strcmp(value, "no") != 0;
+    return strcmp(value, "no") == 0 || strcmp(value, "yes") == 0;
+}
+
+static bool set_run(const char *value)
+{
+    char *end;
+
+    config.run_id = strtoull(value, &end, 16);
+    return *value && !*end;
+}
+
+static bool set_nothing(const char *value)
+{
+    (void)value;
+    return true; /* the launcher's business */
+}
+
+static const struct option {
+    const char *name;
+    bool (*set)(const char *value);
+    const char *expected;
+} options[] = {
+    {"--device", set_device, "expected npu, npu:N, gpu, opencl or cpu, separated by commas"},
+    {"--events", set_events, "expected alloc, free, launch, access"},
+    {"--output-path", set_output, "expected a folder of at most 1023 bytes"},
+    {"--sample-ms", set_sample, "expected 0 to 60000"},
+    {"--ring-size", set_ring, "expected 64k to 256m"},
+    {"--follow-children", set_children, "expected yes or no"},
+    {"--run-id", set_run, "expected a hexadecimal number"},
+    {"--steps", set_nothing, ""},
+    {"--level", set_nothing, ""},
+    {"--call-stack", set_nothing, ""},
+    {"--analysis", set_nothing, ""},
+    {"--collect-mode", set_nothing, ""},
+    {"--format", set_nothing, ""},
+    {"--log-level", set_nothing, ""},
+};
+
+static void option_apply(char *word)
+{
+    char *value = strchr(word, '=');
+
+    if (!value) {
+        complain(word, "", "expected --option=value");
+        return;
+    }
+    *value++ = '\0';
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        if (strcmp(word, options[i].name) == 0) {
+            if (!options[i].set(value))
+                complain(word, value, options[i].expected);
+            return;
+        }
+    complain(word, value, "no such option");
+}
+
+/* Splits at blanks; a backslash takes the next byte as it is. */
+static void options_read(const char *text)
+{
+    char word[OPTION_MAX + 64];
+    size_t length = 0;
+
+    for (;; text++) {
+        bool is_end = !*text || *text == ' ' || *text == '\n' || *text == '\t';
+
+        if (is_end && length) {
+            word[length] = '\0';
+            option_apply(word);
+            length = 0;
+        }
+        if (!*text)
+            return;
+        if (is_end)
+            continue;
+        if (*text == '\\' && text[1])
+            text++;
+        if (length < sizeof(word) - 1)
+            word[length++] = *text;
+    }
+}
+
+/* A relative folder must mean the same when the program has changed its directory. */
+static void output_path_settle(void)
+{
+    char folder[sizeof(config.output_path)], full[2 * sizeof(config.output_path)];
+    int length;
+
+    if (!config.output_path[0])
+        snprintf(config.output_path, sizeof(config.output_path), "memtide-%d.memtide",
+                 (int)getpid());
+    if (config.output_path[0] == '/')
+        return;
+    if (!getcwd(folder, sizeof(folder)))
+        return;
+    length = snprintf(full, sizeof(full), "%s/%s", folder, config.output_path);
+    if (length > 0 && (size_t)length < sizeof(config.output_path))
+        memcpy(config.output_path, full, (size_t)length + 1);
+}
+
+static void config_read(void)
+{
+    const char *text = getenv("MEMTIDE_OPTIONS");
+
+    config.is_forbidden = getauxval(AT_SECURE) != 0;
+    if (config.is_forbidden)
+        return;
+    if (text) {
+        snprintf(config.text, sizeof(config.text), "%s", text);
+        options_read(text);
+    }
+    output_path_settle();
+}
+
+const struct config *config_get(void)
+{
+    static _Atomic int state; /* 0 unread, 1 being read, 2 read */
+    int unread = 0;
+
+    if (atomic_load_explicit(&state, memory_order_acquire) == 2)
+        return &config;
+    if (atomic_compare_exchange_strong(&state, &unread, 1)) {
+        config_read();
+        atomic_store_explicit(&state, 2, memory_order_release);
+    }
+    while (atomic_load_explicit(&state, memory_order_acquire) != 2)
+        usleep(50);
+    return &config;
+}

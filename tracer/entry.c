@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Load, fork and exit of the traced process, and the wires between configuration, recorder and
+ * sampler. Programs may allocate before this library's constructor runs, so nothing relies on it:
+ * the first event starts the recording.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config.h"
+#include "module_list.h"
+#include "recorder.h"
+#include "recording.h"
+#include "sampler.h"
+
+const struct recording_setup *recording_setup(void)
+{
+    static struct recording_setup setup;
+    const struct config *config = config_get();
+
+    if (!setup.output_path) {
+        setup.is_forbidden = config->is_forbidden;
+        setup.follows_forks = config->traces_children;
+        setup.starts_lazily = !config->records_host;
+        setup.options = config->text;
+        setup.run_id = config->run_id;
+        setup.ring_bytes = config->ring_bytes;
+        setup.tick_ms = config->sample_ms;
+        setup.tick = sampler_tick;
+        setup.output_path = config->output_path;
+    }
+    return &setup;
+}
+
+/* Programs that this one starts are not to be recorded: take our name out of LD_PRELOAD. */
+static void leave_children_alone(void)
+{
+    const char *list = getenv("LD_PRELOAD");
+    char kept[4096] = "";
+
+    while (list && *list) {
+        size_t length = strcspn(list, ": ");
+
+        if (length && !memmem(list, length, "libascend_kernel_hook.so", 24) &&
+            strlen(kept) + length + 2 < sizeof(kept)) {
+            if (kept[0])
+                strcat(kept, ":");
+            strncat(kept, list, length);
+        }
+        list += length;
+        list += *list != '\0';
+    }
+    if (kept[0])
+        setenv("LD_PRELOAD", kept, 1);
+    else
+        unsetenv("LD_PRELOAD");
+}
+
+__attribute__((constructor)) static void on_load(void)
+{
+    const struct config *config = config_get();
+
+    if (config->is_forbidden)
+        return;
+    if (!config->traces_children)
+        leave_children_alone();
+    if (config->records_host && recording_start())
+        recording_start_drain_thread();
+    modules_prepare_for_forks();
+}
+
+__attribute__((destructor)) static void on_exit_of_process(void)
+{
+    recording_finish();
+}

@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Implements recorder.h and guard.h: the calling thread's side of recording.
+ *
+ * Invariant: a record is whole in the ring before the ring's head passes it, so whoever reads a
+ * ring, even after a kill, reads whole records only.
+ */
+#define _GNU_SOURCE
+#include "recorder.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "drain.h"
+#include "guard.h"
+#include "host_records.h"
+#include "module_list.h"
+#include "recording.h"
+#include "ring.h"
+#include "thread_state.h"
+
+static struct recording_page idle_page;
+struct recording_page *recording_page = &idle_page;
+bool clock_has_counter;
+
+__thread struct thread_state thread_state __attribute__((tls_model("initial-exec"))) = {
+    .generation = UINT64_MAX}; /* of no process */
+
+static _Atomic uint64_t step_number;
+static _Atomic uint64_t range_number;
+
+/* --- layers ----------------------------------------------------------------------------- */
+
+/*
+ * The bit is set: are we really inside that call, or was it left by longjmp? A call further in
+ * stands lower on the stack. (On another stack, of a signal or a coroutine, the answer may be
+ * wrong; then one event is recorded twice or not at all, and nothing breaks.)
+ */
+static bool is_left_over(const struct thread_state *thread, int bit, const char *frame)
+{
+    return frame > thread->frames[bit];
+}
+
+bool guard_enter(enum layer layer)
+{
+    struct thread_state *thread = &thread_state;
+    const char *frame = __builtin_frame_address(0);
+    uint32_t bit = 1u << layer;
+
+    if (UNLIKELY(thread->inside & (bit | IS_OURS | IS_PUSHING))) {
+        if (thread->inside & IS_PUSHING)
+            recording_count_lost(MT_LOST_NESTED, 1);
+        if (thread->inside & (IS_OURS | IS_PUSHING))
+            return false;
+        if (!is_left_over(thread, (int)layer, frame))
+            return false;
+    }
+    thread->inside |= bit;
+    thread->frames[layer] = frame;
+    return true;
+}
+
+void guard_leave(enum layer layer)
+{
+    thread_state.inside &= ~(1u << layer);
+}
+
+/* --- room in the ring ------------------------------------------------------------------- */
+
+struct slow_way {
+    uint64_t signals; /* the mask before */
+    uint32_t inside;
+    int error;
+};
+
+static uint64_t signals_set(uint64_t mask)
+{
+    uint64_t before = 0;
+
+    syscall(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, &mask, &before, sizeof(mask));
+    return before;
+}
+
+/* No signal handler runs meanwhile, so none of its events is lost. */
+static struct slow_way slow_begin(struct thread_state *thread)
+{
+    struct slow_way way = {.error = errno, .inside = thread->inside};
+
+    thread->inside |= IS_OURS;
+    way.signals = signals_set(UINT64_MAX);
+    return way;
+}
+
+static void slow_end(struct thread_state *thread, struct slow_way way)
+{
+    signals_set(way.signals);
+    thread->inside = way.inside;
+    errno = way.error;
+}
+
+/* Looks at the ring again after half of it: then the drain thread is told. */
+static void limit_renew(struct thread_state *thread)
+{
+    const struct ring *ring = thread->ring;
+    uint64_t end = ring_tail(ring) + ring->capacity_words;
+    uint64_t half = thread->head + ring->capacity_words / 2;
+
+    thread->limit = half < end ? half : end;
+}
+
+static void thread_introduce(uint32_t thread_id)
+{
+    uint64_t fields[2] = {thread_id, 0};
+    char name[32] = "";
+
+    syscall(SYS_prctl, 16 /* PR_GET_NAME */, name, 0, 0, 0);
+    fields[1] = recorder_text(text_of(name));
+    recorder_push(MT_RECORD_thread, fields);
+}
+
+static void thread_take_ring(struct thread_state *thread, struct ring *ring, uint32_t thread_id)
+{
+    thread->ring = ring;
+    thread->words = ring->words;
+    thread->mask = ring->capacity_words - 1;
+    thread->published_head = &ring->header->head;
+    thread->head = ring_head(ring);
+    thread->generation = atomic_load_explicit(&recording_page->generation, memory_order_relaxed);
+    limit_renew(thread);
+    thread_introduce(thread_id);
+}
+
+/* The first records of this process image: a forked child knows its modules from its parent. */
+static void image_introduce(void)
+{
+    modules_record_again();
+    if (recording_setup()->starts_lazily)
+        recording_start_drain_thread();
+}
+
+bool thread_attach(struct thread_state *thread)
+{
+    struct ring *ring = NULL;
+    struct slow_way way;
+    uint32_t thread_id;
+
+    if (thread->inside & IS_OURS || recording_is_impossible())
+        return false;
+    way = slow_begin(thread);
+    thread_id = (uint32_t)syscall(SYS_gettid);
+    thread->generation = UINT64_MAX;
+    if (recording_start())
+        ring = drain_ring_take(thread_id);
+    if (ring)
+        thread_take_ring(thread, ring, thread_id);
+    if (ring && ring->header->stream == 0)
+        image_introduce();
+    slow_end(thread, way);
+    return ring != NULL;
+}
+
+bool thread_make_room(struct thread_state *thread, uint64_t word_count)
+{
+    struct ring *ring = thread->ring;
+    struct slow_way way = slow_begin(thread);
+
+    if (thread->head + word_count > ring_tail(ring) + ring->capacity_words)
+        drain_ring_until(ring, thread->head + word_count - ring->capacity_words);
+    else
+        drain_wake();
+    limit_renew(thread);
+    if (thread->limit < thread->head + word_count)
+        thread->limit = thread->head + word_count;
+    slow_end(thread, way);
+    return true;
+}
+
+/* --- records ---------------------------------------------------------------------------- */
+
+struct record_shape {
+    uint8_t field_count; /* without a BYTES field */
+    bool has_bytes;
+};
+
+#define SITE 1
+#define SIZE_AT_SITE 1
+#define NEW_ADDRESS 1
+#define OLD_ADDRESS 1
+#define DICTIONARY 1
+#define DELTA 1
+#define PLAIN 1
+#define BYTES 100
+#define FIELD(name, encoding) +encoding
+#define RECORD(code, name, fields, meaning)                                                        \
+    [code] = {.field_count = (0 fields) % 100, .has_bytes = (0 fields) >= 100},
+static const struct record_shape shapes[MT_RECORD_CODE_END] = {
+#include "memtide/records.def"
+};
+#undef RECORD
+#undef FIELD
+#undef BYTES
+#undef PLAIN
+#undef DELTA
+#undef DICTIONARY
+#undef OLD_ADDRESS
+#undef NEW_ADDRESS
+#undef SIZE_AT_SITE
+#undef SITE
+
+uint64_t recorder_ticks(void)
+{
+    return clock_ticks();
+}
+
+static uint64_t record_start(enum mt_record_code code, uint64_t ticks)
+{
+    return (uint64_t)code | ticks << MT_RING_TIME_SHIFT;
+}
+
+void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *fields)
+{
+    struct thread_state *thread = &thread_state;
+    uint64_t count = shapes[code].field_count;
+    uint32_t before;
+
+    if (!thread_has_room(thread, 1 + count))
+        return;
+    before = push_begin(thread);
+    thread_put(thread, 0, record_start(code, ticks));
+    for (uint64_t i = 0; i < count; i++)
+        thread_put(thread, 1 + i, fields[i]);
+    thread_publish(thread, 1 + count);
+    push_end(thread, before);
+}
+
+void recorder_push(enum mt_record_code code, const uint64_t *fields)
+{
+    recorder_push_at(code, clock_ticks(), fields);
+}
+
+void recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const void *bytes,
+                         size_t size_bytes)
+{
+    struct thread_state *thread = &thread_state;
+    uint64_t count = shapes[code].field_count;
+    uint64_t word_count = (size_bytes + 7) / 8;
+    uint32_t before;
+
+    if (!thread_has_room(thread, 2 + count + word_count))
+        return;
+    before = push_begin(thread);
+    thread_put(thread, 0, record_start(code, clock_ticks()));
+    for (uint64_t i = 0; i < count; i++)
+        thread_put(thread, 1 + i, fields[i]);
+    thread_put(thread, 1 + count, size_bytes);
+    for (uint64_t i = 0; i < word_count; i++) {
+        uint64_t word = 0;
+        size_t rest = size_bytes - i * 8;
+
+        memcpy(&word, (const char *)bytes + i * 8, rest < 8 ? rest : 8);
+        thread_put(thread, 2 + count + i, word);
+    }
+    thread_publish(thread, 2 + count + word_count);
+    push_end(thread, before);
+}
+
+/* The longest start of a UTF-8 text that fits. */
+static size_t text_cut(struct text text)
+{
+    size_t size = text.size_bytes;
+
+    if (size <= MT_TEXT_MAX)
+        return size;
+    size = MT_TEXT_MAX;
+    while (size && ((unsigned char)text.bytes[size] & 0xc0) == 0x80)
+        size--;
+    return size;
+}
+
+uint64_t recorder_text(struct text text)
+{
+    struct thread_state *thread = &thread_state;
+    size_t size = text_cut(text);
+    uint64_t id, *known;
+
+    if (!size || !thread_has_room(thread, 1))
+        return 0;
+    id = XXH64(text.bytes, size, 0);
+    if (!id)
+        id = 1;
+    known = &thread->ring->known_texts[id % RING_TEXTS];
+    if (*known != id) {
+        recorder_push_bytes(MT_RECORD_text, &id, text.bytes, size);
+        *known = id;
+    }
+    return id;
+}
+
+void record_host_alloc_wide(const void *address, uint64_t size_bytes, const void *site)
+{
+    uint64_t place = mt_place_pack((struct mt_place){.device = -1, .module = -1});
+
+    record_alloc(text_of("host"), place, (uintptr_t)address, size_bytes, site);
+}
+
+void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t size_bytes,
+                  const void *site)
+{
+    uint64_t fields[] = {(uintptr_t)site, size_bytes, address, recorder_text(pool), place};
+
+    recorder_push(MT_RECORD_alloc, fields);
+}
+
+void record_free(struct text pool, uint64_t address)
+{
+    uint64_t fields[] = {address, recorder_text(pool)};
+
+    recorder_push(MT_RECORD_free, fields);
+}
+
+void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, uint64_t status,
+                         const void *site)
+{
+    uint64_t fields[] = {(uintptr_t)site, size_bytes, recorder_text(pool), place, status};
+
+    recorder_push(MT_RECORD_alloc_failed, fields);
+}
+
+void record_pool_reserved(struct text pool, uint64_t place, uint64_t size_bytes)
+{
+    uint64_t fields[] = {recorder_text(pool), place, size_bytes};
+
+    recorder_push(MT_RECORD_pool_reserved, fields);
+}
+
+void record_operator_begin(struct text name)
+{
+    recorder_push(MT_RECORD_operator_begin, (uint64_t[]){recorder_text(name)});
+}
+
+void record_operator_end(struct text name)
+{
+    recorder_push(MT_RECORD_operator_end, (uint64_t[]){recorder_text(name)});
+}
+
+void record_range_begin(uint64_t range, struct text name, struct text domain)
+{
+    uint64_t fields[] = {range, recorder_text(name), recorder_text(domain)};
+
+    recorder_push(MT_RECORD_range_begin, fields);
+}
+
+void record_range_end(uint64_t range)
+{
+    recorder_push(MT_RECORD_range_end, &range);
+}
+
+void record_mark(struct text name, struct text domain)
+{
+    uint64_t fields[] = {recorder_text(name), recorder_text(domain)};
+
+    recorder_push(MT_RECORD_mark, fields);
+}
+
+uint64_t record_step_begin(uint64_t range)
+{
+    uint64_t step = atomic_fetch_add_explicit(&step_number, 1, memory_order_relaxed) + 1;
+    uint64_t fields[] = {step, range};
+    struct mt_file_header *header;
+
+    recorder_push(MT_RECORD_step_begin, fields);
+    header = recording_header();
+    if (header)
+        __atomic_store_n(&header->step_count, step, __ATOMIC_RELAXED);
+    return step;
+}
+
+void record_step_end(uint64_t step)
+{
+    recorder_push(MT_RECORD_step_end, &step);
+}
+
+void record_tag_begin(struct text owner)
+{
+    recorder_push(MT_RECORD_tag_begin, (uint64_t[]){recorder_text(owner)});
+}
+
+void record_tag_end(struct text owner)
+{
+    recorder_push(MT_RECORD_tag_end, (uint64_t[]){recorder_text(owner)});
+}
+
+void record_launch(struct text name, uint64_t place)
+{
+    uint64_t fields[] = {recorder_text(name), place};
+
+    recorder_push(MT_RECORD_launch, fields);
+}
+
+void record_access(uint64_t address, uint64_t size_bytes, struct text pool, uint64_t flags)
+{
+    uint64_t fields[] = {address, size_bytes, recorder_text(pool), flags};
+
+    recorder_push(MT_RECORD_access, fields);
+}
+
+void record_sample(struct text counter, uint64_t place, uint64_t value_bytes)
+{
+    uint64_t fields[] = {recorder_text(counter), place, value_bytes};
+
+    recorder_push(MT_RECORD_sample, fields);
+}
+
+void record_device_event(struct text name, uint64_t place, uint64_t status)
+{
+    uint64_t fields[] = {recorder_text(name), place, status};
+
+    recorder_push(MT_RECORD_device_event, fields);
+}
+
+uint64_t recorder_new_range(void)
+{
+    return atomic_fetch_add_explicit(&range_number, 1, memory_order_relaxed) + 1;
+}
