@@ -32,7 +32,14 @@ static inline void *hook_real(struct hook_slot *slot)
     return real ? real : hook_resolve(slot);
 }
 
-/* The same for a function that we only call, never export: a query of free memory, say. */
+/*
+ * For functions that we only call, never export: a query of free memory, say. They never load a
+ * library: NULL when none of those that are loaded has the function.
+ */
 void *hook_find(const char *name, const char *const *libraries);
+
+/* The same, looked for once; hook_ask_again() forgets that it was not there. */
+void *hook_asked(struct hook_slot *slot);
+void hook_ask_again(struct hook_slot *slot);
 
 #endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the real functions.
+ *
+ * dlsym(RTLD_NEXT) alone is not enough: it does not see a runtime that a Python extension loaded
+ * with RTLD_LOCAL, although the calls of that extension do reach our wrapper. Then the loaded
+ * library is asked by its soname.
+ *
+ * Invariant: what is found is never a function of our own object, so a wrapper cannot call itself.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include "hook.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+
+static char absent; /* its address in a slot: looked for, not there */
+
+static bool is_our_own(const void *address)
+{
+    Dl_info ours, theirs;
+
+    return dladdr(&absent, &ours) && dladdr(address, &theirs) && ours.dli_fbase == theirs.dli_fbase;
+}
+
+static void *find_in_library(const char *name, const char *soname, int flags)
+{
+    void *library = dlopen(soname, flags);
+    void *address;
+
+    if (!library)
+        return NULL;
+    address = dlsym(library, name);
+    if (address && is_our_own(address))
+        address = NULL;
+    /* Only a look: whoever loaded it keeps it. What we load ourselves stays for good. */
+    if (flags & RTLD_NOLOAD || !address)
+        dlclose(library);
+    return address;
+}
+
+static void *find_in_libraries(const char *name, const char *const *libraries, int flags)
+{
+    void *address = NULL;
+
+    for (size_t i = 0; !address && libraries[i]; i++)
+        address = find_in_library(name, libraries[i], flags);
+    return address;
+}
+
+static void *find_loaded(const char *name, const char *const *libraries)
+{
+    void *address = dlsym(RTLD_NEXT, name);
+
+    if (address && !is_our_own(address))
+        return address;
+    return find_in_libraries(name, libraries, RTLD_LAZY | RTLD_NOLOAD);
+}
+
+void *hook_resolve(struct hook_slot *slot)
+{
+    int saved_errno = errno;
+    void *address = find_loaded(slot->name, slot->libraries);
+
+    if (!address)
+        address = find_in_libraries(slot->name, slot->libraries, RTLD_LAZY | RTLD_LOCAL);
+    if (address)
+        atomic_store_explicit(&slot->real, address, memory_order_release);
+    else
+        dlerror(); /* so that the program does not read our failure as its own */
+    errno = saved_errno;
+    return address;
+}
+
+void *hook_find(const char *name, const char *const *libraries)
+{
+    int saved_errno = errno;
+    void *address = find_loaded(name, libraries);
+
+    if (!address)
+        dlerror();
+    errno = saved_errno;
+    return address;
+}
+
+void *hook_asked(struct hook_slot *slot)
+{
+    void *address = atomic_load_explicit(&slot->real, memory_order_acquire);
+
+    if (!address) {
+        address = hook_find(slot->name, slot->libraries);
+        atomic_store_explicit(&slot->real, address ? address : &absent, memory_order_release);
+    }
+    return address == &absent ? NULL : address;
+}
+
+void hook_ask_again(struct hook_slot *slot)
+{
+    void *expected = &absent;
+
+    atomic_compare_exchange_strong_explicit(&slot->real, &expected, NULL, memory_order_acq_rel,
+                                            memory_order_relaxed);
+}
