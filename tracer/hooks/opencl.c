@@ -53,7 +53,8 @@ static const struct opencl_calls *real_calls(void)
 #undef HOOKED_VOID
 #undef ASKED
 #undef FIND
-    atomic_store_explicit(&are_found, true, memory_order_release);
+    if (calls.clCreateContext) /* else there is no OpenCL yet */
+        atomic_store_explicit(&are_found, true, memory_order_release);
     return &calls;
 }
 
