@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hooks of Ascend's runtime, made from ascend_rt.def. */
+#include "ascend_device.h"
+#include "ascend_places.h"
+
+static const char *const rt_libraries[] = {"libruntime.so", NULL};
+
+#define HOOK_TABLE       "ascend_rt.def"
+#define HOOK_STATUS      int
+#define HOOK_UNAVAILABLE RT_STATUS_NOT_SUPPORTED
+#define HOOK_LAYER       LAYER_RUNTIME
+#define HOOK_LIBRARIES   rt_libraries
+#include "device_hook_table.h"
