@@ -1,0 +1,169 @@
+"""memtide.py with a tracer and without.
+
+Run as python_test.py FOLDER-OF-MEMTIDE.PY PRELOAD-LIBRARY. The preloaded library is the one of
+tests/support that writes what it was told as JSON lines.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+MODULE_FOLDER, PRELOAD = sys.argv[1:3]
+
+
+def run(script, preload=True):
+    """What the script printed, and what the tracer was told: (event, text, address, size)."""
+    env = {name: value for name, value in os.environ.items()
+           if name not in ("LD_PRELOAD", "MT_DOUBLE_OUTPUT")}
+    env["PYTHONPATH"] = MODULE_FOLDER
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        env["MT_DOUBLE_OUTPUT"] = os.path.join(folder, "events")
+        if preload:
+            env["LD_PRELOAD"] = PRELOAD
+        done = subprocess.run([sys.executable, "-c", "import memtide\n" + textwrap.dedent(script)],
+                              env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True, timeout=60)
+        events = []
+        if preload:
+            with open(env["MT_DOUBLE_OUTPUT"]) as lines:
+                events = [json.loads(line) for line in lines]
+    if done.returncode:
+        raise AssertionError(done.stderr)
+    return done.stdout, events
+
+
+def short(events):
+    return [(e["event"], e["text"] or e["address"]) for e in events]
+
+
+EVERYTHING = """
+    with memtide.step():
+        with memtide.range("forward"), memtide.tag("model@weight"):
+            pass
+    for batch in memtide.steps([1, 2]):
+        memtide.mark("seen")
+    memtide.pool_reserved("arena", 0, 1 << 40)
+    memtide.pool_alloc("arena", 0, 0x7f0000001000, 1 << 33)
+    memtide.pool_free("arena", 0x7f0000001000)
+    memtide.pool_alloc("arena", 0, None, 64)
+
+    @memtide.range("work")
+    def work(a, b=2):
+        "adds"
+        return a + b
+    print(work(1), work.__name__, work.__doc__, memtide.is_traced())
+"""
+
+
+class Module(unittest.TestCase):
+    def test_says_everything_to_the_tracer(self):
+        output, events = run(EVERYTHING)
+        self.assertEqual(output, "3 work adds True\n")
+        self.assertEqual(short(events), [
+            ("step_begin", 1), ("range_begin", "forward"), ("tag_begin", "model@weight"),
+            ("tag_end", 0), ("range_end", 1), ("step_end", 1),
+            ("step_begin", 2), ("mark", "seen"), ("step_end", 2),
+            ("step_begin", 3), ("mark", "seen"), ("step_end", 3),
+            ("pool_reserved", "arena"), ("alloc", "arena"), ("free", "arena"),
+            ("alloc_failed", "arena"), ("range_begin", "work"), ("range_end", 2)])
+        by_kind = {e["event"]: e for e in events}
+        self.assertEqual(by_kind["pool_reserved"]["size_bytes"], 1 << 40)
+        self.assertEqual((by_kind["alloc"]["address"], by_kind["alloc"]["size_bytes"],
+                          by_kind["alloc"]["device"]), (0x7f0000001000, 1 << 33, 0))
+
+    def test_without_a_tracer_does_nothing(self):
+        output, _ = run(EVERYTHING, preload=False)
+        self.assertEqual(output, "3 work adds False\n")
+
+    def test_closes_what_an_exception_leaves(self):
+        _, events = run("""
+            try:
+                with memtide.step(), memtide.range("r"), memtide.tag("t"):
+                    raise ValueError
+            except ValueError:
+                memtide.mark("after")
+        """)
+        self.assertEqual([kind for kind, _ in short(events)],
+                         ["step_begin", "range_begin", "tag_begin", "tag_end", "range_end",
+                          "step_end", "mark"])
+
+    def test_steps_ends_at_break_and_exception(self):
+        _, events = run("""
+            for item in memtide.steps(iter([1, 2, 3])):
+                break
+            try:
+                for item in memtide.steps([1, 2, 3]):
+                    raise KeyError
+            except KeyError:
+                pass
+            memtide.mark("after")
+        """)
+        self.assertEqual(short(events), [("step_begin", 1), ("step_end", 1), ("step_begin", 2),
+                                         ("step_end", 2), ("mark", "after")])
+
+    def test_steps_of_nothing_has_no_step(self):
+        self.assertEqual(run("list(memtide.steps([]))")[1], [])
+
+    def test_decorators_may_be_used_again_and_inside_themselves(self):
+        output, events = run("""
+            @memtide.step()
+            @memtide.tag("deep")
+            def down(n):
+                return n and down(n - 1) + 1
+            print(down(2))
+        """)
+        self.assertEqual(output, "2\n")
+        self.assertEqual([kind for kind, _ in short(events)].count("tag_begin"), 3)
+        self.assertEqual([kind for kind, _ in short(events)].count("tag_end"), 3)
+
+    def test_texts_may_be_anything(self):
+        _, events = run(r"""
+            memtide.mark("gr\u00fcn")
+            memtide.mark(b"bytes")
+            memtide.mark("cut\0here")
+            memtide.mark("\ud800")
+            memtide.mark("")
+        """)
+        self.assertEqual([e["text"] for e in events], ["grün", "bytes", "cut", "?", ""])
+
+    def test_threads_keep_their_ranges_apart(self):
+        _, events = run("""
+            import threading
+            def work(index):
+                for turn in __builtins__.range(200):
+                    with memtide.range("outer"), memtide.range("inner"):
+                        pass
+            threads = [threading.Thread(target=work, args=(i,)) for i in __builtins__.range(4)]
+            for thread in threads: thread.start()
+            for thread in threads: thread.join()
+        """)
+        begun = [e["address"] for e in events if e["event"] == "range_begin"]
+        ended = [e["address"] for e in events if e["event"] == "range_end"]
+        self.assertEqual(len(begun), 1600)
+        self.assertEqual(sorted(begun), sorted(ended))
+
+    def test_star_import_leaves_builtins_alone(self):
+        output, _ = run("""
+            from memtide import *
+            print(list(range(2)), step)
+        """, preload=False)
+        self.assertTrue(output.startswith("[0, 1]"))
+
+    def test_every_public_function_is_documented(self):
+        output, _ = run("""
+            import inspect
+            for name, member in vars(memtide).items():
+                if (inspect.isfunction(member) and member.__module__ == "memtide"
+                        and not name.startswith("_") and not member.__doc__):
+                    print(name)
+        """, preload=False)
+        self.assertEqual(output, "")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
