@@ -76,8 +76,9 @@ enum {
 static inline enum mt_encoding mt_field_encoding(unsigned code, unsigned position)
 {
 #define FIELD(name, encoding)               MT_ENCODING_##encoding,
-#define RECORD(code, name, fields, meaning) [code] = {fields},
+#define RECORD(code, name, fields, meaning) {fields}, /* codes are in order, from 1 */
     static const uint8_t encodings[MT_RECORD_CODE_END][MT_FIELDS_MAX] = {
+        {0},
 #include "records.def"
     };
 #undef RECORD
