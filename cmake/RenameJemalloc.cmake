@@ -11,7 +11,7 @@
 cmake_minimum_required(VERSION 3.22)
 
 set(prefix mt_je_)
-set(asks_surroundings secure_getenv readlink)
+set(asks_surroundings secure_getenv readlink mmap munmap)
 
 function(must_run)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${folder} RESULT_VARIABLE status

@@ -14,6 +14,7 @@
 
 #include "drain.h"
 #include "module_list.h"
+#include "recorder.h"
 #include "recording_state.h"
 #include "thread_state.h"
 
@@ -49,6 +50,14 @@ void recording_calibrate(void)
 
     header->last_monotonic_ns = clock_now_ns(CLOCK_MONOTONIC);
     header->last_ticks = clock_ticks();
+}
+
+void recording_note_clocks(void)
+{
+    uint64_t fields[] = {clock_ticks(), clock_now_ns(CLOCK_MONOTONIC),
+                         clock_now_ns(CLOCK_REALTIME)};
+
+    recorder_push(MT_RECORD_clock, fields);
 }
 
 /* The page that the kernel empties in children, where fork handlers may never run. */

@@ -36,6 +36,9 @@ bool recording_is_impossible(void);
 /* Writes the clocks into the file header again, so that ticks become nanoseconds. */
 void recording_calibrate(void);
 
+/* The same as a record of the calling thread. */
+void recording_note_clocks(void);
+
 /* The thread that drains and samples; only outside of hooks. */
 void recording_start_drain_thread(void);
 
