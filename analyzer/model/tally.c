@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the events of a recording add up to: the way of each alloc and free.
+ *
+ * A batch goes through in pieces. The bucket of each address is asked for FETCH_AHEAD events
+ * before it is needed, as one cache miss costs more than all the rest.
+ */
+#include "tally.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tally_state.h"
+
+enum { FETCH_AHEAD = 16, PIECE = 512 };
+
+static void tables_init(struct tally *tally)
+{
+    arena_init(&tally->arena);
+    table_init(&tally->ledgers, &tally->arena, sizeof(struct ledger));
+    table_init(&tally->groups, &tally->arena, sizeof(struct group));
+    table_init(&tally->details, &tally->arena, sizeof(struct group_detail));
+    table_init(&tally->contexts, &tally->arena, sizeof(struct context_row));
+    table_init(&tally->usages, &tally->arena, sizeof(struct usage));
+    table_init(&tally->steps, &tally->arena, sizeof(struct step));
+    table_init(&tally->step_rows, &tally->arena, sizeof(struct step_row));
+    table_init(&tally->samples, &tally->arena, sizeof(struct sample_row));
+    table_init(&tally->failures, &tally->arena, sizeof(struct failure));
+    table_init(&tally->baselines, &tally->arena, sizeof(struct baseline));
+}
+
+enum mt_result tally_create(struct model *model, struct tally **out, struct mt_error *error)
+{
+    struct tally *tally = calloc(1, sizeof(*tally));
+
+    if (!tally)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to add events up");
+    tally->model = model;
+    tables_init(tally);
+    /* Row 0: no group, no context. */
+    if (!live_set_init(&tally->live) || !table_add(&tally->groups) || !table_add(&tally->details) ||
+        !table_add(&tally->contexts)) {
+        tally_destroy(tally);
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to add events up");
+    }
+    *out = tally;
+    return MT_OK;
+}
+
+void tally_destroy(struct tally *tally)
+{
+    if (!tally)
+        return;
+    for (size_t i = 0; i < tally->details.count; i++) {
+        struct group_detail *detail = table_at(&tally->details, i);
+
+        step_series_release(&detail->series);
+        cohorts_release(&detail->cohorts);
+    }
+    hash_index_release(&tally->ledger_index);
+    hash_index_release(&tally->group_index);
+    hash_index_release(&tally->context_index);
+    hash_index_release(&tally->usage_index);
+    hash_index_release(&tally->sample_index);
+    tally_threads_release(tally);
+    live_set_release(&tally->live);
+    free(tally->touched);
+    free(tally->processes);
+    arena_release(&tally->arena);
+    free(tally);
+}
+
+/* Before a group changes: what it held at the newest high, and that it changes. */
+static inline void group_before_change(struct tally *tally, struct group *group, uint32_t index,
+                                       const struct ledger *ledger)
+{
+    if (group->peak_epoch != ledger->peak_epoch) {
+        group->peak_epoch = ledger->peak_epoch;
+        group->peak_bytes = group->live_bytes;
+        group->peak_count = group->live_count;
+    }
+    if (!(group->flags & GROUP_TOUCHED)) {
+        group->flags |= GROUP_TOUCHED;
+        if (!tally_touch(tally, index))
+            tally->has_failed = true;
+    }
+}
+
+static inline void peak_is_here(const struct tally *tally, struct ledger *ledger,
+                                const struct event *event, uint32_t group)
+{
+    ledger->peak_bytes = ledger->live_bytes;
+    ledger->peak_count = ledger->live_count;
+    ledger->peak_epoch++;
+    ledger->peak_time_ns = event->time_ns;
+    ledger->peak_group = group;
+    ledger->peak_step = tally->era;
+    ledger->peak_phase = tally->threads[event->thread].phase;
+}
+
+static inline void count_alloc(struct tally *tally, const struct event *event, uint32_t index)
+{
+    struct group *group = group_at(tally, index);
+    struct ledger *ledger = ledger_at(tally, group->ledger);
+    uint64_t size_bytes = event->value;
+
+    group_before_change(tally, group, index, ledger);
+    group->live_bytes += size_bytes;
+    group->live_count++;
+    group->alloc_bytes += size_bytes;
+    group->alloc_count++;
+    group->born_bytes += size_bytes;
+    group->born_count++;
+    ledger->live_bytes += size_bytes;
+    ledger->live_count++;
+    ledger->alloc_bytes += size_bytes;
+    ledger->alloc_count++;
+    if (ledger->live_bytes > ledger->step_peak_bytes) {
+        ledger->step_peak_bytes = ledger->live_bytes;
+        if (ledger->live_bytes > ledger->peak_bytes)
+            peak_is_here(tally, ledger, event, index);
+    }
+    if (group->flags & GROUP_HAS_USAGE)
+        tally_usage_change(tally, index, size_bytes, true, event->time_ns);
+}
+
+static inline void count_free(struct tally *tally, const struct live_block *block, uint64_t time_ns)
+{
+    struct group *group = group_at(tally, block->group);
+    struct ledger *ledger = ledger_at(tally, group->ledger);
+
+    group_before_change(tally, group, block->group, ledger);
+    group->live_bytes -= block->size_bytes;
+    group->live_count--;
+    ledger->live_bytes -= block->size_bytes;
+    ledger->live_count--;
+    if (block->birth == tally->era) {
+        group->born_bytes -= block->size_bytes;
+        group->born_count--;
+    } else {
+        struct group_detail *detail = table_at(&tally->details, block->group);
+
+        cohorts_take(&detail->cohorts, block->birth, block->size_bytes, tally->epoch);
+    }
+    if (group->flags & GROUP_HAS_USAGE)
+        tally_usage_change(tally, block->group, block->size_bytes, false, time_ns);
+}
+
+/* The block of this pool at the address. */
+static inline struct live_place find_block(const struct tally *tally, uint64_t hash,
+                                           uint64_t address, uint16_t pool)
+{
+    struct live_place place = live_set_find(&tally->live, hash, address);
+
+    while (place.bucket) {
+        const struct group *group = group_at(tally, place.bucket->group[place.slot]);
+        const struct ledger *ledger = ledger_at(tally, group->ledger);
+
+        if (ledger->pool == pool)
+            break;
+        place = live_set_find_next(&tally->live, address, place);
+    }
+    return place;
+}
+
+static inline void take_block(struct tally *tally, uint64_t hash, struct live_place place,
+                              uint64_t time_ns)
+{
+    struct live_block block = live_set_take(&tally->live, hash, place);
+
+    tally->live_count--;
+    count_free(tally, &block, time_ns);
+}
+
+/* A block that was freed before it was seen: it counts as handed out, and is gone. */
+static void count_short_life(struct tally *tally, const struct event *event, uint32_t group)
+{
+    struct live_block block = {
+        .address = event->address, .size_bytes = event->value, .group = group, .birth = tally->era};
+
+    count_alloc(tally, event, group);
+    count_free(tally, &block, event->time_ns);
+}
+
+static inline void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
+{
+    const struct thread_state *thread = event->thread < tally->thread_count
+                                            ? &tally->threads[event->thread]
+                                            : tally_thread(tally, event->thread);
+    const struct group_cache_row *cached;
+    struct live_place old;
+    uint32_t group;
+    struct live_block block;
+
+    if (!thread) {
+        tally->has_failed = true;
+        return;
+    }
+    cached = &tally->group_cache[tally_group_slot(event, thread->context)];
+    if (cached->site == event->site && cached->context == thread->context &&
+        cached->pool == event->pool && cached->place == event->place && cached->group)
+        group = cached->group;
+    else
+        group = tally_group_for(tally, event, thread->context);
+    if (!group) {
+        tally->has_failed = true;
+        return;
+    }
+    old = find_block(tally, hash, event->address, event->pool);
+    if (old.bucket) {
+        take_block(tally, hash, old, event->time_ns);
+        tally_expect_free(tally, event, hash);
+    } else if (event->time_ns <= tally->disorder_until_ns &&
+               tally_was_freed_early(tally, event, hash)) {
+        count_short_life(tally, event, group);
+        return;
+    }
+    block = (struct live_block){
+        .address = event->address, .size_bytes = event->value, .group = group, .birth = tally->era};
+    if (!live_set_put(&tally->live, hash, &block)) {
+        tally->has_failed = true;
+        return;
+    }
+    if (++tally->live_count > tally->counts.live_peak_count)
+        tally->counts.live_peak_count = tally->live_count;
+    count_alloc(tally, event, group);
+}
+
+static inline void on_free(struct tally *tally, const struct event *event, uint64_t hash)
+{
+    struct live_place place;
+
+    if (event->time_ns <= tally->disorder_until_ns && tally_swallows_free(tally, event, hash))
+        return;
+    place = find_block(tally, hash, event->address, event->pool);
+    if (place.bucket)
+        take_block(tally, hash, place, event->time_ns);
+    else
+        tally_unknown_free(tally, event, hash);
+}
+
+static void on_failed_alloc(struct tally *tally, const struct event *event)
+{
+    uint16_t index = tally_ledger_for(tally, event->process, event->pool, event->place);
+    struct ledger *ledger = table_at(&tally->ledgers, index);
+    struct failure *row;
+
+    if (tally->has_failed)
+        return;
+    ledger->failed_count++;
+    if (tally->failures.count >= FAILURES_MAX)
+        return;
+    row = table_add(&tally->failures);
+    if (row)
+        *row = (struct failure){.time_ns = event->time_ns,
+                                .size_bytes = event->value,
+                                .status = event->address,
+                                .live_bytes = ledger->live_bytes,
+                                .site = event->site,
+                                .step = tally->era,
+                                .ledger = index};
+}
+
+static void on_reserved(struct tally *tally, const struct event *event)
+{
+    uint16_t index = tally_ledger_for(tally, event->process, event->pool, event->place);
+    struct ledger *ledger;
+
+    if (tally->has_failed)
+        return;
+    ledger = table_at(&tally->ledgers, index);
+    ledger->has_reserved = true;
+    ledger->reserved_bytes = event->value;
+    if (event->value > ledger->reserved_peak_bytes) {
+        ledger->reserved_peak_bytes = event->value;
+        ledger->reserved_peak_time_ns = event->time_ns;
+    }
+}
+
+static struct sample_row *sample_row_for(struct tally *tally, const struct event *event)
+{
+    uint64_t hash = hash_pair((uint64_t)event->text << 32 | event->place, event->process);
+    size_t probe = 0;
+    uint32_t found;
+    struct sample_row *row;
+
+    while (hash_index_next(&tally->sample_index, hash, &probe, &found)) {
+        row = table_at(&tally->samples, found);
+        if (row->counter == event->text && row->place == event->place &&
+            row->process == event->process)
+            return row;
+    }
+    row = table_add(&tally->samples);
+    if (!row || !hash_index_add(&tally->sample_index, hash, (uint32_t)(tally->samples.count - 1)))
+        return NULL;
+    *row = (struct sample_row){.process = event->process,
+                               .place = event->place,
+                               .counter = event->text,
+                               .first_bytes = event->value,
+                               .low_bytes = event->value,
+                               .first_ns = event->time_ns};
+    return row;
+}
+
+static void on_sample(struct tally *tally, const struct event *event)
+{
+    struct sample_row *row = sample_row_for(tally, event);
+
+    if (!row) {
+        tally->has_failed = true;
+        return;
+    }
+    row->count++;
+    row->last_bytes = event->value;
+    row->last_ns = event->time_ns;
+    if (event->value < row->low_bytes)
+        row->low_bytes = event->value;
+    if (event->value > row->high_bytes || row->count == 1) {
+        row->high_bytes = event->value;
+        row->high_ns = event->time_ns;
+    }
+}
+
+/* Everything but the two hot kinds. */
+static void on_other(struct tally *tally, const struct event *event)
+{
+    switch (event->kind) {
+    case EVENT_ALLOC_FAILED:
+        on_failed_alloc(tally, event);
+        break;
+    case EVENT_RESERVED:
+        on_reserved(tally, event);
+        break;
+    case EVENT_SAMPLE:
+        on_sample(tally, event);
+        break;
+    case EVENT_STEP_BEGIN:
+    case EVENT_STEP_END:
+        tally_step_event(tally, event);
+        break;
+    case EVENT_OPERATOR_BEGIN:
+    case EVENT_OPERATOR_END:
+    case EVENT_RANGE_BEGIN:
+    case EVENT_RANGE_END:
+    case EVENT_TAG_BEGIN:
+    case EVENT_TAG_END:
+        tally_context_event(tally, event);
+        break;
+    default: /* launches, accesses, marks, device events: counted, and nothing more yet */
+        break;
+    }
+}
+
+static void feed_piece(struct tally *tally, const struct event *events, size_t count)
+{
+    uint64_t hashes[PIECE];
+    size_t fetched = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        for (; fetched < count && fetched <= i + FETCH_AHEAD; fetched++) {
+            hashes[fetched] = live_hash(events[fetched].address);
+            if (events[fetched].kind <= EVENT_FREE)
+                live_set_prefetch(&tally->live, hashes[fetched]);
+        }
+        tally->kind_counts[events[i].kind]++;
+        if (events[i].kind == EVENT_ALLOC)
+            on_alloc(tally, &events[i], hashes[i]);
+        else if (events[i].kind == EVENT_FREE)
+            on_free(tally, &events[i], hashes[i]);
+        else
+            on_other(tally, &events[i]);
+    }
+}
+
+enum mt_result tally_feed(struct tally *tally, const struct event *events, size_t count,
+                          struct mt_error *error)
+{
+    if (!count)
+        return MT_OK;
+    if (!tally->has_process || tally->process != events[0].process) {
+        tally_process_end(tally);
+        tally_process_begin(tally, events[0].process);
+    }
+    tally->counts.events += count;
+    for (size_t i = 0; i < count && !tally->has_failed; i += PIECE)
+        feed_piece(tally, events + i, count - i < PIECE ? count - i : PIECE);
+    if (tally->has_failed)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for %llu live blocks",
+                            (unsigned long long)tally->live_count);
+    return MT_OK;
+}
+
+void tally_finish(struct tally *tally)
+{
+    tally_process_end(tally);
+}
+
+struct model *tally_model(const struct tally *tally)
+{
+    return tally->model;
+}
+
+const struct tally_counts *tally_counts_of(const struct tally *tally)
+{
+    return &tally->counts;
+}
+
+size_t tally_live_bytes(const struct tally *tally)
+{
+    return live_set_bytes(&tally->live);
+}
+
+size_t tally_ledger_count(const struct tally *tally)
+{
+    return tally->ledgers.count;
+}
+
+const struct ledger *tally_ledger_at(const struct tally *tally, size_t index)
+{
+    return table_at(&tally->ledgers, index);
+}
+
+size_t tally_group_count(const struct tally *tally)
+{
+    return tally->groups.count;
+}
+
+const struct group *tally_group_at(const struct tally *tally, size_t index)
+{
+    return table_at(&tally->groups, index);
+}
+
+const struct group_detail *tally_detail_at(const struct tally *tally, size_t index)
+{
+    return table_at(&tally->details, index);
+}
+
+size_t tally_usage_count(const struct tally *tally)
+{
+    return tally->usages.count;
+}
+
+const struct usage *tally_usage_at(const struct tally *tally, size_t index)
+{
+    return table_at(&tally->usages, index);
+}
+
+size_t tally_step_count(const struct tally *tally)
+{
+    return tally->steps.count;
+}
+
+const struct step *tally_step_at(const struct tally *tally, size_t index)
+{
+    return table_at(&tally->steps, index);
+}
+
+const struct step_row *tally_step_row_at(const struct tally *tally, size_t index)
+{
+    return table_at(&tally->step_rows, index);
+}
+
+size_t tally_sample_count(const struct tally *tally)
+{
+    return tally->samples.count;
+}
+
+const struct sample_row *tally_sample_at(const struct tally *tally, size_t index)
+{
+    return table_at(&tally->samples, index);
+}
+
+size_t tally_failure_count(const struct tally *tally)
+{
+    return tally->failures.count;
+}
+
+const struct failure *tally_failure_at(const struct tally *tally, size_t index)
+{
+    return table_at(&tally->failures, index);
+}
+
+size_t tally_baseline_count(const struct tally *tally)
+{
+    return tally->baselines.count;
+}
+
+const struct baseline *tally_baseline_at(const struct tally *tally, size_t index)
+{
+    return table_at(&tally->baselines, index);
+}
+
+struct tally_process tally_process_at(const struct tally *tally, uint16_t process)
+{
+    if (process < tally->process_count)
+        return tally->processes[process];
+    return (struct tally_process){0};
+}
+
+uint64_t tally_event_count(const struct tally *tally, enum event_kind kind)
+{
+    return tally->kind_counts[kind];
+}
+
+struct step_sample group_at_peak(const struct tally *tally, size_t index)
+{
+    const struct group *group = group_at(tally, index);
+    const struct ledger *ledger = ledger_at(tally, group->ledger);
+    bool is_kept = group->peak_epoch == ledger->peak_epoch;
+
+    return (struct step_sample){
+        .step = ledger->peak_step,
+        .count = is_kept ? group->peak_count : group->live_count,
+        .bytes = is_kept ? group->peak_bytes : group->live_bytes,
+    };
+}

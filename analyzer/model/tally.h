@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the events of a recording add up to: who holds how much, now, at the peak, step by step.
+ *
+ *   event -> block (live set) -> group -> ledger
+ *
+ * A group is everything that comes from one place in the program: (process, pool, place, site,
+ * operator, owner). A ledger is a running total that means something: (process, device, pool),
+ * with address space, mappings and views apart, so that no byte is counted twice. Events are fed
+ * in batches, as a source hands them out; memory grows with live blocks, groups and steps, never
+ * with events. All numbers are exact.
+ *
+ * The peak needs no second pass: a ledger counts its new highs, and a group that changes for the
+ * first time after a high keeps aside what it held then.
+ *
+ * Threads are seldom read in perfect order. An alloc at an address that is alive takes the old
+ * block as freed, and the free that comes late is swallowed; a free that comes a little before its
+ * alloc is matched with it. Both only within TALLY_DISORDER_NS and between different threads; all
+ * are counted.
+ *
+ * One thread at a time. The model must outlive the tally.
+ */
+#ifndef MEMTIDE_MODEL_TALLY_H
+#define MEMTIDE_MODEL_TALLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event.h"
+#include "memtide/error.h"
+#include "model.h"
+#include "step_series.h"
+
+enum { TALLY_DISORDER_NS = 20000 };
+
+struct tally;
+
+/* Two places of one pool and device belong to different ledgers when their kinds differ. */
+enum ledger_kind {
+    LEDGER_MEMORY, /* counts as memory of its device */
+    LEDGER_HOST,   /* host memory that a device reaches */
+    LEDGER_VIRTUAL,
+    LEDGER_MAPPING,
+    LEDGER_IMPORTED,
+    LEDGER_REGISTERED,
+    LEDGER_VIEW,
+    LEDGER_KIND_COUNT
+};
+
+struct ledger {
+    /* Hot: every event. */
+    uint64_t live_bytes;
+    uint64_t step_peak_bytes; /* since the newest step began; at most peak_bytes */
+    uint64_t peak_bytes;
+    uint64_t peak_epoch; /* how many new highs there were */
+    uint64_t live_count;
+    uint64_t alloc_count, alloc_bytes;
+    uint64_t peak_time_ns;
+    uint32_t peak_group; /* of the alloc that made the peak */
+    uint32_t peak_phase; /* text: innermost open range of its thread */
+    uint32_t peak_step;  /* step index at the peak, as struct step */
+    uint16_t process, pool;
+    /* The key, and what is seldom touched. */
+    int32_t device; /* -1: none or unknown */
+    enum ledger_kind kind;
+    uint64_t peak_count;
+    uint64_t reserved_bytes, reserved_peak_bytes, reserved_peak_time_ns;
+    bool has_reserved;
+    uint64_t failed_count;
+    uint64_t era_alloc_bytes, era_alloc_count; /* alloc_* when the newest step end was */
+};
+
+struct group {
+    uint64_t live_bytes;
+    uint64_t alloc_bytes, alloc_count;
+    uint64_t peak_bytes; /* at its ledger's peak; read with group_at_peak() */
+    uint64_t born_bytes; /* alive, from the current era */
+    uint64_t peak_epoch;
+    uint32_t live_count, peak_count, born_count;
+    uint16_t ledger;
+    uint16_t flags;
+};
+
+/* What is not needed at every event; same index as the group. */
+struct group_detail {
+    uint16_t process, pool, place;
+    uint32_t site;
+    uint32_t operator_text, owner_text;    /* 0: none */
+    uint32_t operator_usage, module_usage; /* row + 1 of the usages, or 0 */
+    uint32_t first_step;
+    struct step_series series; /* alive at step ends */
+    struct cohorts cohorts;    /* by birth */
+};
+
+/* What one operator, or one module of the driver, held in one ledger. */
+struct usage {
+    enum usage_kind { USAGE_OPERATOR, USAGE_MODULE } kind;
+    uint16_t ledger;
+    uint32_t id; /* operator: text; module: its number */
+    uint64_t live_bytes, live_count;
+    uint64_t peak_bytes, peak_time_ns;
+    uint64_t alloc_bytes, alloc_count;
+};
+
+/*
+ * Step 0 is the time before the first step of a process; step n > 0 is the n-th step that began
+ * there. The time between two steps belongs to the later one.
+ */
+struct step {
+    uint16_t process;
+    bool is_ended;
+    uint32_t index;
+    uint64_t number; /* as the program counts */
+    uint64_t begin_ns, end_ns;
+    size_t first_row; /* of its step rows, one for each ledger of the process, when it ended */
+    size_t row_count;
+};
+
+struct step_row {
+    uint16_t ledger;
+    uint64_t end_bytes, end_count;
+    uint64_t peak_bytes;
+    uint64_t alloc_bytes, alloc_count; /* since the step end before */
+};
+
+struct sample_row {
+    uint16_t process, place;
+    uint32_t counter; /* text */
+    uint64_t count;
+    uint64_t first_bytes, last_bytes, low_bytes, high_bytes;
+    uint64_t first_ns, last_ns, high_ns;
+};
+
+struct failure {
+    uint64_t time_ns, size_bytes, status;
+    uint64_t live_bytes; /* of its ledger, then */
+    uint32_t site, step;
+    uint16_t ledger;
+};
+
+/* Frees of blocks that are older than the recording, by pool. */
+struct baseline {
+    uint16_t process, pool;
+    uint64_t count;
+    uint64_t bytes; /* of those whose source tells the size */
+};
+
+struct tally_process {
+    uint32_t step_count;       /* begun */
+    uint32_t ended_step_count; /* = index of the newest ended step */
+    uint32_t epoch;            /* for cohort_at_step_end() of its groups */
+    uint64_t live_count;       /* blocks alive at the end */
+};
+
+struct tally_counts {
+    uint64_t events;
+    uint64_t late_frees; /* swallowed: their block was taken as freed when its address came again */
+    uint64_t early_frees; /* matched with the alloc that followed */
+    uint64_t overwritten; /* alloc at a live address, and no free of the old block */
+    uint64_t unknown_frees;
+    uint64_t unmatched_ends;  /* of operators, tags, ranges and steps that never began */
+    uint64_t merged_contexts; /* blocks whose operator or owner was one too many to keep apart */
+    uint64_t live_peak_count; /* most blocks alive at once, in one process */
+};
+
+enum mt_result tally_create(struct model *model, struct tally **out, struct mt_error *error);
+void tally_destroy(struct tally *tally);
+
+/* Events in time order within a process; a batch never mixes two. MT_NO_MEMORY ends it. */
+enum mt_result tally_feed(struct tally *tally, const struct event *events, size_t count,
+                          struct mt_error *error);
+/* Call once behind the last event. */
+void tally_finish(struct tally *tally);
+
+struct model *tally_model(const struct tally *tally);
+const struct tally_counts *tally_counts_of(const struct tally *tally);
+size_t tally_live_bytes(const struct tally *tally); /* memory of the live set itself */
+
+size_t tally_ledger_count(const struct tally *tally);
+const struct ledger *tally_ledger_at(const struct tally *tally, size_t index);
+/* Groups count from 1: group 0 does not exist, so loops run over 1 .. count - 1. */
+size_t tally_group_count(const struct tally *tally);
+const struct group *tally_group_at(const struct tally *tally, size_t index);
+const struct group_detail *tally_detail_at(const struct tally *tally, size_t index);
+size_t tally_usage_count(const struct tally *tally);
+const struct usage *tally_usage_at(const struct tally *tally, size_t index);
+size_t tally_step_count(const struct tally *tally);
+const struct step *tally_step_at(const struct tally *tally, size_t index);
+const struct step_row *tally_step_row_at(const struct tally *tally, size_t index);
+size_t tally_sample_count(const struct tally *tally);
+const struct sample_row *tally_sample_at(const struct tally *tally, size_t index);
+size_t tally_failure_count(const struct tally *tally);
+const struct failure *tally_failure_at(const struct tally *tally, size_t index);
+size_t tally_baseline_count(const struct tally *tally);
+const struct baseline *tally_baseline_at(const struct tally *tally, size_t index);
+/* Zeros for a process without events. */
+struct tally_process tally_process_at(const struct tally *tally, uint16_t process);
+uint64_t tally_event_count(const struct tally *tally, enum event_kind kind);
+
+/* Bytes and blocks of the group when its ledger was highest. */
+struct step_sample group_at_peak(const struct tally *tally, size_t group);
+
+#endif

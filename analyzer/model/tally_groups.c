@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From an alloc to its group and its ledger, and the totals of operators and modules.
+ */
+#include "tally_state.h"
+
+#include "hash.h"
+
+enum { group_max = UINT32_MAX - 1, ledger_max = UINT16_MAX };
+
+static const struct {
+    uint16_t flag;
+    enum ledger_kind kind;
+} kinds_by_flag[] = {
+    {MT_PLACE_VIRTUAL, LEDGER_VIRTUAL},   {MT_PLACE_MAPPING, LEDGER_MAPPING},
+    {MT_PLACE_IMPORTED, LEDGER_IMPORTED}, {MT_PLACE_REGISTERED, LEDGER_REGISTERED},
+    {MT_PLACE_VIEW, LEDGER_VIEW},
+};
+
+static enum ledger_kind kind_of(struct mt_place place)
+{
+    for (size_t i = 0; i < sizeof(kinds_by_flag) / sizeof(kinds_by_flag[0]); i++)
+        if (place.flags & kinds_by_flag[i].flag)
+            return kinds_by_flag[i].kind;
+    return place.kind == MT_KIND_HOST && place.device >= 0 ? LEDGER_HOST : LEDGER_MEMORY;
+}
+
+uint16_t tally_ledger_for(struct tally *tally, uint16_t process, uint16_t pool, uint16_t place)
+{
+    struct mt_place unpacked = model_place_at(tally->model, place);
+    enum ledger_kind kind = kind_of(unpacked);
+    uint64_t key = (uint64_t)(uint32_t)unpacked.device << 32 | (uint32_t)pool << 8 | (uint32_t)kind;
+    uint64_t hash = hash_pair(key, process);
+    size_t probe = 0;
+    uint32_t found;
+    struct ledger *row;
+
+    while (hash_index_next(&tally->ledger_index, hash, &probe, &found)) {
+        row = table_at(&tally->ledgers, found);
+        if (row->process == process && row->pool == pool && row->kind == kind &&
+            row->device == unpacked.device)
+            return (uint16_t)found;
+    }
+    row = tally->ledgers.count < ledger_max ? table_add(&tally->ledgers) : NULL;
+    if (!row || !hash_index_add(&tally->ledger_index, hash, (uint32_t)(tally->ledgers.count - 1))) {
+        tally->has_failed = true;
+        return 0;
+    }
+    row->process = process;
+    row->pool = pool;
+    row->device = unpacked.device;
+    row->kind = kind;
+    return (uint16_t)(tally->ledgers.count - 1);
+}
+
+/* Row + 1; 0 when there is no memory. */
+static uint32_t usage_for(struct tally *tally, enum usage_kind kind, uint16_t ledger, uint32_t id)
+{
+    uint64_t hash = hash_pair((uint64_t)ledger << 8 | kind, id);
+    size_t probe = 0;
+    uint32_t found;
+    struct usage *row;
+
+    while (hash_index_next(&tally->usage_index, hash, &probe, &found)) {
+        row = table_at(&tally->usages, found);
+        if (row->kind == kind && row->ledger == ledger && row->id == id)
+            return found + 1;
+    }
+    row = table_add(&tally->usages);
+    if (!row || !hash_index_add(&tally->usage_index, hash, (uint32_t)(tally->usages.count - 1))) {
+        tally->has_failed = true;
+        return 0;
+    }
+    row->kind = kind;
+    row->ledger = ledger;
+    row->id = id;
+    return (uint32_t)tally->usages.count;
+}
+
+static void usage_add(struct usage *usage, uint64_t size_bytes, uint64_t time_ns)
+{
+    usage->live_bytes += size_bytes;
+    usage->live_count++;
+    usage->alloc_bytes += size_bytes;
+    usage->alloc_count++;
+    if (usage->live_bytes > usage->peak_bytes) {
+        usage->peak_bytes = usage->live_bytes;
+        usage->peak_time_ns = time_ns;
+    }
+}
+
+void tally_usage_change(struct tally *tally, uint32_t group, uint64_t size_bytes, bool is_alloc,
+                        uint64_t time_ns)
+{
+    const struct group_detail *detail = table_at(&tally->details, group);
+    uint32_t rows[] = {detail->operator_usage, detail->module_usage};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct usage *usage;
+
+        if (!rows[i])
+            continue;
+        usage = table_at(&tally->usages, rows[i] - 1);
+        if (is_alloc) {
+            usage_add(usage, size_bytes, time_ns);
+        } else {
+            usage->live_bytes -= size_bytes;
+            usage->live_count--;
+        }
+    }
+}
+
+static uint64_t group_hash(const struct event *event, const struct context_row *context)
+{
+    uint64_t names = (uint64_t)context->operator_text << 32 | context->owner_text;
+    uint64_t rest = (uint64_t)event->process << 32 | (uint32_t)event->pool << 16 | event->place;
+
+    return hash_pair(hash_pair(names, event->site), rest);
+}
+
+static bool is_group_of(const struct group_detail *detail, const struct event *event,
+                        const struct context_row *context)
+{
+    return detail->site == event->site && detail->process == event->process &&
+           detail->pool == event->pool && detail->place == event->place &&
+           detail->operator_text == context->operator_text &&
+           detail->owner_text == context->owner_text;
+}
+
+static bool group_fill(struct tally *tally, struct group *group, struct group_detail *detail)
+{
+    struct mt_place place = model_place_at(tally->model, detail->place);
+
+    group->ledger = tally_ledger_for(tally, detail->process, detail->pool, detail->place);
+    if (detail->operator_text)
+        detail->operator_usage =
+            usage_for(tally, USAGE_OPERATOR, group->ledger, detail->operator_text);
+    if (place.module >= 0)
+        detail->module_usage =
+            usage_for(tally, USAGE_MODULE, group->ledger, (uint32_t)place.module);
+    if (detail->operator_usage || detail->module_usage)
+        group->flags |= GROUP_HAS_USAGE;
+    return !tally->has_failed;
+}
+
+static uint32_t group_add(struct tally *tally, const struct event *event,
+                          const struct context_row *context, uint64_t hash)
+{
+    uint32_t index = (uint32_t)tally->groups.count;
+    struct group *group;
+    struct group_detail *detail;
+
+    if (tally->groups.count >= group_max)
+        return 0;
+    group = table_add(&tally->groups);
+    detail = group ? table_add(&tally->details) : NULL;
+    if (!detail || !hash_index_add(&tally->group_index, hash, index))
+        return 0;
+    *detail = (struct group_detail){.process = event->process,
+                                    .pool = event->pool,
+                                    .place = event->place,
+                                    .site = event->site,
+                                    .operator_text = context->operator_text,
+                                    .owner_text = context->owner_text,
+                                    .first_step = tally->era};
+    return group_fill(tally, group, detail) ? index : 0;
+}
+
+uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_t context_index)
+{
+    const struct context_row *context = table_at(&tally->contexts, context_index);
+    uint64_t hash = group_hash(event, context);
+    uint32_t group = 0, found;
+    size_t probe = 0;
+
+    while (!group && hash_index_next(&tally->group_index, hash, &probe, &found))
+        if (is_group_of(table_at(&tally->details, found), event, context))
+            group = found;
+    if (!group)
+        group = group_add(tally, event, context, hash);
+    if (group)
+        tally->group_cache[tally_group_slot(event, context_index)] =
+            (struct group_cache_row){.site = event->site,
+                                     .context = context_index,
+                                     .pool = event->pool,
+                                     .place = event->place,
+                                     .group = group};
+    return group;
+}

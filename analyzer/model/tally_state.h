@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of a tally, shared by its files and by nobody else.
+ */
+#ifndef MEMTIDE_MODEL_TALLY_STATE_H
+#define MEMTIDE_MODEL_TALLY_STATE_H
+
+#include "arena.h"
+#include "hash_index.h"
+#include "live_set.h"
+#include "table.h"
+#include "tally.h"
+
+enum { GROUP_CACHE_BITS = 14, DISORDER_SLOTS = 512, CONTEXT_MAX = 100000, FAILURES_MAX = 256 };
+
+enum group_flag {
+    GROUP_TOUCHED = 1,  /* is in the list of those that changed since the newest step end */
+    GROUP_HAS_USAGE = 2 /* of an operator or a module */
+};
+
+/* Direct-mapped: what a thread allocates is mostly what it allocated before. */
+struct group_cache_row {
+    uint32_t site, context;
+    uint16_t pool, place;
+    uint32_t group; /* 0: empty */
+};
+
+/* An operator and an owner that were open together. Context 0 is neither. */
+struct context_row {
+    uint32_t operator_text, owner_text;
+};
+
+/* Texts of what is open on a thread, innermost last. */
+struct open_stack {
+    struct open_row {
+        uint64_t range;
+        uint32_t text;
+    } * rows;
+    size_t count, capacity;
+};
+
+struct thread_state {
+    uint32_t context, phase;
+    struct open_stack operators, owners, ranges;
+};
+
+/* A free that is still to come, or came too early. */
+struct disorder {
+    uint64_t address;
+    uint64_t until_ns;   /* 0: empty */
+    uint64_t size_bytes; /* of a free whose source tells it */
+    uint32_t thread;
+    uint16_t pool;
+    enum disorder_kind { DISORDER_LATE_FREE, DISORDER_EARLY_FREE } kind;
+};
+
+struct tally {
+    struct model *model;
+    /* Hot. */
+    uint64_t disorder_until_ns; /* when the newest row of disorders is over */
+    uint32_t era;               /* birth of the blocks made now */
+    uint32_t epoch;             /* step ends so far, of all processes */
+    uint16_t process;
+    bool has_process;
+    bool has_failed; /* no memory */
+    struct live_set live;
+    struct table ledgers, groups, details;
+    struct thread_state *threads;
+    size_t thread_count;
+    struct group_cache_row group_cache[1 << GROUP_CACHE_BITS];
+    struct disorder disorders[DISORDER_SLOTS];
+    uint64_t kind_counts[EVENT_KIND_COUNT];
+    uint64_t live_count;
+    struct tally_counts counts;
+    uint32_t *touched; /* groups that changed since the newest step end */
+    size_t touched_count, touched_capacity;
+    /* Cold. */
+    struct arena arena;
+    struct table contexts, usages, steps, step_rows, samples, failures, baselines;
+    struct hash_index ledger_index, group_index, context_index, usage_index, sample_index;
+    struct tally_process *processes;
+    size_t process_count;
+    size_t process_first_ledger; /* ledgers of the current process start here */
+    struct step *open_step;
+};
+
+static inline struct group *group_at(const struct tally *tally, uint32_t index)
+{
+    return table_at_sized(&tally->groups, index, sizeof(struct group));
+}
+
+static inline struct ledger *ledger_at(const struct tally *tally, uint32_t index)
+{
+    return table_at_sized(&tally->ledgers, index, sizeof(struct ledger));
+}
+
+/* Sites are dense, so those of one context do not meet. */
+static inline uint32_t tally_group_slot(const struct event *event, uint32_t context)
+{
+    return (event->site + context * 0x9e3779b1u + event->pool * 0x85ebca6bu) &
+           ((1u << GROUP_CACHE_BITS) - 1);
+}
+
+/* tally_groups.c: from an alloc to its group; 0 when there is no memory. */
+uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_t context);
+uint16_t tally_ledger_for(struct tally *tally, uint16_t process, uint16_t pool, uint16_t place);
+void tally_usage_change(struct tally *tally, uint32_t group, uint64_t size_bytes, bool is_alloc,
+                        uint64_t time_ns);
+
+/* tally_context.c: what is open on a thread. NULL when there is no memory. */
+struct thread_state *tally_thread(struct tally *tally, uint32_t thread);
+void tally_context_event(struct tally *tally, const struct event *event);
+void tally_threads_release(struct tally *tally);
+
+/* tally_steps.c */
+bool tally_touch(struct tally *tally, uint32_t group);
+void tally_step_event(struct tally *tally, const struct event *event);
+void tally_process_begin(struct tally *tally, uint16_t process);
+void tally_process_end(struct tally *tally);
+
+/* tally_disorder.c: true when the free is the late one of a block that is gone already. */
+bool tally_swallows_free(struct tally *tally, const struct event *event, uint64_t hash);
+/* True when this alloc was freed by an event that came before it. */
+bool tally_was_freed_early(struct tally *tally, const struct event *event, uint64_t hash);
+void tally_expect_free(struct tally *tally, const struct event *event, uint64_t hash);
+void tally_unknown_free(struct tally *tally, const struct event *event, uint64_t hash);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Steps and processes: what is written down when one ends.
+ *
+ *   process begins   step 1 begins      step 1 ends         step 2 ends
+ *   |--- era 0 -----|------ era 1 ------|------ era 2 ------|------ era 3 ...
+ *
+ * A block's birth is the era it was made in. When an era ends, every group that changed in it puts
+ * what it holds into its series, and what is left of the era's blocks into a cohort.
+ */
+#include "tally_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool tally_touch(struct tally *tally, uint32_t group)
+{
+    if (tally->touched_count == tally->touched_capacity) {
+        size_t capacity = tally->touched_capacity ? tally->touched_capacity * 2 : 256;
+        uint32_t *larger = realloc(tally->touched, capacity * sizeof(*larger));
+
+        if (!larger)
+            return false;
+        tally->touched = larger;
+        tally->touched_capacity = capacity;
+    }
+    tally->touched[tally->touched_count++] = group;
+    return true;
+}
+
+static bool group_era_end(struct tally *tally, uint32_t index)
+{
+    struct group *group = table_at(&tally->groups, index);
+    struct group_detail *detail = table_at(&tally->details, index);
+    struct step_sample sample = {tally->era, group->live_count, group->live_bytes};
+
+    group->flags &= (uint16_t)~GROUP_TOUCHED;
+    if (group->born_count &&
+        !cohorts_put(&detail->cohorts, tally->era, group->born_count, group->born_bytes))
+        return false;
+    group->born_count = 0;
+    group->born_bytes = 0;
+    return step_series_put(&detail->series, sample);
+}
+
+static void era_end(struct tally *tally)
+{
+    for (size_t i = 0; i < tally->touched_count; i++)
+        if (!group_era_end(tally, tally->touched[i]))
+            tally->has_failed = true;
+    tally->touched_count = 0;
+    tally->era++;
+    tally->epoch++;
+}
+
+static void ledgers_step_end(struct tally *tally, struct step *step)
+{
+    step->first_row = tally->step_rows.count;
+    for (size_t i = tally->process_first_ledger; i < tally->ledgers.count; i++) {
+        struct ledger *ledger = table_at(&tally->ledgers, i);
+        struct step_row *row = table_add(&tally->step_rows);
+
+        if (!row) {
+            tally->has_failed = true;
+            return;
+        }
+        *row = (struct step_row){.ledger = (uint16_t)i,
+                                 .end_bytes = ledger->live_bytes,
+                                 .end_count = ledger->live_count,
+                                 .peak_bytes = ledger->step_peak_bytes,
+                                 .alloc_bytes = ledger->alloc_bytes - ledger->era_alloc_bytes,
+                                 .alloc_count = ledger->alloc_count - ledger->era_alloc_count};
+        ledger->era_alloc_bytes = ledger->alloc_bytes;
+        ledger->era_alloc_count = ledger->alloc_count;
+        step->row_count++;
+    }
+}
+
+static void step_end(struct tally *tally, uint64_t time_ns)
+{
+    struct step *step = tally->open_step;
+
+    step->is_ended = true;
+    step->end_ns = time_ns;
+    ledgers_step_end(tally, step);
+    era_end(tally);
+    tally->processes[tally->process].ended_step_count = step->index;
+    tally->open_step = NULL;
+}
+
+static void step_begin(struct tally *tally, const struct event *event)
+{
+    struct tally_process *process = &tally->processes[tally->process];
+    struct step *step;
+
+    if (tally->open_step)
+        step_end(tally, event->time_ns);
+    if (!process->step_count)
+        era_end(tally);
+    step = table_add(&tally->steps);
+    if (!step) {
+        tally->has_failed = true;
+        return;
+    }
+    *step = (struct step){.process = tally->process,
+                          .index = ++process->step_count,
+                          .number = event->value,
+                          .begin_ns = event->time_ns};
+    tally->open_step = step;
+    for (size_t i = tally->process_first_ledger; i < tally->ledgers.count; i++) {
+        struct ledger *ledger = table_at(&tally->ledgers, i);
+
+        ledger->step_peak_bytes = ledger->live_bytes;
+    }
+}
+
+void tally_step_event(struct tally *tally, const struct event *event)
+{
+    if (event->kind == EVENT_STEP_BEGIN)
+        step_begin(tally, event);
+    else if (tally->open_step && tally->open_step->number == event->value)
+        step_end(tally, event->time_ns);
+    else
+        tally->counts.unmatched_ends++;
+}
+
+void tally_process_begin(struct tally *tally, uint16_t process)
+{
+    if (process >= tally->process_count) {
+        size_t count = (size_t)process + 1;
+        struct tally_process *larger = realloc(tally->processes, count * sizeof(*larger));
+
+        if (!larger) {
+            tally->has_failed = true;
+            return;
+        }
+        memset(larger + tally->process_count, 0, (count - tally->process_count) * sizeof(*larger));
+        tally->processes = larger;
+        tally->process_count = count;
+    }
+    tally->process = process;
+    tally->has_process = true;
+    tally->era = 0;
+    tally->process_first_ledger = tally->ledgers.count;
+}
+
+/* What is left alive stays counted in groups and ledgers; the addresses mean nothing any more. */
+void tally_process_end(struct tally *tally)
+{
+    if (!tally->has_process)
+        return;
+    tally->processes[tally->process].live_count = tally->live_count;
+    tally->processes[tally->process].epoch = tally->epoch;
+    for (size_t i = 0; i < tally->touched_count; i++) {
+        struct group *group = table_at(&tally->groups, tally->touched[i]);
+
+        group->flags &= (uint16_t)~GROUP_TOUCHED;
+    }
+    tally->touched_count = 0;
+    tally->open_step = NULL;
+    tally->has_process = false;
+    tally->live_count = 0;
+    tally->disorder_until_ns = 0;
+    live_set_clear(&tally->live);
+    memset(tally->disorders, 0, sizeof(tally->disorders));
+    memset(tally->group_cache, 0, sizeof(tally->group_cache));
+}
