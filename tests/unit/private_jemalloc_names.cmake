@@ -13,8 +13,8 @@ string(REGEX MATCHALL "[^\n]+" lines "${output}")
 set(defined_count 0)
 set(wrong "")
 foreach(line IN LISTS lines)
-  if(NOT line MATCHES "^([^ ]+) ([A-Za-z])")
-    continue() # a member's name
+  if(line MATCHES ":$" OR NOT line MATCHES "^([^ ]+) ([A-Za-z])")
+    continue() # the name of a member
   endif()
   set(name ${CMAKE_MATCH_1})
   if(CMAKE_MATCH_2 STREQUAL "U")
