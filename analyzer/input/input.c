@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds out what kind of recording a path is, and hands the calls on to that kind's reader.
+ */
+#include "input.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "input_kinds.h"
+
+/* The first that recognises a path reads it. */
+static const struct input_kind *const kinds[] = {
+    &input_trace,
+};
+
+struct input {
+    const struct input_kind *kind;
+    void *state;
+};
+
+static bool is_empty_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    bool is_empty = folder != NULL;
+
+    while (folder && (entry = readdir(folder)))
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            is_empty = false;
+    if (folder)
+        closedir(folder);
+    return is_empty;
+}
+
+/* The path is there, but no kind knows it. */
+static enum mt_result refuse(const char *path, bool is_folder, struct mt_error *error)
+{
+    if (access(path, is_folder ? R_OK | X_OK : R_OK) != 0)
+        return mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
+    if (is_folder && is_empty_folder(path))
+        return mt_error_set(error, MT_NO_DATA, "%s: the folder is empty", path);
+    return mt_error_set(error, MT_UNSUPPORTED, "%s: no kind of recording that memtide knows", path);
+}
+
+static enum mt_result find_kind(const char *path, const struct input_kind **kind,
+                                struct mt_error *error)
+{
+    struct stat status;
+
+    if (stat(path, &status) != 0)
+        return mt_error_set(error, errno == ENOENT || errno == ENOTDIR ? MT_NOT_FOUND : MT_IO,
+                            "%s: %s", path, strerror(errno));
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (kinds[i]->recognises(path)) {
+            *kind = kinds[i];
+            return MT_OK;
+        }
+    }
+    return refuse(path, S_ISDIR(status.st_mode), error);
+}
+
+enum mt_result input_open(const char *path, struct model *model, struct input **out,
+                          struct mt_error *error)
+{
+    struct input *input;
+    const struct input_kind *kind;
+    enum mt_result result = find_kind(path, &kind, error);
+
+    if (result != MT_OK)
+        return result;
+    input = calloc(1, sizeof(*input));
+    if (!input)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", path);
+    input->kind = kind;
+    result = kind->open(path, model, &input->state, error);
+    if (result != MT_OK) {
+        free(input);
+        return result;
+    }
+    *out = input;
+    return MT_OK;
+}
+
+enum mt_result input_next(struct input *input, struct event *batch, size_t capacity, size_t *count,
+                          struct mt_error *error)
+{
+    return input->kind->next(input->state, batch, capacity, count, error);
+}
+
+const struct input_kind *input_kind_of(const struct input *input)
+{
+    return input->kind;
+}
+
+void input_close(struct input *input)
+{
+    if (!input)
+        return;
+    input->kind->close(input->state);
+    free(input);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kinds of sources that input.c knows; one file or folder each.
+ */
+#ifndef MEMTIDE_INPUT_KINDS_H
+#define MEMTIDE_INPUT_KINDS_H
+
+#include "input.h"
+
+extern const struct input_kind input_trace; /* trace/input_trace.c */
+
+#endif

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The raw payload of a chunk -> events.
+ *
+ * The two records of the host heap are nearly all there is in a large trace. They are decoded in
+ * one straight line with their cursors in registers; all others go through struct trace_record.
+ */
+#include "chunk_decoder.h"
+
+#include <string.h>
+
+#include "memtide/codec.h"
+
+enum { NO_DICTIONARY = 255 };
+
+#define LIKELY(condition)   __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+void chunk_decoder_init(struct chunk_decoder *d)
+{
+    unsigned dictionaries = 0;
+
+    for (unsigned code = 0; code < MT_RECORD_CODE_END; code++) {
+        for (unsigned position = 0; position < MT_FIELDS_MAX; position++) {
+            uint8_t *dictionary = &d->dictionary_of_column[code * MT_FIELDS_MAX + position];
+
+            *dictionary = NO_DICTIONARY;
+            if (mt_field_encoding(code, position) == MT_ENCODING_DICTIONARY &&
+                dictionaries < DECODER_DICTIONARIES)
+                *dictionary = (uint8_t)dictionaries++;
+        }
+    }
+}
+
+static void forget_sites(struct chunk_decoder *d, const struct trace_context *context)
+{
+    memset(d->site_index, 0xff, (d->predictor.site_count + 1) * sizeof(d->site_index[0]));
+    d->site_epoch = context->site_epoch;
+}
+
+static bool is_known_column(uint64_t number)
+{
+    return number == MT_COLUMN_CODE || number == MT_COLUMN_TIME ||
+           (number < MT_COLUMN_END &&
+            mt_field_encoding((unsigned)number / MT_FIELDS_MAX, (unsigned)number % MT_FIELDS_MAX) !=
+                MT_ENCODING_NONE);
+}
+
+/* Points the cursors at the columns behind the table. False: the table is wrong. */
+static bool find_columns(struct chunk_decoder *d, struct trace_context *context, size_t raw_bytes)
+{
+    const uint8_t *end = d->raw + raw_bytes;
+    const uint8_t *table, *column;
+    uint64_t count = 0, number = 0, size_bytes = 0;
+
+    table = mt_varint_get(d->raw, end, &count);
+    if (!table || count > raw_bytes)
+        return false;
+    column = table;
+    for (uint64_t i = 0; column && i < 2 * count; i++)
+        column = mt_varint_get(column, end, &number);
+    for (uint64_t i = 0; column && i < count; i++) {
+        table = mt_varint_get(table, end, &number);
+        table = mt_varint_get(table, end, &size_bytes);
+        if (size_bytes > (size_t)(end - column))
+            return false;
+        if (is_known_column(number))
+            d->columns[number] = (struct column_cursor){column, column + size_bytes};
+        else
+            context->unknown_columns++;
+        column += size_bytes;
+    }
+    return column != NULL;
+}
+
+enum mt_result chunk_decoder_begin(struct chunk_decoder *d, struct trace_context *context,
+                                   const struct mt_chunk_header *header, struct mt_error *error)
+{
+    for (unsigned i = 0; i < MT_COLUMN_END; i++)
+        d->columns[i] = (struct column_cursor){d->raw, d->raw};
+    memset(d->last_value, 0, sizeof(d->last_value));
+    memset(d->raw + header->raw_bytes, 0, DECODER_PADDING_BYTES);
+    for (unsigned i = 0; i < DECODER_DICTIONARIES; i++)
+        d->dictionaries[i].count = 0;
+    mt_predictor_reset(&d->predictor);
+    forget_sites(d, context);
+    d->time = header->first_time;
+    d->last_time = header->last_time;
+    d->events_left = header->event_count;
+    if (!find_columns(d, context, header->raw_bytes))
+        return mt_error_set(error, MT_CORRUPT, "the table of columns is wrong");
+    if ((size_t)(d->columns[MT_COLUMN_CODE].end - d->columns[MT_COLUMN_CODE].at) !=
+        header->event_count)
+        return mt_error_set(error, MT_CORRUPT, "the count of events is wrong");
+    return MT_OK;
+}
+
+/* --- values: each getter returns false when the bytes are not what they claim to be ---------- */
+
+static inline bool get_varint(struct column_cursor *column, uint64_t *value)
+{
+    const uint8_t *at = column->at;
+
+    if (LIKELY(at < column->end) && LIKELY(*at < 0x80)) {
+        *value = *at;
+        column->at = at + 1;
+        return true;
+    }
+    at = mt_varint_get(at, column->end, value);
+    if (UNLIKELY(!at))
+        return false;
+    column->at = at;
+    return true;
+}
+
+static inline bool get_site(struct mt_predictor *p, struct column_cursor *column, unsigned is_hit,
+                            uint32_t *site_index, uint32_t *number)
+{
+    uint16_t *follow = mt_predictor_follow(p);
+    uint64_t value;
+
+    *number = *follow;
+    if (!is_hit) {
+        if (UNLIKELY(!get_varint(column, &value) || value > p->site_count))
+            return false;
+        *number = (uint32_t)value;
+        if (!value) {
+            if (UNLIKELY(!get_varint(column, &value)))
+                return false;
+            *number = mt_predictor_site_add(p, p->newest_site + mt_unzigzag(value));
+            site_index[*number] = TRACE_UNRESOLVED;
+        }
+    }
+    mt_predictor_site_seen(p, follow, *number);
+    return true;
+}
+
+static inline bool get_size_at_site(struct mt_predictor *p, struct column_cursor *column,
+                                    unsigned is_hit, uint32_t site_number, uint64_t *value)
+{
+    uint64_t *last = &p->size_at_site[site_number];
+
+    *value = *last;
+    if (is_hit)
+        return true;
+    if (UNLIKELY(!get_varint(column, value)))
+        return false;
+    *last = *value;
+    return true;
+}
+
+static inline bool get_new_address(struct mt_predictor *p, struct column_cursor *column,
+                                   unsigned is_hit, uint64_t size, uint64_t *value)
+{
+    uint32_t size_class = mt_size_class(size);
+
+    if (UNLIKELY(p->made_count >= MT_CHUNK_EVENTS_MAX))
+        return false;
+    *value = mt_predictor_new_address(p, size_class);
+    if (!is_hit) {
+        if (UNLIKELY(!get_varint(column, value)))
+            return false;
+        *value = p->unexpected_address + mt_unzigzag(*value);
+    }
+    mt_predictor_made(p, size_class, *value, size, (int)is_hit);
+    return true;
+}
+
+static inline bool get_old_address(struct mt_predictor *p, struct column_cursor *column,
+                                   unsigned is_hit, uint64_t *value)
+{
+    if (UNLIKELY(!get_varint(column, value)))
+        return false;
+    if (is_hit) {
+        uint32_t number;
+
+        if (UNLIKELY(*value >= p->made_count))
+            return false;
+        number = p->made_count - (uint32_t)*value;
+        *value = p->address[number];
+        mt_predictor_freed(p, number);
+    } else {
+        *value = p->old_address + mt_unzigzag(*value);
+        p->old_address = *value;
+    }
+    return true;
+}
+
+/* --- any record ---------------------------------------------------------------------------- */
+
+static bool get_dictionary(struct chunk_decoder *d, unsigned number, struct trace_field *field)
+{
+    struct decoder_dictionary *dictionary = &d->dictionaries[d->dictionary_of_column[number]];
+    struct column_cursor *column = &d->columns[number];
+    uint64_t entry;
+
+    if (!get_varint(column, &entry) || entry > dictionary->count)
+        return false;
+    if (!entry) {
+        if (!get_varint(column, &field->value))
+            return false;
+        if (dictionary->count + 1 == MT_DICTIONARY_END) {
+            *field->index = TRACE_UNRESOLVED;
+            return true;
+        }
+        entry = ++dictionary->count;
+        dictionary->value[entry] = field->value;
+        dictionary->index[entry] = TRACE_UNRESOLVED;
+    }
+    field->value = dictionary->value[entry];
+    field->index = &dictionary->index[entry];
+    return true;
+}
+
+static bool get_bytes(struct column_cursor *column, struct trace_record *record)
+{
+    uint64_t size_bytes;
+
+    if (!get_varint(column, &size_bytes) || size_bytes > (size_t)(column->end - column->at))
+        return false;
+    record->bytes = column->at;
+    record->size_bytes = (size_t)size_bytes;
+    column->at += size_bytes;
+    return true;
+}
+
+struct site_and_size {
+    uint32_t site_number;
+    uint64_t size;
+};
+
+static bool get_field(struct chunk_decoder *d, unsigned number, unsigned is_hit,
+                      struct site_and_size *before, struct trace_record *record)
+{
+    unsigned position = number % MT_FIELDS_MAX;
+    struct column_cursor *column = &d->columns[number];
+    struct trace_field *field = &record->fields[position];
+    struct mt_predictor *p = &d->predictor;
+
+    switch (mt_field_encoding(number / MT_FIELDS_MAX, position)) {
+    case MT_ENCODING_PLAIN:
+        return get_varint(column, &field->value);
+    case MT_ENCODING_DELTA:
+        if (!get_varint(column, &field->value))
+            return false;
+        field->value = d->last_value[number] += mt_unzigzag(field->value);
+        return true;
+    case MT_ENCODING_DICTIONARY:
+        return get_dictionary(d, number, field);
+    case MT_ENCODING_BYTES:
+        return get_bytes(column, record);
+    case MT_ENCODING_SITE:
+        if (!get_site(p, column, is_hit, d->site_index, &before->site_number))
+            return false;
+        field->value = before->site_number ? p->site[before->site_number] : p->newest_site;
+        field->index = &d->site_index[before->site_number];
+        return true;
+    case MT_ENCODING_SIZE_AT_SITE:
+        if (!get_size_at_site(p, column, is_hit, before->site_number, &before->size))
+            return false;
+        field->value = before->size;
+        return true;
+    case MT_ENCODING_NEW_ADDRESS:
+        return get_new_address(p, column, is_hit, before->size, &field->value);
+    case MT_ENCODING_OLD_ADDRESS:
+        return get_old_address(p, column, is_hit, &field->value);
+    case MT_ENCODING_NONE:
+        break;
+    }
+    return false;
+}
+
+enum step { STEP_EVENT, STEP_NO_EVENT, STEP_CORRUPT };
+
+static __attribute__((noinline)) enum step decode_any(struct chunk_decoder *d,
+                                                      struct trace_context *context,
+                                                      uint32_t *thread, uint8_t byte,
+                                                      uint64_t time_ns, struct event *event)
+{
+    struct trace_record record = {.code = byte & MT_CODE_MASK, .time_ns = time_ns};
+    struct site_and_size before = {0, 0};
+    uint32_t scratch[MT_FIELDS_MAX];
+    enum step step;
+
+    if (!mt_field_encoding(record.code, 0)) {
+        context->unknown_records++;
+        return STEP_NO_EVENT;
+    }
+    for (unsigned i = 0; i < MT_FIELDS_MAX && mt_field_encoding(record.code, i); i++) {
+        scratch[i] = TRACE_UNRESOLVED;
+        record.fields[i].index = &scratch[i];
+        if (!get_field(d, record.code * MT_FIELDS_MAX + i, byte >> (MT_CODE_BITS + i) & 1, &before,
+                       &record))
+            return STEP_CORRUPT;
+    }
+    step = trace_record_apply(context, thread, &record, event) ? STEP_EVENT : STEP_NO_EVENT;
+    if (d->site_epoch != context->site_epoch)
+        forget_sites(d, context);
+    return step;
+}
+
+/* --- the host heap ------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) uint32_t resolve_site(struct chunk_decoder *d,
+                                                       struct trace_context *context,
+                                                       uint32_t number, uint64_t time_ns)
+{
+    const struct mt_predictor *p = &d->predictor;
+    uint64_t site = number ? p->site[number] : p->newest_site;
+    uint32_t index = trace_context_site(context, site, time_ns);
+
+    if (number)
+        d->site_index[number] = index;
+    return index;
+}
+
+/* Columns of the two records, held in registers while they follow each other. */
+struct host_columns {
+    struct column_cursor code, time, site, size, new_address, old_address;
+};
+
+enum {
+    COLUMN_SITE = MT_RECORD_host_alloc * MT_FIELDS_MAX,
+    COLUMN_SIZE,
+    COLUMN_NEW_ADDRESS,
+    COLUMN_OLD_ADDRESS = MT_RECORD_host_free * MT_FIELDS_MAX,
+    HIT_SITE = 1 << MT_CODE_BITS,
+    HIT_SIZE = 2 << MT_CODE_BITS,
+    HIT_NEW_ADDRESS = 4 << MT_CODE_BITS,
+    HIT_OLD_ADDRESS = 1 << MT_CODE_BITS
+};
+
+static struct host_columns host_columns_take(const struct chunk_decoder *d)
+{
+    return (struct host_columns){
+        d->columns[MT_COLUMN_CODE], d->columns[MT_COLUMN_TIME],     d->columns[COLUMN_SITE],
+        d->columns[COLUMN_SIZE],    d->columns[COLUMN_NEW_ADDRESS], d->columns[COLUMN_OLD_ADDRESS],
+    };
+}
+
+static void host_columns_give(struct chunk_decoder *d, const struct host_columns *columns)
+{
+    d->columns[MT_COLUMN_CODE] = columns->code;
+    d->columns[MT_COLUMN_TIME] = columns->time;
+    d->columns[COLUMN_SITE] = columns->site;
+    d->columns[COLUMN_SIZE] = columns->size;
+    d->columns[COLUMN_NEW_ADDRESS] = columns->new_address;
+    d->columns[COLUMN_OLD_ADDRESS] = columns->old_address;
+}
+
+static inline bool decode_host_alloc(struct chunk_decoder *d, struct trace_context *context,
+                                     struct host_columns *columns, unsigned byte,
+                                     struct event *event)
+{
+    struct mt_predictor *p = &d->predictor;
+    uint32_t number, index;
+
+    if (UNLIKELY(!get_site(p, &columns->site, byte & HIT_SITE, d->site_index, &number) ||
+                 !get_size_at_site(p, &columns->size, byte & HIT_SIZE, number, &event->value) ||
+                 !get_new_address(p, &columns->new_address, !!(byte & HIT_NEW_ADDRESS),
+                                  event->value, &event->address)))
+        return false;
+    index = d->site_index[number];
+    if (UNLIKELY(index == TRACE_UNRESOLVED))
+        index = resolve_site(d, context, number, event->time_ns);
+    event->site = index;
+    event->kind = EVENT_ALLOC;
+    return true;
+}
+
+static inline bool decode_host_free(struct chunk_decoder *d, struct host_columns *columns,
+                                    unsigned byte, struct event *event)
+{
+    if (UNLIKELY(!get_old_address(&d->predictor, &columns->old_address, byte & HIT_OLD_ADDRESS,
+                                  &event->address)))
+        return false;
+    event->value = 0;
+    event->site = 0;
+    event->kind = EVENT_FREE;
+    return true;
+}
+
+/* Decodes host records until another one comes; that one's byte is still to be read. */
+static bool decode_host_run(struct chunk_decoder *d, struct trace_context *context, uint32_t thread,
+                            struct event **events, const struct event *end)
+{
+    struct host_columns columns = host_columns_take(d);
+    struct event *event = *events;
+    uint64_t time = d->time, difference = 0;
+    const struct trace_clock clock = context->clock;
+    const uint16_t process = context->process, pool = context->host_pool,
+                   place = context->host_place;
+    bool is_good = true;
+
+    while (event < end && columns.code.at < columns.code.end) {
+        unsigned byte = *columns.code.at;
+        unsigned code = byte & MT_CODE_MASK;
+
+        if (UNLIKELY(code - MT_RECORD_host_alloc > MT_RECORD_host_free - MT_RECORD_host_alloc))
+            break;
+        is_good = get_varint(&columns.time, &difference) && difference <= d->last_time - time;
+        if (UNLIKELY(!is_good))
+            break;
+        columns.code.at++;
+        time += difference;
+        event->time_ns = trace_clock_ns(&clock, time);
+        event->text = 0;
+        event->thread = thread;
+        event->pool = pool;
+        event->place = place;
+        event->process = process;
+        is_good = code == MT_RECORD_host_alloc
+                      ? decode_host_alloc(d, context, &columns, byte, event)
+                      : decode_host_free(d, &columns, byte, event);
+        if (UNLIKELY(!is_good))
+            break;
+        event++;
+    }
+    d->events_left -= (uint32_t)(event - *events);
+    d->time = time;
+    host_columns_give(d, &columns);
+    *events = event;
+    return is_good;
+}
+
+static enum step decode_next(struct chunk_decoder *d, struct trace_context *context,
+                             uint32_t *thread, struct event *event)
+{
+    uint8_t byte = *d->columns[MT_COLUMN_CODE].at++;
+    uint64_t difference;
+
+    d->events_left--;
+    if (!get_varint(&d->columns[MT_COLUMN_TIME], &difference) ||
+        difference > d->last_time - d->time)
+        return STEP_CORRUPT;
+    d->time += difference;
+    return decode_any(d, context, thread, byte, trace_clock_ns(&context->clock, d->time), event);
+}
+
+enum mt_result chunk_decoder_next(struct chunk_decoder *d, struct trace_context *context,
+                                  uint32_t *thread, struct event *events, size_t capacity,
+                                  size_t *count, struct mt_error *error)
+{
+    struct event *event = events;
+    const struct event *end = events + capacity;
+    enum step step = STEP_EVENT;
+
+    if (d->site_epoch != context->site_epoch)
+        forget_sites(d, context);
+    while (event < end && d->events_left) {
+        if (!decode_host_run(d, context, *thread, &event, end)) {
+            step = STEP_CORRUPT;
+            break;
+        }
+        if (event == end || !d->events_left)
+            break;
+        step = decode_next(d, context, thread, event);
+        if (step == STEP_CORRUPT)
+            break;
+        event += step == STEP_EVENT;
+    }
+    *count = (size_t)(event - events);
+    if (step == STEP_CORRUPT)
+        return mt_error_set(error, MT_CORRUPT,
+                            "a value is cut short or impossible, %u events before the end",
+                            d->events_left);
+    return MT_OK;
+}

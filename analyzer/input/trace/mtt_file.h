@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One .mtt with the .rings beside it: its header, and where its chunks and left-over words are.
+ *
+ * The list of chunks comes from the index when that checks out, else from a scan of the file that
+ * goes on behind damage. Nothing that a file claims is believed before it was compared with what
+ * is there. Files are read with pread, so a file that shrinks meanwhile is an error, not a crash.
+ */
+#ifndef MEMTIDE_MTT_FILE_H
+#define MEMTIDE_MTT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "chunk_decoder.h"
+#include "memtide/error.h"
+#include "memtide/format.h"
+#include "model.h"
+#include "ring_reader.h"
+
+struct ZSTD_DCtx_s;
+
+struct trace_chunk {
+    uint64_t offset_bytes;
+    struct mt_chunk_header header;
+};
+
+struct mtt_file {
+    char *path;
+    int descriptor, rings_descriptor; /* -1: not open */
+    uint64_t size_bytes;
+    struct mt_file_header header;
+    struct trace_chunk *chunks; /* of events; by stream and position, once they are found */
+    size_t chunk_count, chunk_capacity;
+    struct ring_slot *slots; /* by stream */
+    size_t slot_count;
+};
+
+/* Zero a struct mtt_file, or set it to this, before its first use. */
+#define MTT_FILE_CLOSED ((struct mtt_file){.descriptor = -1, .rings_descriptor = -1})
+
+/*
+ * Reads and checks the header. Errors: MT_IO; MT_CORRUPT: too short, no trace, damaged header;
+ * MT_UNSUPPORTED: a newer format.
+ */
+enum mt_result mtt_file_open(struct mtt_file *file, const char *path, struct mt_error *error);
+void mtt_file_close(struct mtt_file *file);
+
+/*
+ * Finds the slots, then the chunks. Damage becomes a note in the model. MT_NO_MEMORY, MT_IO.
+ */
+enum mt_result mtt_file_find(struct mtt_file *file, struct model *model, struct mt_error *error);
+
+/* What reading a chunk needs; shared by all files. */
+struct chunk_loader {
+    struct ZSTD_DCtx_s *zstd;
+    uint8_t *payload;
+    size_t payload_capacity;
+};
+
+/* Reads, verifies and unpacks a chunk into raw, which has room for its raw_bytes. */
+enum mt_result mtt_file_load(const struct mtt_file *file, const struct trace_chunk *chunk,
+                             struct chunk_loader *loader, uint8_t *raw, struct mt_error *error);
+void chunk_loader_release(struct chunk_loader *loader);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all streams of a process share while they are read: its number in the model, its clock, the
+ * texts that were defined so far, and what turned out to be missing.
+ */
+#ifndef MEMTIDE_TRACE_CONTEXT_H
+#define MEMTIDE_TRACE_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memtide/format.h"
+#include "model.h"
+#include "trace_clock.h"
+
+/* A model index that was not looked up yet. */
+#define TRACE_UNRESOLVED UINT32_MAX
+
+/* Text ids of a run, and which text of the model each is. */
+struct trace_texts {
+    uint64_t *ids; /* 0 is free */
+    uint32_t *texts;
+    size_t capacity; /* 0 or a power of two */
+    size_t count;
+};
+
+void trace_texts_release(struct trace_texts *texts);
+/* False: no memory. */
+bool trace_texts_add(struct trace_texts *texts, uint64_t id, uint32_t text);
+bool trace_texts_find(const struct trace_texts *texts, uint64_t id, uint32_t *text);
+
+struct trace_context {
+    struct model *model;
+    struct trace_texts *texts; /* of the run: ids are hashes of what they name */
+    struct trace_clock clock;
+    uint16_t process;
+    uint16_t host_pool, host_place;
+    uint32_t site_epoch; /* grows when modules are unloaded: sites must be looked up again */
+    uint64_t event_count;
+    uint64_t last_time_ns;
+    uint64_t lost_counts[MT_LOST_KINDS];
+    uint64_t unknown_records, unknown_columns, malformed_words;
+    bool is_out_of_memory;
+};
+
+/* Indexes of the model, from what the trace says. They answer 0 when the model is full. */
+uint32_t trace_context_text(struct trace_context *context, uint64_t id);
+uint16_t trace_context_pool(struct trace_context *context, uint64_t name_id);
+uint16_t trace_context_place(struct trace_context *context, uint64_t packed);
+uint32_t trace_context_site(struct trace_context *context, uint64_t address, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace_reading.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input.h"
+
+enum { DEFAULT_BATCH = 1000 };
+
+static void read_all(struct trace_reading *reading, struct input *input, size_t batch_events)
+{
+    size_t capacity = 0, got = 1;
+
+    while (got) {
+        if (reading->count + batch_events > capacity) {
+            capacity = 2 * capacity + batch_events;
+            reading->events = realloc(reading->events, capacity * sizeof(*reading->events));
+            if (!reading->events)
+                abort();
+        }
+        reading->result = input_next(input, reading->events + reading->count, batch_events, &got,
+                                     &reading->error);
+        if (reading->result != MT_OK)
+            return;
+        reading->count += got;
+    }
+}
+
+struct trace_reading trace_reading_of(const char *path, size_t batch_events)
+{
+    struct trace_reading reading = {.error = {{0}}};
+    struct input *input;
+
+    reading.result = model_create(&reading.model, &reading.error);
+    if (reading.result != MT_OK)
+        abort();
+    reading.result = input_open(path, reading.model, &input, &reading.error);
+    if (reading.result != MT_OK)
+        return reading;
+    read_all(&reading, input, batch_events ? batch_events : DEFAULT_BATCH);
+    input_close(input);
+    return reading;
+}
+
+void trace_reading_release(struct trace_reading *reading)
+{
+    model_destroy(reading->model);
+    free(reading->events);
+    *reading = (struct trace_reading){.error = {{0}}};
+}
+
+uint64_t trace_reading_note(const struct trace_reading *reading, const char *words)
+{
+    for (size_t i = 0; i < model_note_count(reading->model); i++) {
+        uint64_t count;
+
+        if (strstr(model_note_at(reading->model, i, &count), words))
+            return count;
+    }
+    return 0;
+}

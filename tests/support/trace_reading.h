@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A whole recording in memory, for tests that compare it with what they put in.
+ */
+#ifndef MEMTIDE_TESTS_TRACE_READING_H
+#define MEMTIDE_TESTS_TRACE_READING_H
+
+#include <stddef.h>
+
+#include "event.h"
+#include "memtide/error.h"
+#include "model.h"
+
+struct trace_reading {
+    enum mt_result result; /* of opening or of reading, whichever failed */
+    struct mt_error error;
+    struct model *model;
+    struct event *events;
+    size_t count;
+};
+
+/* Reads in batches of batch_events (0: a default). Running out of memory ends the program. */
+struct trace_reading trace_reading_of(const char *path, size_t batch_events);
+void trace_reading_release(struct trace_reading *reading);
+
+/* The count of the note that contains `words`, 0 if there is none. */
+uint64_t trace_reading_note(const struct trace_reading *reading, const char *words);
+
+#endif
