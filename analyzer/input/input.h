@@ -37,8 +37,8 @@ struct input_kind {
  */
 enum mt_result input_open(const char *path, struct model *model, struct input **out,
                           struct mt_error *error);
-enum mt_result input_next(struct input *input, struct event *batch, size_t capacity,
-                          size_t *count, struct mt_error *error);
+enum mt_result input_next(struct input *input, struct event *batch, size_t capacity, size_t *count,
+                          struct mt_error *error);
 const struct input_kind *input_kind_of(const struct input *input);
 void input_close(struct input *input);
 
