@@ -133,8 +133,11 @@ static inline void mt_tag_pop(void)
  * NULL, the pool could not serve the request.
  * Call mt_pool_free before the block can be handed out again, mt_pool_alloc after it was.
  */
-static inline void mt_pool_alloc(const char *pool, int device, const void *address,
-                                 uint64_t size_bytes)
+#if defined(__GNUC__)
+__attribute__((always_inline)) /* so that the caller is the site, also without optimization */
+#endif
+static inline void
+mt_pool_alloc(const char *pool, int device, const void *address, uint64_t size_bytes)
 {
     const struct mt_tracer_functions *t = mt_tracer();
 

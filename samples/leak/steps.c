@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The part of mstx that marks ranges. mstx is a header in each program: it asks the tool that is
+ * loaded, if any, to fill in its table of functions.
+ */
+#include "steps.h"
+
+#include <stdlib.h>
+
+#include "memtide/tracer.h"
+
+enum { MSTX_CORE = 1, MSTX_RANGE_START = 2, MSTX_RANGE_END = 3, MSTX_CORE_LAST = 4 };
+
+typedef void (*mstx_function)(void);
+
+static mstx_function mark, tool_id;
+static uint64_t (*range_start)(const char *message, void *stream);
+static void (*range_end)(uint64_t range);
+static uint64_t open_range;
+
+static int mstx_table(int module, mstx_function ***table, unsigned *last_index)
+{
+    static mstx_function *core[] = {NULL, &mark, (mstx_function *)&range_start,
+                                    (mstx_function *)&range_end, &tool_id};
+
+    if (module != MSTX_CORE)
+        return 1;
+    *table = core;
+    *last_index = MSTX_CORE_LAST;
+    return 0;
+}
+
+void steps_open(void)
+{
+    const char *path = getenv("MSTX_INJECTION_PATH");
+    void *library = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : RTLD_DEFAULT;
+    int (*start)(int (*table)(int module, mstx_function ***table, unsigned *last_index));
+
+    if (path && !library)
+        return;
+    *(void **)&start = dlsym(library, "InitInjectionMstx");
+    if (start)
+        start(mstx_table);
+}
+
+void step_begin(void)
+{
+    if (range_start && range_end)
+        open_range = range_start("step start", NULL);
+    else
+        mt_step_begin();
+}
+
+void step_end(void)
+{
+    if (range_start && range_end)
+        range_end(open_range);
+    else
+        mt_step_end();
+}
