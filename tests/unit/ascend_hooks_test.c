@@ -350,6 +350,33 @@ static void used_devices_tell_their_free_memory(void **state)
     assert_int_equal(free_bytes, 5);
 }
 
+static void launches_are_recorded_once_and_by_name(void **state)
+{
+    static char kernel[] = "matmul_kernel";
+    static const char stub, unnamed;
+    uint64_t before = fake_rt_launches();
+
+    (void)state;
+    assert_int_equal(aclrtLaunchKernelWithConfig(kernel, 8, NULL, NULL, NULL, NULL), 0);
+    assert_int_equal(double_event_count(), 1);
+    assert_int_equal(double_events[0].code, MT_RECORD_launch);
+    assert_string_equal(double_events[0].text, "matmul_kernel");
+    assert_int_equal(double_events[0].place.device, 2);
+    assert_int_equal(rtFunctionRegister(NULL, &stub, "add_kernel", NULL, 0), 0);
+    assert_int_equal(rtKernelLaunch(&stub, 1, NULL, 0, NULL, NULL), 0);
+    assert_string_equal(double_events[1].text, "add_kernel");
+    assert_int_equal(rtKernelLaunch(&unnamed, 1, NULL, 0, NULL, NULL), 0);
+    assert_string_equal(double_events[2].text, "rtKernelLaunch");
+    assert_int_equal(rtAicpuKernelLaunchExWithArgs(0, "TopK", 1, NULL, NULL, NULL, 0), 0);
+    assert_string_equal(double_events[3].text, "TopK");
+    assert_int_equal(rtKernelLaunch(NULL, 1, NULL, 0, NULL, NULL), RT_STATUS_INVALID_PARAMETER);
+    assert_int_equal(double_event_count(), 4);
+    double_config.records_launches = false;
+    assert_int_equal(rtKernelLaunch(&stub, 1, NULL, 0, NULL, NULL), 0);
+    assert_int_equal(double_event_count(), 4);
+    assert_int_equal(fake_rt_launches(), before + 5);
+}
+
 static void nothing_is_recorded_when_devices_are_not_asked_for(void **state)
 {
     void *address = NULL;
@@ -380,6 +407,7 @@ int main(void)
         cmocka_unit_test_setup(configured_allocations_name_their_module, reset),
         cmocka_unit_test_setup(what_happens_to_devices_is_recorded, reset),
         cmocka_unit_test_setup(used_devices_tell_their_free_memory, reset),
+        cmocka_unit_test_setup(launches_are_recorded_once_and_by_name, reset),
         cmocka_unit_test_setup(nothing_is_recorded_when_devices_are_not_asked_for, reset),
     };
 
