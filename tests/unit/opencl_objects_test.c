@@ -112,6 +112,14 @@ static cl_mem buffer_new(cl_context context, cl_bitfield flags, size_t size_byte
     return object_new(context, flags, size_bytes, NULL, errcode);
 }
 
+static cl_mem buffer_new_with_properties(cl_context context, const uint64_t *properties,
+                                         cl_bitfield flags, size_t size_bytes, void *host,
+                                         cl_int *errcode)
+{
+    (void)properties;
+    return buffer_new(context, flags, size_bytes, host, errcode);
+}
+
 static cl_mem sub_buffer_new(cl_mem buffer, cl_bitfield flags, cl_uint type, const void *region,
                              cl_int *errcode)
 {
@@ -257,6 +265,7 @@ static void *extension_find(cl_platform_id platform, const char *name)
 static const struct opencl_calls real = {
     .clCreateContext = context_new,
     .clCreateBuffer = buffer_new,
+    .clCreateBufferWithProperties = buffer_new_with_properties,
     .clCreateSubBuffer = sub_buffer_new,
     .clCreateImage = image_new,
     .clRetainMemObject = object_retain,
@@ -450,6 +459,25 @@ static void flags_tell_where_a_buffer_is(void **state)
 
     assert_int_equal(double_last(MT_RECORD_alloc)->place.kind, c->kind);
     assert_int_equal(double_last(MT_RECORD_alloc)->place.flags, c->place_flags);
+    release(buffer);
+}
+
+static void memory_of_another_api_is_imported(void **state)
+{
+    static const uint64_t own[] = {CL_DEVICE_HANDLE_LIST, CL_EXTERNAL_MEMORY_HANDLE, 0, 0};
+    static const uint64_t imported[] = {CL_DEVICE_HANDLE_LIST,         1,  2, 0,
+                                        CL_EXTERNAL_MEMORY_HANDLE + 7, 42, 0};
+    cl_mem buffer;
+
+    (void)state;
+    buffer = us->clCreateBufferWithProperties(&real, &here, CONTEXT_0, own, 0, 8, NULL, NULL);
+    assert_int_equal(double_last(MT_RECORD_alloc)->place.flags, 0);
+    release(buffer);
+    buffer = us->clCreateBufferWithProperties(&real, &here, CONTEXT_0, imported, 0, 8, NULL, NULL);
+    assert_int_equal(double_last(MT_RECORD_alloc)->place.flags, MT_PLACE_IMPORTED);
+    release(buffer);
+    buffer = us->clCreateBufferWithProperties(&real, &here, CONTEXT_0, NULL, 0, 8, NULL, NULL);
+    assert_int_equal(double_last(MT_RECORD_alloc)->place.flags, 0);
     release(buffer);
 }
 
@@ -656,6 +684,7 @@ int main(void)
         CASE(place_cases[0]),
         CASE(place_cases[1]),
         CASE(place_cases[2]),
+        TEST(memory_of_another_api_is_imported),
         TEST(devices_are_numbered_by_first_sight),
         TEST(failure_is_passed_on_and_recorded),
         TEST(absent_function_answers_like_no_opencl),

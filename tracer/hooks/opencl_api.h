@@ -62,6 +62,9 @@ enum {
     CL_MEM_FLAGS = 0x1101,
     CL_MEM_SIZE = 0x1102,
     CL_MEM_CONTEXT = 0x1106,
+    CL_DEVICE_HANDLE_LIST = 0x2051,     /* cl_khr_external_memory: devices up to a 0 */
+    CL_EXTERNAL_MEMORY_HANDLE = 0x2060, /* ... the first kind of handle */
+    CL_EXTERNAL_MEMORY_HANDLE_END = 0x2068,
     CL_KERNEL_FUNCTION_NAME = 0x1190,
 
     CL_BUFFER_CREATE_TYPE_REGION = 0x1220

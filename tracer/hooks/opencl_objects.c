@@ -74,7 +74,7 @@ struct request {
     cl_context context;
     cl_bitfield flags;    /* CL_MEM_... */
     uint64_t size_bytes;  /* 0: ask the object */
-    uint16_t place_flags; /* MT_PLACE_VIEW or 0 */
+    uint16_t place_flags; /* MT_PLACE_... */
 };
 
 static uint64_t place_of(const struct opencl_call *call, const struct request *request)
@@ -165,12 +165,31 @@ static cl_mem create_buffer(const struct opencl_calls *real, const void *site, c
     return created(&call, &request, object, false, *status);
 }
 
+/* MT_PLACE_IMPORTED when the properties name memory of another API or process. */
+static uint16_t flags_of_properties(const uint64_t *properties)
+{
+    while (properties && *properties) {
+        uint64_t name = *properties++;
+
+        if (name >= CL_EXTERNAL_MEMORY_HANDLE && name < CL_EXTERNAL_MEMORY_HANDLE_END)
+            return MT_PLACE_IMPORTED;
+        if (name == CL_DEVICE_HANDLE_LIST)
+            while (*properties)
+                properties++;
+        properties++; /* the value, or the end of the list */
+    }
+    return 0;
+}
+
 static cl_mem create_buffer_with_properties(const struct opencl_calls *real, const void *site,
                                             cl_context context, const uint64_t *properties,
                                             cl_bitfield flags, size_t size_bytes, void *host,
                                             cl_int *errcode)
 {
-    struct request request = {.context = context, .flags = flags, .size_bytes = size_bytes};
+    struct request request = {.context = context,
+                              .flags = flags,
+                              .size_bytes = size_bytes,
+                              .place_flags = flags_of_properties(properties)};
     cl_int own_status = CL_SUCCESS;
     cl_int *status = errcode ? errcode : &own_status;
     struct opencl_call call;
@@ -222,9 +241,11 @@ static cl_mem create_sub_buffer(const struct opencl_calls *real, const void *sit
 
 /* An image of its own, or one that looks into shape->viewed. */
 static cl_mem image_created(const struct opencl_call *call, cl_context context, cl_bitfield flags,
-                            const struct cl_shape *shape, cl_mem object, cl_int status)
+                            const uint64_t *properties, const struct cl_shape *shape, cl_mem object,
+                            cl_int status)
 {
-    struct request request = {.context = context, .flags = flags};
+    struct request request = {
+        .context = context, .flags = flags, .place_flags = flags_of_properties(properties)};
     bool is_view = object && shape && shape->viewed;
 
     if (is_view && call->is_recorded)
@@ -245,7 +266,7 @@ static cl_mem create_image(const struct opencl_calls *real, const void *site, cl
         return absent(errcode);
     call = opencl_call_begin(real, site);
     object = real->clCreateImage(context, flags, format, shape, host, status);
-    return image_created(&call, context, flags, shape, object, *status);
+    return image_created(&call, context, flags, NULL, shape, object, *status);
 }
 
 static cl_mem create_image_with_properties(const struct opencl_calls *real, const void *site,
@@ -264,7 +285,7 @@ static cl_mem create_image_with_properties(const struct opencl_calls *real, cons
     call = opencl_call_begin(real, site);
     object =
         real->clCreateImageWithProperties(context, properties, flags, format, shape, host, status);
-    return image_created(&call, context, flags, shape, object, *status);
+    return image_created(&call, context, flags, properties, shape, object, *status);
 }
 
 static cl_mem create_image_2d(const struct opencl_calls *real, const void *site, cl_context context,
@@ -280,7 +301,7 @@ static cl_mem create_image_2d(const struct opencl_calls *real, const void *site,
         return absent(errcode);
     call = opencl_call_begin(real, site);
     object = real->clCreateImage2D(context, flags, format, width, height, row_pitch, host, status);
-    return image_created(&call, context, flags, NULL, object, *status);
+    return image_created(&call, context, flags, NULL, NULL, object, *status);
 }
 
 static cl_mem create_image_3d(const struct opencl_calls *real, const void *site, cl_context context,
@@ -298,7 +319,7 @@ static cl_mem create_image_3d(const struct opencl_calls *real, const void *site,
     call = opencl_call_begin(real, site);
     object = real->clCreateImage3D(context, flags, format, width, height, depth, row_pitch,
                                    slice_pitch, host, status);
-    return image_created(&call, context, flags, NULL, object, *status);
+    return image_created(&call, context, flags, NULL, NULL, object, *status);
 }
 
 static cl_mem create_pipe(const struct opencl_calls *real, const void *site, cl_context context,
