@@ -394,7 +394,7 @@ static enum mt_result find_slots(struct mtt_file *file, struct model *model, str
 
         if (!ring_slot_read(file->rings_descriptor, offset_bytes, (uint64_t)status.st_size, &slot,
                             &slot_bytes))
-            bad_count++;
+            bad_count += !ring_slot_is_unused(file->rings_descriptor, offset_bytes);
         else if (!slot_add(file, &slot))
             return mt_error_set(error, MT_NO_MEMORY, "%s: no memory for its rings", file->path);
         if (slot_bytes > (uint64_t)status.st_size)

@@ -54,6 +54,14 @@ bool ring_slot_read(int descriptor, uint64_t offset_bytes, uint64_t file_bytes,
     return true;
 }
 
+bool ring_slot_is_unused(int descriptor, uint64_t offset_bytes)
+{
+    struct mt_ring_header header;
+
+    return read_all(descriptor, &header, sizeof(header), offset_bytes) && header.magic == 0 &&
+           header.head == 0 && header.tail == 0;
+}
+
 void ring_reader_begin(struct ring_reader *r, int descriptor, const struct ring_slot *slot,
                        uint64_t position, const struct mt_file_header *header)
 {

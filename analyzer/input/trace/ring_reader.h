@@ -47,6 +47,12 @@ struct ring_reader {
     uint64_t piece[RING_PIECE_WORDS];
 };
 
+/*
+ * A slot that was made but not yet given its magic number when its process ended or became another
+ * program: nothing was recorded in it.
+ */
+bool ring_slot_is_unused(int descriptor, uint64_t offset_bytes);
+
 /* Begins at `position`, a place between records; ends at the slot's head. */
 void ring_reader_begin(struct ring_reader *reader, int descriptor, const struct ring_slot *slot,
                        uint64_t position, const struct mt_file_header *header);
