@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A text that grows at its end, and numbers as people read them.
+ */
+#include "text_builder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { first_capacity_bytes = 128 };
+
+void text_init(struct text_builder *text)
+{
+    memset(text, 0, sizeof(*text));
+}
+
+void text_release(struct text_builder *text)
+{
+    free(text->bytes);
+    text_init(text);
+}
+
+void text_clear(struct text_builder *text)
+{
+    text->size_bytes = 0;
+    if (text->bytes)
+        text->bytes[0] = 0;
+}
+
+const char *text_get(const struct text_builder *text)
+{
+    return text->bytes ? text->bytes : "";
+}
+
+static bool make_room(struct text_builder *text, size_t more_bytes)
+{
+    size_t capacity_bytes = text->capacity_bytes ? text->capacity_bytes : first_capacity_bytes;
+    char *larger;
+
+    if (more_bytes >= SIZE_MAX / 4 - text->size_bytes) {
+        text->has_failed = true;
+        return false;
+    }
+    while (capacity_bytes < text->size_bytes + more_bytes + 1)
+        capacity_bytes *= 2;
+    if (capacity_bytes == text->capacity_bytes)
+        return true;
+    larger = realloc(text->bytes, capacity_bytes);
+    if (!larger) {
+        text->has_failed = true;
+        return false;
+    }
+    text->bytes = larger;
+    text->capacity_bytes = capacity_bytes;
+    return true;
+}
+
+void text_add_bytes(struct text_builder *text, const char *bytes, size_t size_bytes)
+{
+    if (!make_room(text, size_bytes))
+        return;
+    if (size_bytes)
+        memcpy(text->bytes + text->size_bytes, bytes, size_bytes);
+    text->size_bytes += size_bytes;
+    text->bytes[text->size_bytes] = 0;
+}
+
+void text_add(struct text_builder *text, const char *terminated)
+{
+    text_add_bytes(text, terminated, strlen(terminated));
+}
+
+void text_add_char(struct text_builder *text, char character, size_t count)
+{
+    if (!make_room(text, count))
+        return;
+    memset(text->bytes + text->size_bytes, character, count);
+    text->size_bytes += count;
+    text->bytes[text->size_bytes] = 0;
+}
+
+void text_add_format(struct text_builder *text, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0 || !make_room(text, (size_t)length))
+        return;
+    va_start(arguments, format);
+    vsnprintf(text->bytes + text->size_bytes, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    text->size_bytes += (size_t)length;
+}
+
+void text_add_count(struct text_builder *text, uint64_t count)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof(digits), "%" PRIu64, count);
+
+    for (int i = 0; i < length; i++) {
+        if (i && (length - i) % 3 == 0)
+            text_add_char(text, ',', 1);
+        text_add_char(text, digits[i], 1);
+    }
+}
+
+/* value / unit with three digits, rounded to nearest, in integers. */
+static void add_scaled(struct text_builder *text, uint64_t value, uint64_t unit)
+{
+    static const struct {
+        uint64_t below, parts;
+        int digits;
+    } forms[] = {{10, 100, 2}, {100, 10, 1}, {UINT64_MAX, 1, 0}};
+
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        unsigned __int128 scaled = (unsigned __int128)value * forms[i].parts + unit / 2;
+        uint64_t parts = (uint64_t)(scaled / unit);
+        uint64_t whole = parts / forms[i].parts;
+
+        if (whole >= forms[i].below)
+            continue;
+        if (forms[i].digits)
+            text_add_format(text, "%" PRIu64 ".%0*" PRIu64, whole, forms[i].digits,
+                            parts % forms[i].parts);
+        else
+            text_add_format(text, "%" PRIu64, whole);
+        return;
+    }
+}
+
+void text_add_size(struct text_builder *text, uint64_t bytes)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    unsigned unit = 0;
+
+    if (bytes < 1024) {
+        text_add_format(text, "%" PRIu64 " B", bytes);
+        return;
+    }
+    /* 1023.6 KiB reads as 1.00 MiB */
+    while (unit < 5 && (bytes >> (10 * (unit + 1))) >= 1023 &&
+           bytes + (UINT64_C(1) << (10 * (unit + 1))) / 2 >= UINT64_C(1) << (10 * (unit + 2)))
+        unit++;
+    add_scaled(text, bytes, UINT64_C(1) << (10 * (unit + 1)));
+    text_add_format(text, " %s", units[unit]);
+}
+
+void text_add_size_exact(struct text_builder *text, uint64_t bytes)
+{
+    text_add_size(text, bytes);
+    if (bytes < 1024)
+        return;
+    text_add(text, " (");
+    text_add_count(text, bytes);
+    text_add(text, " B)");
+}
+
+void text_add_duration(struct text_builder *text, uint64_t ns)
+{
+    static const struct {
+        uint64_t ns;
+        const char *name;
+    } units[] = {{UINT64_C(1000000000), "s"}, {1000000, "ms"}, {1000, "us"}};
+
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        if (ns < units[i].ns)
+            continue;
+        add_scaled(text, ns, units[i].ns);
+        text_add_format(text, " %s", units[i].name);
+        return;
+    }
+    text_add_format(text, "%" PRIu64 " ns", ns);
+}
+
+void text_add_time(struct text_builder *text, uint64_t ns)
+{
+    text_add_format(text, "%" PRIu64 ".%06" PRIu64 " s", ns / UINT64_C(1000000000),
+                    ns % UINT64_C(1000000000) / 1000);
+}
+
+size_t text_width(const char *terminated)
+{
+    size_t width = 0;
+
+    for (; *terminated; terminated++)
+        width += ((unsigned char)*terminated & 0xc0) != 0x80;
+    return width;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An answer, before anybody decides how it looks.
+ *
+ * Everything lives in one arena. Lists are tables of base/table.h, so what was handed out stays.
+ */
+#include "report.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "table.h"
+
+struct verdict_row {
+    int rank;
+    const char *sentence;
+};
+
+struct note_row {
+    const char *sentence;
+    uint64_t count;
+};
+
+struct report_series {
+    const uint64_t *numbers;
+    size_t count;
+    enum value_kind kind;
+};
+
+struct report_table {
+    const char *name, *title, *when_empty;
+    struct report_column *columns;
+    size_t column_count;
+    struct table rows; /* of value[column_count] */
+    struct table remarks;
+};
+
+struct report {
+    struct arena arena;
+    const char *command;
+    enum report_outcome outcome;
+    struct table verdicts, facts, findings, tables, notes;
+    bool has_failed;
+};
+
+enum mt_result report_create(const char *command, struct report **out, struct mt_error *error)
+{
+    struct report *report = calloc(1, sizeof(*report));
+
+    if (!report)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for a report");
+    arena_init(&report->arena);
+    table_init(&report->verdicts, &report->arena, sizeof(struct verdict_row));
+    table_init(&report->facts, &report->arena, sizeof(struct fact));
+    table_init(&report->findings, &report->arena, sizeof(struct finding));
+    table_init(&report->tables, &report->arena, sizeof(struct report_table));
+    table_init(&report->notes, &report->arena, sizeof(struct note_row));
+    report->command = report_text(report, "%s", command);
+    *out = report;
+    return MT_OK;
+}
+
+void report_destroy(struct report *report)
+{
+    if (!report)
+        return;
+    arena_release(&report->arena);
+    free(report);
+}
+
+enum mt_result report_status(const struct report *report, struct mt_error *error)
+{
+    if (report->has_failed)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for a report");
+    return MT_OK;
+}
+
+static const char *copy(struct report *report, const char *text)
+{
+    const char *result = arena_text(&report->arena, text, strlen(text));
+
+    if (!result) {
+        report->has_failed = true;
+        return "";
+    }
+    return result;
+}
+
+static struct value copy_value(struct report *report, struct value value)
+{
+    if (value.kind == VALUE_TEXT)
+        value.text = copy(report, value.text);
+    return value;
+}
+
+static const char *format_text(struct report *report, const char *format, va_list arguments)
+{
+    va_list again;
+    char *text;
+    int length;
+
+    va_copy(again, arguments);
+    length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    text = length < 0 ? NULL : arena_alloc(&report->arena, (size_t)length + 1);
+    if (!text) {
+        report->has_failed = true;
+        return "";
+    }
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    return text;
+}
+
+const char *report_text(struct report *report, const char *format, ...)
+{
+    va_list arguments;
+    const char *text;
+
+    va_start(arguments, format);
+    text = format_text(report, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+static void *row_add(struct report *report, struct table *table)
+{
+    void *row = table_add(table);
+
+    if (!row)
+        report->has_failed = true;
+    return row;
+}
+
+/* Kept in order of rank; those of one rank stay in the order they came. */
+void report_verdict(struct report *report, int rank, const char *format, ...)
+{
+    struct verdict_row *row = row_add(report, &report->verdicts);
+    struct verdict_row added = {.rank = rank};
+    va_list arguments;
+
+    if (!row)
+        return;
+    va_start(arguments, format);
+    added.sentence = format_text(report, format, arguments);
+    va_end(arguments);
+    for (size_t i = report->verdicts.count - 1; i > 0; i--) {
+        struct verdict_row *before = table_at(&report->verdicts, i - 1);
+
+        if (before->rank <= rank)
+            break;
+        *row = *before;
+        row = before;
+    }
+    *row = added;
+}
+
+void report_outcome(struct report *report, enum report_outcome outcome)
+{
+    if (outcome > report->outcome)
+        report->outcome = outcome;
+}
+
+void report_fact(struct report *report, const char *key, const char *title, struct value value)
+{
+    struct fact *row = row_add(report, &report->facts);
+
+    if (row)
+        *row = (struct fact){copy(report, key), title ? copy(report, title) : NULL,
+                             copy_value(report, value)};
+}
+
+void report_finding(struct report *report, const char *kind, const char *sentence,
+                    const struct fact *facts, size_t fact_count)
+{
+    struct finding *row = row_add(report, &report->findings);
+    struct fact *copies = arena_alloc(&report->arena, fact_count * sizeof(*copies));
+
+    if (!row || !copies) {
+        report->has_failed = true;
+        return;
+    }
+    for (size_t i = 0; i < fact_count; i++)
+        copies[i] =
+            (struct fact){copy(report, facts[i].key), NULL, copy_value(report, facts[i].value)};
+    *row = (struct finding){copy(report, kind), copy(report, sentence), copies, fact_count};
+}
+
+struct report_table *report_table(struct report *report, const char *name, const char *title,
+                                  const char *when_empty, const struct report_column *columns,
+                                  size_t column_count)
+{
+    struct report_table *row = row_add(report, &report->tables);
+    struct report_column *copies = arena_alloc(&report->arena, column_count * sizeof(*copies));
+
+    if (!row || !copies) {
+        report->has_failed = true;
+        return NULL;
+    }
+    for (size_t i = 0; i < column_count; i++)
+        copies[i] =
+            (struct report_column){copy(report, columns[i].key), copy(report, columns[i].title)};
+    row->name = copy(report, name);
+    row->title = copy(report, title);
+    row->when_empty = when_empty ? copy(report, when_empty) : NULL;
+    row->columns = copies;
+    row->column_count = column_count;
+    table_init(&row->rows, &report->arena, column_count * sizeof(struct value));
+    table_init(&row->remarks, &report->arena, sizeof(const char *));
+    return row;
+}
+
+void report_row(struct report *report, struct report_table *table, const struct value *values)
+{
+    struct value *row = table ? row_add(report, &table->rows) : NULL;
+
+    for (size_t i = 0; row && i < table->column_count; i++)
+        row[i] = copy_value(report, values[i]);
+}
+
+void report_table_remark(struct report *report, struct report_table *table, const char *format, ...)
+{
+    const char **row = table ? row_add(report, &table->remarks) : NULL;
+    va_list arguments;
+
+    if (!row)
+        return;
+    va_start(arguments, format);
+    *row = format_text(report, format, arguments);
+    va_end(arguments);
+}
+
+const struct report_series *report_series(struct report *report, enum value_kind kind,
+                                          const uint64_t *numbers, size_t count)
+{
+    struct report_series *series = arena_alloc(&report->arena, sizeof(*series));
+    uint64_t *copies = arena_alloc(&report->arena, count * sizeof(*copies));
+    static const struct report_series empty;
+
+    if (!series || !copies) {
+        report->has_failed = true;
+        return &empty;
+    }
+    if (count)
+        memcpy(copies, numbers, count * sizeof(*copies));
+    *series = (struct report_series){copies, count, kind};
+    return series;
+}
+
+void report_note(struct report *report, uint64_t count, const char *sentence)
+{
+    struct note_row *row = row_add(report, &report->notes);
+
+    if (row)
+        *row = (struct note_row){copy(report, sentence), count};
+}
+
+const char *report_command(const struct report *report)
+{
+    return report->command;
+}
+
+enum report_outcome report_outcome_of(const struct report *report)
+{
+    return report->outcome;
+}
+
+size_t report_verdict_count(const struct report *report)
+{
+    return report->verdicts.count;
+}
+
+const char *report_verdict_at(const struct report *report, size_t index)
+{
+    return ((const struct verdict_row *)table_at(&report->verdicts, index))->sentence;
+}
+
+size_t report_fact_count(const struct report *report)
+{
+    return report->facts.count;
+}
+
+const struct fact *report_fact_at(const struct report *report, size_t index)
+{
+    return table_at(&report->facts, index);
+}
+
+size_t report_finding_count(const struct report *report)
+{
+    return report->findings.count;
+}
+
+const struct finding *report_finding_at(const struct report *report, size_t index)
+{
+    return table_at(&report->findings, index);
+}
+
+size_t report_table_count(const struct report *report)
+{
+    return report->tables.count;
+}
+
+struct report_table_view report_table_at(const struct report *report, size_t index)
+{
+    const struct report_table *table = table_at(&report->tables, index);
+
+    return (struct report_table_view){
+        .name = table->name,
+        .title = table->title,
+        .when_empty = table->when_empty,
+        .columns = table->columns,
+        .column_count = table->column_count,
+        .row_count = table->rows.count,
+        .remark_count = table->remarks.count,
+    };
+}
+
+const struct value *report_row_at(const struct report *report, size_t table, size_t row)
+{
+    const struct report_table *found = table_at(&report->tables, table);
+
+    return table_at(&found->rows, row);
+}
+
+const char *report_remark_at(const struct report *report, size_t table, size_t remark)
+{
+    const struct report_table *found = table_at(&report->tables, table);
+
+    return *(const char **)table_at(&found->remarks, remark);
+}
+
+const uint64_t *report_series_numbers(const struct report_series *series, size_t *count,
+                                      enum value_kind *kind)
+{
+    *count = series->count;
+    *kind = series->kind;
+    return series->numbers;
+}
+
+size_t report_note_count(const struct report *report)
+{
+    return report->notes.count;
+}
+
+const char *report_note_at(const struct report *report, size_t index, uint64_t *count)
+{
+    const struct note_row *row = table_at(&report->notes, index);
+
+    *count = row->count;
+    return row->sentence;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An answer, before anybody decides how it looks: a verdict, findings, tables, series, notes.
+ *
+ * Analyses fill it, writers read it. The verdict is sentences; each has a rank, and the lowest
+ * comes first. Every column and fact has a key that ends in its unit (peak_bytes, time_ns), which
+ * is also its name in JSON. All texts are copied. Running out of memory is remembered:
+ * report_status() tells. One thread at a time.
+ */
+#ifndef MEMTIDE_REPORT_H
+#define MEMTIDE_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "memtide/error.h"
+
+struct report;
+struct report_table;
+struct report_series;
+
+/* What a value is. A cell says it for itself, so that columns of facts and findings can mix. */
+enum value_kind {
+    VALUE_NONE, /* not known, or does not apply */
+    VALUE_TEXT,
+    VALUE_BYTES,
+    VALUE_BYTES_CHANGE, /* signed */
+    VALUE_COUNT,
+    VALUE_COUNT_CHANGE, /* signed */
+    VALUE_TIME_NS,      /* since the start of the run */
+    VALUE_DURATION_NS,
+    VALUE_STEP,
+    VALUE_SERIES, /* small numbers, drawn */
+    VALUE_FLAG
+};
+
+struct value {
+    enum value_kind kind;
+    union {
+        const char *text;
+        uint64_t number;
+        int64_t change;
+        const struct report_series *series;
+    };
+};
+
+struct fact {
+    const char *key;   /* in JSON */
+    const char *title; /* for people; NULL: not shown to them */
+    struct value value;
+};
+
+struct report_column {
+    const char *key;
+    const char *title;
+};
+
+/* How the answer is to be taken, for exit codes; the greatest one counts. */
+enum report_outcome {
+    REPORT_FINE,
+    REPORT_NO_DATA, /* too little to judge */
+    REPORT_FOUND    /* something is over the limit: a leak */
+};
+
+struct finding {
+    const char *kind; /* "leak" */
+    const char *sentence;
+    const struct fact *facts;
+    size_t fact_count;
+};
+
+static inline struct value value_none(void)
+{
+    return (struct value){.kind = VALUE_NONE, .number = 0};
+}
+
+static inline struct value value_text(const char *text)
+{
+    return (struct value){.kind = VALUE_TEXT, .text = text};
+}
+
+static inline struct value value_number(enum value_kind kind, uint64_t number)
+{
+    return (struct value){.kind = kind, .number = number};
+}
+
+static inline struct value value_bytes(uint64_t bytes)
+{
+    return value_number(VALUE_BYTES, bytes);
+}
+
+static inline struct value value_count(uint64_t count)
+{
+    return value_number(VALUE_COUNT, count);
+}
+
+static inline struct value value_time(uint64_t ns)
+{
+    return value_number(VALUE_TIME_NS, ns);
+}
+
+static inline struct value value_step(uint64_t step)
+{
+    return value_number(VALUE_STEP, step);
+}
+
+static inline struct value value_change(enum value_kind kind, int64_t change)
+{
+    return (struct value){.kind = kind, .change = change};
+}
+
+static inline struct value value_series(const struct report_series *series)
+{
+    return (struct value){.kind = VALUE_SERIES, .series = series};
+}
+
+/* command: "leaks", as asked for. */
+enum mt_result report_create(const char *command, struct report **out, struct mt_error *error);
+void report_destroy(struct report *report);
+enum mt_result report_status(const struct report *report, struct mt_error *error);
+
+void report_verdict(struct report *report, int rank, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void report_outcome(struct report *report, enum report_outcome outcome);
+/* A line of the head: what was looked at. */
+void report_fact(struct report *report, const char *key, const char *title, struct value value);
+void report_finding(struct report *report, const char *kind, const char *sentence,
+                    const struct fact *facts, size_t fact_count);
+/* An empty table is written as `when_empty`, one sentence; NULL leaves it out. */
+struct report_table *report_table(struct report *report, const char *name, const char *title,
+                                  const char *when_empty, const struct report_column *columns,
+                                  size_t column_count);
+/* As many values as the table has columns. table may be NULL after a failure. */
+void report_row(struct report *report, struct report_table *table, const struct value *values);
+/* A sentence under the table: what it leaves out, what its words mean. */
+void report_table_remark(struct report *report, struct report_table *table, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Numbers for a VALUE_SERIES; copied. key_x: "step", unit of y by kind. */
+const struct report_series *report_series(struct report *report, enum value_kind kind,
+                                          const uint64_t *numbers, size_t count);
+/* What was lost, skipped or guessed. */
+void report_note(struct report *report, uint64_t count, const char *sentence);
+/* Borrowed until report_destroy(); "" after a failure. */
+const char *report_text(struct report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* For writers. */
+
+const char *report_command(const struct report *report);
+enum report_outcome report_outcome_of(const struct report *report);
+size_t report_verdict_count(const struct report *report);
+const char *report_verdict_at(const struct report *report, size_t index); /* by rank */
+size_t report_fact_count(const struct report *report);
+const struct fact *report_fact_at(const struct report *report, size_t index);
+size_t report_finding_count(const struct report *report);
+const struct finding *report_finding_at(const struct report *report, size_t index);
+size_t report_table_count(const struct report *report);
+struct report_table_view {
+    const char *name, *title, *when_empty;
+    const struct report_column *columns;
+    size_t column_count, row_count, remark_count;
+};
+struct report_table_view report_table_at(const struct report *report, size_t index);
+const struct value *report_row_at(const struct report *report, size_t table, size_t row);
+const char *report_remark_at(const struct report *report, size_t table, size_t remark);
+const uint64_t *report_series_numbers(const struct report_series *series, size_t *count,
+                                      enum value_kind *kind);
+size_t report_note_count(const struct report *report);
+const char *report_note_at(const struct report *report, size_t index, uint64_t *count);
+
+/* One per output format; report_writers.c holds the table. */
+struct report_writer {
+    const char *name; /* "text" */
+    const char *meaning;
+    /* False when the file could not be written; errno tells. */
+    bool (*write)(const struct report *report, FILE *out);
+};
+
+extern const struct report_writer report_writers[]; /* ends with a NULL name */
+
+bool report_write_text(const struct report *report, FILE *out);
+bool report_write_json(const struct report *report, FILE *out);
+
+#endif

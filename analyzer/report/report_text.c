@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A report for a terminal: verdict first, then what was looked at, findings, tables, and what is
+ * missing. Numbers to the right, words to the left, two blanks between columns.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "text_builder.h"
+
+enum { gap = 2, sparkline_most = 48 };
+
+/* A bar for each number; where there are too many, each bar is the highest of its share. */
+static void add_sparkline(struct text_builder *text, const struct report_series *series)
+{
+    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    size_t count, shown;
+    enum value_kind kind;
+    const uint64_t *numbers = report_series_numbers(series, &count, &kind);
+    uint64_t highest = 0;
+
+    for (size_t i = 0; i < count; i++)
+        highest = numbers[i] > highest ? numbers[i] : highest;
+    shown = count < sparkline_most ? count : sparkline_most;
+    for (size_t bar = 0; bar < shown; bar++) {
+        uint64_t high = 0;
+
+        for (size_t i = bar * count / shown; i < (bar + 1) * count / shown; i++)
+            high = numbers[i] > high ? numbers[i] : high;
+        text_add(text, bars[highest ? (unsigned __int128)high * 7 / highest : 0]);
+    }
+}
+
+static void add_change(struct text_builder *text, const struct value *value)
+{
+    uint64_t magnitude = value->change < 0 ? 0 - (uint64_t)value->change : (uint64_t)value->change;
+
+    text_add(text, value->change < 0 ? "-" : value->change > 0 ? "+" : "");
+    if (value->kind == VALUE_BYTES_CHANGE)
+        text_add_size(text, magnitude);
+    else
+        text_add_count(text, magnitude);
+}
+
+static void add_value(struct text_builder *text, const struct value *value)
+{
+    switch (value->kind) {
+    case VALUE_NONE:
+        text_add(text, "-");
+        break;
+    case VALUE_TEXT:
+        text_add(text, value->text);
+        break;
+    case VALUE_BYTES:
+        text_add_size(text, value->number);
+        break;
+    case VALUE_COUNT:
+        text_add_count(text, value->number);
+        break;
+    case VALUE_BYTES_CHANGE:
+    case VALUE_COUNT_CHANGE:
+        add_change(text, value);
+        break;
+    case VALUE_TIME_NS:
+        text_add_time(text, value->number);
+        break;
+    case VALUE_DURATION_NS:
+        text_add_duration(text, value->number);
+        break;
+    case VALUE_STEP:
+        text_add_format(text, "%" PRIu64, value->number);
+        break;
+    case VALUE_SERIES:
+        add_sparkline(text, value->series);
+        break;
+    case VALUE_FLAG:
+        text_add(text, value->number ? "yes" : "no");
+        break;
+    }
+}
+
+/* Facts have room for the exact number. */
+static void add_fact_value(struct text_builder *text, const struct value *value)
+{
+    if (value->kind == VALUE_BYTES)
+        text_add_size_exact(text, value->number);
+    else
+        add_value(text, value);
+}
+
+static bool is_word(const struct value *value)
+{
+    return value->kind == VALUE_TEXT || value->kind == VALUE_SERIES || value->kind == VALUE_FLAG;
+}
+
+/* Words to the left, and so is a column that has nothing but gaps. */
+static bool is_left(const struct report *report, size_t table, size_t column)
+{
+    struct report_table_view view = report_table_at(report, table);
+
+    for (size_t i = 0; i < view.row_count; i++) {
+        const struct value *value = &report_row_at(report, table, i)[column];
+
+        if (value->kind != VALUE_NONE)
+            return is_word(value);
+    }
+    return true;
+}
+
+static size_t column_width(const struct report *report, size_t table, size_t column,
+                           struct text_builder *scratch)
+{
+    struct report_table_view view = report_table_at(report, table);
+    size_t width = text_width(view.columns[column].title);
+
+    for (size_t i = 0; i < view.row_count; i++) {
+        size_t cell;
+
+        text_clear(scratch);
+        add_value(scratch, &report_row_at(report, table, i)[column]);
+        cell = text_width(text_get(scratch));
+        width = cell > width ? cell : width;
+    }
+    return width;
+}
+
+struct layout {
+    size_t *widths;
+    bool *lefts;
+    size_t count;
+};
+
+static void add_cell(struct text_builder *text, const struct layout *layout, size_t column,
+                     const char *cell)
+{
+    size_t blanks = layout->widths[column] - text_width(cell);
+
+    if (!layout->lefts[column])
+        text_add_char(text, ' ', blanks);
+    text_add(text, cell);
+    if (layout->lefts[column] && column + 1 < layout->count)
+        text_add_char(text, ' ', blanks);
+    if (column + 1 < layout->count)
+        text_add_char(text, ' ', gap);
+}
+
+static void end_line(struct text_builder *text)
+{
+    while (text->size_bytes && text->bytes[text->size_bytes - 1] == ' ')
+        text->bytes[--text->size_bytes] = 0;
+    text_add(text, "\n");
+}
+
+static void add_rows(struct text_builder *text, const struct report *report, size_t table,
+                     const struct layout *layout)
+{
+    struct report_table_view view = report_table_at(report, table);
+    struct text_builder cell;
+
+    text_init(&cell);
+    text_add(text, "  ");
+    for (size_t c = 0; c < view.column_count; c++)
+        add_cell(text, layout, c, view.columns[c].title);
+    end_line(text);
+    for (size_t r = 0; r < view.row_count; r++) {
+        text_add(text, "  ");
+        for (size_t c = 0; c < view.column_count; c++) {
+            text_clear(&cell);
+            add_value(&cell, &report_row_at(report, table, r)[c]);
+            add_cell(text, layout, c, text_get(&cell));
+        }
+        end_line(text);
+    }
+    text_release(&cell);
+}
+
+static void add_filled_table(struct text_builder *text, const struct report *report, size_t table)
+{
+    size_t count = report_table_at(report, table).column_count;
+    struct layout layout = {.widths = calloc(count, sizeof(size_t)),
+                            .lefts = calloc(count, sizeof(bool)),
+                            .count = count};
+    struct text_builder scratch;
+
+    text_init(&scratch);
+    if (layout.widths && layout.lefts) {
+        for (size_t c = 0; c < count; c++) {
+            layout.widths[c] = column_width(report, table, c, &scratch);
+            layout.lefts[c] = is_left(report, table, c);
+        }
+        add_rows(text, report, table, &layout);
+    } else {
+        text->has_failed = true;
+    }
+    text_release(&scratch);
+    free(layout.widths);
+    free(layout.lefts);
+}
+
+static void add_table(struct text_builder *text, const struct report *report, size_t table)
+{
+    struct report_table_view view = report_table_at(report, table);
+
+    if (!view.row_count && !view.when_empty)
+        return;
+    text_add_format(text, "\n%s\n", view.title);
+    if (view.row_count)
+        add_filled_table(text, report, table);
+    else
+        text_add_format(text, "  %s\n", view.when_empty);
+    for (size_t i = 0; i < view.remark_count; i++)
+        text_add_format(text, "  %s\n", report_remark_at(report, table, i));
+}
+
+static void add_facts(struct text_builder *text, const struct report *report)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < report_fact_count(report); i++) {
+        const struct fact *fact = report_fact_at(report, i);
+
+        if (fact->title && text_width(fact->title) > width)
+            width = text_width(fact->title);
+    }
+    for (size_t i = 0; i < report_fact_count(report); i++) {
+        const struct fact *fact = report_fact_at(report, i);
+
+        if (!fact->title)
+            continue;
+        text_add(text, i ? "" : "\n");
+        text_add(text, fact->title);
+        text_add_char(text, ' ', width - text_width(fact->title) + gap);
+        add_fact_value(text, &fact->value);
+        end_line(text);
+    }
+}
+
+static void add_findings(struct text_builder *text, const struct report *report)
+{
+    if (!report_finding_count(report))
+        return;
+    text_add(text, "\nFindings\n");
+    for (size_t i = 0; i < report_finding_count(report); i++)
+        text_add_format(text, "  %zu. %s\n", i + 1, report_finding_at(report, i)->sentence);
+}
+
+static void add_notes(struct text_builder *text, const struct report *report)
+{
+    if (!report_note_count(report))
+        return;
+    text_add(text, "\nLost, skipped or guessed\n");
+    for (size_t i = 0; i < report_note_count(report); i++) {
+        uint64_t count;
+        const char *sentence = report_note_at(report, i, &count);
+
+        text_add(text, "  ");
+        if (count) {
+            text_add_count(text, count);
+            text_add(text, " ");
+        }
+        text_add_format(text, "%s\n", sentence);
+    }
+}
+
+bool report_write_text(const struct report *report, FILE *out)
+{
+    struct text_builder text;
+    bool is_ok;
+
+    text_init(&text);
+    for (size_t i = 0; i < report_verdict_count(report); i++)
+        text_add_format(&text, "%s\n", report_verdict_at(report, i));
+    add_facts(&text, report);
+    add_findings(&text, report);
+    for (size_t i = 0; i < report_table_count(report); i++)
+        add_table(&text, report, i);
+    add_notes(&text, report);
+    is_ok = !text.has_failed && fwrite(text_get(&text), 1, text.size_bytes, out) == text.size_bytes;
+    text_release(&text);
+    return is_ok;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where names of functions come from: one source per kind of debug data.
+ */
+#ifndef MEMTIDE_SYMBOL_SOURCE_H
+#define MEMTIDE_SYMBOL_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct symbol {
+    const char *name;      /* as in the file; borrowed until close */
+    uint64_t offset_bytes; /* of the address asked for, from where the function starts */
+};
+
+struct build_id {
+    const uint8_t *bytes;
+    size_t size_bytes; /* 0: not known */
+};
+
+enum symbol_open_result {
+    SYMBOLS_OPENED,
+    SYMBOLS_MISSING, /* no such file, not an ELF file of this kind, or without symbols */
+    SYMBOLS_CHANGED  /* the file is not the one that was recorded */
+};
+
+/* One per kind of debug data; symbols.c holds the table, best first. */
+struct symbol_source {
+    const char *name;
+    enum symbol_open_result (*open)(const char *path, struct build_id recorded, void **state);
+    /* address: of the link, not of the process. */
+    bool (*find)(const void *state, uint64_t address, struct symbol *symbol);
+    void (*close)(void *state);
+};
+
+extern const struct symbol_source elf_symbol_source;
+
+#endif
