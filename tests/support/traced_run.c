@@ -102,6 +102,7 @@ void trace_walk(const char *path, event_visitor visit, void *argument, struct tr
             visit(argument, model, &batch[i]);
         }
     }
+    visit(argument, model, NULL);
     totals_finish(model, totals);
     input_close(input);
     model_destroy(model);
@@ -119,6 +120,8 @@ static void count_event(void *argument, const struct model *model, const struct 
     struct size_counter *counter = argument;
 
     (void)model;
+    if (!event)
+        return;
     if (event->kind == EVENT_ALLOC && event->value == counter->count->size_bytes) {
         counter->count->alloc_count++;
         if (counter->alive_count == counter->capacity) {

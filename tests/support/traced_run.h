@@ -36,7 +36,10 @@ struct trace_totals {
 
 typedef void (*event_visitor)(void *argument, const struct model *model, const struct event *event);
 
-/* Reads the whole recording; fails the running test with its sentence if it cannot be read. */
+/*
+ * Reads the whole recording; fails the running test with its sentence if it cannot be read. At the
+ * end `visit` is called once more with event NULL, while the model is still there.
+ */
 void trace_walk(const char *path, event_visitor visit, void *argument, struct trace_totals *totals);
 
 /* Allocs of exactly size_bytes, and frees of blocks that were such. */
