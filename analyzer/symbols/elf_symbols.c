@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { section_most = 65535 };
-
 static const uint64_t symbols_most_bytes = (uint64_t)1 << 30;
 
 struct function {
@@ -86,8 +84,7 @@ static bool header_is_good(const Elf64_Ehdr *header)
 {
     return memcmp(header->e_ident, ELFMAG, SELFMAG) == 0 &&
            header->e_ident[EI_CLASS] == ELFCLASS64 && header->e_ident[EI_DATA] == ELFDATA2LSB &&
-           header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shnum > 0 &&
-           header->e_shnum <= section_most;
+           header->e_shentsize == sizeof(Elf64_Shdr) && header->e_shnum > 0;
 }
 
 static bool file_open(struct elf_file *file, const char *path)
