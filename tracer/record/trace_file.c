@@ -263,7 +263,8 @@ uint64_t trace_files_append(struct trace_files *files, const void *bytes, size_t
         write_all(descriptor, bytes, size_bytes, offset))
         return offset;
     /* Half a chunk is no chunk: take its name away if it has one already. */
-    (void)!pwrite(descriptor, nothing, sizeof(nothing), (off_t)offset);
+    if (offset + sizeof(nothing) <= files->size_limit_bytes)
+        (void)!pwrite(descriptor, nothing, sizeof(nothing), (off_t)offset);
     return 0;
 }
 
