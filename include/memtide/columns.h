@@ -86,7 +86,10 @@ static inline enum mt_encoding mt_field_encoding(unsigned code, unsigned positio
     return (enum mt_encoding)encodings[code][position];
 }
 
-/* The made blocks of a chunk are numbered from 1; 0 is none. */
+/*
+ * The made blocks of a chunk are numbered from 1. Number 0 stands for the fresh block that nobody
+ * made yet: its address is where it is expected, and nothing was freed below it.
+ */
 struct mt_predictor {
     uint32_t made_count;
     uint32_t site_count;
@@ -110,7 +113,9 @@ static inline void mt_predictor_reset(struct mt_predictor *p)
     p->made_count = p->site_count = 0;
     p->site_before = p->site_before_that = 0;
     p->newest_site = 0;
-    p->carve_address = p->unexpected_address = p->old_address = 0;
+    p->unexpected_address = p->old_address = 0;
+    p->address[0] = 0;
+    p->size_class[0] = p->free_below[0] = 0;
     p->site[0] = p->size_at_site[0] = 0;
     memset(p->follow, 0, sizeof(p->follow));
     memset(p->free_top, 0, sizeof(p->free_top));
@@ -156,24 +161,23 @@ static inline uint32_t mt_size_class(uint64_t size)
 
 static inline uint64_t mt_predictor_new_address(const struct mt_predictor *p, uint32_t size_class)
 {
-    uint32_t top = p->free_top[size_class];
-
-    return top ? p->address[top] : p->carve_address;
+    return p->address[p->free_top[size_class]];
 }
 
-/* Call after every new address, expected or not. Returns the block's number. */
+/*
+ * Call after every new address, expected or not. Returns the block's number.
+ * Without branches: whether an address was expected is hard to foresee for a processor.
+ */
 static inline uint32_t mt_predictor_made(struct mt_predictor *p, uint32_t size_class,
                                          uint64_t address, uint64_t size, int was_hit)
 {
     uint32_t top = p->free_top[size_class];
     uint32_t number = ++p->made_count;
+    uint64_t behind = address + ((size + 23) & ~UINT64_C(15));
 
-    if (top)
-        p->free_top[size_class] = p->free_below[top];
-    if (!top || !was_hit)
-        p->carve_address = address + ((size + 23) & ~UINT64_C(15));
-    if (!was_hit)
-        p->unexpected_address = address;
+    p->free_top[size_class] = p->free_below[top];
+    p->address[0] = !top | !was_hit ? behind : p->address[0];
+    p->unexpected_address = was_hit ? p->unexpected_address : address;
     p->address[number] = address;
     p->size_class[number] = (uint16_t)size_class;
     return number;

@@ -55,7 +55,7 @@ enum mt_result chunk_decoder_begin(struct chunk_decoder *decoder, struct trace_c
 
 /*
  * Decodes until `capacity` events are written or the chunk is over: then *count < capacity, and
- * maybe 0. MT_CORRUPT when a value is cut short or impossible; the events before it are written.
+ * maybe 0. MT_CORRUPT when a value is cut short or impossible; the events written are before it.
  */
 enum mt_result chunk_decoder_next(struct chunk_decoder *decoder, struct trace_context *context,
                                   uint32_t *thread, struct event *events, size_t capacity,

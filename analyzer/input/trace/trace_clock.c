@@ -13,7 +13,7 @@ bool trace_clock_init(struct trace_clock *clock, const struct mt_file_header *he
 {
     uint64_t ticks = header->last_ticks - header->start_ticks;
     uint64_t ns = header->last_monotonic_ns - header->start_monotonic_ns;
-    unsigned __int128 numerator, multiplier;
+    unsigned __int128 numerator;
     bool is_known = true;
 
     if (header->last_ticks <= header->start_ticks ||
@@ -27,14 +27,11 @@ bool trace_clock_init(struct trace_clock *clock, const struct mt_file_header *he
         }
     }
     numerator = (unsigned __int128)ns << (header->time_shift & 31);
-    for (; numerator > UINT64_MAX; numerator >>= 1)
-        ticks >>= 1;
-    /* The most precise multiplier that fits. */
-    for (clock->shift = 63; clock->shift; clock->shift--)
-        if ((numerator << clock->shift) / ticks <= UINT64_MAX)
-            break;
-    multiplier = (numerator << clock->shift) / ticks;
-    clock->multiplier = (uint64_t)multiplier;
+    clock->whole_ns = (uint64_t)(numerator / ticks);
+    clock->fraction_ns = (uint64_t)((numerator % ticks << 64) / ticks);
     clock->offset_ns = header->start_monotonic_ns - run_start_monotonic_ns;
+    clock->units_max = clock->offset_ns < TRACE_TIME_MAX_NS
+                           ? (TRACE_TIME_MAX_NS - clock->offset_ns) / (clock->whole_ns + 1)
+                           : 0;
     return is_known;
 }

@@ -18,9 +18,10 @@
 #define TRACE_TIME_MAX_NS (UINT64_MAX >> 2)
 
 struct trace_clock {
-    uint64_t multiplier; /* nanoseconds of a unit << shift */
-    unsigned shift;
-    uint64_t offset_ns; /* of the start of the process from the start of the run */
+    uint64_t whole_ns;    /* of a unit */
+    uint64_t fraction_ns; /* of a unit, << 64 */
+    uint64_t offset_ns;   /* of the start of the process from the start of the run */
+    uint64_t units_max;   /* what is later counts as TRACE_TIME_MAX_NS */
 };
 
 /* False: the header holds no usable rate, and a tick is taken for a nanosecond. */
@@ -29,11 +30,11 @@ bool trace_clock_init(struct trace_clock *clock, const struct mt_file_header *he
 
 static inline uint64_t trace_clock_ns(const struct trace_clock *clock, uint64_t units)
 {
-    unsigned __int128 product = (unsigned __int128)units * clock->multiplier;
+    uint64_t fraction = (uint64_t)((unsigned __int128)units * clock->fraction_ns >> 64);
 
-    product >>= clock->shift;
-    product += clock->offset_ns;
-    return product > TRACE_TIME_MAX_NS ? TRACE_TIME_MAX_NS : (uint64_t)product;
+    if (__builtin_expect(units > clock->units_max, 0))
+        return TRACE_TIME_MAX_NS;
+    return clock->offset_ns + units * clock->whole_ns + fraction;
 }
 
 #endif
