@@ -235,6 +235,7 @@ bool drain_thread_start(uint32_t tick_ms, void (*tick)(void))
     pthread_attr_t attributes;
     pthread_t thread;
     sigset_t all, before;
+    uint32_t inside = thread_state.inside;
     bool is_started;
 
     ticking.period_ns = (tick_ms ? tick_ms : 1000) * UINT64_C(1000000);
@@ -244,7 +245,9 @@ bool drain_thread_start(uint32_t tick_ms, void (*tick)(void))
     pthread_attr_setstacksize(&attributes, 256 * 1024);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    thread_state.inside |= IS_OURS; /* the C library allocates for the thread: not the program's */
     is_started = pthread_create(&thread, &attributes, drain_thread_run, &ticking) == 0;
+    thread_state.inside = inside;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return is_started;

@@ -266,6 +266,56 @@ static void a_real_program_does_not_notice(void **state)
     folder_remove(folder);
 }
 
+/* What a program says it asked for, what the trace says, and what valgrind says. */
+static void every_allocation_is_counted(void **state)
+{
+    struct size_count unused = {.size_bytes = BLOCK_BYTES};
+    struct trace_totals totals;
+    char folder[256], line[2048], output[4096];
+    unsigned long allocs, frees, bytes;
+
+    (void)state;
+    folder_make(folder);
+    snprintf(line, sizeof(line), "MEMTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s",
+             folder, library, program_path("every_allocator"));
+    /* popen starts a shell under the tracer's eyes too, unless it becomes the program. */
+    memmove(line + 5, line, strlen(line) + 1);
+    memcpy(line, "true;", 5);
+    assert_int_equal(output_of(line, output, sizeof(output)), 0);
+    assert_int_equal(sscanf(output, "%lu %lu %lu", &allocs, &frees, &bytes), 3);
+    trace_count_size(folder, &unused, &totals);
+    assert_int_equal(totals.process_count, 1);
+    assert_int_equal(totals.alloc_count, allocs);
+    assert_int_equal(totals.free_count, frees);
+    assert_int_equal(totals.alloc_bytes, bytes);
+    folder_remove(folder);
+}
+
+static void valgrind_counts_the_same(void **state)
+{
+    unsigned long allocs, frees, bytes, said_allocs, said_frees, said_bytes;
+    char line[2048], output[8192], *total;
+
+    (void)state;
+    snprintf(line, sizeof(line), "valgrind %s plain 2>&1 | tr -d ,",
+             program_path("every_allocator"));
+    output_of(line, output, sizeof(output));
+    total = strstr(output, "total heap usage: ");
+    if (!total) {
+        print_message("SKIPPED: no valgrind\n");
+        skip();
+    }
+    assert_int_equal(sscanf(total, "total heap usage: %lu allocs %lu frees %lu bytes", &allocs,
+                            &frees, &bytes),
+                     3);
+    snprintf(line, sizeof(line), "%s plain", program_path("every_allocator"));
+    assert_int_equal(output_of(line, output, sizeof(output)), 0);
+    assert_int_equal(sscanf(output, "%lu %lu %lu", &said_allocs, &said_frees, &said_bytes), 3);
+    assert_int_equal(allocs, said_allocs);
+    assert_int_equal(frees, said_frees);
+    assert_int_equal(bytes, said_bytes);
+}
+
 static const char *const commands[] = {
     "python3 -c 'import json; print(json.dumps({str(i): i for i in range(2000)})[:100])' 2>&1",
     "git log --oneline -1 --format=%H -- no-such-file 2>&1 || git --version",
@@ -293,6 +343,8 @@ int main(int argc, char **argv)
                                              NULL, (void *)commands[i]};
     tests[count++] =
         (struct CMUnitTest)cmocka_unit_test(a_fork_storm_gives_each_child_its_own_file);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_allocation_is_counted);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(valgrind_counts_the_same);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(children_can_be_left_alone);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_full_disk_is_told_and_harms_nobody);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(no_room_at_all_harms_nobody);
