@@ -1,0 +1,159 @@
+"""Programs on the fake Ascend and CUDA stacks under the real tracer: the trace against the books.
+
+Run as device_test.py FOLDER-OF-PROGRAMS PRELOAD-LIBRARY EVENT-DUMP
+"""
+
+import os
+import sys
+import unittest
+from collections import Counter
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import traced  # noqa: E402
+
+PROGRAMS = sys.argv[1]
+LIBRARY = sys.argv[2]
+TRACER = traced.Tracer(*sys.argv[2:])
+VIRTUAL, MAPPING = 1, 2
+DEVICE, HOST = 1, 2
+KIB, MIB = 1024, 1024 * 1024
+STEPS = 5
+
+
+def program(*words):
+    return [os.path.join(PROGRAMS, words[0])] + list(words[1:])
+
+
+def books_of(output):
+    """What is left by pool and address, and bytes and blocks by device, as the program printed."""
+    left, books, rest = {}, {}, []
+    for line in output.splitlines():
+        words = line.split()
+        if words and words[0] == "left":
+            left.setdefault(words[1], {})[int(words[2])] = int(words[3])
+        elif words and words[0] == "books":
+            books[int(words[1])] = (int(words[2]), int(words[3]))
+        else:
+            rest.append(line)
+    return left, books, rest
+
+
+def sums_of(live):
+    """Bytes and blocks of each device."""
+    sums = {}
+    for event in live.values():
+        size, count = sums.get(event["device"], (0, 0))
+        sums[event["device"]] = (size + event["size_bytes"], count + 1)
+    return sums
+
+
+class DeviceTest(unittest.TestCase):
+    def run_and_compare(self, words, ledger, options="", variables=None, strays=0):
+        """The driver's ledger equals its books, the program's pool what the program holds."""
+        command = program(*words)
+        plain = TRACER.run(command, preload=False, variables=variables)
+        done = TRACER.run(command, options=options, variables=variables)
+        self.assertEqual((plain.status, done.status), (0, 0), done.output + done.errors)
+        self.assertEqual(done.errors, plain.errors)
+        left, books, rest = books_of(done.output)
+        self.assertEqual(rest, books_of(plain.output)[2])
+        live, allocs, stray, doubles = traced.live_blocks(done.events, ledger)
+        self.assertEqual((stray, doubles), (strays, 0))
+        self.assertEqual(sums_of(live), {n: b for n, b in books.items() if b[1]})
+        for pool, blocks in left.items():
+            live, _, stray, doubles = traced.live_blocks(done.events, pool)
+            self.assertEqual({a: e["size_bytes"] for a, e in live.items()}, blocks)
+            self.assertEqual((stray, doubles), (strays, 0))
+        return done.events
+
+    def check_steps(self, events):
+        kinds = Counter(e["event"] for e in events)
+        self.assertEqual((kinds["step_begin"], kinds["step_end"]), (STEPS, STEPS))
+        self.assertEqual(kinds["operator_begin"], STEPS)
+        allocs = Counter(e["text"] for e in events if e["event"] == "alloc")
+        frees = Counter(e["text"] for e in events if e["event"] == "free")
+        self.assertEqual(allocs["acl"], 1 + STEPS * (6 + 1 + 1))
+        for pool in ("pta", "acl_host", "hal_host", "acl_virtual", "hal_virtual", "acl_mapping",
+                     "hal_mapping"):
+            self.assertEqual((pool, allocs[pool], frees[pool]), (pool, STEPS, STEPS))
+        leaks = [e for e in events if e["event"] == "alloc" and e["text"] == "acl" and
+                 e["size_bytes"] == 48 * KIB]
+        self.assertEqual([e["function"] for e in leaks], ["forget_metrics"] * STEPS)
+        failed = [(e["text"], e["size_bytes"], e["status"]) for e in events
+                  if e["event"] == "alloc_failed"]
+        self.assertEqual(failed, [("hal", (1 << 45) + 32, 6), ("acl", 1 << 45, 207001)])
+        self.assertEqual([e["text"] for e in events if e["event"] == "device_event"],
+                         ["aclInit", "aclrtSetDevice", "aclFinalize"])
+        reserved = [e["size_bytes"] for e in events if e["event"] == "pool_reserved"]
+        self.assertEqual(reserved, [8 * MIB] * (2 * STEPS))
+
+    def test_linked_program(self):
+        self.check_steps(self.run_and_compare(["ascend_linked"], "hal", strays=1))
+
+    def test_program_linked_with_the_old_name(self):
+        self.check_steps(self.run_and_compare(["ascend_linked_old"], "hal", strays=1))
+
+    def test_library_loaded_for_itself_only(self):
+        plugin = os.path.join(PROGRAMS, "ascend_plugin.so")
+        self.check_steps(self.run_and_compare(["ascend_plugin_host", plugin], "hal", strays=1))
+
+    def test_mstx_is_injected_once_when_named_too(self):
+        events = self.run_and_compare(["ascend_linked"], "hal", strays=1,
+                                      variables={"MSTX_INJECTION_PATH": LIBRARY})
+        self.check_steps(events)
+
+    def test_devices_are_those_of_the_machine(self):
+        events = self.run_and_compare(["ascend_linked"], "hal", strays=1,
+                                      variables={"ASCEND_RT_VISIBLE_DEVICES": "2,3"})
+        for pool in ("hal", "acl", "pta"):
+            devices = {e["device"] for e in events if e["event"] == "alloc" and e["text"] == pool}
+            self.assertEqual((pool, devices), (pool, {2}))
+
+    def test_launches_are_recorded_when_asked_for(self):
+        events = self.run_and_compare(["ascend_linked"], "hal", strays=1,
+                                      options="--events=alloc,free,launch")
+        launches = [e["text"] for e in events if e["event"] == "launch"]
+        self.assertEqual(launches, ["add_kernel"] * STEPS)
+
+    def test_threads_that_free_the_blocks_of_others(self):
+        events = self.run_and_compare(["ascend_threads", "5000"], "hal")
+        self.assertEqual(sum(e["event"] == "alloc" and e["text"] == "acl" for e in events),
+                         4 * 5000)
+
+    def test_a_device_that_runs_full(self):
+        done = TRACER.run(program("ascend_linked"), variables={"FAKE_ASCEND_MEMORY": str(4 * MIB)})
+        self.assertNotEqual(done.status, 0)
+        failed = [e for e in done.events if e["event"] == "alloc_failed"]
+        self.assertEqual({(e["text"], e["status"]) for e in failed},
+                         {("hal", 6), ("acl", 207001)})
+
+    def test_program_without_a_runtime(self):
+        done = TRACER.run(program("ascend_absent"))
+        self.assertEqual((done.status, done.errors), (0, ""))
+        answers = dict(line.split() for line in done.output.splitlines())
+        self.assertEqual({answers[name] for name in answers if name.startswith("hal")}, {"65534"})
+        self.assertEqual({answers[name] for name in answers if name.startswith(("acl", "rt"))},
+                         {"207000"})
+        # "Not initialised", or "driver insufficient" where a real CUDA runtime is installed.
+        self.assertLessEqual({answers[name] for name in answers if name.startswith("cu")},
+                             {"3", "35"})
+        self.assertEqual(len(answers), 16)
+        self.assertEqual([e for e in done.events if e["event"] == "alloc"], [])
+
+    def test_program_without_a_device(self):
+        done = TRACER.run(["true"])
+        self.assertEqual((done.status, done.output, done.errors), (0, "", ""))
+
+    def test_cuda_program(self):
+        events = self.run_and_compare(["cuda_linked"], "cuda")
+        allocs = Counter(e["text"] for e in events if e["event"] == "alloc")
+        self.assertEqual(allocs, Counter({
+            "cuda": 9, "cudart": 6, "cuda_async": 3, "cudart_async": 3, "cuda_host": 3,
+            "cudart_host": 3, "cuda_virtual": 3, "cuda_mapping": 3}))
+        leaks = [e["function"] for e in events if e["event"] == "alloc" and
+                 e["text"] == "cudart" and e["size_bytes"] == 48 * KIB]
+        self.assertEqual(leaks, ["forget_buffer"] * 3)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
