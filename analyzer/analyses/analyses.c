@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What can be asked, and which analyses answer it, in the order of the report.
+ */
+#include <string.h>
+
+#include "analysis.h"
+
+static const analysis report_analyses[] = {
+    analyse_recording, analyse_leaks,     analyse_window,  analyse_peak,  analyse_steps,
+    analyse_totals,    analyse_operators, analyse_modules, analyse_notes, NULL,
+};
+static const analysis leaks_analyses[] = {
+    analyse_recording, analyse_leaks, analyse_window, analyse_notes, NULL,
+};
+static const analysis peak_analyses[] = {analyse_recording, analyse_peak, analyse_notes, NULL};
+static const analysis steps_analyses[] = {
+    analyse_steps_verdict, analyse_recording, analyse_steps, analyse_notes, NULL,
+};
+static const analysis operators_analyses[] = {
+    analyse_operators_verdict, analyse_recording, analyse_operators, analyse_notes, NULL,
+};
+static const analysis modules_analyses[] = {
+    analyse_modules_verdict, analyse_recording, analyse_modules, analyse_notes, NULL,
+};
+static const analysis info_analyses[] = {
+    analyse_recording_verdict,
+    analyse_recording,
+    analyse_processes,
+    analyse_event_kinds,
+    analyse_totals,
+    analyse_notes,
+    NULL,
+};
+
+const struct answer_kind answer_kinds[] = {
+    {"report", "everything, verdict first", 10, report_analyses},
+    {"leaks", "what grows from step to step", 20, leaks_analyses},
+    {"peak", "what made the highest point, and who held the memory there", 20, peak_analyses},
+    {"steps", "what is alive when each step ends, and what is new", 50, steps_analyses},
+    {"ops", "memory by operator", 30, operators_analyses},
+    {"modules", "memory by module of the driver, and the driver's own counters", 30,
+     modules_analyses},
+    {"info", "what is in a recording, and how complete it is", 30, info_analyses},
+    {NULL, NULL, 0, NULL},
+};
+
+const struct answer_kind *answer_kind_find(const char *name)
+{
+    for (const struct answer_kind *kind = answer_kinds; kind->name; kind++)
+        if (strcmp(kind->name, name) == 0)
+            return kind;
+    return NULL;
+}

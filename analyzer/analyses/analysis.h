@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A question to a recording, and how it is answered: into a report.
+ *
+ * An analysis reads the tally and adds verdicts, findings and tables. It never looks at another
+ * analysis. A new one is a file, a line here and a line in a list of analyses.c.
+ */
+#ifndef MEMTIDE_ANALYSIS_H
+#define MEMTIDE_ANALYSIS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memtide/error.h"
+#include "report.h"
+#include "symbols.h"
+#include "tally.h"
+
+enum { WARM_UP_DEFAULT = -1 };
+
+struct question {
+    const struct tally *tally;
+    const struct model *model;
+    struct symbols *symbols;
+    const char *source_kind; /* "memtide run" */
+    size_t top;              /* rows of a list; 0: all */
+    int warm_up_steps;       /* not judged; WARM_UP_DEFAULT: chosen */
+};
+
+typedef void (*analysis)(const struct question *question, struct report *report);
+
+void analyse_recording(const struct question *question, struct report *report);
+void analyse_recording_verdict(const struct question *question, struct report *report);
+void analyse_event_kinds(const struct question *question, struct report *report);
+void analyse_notes(const struct question *question, struct report *report);
+void analyse_leaks(const struct question *question, struct report *report);
+void analyse_window(const struct question *question, struct report *report);
+void analyse_peak(const struct question *question, struct report *report);
+void analyse_steps(const struct question *question, struct report *report);
+void analyse_steps_verdict(const struct question *question, struct report *report);
+void analyse_totals(const struct question *question, struct report *report);
+void analyse_modules(const struct question *question, struct report *report);
+void analyse_modules_verdict(const struct question *question, struct report *report);
+void analyse_operators(const struct question *question, struct report *report);
+void analyse_operators_verdict(const struct question *question, struct report *report);
+void analyse_processes(const struct question *question, struct report *report);
+
+/* What can be asked: each a list of analyses, ended by NULL. */
+struct answer_kind {
+    const char *name; /* "leaks" */
+    const char *meaning;
+    size_t top; /* rows of a list on a terminal, if not asked otherwise */
+    const analysis *analyses;
+};
+
+extern const struct answer_kind answer_kinds[]; /* ends with a NULL name */
+
+const struct answer_kind *answer_kind_find(const char *name);
+
+/* Order of the verdicts' sentences. */
+enum verdict_rank { RANK_LEAKS, RANK_PEAK, RANK_STEPS, RANK_OPERATORS, RANK_MODULES, RANK_TOTALS };
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ledgers, origins and steps as people name them.
+ */
+#include "labels.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "text_builder.h"
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text), end_length = strlen(end);
+
+    return length >= end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+/* Some pools say it in their name already: "hal_virtual". */
+static const char *kind_word(const char *pool, enum ledger_kind kind)
+{
+    static const char *const words[LEDGER_KIND_COUNT] = {
+        [LEDGER_MEMORY] = "",         [LEDGER_HOST] = "host",
+        [LEDGER_VIRTUAL] = "virtual", [LEDGER_MAPPING] = "mapping",
+        [LEDGER_IMPORTED] = "import", [LEDGER_REGISTERED] = "registered",
+        [LEDGER_VIEW] = "view",
+    };
+
+    return ends_with(pool, words[kind]) ? "" : words[kind];
+}
+
+const char *label_ledger(const struct question *question, struct report *report, uint16_t index)
+{
+    const struct ledger *ledger = tally_ledger_at(question->tally, index);
+    const char *pool =
+        model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
+    const char *kind = kind_word(pool, ledger->kind);
+    const char *device = "", *process = "";
+
+    if (ledger->device >= 0)
+        device = report_text(report, " device %" PRId32, ledger->device);
+    if (*kind)
+        kind = report_text(report, " (%s)", kind);
+    if (model_process_count(question->model) > 1) {
+        struct model *model = tally_model(question->tally);
+
+        process = report_text(report, ", pid %" PRIu64,
+                              model_process_at(model, ledger->process)->process_id);
+    }
+    return report_text(report, "%s%s%s%s", *pool ? pool : "(unnamed)", device, kind, process);
+}
+
+const char *label_who(const struct question *question, struct report *report, struct who who)
+{
+    if (who.site)
+        return symbols_label(question->symbols, who.site);
+    if (who.operator_text)
+        return report_text(report, "operator %s",
+                           model_text_at(question->model, who.operator_text));
+    if (who.owner_text)
+        return report_text(report, "owner %s", model_text_at(question->model, who.owner_text));
+    return "(unknown)";
+}
+
+struct value value_name(const struct question *question, uint32_t text)
+{
+    return text ? value_text(model_text_at(question->model, text)) : value_none();
+}
+
+static const struct step *step_find(const struct tally *tally, uint16_t process, uint32_t index)
+{
+    for (size_t i = 0; i < tally_step_count(tally); i++) {
+        const struct step *step = tally_step_at(tally, i);
+
+        if (step->process == process && step->index == index)
+            return step;
+    }
+    return NULL;
+}
+
+const char *label_in_step(const struct question *question, struct report *report, uint16_t process,
+                          uint32_t step_index)
+{
+    const struct step *step = step_find(question->tally, process, step_index);
+
+    if (step)
+        return report_text(report, " in step %" PRIu64, step->number);
+    if (!tally_process_at(question->tally, process).step_count)
+        return "";
+    return step_index ? " after the last step" : " before the first step";
+}
+
+const char *label_size(struct report *report, uint64_t bytes)
+{
+    struct text_builder text;
+    const char *label;
+
+    text_init(&text);
+    text_add_size(&text, bytes);
+    label = report_text(report, "%s", text_get(&text));
+    text_release(&text);
+    return label;
+}
+
+const char *label_count(struct report *report, uint64_t count)
+{
+    struct text_builder text;
+    const char *label;
+
+    text_init(&text);
+    text_add_count(&text, count);
+    label = report_text(report, "%s", text_get(&text));
+    text_release(&text);
+    return label;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ledgers, origins and steps as people name them. Texts live as long as the report.
+ */
+#ifndef MEMTIDE_ANALYSES_LABELS_H
+#define MEMTIDE_ANALYSES_LABELS_H
+
+#include "analysis.h"
+
+/* "hal device 0"; with " (virtual)" and the like where it is not memory of its own, and with
+ * ", pid 4711" where the recording has several processes. */
+const char *label_ledger(const struct question *question, struct report *report, uint16_t ledger);
+
+struct who {
+    uint32_t site, operator_text, owner_text;
+};
+
+/* The call site, else the operator, else the owner. */
+const char *label_who(const struct question *question, struct report *report, struct who who);
+
+/* Missing when the text is none. */
+struct value value_name(const struct question *question, uint32_t text);
+
+/* " in step 7", " before the first step" or "", if the process of the ledger has no steps. */
+const char *label_in_step(const struct question *question, struct report *report, uint16_t process,
+                          uint32_t step_index);
+
+/* As words for sentences. */
+const char *label_size(struct report *report, uint64_t bytes);
+const char *label_count(struct report *report, uint64_t count);
+
+#endif

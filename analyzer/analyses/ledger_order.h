@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which ledgers come first: memory of devices, then what devices reach, then the host's own; among
+ * equals, the higher peak.
+ */
+#ifndef MEMTIDE_ANALYSES_LEDGER_ORDER_H
+#define MEMTIDE_ANALYSES_LEDGER_ORDER_H
+
+#include "tally.h"
+
+/* Indexes of all ledgers with events, *count of them, for free(); NULL without memory. */
+uint16_t *ledger_order(const struct tally *tally, size_t *count);
+
+#endif

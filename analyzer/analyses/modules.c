@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who holds the rest? Memory by module of the driver, and the driver's and the system's own
+ * counters, as npu_module_mem shows them.
+ */
+#include <inttypes.h>
+
+#include "analysis.h"
+#include "driver_modules.h"
+#include "labels.h"
+
+static const char *module_label(struct report *report, uint32_t number)
+{
+    const char *name = driver_module_name(number);
+
+    return name ? name : report_text(report, "module %" PRIu32, number);
+}
+
+static void add_modules(const struct question *question, struct report *report)
+{
+    static const struct report_column columns[] = {
+        {"module", "module"},
+        {"module_id", "id"},
+        {"alive_bytes", "alive at end"},
+        {"alive_count", "blocks"},
+        {"peak_bytes", "peak"},
+        {"peak_ns", "at"},
+        {"allocated_bytes", "allocated in all"},
+        {"allocated_count", "allocs"},
+        {"ledger", "ledger"},
+    };
+    struct report_table *table = report_table(report, "modules", "Memory by module of the driver",
+                                              "No allocation says which module asked for it.",
+                                              columns, sizeof(columns) / sizeof(columns[0]));
+
+    for (size_t i = 0; i < tally_usage_count(question->tally); i++) {
+        const struct usage *usage = tally_usage_at(question->tally, i);
+        const struct value values[] = {
+            value_text(module_label(report, usage->id)),
+            value_step(usage->id),
+            value_bytes(usage->live_bytes),
+            value_count(usage->live_count),
+            value_bytes(usage->peak_bytes),
+            value_time(usage->peak_time_ns),
+            value_bytes(usage->alloc_bytes),
+            value_count(usage->alloc_count),
+            value_text(label_ledger(question, report, usage->ledger)),
+        };
+
+        if (usage->kind == USAGE_MODULE)
+            report_row(report, table, values);
+    }
+}
+
+static struct value device_of(const struct question *question, uint16_t place)
+{
+    int32_t device = model_place_at(question->model, place).device;
+
+    return device < 0 ? value_none() : value_step((uint64_t)device);
+}
+
+static void add_samples(const struct question *question, struct report *report)
+{
+    static const struct report_column columns[] = {
+        {"counter", "counter"}, {"device", "device"},        {"first_bytes", "first"},
+        {"last_bytes", "last"}, {"lowest_bytes", "lowest"},  {"highest_bytes", "highest"},
+        {"highest_ns", "at"},   {"sample_count", "samples"}, {"process_id", "pid"},
+    };
+    struct report_table *table =
+        report_table(report, "samples", "Counters of the driver and of the system",
+                     "No samples were recorded.", columns, sizeof(columns) / sizeof(columns[0]));
+    struct model *model = tally_model(question->tally);
+
+    for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
+        const struct sample_row *row = tally_sample_at(question->tally, i);
+        const struct value values[] = {
+            value_text(model_text_at(question->model, row->counter)),
+            device_of(question, row->place),
+            value_bytes(row->first_bytes),
+            value_bytes(row->last_bytes),
+            value_bytes(row->low_bytes),
+            value_bytes(row->high_bytes),
+            value_time(row->high_ns),
+            value_count(row->count),
+            value_step(model_process_at(model, row->process)->process_id),
+        };
+
+        report_row(report, table, values);
+    }
+}
+
+void analyse_modules(const struct question *question, struct report *report)
+{
+    add_modules(question, report);
+    add_samples(question, report);
+}
+
+void analyse_modules_verdict(const struct question *question, struct report *report)
+{
+    const struct usage *best = NULL;
+
+    for (size_t i = 0; i < tally_usage_count(question->tally); i++) {
+        const struct usage *usage = tally_usage_at(question->tally, i);
+
+        if (usage->kind == USAGE_MODULE && (!best || usage->peak_bytes > best->peak_bytes))
+            best = usage;
+    }
+    if (best)
+        report_verdict(report, RANK_MODULES, "Module %s held most at once: %s of %s.",
+                       module_label(report, best->id), label_size(report, best->peak_bytes),
+                       label_ledger(question, report, best->ledger));
+    else
+        report_verdict(report, RANK_MODULES,
+                       "No allocation says which module of the driver asked for it.");
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What each operator allocated, and the most it held at once.
+ */
+#define _GNU_SOURCE /* qsort_r */
+#include <stdlib.h>
+
+#include "analysis.h"
+#include "labels.h"
+
+static int usage_compare(const void *left, const void *right, void *context)
+{
+    uint32_t index_a = *(const uint32_t *)left, index_b = *(const uint32_t *)right;
+    const struct usage *a = tally_usage_at(context, index_a);
+    const struct usage *b = tally_usage_at(context, index_b);
+
+    if (a->peak_bytes != b->peak_bytes)
+        return a->peak_bytes > b->peak_bytes ? -1 : 1;
+    if (a->alloc_bytes != b->alloc_bytes)
+        return a->alloc_bytes > b->alloc_bytes ? -1 : 1;
+    return (index_a > index_b) - (index_a < index_b);
+}
+
+static void add_operator(const struct question *question, struct report *report,
+                         struct report_table *table, const struct usage *usage)
+{
+    const struct value values[] = {
+        value_text(model_text_at(question->model, usage->id)),
+        value_bytes(usage->peak_bytes),
+        value_time(usage->peak_time_ns),
+        value_bytes(usage->alloc_bytes),
+        value_count(usage->alloc_count),
+        value_bytes(usage->live_bytes),
+        value_count(usage->live_count),
+        value_text(label_ledger(question, report, usage->ledger)),
+    };
+
+    report_row(report, table, values);
+}
+
+void analyse_operators(const struct question *question, struct report *report)
+{
+    static const struct report_column columns[] = {
+        {"operator", "operator"},
+        {"peak_bytes", "most at once"},
+        {"peak_ns", "at"},
+        {"allocated_bytes", "allocated in all"},
+        {"allocated_count", "allocs"},
+        {"alive_bytes", "alive at end"},
+        {"alive_count", "blocks"},
+        {"ledger", "ledger"},
+    };
+    struct report_table *table = report_table(report, "operators", "Memory by operator",
+                                              "No block was allocated inside of an operator.",
+                                              columns, sizeof(columns) / sizeof(columns[0]));
+    size_t total = tally_usage_count(question->tally), count = 0, shown;
+    uint32_t *order = malloc((total + 1) * sizeof(*order));
+
+    for (size_t i = 0; order && i < total; i++)
+        if (tally_usage_at(question->tally, i)->kind == USAGE_OPERATOR)
+            order[count++] = (uint32_t)i;
+    if (order)
+        qsort_r(order, count, sizeof(*order), usage_compare, (void *)question->tally);
+    shown = question->top && question->top < count ? question->top : count;
+    for (size_t i = 0; i < shown; i++)
+        add_operator(question, report, table, tally_usage_at(question->tally, order[i]));
+    if (shown < count)
+        report_table_remark(report, table, "... and %zu more operators.", count - shown);
+    free(order);
+}
+
+/* The verdict of `memtide ops` alone. */
+void analyse_operators_verdict(const struct question *question, struct report *report)
+{
+    const struct usage *best = NULL;
+
+    for (size_t i = 0; i < tally_usage_count(question->tally); i++) {
+        const struct usage *usage = tally_usage_at(question->tally, i);
+
+        if (usage->kind == USAGE_OPERATOR && (!best || usage->peak_bytes > best->peak_bytes))
+            best = usage;
+    }
+    if (best)
+        report_verdict(report, RANK_OPERATORS, "Operator %s held most at once: %s of %s.",
+                       model_text_at(question->model, best->id),
+                       label_size(report, best->peak_bytes),
+                       label_ledger(question, report, best->ledger));
+    else
+        report_verdict(report, RANK_OPERATORS,
+                       "No operators: the program marked none while it allocated.");
+}

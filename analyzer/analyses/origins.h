@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Groups joined by where their blocks come from: (ledger, site), else operator, else owner.
+ */
+#ifndef MEMTIDE_ANALYSES_ORIGINS_H
+#define MEMTIDE_ANALYSES_ORIGINS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "labels.h"
+
+struct origin {
+    const uint32_t *groups; /* never none */
+    size_t group_count;
+    uint16_t ledger;
+    struct who who; /* of its first group; operator and owner are its own only when split by them */
+};
+
+struct origins {
+    uint32_t *groups;
+    struct origin *rows; /* by ledger */
+    size_t count;
+};
+
+/* by_operator: another operator is another origin, even at one site. False without memory. */
+bool origins_init(struct origins *origins, const struct tally *tally, bool by_operator);
+void origins_release(struct origins *origins);
+
+/* Sums over the groups of an origin. */
+struct step_sample origin_alive(const struct tally *tally, const struct origin *origin);
+struct step_sample origin_at_peak(const struct tally *tally, const struct origin *origin);
+struct step_sample origin_at_step(const struct tally *tally, const struct origin *origin,
+                                  uint32_t step);
+
+#endif

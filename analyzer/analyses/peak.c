@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What makes the peak? The highest point of each ledger, and who held the memory there.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis.h"
+#include "labels.h"
+#include "ledger_order.h"
+#include "origins.h"
+
+enum { detailed_ledgers = 3 };
+
+struct holder {
+    const struct origin *origin;
+    struct step_sample held;
+};
+
+static int holder_compare(const void *left, const void *right)
+{
+    const struct holder *a = left, *b = right;
+
+    if (a->held.bytes != b->held.bytes)
+        return a->held.bytes > b->held.bytes ? -1 : 1;
+    if (a->held.count != b->held.count)
+        return a->held.count > b->held.count ? -1 : 1;
+    return a->origin < b->origin ? -1 : a->origin > b->origin;
+}
+
+/* The origins of one ledger that held something at its peak, largest first. */
+static size_t holders_of(const struct question *question, const struct origins *origins,
+                         uint16_t ledger, struct holder *rows)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < origins->count; i++) {
+        if (origins->rows[i].ledger != ledger)
+            continue;
+        rows[count] =
+            (struct holder){&origins->rows[i], origin_at_peak(question->tally, &origins->rows[i])};
+        count += rows[count].held.count > 0;
+    }
+    qsort(rows, count, sizeof(*rows), holder_compare);
+    return count;
+}
+
+static unsigned percent(uint64_t part, uint64_t whole)
+{
+    return whole ? (unsigned)(((unsigned __int128)part * 100 + whole / 2) / whole) : 0;
+}
+
+static void add_holders(const struct question *question, struct report *report, uint16_t index,
+                        const struct holder *rows, size_t count)
+{
+    static const struct report_column columns[] = {
+        {"held_bytes", "held"},   {"share", "share"}, {"block_count", "blocks"}, {"site", "site"},
+        {"operator", "operator"}, {"owner", "owner"}, {"ledger", "ledger"},
+    };
+    const struct ledger *ledger = tally_ledger_at(question->tally, index);
+    const char *label = label_ledger(question, report, index);
+    struct report_table *table = report_table(
+        report, report_text(report, "held at the peak of %s", label),
+        report_text(report, "Who held %s at its peak%s", label,
+                    label_in_step(question, report, ledger->process, ledger->peak_step)),
+        NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    size_t shown = question->top && question->top < count ? question->top : count;
+    uint64_t rest_bytes = 0;
+
+    for (size_t i = 0; i < shown; i++) {
+        const struct who *who = &rows[i].origin->who;
+        const struct value values[] = {
+            value_bytes(rows[i].held.bytes),
+            value_text(
+                report_text(report, "%u %%", percent(rows[i].held.bytes, ledger->peak_bytes))),
+            value_count(rows[i].held.count),
+            value_text(label_who(question, report, *who)),
+            value_name(question, who->operator_text),
+            value_name(question, who->owner_text),
+            value_text(label),
+        };
+
+        report_row(report, table, values);
+    }
+    for (size_t i = shown; i < count; i++)
+        rest_bytes += rows[i].held.bytes;
+    if (shown < count)
+        report_table_remark(report, table, "... and %s at %zu more sites.",
+                            label_size(report, rest_bytes), count - shown);
+}
+
+static struct who cause_of(const struct question *question, const struct ledger *ledger)
+{
+    const struct group_detail *detail = tally_detail_at(question->tally, ledger->peak_group);
+
+    return (struct who){detail->site, detail->operator_text, detail->owner_text};
+}
+
+static void add_peaks(const struct question *question, struct report *report, const uint16_t *order,
+                      size_t count)
+{
+    static const struct report_column columns[] = {
+        {"ledger", "ledger"},  {"peak_bytes", "peak"}, {"peak_count", "blocks"}, {"peak_ns", "at"},
+        {"peak_step", "step"}, {"phase", "phase"},     {"site", "made by"},
+    };
+    struct report_table *table =
+        report_table(report, "peaks", "Highest point of each ledger", "Nothing was allocated.",
+                     columns, sizeof(columns) / sizeof(columns[0]));
+
+    for (size_t i = 0; i < count; i++) {
+        const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
+        bool has_steps = tally_process_at(question->tally, ledger->process).step_count > 0;
+        const struct value values[] = {
+            value_text(label_ledger(question, report, order[i])),
+            value_bytes(ledger->peak_bytes),
+            value_count(ledger->peak_count),
+            value_time(ledger->peak_time_ns),
+            has_steps ? value_step(ledger->peak_step) : value_none(),
+            value_name(question, ledger->peak_phase),
+            value_text(label_who(question, report, cause_of(question, ledger))),
+        };
+
+        if (ledger->alloc_count)
+            report_row(report, table, values);
+    }
+}
+
+static void say_peak(const struct question *question, struct report *report, uint16_t index,
+                     const struct holder *holders, size_t count)
+{
+    const struct ledger *ledger = tally_ledger_at(question->tally, index);
+    const char *most = "";
+
+    if (count)
+        most = report_text(report, "; most of it, %s (%u %%), held by %s",
+                           label_size(report, holders[0].held.bytes),
+                           percent(holders[0].held.bytes, ledger->peak_bytes),
+                           label_who(question, report, holders[0].origin->who));
+    if (count && percent(holders[0].held.bytes, ledger->peak_bytes) < 50)
+        most = report_text(report, "; largest holder %s with %s (%u %%)",
+                           label_who(question, report, holders[0].origin->who),
+                           label_size(report, holders[0].held.bytes),
+                           percent(holders[0].held.bytes, ledger->peak_bytes));
+    report_verdict(report, RANK_PEAK,
+                   "PEAK: %s of %s%s, %" PRIu64 ".%03" PRIu64 " s after the start%s.",
+                   label_size(report, ledger->peak_bytes), label_ledger(question, report, index),
+                   label_in_step(question, report, ledger->process, ledger->peak_step),
+                   ledger->peak_time_ns / 1000000000, ledger->peak_time_ns / 1000000 % 1000, most);
+}
+
+void analyse_peak(const struct question *question, struct report *report)
+{
+    size_t count;
+    uint16_t *order = ledger_order(question->tally, &count);
+    struct origins origins;
+    struct holder *holders;
+
+    if (!order || !origins_init(&origins, question->tally, true)) {
+        report_note(report, 0, "peak: not enough memory to list sites");
+        free(order);
+        return;
+    }
+    holders = malloc((origins.count + 1) * sizeof(*holders));
+    if (!count || !tally_ledger_at(question->tally, order[0])->alloc_count)
+        report_verdict(report, RANK_PEAK, "Nothing was allocated.");
+    add_peaks(question, report, order, count);
+    for (size_t i = 0; holders && i < count && i < detailed_ledgers; i++) {
+        size_t found = holders_of(question, &origins, order[i], holders);
+
+        if (i == 0 && found)
+            say_peak(question, report, order[0], holders, found);
+        add_holders(question, report, order[i], holders, found);
+    }
+    free(holders);
+    free(order);
+    origins_release(&origins);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was looked at, and what of it is missing.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "labels.h"
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+static void add_program(const struct question *question, struct report *report)
+{
+    struct model *model = tally_model(question->tally);
+    size_t count = model_process_count(question->model);
+    const struct model_process *first;
+
+    if (!count)
+        return;
+    first = model_process_at(model, 0);
+    report_fact(report, "program", "Program",
+                value_text(model_text_at(model, first->command_line ? first->command_line
+                                                                    : first->executable)));
+    if (count > 1)
+        report_fact(report, "process_count", "Processes", value_count(count));
+    else
+        report_fact(report, "process_id", NULL, value_step(first->process_id));
+}
+
+static uint64_t duration_ns(const struct question *question)
+{
+    struct model *model = tally_model(question->tally);
+    uint64_t first = UINT64_MAX, last = 0;
+
+    for (size_t i = 0; i < model_process_count(model); i++) {
+        const struct model_process *process = model_process_at(model, (uint16_t)i);
+
+        first = process->start_ns < first ? process->start_ns : first;
+        last = process->end_ns > last ? process->end_ns : last;
+    }
+    return last > first ? last - first : 0;
+}
+
+void analyse_recording(const struct question *question, struct report *report)
+{
+    const struct tally_counts *counts = tally_counts_of(question->tally);
+    uint64_t step_count = 0;
+
+    add_program(question, report);
+    for (size_t i = 0; i < model_process_count(question->model); i++)
+        step_count += tally_process_at(question->tally, (uint16_t)i).step_count;
+    report_fact(report, "source_kind", NULL, value_text(question->source_kind));
+    report_fact(report, "recorded_ns", "Recorded",
+                value_number(VALUE_DURATION_NS, duration_ns(question)));
+    report_fact(report, "event_count", "Events", value_count(counts->events));
+    report_fact(report, "step_count", "Steps", value_count(step_count));
+}
+
+static uint64_t lost_of(const struct model_process *process)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < MT_LOST_KINDS; i++)
+        sum += process->lost_counts[i];
+    return sum;
+}
+
+void analyse_processes(const struct question *question, struct report *report)
+{
+    static const struct report_column columns[] = {
+        {"process_id", "pid"},   {"parent_process_id", "parent"},
+        {"program", "program"},  {"start_ns", "start"},
+        {"end_ns", "end"},       {"event_count", "events"},
+        {"step_count", "steps"}, {"alive_count", "blocks at end"},
+        {"lost_count", "lost"},  {"is_complete", "complete"},
+        {"source", "file"},
+    };
+    struct report_table *table =
+        report_table(report, "processes", "Processes", "No process was recorded.", columns,
+                     sizeof(columns) / sizeof(columns[0]));
+    struct model *model = tally_model(question->tally);
+
+    for (size_t i = 0; i < model_process_count(model); i++) {
+        const struct model_process *process = model_process_at(model, (uint16_t)i);
+        struct tally_process sums = tally_process_at(question->tally, (uint16_t)i);
+        const struct value values[] = {
+            value_step(process->process_id),
+            value_step(process->parent_process_id),
+            value_text(file_name(model_text_at(model, process->executable))),
+            value_time(process->start_ns),
+            value_time(process->end_ns),
+            value_count(process->event_count),
+            value_count(sums.step_count),
+            value_count(sums.live_count),
+            value_count(lost_of(process)),
+            value_number(VALUE_FLAG, process->is_complete),
+            value_text(file_name(model_text_at(model, process->source))),
+        };
+
+        report_row(report, table, values);
+    }
+}
+
+void analyse_event_kinds(const struct question *question, struct report *report)
+{
+    static const struct report_column columns[] = {{"event", "event"}, {"event_count", "count"}};
+    static const char *const names[EVENT_KIND_COUNT] = {
+        [EVENT_ALLOC] = "alloc",
+        [EVENT_FREE] = "free",
+        [EVENT_ALLOC_FAILED] = "failed alloc",
+        [EVENT_RESERVED] = "reserved size of a pool",
+        [EVENT_OPERATOR_BEGIN] = "operator begin",
+        [EVENT_OPERATOR_END] = "operator end",
+        [EVENT_RANGE_BEGIN] = "range begin",
+        [EVENT_RANGE_END] = "range end",
+        [EVENT_MARK] = "mark",
+        [EVENT_STEP_BEGIN] = "step begin",
+        [EVENT_STEP_END] = "step end",
+        [EVENT_TAG_BEGIN] = "tag begin",
+        [EVENT_TAG_END] = "tag end",
+        [EVENT_LAUNCH] = "kernel launch",
+        [EVENT_ACCESS] = "access",
+        [EVENT_SAMPLE] = "sample",
+        [EVENT_DEVICE] = "device",
+    };
+    struct report_table *table = report_table(report, "events", "Events by kind", "No events.",
+                                              columns, sizeof(columns) / sizeof(columns[0]));
+
+    for (size_t i = 0; i < EVENT_KIND_COUNT; i++) {
+        uint64_t count = tally_event_count(question->tally, (enum event_kind)i);
+        const struct value values[] = {value_text(names[i]), value_count(count)};
+
+        if (count)
+            report_row(report, table, values);
+    }
+}
+
+void analyse_recording_verdict(const struct question *question, struct report *report)
+{
+    struct model *model = tally_model(question->tally);
+    size_t count = model_process_count(model), incomplete = 0;
+    uint64_t lost = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct model_process *process = model_process_at(model, (uint16_t)i);
+
+        incomplete += !process->is_complete;
+        lost += lost_of(process);
+    }
+    report_verdict(report, RANK_TOTALS, "%s: %s events of %zu %s; %s%s.", question->source_kind,
+                   label_count(report, tally_counts_of(question->tally)->events), count,
+                   count == 1 ? "process" : "processes",
+                   incomplete
+                       ? report_text(report, "%zu ended without closing its trace", incomplete)
+                       : "complete",
+                   lost ? report_text(report, "; %s events lost", label_count(report, lost)) : "");
+}
+
+static void note_if(struct report *report, uint64_t count, const char *sentence)
+{
+    if (count)
+        report_note(report, count, sentence);
+}
+
+static void add_process_notes(const struct question *question, struct report *report)
+{
+    static const char *const reasons[MT_LOST_KINDS] = {
+        [MT_LOST_DISK] = "events lost: the trace file could not be written",
+        [MT_LOST_MEMORY] = "events lost: no memory for the ring of a thread",
+        [MT_LOST_NESTED] = "events lost: made inside of the recorder, by a signal handler",
+        [MT_LOST_MALFORMED] = "events lost: they did not read back",
+    };
+    struct model *model = tally_model(question->tally);
+    uint64_t lost[MT_LOST_KINDS] = {0};
+    uint64_t incomplete = 0;
+
+    for (size_t i = 0; i < model_process_count(model); i++) {
+        const struct model_process *process = model_process_at(model, (uint16_t)i);
+
+        incomplete += !process->is_complete;
+        for (size_t kind = 0; kind < MT_LOST_KINDS; kind++)
+            lost[kind] += process->lost_counts[kind];
+    }
+    for (size_t kind = 0; kind < MT_LOST_KINDS; kind++)
+        note_if(report, lost[kind], reasons[kind] ? reasons[kind] : "events lost");
+    note_if(report, incomplete,
+            incomplete == 1 ? "process ended without closing its trace (killed, or still running)"
+                            : "processes ended without closing their traces (killed, or still "
+                              "running)");
+}
+
+void analyse_notes(const struct question *question, struct report *report)
+{
+    const struct tally_counts *counts = tally_counts_of(question->tally);
+
+    add_process_notes(question, report);
+    for (size_t i = 0; i < model_note_count(question->model); i++) {
+        uint64_t count;
+        const char *sentence = model_note_at(question->model, i, &count);
+
+        report_note(report, count, sentence);
+    }
+    note_if(report, counts->unknown_frees,
+            "frees of blocks that are older than the recording, or that no hook saw allocated");
+    note_if(report, counts->overwritten,
+            "blocks whose address was handed out again without a free: taken as freed then");
+    note_if(report, counts->late_frees + counts->early_frees,
+            "pairs put in order: two threads passed on an address within 20 us");
+    note_if(report, counts->unmatched_ends,
+            "ends of operators, ranges, tags or steps without a beginning: left out");
+    note_if(report, counts->merged_contexts,
+            "operator or owner names too many to keep apart: their blocks have none");
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is alive at the end of each step, and what is new against the step before.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis.h"
+#include "labels.h"
+#include "ledger_order.h"
+#include "step_news.h"
+
+static const struct step_row *row_of(const struct tally *tally, const struct step *step,
+                                     uint16_t ledger)
+{
+    for (size_t i = 0; i < step->row_count; i++) {
+        const struct step_row *row = tally_step_row_at(tally, step->first_row + i);
+
+        if (row->ledger == ledger)
+            return row;
+    }
+    return NULL;
+}
+
+static void add_step(const struct question *question, struct report *report,
+                     struct report_table *table, const struct step *step,
+                     const struct step_row *row, const struct step_row *before,
+                     const struct news *news)
+{
+    const struct value values[] = {
+        value_step(step->number),
+        value_text(label_ledger(question, report, row->ledger)),
+        value_bytes(row->end_bytes),
+        value_count(row->end_count),
+        value_change(VALUE_BYTES_CHANGE,
+                     (int64_t)(row->end_bytes - (before ? before->end_bytes : 0))),
+        value_bytes(row->peak_bytes),
+        value_bytes(row->alloc_bytes),
+        value_count(row->alloc_count),
+        value_number(VALUE_DURATION_NS, step->end_ns - step->begin_ns),
+        news->origin ? value_bytes(news->grown_bytes) : value_none(),
+        news->origin ? value_text(label_who(question, report, news->origin->who)) : value_none(),
+    };
+
+    report_row(report, table, values);
+}
+
+static void add_steps(const struct question *question, struct report *report,
+                      struct report_table *table, uint16_t ledger, const struct news *news)
+{
+    uint16_t process = tally_ledger_at(question->tally, ledger)->process;
+    uint32_t last = tally_process_at(question->tally, process).ended_step_count;
+    const struct step_row *before = NULL;
+    uint32_t first = question->top && last > question->top ? last - (uint32_t)question->top : 0;
+
+    for (size_t i = 0; i < tally_step_count(question->tally); i++) {
+        const struct step *step = tally_step_at(question->tally, i);
+        const struct step_row *row;
+
+        if (step->process != process || !step->is_ended)
+            continue;
+        row = row_of(question->tally, step, ledger);
+        if (row && step->index > first)
+            add_step(question, report, table, step, row, before, &news[step->index]);
+        before = row;
+    }
+    if (first)
+        report_table_remark(report, table, "Only the last %zu of %" PRIu32 " steps of %s.",
+                            question->top, last, label_ledger(question, report, ledger));
+}
+
+static void add_ledger(const struct question *question, struct report *report,
+                       struct report_table *table, const struct origins *origins, uint16_t ledger)
+{
+    uint16_t process = tally_ledger_at(question->tally, ledger)->process;
+    uint32_t last = tally_process_at(question->tally, process).ended_step_count;
+    struct news *news = last ? calloc((size_t)last + 1, sizeof(*news)) : NULL;
+
+    if (news && step_news_of(question, origins, ledger, news, last))
+        add_steps(question, report, table, ledger, news);
+    free(news);
+}
+
+void analyse_steps(const struct question *question, struct report *report)
+{
+    static const struct report_column columns[] = {
+        {"step", "step"},
+        {"ledger", "ledger"},
+        {"end_bytes", "alive at end"},
+        {"end_count", "blocks"},
+        {"change_bytes", "change"},
+        {"peak_bytes", "peak in step"},
+        {"allocated_bytes", "allocated"},
+        {"allocated_count", "allocs"},
+        {"duration_ns", "time"},
+        {"new_bytes", "most new"},
+        {"new_site", "by"},
+    };
+    struct report_table *table;
+    struct origins origins;
+    size_t count;
+    uint16_t *order;
+
+    if (!tally_step_count(question->tally))
+        return;
+    table = report_table(report, "steps", "Alive at the end of each step", "No step ended.",
+                         columns, sizeof(columns) / sizeof(columns[0]));
+    order = ledger_order(question->tally, &count);
+    if (!order || !origins_init(&origins, question->tally, false)) {
+        report_note(report, 0, "steps: not enough memory to list sites");
+        free(order);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        add_ledger(question, report, table, &origins, order[i]);
+    origins_release(&origins);
+    free(order);
+}
+
+/* The verdict of `memtide steps` alone: how far the first ledger moved. */
+void analyse_steps_verdict(const struct question *question, struct report *report)
+{
+    const struct step *first = NULL, *last = NULL;
+    const struct step_row *from = NULL, *to = NULL;
+    size_t count;
+    uint16_t *order = ledger_order(question->tally, &count);
+
+    for (size_t i = 0; order && count && i < tally_step_count(question->tally); i++) {
+        const struct step *step = tally_step_at(question->tally, i);
+        const struct step_row *row =
+            step->is_ended ? row_of(question->tally, step, order[0]) : NULL;
+
+        if (!row)
+            continue;
+        first = from ? first : step;
+        from = from ? from : row;
+        last = step;
+        to = row;
+    }
+    if (to) {
+        report_verdict(
+            report, RANK_STEPS, "%s held %s after step %" PRIu64 " and %s after step %" PRIu64 ".",
+            label_ledger(question, report, order[0]), label_size(report, from->end_bytes),
+            first->number, label_size(report, to->end_bytes), last->number);
+    } else {
+        report_verdict(report, RANK_STEPS, "No steps: the program marked none.");
+        report_outcome(report, REPORT_NO_DATA);
+    }
+    free(order);
+}
