@@ -291,6 +291,69 @@ static void every_allocation_is_counted(void **state)
     folder_remove(folder);
 }
 
+/* The same program on an allocator of its own choice, behind ours. */
+static void a_program_with_its_own_jemalloc_is_counted_too(void **state)
+{
+    struct size_count unused = {.size_bytes = BLOCK_BYTES};
+    struct trace_totals totals;
+    char folder[256], line[2048], output[4096];
+    unsigned long allocs, frees, bytes;
+
+    (void)state;
+    folder_make(folder);
+    snprintf(line, sizeof(line),
+             "true; MEMTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s plain",
+             folder, library, program_path("every_allocator_jemalloc"));
+    assert_int_equal(output_of(line, output, sizeof(output)), 0);
+    assert_int_equal(sscanf(output, "%lu %lu %lu", &allocs, &frees, &bytes), 3);
+    trace_count_size(folder, &unused, &totals);
+    assert_int_equal(totals.lost_count, 0);
+    /* jemalloc starts before main and may allocate for itself then. */
+    assert_in_range(totals.alloc_count, allocs, allocs + 8);
+    assert_in_range(totals.free_count, frees, frees + 8);
+    folder_remove(folder);
+}
+
+/* jemalloc inside the program: its malloc comes first, so there is nothing for us to see. */
+static void a_program_that_is_its_own_allocator_runs_as_ever(void **state)
+{
+    char folder[256], line[2048], plain[4096], traced[4096];
+
+    (void)state;
+    folder_make(folder);
+    snprintf(line, sizeof(line), "%s plain", program_path("every_allocator_own"));
+    assert_int_equal(output_of(line, plain, sizeof(plain)), 0);
+    snprintf(line, sizeof(line),
+             "true; MEMTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s plain",
+             folder, library, program_path("every_allocator_own"));
+    assert_int_equal(output_of(line, traced, sizeof(traced)), 0);
+    assert_string_equal(traced, plain);
+    folder_remove(folder);
+}
+
+static void a_setuid_program_is_left_alone(void **state)
+{
+    char folder[256], program[300], line[4096], output[4096];
+
+    (void)state;
+    folder_make(folder);
+    snprintf(program, sizeof(program), "%s/setuid", folder);
+    snprintf(line, sizeof(line), "cp '%s' '%s' && chown 65534 '%s' && chmod 4755 '%s' && chmod 755 '%s'",
+             program_path("every_allocator"), program, program, program, folder);
+    if (getuid() != 0 || output_of(line, output, sizeof(output)) != 0) {
+        folder_remove(folder);
+        print_message("SKIPPED: only root can make a setuid program of somebody else\n");
+        skip();
+    }
+    snprintf(line, sizeof(line),
+             "true; MEMTIDE_OPTIONS='--device=cpu --output-path=%s/run' LD_PRELOAD='%s' '%s' 2>&1",
+             folder, library, program);
+    assert_int_equal(output_of(line, output, sizeof(output)), 0);
+    snprintf(line, sizeof(line), "%s/run", folder);
+    assert_int_equal(access(line, F_OK), -1);
+    folder_remove(folder);
+}
+
 static void valgrind_counts_the_same(void **state)
 {
     unsigned long allocs, frees, bytes, said_allocs, said_frees, said_bytes;
@@ -344,6 +407,11 @@ int main(int argc, char **argv)
     tests[count++] =
         (struct CMUnitTest)cmocka_unit_test(a_fork_storm_gives_each_child_its_own_file);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_allocation_is_counted);
+    tests[count++] =
+        (struct CMUnitTest)cmocka_unit_test(a_program_with_its_own_jemalloc_is_counted_too);
+    tests[count++] =
+        (struct CMUnitTest)cmocka_unit_test(a_program_that_is_its_own_allocator_runs_as_ever);
+    tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_setuid_program_is_left_alone);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(valgrind_counts_the_same);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(children_can_be_left_alone);
     tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_full_disk_is_told_and_harms_nobody);
