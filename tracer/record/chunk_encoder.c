@@ -16,7 +16,8 @@
 enum {
     /* Code, time, six fields; a BYTES field may fill several. */
     BLOCKS_RESERVED = 8 + 1 + (MT_TEXT_MAX + MT_VARINT_MAX_BYTES) / COLUMN_BLOCK_BYTES,
-    NO_DICTIONARY = 255
+    NO_DICTIONARY = 255,
+    PLAUSIBLE_TIME_BITS = 36 /* how far ahead, in time units, a record after damage may be */
 };
 
 /* Words of a ring; positions go on for ever. */
@@ -382,14 +383,23 @@ static inline bool read_record(const struct ring_view *ring, uint64_t position,
     return record->code > MT_RECORD_host_free && read_wide_record(ring, position, record);
 }
 
-/* The full counter from its low 56 bits, in time units; what is before the start is the start. */
+/* Ticks since the start from the low 56 bits of the counter; huge for what is before it. */
+static inline uint64_t ticks_since_start(const struct chunk_encoder *e, uint64_t ticks)
+{
+    return (ticks - e->start_ticks) & (~UINT64_C(0) >> MT_RING_TIME_SHIFT);
+}
+
+static inline bool is_before_start(uint64_t since_start)
+{
+    return since_start >> (63 - MT_RING_TIME_SHIFT);
+}
+
+/* In time units; what is before the start is the start. */
 static inline uint64_t time_units(const struct chunk_encoder *e, uint64_t ticks)
 {
-    uint64_t since_start = (ticks - e->start_ticks) & (~UINT64_C(0) >> MT_RING_TIME_SHIFT);
+    uint64_t since_start = ticks_since_start(e, ticks);
 
-    if (since_start >> (63 - MT_RING_TIME_SHIFT))
-        since_start = 0;
-    return since_start >> e->time_shift;
+    return is_before_start(since_start) ? 0 : since_start >> e->time_shift;
 }
 
 /* --- chunks -------------------------------------------------------------------------------- */
@@ -438,9 +448,11 @@ static size_t finish_chunk(struct chunk_encoder *e)
 static bool is_plausible_after_damage(const struct chunk_encoder *e,
                                       const struct ring_record *record, uint64_t last_time)
 {
-    uint64_t time = time_units(e, record->ticks);
+    uint64_t since_start = ticks_since_start(e, record->ticks);
+    uint64_t time = since_start >> e->time_shift;
 
-    return time >= last_time && (time - last_time) >> 36 == 0;
+    return !is_before_start(since_start) && time >= last_time &&
+           (time - last_time) >> PLAUSIBLE_TIME_BITS == 0;
 }
 
 size_t chunk_encode(struct chunk_encoder *e, const uint64_t *ring_words, uint64_t capacity_words,

@@ -127,14 +127,33 @@ static const uint64_t *words_here(struct ring_reader *r, uint64_t *count)
 
 /* --- records ------------------------------------------------------------------------------- */
 
-static uint64_t time_units(const struct ring_reader *r, uint64_t first_word)
+/* Ticks since the start from the low 56 bits of the counter; huge for what is before it. */
+static uint64_t ticks_since_start(const struct ring_reader *r, uint64_t first_word)
 {
     uint64_t ticks = first_word >> MT_RING_TIME_SHIFT;
-    uint64_t since_start = (ticks - r->start_ticks) & (~UINT64_C(0) >> MT_RING_TIME_SHIFT);
 
-    if (since_start >> (63 - MT_RING_TIME_SHIFT))
-        since_start = 0;
-    return since_start >> r->time_shift;
+    return (ticks - r->start_ticks) & (~UINT64_C(0) >> MT_RING_TIME_SHIFT);
+}
+
+static bool is_before_start(uint64_t since_start)
+{
+    return since_start >> (63 - MT_RING_TIME_SHIFT);
+}
+
+static uint64_t time_units(const struct ring_reader *r, uint64_t first_word)
+{
+    uint64_t since_start = ticks_since_start(r, first_word);
+
+    return is_before_start(since_start) ? 0 : since_start >> r->time_shift;
+}
+
+/* Words that only look like a record after damage have an unlikely time. */
+static bool is_plausible(const struct ring_reader *r, uint64_t first_word)
+{
+    uint64_t time = time_units(r, first_word);
+
+    return !is_before_start(ticks_since_start(r, first_word)) && time >= r->last_time &&
+           (time - r->last_time) >> PLAUSIBLE_TIME_BITS == 0;
 }
 
 /* Fills the fields; returns the number of words, 0 if they are no record. */
@@ -204,8 +223,7 @@ static bool take_record(struct ring_reader *r, struct trace_context *context,
         return false;
     taken = read_record(words, count, record);
     time = time_units(r, words[0]);
-    if (!taken ||
-        (r->is_damaged && (time < r->last_time || (time - r->last_time) >> PLAUSIBLE_TIME_BITS))) {
+    if (!taken || (r->is_damaged && !is_plausible(r, words[0]))) {
         context->malformed_words++;
         r->is_damaged = true;
         r->position++;
