@@ -248,6 +248,26 @@ static void heaps_of_other_pools_add_up(void **state)
     assert_string_equal(last()->text, "summing");
 }
 
+static void a_total_is_recorded_when_it_changes(void **state)
+{
+    void *domain = mstx.domain_create("mindsporeMemPool");
+    struct mstx_virtual_range total = {2, (void *)0x10000, 5000};
+    struct mstx_heap heap = {0, 0, &total};
+
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        mstx.heap_register(domain, &heap);
+    assert_int_equal(double_event_count(), 1);
+    total.device = 3;
+    mstx.heap_register(domain, &heap);
+    assert_int_equal(double_event_count(), 2);
+    total.size_bytes = 4000;
+    mstx.heap_register(domain, &heap);
+    assert_int_equal(double_event_count(), 3);
+    assert_int_equal(last()->size_bytes, 4000);
+    assert_int_equal(last()->place.device, 3);
+}
+
 static void a_workspace_registered_again_replaces_the_old_one(void **state)
 {
     void *domain = mstx.domain_create("ptaWorkspace");
@@ -328,6 +348,7 @@ int main(void)
         cmocka_unit_test_setup(thousands_of_open_steps_do_no_harm, reset),
         cmocka_unit_test_setup(frameworks_fill_their_pools, reset),
         cmocka_unit_test_setup(heaps_of_other_pools_add_up, reset),
+        cmocka_unit_test_setup(a_total_is_recorded_when_it_changes, reset),
         cmocka_unit_test_setup(a_workspace_registered_again_replaces_the_old_one, reset),
         cmocka_unit_test_setup(nonsense_is_survived, reset),
         cmocka_unit_test_setup(domains_without_end_share_the_last_one, reset),

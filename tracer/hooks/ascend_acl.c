@@ -102,39 +102,17 @@ HOOK_EXPORT int aclFinalize(void)
     return status;
 }
 
-/* The three calls that name a device. */
-static int device_call(struct hook_slot *slot, int32_t device, bool begins_use)
-{
-    int (*real)(int32_t) = hook_real(slot);
-
-    if (!real)
-        return RT_STATUS_NOT_SUPPORTED;
-    bool is_outermost = device_hook_enter(LAYER_RUNTIME);
-    int status = real(device);
-
-    if (is_outermost) {
-        int saved_errno = errno;
-
-        if (status == 0 && begins_use)
-            ascend_device_is_set(device);
-        record_device_event(text_of(slot->name), device_place(ascend_physical_device(device)),
-                            (uint32_t)status);
-        device_hook_leave(LAYER_RUNTIME, saved_errno);
-    }
-    return status;
-}
-
 HOOK_EXPORT int aclrtSetDevice(int32_t device)
 {
-    return device_call(&slots.aclrtSetDevice, device, true);
+    return ascend_device_call(&slots.aclrtSetDevice, device, true);
 }
 
 HOOK_EXPORT int aclrtResetDevice(int32_t device)
 {
-    return device_call(&slots.aclrtResetDevice, device, false);
+    return ascend_device_call(&slots.aclrtResetDevice, device, false);
 }
 
 HOOK_EXPORT int aclrtResetDeviceForce(int32_t device)
 {
-    return device_call(&slots.aclrtResetDeviceForce, device, false);
+    return ascend_device_call(&slots.aclrtResetDeviceForce, device, false);
 }

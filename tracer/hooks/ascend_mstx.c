@@ -48,7 +48,7 @@ struct domain {
     bool follows_specification; /* all fields are filled in, handles are expected */
     bool replaces_regions;
     _Atomic int state;
-    _Atomic uint64_t heap_bytes[DEVICES_MAX + 1]; /* by device + 1, where heaps add up */
+    _Atomic uint64_t heap_bytes[DEVICES_MAX + 1]; /* by device + 1: what was recorded last */
 };
 
 static struct domain domains[DOMAIN_MAX] = {
@@ -273,20 +273,23 @@ static enum block_space domain_space(const struct domain *domain, enum block_spa
     return (enum block_space)((int)first + (int)(domain - domains));
 }
 
+static _Atomic uint64_t *heap_bytes_of(struct domain *domain, uint64_t place)
+{
+    size_t index = (size_t)(mt_place_unpack(place).device + 1);
+
+    return &domain->heap_bytes[index <= DEVICES_MAX ? index : 0];
+}
+
 /* What is left of a heap that is registered under this address, now that it goes. */
 static void heap_forget(struct domain *domain, uint64_t address)
 {
-    enum block_space space = domain_space(domain, SPACE_MSTX_HEAP);
     struct block_ending ending;
 
-    device_block_end(space, address, NULL, &ending);
+    device_block_end(domain_space(domain, SPACE_MSTX_HEAP), address, NULL, &ending);
     for (unsigned i = 0; i < ending.count; i++) {
         const struct device_block *heap = &ending.ended[i].block;
-        size_t index = (size_t)(mt_place_unpack(heap->place).device + 1);
-        uint64_t before;
+        uint64_t before = atomic_fetch_sub(heap_bytes_of(domain, heap->place), heap->size_bytes);
 
-        index = index <= DEVICES_MAX ? index : 0;
-        before = atomic_fetch_sub(&domain->heap_bytes[index], heap->size_bytes);
         record_pool_reserved(text_of(domain->pool), heap->place, before - heap->size_bytes);
     }
 }
@@ -294,14 +297,21 @@ static void heap_forget(struct domain *domain, uint64_t address)
 static void heap_add(struct domain *domain, const struct mstx_virtual_range *range)
 {
     struct device_block heap = {.place = range_place(range), .size_bytes = range->size_bytes};
-    size_t index = (size_t)(range_device(range) + 1);
     uint64_t before;
 
     heap_forget(domain, (uintptr_t)range->address);
-    index = index <= DEVICES_MAX ? index : 0;
-    before = atomic_fetch_add(&domain->heap_bytes[index], heap.size_bytes);
+    before = atomic_fetch_add(heap_bytes_of(domain, heap.place), heap.size_bytes);
     device_block_begin(domain_space(domain, SPACE_MSTX_HEAP), (uintptr_t)range->address, &heap);
     record_pool_reserved(text_of(domain->pool), heap.place, before + heap.size_bytes);
+}
+
+/* Frameworks tell the total with every block, mostly the same: that is news only once. */
+static void heap_total(struct domain *domain, const struct mstx_virtual_range *range)
+{
+    uint64_t place = range_place(range);
+
+    if (atomic_exchange(heap_bytes_of(domain, place), range->size_bytes) != range->size_bytes)
+        record_pool_reserved(text_of(domain->pool), place, range->size_bytes);
 }
 
 static void *heap_register(void *handle, const struct mstx_heap *heap)
@@ -315,7 +325,7 @@ static void *heap_register(void *handle, const struct mstx_heap *heap)
         if (domain->follows_specification)
             heap_add(domain, range);
         else
-            record_pool_reserved(text_of(domain->pool), range_place(range), range->size_bytes);
+            heap_total(domain, range);
         guard_leave(LAYER_MSTX);
     }
     return range->address ? (void *)(uintptr_t)range->address : domain;

@@ -11,3 +11,13 @@ static const char *const rt_libraries[] = {"libruntime.so", NULL};
 #define HOOK_LAYER       LAYER_RUNTIME
 #define HOOK_LIBRARIES   rt_libraries
 #include "device_hook_table.h"
+
+HOOK_EXPORT int rtSetDevice(int32_t device)
+{
+    return ascend_device_call(&slots.rtSetDevice, device, true);
+}
+
+HOOK_EXPORT int rtDeviceReset(int32_t device)
+{
+    return ascend_device_call(&slots.rtDeviceReset, device, false);
+}
