@@ -4,7 +4,7 @@
  *
  * dlsym(RTLD_NEXT) alone is not enough: it does not see a runtime that a Python extension loaded
  * with RTLD_LOCAL, although the calls of that extension do reach our wrapper. Then the loaded
- * library is asked by its soname.
+ * library is asked by its soname, then by the name of its file.
  *
  * Invariant: what is found is never a function of our own object, so a wrapper cannot call itself.
  */
@@ -15,7 +15,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
+#include <link.h>
 #include <stdbool.h>
+#include <string.h>
 
 static char absent; /* its address in a slot: looked for, not there */
 
@@ -51,13 +54,46 @@ static void *find_in_libraries(const char *name, const char *const *libraries, i
     return address;
 }
 
+struct path_search {
+    const char *file;
+    char path[PATH_MAX];
+};
+
+static int path_compare(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct path_search *search = data;
+    const char *slash = strrchr(info->dlpi_name, '/');
+    size_t length = strlen(info->dlpi_name);
+
+    (void)size;
+    if (!slash || strcmp(slash + 1, search->file) != 0 || length >= sizeof(search->path))
+        return 0;
+    memcpy(search->path, info->dlpi_name, length + 1);
+    return 1;
+}
+
+/* A library without a soname, loaded by its path, is not known to the loader under its name. */
+static void *find_by_file_name(const char *name, const char *const *libraries)
+{
+    void *address = NULL;
+
+    for (size_t i = 0; !address && libraries[i]; i++) {
+        struct path_search search = {.file = libraries[i], .path = ""};
+
+        if (dl_iterate_phdr(path_compare, &search))
+            address = find_in_library(name, search.path, RTLD_LAZY | RTLD_NOLOAD);
+    }
+    return address;
+}
+
 static void *find_loaded(const char *name, const char *const *libraries)
 {
     void *address = dlsym(RTLD_NEXT, name);
 
     if (address && !is_our_own(address))
         return address;
-    return find_in_libraries(name, libraries, RTLD_LAZY | RTLD_NOLOAD);
+    address = find_in_libraries(name, libraries, RTLD_LAZY | RTLD_NOLOAD);
+    return address ? address : find_by_file_name(name, libraries);
 }
 
 void *hook_resolve(struct hook_slot *slot)
