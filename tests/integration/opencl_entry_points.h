@@ -30,6 +30,8 @@
           const struct cl_shape *shape, void *host, cl_int *errcode)                               \
     ENTRY(cl_int, clRetainMemObject, (object), cl_mem object)                                      \
     ENTRY(cl_int, clReleaseMemObject, (object), cl_mem object)                                     \
+    ENTRY(cl_int, clSetMemObjectDestructorCallback, (object, destroyed, user),                     \
+          cl_mem object, cl_destroyed destroyed, void *user)                                       \
     ENTRY(cl_int, clGetMemObjectInfo, (object, what, size_bytes, value, got),                      \
           cl_mem object, cl_uint what, size_t size_bytes, void *value, size_t *got)                \
     ENTRY(void *, clSVMAlloc, (context, flags, size_bytes, alignment),                             \

@@ -4,9 +4,10 @@
  */
 #include "opencl_steps.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
+#include <time.h>
 
 #include "memtide/tracer.h"
 #include "opencl_entry_points.h"
@@ -25,6 +26,13 @@ enum {
 
 static cl_context context;
 static cl_command_queue queue;
+static atomic_int activations_gone;
+
+static void count_activations(cl_mem object, void *user)
+{
+    (void)object, (void)user;
+    atomic_fetch_add(&activations_gone, 1);
+}
 
 /* Held by a command and by a second reference when the program lets go of it. */
 void use_activations(void)
@@ -32,6 +40,7 @@ void use_activations(void)
     cl_mem activations = clCreateBuffer(context, 0, 256 * KIB, NULL, NULL);
     cl_uint zero = 0;
 
+    clSetMemObjectDestructorCallback(activations, count_activations, NULL);
     clRetainMemObject(activations);
     clEnqueueFillBuffer(queue, activations, &zero, sizeof(zero), 0, 256 * KIB, 0, NULL, NULL);
     clReleaseMemObject(activations);
@@ -106,6 +115,19 @@ void forget_metrics(void)
     printf("left %llu %d\n", (unsigned long long)(uintptr_t)metrics, 48 * KIB);
 }
 
+/*
+ * A command may let go of its arguments a moment after clFinish has returned, on a thread of the
+ * driver; the tracer's callback comes right after ours.
+ */
+static void wait_for_the_driver(void)
+{
+    static const struct timespec moment = {.tv_nsec = 20000000};
+
+    for (int i = 0; i < 500 && atomic_load(&activations_gone) < STEPS; i++)
+        nanosleep(&moment, NULL);
+    nanosleep(&moment, NULL);
+}
+
 static bool opencl_start(void)
 {
     cl_platform_id platform;
@@ -140,6 +162,7 @@ int opencl_steps(void)
         mt_step_end();
     }
     ask_for_too_much();
+    wait_for_the_driver();
     clReleaseCommandQueue(queue);
     clReleaseContext(context);
     return 0;

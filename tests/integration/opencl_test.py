@@ -1,18 +1,17 @@
 """OpenCL programs under the hooks, the layer, and both: what is recorded, and what stays.
 
-Run as opencl_test.py FOLDER-OF-PROGRAMS PRELOAD-LIBRARY LAYER-LIBRARY; exits with 77 when this
-machine has no OpenCL platform. The preloaded library is the one of tests/support that writes what
-it was told as JSON lines.
+Run as opencl_test.py FOLDER-OF-PROGRAMS LAYER-LIBRARY PRELOAD-LIBRARY [EVENT-DUMP]; exits with 77
+when this machine has no OpenCL platform.
 """
 
-import json
 import os
-import subprocess
 import sys
-import tempfile
 import unittest
 
-PROGRAMS, PRELOAD, LAYER = sys.argv[1:4]
+import traced
+
+PROGRAMS, LAYER = sys.argv[1:3]
+TRACER = traced.Tracer(*sys.argv[3:])
 NO_PLATFORM = 77
 VIEW, REGISTERED = 16, 8
 DEVICE, HOST, SHARED = 1, 2, 3
@@ -23,46 +22,13 @@ BY_POINTER = [os.path.join(PROGRAMS, "opencl_pointers")]
 PLUGIN = [os.path.join(PROGRAMS, "opencl_plugin_host"), os.path.join(PROGRAMS, "opencl_plugin.so")]
 
 
-def environment(preload, layer):
-    env = {name: value for name, value in os.environ.items()
-           if name not in ("LD_PRELOAD", "OPENCL_LAYERS", "MT_DOUBLE_OUTPUT")}
-    if preload:
-        env["LD_PRELOAD"] = PRELOAD
-    if layer:
-        env["OPENCL_LAYERS"] = LAYER
-    return env
-
-
 def run(program, preload=True, layer=False):
-    """Output without the lines of handles, the handles left, and the events."""
-    env = environment(preload, layer)
-    with tempfile.TemporaryDirectory() as folder:
-        env["MT_DOUBLE_OUTPUT"] = os.path.join(folder, "events")
-        done = subprocess.run(program, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              universal_newlines=True, timeout=120)
-        events = []
-        if os.path.exists(env["MT_DOUBLE_OUTPUT"]):
-            with open(env["MT_DOUBLE_OUTPUT"]) as lines:
-                events = [json.loads(line) for line in lines]
-    lines = done.stdout.splitlines()
+    """Status, output without the lines of handles, the handles left, and the events."""
+    done = TRACER.run(program, preload=preload, layer=LAYER if layer else None)
+    lines = (done.output + done.errors).splitlines()
     left = {int(line.split()[1]): int(line.split()[2]) for line in lines if line.startswith("left ")}
     output = [line for line in lines if not line.startswith("left ")]
-    return done.returncode, output, left, events
-
-
-def walk(events):
-    """Blocks that live at the end, allocations by function, frees of nothing, double allocs."""
-    live, allocs, strays, doubles = {}, [], 0, 0
-    for event in events:
-        if event["text"] != "opencl":
-            continue
-        if event["event"] == "alloc":
-            doubles += event["address"] in live
-            live[event["address"]] = event
-            allocs.append(event)
-        elif event["event"] == "free":
-            strays += live.pop(event["address"], None) is None
-    return live, allocs, strays, doubles
+    return done.status, output, left, done.events
 
 
 class Programs(unittest.TestCase):
@@ -71,7 +37,7 @@ class Programs(unittest.TestCase):
         plain_status, plain_output, plain_left, _ = run(program, preload=False, layer=False)
         self.assertEqual((status, output), (plain_status, plain_output))
         self.assertEqual(list(left.values()), list(plain_left.values()))
-        live, allocs, strays, doubles = walk(events)
+        live, allocs, strays, doubles = traced.live_blocks(events, "opencl")
         self.assertEqual({address: event["size_bytes"] for address, event in live.items()}, left)
         self.assertEqual((strays, doubles), (0, 0))
         self.check_allocs(allocs)

@@ -1,40 +1,26 @@
 """memtide.py with a tracer and without.
 
-Run as python_test.py FOLDER-OF-MEMTIDE.PY PRELOAD-LIBRARY. The preloaded library is the one of
-tests/support that writes what it was told as JSON lines.
+Run as python_test.py FOLDER-OF-MEMTIDE.PY PRELOAD-LIBRARY [EVENT-DUMP].
 """
 
-import json
-import os
-import subprocess
 import sys
-import tempfile
 import textwrap
 import unittest
 
-MODULE_FOLDER, PRELOAD = sys.argv[1:3]
+import traced
+
+MODULE_FOLDER = sys.argv[1]
+TRACER = traced.Tracer(*sys.argv[2:])
 
 
 def run(script, preload=True):
-    """What the script printed, and what the tracer was told: (event, text, address, size)."""
-    env = {name: value for name, value in os.environ.items()
-           if name not in ("LD_PRELOAD", "MT_DOUBLE_OUTPUT")}
-    env["PYTHONPATH"] = MODULE_FOLDER
-    env["PYTHONDONTWRITEBYTECODE"] = "1"
-    with tempfile.TemporaryDirectory() as folder:
-        env["MT_DOUBLE_OUTPUT"] = os.path.join(folder, "events")
-        if preload:
-            env["LD_PRELOAD"] = PRELOAD
-        done = subprocess.run([sys.executable, "-c", "import memtide\n" + textwrap.dedent(script)],
-                              env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              universal_newlines=True, timeout=60)
-        events = []
-        if preload:
-            with open(env["MT_DOUBLE_OUTPUT"]) as lines:
-                events = [json.loads(line) for line in lines]
-    if done.returncode:
-        raise AssertionError(done.stderr)
-    return done.stdout, events
+    """What the script printed, and the events but for samples."""
+    done = TRACER.run([sys.executable, "-c", "import memtide\n" + textwrap.dedent(script)],
+                      preload=preload,
+                      variables={"PYTHONPATH": MODULE_FOLDER, "PYTHONDONTWRITEBYTECODE": "1"})
+    if done.status:
+        raise AssertionError(done.errors)
+    return done.output, [event for event in done.events if event["event"] != "sample"]
 
 
 def short(events):
