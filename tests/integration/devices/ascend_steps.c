@@ -12,6 +12,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "fake_ascend.h"
 #include "mstx_client.h"
@@ -120,6 +122,15 @@ static void launch_kernel(void)
     CHECK(aclrtLaunchKernelWithConfig(name, 8, NULL, NULL, NULL, NULL));
 }
 
+/* STEP_PAUSE_MS: time to be looked at from outside. */
+static void pause_between_steps(void)
+{
+    const char *pause_ms = getenv("STEP_PAUSE_MS");
+
+    if (pause_ms)
+        usleep((useconds_t)strtoul(pause_ms, NULL, 10) * 1000);
+}
+
 static void one_step(int step)
 {
     uint64_t range = mstx.range_start ? mstx.range_start("step start", NULL) : 0;
@@ -138,6 +149,7 @@ static void one_step(int step)
     }
     if (mstx.range_end)
         mstx.range_end(range);
+    pause_between_steps();
 }
 
 int ascend_steps(void)

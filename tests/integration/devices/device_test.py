@@ -132,6 +132,18 @@ class DeviceTest(unittest.TestCase):
         launches = [e["text"] for e in events if e["event"] == "launch"]
         self.assertEqual(launches, ["add_kernel"] * STEPS)
 
+    def test_free_memory_of_the_device_is_sampled(self):
+        events = self.run_and_compare(["ascend_linked"], "hal", strays=1,
+                                      variables={"STEP_PAUSE_MS": "100"})
+        used = [e["size_bytes"] for e in events
+                if e["event"] == "sample" and e["text"] == "npu used" and e["device"] == 0]
+        total = {e["size_bytes"] for e in events
+                 if e["event"] == "sample" and e["text"] == "npu free" and e["device"] == 0}
+        for step in range(1, STEPS + 1):
+            held = 8 * MIB + 32 + step * (48 * KIB + 32)  # the runtime asks for 32 bytes more
+            self.assertIn(held, used)
+            self.assertIn((64 << 30) - held, total)
+
     def test_threads_that_free_the_blocks_of_others(self):
         events = self.run_and_compare(["ascend_threads", "5000"], "hal")
         self.assertEqual(sum(e["event"] == "alloc" and e["text"] == "acl" for e in events),
