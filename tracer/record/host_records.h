@@ -9,26 +9,31 @@
 
 #include "thread_state.h"
 
-/* What does not fit the packed record: a block of more than 4 GiB, say. */
-void record_host_alloc_wide(const void *address, uint64_t size_bytes, const void *site);
+/* The same as the inline functions below, when the ring has no room at hand. */
+void record_host_alloc_slowly(const void *address, uint64_t size_bytes, const void *site);
+void record_host_free_slowly(const void *address, uint64_t ticks);
 
+/*
+ * Everything is in locals, because the words that are written could be anything for all the
+ * compiler knows; and whatever is slow is a call at the end, so that the fast way saves nothing.
+ */
 static inline void record_host_alloc(struct thread_state *thread, const void *address,
                                      uint64_t size_bytes, const void *site)
 {
     uint64_t where = (uintptr_t)address, who = (uintptr_t)site;
+    uint64_t *words = thread->words, mask = thread->mask, head = thread->head;
     uint32_t before;
 
-    if (UNLIKELY((where | who) >> MT_RING_PACKED_BITS || size_bytes > UINT32_MAX)) {
-        record_host_alloc_wide(address, size_bytes, site);
+    if (UNLIKELY((where | who) >> MT_RING_PACKED_BITS || size_bytes > UINT32_MAX ||
+                 !thread_is_ready(thread, 3))) {
+        record_host_alloc_slowly(address, size_bytes, site);
         return;
     }
-    if (UNLIKELY(!thread_has_room(thread, 3)))
-        return;
     before = push_begin(thread);
-    thread_put(thread, 0, MT_RECORD_host_alloc | clock_ticks() << MT_RING_TIME_SHIFT);
-    thread_put(thread, 1, where | size_bytes << MT_RING_PACKED_BITS);
-    thread_put(thread, 2, who | size_bytes >> 16 << MT_RING_PACKED_BITS);
-    thread_publish(thread, 3);
+    words[head & mask] = MT_RECORD_host_alloc | clock_ticks() << MT_RING_TIME_SHIFT;
+    words[(head + 1) & mask] = where | size_bytes << MT_RING_PACKED_BITS;
+    words[(head + 2) & mask] = who | size_bytes >> 16 << MT_RING_PACKED_BITS;
+    thread_publish(thread, head + 3);
     push_end(thread, before);
 }
 
@@ -36,14 +41,17 @@ static inline void record_host_alloc(struct thread_state *thread, const void *ad
 static inline void record_host_free(struct thread_state *thread, const void *address,
                                     uint64_t ticks)
 {
+    uint64_t *words = thread->words, mask = thread->mask, head = thread->head;
     uint32_t before;
 
-    if (UNLIKELY(!thread_has_room(thread, 2)))
+    if (UNLIKELY(!thread_is_ready(thread, 2))) {
+        record_host_free_slowly(address, ticks);
         return;
+    }
     before = push_begin(thread);
-    thread_put(thread, 0, MT_RECORD_host_free | ticks << MT_RING_TIME_SHIFT);
-    thread_put(thread, 1, (uintptr_t)address);
-    thread_publish(thread, 2);
+    words[head & mask] = MT_RECORD_host_free | ticks << MT_RING_TIME_SHIFT;
+    words[(head + 1) & mask] = (uintptr_t)address;
+    thread_publish(thread, head + 2);
     push_end(thread, before);
 }
 

@@ -233,7 +233,7 @@ void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *
     thread_put(thread, 0, record_start(code, ticks));
     for (uint64_t i = 0; i < count; i++)
         thread_put(thread, 1 + i, fields[i]);
-    thread_publish(thread, 1 + count);
+    thread_publish(thread, thread->head + 1 + count);
     push_end(thread, before);
 }
 
@@ -264,7 +264,7 @@ void recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const
         memcpy(&word, (const char *)bytes + i * 8, rest < 8 ? rest : 8);
         thread_put(thread, 2 + count + i, word);
     }
-    thread_publish(thread, 2 + count + word_count);
+    thread_publish(thread, thread->head + 2 + count + word_count);
     push_end(thread, before);
 }
 
@@ -300,11 +300,30 @@ uint64_t recorder_text(struct text text)
     return id;
 }
 
-void record_host_alloc_wide(const void *address, uint64_t size_bytes, const void *site)
+/* What does not fit the packed record: a block of more than 4 GiB, say. */
+static void record_host_alloc_wide(const void *address, uint64_t size_bytes, const void *site)
 {
     uint64_t place = mt_place_pack((struct mt_place){.device = -1, .module = -1});
 
     record_alloc(text_of("host"), place, (uintptr_t)address, size_bytes, site);
+}
+
+void record_host_alloc_slowly(const void *address, uint64_t size_bytes, const void *site)
+{
+    struct thread_state *thread = &thread_state;
+
+    if (((uintptr_t)address | (uintptr_t)site) >> MT_RING_PACKED_BITS || size_bytes > UINT32_MAX)
+        record_host_alloc_wide(address, size_bytes, site);
+    else if (thread_has_room(thread, 3))
+        record_host_alloc(thread, address, size_bytes, site);
+}
+
+void record_host_free_slowly(const void *address, uint64_t ticks)
+{
+    struct thread_state *thread = &thread_state;
+
+    if (thread_has_room(thread, 2))
+        record_host_free(thread, address, ticks);
 }
 
 void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t size_bytes,

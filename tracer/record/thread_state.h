@@ -52,7 +52,15 @@ extern struct recording_page *recording_page;
 bool thread_attach(struct thread_state *thread);
 bool thread_make_room(struct thread_state *thread, uint64_t word_count);
 
-/* Room for word_count words at thread->head, or false: this event is not recorded. */
+/* Room for word_count words at thread->head, at no cost. */
+static inline bool thread_is_ready(const struct thread_state *thread, uint64_t word_count)
+{
+    return LIKELY(thread->generation ==
+                  atomic_load_explicit(&recording_page->generation, memory_order_relaxed)) &&
+           LIKELY(thread->head + word_count <= thread->limit);
+}
+
+/* The same, after doing what is needed for it. False: this event is not recorded. */
 static inline bool thread_has_room(struct thread_state *thread, uint64_t word_count)
 {
     if (UNLIKELY(thread->generation !=
@@ -83,10 +91,10 @@ static inline void push_end(struct thread_state *thread, uint32_t before)
 }
 
 /* What was put is a record now; the drainer may see it. */
-static inline void thread_publish(struct thread_state *thread, uint64_t word_count)
+static inline void thread_publish(struct thread_state *thread, uint64_t head)
 {
-    thread->head += word_count;
-    __atomic_store_n(thread->published_head, thread->head, __ATOMIC_RELEASE);
+    thread->head = head;
+    __atomic_store_n(thread->published_head, head, __ATOMIC_RELEASE);
 }
 
 static inline void thread_put(struct thread_state *thread, uint64_t offset, uint64_t word)
