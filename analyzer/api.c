@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Implements memtide/analyzer.h: input, tally, analyses and writers put together.
+ */
+#include "memtide/analyzer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "input.h"
+#include "report.h"
+#include "symbols.h"
+#include "tally.h"
+
+enum { batch_events = 4096 };
+
+struct mt_trace {
+    struct model *model;
+    struct tally *tally;
+    struct symbols *symbols;
+    const char *source_kind; /* static */
+};
+
+struct mt_answer {
+    struct report *report;
+};
+
+static enum mt_result read_events(struct mt_trace *trace, struct input *input,
+                                  struct mt_error *error)
+{
+    struct event *batch = malloc(batch_events * sizeof(*batch));
+    enum mt_result result = MT_OK;
+    size_t count = 1;
+
+    if (!batch)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for a batch of events");
+    while (result == MT_OK && count) {
+        result = input_next(input, batch, batch_events, &count, error);
+        if (result == MT_OK && count)
+            result = tally_feed(trace->tally, batch, count, error);
+    }
+    free(batch);
+    return result;
+}
+
+static enum mt_result read_input(struct mt_trace *trace, const char *path, struct mt_error *error)
+{
+    struct input *input = NULL;
+    enum mt_result result = input_open(path, trace->model, &input, error);
+
+    if (result != MT_OK)
+        return result;
+    trace->source_kind = input_kind_of(input)->name;
+    result = read_events(trace, input, error);
+    input_close(input);
+    return result;
+}
+
+enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
+                             struct mt_error *error)
+{
+    struct mt_trace *trace = calloc(1, sizeof(*trace));
+    enum mt_result result;
+
+    if (!trace)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", count ? paths[0] : "it");
+    trace->source_kind = "nothing";
+    result = model_create(&trace->model, error);
+    if (result == MT_OK)
+        result = tally_create(trace->model, &trace->tally, error);
+    if (result == MT_OK)
+        result = symbols_create(trace->model, &trace->symbols, error);
+    for (size_t i = 0; result == MT_OK && i < count; i++)
+        result = read_input(trace, paths[i], error);
+    if (result == MT_OK)
+        result = model_status(trace->model, error);
+    if (result != MT_OK) {
+        mt_trace_close(trace);
+        return result;
+    }
+    tally_finish(trace->tally);
+    *out = trace;
+    return MT_OK;
+}
+
+void mt_trace_close(struct mt_trace *trace)
+{
+    if (!trace)
+        return;
+    symbols_destroy(trace->symbols);
+    tally_destroy(trace->tally);
+    model_destroy(trace->model);
+    free(trace);
+}
+
+uint64_t mt_trace_lost_count(const struct mt_trace *trace)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < model_process_count(trace->model); i++)
+        for (size_t kind = 0; kind < MT_LOST_KINDS; kind++)
+            sum += model_process_at(trace->model, (uint16_t)i)->lost_counts[kind];
+    return sum;
+}
+
+uint64_t mt_trace_event_count(const struct mt_trace *trace)
+{
+    return tally_counts_of(trace->tally)->events;
+}
+
+/* A caller built against an older header has a smaller struct. */
+static void read_options(struct question *question, const struct mt_ask_options *options)
+{
+    if (!options)
+        return;
+    if (options->size_bytes >= offsetof(struct mt_ask_options, warm_up_steps) &&
+        options->top != MT_TOP_DEFAULT)
+        question->top = options->top;
+    if (options->size_bytes >= sizeof(*options))
+        question->warm_up_steps =
+            options->warm_up_steps < 0 ? WARM_UP_DEFAULT : options->warm_up_steps;
+}
+
+enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
+                            const struct mt_ask_options *options, struct mt_answer **out,
+                            struct mt_error *error)
+{
+    const struct answer_kind *kind = answer_kind_find(name);
+    struct mt_answer *answer;
+    struct question question = {
+        .tally = trace->tally,
+        .model = trace->model,
+        .symbols = trace->symbols,
+        .source_kind = trace->source_kind,
+        .top = kind ? kind->top : 0,
+        .warm_up_steps = WARM_UP_DEFAULT,
+    };
+    enum mt_result result;
+
+    if (!kind)
+        return mt_error_set(error, MT_USAGE, "there is no question named %s", name);
+    answer = calloc(1, sizeof(*answer));
+    if (!answer)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for an answer");
+    read_options(&question, options);
+    result = report_create(name, &answer->report, error);
+    for (size_t i = 0; result == MT_OK && kind->analyses[i]; i++)
+        kind->analyses[i](&question, answer->report);
+    if (result == MT_OK)
+        result = report_status(answer->report, error);
+    if (result != MT_OK) {
+        mt_answer_close(answer);
+        return result;
+    }
+    *out = answer;
+    return MT_OK;
+}
+
+void mt_answer_close(struct mt_answer *answer)
+{
+    if (!answer)
+        return;
+    report_destroy(answer->report);
+    free(answer);
+}
+
+enum mt_outcome mt_answer_outcome(const struct mt_answer *answer)
+{
+    static const enum mt_outcome outcomes[] = {
+        [REPORT_FINE] = MT_OUTCOME_FINE,
+        [REPORT_NO_DATA] = MT_OUTCOME_NO_DATA,
+        [REPORT_FOUND] = MT_OUTCOME_FOUND,
+    };
+
+    return outcomes[report_outcome_of(answer->report)];
+}
+
+size_t mt_answer_verdict_count(const struct mt_answer *answer)
+{
+    return report_verdict_count(answer->report);
+}
+
+const char *mt_answer_verdict_at(const struct mt_answer *answer, size_t index)
+{
+    return report_verdict_at(answer->report, index);
+}
+
+enum mt_result mt_answer_write(const struct mt_answer *answer, const char *format, FILE *out,
+                               struct mt_error *error)
+{
+    for (const struct report_writer *writer = report_writers; writer->name; writer++) {
+        if (strcmp(writer->name, format) != 0)
+            continue;
+        errno = 0;
+        if (writer->write(answer->report, out) && fflush(out) == 0)
+            return MT_OK;
+        return mt_error_set(error, MT_IO, "the answer cannot be written: %s",
+                            strerror(errno ? errno : EIO));
+    }
+    return mt_error_set(error, MT_USAGE, "there is no format named %s", format);
+}
+
+const char *mt_question_at(size_t index, const char **meaning)
+{
+    const struct answer_kind *kind = answer_kinds;
+
+    while (kind->name && index--)
+        kind++;
+    if (kind->name && meaning)
+        *meaning = kind->meaning;
+    return kind->name;
+}
+
+const char *mt_format_at(size_t index, const char **meaning)
+{
+    const struct report_writer *writer = report_writers;
+
+    while (writer->name && index--)
+        writer++;
+    if (writer->name && meaning)
+        *meaning = writer->meaning;
+    return writer->name;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What all questions have in common: open the inputs, ask, write, and turn the outcome into an
+ * exit code.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "memtide/analyzer.h"
+
+static const char *format_name_at(const void *context, size_t i)
+{
+    (void)context;
+    return mt_format_at(i, NULL);
+}
+
+static enum mt_result format_check(const char *format, struct mt_error *error)
+{
+    const char *nearest = nearest_name(format, format_name_at, NULL);
+    const char *name;
+
+    for (size_t i = 0; (name = mt_format_at(i, NULL)); i++)
+        if (strcmp(name, format) == 0)
+            return MT_OK;
+    return mt_error_set(error, MT_USAGE, "--format=%s: there is no such format; %s%s%s", format,
+                        nearest ? "did you mean " : "text and json are known",
+                        nearest ? nearest : "", nearest ? "?" : "");
+}
+
+/* A program that reads gets everything; a person gets as much as the question thinks right. */
+static enum mt_result ask_options_read(const struct options *options, bool is_for_programs,
+                                       struct mt_ask_options *ask, struct mt_error *error)
+{
+    size_t warm_up = 0;
+    enum mt_result result;
+
+    *ask = (struct mt_ask_options){.size_bytes = sizeof(*ask),
+                                   .top = is_for_programs ? 0 : MT_TOP_DEFAULT,
+                                   .warm_up_steps = -1};
+    result = option_number("top", options->values[OPTION_TOP], SIZE_MAX / 2, &ask->top, error);
+    if (result == MT_OK)
+        result =
+            option_number("warm-up", options->values[OPTION_WARM_UP], 1000000000, &warm_up, error);
+    if (options->values[OPTION_WARM_UP])
+        ask->warm_up_steps = (int)warm_up;
+    return result;
+}
+
+static int write_answer(const struct mt_answer *given, const char *format, const char *path)
+{
+    FILE *out = path ? fopen(path, "w") : stdout;
+    struct mt_error error;
+    enum mt_result result;
+
+    if (!out)
+        return complain(EXIT_USAGE, "%s: %s", path, strerror(errno));
+    result = mt_answer_write(given, format, out, &error);
+    if (path && fclose(out) != 0 && result == MT_OK)
+        result = mt_error_set(&error, MT_IO, "%s: %s", path, strerror(errno));
+    return result == MT_OK ? EXIT_FINE : complain(EXIT_USAGE, "%s", error.message);
+}
+
+static int ask_and_write(struct mt_trace *trace, const char *question, const char *format,
+                         const struct options *options, const struct mt_ask_options *ask,
+                         bool is_judged)
+{
+    struct mt_answer *given;
+    struct mt_error error;
+    enum mt_result result = mt_trace_ask(trace, question, ask, &given, &error);
+    enum mt_outcome outcome;
+    int code;
+
+    if (result != MT_OK)
+        return complain(exit_code_of_result(result), "%s", error.message);
+    code = write_answer(given, format, options->values[OPTION_OUTPUT]);
+    outcome = mt_answer_outcome(given);
+    mt_answer_close(given);
+    if (code != EXIT_FINE)
+        return code;
+    if (is_judged && outcome == MT_OUTCOME_FOUND)
+        return EXIT_FOUND;
+    if (mt_trace_lost_count(trace))
+        return EXIT_INPUT;
+    return is_judged ? (int)exit_code_of_outcome(outcome) : EXIT_FINE;
+}
+
+int answer(const char *question, const struct options *options, bool is_judged)
+{
+    const char *format = options->values[OPTION_FORMAT] ? options->values[OPTION_FORMAT] : "text";
+    struct mt_trace *trace;
+    struct mt_ask_options ask;
+    struct mt_error error;
+    enum mt_result result;
+    int code;
+
+    if (!options->operand_count)
+        return complain(EXIT_USAGE, "%s needs a recording to read; see memtide %s --help", question,
+                        question);
+    result = format_check(format, &error);
+    if (result == MT_OK)
+        result = ask_options_read(options, strcmp(format, "text") != 0, &ask, &error);
+    if (result == MT_OK)
+        result = mt_trace_open((const char *const *)options->operands, options->operand_count,
+                               &trace, &error);
+    if (result != MT_OK)
+        return complain(exit_code_of_result(result), "%s", error.message);
+    code = ask_and_write(trace, question, format, options, &ask, is_judged);
+    mt_trace_close(trace);
+    return code;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memtide report: everything, verdict first.
+ */
+#include <string.h>
+
+#include "commands.h"
+
+static const struct option_spec options[] = {
+    ANSWER_OPTIONS,
+    {OPTION_WARM_UP, 0, "warm-up", "N", "steps at the beginning that are not judged (2)"},
+    {OPTION_FAIL_ON, 0, "fail-on", "leak", "exit with 1 when something leaks"},
+    {0, 0, NULL, NULL, NULL},
+};
+
+static int run(const struct command *command, const struct options *given)
+{
+    const char *fail_on = given->values[OPTION_FAIL_ON];
+
+    if (fail_on && strcmp(fail_on, "leak") != 0)
+        return complain(EXIT_USAGE, "--fail-on=%s: only leak is known", fail_on);
+    return answer(command->name, given, fail_on != NULL);
+}
+
+const struct command command_report = {
+    .name = "report",
+    .operands = "INPUT...",
+    .meaning = "everything, verdict first",
+    .options = options,
+    .run = run,
+};

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memtide run: records a program; at the end a short verdict. The exit status is the program's.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "launch.h"
+#include "memtide/analyzer.h"
+#include "run_folder.h"
+#include "text_builder.h"
+
+static const struct option_spec options[] = {
+    {OPTION_OUTPUT_PATH, 'o', "output-path", "FOLDER",
+     "where to record (./memtide-PROGRAM-DATE-PID.memtide)"},
+    {OPTION_DEVICE, 0, "device", "LIST", "npu, gpu, opencl, cpu: whose memory (npu,gpu,opencl)"},
+    {OPTION_EVENTS, 0, "events", "LIST", "alloc, free, launch, access: what else (alloc,free)"},
+    {OPTION_SAMPLE_MS, 0, "sample-ms", "N", "read the system's counters every N ms (20); 0: never"},
+    {OPTION_RING_SIZE, 0, "ring-size", "SIZE", "buffer of each thread, 64k to 256m (1m)"},
+    {OPTION_FOLLOW_CHILDREN, 0, "follow-children", "yes|no", "record what it starts too (yes)"},
+    {OPTION_QUIET, 'q', "quiet", NULL, "say nothing but errors"},
+    {OPTION_NO_REPORT, 0, "no-report", NULL, "no verdict at the end"},
+    {OPTION_STEPS, 0, "steps", "LIST", "accepted, no effect yet"},
+    {OPTION_LEVEL, 0, "level", "LIST", "accepted, no effect yet"},
+    {OPTION_CALL_STACK, 0, "call-stack", "LIST", "accepted, no effect yet"},
+    {OPTION_ANALYSIS, 0, "analysis", "LIST", "accepted, no effect yet"},
+    {OPTION_COLLECT_MODE, 0, "collect-mode", "MODE", "accepted, no effect yet"},
+    {OPTION_FORMAT, 0, "format", "FORMAT", "accepted, no effect yet"},
+    {OPTION_LOG_LEVEL, 0, "log-level", "LEVEL", "accepted, no effect yet"},
+    {0, 0, NULL, NULL, NULL},
+};
+
+/* Handed on to the tracer; with words, each of the comma-separated values must be one of them. */
+static const struct handed_on {
+    enum option_id id;
+    const char *name;
+    const char *const *words;
+} handed_on[] = {
+    {OPTION_DEVICE, "device", (const char *const[]){"npu", "gpu", "opencl", "cpu", NULL}},
+    {OPTION_EVENTS, "events",
+     (const char *const[]){"alloc", "free", "launch", "access", "traceback", "none", NULL}},
+    {OPTION_SAMPLE_MS, "sample-ms", NULL},
+    {OPTION_RING_SIZE, "ring-size", NULL},
+    {OPTION_FOLLOW_CHILDREN, "follow-children", (const char *const[]){"yes", "no", NULL}},
+};
+
+enum { handed_on_count = sizeof(handed_on) / sizeof(handed_on[0]) };
+
+static const char *word_at(const void *context, size_t i)
+{
+    return ((const char *const *)context)[i];
+}
+
+static bool is_one_of(const char *word, size_t length, const char *const *words)
+{
+    for (; *words; words++)
+        if (strlen(*words) == length && strncmp(*words, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* "npu:3" counts as npu. */
+static enum mt_result words_check(const struct handed_on *option, const char *list,
+                                  struct mt_error *error)
+{
+    for (;;) {
+        size_t length = strcspn(list, ","), word_length = strcspn(list, ",:");
+        char word[32] = "";
+        const char *nearest;
+
+        if (!is_one_of(list, word_length, option->words)) {
+            snprintf(word, sizeof(word), "%.*s", (int)word_length, list);
+            nearest = nearest_name(word, word_at, option->words);
+            return mt_error_set(error, MT_USAGE, "--%s: %s is not known%s%s%s", option->name,
+                                *word ? word : "an empty word", nearest ? "; did you mean " : "",
+                                nearest ? nearest : "", nearest ? "?" : "");
+        }
+        if (!list[length])
+            return MT_OK;
+        list += length + 1;
+    }
+}
+
+static enum mt_result values_check(const struct options *given, struct mt_error *error)
+{
+    size_t milliseconds = 0;
+
+    for (size_t i = 0; i < handed_on_count; i++) {
+        const char *value = given->values[handed_on[i].id];
+        enum mt_result result = MT_OK;
+
+        if (value && handed_on[i].words)
+            result = words_check(&handed_on[i], value, error);
+        if (result != MT_OK)
+            return result;
+    }
+    return option_number("sample-ms", given->values[OPTION_SAMPLE_MS], 60000, &milliseconds, error);
+}
+
+/* As the tracer reads it: blanks separate, a backslash takes the next character as it is. */
+static void add_option(struct text_builder *text, const char *name, const char *value)
+{
+    text_add_format(text, "%s--%s=", text->size_bytes ? " " : "", name);
+    for (; *value; value++) {
+        if (strchr(" \t\n\\", *value))
+            text_add_char(text, '\\', 1);
+        text_add_char(text, *value, 1);
+    }
+}
+
+/* Those of the environment first, so that the command line has the last word. */
+static void tracer_options(struct text_builder *text, const struct options *given,
+                           const char *folder)
+{
+    const char *old = getenv("MEMTIDE_OPTIONS");
+    uint64_t run_id = 0;
+    char digits[32];
+
+    if (old)
+        text_add(text, old);
+    for (size_t i = 0; i < handed_on_count; i++)
+        if (given->values[handed_on[i].id])
+            add_option(text, handed_on[i].name, given->values[handed_on[i].id]);
+    add_option(text, "output-path", folder);
+    if (getrandom(&run_id, sizeof(run_id), GRND_NONBLOCK) != (ssize_t)sizeof(run_id))
+        run_id = (uint64_t)getpid();
+    snprintf(digits, sizeof(digits), "%" PRIx64, run_id);
+    add_option(text, "run-id", digits);
+}
+
+static void say_no_effect(const struct options *given)
+{
+    static const enum option_id without_effect[] = {
+        OPTION_STEPS,        OPTION_LEVEL,  OPTION_CALL_STACK, OPTION_ANALYSIS,
+        OPTION_COLLECT_MODE, OPTION_FORMAT, OPTION_LOG_LEVEL};
+    struct text_builder names;
+
+    text_init(&names);
+    for (const struct option_spec *spec = options; spec->name; spec++)
+        for (size_t i = 0; i < sizeof(without_effect) / sizeof(without_effect[0]); i++)
+            if (spec->id == without_effect[i] && given->values[spec->id])
+                text_add_format(&names, "%s--%s", names.size_bytes ? ", " : "", spec->name);
+    if (names.size_bytes)
+        fprintf(stderr, "memtide: without effect yet: %s\n", text_get(&names));
+    text_release(&names);
+}
+
+/* A file beside the command: in ../lib*\/memtide of an installation or of the build tree. */
+static bool library_find(const char *name, char *path, size_t path_bytes)
+{
+    static const char *const folders[] = {"../lib/memtide", MEMTIDE_LIBRARY_FOLDER};
+    char self[PATH_MAX], candidate[2 * PATH_MAX], *slash;
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+    if (length <= 0)
+        return false;
+    self[length] = 0;
+    slash = strrchr(self, '/');
+    *slash = 0;
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        char *full;
+
+        snprintf(candidate, sizeof(candidate), "%s/%s/%s", self, folders[i], name);
+        full = realpath(candidate, NULL);
+        if (full && strlen(full) < path_bytes) {
+            strcpy(path, full);
+            free(full);
+            return true;
+        }
+        free(full);
+    }
+    return false;
+}
+
+static enum mt_result tracer_find(char *path, size_t path_bytes, struct mt_error *error)
+{
+    const char *chosen = getenv("MEMTIDE_LIBRARY");
+    char *full;
+
+    if (chosen && *chosen) {
+        full = realpath(chosen, NULL);
+        if (!full || strlen(full) >= path_bytes) {
+            free(full);
+            return mt_error_set(error, MT_NOT_FOUND, "MEMTIDE_LIBRARY=%s: %s", chosen,
+                                strerror(errno));
+        }
+        strcpy(path, full);
+        free(full);
+    } else if (!library_find("libascend_kernel_hook.so", path, path_bytes)) {
+        return mt_error_set(error, MT_NOT_FOUND,
+                            "lib/memtide/libascend_kernel_hook.so is not beside this command; "
+                            "name it in MEMTIDE_LIBRARY");
+    }
+    /* The list is separated by both, and there is no way to write them. */
+    if (strpbrk(path, ": "))
+        return mt_error_set(error, MT_USAGE,
+                            "%s: LD_PRELOAD cannot name a path with a blank or a colon; move "
+                            "memtide to another folder",
+                            path);
+    return MT_OK;
+}
+
+struct progress {
+    const char *folder;
+    bool is_shown;
+};
+
+static void show_progress(void *context)
+{
+    struct progress *progress = context;
+    struct run_state state;
+    struct text_builder line;
+
+    if (!run_folder_look(progress->folder, &state))
+        return;
+    text_init(&line);
+    text_add(&line, "\r\033[Kmemtide: ");
+    text_add_count(&line, state.event_count);
+    text_add(&line, " events, ");
+    text_add_size(&line, state.now_bytes);
+    text_add(&line, " now, ");
+    text_add_size(&line, state.peak_bytes);
+    text_add(&line, " peak");
+    if (state.step_count)
+        text_add_format(&line, ", step %" PRIu64, state.step_count);
+    if (state.process_count > 1)
+        text_add_format(&line, ", %zu processes", state.process_count);
+    if (state.lost_count)
+        text_add_format(&line, ", %" PRIu64 " lost", state.lost_count);
+    (void)!write(STDERR_FILENO, text_get(&line), line.size_bytes);
+    text_release(&line);
+    progress->is_shown = true;
+}
+
+static void say_verdict(const char *folder)
+{
+    struct mt_trace *trace = NULL;
+    struct mt_answer *given = NULL;
+    struct mt_error error;
+    enum mt_result result = mt_trace_open(&folder, 1, &trace, &error);
+
+    if (result == MT_OK)
+        result = mt_trace_ask(trace, "report", NULL, &given, &error);
+    if (result != MT_OK)
+        complain(EXIT_INPUT, "%s", error.message);
+    for (size_t i = 0; result == MT_OK && i < mt_answer_verdict_count(given); i++)
+        fprintf(stderr, "memtide: %s\n", mt_answer_verdict_at(given, i));
+    if (result == MT_OK && mt_trace_lost_count(trace))
+        fprintf(stderr, "memtide: %" PRIu64 " events were lost; memtide info says why\n",
+                mt_trace_lost_count(trace));
+    mt_answer_close(given);
+    mt_trace_close(trace);
+}
+
+static void say_end(const struct options *given, const char *folder)
+{
+    struct run_state state;
+
+    if (!run_folder_look(folder, &state)) {
+        run_folder_remove(folder);
+        complain(EXIT_INPUT, "nothing was recorded: the program is static, setuid, or drops "
+                             "LD_PRELOAD");
+        return;
+    }
+    if (given->values[OPTION_QUIET])
+        return;
+    if (!given->values[OPTION_NO_REPORT])
+        say_verdict(folder);
+    fprintf(stderr, "memtide: recorded in %s\n", folder);
+}
+
+static int record(const struct options *given, const char *tracer, const char *folder)
+{
+    char layer[PATH_MAX];
+    struct text_builder text;
+    struct progress progress = {.folder = folder};
+    bool shows = !given->values[OPTION_QUIET] && isatty(STDERR_FILENO);
+    struct launch launch = {
+        .arguments = given->operands,
+        .tracer = tracer,
+        .layer = library_find("libmemtide_opencl_layer.so", layer, sizeof(layer)) ? layer : NULL,
+        .progress = shows ? show_progress : NULL,
+        .context = &progress,
+    };
+    struct launch_end end;
+    struct mt_error error;
+    enum mt_result result;
+
+    text_init(&text);
+    tracer_options(&text, given, folder);
+    launch.options = text_get(&text);
+    result = launch_and_wait(&launch, &end, &error);
+    text_release(&text);
+    if (progress.is_shown)
+        fputs("\r\033[K", stderr);
+    if (result != MT_OK || end.start_errno) {
+        run_folder_remove(folder);
+        if (result != MT_OK)
+            return complain(EXIT_USAGE, "%s", error.message);
+        return complain(EXIT_NO_PROGRAM, "%s: %s", given->operands[0], strerror(end.start_errno));
+    }
+    say_end(given, folder);
+    return end.status;
+}
+
+static int run(const struct command *command, const struct options *given)
+{
+    char folder[PATH_MAX], tracer[PATH_MAX];
+    struct mt_error error;
+    enum mt_result result;
+
+    if (!given->operand_count)
+        return complain(EXIT_USAGE, "%s needs a program: memtide run [options] -- PROGRAM ...",
+                        command->name);
+    result = values_check(given, &error);
+    if (result == MT_OK)
+        result = tracer_find(tracer, sizeof(tracer), &error);
+    if (result == MT_OK)
+        result = run_folder_make(given->values[OPTION_OUTPUT_PATH], given->operands[0], folder,
+                                 sizeof(folder), &error);
+    if (result != MT_OK)
+        return complain(EXIT_USAGE, "%s", error.message);
+    if (!given->values[OPTION_QUIET])
+        say_no_effect(given);
+    return record(given, tracer, folder);
+}
+
+const struct command command_run = {
+    .name = "run",
+    .operands = "[--] PROGRAM [ARG...]",
+    .meaning = "record a program; at the end a short verdict",
+    .options = options,
+    .stops_at_operand = true,
+    .run = run,
+    .remark = "The exit status is the program's own; 128 + N when signal N ended it, 127 when it "
+              "could\nnot be started, 2 for wrong use.",
+};

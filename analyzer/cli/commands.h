@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands: one file each, one line each in the table of main.c.
+ */
+#ifndef MEMTIDE_CLI_COMMANDS_H
+#define MEMTIDE_CLI_COMMANDS_H
+
+#include "exit_codes.h"
+#include "options.h"
+
+struct command {
+    const char *name;
+    const char *operands; /* for its usage line */
+    const char *meaning;
+    const struct option_spec *options; /* ends with a NULL name */
+    bool stops_at_operand;
+    int (*run)(const struct command *command, const struct options *options);
+    const char *remark; /* below the options; may be NULL */
+};
+
+extern const struct command command_report, command_leaks, command_peak, command_steps, command_ops,
+    command_modules, command_info, command_run;
+
+/* "memtide: " and the sentence on stderr; returns the code. */
+int complain(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * answer.c: asks the question that is named as the command, and writes the answer. The outcome
+ * makes the exit code only where the command judges; else it is 0, or 3 when events are lost.
+ */
+int answer(const char *question, const struct options *options, bool is_judged);
+
+/* Rows of the table of options that every question has. */
+// clang-format off
+#define ANSWER_OPTIONS                                                                             \
+    {OPTION_FORMAT, 'f', "format", "text|json", "how the answer is written (text)"},               \
+    {OPTION_OUTPUT, 'o', "output", "FILE", "where to (standard output)"},                          \
+    {OPTION_TOP, 'n', "top", "N", "rows of a list; 0 for all"}
+// clang-format on
+
+#endif

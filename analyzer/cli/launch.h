@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starts a program under the tracer and stays beside it until it ends.
+ */
+#ifndef MEMTIDE_CLI_LAUNCH_H
+#define MEMTIDE_CLI_LAUNCH_H
+
+#include <stdbool.h>
+
+#include "memtide/error.h"
+
+struct launch {
+    char **arguments;    /* program and arguments; ends with NULL */
+    const char *tracer;  /* the library to preload */
+    const char *layer;   /* the OpenCL layer, or NULL */
+    const char *options; /* MEMTIDE_OPTIONS */
+    /* Called every PROGRESS_MS while the program runs; NULL: never. */
+    void (*progress)(void *context);
+    void *context;
+};
+
+enum { PROGRESS_MS = 200 };
+
+/* The program as the caller's exit status: its own, or 128 + the signal that ended it. */
+struct launch_end {
+    int status;
+    int start_errno; /* not 0: it could not be started */
+};
+
+enum mt_result launch_and_wait(const struct launch *launch, struct launch_end *end,
+                               struct mt_error *error);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memtide: the command. Finds the command in the table, reads its options, runs it.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+
+static const struct command *const commands[] = {
+    &command_run,   &command_report, &command_leaks,   &command_peak,
+    &command_steps, &command_ops,    &command_modules, &command_info,
+};
+
+enum { command_count = sizeof(commands) / sizeof(commands[0]) };
+
+int complain(enum exit_code code, const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("memtide: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    return code;
+}
+
+static void print_usage(FILE *out)
+{
+    fprintf(out,
+            "memtide %s: what leaks, what makes the peak, what changed, who holds the rest\n\n",
+            MEMTIDE_VERSION);
+    for (size_t i = 0; i < command_count; i++)
+        fprintf(out, "  memtide %-8s %-28s %s\n", commands[i]->name, commands[i]->operands,
+                commands[i]->meaning);
+    fprintf(out, "  memtide %-8s %-28s %s\n", "help", "[COMMAND]", "this text, or a command's own");
+    fprintf(out, "  memtide %-8s %-28s %s\n", "version", "", "which memtide this is");
+    fprintf(out,
+            "\nExit status: 0 fine, 1 findings over the limit, 2 wrong use, 3 input unreadable "
+            "or\nincomplete, 4 not enough data to judge; run passes on the program's own.\n");
+}
+
+static void print_help(const struct command *command, FILE *out)
+{
+    fprintf(out, "memtide %s [options] %s\n%s\n\n", command->name, command->operands,
+            command->meaning);
+    options_print(command->options, out);
+    if (command->remark)
+        fprintf(out, "\n%s\n", command->remark);
+}
+
+static const char *command_name_at(const void *context, size_t i)
+{
+    static const char *const others[] = {"help", "version", NULL};
+
+    (void)context;
+    return i < command_count ? commands[i]->name : others[i - command_count];
+}
+
+static const struct command *command_find(const char *name)
+{
+    for (size_t i = 0; i < command_count; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static int say_unknown(const char *name)
+{
+    const char *nearest = nearest_name(name, command_name_at, NULL);
+
+    if (nearest)
+        return complain(EXIT_USAGE, "there is no command %s; did you mean %s?", name, nearest);
+    return complain(EXIT_USAGE, "there is no command %s; see memtide help", name);
+}
+
+static int help(const char *name)
+{
+    const struct command *command = name ? command_find(name) : NULL;
+
+    if (command)
+        print_help(command, stdout);
+    else if (name)
+        return say_unknown(name);
+    else
+        print_usage(stdout);
+    return EXIT_FINE;
+}
+
+static int run_command(const struct command *command, int argc, char **argv)
+{
+    struct options options;
+    struct mt_error error;
+    enum mt_result result =
+        options_parse(command->options, command->stops_at_operand, argc, argv, &options, &error);
+
+    if (result != MT_OK)
+        return complain(EXIT_USAGE, "%s", error.message);
+    if (options.values[OPTION_HELP]) {
+        print_help(command, stdout);
+        return EXIT_FINE;
+    }
+    return command->run(command, &options);
+}
+
+/* What could not be shown was not answered. */
+static int finish(int code)
+{
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return code == EXIT_FINE ? complain(EXIT_USAGE, "standard output cannot be written") : code;
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const help_words[] = {"help", "--help", "-h"};
+    static const char *const version_words[] = {"version", "--version", "-V"};
+    const struct command *command;
+
+    if (argc < 2) {
+        print_usage(stderr);
+        return EXIT_USAGE;
+    }
+    for (size_t i = 0; i < 3; i++) {
+        if (strcmp(argv[1], help_words[i]) == 0)
+            return finish(help(argc > 2 ? argv[2] : NULL));
+        if (strcmp(argv[1], version_words[i]) == 0)
+            return printf("memtide %s\n", MEMTIDE_VERSION) < 0 ? EXIT_USAGE : finish(EXIT_FINE);
+    }
+    command = command_find(argv[1]);
+    if (!command)
+        return say_unknown(argv[1]);
+    return finish(run_command(command, argc - 1, argv + 1));
+}

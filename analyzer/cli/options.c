@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options of a command.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { specs_most = 32, help_column = 30, word_most = 40, unknown_letter = '?' };
+
+static const struct option_spec help_spec = {OPTION_HELP, 'h', "help", NULL, "this text"};
+
+/* How many letters to add, drop or change; at most a small number, so that it stays cheap. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[word_most + 1], length_a = strlen(a), length_b = strlen(b);
+
+    if (length_a > word_most || length_b > word_most)
+        return word_most;
+    for (size_t j = 0; j <= length_b; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= length_a; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= length_b; j++) {
+            size_t least = diagonal + (a[i - 1] != b[j - 1]);
+
+            diagonal = row[j];
+            least = row[j] + 1 < least ? row[j] + 1 : least;
+            row[j] = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
+        }
+    }
+    return row[length_b];
+}
+
+const char *nearest_name(const char *word, const char *(*name_at)(const void *context, size_t i),
+                         const void *context)
+{
+    const char *nearest = NULL, *name;
+    size_t least = strlen(word) / 3 + 2; /* farther is no typing error */
+
+    for (size_t i = 0; (name = name_at(context, i)); i++) {
+        size_t steps = distance(word, name);
+
+        if (steps < least) {
+            least = steps;
+            nearest = name;
+        }
+    }
+    return nearest;
+}
+
+static const char *spec_name_at(const void *context, size_t i)
+{
+    return ((const struct option_spec *)context)[i].name;
+}
+
+/* Both tables of getopt_long. Letters get a colon when they take a value. */
+static size_t make_tables(const struct option_spec *specs, bool stops_at_operand, char *letters,
+                          struct option *longs)
+{
+    size_t count = 0;
+
+    if (stops_at_operand)
+        *letters++ = '+';
+    *letters++ = ':';
+    for (const struct option_spec *spec = specs; spec->name; spec++) {
+        longs[count++] = (struct option){spec->name, spec->argument ? required_argument : 0, NULL,
+                                         256 + (int)spec->id};
+        if (!spec->letter)
+            continue;
+        *letters++ = spec->letter;
+        if (spec->argument)
+            *letters++ = ':';
+    }
+    longs[count++] = (struct option){help_spec.name, no_argument, NULL, 256 + OPTION_HELP};
+    *letters++ = help_spec.letter;
+    *letters = 0;
+    longs[count] = (struct option){NULL, 0, NULL, 0};
+    return count;
+}
+
+static int id_of_letter(const struct option_spec *specs, int letter)
+{
+    for (const struct option_spec *spec = specs; spec->name; spec++)
+        if (spec->letter == letter)
+            return (int)spec->id;
+    return letter == help_spec.letter ? OPTION_HELP : -1;
+}
+
+static enum mt_result say_unknown(const struct option_spec *specs, const char *command,
+                                  const char *word, struct mt_error *error)
+{
+    char name[word_most + 1] = "";
+    const char *nearest;
+    size_t length;
+
+    if (strncmp(word, "--", 2) != 0)
+        return mt_error_set(error, MT_USAGE, "unknown option %s; see memtide %s --help", word,
+                            command);
+    length = strcspn(word + 2, "=");
+    snprintf(name, sizeof(name), "%.*s", (int)length, word + 2);
+    nearest = nearest_name(name, spec_name_at, specs);
+    if (nearest)
+        return mt_error_set(error, MT_USAGE, "unknown option %s; did you mean --%s?", word,
+                            nearest);
+    return mt_error_set(error, MT_USAGE, "unknown option %s; see memtide %s --help", word, command);
+}
+
+enum mt_result options_parse(const struct option_spec *specs, bool stops_at_operand, int argc,
+                             char **argv, struct options *options, struct mt_error *error)
+{
+    char letters[3 * specs_most];
+    struct option longs[specs_most];
+    int found;
+
+    memset(options, 0, sizeof(*options));
+    make_tables(specs, stops_at_operand, letters, longs);
+    opterr = 0;
+    optind = 0; /* start again: glibc */
+    while ((found = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+        /* Of several letters in one word, optind is still at the word. */
+        const char *word = argv[optind > 1 ? optind - 1 : 1];
+        int id = found >= 256 ? found - 256 : id_of_letter(specs, found);
+
+        if (found == ':')
+            return mt_error_set(error, MT_USAGE, "%s needs a value", word);
+        if (found == unknown_letter || id < 0)
+            return say_unknown(specs, argv[0], word, error);
+        options->values[id] = optarg ? optarg : "";
+    }
+    options->operands = argv + optind;
+    options->operand_count = (size_t)(argc - optind);
+    return MT_OK;
+}
+
+static void print_spec(const struct option_spec *spec, FILE *out)
+{
+    int width = 0;
+
+    if (spec->letter)
+        width += fprintf(out, "  -%c, ", spec->letter);
+    else
+        width += fprintf(out, "      ");
+    width += fprintf(out, "--%s", spec->name);
+    if (spec->argument)
+        width += fprintf(out, "=%s", spec->argument);
+    fprintf(out, "%*s%s\n", width < help_column ? help_column - width : 2, "", spec->meaning);
+}
+
+void options_print(const struct option_spec *specs, FILE *out)
+{
+    for (const struct option_spec *spec = specs; spec->name; spec++)
+        print_spec(spec, out);
+    print_spec(&help_spec, out);
+}
+
+enum mt_result option_number(const char *name, const char *value, size_t most, size_t *number,
+                             struct mt_error *error)
+{
+    unsigned long long read;
+    char *end;
+
+    if (!value)
+        return MT_OK;
+    errno = 0;
+    read = strtoull(value, &end, 10);
+    if (errno || *value < '0' || *value > '9' || *end || read > most)
+        return mt_error_set(error, MT_USAGE, "--%s=%s: a whole number from 0 to %zu is needed",
+                            name, value, most);
+    *number = (size_t)read;
+    return MT_OK;
+}

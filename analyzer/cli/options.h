@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Options of a command: one table each, from which parsing and --help are made.
+ */
+#ifndef MEMTIDE_CLI_OPTIONS_H
+#define MEMTIDE_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "memtide/error.h"
+
+enum option_id {
+    OPTION_HELP,
+    OPTION_FORMAT,
+    OPTION_OUTPUT,
+    OPTION_TOP,
+    OPTION_WARM_UP,
+    OPTION_FAIL_ON,
+    OPTION_QUIET,
+    OPTION_NO_REPORT,
+    /* Handed on to the tracer as they are. */
+    OPTION_DEVICE,
+    OPTION_EVENTS,
+    OPTION_OUTPUT_PATH,
+    OPTION_SAMPLE_MS,
+    OPTION_RING_SIZE,
+    OPTION_FOLLOW_CHILDREN,
+    /* Known from msmemscope, without effect so far. */
+    OPTION_STEPS,
+    OPTION_LEVEL,
+    OPTION_CALL_STACK,
+    OPTION_ANALYSIS,
+    OPTION_COLLECT_MODE,
+    OPTION_LOG_LEVEL,
+    OPTION_COUNT
+};
+
+struct option_spec {
+    enum option_id id;
+    char letter; /* 0: none */
+    const char *name;
+    const char *argument; /* what to write for its value; NULL: a flag */
+    const char *meaning;
+};
+
+struct options {
+    const char *values[OPTION_COUNT]; /* NULL: not given; a flag is "" */
+    char **operands;                  /* what is left; ends with NULL */
+    size_t operand_count;
+};
+
+/*
+ * specs ends with a NULL name; --help is always there. With stops_at_operand, the first word that
+ * is no option ends them: it is a program with options of its own.
+ * MT_USAGE and one sentence for an option that does not exist or has no value. argv[0] is the
+ * command's name and is passed over; argv is reordered.
+ */
+enum mt_result options_parse(const struct option_spec *specs, bool stops_at_operand, int argc,
+                             char **argv, struct options *options, struct mt_error *error);
+void options_print(const struct option_spec *specs, FILE *out);
+
+/* A whole number from 0 to most; MT_USAGE names the option. value NULL leaves *number alone. */
+enum mt_result option_number(const char *name, const char *value, size_t most, size_t *number,
+                             struct mt_error *error);
+
+/* Of these, the one that looks most like word, or NULL when none is near. */
+const char *nearest_name(const char *word, const char *(*name_at)(const void *context, size_t i),
+                         const void *context);
+
+#endif

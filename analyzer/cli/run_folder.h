@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The folder of a run: made before it, watched while it lasts.
+ */
+#ifndef MEMTIDE_CLI_RUN_FOLDER_H
+#define MEMTIDE_CLI_RUN_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memtide/error.h"
+
+/* What the processes of a run have recorded so far, from the first pages of their files. */
+struct run_state {
+    size_t process_count;
+    uint64_t event_count, lost_count, step_count;
+    uint64_t now_bytes, peak_bytes; /* of devices if they are known, else of processes */
+};
+
+/*
+ * Makes path, or with path NULL a new folder named after the program, and gives its full name.
+ * MT_USAGE when it is there already and not empty: a recording is never written over.
+ */
+enum mt_result run_folder_make(const char *path, const char *program, char *full, size_t full_bytes,
+                               struct mt_error *error);
+/* False when the folder holds no trace. */
+bool run_folder_look(const char *folder, struct run_state *state);
+/* Only if it is empty. */
+void run_folder_remove(const char *folder);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ask recordings questions: open inputs, ask, write the answer.
+ *
+ *     struct mt_trace *trace;
+ *     struct mt_answer *answer;
+ *     struct mt_error error;
+ *
+ *     if (mt_trace_open(paths, 1, &trace, &error) == MT_OK &&
+ *         mt_trace_ask(trace, "leaks", NULL, &answer, &error) == MT_OK)
+ *         mt_answer_write(answer, "text", stdout, &error);
+ *
+ * What you open or ask for, you close; closing accepts NULL. Objects are for one thread at a time;
+ * different traces may be used in different threads.
+ */
+#ifndef MEMTIDE_ANALYZER_H
+#define MEMTIDE_ANALYZER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "memtide/error.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct mt_trace;
+struct mt_answer;
+
+/* As many rows as the question itself thinks right. */
+#define MT_TOP_DEFAULT ((size_t)-1)
+
+/* Entries are only ever added at the end; size_bytes = sizeof(struct mt_ask_options). */
+struct mt_ask_options {
+    size_t size_bytes;
+    size_t top;        /* rows of a list; 0: all; MT_TOP_DEFAULT */
+    int warm_up_steps; /* steps that are not judged; -1: chosen, and said in the answer */
+};
+
+/* How an answer is to be taken; the exit code of the command is made from it. */
+enum mt_outcome {
+    MT_OUTCOME_FINE = 0,
+    MT_OUTCOME_NO_DATA, /* too little was recorded to judge */
+    MT_OUTCOME_FOUND    /* something is over the limit: a leak */
+};
+
+/*
+ * Reads all inputs, one after the other, into one picture; memory grows with live blocks and
+ * sites, not with events.
+ *
+ * paths   count >= 1 files or folders; not kept
+ *
+ * Returns MT_OK; MT_NOT_FOUND, MT_IO: an input is not there or cannot be read; MT_UNSUPPORTED: of no
+ * known kind, or of a newer version; MT_CORRUPT: damaged beyond use; MT_NO_DATA: an empty recording;
+ * MT_NO_MEMORY.
+ */
+enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
+                             struct mt_error *error);
+void mt_trace_close(struct mt_trace *trace);
+
+/* Events that are known to be missing. Not 0 means that sums may be too small. */
+uint64_t mt_trace_lost_count(const struct mt_trace *trace);
+uint64_t mt_trace_event_count(const struct mt_trace *trace);
+
+/*
+ * question  a name that mt_question_at() gives
+ * options   NULL: as the command line has them
+ *
+ * The answer lives until mt_answer_close(), also when the trace is closed before.
+ * Returns MT_OK, MT_USAGE if there is no such question, or MT_NO_MEMORY.
+ */
+enum mt_result mt_trace_ask(struct mt_trace *trace, const char *question,
+                            const struct mt_ask_options *options, struct mt_answer **out,
+                            struct mt_error *error);
+void mt_answer_close(struct mt_answer *answer);
+
+enum mt_outcome mt_answer_outcome(const struct mt_answer *answer);
+/* The sentences of the verdict, most important first. Borrowed. */
+size_t mt_answer_verdict_count(const struct mt_answer *answer);
+const char *mt_answer_verdict_at(const struct mt_answer *answer, size_t index);
+
+/*
+ * format  a name that mt_format_at() gives
+ *
+ * Returns MT_OK, MT_USAGE if there is no such format, or MT_IO.
+ */
+enum mt_result mt_answer_write(const struct mt_answer *answer, const char *format, FILE *out,
+                               struct mt_error *error);
+
+/* Names, NULL behind the last; meaning, unless NULL, gets a line that explains it. */
+const char *mt_question_at(size_t index, const char **meaning);
+const char *mt_format_at(size_t index, const char **meaning);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
