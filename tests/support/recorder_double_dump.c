@@ -28,6 +28,16 @@ const struct config *config_get(void)
     return &everything;
 }
 
+/* A text as part of a JSON string; the texts of tests hold no control characters. */
+static void text_write(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', file);
+        fputc(*text, file);
+    }
+}
+
 static const char *function_of(const void *site)
 {
     Dl_info info;
@@ -45,14 +55,13 @@ __attribute__((destructor)) static void events_write(void)
     for (size_t i = 0; i < double_event_count(); i++) {
         const struct double_event *event = &double_events[i];
 
-        fprintf(
-            file,
-            "{\"event\": \"%s\", \"text\": \"%s\", \"device\": %d, \"kind\": %d, \"flags\": %d, "
-            "\"address\": %" PRIu64 ", \"size_bytes\": %" PRIu64 ", \"status\": %" PRId64
-            ", \"function\": \"%s\"}\n",
-            code_names[event->code], event->text, event->place.device, event->place.kind,
-            event->place.flags, event->address, event->size_bytes, (int64_t)event->status,
-            function_of(event->site));
+        fprintf(file, "{\"event\": \"%s\", \"text\": \"", code_names[event->code]);
+        text_write(file, event->text);
+        fprintf(file,
+                "\", \"device\": %d, \"kind\": %d, \"flags\": %d, \"address\": %" PRIu64
+                ", \"size_bytes\": %" PRIu64 ", \"status\": %" PRId64 ", \"function\": \"%s\"}\n",
+                event->place.device, event->place.kind, event->place.flags, event->address,
+                event->size_bytes, (int64_t)event->status, function_of(event->site));
     }
     fclose(file);
 }
