@@ -12,17 +12,17 @@
 #include <stdint.h>
 
 struct config {
-    bool is_forbidden;       /* setuid program, or no folder can be written: record nothing */
-    bool records_host;       /* --device has cpu */
-    bool records_device;     /* --device has npu, gpu or a number of one */
-    bool records_launches;   /* --events has launch */
-    bool records_accesses;   /* --events has access */
-    bool traces_children;    /* --follow-children: forks and execs are recorded too (default) */
-    uint32_t sample_ms;      /* --sample-ms, default 20; 0 = no samples */
-    uint64_t ring_bytes;     /* --ring-size, default 1 MiB a thread */
+    bool is_forbidden;     /* setuid program, or no folder can be written: record nothing */
+    bool records_host;     /* --device has cpu */
+    bool records_device;   /* --device has npu, gpu or a number of one */
+    bool records_launches; /* --events has launch */
+    bool records_accesses; /* --events has access */
+    bool traces_children;  /* --follow-children: forks and execs are recorded too (default) */
+    uint32_t sample_ms;    /* --sample-ms, default 20; 0 = no samples */
+    uint64_t ring_bytes;   /* --ring-size, default 1 MiB a thread */
     uint64_t run_id;
-    char output_path[1024];  /* folder of the run; made if absent */
-    char text[512];          /* the options in force, for the trace */
+    char output_path[1024]; /* folder of the run; made if absent */
+    char text[512];         /* the options in force, for the trace */
 };
 
 /* Never fails: what is wrong is said once on stderr at --log-level=warning and left at default. */

@@ -62,8 +62,8 @@ static const struct vendor {
 static uint64_t sample_device(const struct vendor *vendor, int device)
 {
     uint64_t free_bytes, total_bytes, used_bytes;
-    uint64_t place = mt_place_pack(
-        (struct mt_place){.device = device, .kind = MT_KIND_DEVICE, .module = -1});
+    uint64_t place =
+        mt_place_pack((struct mt_place){.device = device, .kind = MT_KIND_DEVICE, .module = -1});
 
     if (!vendor->memory_info(device, &free_bytes, &total_bytes))
         return 0;

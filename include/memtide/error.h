@@ -17,12 +17,12 @@ extern "C" {
 
 enum mt_result {
     MT_OK = 0,
-    MT_USAGE,      /* the caller asked for something that does not exist or make sense */
-    MT_IO,         /* the system could not open, read or write something */
-    MT_CORRUPT,    /* the bytes are not what they claim to be */
+    MT_USAGE,   /* the caller asked for something that does not exist or make sense */
+    MT_IO,      /* the system could not open, read or write something */
+    MT_CORRUPT, /* the bytes are not what they claim to be */
     MT_UNSUPPORTED /* a newer version, or a kind that this build does not read */,
-    MT_NOT_FOUND,  /* nothing by that name or number */
-    MT_NO_DATA,    /* readable, but too little to answer */
+    MT_NOT_FOUND, /* nothing by that name or number */
+    MT_NO_DATA,   /* readable, but too little to answer */
     MT_NO_MEMORY
 };
 

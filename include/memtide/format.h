@@ -42,9 +42,9 @@ enum {
     MT_RING_HEADER_BYTES = 65536 /* a page of every supported kernel */
 };
 
-#define MT_FILE_MAGIC "MEMTIDE\n"
-#define MT_RING_MAGIC UINT64_C(0x474e49525f544d0a) /* "\nMT_RING" */
-#define MT_CHUNK_MAGIC UINT32_C(0x4b43544d)        /* "MTCK" */
+#define MT_FILE_MAGIC  "MEMTIDE\n"
+#define MT_RING_MAGIC  UINT64_C(0x474e49525f544d0a) /* "\nMT_RING" */
+#define MT_CHUNK_MAGIC UINT32_C(0x4b43544d)         /* "MTCK" */
 
 /* Record codes, made from records.def: MT_RECORD_host_alloc = 1, ... */
 enum mt_record_code {
@@ -61,10 +61,10 @@ enum mt_chunk_kind {
 
 /* Why events are missing; index into mt_file_header.lost_counts. */
 enum mt_lost {
-    MT_LOST_DISK,     /* the trace file could not be written */
-    MT_LOST_MEMORY,   /* no ring for a thread */
-    MT_LOST_NESTED,   /* an event inside the recorder, from a signal handler */
-    MT_LOST_MALFORMED,/* a record that does not read back */
+    MT_LOST_DISK,      /* the trace file could not be written */
+    MT_LOST_MEMORY,    /* no ring for a thread */
+    MT_LOST_NESTED,    /* an event inside the recorder, from a signal handler */
+    MT_LOST_MALFORMED, /* a record that does not read back */
     MT_LOST_KINDS = 8
 };
 
@@ -85,27 +85,27 @@ struct mt_file_header {
     uint32_t process_id;
     uint32_t parent_process_id;
     uint32_t page_bytes;
-    uint32_t time_shift;          /* a time unit is 2^time_shift counter ticks */
-    uint64_t ticks_per_second;    /* of the counter, as far as known at the start */
-    uint64_t start_ticks;         /* the three clocks at the start */
+    uint32_t time_shift;       /* a time unit is 2^time_shift counter ticks */
+    uint64_t ticks_per_second; /* of the counter, as far as known at the start */
+    uint64_t start_ticks;      /* the three clocks at the start */
     uint64_t start_monotonic_ns;
     uint64_t start_realtime_ns;
-    uint64_t run_id;              /* the same for all processes of one run */
-    char executable[512];         /* path; cut, always terminated */
-    char command_line[1024];      /* arguments joined by blanks */
-    char options[512];            /* the recording options in force */
+    uint64_t run_id;         /* the same for all processes of one run */
+    char executable[512];    /* path; cut, always terminated */
+    char command_line[1024]; /* arguments joined by blanks */
+    char options[512];       /* the recording options in force */
     uint64_t checksum;
 
-    uint64_t state;               /* enum mt_file_state */
-    uint64_t last_ticks;          /* the clocks again, newest reading: calibration */
+    uint64_t state;      /* enum mt_file_state */
+    uint64_t last_ticks; /* the clocks again, newest reading: calibration */
     uint64_t last_monotonic_ns;
-    uint64_t event_count;         /* drained so far */
+    uint64_t event_count; /* drained so far */
     uint64_t lost_counts[MT_LOST_KINDS];
     uint64_t step_count;
     uint64_t rss_bytes, rss_peak_bytes;
     uint64_t device_used_bytes, device_used_peak_bytes;
-    uint64_t index_offset_bytes;  /* 0 while there is none */
-    uint64_t end_offset_bytes;    /* behind the last chunk */
+    uint64_t index_offset_bytes; /* 0 while there is none */
+    uint64_t end_offset_bytes;   /* behind the last chunk */
 };
 
 struct mt_chunk_header {
@@ -137,11 +137,11 @@ struct mt_ring_header {
     uint64_t magic;
     uint64_t capacity_words;
     uint32_t stream;
-    uint32_t thread_id;   /* kernel id; 0 while the slot is free */
-    uint64_t head;        /* written by the thread */
+    uint32_t thread_id; /* kernel id; 0 while the slot is free */
+    uint64_t head;      /* written by the thread */
     uint8_t reserved[32];
-    uint64_t tail;        /* written by the drainer, on its own cache line */
-    uint64_t slot_bytes;  /* header and words: the next slot starts here */
+    uint64_t tail;       /* written by the drainer, on its own cache line */
+    uint64_t slot_bytes; /* header and words: the next slot starts here */
 };
 
 /*
@@ -163,9 +163,9 @@ enum { MT_RING_TIME_SHIFT = 8, MT_RING_PACKED_BITS = 48 };
 enum mt_place_kind {
     MT_KIND_UNKNOWN = 0,
     MT_KIND_DEVICE = 1,
-    MT_KIND_HOST = 2,    /* host memory that a device can reach */
-    MT_KIND_SHARED = 3,  /* shared virtual, managed */
-    MT_KIND_DVPP = 4     /* Ascend media processing */
+    MT_KIND_HOST = 2,   /* host memory that a device can reach */
+    MT_KIND_SHARED = 3, /* shared virtual, managed */
+    MT_KIND_DVPP = 4    /* Ascend media processing */
 };
 enum mt_page_size { MT_PAGE_UNKNOWN = 0, MT_PAGE_NORMAL = 1, MT_PAGE_HUGE = 2, MT_PAGE_GIANT = 3 };
 enum mt_place_flag {

@@ -3,8 +3,8 @@
 #include "traced_run.h"
 
 #include <ftw.h>
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +57,8 @@ pid_t traced_start(const char *library, const char *folder, const char *options,
     return child;
 }
 
-int traced_run(const char *library, const char *folder, const char *options, const char *const argv[])
+int traced_run(const char *library, const char *folder, const char *options,
+               const char *const argv[])
 {
     int status = -1;
     pid_t child = traced_start(library, folder, options, argv);

@@ -24,7 +24,8 @@ pid_t traced_start(const char *library, const char *folder, const char *options,
                    const char *const argv[]);
 
 /* The same, and waits; returns wait()'s status. */
-int traced_run(const char *library, const char *folder, const char *options, const char *const argv[]);
+int traced_run(const char *library, const char *folder, const char *options,
+               const char *const argv[]);
 
 struct trace_totals {
     uint64_t process_count;

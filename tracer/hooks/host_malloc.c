@@ -145,7 +145,8 @@ static inline bool is_ready(void)
     return LIKELY(atomic_load_explicit(&mode, memory_order_acquire) != UNREADY) || make_ready();
 }
 
-static inline __attribute__((always_inline)) void *made(struct thread_state *thread, void *block, size_t size, const void *site)
+static inline __attribute__((always_inline)) void *made(struct thread_state *thread, void *block,
+                                                        size_t size, const void *site)
 {
     if (thread) {
         if (LIKELY(block != NULL))

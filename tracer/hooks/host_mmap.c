@@ -202,8 +202,7 @@ void *mmap(void *address, size_t size, int protection, int flags, int descriptor
                           __builtin_return_address(0));
 }
 
-void *mmap64(void *address, size_t size, int protection, int flags, int descriptor,
-             off64_t offset)
+void *mmap64(void *address, size_t size, int protection, int flags, int descriptor, off64_t offset)
 {
     return map_and_record(address, size, protection, flags, descriptor, offset,
                           __builtin_return_address(0));

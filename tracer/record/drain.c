@@ -211,7 +211,7 @@ static void *drain_thread_run(void *argument)
     uint64_t next_ns = 0;
 
     pthread_setname_np(pthread_self(), "memtide");
-    recording_note_clocks(); /* takes a ring for this thread */
+    recording_note_clocks();        /* takes a ring for this thread */
     thread_state.inside |= IS_OURS; /* nothing that it does from here on is the program's */
     while (!atomic_load_explicit(&must_stop, memory_order_acquire)) {
         uint32_t seen_count = atomic_load_explicit(&wake_count, memory_order_acquire);

@@ -27,8 +27,8 @@ static struct recording_page idle_page;
 struct recording_page *recording_page = &idle_page;
 bool clock_has_counter;
 
-__thread struct thread_state thread_state __attribute__((tls_model("initial-exec"))) = {
-    .generation = UINT64_MAX}; /* of no process */
+__thread struct thread_state thread_state
+    __attribute__((tls_model("initial-exec"))) = {.generation = UINT64_MAX}; /* of no process */
 
 static _Atomic uint64_t step_number;
 static _Atomic uint64_t range_number;
@@ -186,14 +186,14 @@ struct record_shape {
     bool has_bytes;
 };
 
-#define SITE 1
-#define SIZE_AT_SITE 1
-#define NEW_ADDRESS 1
-#define OLD_ADDRESS 1
-#define DICTIONARY 1
-#define DELTA 1
-#define PLAIN 1
-#define BYTES 100
+#define SITE                  1
+#define SIZE_AT_SITE          1
+#define NEW_ADDRESS           1
+#define OLD_ADDRESS           1
+#define DICTIONARY            1
+#define DELTA                 1
+#define PLAIN                 1
+#define BYTES                 100
 #define FIELD(name, encoding) +encoding
 #define RECORD(code, name, fields, meaning)                                                        \
     [code] = {.field_count = (0 fields) % 100, .has_bytes = (0 fields) >= 100},

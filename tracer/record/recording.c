@@ -64,8 +64,8 @@ void recording_note_clocks(void)
 static bool page_create(void)
 {
     long size_bytes = sysconf(_SC_PAGESIZE);
-    struct recording_page *page = mmap(NULL, (size_t)size_bytes, PROT_READ | PROT_WRITE,
-                                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    struct recording_page *page =
+        mmap(NULL, (size_t)size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (page == MAP_FAILED)
         return false;

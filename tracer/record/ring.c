@@ -21,8 +21,8 @@ static void *slot_map(int descriptor, uint64_t offset_bytes, uint64_t size_bytes
     if (descriptor < 0 || offset_bytes + size_bytes > limit ||
         posix_fallocate(descriptor, (off_t)offset_bytes, (off_t)size_bytes) != 0)
         return MAP_FAILED;
-    slot = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
-                (off_t)offset_bytes);
+    slot =
+        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, (off_t)offset_bytes);
     return slot;
 }
 
@@ -63,8 +63,8 @@ struct ring *ring_create(int rings_descriptor, uint32_t stream, uint64_t capacit
 static bool thread_is_gone(uint32_t thread_id, uint32_t own_id)
 {
     int error = errno;
-    bool is_gone = thread_id == own_id ||
-                   (syscall(SYS_tgkill, getpid(), thread_id, 0) != 0 && errno == ESRCH);
+    bool is_gone =
+        thread_id == own_id || (syscall(SYS_tgkill, getpid(), thread_id, 0) != 0 && errno == ESRCH);
 
     errno = error;
     return is_gone;

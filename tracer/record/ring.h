@@ -22,7 +22,7 @@ enum { RING_TEXTS = 128 };
 struct ring {
     struct mt_ring_header *header;
     uint64_t *words;
-    uint64_t capacity_words; /* a power of two */
+    uint64_t capacity_words;    /* a power of two */
     _Atomic uint32_t thread_id; /* 0: free */
     atomic_flag is_draining;
     uint64_t known_texts[RING_TEXTS]; /* ids defined in this stream not long ago */

@@ -23,17 +23,17 @@ struct ring;
 struct thread_state {
     uint64_t generation; /* of the process when the ring was taken */
     uint64_t *words;
-    uint64_t mask;  /* capacity in words - 1 */
-    uint64_t head;  /* position of the next word */
-    uint64_t limit; /* head may come to here before somebody has to look at the ring */
+    uint64_t mask;            /* capacity in words - 1 */
+    uint64_t head;            /* position of the next word */
+    uint64_t limit;           /* head may come to here before somebody has to look at the ring */
     uint64_t *published_head; /* in the ring's header */
     struct ring *ring;
-    uint32_t inside; /* a bit per layer, and the two below */
+    uint32_t inside;                 /* a bit per layer, and the two below */
     const char *frames[LAYER_COUNT]; /* where the stack was when the bit was set */
 };
 
 enum {
-    IS_OURS = 1 << LAYER_COUNT,       /* our own code: attaching, draining; signals are blocked */
+    IS_OURS = 1 << LAYER_COUNT,         /* our own code: attaching, draining; signals are blocked */
     IS_PUSHING = 1 << (LAYER_COUNT + 1) /* a record is half written */
 };
 
@@ -45,7 +45,7 @@ struct recording_page {
 extern __thread struct thread_state thread_state __attribute__((tls_model("initial-exec")));
 extern struct recording_page *recording_page;
 
-#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
 /* The slow ways; recorder.c. */

@@ -153,9 +153,8 @@ static uint64_t frequency_measure(const struct mt_file_header *header)
     uint64_t ticks = clock_ticks() - header->start_ticks;
     uint64_t elapsed_ns = now_ns - header->start_monotonic_ns;
 
-    return elapsed_ns
-               ? (uint64_t)((unsigned __int128)ticks * UINT64_C(1000000000) / elapsed_ns)
-               : UINT64_C(1000000000);
+    return elapsed_ns ? (uint64_t)((unsigned __int128)ticks * UINT64_C(1000000000) / elapsed_ns)
+                      : UINT64_C(1000000000);
 }
 
 static void header_start_clocks(struct mt_file_header *header)
@@ -251,8 +250,7 @@ static bool write_all(int descriptor, const char *bytes, size_t size_bytes, uint
 uint64_t trace_files_append(struct trace_files *files, const void *bytes, size_t size_bytes)
 {
     static const char nothing[CHUNK_ALIGNMENT];
-    size_t padded_bytes =
-        (size_bytes + CHUNK_ALIGNMENT - 1) / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
+    size_t padded_bytes = (size_bytes + CHUNK_ALIGNMENT - 1) / CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
     uint64_t offset;
     int descriptor = trace_file_descriptor(&files->trace);
 

@@ -40,7 +40,8 @@ static void *work(void *argument)
         size_t size = HAND_OVER_BYTES + chance % SIZES;
         void *block = malloc(size);
 
-        worker->lives[i] = (struct life){(uintptr_t)block, size, atomic_fetch_add(&clock_number, 1)};
+        worker->lives[i] =
+            (struct life){(uintptr_t)block, size, atomic_fetch_add(&clock_number, 1)};
         free(atomic_exchange(&slots[chance / SIZES % SHARED_SLOTS], block));
     }
     return NULL;

@@ -98,11 +98,10 @@ static void same_lives(const struct lives *truth, const struct lives *trace)
     for (size_t i = 0; i < truth->count; i++)
         if (truth->items[i].address != trace->items[i].address ||
             truth->items[i].size_bytes != trace->items[i].size_bytes)
-            fail_msg("life %zu: the program had %lx of %lu bytes, the trace %lx of %lu", i,
-                     (unsigned long)truth->items[i].address,
-                     (unsigned long)truth->items[i].size_bytes,
-                     (unsigned long)trace->items[i].address,
-                     (unsigned long)trace->items[i].size_bytes);
+            fail_msg(
+                "life %zu: the program had %lx of %lu bytes, the trace %lx of %lu", i,
+                (unsigned long)truth->items[i].address, (unsigned long)truth->items[i].size_bytes,
+                (unsigned long)trace->items[i].address, (unsigned long)trace->items[i].size_bytes);
 }
 
 static void addresses_that_wander_are_matched_rightly(void **state)

@@ -63,10 +63,9 @@ static void an_ending_keeps_every_event(void **state)
 }
 
 static const struct ending endings[] = {
-    {"exit", 1, 0, 0},       {"_exit", 1, 0, 0},  {"abort", 1, 0, SIGABRT},
-    {"segv", 1, 0, SIGSEGV}, {"kill", 1, 0, SIGKILL}, {"exec", 1, 0, 0},
-    {"thread", 2, 0, 0},     {"fork", 2, 0, 0},   {"vfork", 1, 0, 0},
-    {"closed", 2, 0, 0},     {"dlclose", 1, 0, 0},
+    {"exit", 1, 0, 0},       {"_exit", 1, 0, 0},  {"abort", 1, 0, SIGABRT}, {"segv", 1, 0, SIGSEGV},
+    {"kill", 1, 0, SIGKILL}, {"exec", 1, 0, 0},   {"thread", 2, 0, 0},      {"fork", 2, 0, 0},
+    {"vfork", 1, 0, 0},      {"closed", 2, 0, 0}, {"dlclose", 1, 0, 0},
 };
 
 static uint64_t counters_read(const char *path)
@@ -276,8 +275,9 @@ static void every_allocation_is_counted(void **state)
 
     (void)state;
     folder_make(folder);
-    snprintf(line, sizeof(line), "MEMTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s",
-             folder, library, program_path("every_allocator"));
+    snprintf(line, sizeof(line),
+             "MEMTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s", folder, library,
+             program_path("every_allocator"));
     /* popen starts a shell under the tracer's eyes too, unless it becomes the program. */
     memmove(line + 5, line, strlen(line) + 1);
     memcpy(line, "true;", 5);
@@ -338,7 +338,8 @@ static void a_setuid_program_is_left_alone(void **state)
     (void)state;
     folder_make(folder);
     snprintf(program, sizeof(program), "%s/setuid", folder);
-    snprintf(line, sizeof(line), "cp '%s' '%s' && chown 65534 '%s' && chmod 4755 '%s' && chmod 755 '%s'",
+    snprintf(line, sizeof(line),
+             "cp '%s' '%s' && chown 65534 '%s' && chmod 4755 '%s' && chmod 755 '%s'",
              program_path("every_allocator"), program, program, program, folder);
     if (getuid() != 0 || output_of(line, output, sizeof(output)) != 0) {
         folder_remove(folder);
@@ -368,9 +369,9 @@ static void valgrind_counts_the_same(void **state)
         print_message("SKIPPED: no valgrind\n");
         skip();
     }
-    assert_int_equal(sscanf(total, "total heap usage: %lu allocs %lu frees %lu bytes", &allocs,
-                            &frees, &bytes),
-                     3);
+    assert_int_equal(
+        sscanf(total, "total heap usage: %lu allocs %lu frees %lu bytes", &allocs, &frees, &bytes),
+        3);
     snprintf(line, sizeof(line), "%s plain", program_path("every_allocator"));
     assert_int_equal(output_of(line, output, sizeof(output)), 0);
     assert_int_equal(sscanf(output, "%lu %lu %lu", &said_allocs, &said_frees, &said_bytes), 3);
