@@ -9,6 +9,13 @@
 
 #include "text_builder.h"
 
+const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);
@@ -29,6 +36,14 @@ static const char *kind_word(const char *pool, enum ledger_kind kind)
     return ends_with(pool, words[kind]) ? "" : words[kind];
 }
 
+const char *label_process(const struct question *question, struct report *report, uint16_t process)
+{
+    const struct model_process *row = model_process_at(tally_model(question->tally), process);
+
+    return report_text(report, "%s %" PRIu64,
+                       base_name(model_text_at(question->model, row->executable)), row->process_id);
+}
+
 const char *label_ledger(const struct question *question, struct report *report, uint16_t index)
 {
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
@@ -42,10 +57,7 @@ const char *label_ledger(const struct question *question, struct report *report,
     if (*kind)
         kind = report_text(report, " (%s)", kind);
     if (model_process_count(question->model) > 1) {
-        struct model *model = tally_model(question->tally);
-
-        process = report_text(report, ", pid %" PRIu64,
-                              model_process_at(model, ledger->process)->process_id);
+        process = report_text(report, ", %s", label_process(question, report, ledger->process));
     }
     return report_text(report, "%s%s%s%s", *pool ? pool : "(unnamed)", device, kind, process);
 }

@@ -7,8 +7,20 @@
 
 #include "analysis.h"
 
+/* What is behind the last slash. */
+const char *base_name(const char *path);
+
+/* "python3 4711" */
+const char *label_process(const struct question *question, struct report *report, uint16_t process);
+
+/* How many rows of a list of `count` to show. */
+static inline size_t rows_shown(const struct question *question, size_t count)
+{
+    return question->top && question->top < count ? question->top : count;
+}
+
 /* "hal device 0"; with " (virtual)" and the like where it is not memory of its own, and with
- * ", pid 4711" where the recording has several processes. */
+ * ", python3 4711" where the recording has several processes. */
 const char *label_ledger(const struct question *question, struct report *report, uint16_t ledger);
 
 struct who {

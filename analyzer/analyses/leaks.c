@@ -245,7 +245,7 @@ static void add_table(const struct question *question, struct report *report,
     struct report_table *table = report_table(
         report, "leaks", "Sites that keep memory from step to step",
         "No site keeps more from step to step.", columns, sizeof(columns) / sizeof(columns[0]));
-    size_t shown = question->top && question->top < list->count ? question->top : list->count;
+    size_t shown = rows_shown(question, list->count);
 
     for (size_t i = 0; i < shown; i++)
         add_row(question, report, table, &list->rows[i]);

@@ -30,8 +30,7 @@ static void add_modules(const struct question *question, struct report *report)
         {"ledger", "ledger"},
     };
     struct report_table *table = report_table(report, "modules", "Memory by module of the driver",
-                                              "No allocation says which module asked for it.",
-                                              columns, sizeof(columns) / sizeof(columns[0]));
+                                              NULL, columns, sizeof(columns) / sizeof(columns[0]));
 
     for (size_t i = 0; i < tally_usage_count(question->tally); i++) {
         const struct usage *usage = tally_usage_at(question->tally, i);
@@ -64,14 +63,15 @@ static void add_samples(const struct question *question, struct report *report)
     static const struct report_column columns[] = {
         {"counter", "counter"}, {"device", "device"},        {"first_bytes", "first"},
         {"last_bytes", "last"}, {"lowest_bytes", "lowest"},  {"highest_bytes", "highest"},
-        {"highest_ns", "at"},   {"sample_count", "samples"}, {"process_id", "pid"},
+        {"highest_ns", "at"},   {"sample_count", "samples"}, {"process", "process"},
     };
     struct report_table *table =
-        report_table(report, "samples", "Counters of the driver and of the system",
-                     "No samples were recorded.", columns, sizeof(columns) / sizeof(columns[0]));
-    struct model *model = tally_model(question->tally);
+        report_table(report, "samples", "Counters of the driver and of the system", NULL, columns,
+                     sizeof(columns) / sizeof(columns[0]));
 
-    for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
+    size_t count = tally_sample_count(question->tally), shown = rows_shown(question, count);
+
+    for (size_t i = 0; i < shown; i++) {
         const struct sample_row *row = tally_sample_at(question->tally, i);
         const struct value values[] = {
             value_text(model_text_at(question->model, row->counter)),
@@ -82,11 +82,13 @@ static void add_samples(const struct question *question, struct report *report)
             value_bytes(row->high_bytes),
             value_time(row->high_ns),
             value_count(row->count),
-            value_step(model_process_at(model, row->process)->process_id),
+            value_text(label_process(question, report, row->process)),
         };
 
         report_row(report, table, values);
     }
+    if (shown < count)
+        report_table_remark(report, table, "... and %zu more counters.", count - shown);
 }
 
 void analyse_modules(const struct question *question, struct report *report)

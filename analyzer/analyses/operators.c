@@ -50,8 +50,7 @@ void analyse_operators(const struct question *question, struct report *report)
         {"alive_count", "blocks"},
         {"ledger", "ledger"},
     };
-    struct report_table *table = report_table(report, "operators", "Memory by operator",
-                                              "No block was allocated inside of an operator.",
+    struct report_table *table = report_table(report, "operators", "Memory by operator", NULL,
                                               columns, sizeof(columns) / sizeof(columns[0]));
     size_t total = tally_usage_count(question->tally), count = 0, shown;
     uint32_t *order = malloc((total + 1) * sizeof(*order));
@@ -61,7 +60,7 @@ void analyse_operators(const struct question *question, struct report *report)
             order[count++] = (uint32_t)i;
     if (order)
         qsort_r(order, count, sizeof(*order), usage_compare, (void *)question->tally);
-    shown = question->top && question->top < count ? question->top : count;
+    shown = rows_shown(question, count);
     for (size_t i = 0; i < shown; i++)
         add_operator(question, report, table, tally_usage_at(question->tally, order[i]));
     if (shown < count)

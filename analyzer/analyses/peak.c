@@ -54,8 +54,9 @@ static void add_holders(const struct question *question, struct report *report, 
                         const struct holder *rows, size_t count)
 {
     static const struct report_column columns[] = {
-        {"held_bytes", "held"},   {"share", "share"}, {"block_count", "blocks"}, {"site", "site"},
-        {"operator", "operator"}, {"owner", "owner"}, {"ledger", "ledger"},
+        {"held_bytes", "held"}, {"share_percent", "share"}, {"block_count", "blocks"},
+        {"site", "site"},       {"operator", "operator"},   {"owner", "owner"},
+        {"ledger", "ledger"},
     };
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
     const char *label = label_ledger(question, report, index);
@@ -64,15 +65,14 @@ static void add_holders(const struct question *question, struct report *report, 
         report_text(report, "Who held %s at its peak%s", label,
                     label_in_step(question, report, ledger->process, ledger->peak_step)),
         NULL, columns, sizeof(columns) / sizeof(columns[0]));
-    size_t shown = question->top && question->top < count ? question->top : count;
+    size_t shown = rows_shown(question, count);
     uint64_t rest_bytes = 0;
 
     for (size_t i = 0; i < shown; i++) {
         const struct who *who = &rows[i].origin->who;
         const struct value values[] = {
             value_bytes(rows[i].held.bytes),
-            value_text(
-                report_text(report, "%u %%", percent(rows[i].held.bytes, ledger->peak_bytes))),
+            value_number(VALUE_PERCENT, percent(rows[i].held.bytes, ledger->peak_bytes)),
             value_count(rows[i].held.count),
             value_text(label_who(question, report, *who)),
             value_name(question, who->operator_text),
@@ -107,7 +107,9 @@ static void add_peaks(const struct question *question, struct report *report, co
         report_table(report, "peaks", "Highest point of each ledger", "Nothing was allocated.",
                      columns, sizeof(columns) / sizeof(columns[0]));
 
-    for (size_t i = 0; i < count; i++) {
+    size_t shown = rows_shown(question, count);
+
+    for (size_t i = 0; i < shown; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
         bool has_steps = tally_process_at(question->tally, ledger->process).step_count > 0;
         const struct value values[] = {
@@ -123,6 +125,8 @@ static void add_peaks(const struct question *question, struct report *report, co
         if (ledger->alloc_count)
             report_row(report, table, values);
     }
+    if (shown < count)
+        report_table_remark(report, table, "... and %zu more ledgers.", count - shown);
 }
 
 static void say_peak(const struct question *question, struct report *report, uint16_t index,

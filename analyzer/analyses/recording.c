@@ -8,13 +8,6 @@
 #include "analysis.h"
 #include "labels.h"
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static void add_program(const struct question *question, struct report *report)
 {
     struct model *model = tally_model(question->tally);
@@ -86,13 +79,15 @@ void analyse_processes(const struct question *question, struct report *report)
                      sizeof(columns) / sizeof(columns[0]));
     struct model *model = tally_model(question->tally);
 
-    for (size_t i = 0; i < model_process_count(model); i++) {
+    size_t count = model_process_count(model), shown = rows_shown(question, count);
+
+    for (size_t i = 0; i < shown; i++) {
         const struct model_process *process = model_process_at(model, (uint16_t)i);
         struct tally_process sums = tally_process_at(question->tally, (uint16_t)i);
         const struct value values[] = {
             value_step(process->process_id),
             value_step(process->parent_process_id),
-            value_text(file_name(model_text_at(model, process->executable))),
+            value_text(base_name(model_text_at(model, process->executable))),
             value_time(process->start_ns),
             value_time(process->end_ns),
             value_count(process->event_count),
@@ -100,11 +95,13 @@ void analyse_processes(const struct question *question, struct report *report)
             value_count(sums.live_count),
             value_count(lost_of(process)),
             value_number(VALUE_FLAG, process->is_complete),
-            value_text(file_name(model_text_at(model, process->source))),
+            value_text(base_name(model_text_at(model, process->source))),
         };
 
         report_row(report, table, values);
     }
+    if (shown < count)
+        report_table_remark(report, table, "... and %zu more processes.", count - shown);
 }
 
 void analyse_event_kinds(const struct question *question, struct report *report)
@@ -190,9 +187,11 @@ static void add_process_notes(const struct question *question, struct report *re
     for (size_t kind = 0; kind < MT_LOST_KINDS; kind++)
         note_if(report, lost[kind], reasons[kind] ? reasons[kind] : "events lost");
     note_if(report, incomplete,
-            incomplete == 1 ? "process ended without closing its trace (killed, or still running)"
-                            : "processes ended without closing their traces (killed, or still "
-                              "running)");
+            incomplete == 1
+                ? "process image did not close its trace (exec, _exit, killed, or still "
+                  "running): read from what it left"
+                : "process images did not close their traces (exec, _exit, killed, or "
+                  "still running): read from what they left");
 }
 
 void analyse_notes(const struct question *question, struct report *report)

@@ -21,7 +21,7 @@ static void add_failures(const struct question *question, struct report *report)
     struct report_table *table = report_table(report, "failed", "Requests that failed", NULL,
                                               columns, sizeof(columns) / sizeof(columns[0]));
     size_t count = tally_failure_count(question->tally);
-    size_t shown = question->top && question->top < count ? question->top : count;
+    size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
         const struct failure *row = tally_failure_at(question->tally, i);
@@ -60,7 +60,9 @@ void analyse_totals(const struct question *question, struct report *report)
     size_t count;
     uint16_t *order = ledger_order(question->tally, &count);
 
-    for (size_t i = 0; order && i < count; i++) {
+    size_t shown = order ? rows_shown(question, count) : 0;
+
+    for (size_t i = 0; i < shown; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
         const struct value values[] = {
             value_text(label_ledger(question, report, order[i])),
@@ -76,6 +78,8 @@ void analyse_totals(const struct question *question, struct report *report)
 
         report_row(report, table, values);
     }
+    if (shown < count)
+        report_table_remark(report, table, "... and %zu more ledgers.", count - shown);
     free(order);
     add_failures(question, report);
 }

@@ -9,6 +9,7 @@
 
 #include "analysis.h"
 #include "labels.h"
+#include "ledger_order.h"
 #include "origins.h"
 
 static bool has_steps(const struct question *question)
@@ -54,12 +55,16 @@ static void add_ledgers(const struct question *question, struct report *report)
         report_table(report, "window", "The recorded window, without steps",
                      "Nothing was allocated.", columns, sizeof(columns) / sizeof(columns[0]));
 
-    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
-        const struct ledger *ledger = tally_ledger_at(question->tally, i);
-        const struct baseline *older = baseline_of(question->tally, (uint16_t)i);
+    size_t count, shown;
+    uint16_t *order = ledger_order(question->tally, &count);
+
+    shown = order ? rows_shown(question, count) : 0;
+    for (size_t i = 0; i < shown; i++) {
+        const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
+        const struct baseline *older = baseline_of(question->tally, order[i]);
         bool is_known = !older || older->bytes;
         const struct value values[] = {
-            value_text(label_ledger(question, report, (uint16_t)i)),
+            value_text(label_ledger(question, report, order[i])),
             value_bytes(ledger->live_bytes),
             value_count(ledger->live_count),
             is_known ? value_bytes(older ? older->bytes : 0) : value_none(),
@@ -71,9 +76,11 @@ static void add_ledgers(const struct question *question, struct report *report)
                          (int64_t)(ledger->live_count - (older ? older->count : 0))),
         };
 
-        if (ledger->alloc_count || older)
-            report_row(report, table, values);
+        report_row(report, table, values);
     }
+    if (shown < count)
+        report_table_remark(report, table, "... and %zu more ledgers.", count - shown);
+    free(order);
 }
 
 struct remaining {
@@ -102,7 +109,7 @@ static void add_remaining(const struct question *question, struct report *report
     struct report_table *table =
         report_table(report, "unreleased", "Still alive at the end, by site",
                      "Everything was released.", columns, sizeof(columns) / sizeof(columns[0]));
-    size_t shown = question->top && question->top < count ? question->top : count;
+    size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
         const struct origin *origin = rows[i].origin;

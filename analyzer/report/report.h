@@ -32,6 +32,7 @@ enum value_kind {
     VALUE_TIME_NS,      /* since the start of the run */
     VALUE_DURATION_NS,
     VALUE_STEP,
+    VALUE_PERCENT,
     VALUE_SERIES, /* small numbers, drawn */
     VALUE_FLAG
 };

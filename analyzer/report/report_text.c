@@ -72,6 +72,9 @@ static void add_value(struct text_builder *text, const struct value *value)
     case VALUE_STEP:
         text_add_format(text, "%" PRIu64, value->number);
         break;
+    case VALUE_PERCENT:
+        text_add_format(text, "%" PRIu64 " %%", value->number);
+        break;
     case VALUE_SERIES:
         add_sparkline(text, value->series);
         break;
@@ -95,8 +98,8 @@ static bool is_word(const struct value *value)
     return value->kind == VALUE_TEXT || value->kind == VALUE_SERIES || value->kind == VALUE_FLAG;
 }
 
-/* Words to the left, and so is a column that has nothing but gaps. */
-static bool is_left(const struct report *report, size_t table, size_t column)
+/* The first value of a column that is known; NULL when none is. */
+static const struct value *first_known(const struct report *report, size_t table, size_t column)
 {
     struct report_table_view view = report_table_at(report, table);
 
@@ -104,9 +107,9 @@ static bool is_left(const struct report *report, size_t table, size_t column)
         const struct value *value = &report_row_at(report, table, i)[column];
 
         if (value->kind != VALUE_NONE)
-            return is_word(value);
+            return value;
     }
-    return true;
+    return NULL;
 }
 
 static size_t column_width(const struct report *report, size_t table, size_t column,
@@ -127,7 +130,7 @@ static size_t column_width(const struct report *report, size_t table, size_t col
 }
 
 struct layout {
-    size_t *widths;
+    size_t *widths; /* 0: left out, as nothing is known */
     bool *lefts;
     size_t count;
 };
@@ -137,6 +140,8 @@ static void add_cell(struct text_builder *text, const struct layout *layout, siz
 {
     size_t blanks = layout->widths[column] - text_width(cell);
 
+    if (!layout->widths[column])
+        return;
     if (!layout->lefts[column])
         text_add_char(text, ' ', blanks);
     text_add(text, cell);
@@ -187,8 +192,12 @@ static void add_filled_table(struct text_builder *text, const struct report *rep
     text_init(&scratch);
     if (layout.widths && layout.lefts) {
         for (size_t c = 0; c < count; c++) {
+            const struct value *known = first_known(report, table, c);
+
+            if (!known)
+                continue;
             layout.widths[c] = column_width(report, table, c, &scratch);
-            layout.lefts[c] = is_left(report, table, c);
+            layout.lefts[c] = is_word(known);
         }
         add_rows(text, report, table, &layout);
     } else {
