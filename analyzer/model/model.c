@@ -171,18 +171,19 @@ uint16_t model_place(struct model *model, struct mt_place place)
 
 uint32_t model_site(struct model *model, struct model_site site)
 {
-    uint64_t hash = hash_pair(site.address, site.process);
+    uint64_t hash = hash_pair(site.address ? site.address : site.label, site.process);
     size_t probe = 0;
     uint32_t found;
     struct site_row *row;
 
-    if (!site.address)
+    if (!site.address && !site.label)
         return 0;
     while (hash_index_next(&model->site_index, hash, &probe, &found)) {
         if (found >= model->sites.count)
             continue;
         row = table_at(&model->sites, found);
-        if (row->site.address == site.address && row->site.process == site.process && !row->is_over)
+        if (row->site.address == site.address && row->site.label == site.label &&
+            row->site.process == site.process && !row->is_over)
             return found;
     }
     row = row_add(model, &model->sites, &model->site_index, hash, UINT32_MAX, "call sites");

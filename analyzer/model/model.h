@@ -23,6 +23,7 @@ struct model_site {
     uint16_t process;
     uint64_t address; /* return address, or a stack id with MT_SITE_IS_STACK */
     uint64_t time_ns; /* when it was first seen: tells which module was there */
+    uint32_t label;   /* text: its name, from sources that tell names, not addresses; else 0 */
 };
 
 struct model_thread {

@@ -165,6 +165,10 @@ static void add_site(struct symbols *symbols, struct text_builder *text,
     struct symbol symbol;
     uint64_t address;
 
+    if (site->label) {
+        text_add(text, model_text_at(symbols->model, site->label));
+        return;
+    }
     if (site->address & MT_SITE_IS_STACK) {
         text_add_format(text, "stack %016" PRIx64, site->address & ~MT_SITE_IS_STACK);
         return;
