@@ -86,6 +86,25 @@ static void a_block_of_the_host_heap_comes_back(void **state)
     trace_builder_destroy(b);
 }
 
+/* Found by the fuzz target: no chunks and no rings. */
+static void a_trace_without_events_is_fine(void **state)
+{
+    for (int is_closed = 0; is_closed < 2; is_closed++) {
+        struct trace_builder *b = trace_builder_create(&defaults);
+        struct trace_reading r;
+
+        (void)state;
+        if (is_closed)
+            trace_builder_close(b);
+        r = read_back(b);
+        assert_int_equal(r.count, 0);
+        assert_int_equal(model_process_count(r.model), 1);
+        assert_int_equal(model_note_count(r.model), 0);
+        trace_reading_release(&r);
+        trace_builder_destroy(b);
+    }
+}
+
 struct record_case {
     const char *name;
     enum mt_record_code code;
@@ -766,6 +785,7 @@ int main(void)
 {
     static const struct CMUnitTest fixed[] = {
         cmocka_unit_test(a_block_of_the_host_heap_comes_back),
+        cmocka_unit_test(a_trace_without_events_is_fine),
         cmocka_unit_test(a_hundred_thousand_random_events_come_back),
         cmocka_unit_test(a_thousand_streams_come_in_time_order_whatever_the_batch),
         cmocka_unit_test(among_equal_times_frees_of_other_threads_come_first),

@@ -364,10 +364,14 @@ static uint64_t first_key(const struct trace_process *process, const struct trac
 static size_t group_streams(struct trace_process *process, struct trace_stream *streams)
 {
     const struct mtt_file *file = &process->file;
-    const struct trace_chunk *chunk = file->chunks, *chunks_end = chunk + file->chunk_count;
-    const struct ring_slot *slot = file->slots, *slots_end = slot + file->slot_count;
+    const struct trace_chunk *chunk = file->chunks, *chunks_end = chunk;
+    const struct ring_slot *slot = file->slots, *slots_end = slot;
     size_t count = 0;
 
+    if (file->chunk_count)
+        chunks_end += file->chunk_count;
+    if (file->slot_count)
+        slots_end += file->slot_count;
     while (chunk != chunks_end || slot != slots_end) {
         struct trace_stream stream = {.chunk = chunk, .thread = NO_THREAD};
 
