@@ -119,11 +119,11 @@ void forget_metrics(void)
  * A command may let go of its arguments a moment after clFinish has returned, on a thread of the
  * driver; the tracer's callback comes right after ours.
  */
-static void wait_for_the_driver(void)
+static void wait_for_the_driver(int step)
 {
-    static const struct timespec moment = {.tv_nsec = 20000000};
+    static const struct timespec moment = {.tv_nsec = 2000000};
 
-    for (int i = 0; i < 500 && atomic_load(&activations_gone) < STEPS; i++)
+    for (int i = 0; i < 5000 && atomic_load(&activations_gone) < step; i++)
         nanosleep(&moment, NULL);
     nanosleep(&moment, NULL);
 }
@@ -159,10 +159,10 @@ int opencl_steps(void)
         if (step == FORGETFUL_STEP)
             forget_metrics();
         clFinish(queue);
+        wait_for_the_driver(step);
         mt_step_end();
     }
     ask_for_too_much();
-    wait_for_the_driver();
     clReleaseCommandQueue(queue);
     clReleaseContext(context);
     return 0;

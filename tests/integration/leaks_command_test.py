@@ -1,0 +1,111 @@
+"""memtide run and memtide leaks, on programs whose leaks are known to the byte.
+
+Run as leaks_command_test.py MEMTIDE SAMPLE FOLDER-OF-OPENCL-PROGRAMS ('' when they are not built).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import traced
+
+MEMTIDE, SAMPLE, OPENCL_PROGRAMS = sys.argv[1:4]
+STEPS = 40
+KIB = 1024
+
+
+def command(*arguments):
+    env = {name: value for name, value in os.environ.items() if name not in traced.OURS}
+    return subprocess.run([MEMTIDE, *arguments], env=env, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
+
+
+class Recorded(unittest.TestCase):
+    def leaks_of(self, *program):
+        """Exit status of the program under run, of leaks, and what leaks says."""
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "run.memtide")
+            run = command("run", "--output-path=" + trace, "--", *program)
+            leaks = command("leaks", "--format", "json", trace)
+        self.assertEqual(leaks.stderr, "")
+        return run.returncode, leaks.returncode, json.loads(leaks.stdout)
+
+    def sample(self, *options):
+        ran, status, report = self.leaks_of(SAMPLE, "--device", self.device, "--steps", str(STEPS),
+                                            "--step-ms", "0", *options)
+        self.assertEqual(ran, 0)
+        findings = [(f["kind"], f["site"].split("+")[0], f["growth_bytes_per_step"],
+                     f["survivor_count"]) for f in report["findings"]]
+        self.assertEqual(status, 1 if findings else 0)
+        self.assertEqual(report["facts"]["step_count"], STEPS)
+        rows = {row["site"].split("+")[0]: row["verdict"] for row in report["tables"]["leaks"]}
+        return findings, rows
+
+
+class Sample:
+    def test_leak_is_found_to_the_byte(self):
+        self.assertEqual(self.sample(), ([("leak", "remember_metrics", 192 * KIB, STEPS)],
+                                         {"remember_metrics": "leak"}))
+
+    def test_fixed_program_has_no_leak(self):
+        self.assertEqual(self.sample("--fixed"), ([], {}))
+
+    def test_slow_leak_is_found(self):
+        findings, rows = self.sample("--slow-leak", "4")
+        self.assertEqual([f[:2] + f[3:] for f in findings], [("leak", "log_histogram", 10)])
+        self.assertAlmostEqual(findings[0][2], 16 * KIB, delta=2 * KIB)
+
+    def test_cache_is_no_leak(self):
+        self.assertEqual(self.sample("--cache"), ([], {"look_up_embedding": "growing cache"}))
+
+    def test_sawtooth_is_no_leak(self):
+        self.assertEqual(self.sample("--sawtooth"), ([], {"keep_prediction": "sawtooth"}))
+
+    def test_leak_is_found_among_things_that_look_like_one(self):
+        findings, rows = self.sample("--leak", "--cache", "--sawtooth", "--oom")
+        self.assertEqual(findings, [("leak", "remember_metrics", 192 * KIB, STEPS)])
+        self.assertEqual(rows, {"remember_metrics": "leak", "look_up_embedding": "growing cache",
+                                "keep_prediction": "sawtooth"})
+
+
+class SampleOnPool(Sample, Recorded):
+    device = "pool"
+
+
+class SampleOnOpenCL(Sample, Recorded):
+    device = "opencl"
+
+    @classmethod
+    def setUpClass(cls):
+        if subprocess.run([SAMPLE, "--device", "opencl", "--steps", "0"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+            raise unittest.SkipTest("this machine has no OpenCL platform")
+
+
+class OneBufferInOneStep(Recorded):
+    """A real device allocator: exactly the buffer that one step forgot, and nothing else."""
+
+    def check(self, name):
+        program = os.path.join(OPENCL_PROGRAMS, name)
+        if not OPENCL_PROGRAMS or subprocess.run(program, stdout=subprocess.DEVNULL).returncode == 77:
+            self.skipTest("this machine has no OpenCL platform")
+        ran, _, report = self.leaks_of(program)
+        self.assertEqual(ran, 0)
+        rows = [(row["site"].split("+")[0], row["alive_bytes"], row["alive_count"],
+                 row["birth_steps"], row["alive_bytes_by_step"])
+                for row in report["tables"]["leaks"]]
+        self.assertEqual(rows, [("forget_metrics", 48 * KIB, 1, "1 of 5",
+                                 [0, 0, 48 * KIB, 48 * KIB, 48 * KIB])])
+
+    def test_of_a_linked_program(self):
+        self.check("opencl_linked")
+
+    def test_of_a_program_that_calls_through_pointers(self):
+        self.check("opencl_pointers")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
