@@ -6,6 +6,7 @@
 #include "model.h"
 
 #include "device.h"
+#include "steps.h"
 
 void load_weights(struct layer *layer)
 {
@@ -43,17 +44,22 @@ void zero_gradients(struct model *model)
 
 void forward_layer(struct layer *layer)
 {
-    void *workspace = device_alloc(WORKSPACE_BYTES);
+    void *workspace;
 
+    operator_begin("aten::linear");
+    workspace = device_alloc(WORKSPACE_BYTES);
     layer->activations = device_alloc(ACTIVATION_BYTES);
     device_free(workspace);
+    operator_end("aten::linear");
 }
 
 void backward_layer(struct layer *layer)
 {
+    operator_begin("aten::linear_backward");
     layer->gradients = device_alloc(WEIGHT_BYTES);
     device_free(layer->activations);
     layer->activations = NULL;
+    operator_end("aten::linear_backward");
 }
 
 void optimizer_step(struct layer *layer)

@@ -10,7 +10,7 @@ enum {
     KIB = 1024,
     LAYERS = 6,
     WEIGHT_BYTES = 2048 * KIB,     /* a layer; its gradients and each moment are as large */
-    ACTIVATION_BYTES = 1024 * KIB, /* a layer */
+    ACTIVATION_BYTES = 4096 * KIB, /* a layer */
     WORKSPACE_BYTES = 3072 * KIB,
     BATCH_BYTES = 768 * KIB
 };

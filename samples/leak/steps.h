@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Says where a step begins and ends: as Ascend programs do, by an mstx range called "step start";
- * without mstx, by mt_step_begin and mt_step_end.
+ * Says what the program is at, as PyTorch programs on Ascend do: a step is an mstx range called
+ * "step start", an operator is between two mstx marks. Without mstx, steps are told by
+ * memtide/tracer.h, and operators are not told.
  */
 #ifndef LEAK_SAMPLE_STEPS_H
 #define LEAK_SAMPLE_STEPS_H
@@ -9,5 +10,7 @@
 void steps_open(void);
 void step_begin(void);
 void step_end(void);
+void operator_begin(const char *name);
+void operator_end(const char *name);
 
 #endif
