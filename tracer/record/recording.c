@@ -44,12 +44,17 @@ void recording_count_lost(enum mt_lost reason, uint64_t count)
         __atomic_fetch_add(&header->lost_counts[reason], count, __ATOMIC_RELAXED);
 }
 
+/* Two numbers that belong together: written by one thread at a time, and somebody else's will do. */
 void recording_calibrate(void)
 {
+    static atomic_flag is_busy = ATOMIC_FLAG_INIT;
     struct mt_file_header *header = recording_header();
 
+    if (atomic_flag_test_and_set_explicit(&is_busy, memory_order_acquire))
+        return;
     header->last_monotonic_ns = clock_now_ns(CLOCK_MONOTONIC);
     header->last_ticks = clock_ticks();
+    atomic_flag_clear_explicit(&is_busy, memory_order_release);
 }
 
 void recording_note_clocks(void)
