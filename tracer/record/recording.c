@@ -25,6 +25,7 @@ struct recording_state recording_state;
 static _Atomic int phase;
 static pid_t owner;
 static uint64_t last_generation;
+static atomic_flag is_calibrating = ATOMIC_FLAG_INIT;
 
 bool recording_is_impossible(void)
 {
@@ -47,14 +48,13 @@ void recording_count_lost(enum mt_lost reason, uint64_t count)
 /* Two numbers that belong together: written by one thread at a time, and somebody else's will do. */
 void recording_calibrate(void)
 {
-    static atomic_flag is_busy = ATOMIC_FLAG_INIT;
     struct mt_file_header *header = recording_header();
 
-    if (atomic_flag_test_and_set_explicit(&is_busy, memory_order_acquire))
+    if (atomic_flag_test_and_set_explicit(&is_calibrating, memory_order_acquire))
         return;
     header->last_monotonic_ns = clock_now_ns(CLOCK_MONOTONIC);
     header->last_ticks = clock_ticks();
-    atomic_flag_clear_explicit(&is_busy, memory_order_release);
+    atomic_flag_clear_explicit(&is_calibrating, memory_order_release);
 }
 
 void recording_note_clocks(void)
@@ -101,6 +101,7 @@ static bool begin_in_child(const struct recording_setup *setup)
 
     trace_files_forget(&recording_state.files);
     drain_forget();
+    atomic_flag_clear(&is_calibrating);
     atomic_store(&recording_state.rings, NULL);
     atomic_store(&recording_state.stream_count, 0);
     recording_state.files.header = NULL;
