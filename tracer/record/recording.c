@@ -155,9 +155,12 @@ void recording_finish(void)
 {
     if (atomic_load(&phase) != RUNNING || owner != getpid())
         return;
+    recording_note_clocks(); /* takes a ring if this thread has none */
+    thread_state.inside |= IS_OURS;
     drain_thread_stop();
     modules_record_changes();
     recording_calibrate();
     drain_all();
     trace_files_close(&recording_state.files);
+    thread_state.inside &= ~(uint32_t)IS_OURS;
 }
