@@ -58,6 +58,11 @@ int aclrtResetDevice(int32_t device)
     return 0;
 }
 
+int aclrtResetDeviceForce(int32_t device)
+{
+    return aclrtResetDevice(device);
+}
+
 int aclrtGetDevice(int32_t *device)
 {
     if (thread_device < 0)
@@ -108,6 +113,12 @@ int aclrtMallocWithCfg(void **address, size_t size, int policy, struct acl_mallo
     return rtsMalloc(address, size, policy, 0, config);
 }
 
+int aclrtMallocForTaskScheduler(void **address, size_t size, int policy,
+                                struct acl_malloc_config *config)
+{
+    return rtsMalloc(address, size, policy, 0, config);
+}
+
 int aclrtMemAllocManaged(void **address, uint64_t size, uint32_t flag)
 {
     return rtMemAllocManaged(address, size, flag, MODULE_APP);
@@ -137,6 +148,17 @@ int aclrtMallocHostWithCfg(void **address, uint64_t size, struct acl_malloc_conf
 int aclrtFreeHost(void *address)
 {
     return rtFreeHost(address);
+}
+
+int aclrtFreeHostWithDevSync(void *address)
+{
+    return rtFreeHost(address);
+}
+
+int aclrtReserveMemAddressNoUCMemory(void **address, size_t size, size_t alignment, void *wanted,
+                                     uint64_t flags)
+{
+    return rtReserveMemAddress(address, size, alignment, wanted, flags);
 }
 
 int aclrtReserveMemAddress(void **address, size_t size, size_t alignment, void *wanted,
@@ -200,6 +222,12 @@ int aclrtHostRegisterV2(void *source, uint64_t size, uint32_t flag)
     return halHostRegister(source, size, flag, (uint32_t)physical_of(thread_device), NULL)
                ? RT_STATUS_INVALID_PARAMETER
                : 0;
+}
+
+int aclrtHostRegister(void *source, uint64_t size, int type, void **address)
+{
+    *address = source;
+    return aclrtHostRegisterV2(source, size, (uint32_t)type);
 }
 
 int aclrtHostUnregister(void *source)
@@ -342,10 +370,28 @@ int aclrtGetFunctionName(void *function, uint32_t name_size, char *name)
     return 0;
 }
 
+/* All launches are done in libacl_rt_impl.so. */
+
+int aclrtLaunchKernel(void *function, uint32_t blocks, const void *data, size_t size, void *stream)
+{
+    return aclrtLaunchKernelImpl(function, blocks, data, size, stream);
+}
+
+int aclrtLaunchKernelV2(void *function, uint32_t blocks, const void *data, size_t size,
+                        void *config, void *stream)
+{
+    return aclrtLaunchKernelV2Impl(function, blocks, data, size, config, stream);
+}
+
 int aclrtLaunchKernelWithConfig(void *function, uint32_t blocks, void *stream, void *config,
                                 void *arguments, void *reserved)
 {
-    (void)config;
-    (void)reserved;
-    return rtLaunchKernelByFuncHandleV2(function, blocks, arguments, stream, NULL);
+    return aclrtLaunchKernelWithConfigImpl(function, blocks, stream, config, arguments, reserved);
+}
+
+int aclrtLaunchKernelWithHostArgs(void *function, uint32_t blocks, void *stream, void *config,
+                                  void *data, size_t size, void *places, size_t place_count)
+{
+    return aclrtLaunchKernelWithHostArgsImpl(function, blocks, stream, config, data, size, places,
+                                             place_count);
 }

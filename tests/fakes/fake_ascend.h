@@ -5,6 +5,7 @@
  *
  *   libascendcl.so   the runtime API under its old name; the same code as
  *   libacl_rt.so     the runtime API: aclrt* calls rt*
+ *   libacl_rt_impl.so  its kernel launches
  *   libruntime.so    rt* calls hal*
  *   libascend_hal.so the driver, where all memory comes from
  *
@@ -73,11 +74,30 @@ int rtMapMem(void *address, size_t size, size_t offset, void *handle, uint64_t f
 int rtUnmapMem(void *address);
 int rtsMalloc(void **address, uint64_t size, int policy, int advise,
               struct acl_malloc_config *config);
+int rtMemAlloc(void **address, uint64_t size, int policy, int advise,
+               struct acl_malloc_config *config);
 int rtsFree(void *address);
+int rtFreeWithDevSync(void *address);
+int rtsMallocHost(void **address, uint64_t size, const struct acl_malloc_config *config);
+int rtsFreeHost(void *address);
+int rtFreeHostWithDevSync(void *address);
+int rtsMemMallocPhysical(void **handle, size_t size, int policy, struct acl_malloc_config *config);
+int rtsMemFreePhysical(void **handle);
+int rtsMemReserveAddress(void **address, size_t size, int policy, void *wanted,
+                         struct acl_malloc_config *config);
+int rtsMemFreeAddress(void **address);
+int rtsMemMap(void *address, size_t size, size_t offset, void *handle, uint64_t flags);
+int rtsMemUnmap(void *address);
+int rtDeviceReset(int32_t device);
 int rtFunctionRegister(void *binary, const void *stub, const char *name, const void *extra,
                        uint32_t mode);
 int rtKernelLaunch(const void *stub, uint32_t blocks, void *arguments, uint32_t size,
                    void *description, void *stream);
+int rtKernelLaunchWithFlagV2(const void *stub, uint32_t blocks, void *arguments, void *description,
+                             void *stream, uint32_t flags, const void *task);
+int rtKernelLaunchWithHandleV2(void *handle, uint64_t tiling, uint32_t blocks, void *arguments,
+                               void *description, void *stream, const void *task);
+int rtLaunchKernelByFuncHandle(void *function, uint32_t blocks, void *arguments, void *stream);
 int rtAicpuKernelLaunchExWithArgs(uint32_t type, const char *name, uint32_t blocks,
                                   const void *arguments, void *description, void *stream,
                                   uint32_t flags);
@@ -90,18 +110,24 @@ int aclInit(const char *config_path);
 int aclFinalize(void);
 int aclrtSetDevice(int32_t device);
 int aclrtResetDevice(int32_t device);
+int aclrtResetDeviceForce(int32_t device);
 int aclrtGetDevice(int32_t *device);
 int aclrtGetCurrentContext(void **context);
 int aclrtMalloc(void **address, size_t size, int policy);
 int aclrtMallocAlign32(void **address, size_t size, int policy);
 int aclrtMallocCached(void **address, size_t size, int policy);
 int aclrtMallocWithCfg(void **address, size_t size, int policy, struct acl_malloc_config *config);
+int aclrtMallocForTaskScheduler(void **address, size_t size, int policy,
+                                struct acl_malloc_config *config);
 int aclrtMemAllocManaged(void **address, uint64_t size, uint32_t flag);
 int aclrtFree(void *address);
 int aclrtFreeWithDevSync(void *address);
 int aclrtMallocHost(void **address, size_t size);
 int aclrtMallocHostWithCfg(void **address, uint64_t size, struct acl_malloc_config *config);
 int aclrtFreeHost(void *address);
+int aclrtFreeHostWithDevSync(void *address);
+int aclrtReserveMemAddressNoUCMemory(void **address, size_t size, size_t alignment, void *wanted,
+                                     uint64_t flags);
 int aclrtReserveMemAddress(void **address, size_t size, size_t alignment, void *wanted,
                            uint64_t flags);
 int aclrtReleaseMemAddress(void *address);
@@ -113,6 +139,7 @@ int aclrtUnmapMem(void *address);
 int aclrtMemRetainAllocationHandle(void *address, void **handle);
 int aclrtMemExportToShareableHandle(void *handle, int type, uint64_t flags, uint64_t *shared);
 int aclrtMemImportFromShareableHandle(uint64_t shared, int32_t device, void **handle);
+int aclrtHostRegister(void *source, uint64_t size, int type, void **address);
 int aclrtHostRegisterV2(void *source, uint64_t size, uint32_t flag);
 int aclrtHostUnregister(void *source);
 int aclrtIpcMemGetExportKey(void *address, size_t size, char *key, size_t key_size, uint64_t flags);
@@ -124,7 +151,20 @@ int aclrtMemPoolMallocAsync(void **address, size_t size, void *pool, void *strea
 int aclrtMemPoolFreeAsync(void *address, void *stream);
 int aclrtGetMemInfo(int attribute, size_t *free_size, size_t *total_size);
 int aclrtGetFunctionName(void *function, uint32_t name_size, char *name);
+int aclrtLaunchKernel(void *function, uint32_t blocks, const void *data, size_t size, void *stream);
+int aclrtLaunchKernelV2(void *function, uint32_t blocks, const void *data, size_t size,
+                        void *config, void *stream);
 int aclrtLaunchKernelWithConfig(void *function, uint32_t blocks, void *stream, void *config,
                                 void *arguments, void *reserved);
+int aclrtLaunchKernelWithHostArgs(void *function, uint32_t blocks, void *stream, void *config,
+                                  void *data, size_t size, void *places, size_t place_count);
+int aclrtLaunchKernelImpl(void *function, uint32_t blocks, const void *data, size_t size,
+                          void *stream);
+int aclrtLaunchKernelV2Impl(void *function, uint32_t blocks, const void *data, size_t size,
+                            void *config, void *stream);
+int aclrtLaunchKernelWithConfigImpl(void *function, uint32_t blocks, void *stream, void *config,
+                                    void *arguments, void *reserved);
+int aclrtLaunchKernelWithHostArgsImpl(void *function, uint32_t blocks, void *stream, void *config,
+                                      void *data, size_t size, void *places, size_t place_count);
 
 #endif

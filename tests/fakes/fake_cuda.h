@@ -21,7 +21,10 @@ int cuMemAllocPitch_v2(uint64_t *address, size_t *pitch, size_t width, size_t he
 int cuMemAllocManaged(uint64_t *address, size_t size, unsigned flags);
 int cuMemAllocAsync(uint64_t *address, size_t size, void *stream);
 int cuMemAllocAsync_ptsz(uint64_t *address, size_t size, void *stream);
+int cuMemAllocFromPoolAsync(uint64_t *address, size_t size, void *pool, void *stream);
+int cuMemAllocFromPoolAsync_ptsz(uint64_t *address, size_t size, void *pool, void *stream);
 int cuMemFree_v2(uint64_t address);
+int cuMemFreeAsync_ptsz(uint64_t address, void *stream);
 int cuMemFreeAsync(uint64_t address, void *stream);
 int cuMemAllocHost_v2(void **address, size_t size);
 int cuMemHostAlloc(void **address, size_t size, unsigned flags);
@@ -31,6 +34,8 @@ int cuMemHostUnregister(void *address);
 int cuMemCreate(uint64_t *handle, size_t size, const struct cuda_memory_property *property,
                 unsigned long long flags);
 int cuMemRetainAllocationHandle(uint64_t *handle, void *address);
+int cuMemExportToShareableHandle(void *shared, uint64_t handle, int type, unsigned long long flags);
+int cuMemImportFromShareableHandle(uint64_t *handle, void *shared, int type);
 int cuMemRelease(uint64_t handle);
 int cuMemAddressReserve(uint64_t *address, size_t size, size_t alignment, uint64_t wanted,
                         unsigned long long flags);
@@ -39,6 +44,9 @@ int cuMemMap(uint64_t address, size_t size, size_t offset, uint64_t handle,
              unsigned long long flags);
 int cuMemUnmap(uint64_t address, size_t size);
 int cuArrayCreate_v2(void **array, const struct cuda_array *description);
+int cuArray3DCreate_v2(void **array, const struct cuda_array_3d *description);
+int cuIpcOpenMemHandle_v2(uint64_t *address, struct cuda_ipc_handle handle, unsigned flags);
+int cuIpcCloseMemHandle(uint64_t address);
 int cuArrayDestroy(void *array);
 int cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags);
 int cuGetProcAddress_v2(const char *symbol, void **function, int version, uint64_t flags,
@@ -65,7 +73,11 @@ int cudaMallocManaged(void **address, size_t size, unsigned flags);
 int cudaMallocPitch(void **address, size_t *pitch, size_t width, size_t height);
 int cudaMalloc3D(struct cuda_pitched *pitched, struct cuda_extent extent);
 int cudaMallocAsync(void **address, size_t size, void *stream);
+int cudaMallocAsync_ptsz(void **address, size_t size, void *stream);
+int cudaMallocFromPoolAsync(void **address, size_t size, void *pool, void *stream);
+int cudaMallocFromPoolAsync_ptsz(void **address, size_t size, void *pool, void *stream);
 int cudaFree(void *address);
+int cudaFreeAsync_ptsz(void *address, void *stream);
 int cudaFreeAsync(void *address, void *stream);
 int cudaMallocHost(void **address, size_t size);
 int cudaHostAlloc(void **address, size_t size, unsigned flags);
@@ -74,7 +86,15 @@ int cudaHostRegister(void *address, size_t size, unsigned flags);
 int cudaHostUnregister(void *address);
 int cudaMallocArray(void **array, const struct cuda_channels *channels, size_t width, size_t height,
                     unsigned flags);
+int cudaMalloc3DArray(void **array, const struct cuda_channels *channels, struct cuda_extent extent,
+                      unsigned flags);
 int cudaFreeArray(void *array);
+int cudaIpcOpenMemHandle(void **address, struct cuda_ipc_handle handle, unsigned flags);
+int cudaIpcCloseMemHandle(void *address);
+int cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function, unsigned long long flags,
+                                 int *result);
+int cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
+                                     unsigned long long flags, int *result);
 int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long long flags,
                             int *result);
 

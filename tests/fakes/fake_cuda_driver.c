@@ -19,6 +19,8 @@ static struct fake_memory host = FAKE_MEMORY(0, UINT64_MAX);
 static struct fake_memory registered = FAKE_MEMORY(0, UINT64_MAX);
 static struct fake_memory arrays = FAKE_MEMORY(UINT64_C(0x660000000000), UINT64_C(1) << 40);
 
+static struct fake_memory opened = FAKE_MEMORY(UINT64_C(0x650000000000), UINT64_C(1) << 40);
+
 static _Atomic int primary_holders[FAKE_CUDA_DEVICES];
 static char contexts[FAKE_CUDA_DEVICES]; /* a context is the address of one */
 static atomic_uint contexts_made;
@@ -27,10 +29,11 @@ static atomic_bool refuses_next_free;
 static __thread void *stack[STACK_MAX];
 static __thread size_t depth;
 
-__attribute__((constructor)) static void capacity_read(void)
+__attribute__((constructor)) static void driver_start(void)
 {
     const char *text = getenv("FAKE_CUDA_MEMORY");
 
+    fake_physical_start_at(UINT64_C(0x6600000000), UINT64_C(0x740000000000));
     for (size_t i = 0; text && i < FAKE_CUDA_DEVICES; i++)
         devices[i].capacity_bytes = strtoull(text, NULL, 10);
 }
@@ -153,6 +156,17 @@ int cuMemAllocAsync_ptsz(uint64_t *address, size_t size, void *stream)
     return cuMemAllocAsync(address, size, stream);
 }
 
+int cuMemAllocFromPoolAsync(uint64_t *address, size_t size, void *pool, void *stream)
+{
+    (void)pool;
+    return cuMemAllocAsync(address, size, stream);
+}
+
+int cuMemAllocFromPoolAsync_ptsz(uint64_t *address, size_t size, void *pool, void *stream)
+{
+    return cuMemAllocFromPoolAsync(address, size, pool, stream);
+}
+
 int cuMemFree_v2(uint64_t address)
 {
     if (!address)
@@ -169,6 +183,11 @@ int cuMemFreeAsync(uint64_t address, void *stream)
 {
     (void)stream;
     return cuMemFree_v2(address);
+}
+
+int cuMemFreeAsync_ptsz(uint64_t address, void *stream)
+{
+    return cuMemFreeAsync(address, stream);
 }
 
 int cuMemHostAlloc(void **address, size_t size, unsigned flags)
@@ -220,6 +239,19 @@ int cuMemRetainAllocationHandle(uint64_t *handle, void *address)
     return status_of(fake_physical_retain_at((uintptr_t)address, handle));
 }
 
+int cuMemExportToShareableHandle(void *shared, uint64_t handle, int type, unsigned long long flags)
+{
+    (void)type;
+    (void)flags;
+    return status_of(fake_physical_export(handle, shared));
+}
+
+int cuMemImportFromShareableHandle(uint64_t *handle, void *shared, int type)
+{
+    (void)type;
+    return status_of(fake_physical_import((uintptr_t)shared, handle));
+}
+
 int cuMemRelease(uint64_t handle)
 {
     return status_of(fake_physical_release(handle));
@@ -268,6 +300,27 @@ int cuArrayCreate_v2(void **array, const struct cuda_array *description)
     return number ? 0 : CUDA_STATUS_OUT_OF_MEMORY;
 }
 
+int cuArray3DCreate_v2(void **array, const struct cuda_array_3d *description)
+{
+    struct cuda_array flat = {.width = description ? description->width : 0};
+
+    return cuArrayCreate_v2(array, &flat);
+}
+
+/* Opened memory has an address of its own. */
+int cuIpcOpenMemHandle_v2(uint64_t *address, struct cuda_ipc_handle handle, unsigned flags)
+{
+    (void)handle;
+    (void)flags;
+    *address = fake_memory_alloc(&opened, 4096, 4096, 0);
+    return *address ? 0 : CUDA_STATUS_OUT_OF_MEMORY;
+}
+
+int cuIpcCloseMemHandle(uint64_t address)
+{
+    return fake_memory_free(&opened, address, NULL) ? 0 : CUDA_STATUS_INVALID_VALUE;
+}
+
 int cuArrayDestroy(void *array)
 {
     return fake_memory_free(&arrays, (uintptr_t)array, NULL) ? 0 : CUDA_STATUS_INVALID_VALUE;
@@ -282,6 +335,9 @@ static const struct {
     {"cuMemAllocPitch", cuMemAllocPitch_v2, NULL},
     {"cuMemAllocManaged", cuMemAllocManaged, NULL},
     {"cuMemAllocAsync", cuMemAllocAsync, cuMemAllocAsync_ptsz},
+    {"cuMemAllocFromPoolAsync", cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync_ptsz},
+    {"cuIpcOpenMemHandle", cuIpcOpenMemHandle_v2, NULL},
+    {"cuIpcCloseMemHandle", cuIpcCloseMemHandle, NULL},
     {"cuMemFree", cuMemFree_v2, NULL},
     {"cuMemFreeAsync", cuMemFreeAsync, NULL},
     {"cuMemAllocHost", cuMemAllocHost_v2, NULL},

@@ -121,6 +121,29 @@ int cudaMallocAsync(void **address, size_t size, void *stream)
     return status;
 }
 
+int cudaMallocAsync_ptsz(void **address, size_t size, void *stream)
+{
+    return cudaMallocAsync(address, size, stream);
+}
+
+int cudaMallocFromPoolAsync(void **address, size_t size, void *pool, void *stream)
+{
+    int (*alloc)(uint64_t *, size_t, void *, void *) = driver("cuMemAllocFromPoolAsync");
+    uint64_t found = 0;
+    int status = bind();
+
+    if (status == 0)
+        status = alloc(&found, size, pool, stream);
+    if (status == 0)
+        *address = (void *)(uintptr_t)found;
+    return status;
+}
+
+int cudaMallocFromPoolAsync_ptsz(void **address, size_t size, void *pool, void *stream)
+{
+    return cudaMallocFromPoolAsync(address, size, pool, stream);
+}
+
 int cudaFree(void *address)
 {
     int (*release)(uint64_t) = driver("cuMemFree");
@@ -134,6 +157,11 @@ int cudaFreeAsync(void *address, void *stream)
     int (*release)(uint64_t, void *) = driver("cuMemFreeAsync");
 
     return release((uintptr_t)address, stream);
+}
+
+int cudaFreeAsync_ptsz(void *address, void *stream)
+{
+    return cudaFreeAsync(address, stream);
 }
 
 int cudaHostAlloc(void **address, size_t size, unsigned flags)
@@ -182,6 +210,29 @@ int cudaMallocArray(void **array, const struct cuda_channels *channels, size_t w
     return status == 0 ? create(array, &description) : status;
 }
 
+int cudaMalloc3DArray(void **array, const struct cuda_channels *channels, struct cuda_extent extent,
+                      unsigned flags)
+{
+    return cudaMallocArray(array, channels, extent.width, extent.height * extent.depth, flags);
+}
+
+int cudaIpcOpenMemHandle(void **address, struct cuda_ipc_handle handle, unsigned flags)
+{
+    int (*open)(uint64_t *, struct cuda_ipc_handle, unsigned) = driver("cuIpcOpenMemHandle");
+    uint64_t found = 0;
+    int status = open(&found, handle, flags);
+
+    *address = (void *)(uintptr_t)found;
+    return status;
+}
+
+int cudaIpcCloseMemHandle(void *address)
+{
+    int (*close)(uint64_t) = driver("cuIpcCloseMemHandle");
+
+    return close((uintptr_t)address);
+}
+
 int cudaFreeArray(void *array)
 {
     int (*destroy)(void *) = driver("cuArrayDestroy");
@@ -193,4 +244,17 @@ int cudaGetDriverEntryPoint(const char *symbol, void **function, unsigned long l
                             int *result)
 {
     return cuGetProcAddress_v2(symbol, function, DRIVER_VERSION, flags, result);
+}
+
+int cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function, unsigned long long flags,
+                                 int *result)
+{
+    return cuGetProcAddress_v2(symbol, function, DRIVER_VERSION,
+                               flags ? flags : CUDA_PER_THREAD_STREAM, result);
+}
+
+int cudaGetDriverEntryPointByVersion(const char *symbol, void **function, unsigned version,
+                                     unsigned long long flags, int *result)
+{
+    return cuGetProcAddress_v2(symbol, function, (int)version, flags, result);
 }

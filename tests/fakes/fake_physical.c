@@ -4,8 +4,6 @@
 
 enum { HANDLES_MAX = 65536, HANDLE_STEP = 64 };
 
-#define HANDLE_BASE UINT64_C(0x5500000000)
-
 struct piece {
     struct fake_memory *memory;
     uint64_t address; /* its room in the memory */
@@ -17,6 +15,7 @@ struct handle {
     uint32_t references;
 };
 
+static uint64_t handle_base = UINT64_C(0x5500000000);
 static struct fake_memory addresses = FAKE_MEMORY(UINT64_C(0x700000000000), UINT64_C(1) << 44);
 static struct fake_memory mappings = FAKE_MEMORY(0, UINT64_MAX);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -24,12 +23,18 @@ static struct piece pieces[HANDLES_MAX];
 static struct handle handles[HANDLES_MAX];
 static size_t piece_count, handle_count, live_pieces;
 
+void fake_physical_start_at(uint64_t first_handle, uint64_t first_address)
+{
+    handle_base = first_handle;
+    addresses.base = first_address;
+}
+
 /* NULL for what is no live handle. */
 static struct handle *handle_of(uint64_t number)
 {
-    uint64_t index = (number - HANDLE_BASE) / HANDLE_STEP;
+    uint64_t index = (number - handle_base) / HANDLE_STEP;
 
-    if (number < HANDLE_BASE || (number - HANDLE_BASE) % HANDLE_STEP || index >= handle_count ||
+    if (number < handle_base || (number - handle_base) % HANDLE_STEP || index >= handle_count ||
         !handles[index].references)
         return NULL;
     return &handles[index];
@@ -39,7 +44,7 @@ static uint64_t handle_add(struct piece *piece)
 {
     handles[handle_count] = (struct handle){piece, 1};
     piece->holders++;
-    return HANDLE_BASE + HANDLE_STEP * handle_count++;
+    return handle_base + HANDLE_STEP * handle_count++;
 }
 
 static void piece_drop(struct piece *piece)
@@ -178,7 +183,7 @@ enum fake_result fake_virtual_unmap(uint64_t address)
 
     pthread_mutex_lock(&lock);
     if (fake_memory_free(&mappings, address, &mapping)) {
-        piece_drop(handles[(mapping.tag - HANDLE_BASE) / HANDLE_STEP].piece);
+        piece_drop(handles[(mapping.tag - handle_base) / HANDLE_STEP].piece);
         result = FAKE_OK;
     }
     pthread_mutex_unlock(&lock);

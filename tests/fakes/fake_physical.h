@@ -13,6 +13,9 @@
 
 enum fake_result { FAKE_OK, FAKE_INVALID, FAKE_FULL };
 
+/* Before anything else, so that two drivers in one program do not use the same numbers. */
+void fake_physical_start_at(uint64_t first_handle, uint64_t first_address);
+
 /* Memory of one device: `memory` counts the bytes; handles are numbers of it. */
 enum fake_result fake_physical_create(struct fake_memory *memory, uint64_t size_bytes,
                                       uint64_t *handle);

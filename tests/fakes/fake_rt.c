@@ -135,9 +135,88 @@ int rtsMalloc(void **address, uint64_t size, int policy, int advise,
                         policy == ACL_POLICY_HUGE_ONLY ? HAL_PAGE_HUGE_FLAG : 0, module);
 }
 
+int rtMemAlloc(void **address, uint64_t size, int policy, int advise,
+               struct acl_malloc_config *config)
+{
+    return rtsMalloc(address, size, policy, advise, config);
+}
+
 int rtsFree(void *address)
 {
     return rtFree(address);
+}
+
+int rtFreeWithDevSync(void *address)
+{
+    return rtFree(address);
+}
+
+int rtsMallocHost(void **address, uint64_t size, const struct acl_malloc_config *config)
+{
+    (void)config;
+    return rtMallocHost(address, size, MODULE_RUNTIME);
+}
+
+int rtsFreeHost(void *address)
+{
+    return rtFree(address);
+}
+
+int rtFreeHostWithDevSync(void *address)
+{
+    return rtFree(address);
+}
+
+int rtsMemMallocPhysical(void **handle, size_t size, int policy, struct acl_malloc_config *config)
+{
+    struct hal_memory_property property = {
+        .side = 1, .device = (uint32_t)thread_device, .module = MODULE_RUNTIME};
+
+    (void)policy;
+    (void)config;
+    return rtMallocPhysical(handle, size, &property, 0);
+}
+
+/* The name is cleared for the caller. */
+int rtsMemFreePhysical(void **handle)
+{
+    int status = rtFreePhysical(*handle);
+
+    if (status == 0)
+        *handle = NULL;
+    return status;
+}
+
+int rtsMemReserveAddress(void **address, size_t size, int policy, void *wanted,
+                         struct acl_malloc_config *config)
+{
+    (void)policy;
+    (void)config;
+    return rtReserveMemAddress(address, size, 0, wanted, 0);
+}
+
+int rtsMemFreeAddress(void **address)
+{
+    int status = rtReleaseMemAddress(*address);
+
+    if (status == 0)
+        *address = NULL;
+    return status;
+}
+
+int rtsMemMap(void *address, size_t size, size_t offset, void *handle, uint64_t flags)
+{
+    return rtMapMem(address, size, offset, handle, flags);
+}
+
+int rtsMemUnmap(void *address)
+{
+    return rtUnmapMem(address);
+}
+
+int rtDeviceReset(int32_t device)
+{
+    return device == thread_device ? 0 : RT_STATUS_INVALID_PARAMETER;
 }
 
 /* Kernels do nothing, but they are counted. */
@@ -179,6 +258,30 @@ int rtAicpuKernelLaunchExWithArgs(uint32_t type, const char *name, uint32_t bloc
     (void)stream;
     (void)flags;
     return name && blocks ? launch() : RT_STATUS_INVALID_PARAMETER;
+}
+
+int rtKernelLaunchWithFlagV2(const void *stub, uint32_t blocks, void *arguments, void *description,
+                             void *stream, uint32_t flags, const void *task)
+{
+    (void)flags;
+    (void)task;
+    return rtKernelLaunch(stub, blocks, arguments, 0, description, stream);
+}
+
+int rtKernelLaunchWithHandleV2(void *handle, uint64_t tiling, uint32_t blocks, void *arguments,
+                               void *description, void *stream, const void *task)
+{
+    (void)tiling;
+    (void)arguments;
+    (void)description;
+    (void)stream;
+    (void)task;
+    return handle && blocks ? launch() : RT_STATUS_INVALID_PARAMETER;
+}
+
+int rtLaunchKernelByFuncHandle(void *function, uint32_t blocks, void *arguments, void *stream)
+{
+    return rtLaunchKernelByFuncHandleV2(function, blocks, arguments, stream, NULL);
 }
 
 int rtLaunchKernelByFuncHandleV2(void *function, uint32_t blocks, void *arguments, void *stream,

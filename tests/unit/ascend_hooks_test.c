@@ -294,6 +294,7 @@ static void stream_ordered_pools_hand_out_parts(void **state)
     assert_int_equal(count_of(MT_RECORD_alloc, "acl"), 1); /* what the pool took from below */
     assert_int_equal(aclrtMemPoolFreeAsync(address, NULL), 0);
     assert_int_equal(count_of(MT_RECORD_free, "acl_async"), 1);
+    assert_int_equal(count_of(MT_RECORD_free, "acl"), 0);
     assert_int_equal(aclrtMemPoolDestroy(pool), 0);
     assert_int_equal(count_of(MT_RECORD_free, "acl"), 1);
 }

@@ -13,28 +13,30 @@ static const char *const runtime_libraries[] = {"libcudart.so.13", "libcudart.so
 #define HOOK_LIBRARIES   runtime_libraries
 #include "device_hook_table.h"
 
+/* default_flags: what the call means by flags of 0. */
 static int entry_point_get(struct hook_slot *slot, const char *symbol, void **function,
-                           unsigned long long flags, int *result)
+                           unsigned long long flags, int *result, uint64_t default_flags)
 {
     int (*real)(const char *, void **, unsigned long long, int *) = hook_real(slot);
     int status = real ? real(symbol, function, flags, result) : CUDA_STATUS_NOT_INITIALISED;
 
     if (status == 0)
-        cuda_entry_point_replace(symbol, 0, flags, function);
+        cuda_entry_point_replace(symbol, 0, flags ? flags : default_flags, function);
     return status;
 }
 
 HOOK_EXPORT int cudaGetDriverEntryPoint(const char *symbol, void **function,
                                         unsigned long long flags, int *result)
 {
-    return entry_point_get(&slots.cudaGetDriverEntryPoint, symbol, function, flags, result);
+    return entry_point_get(&slots.cudaGetDriverEntryPoint, symbol, function, flags, result, 0);
 }
 
 /* For programs whose default stream is one a thread. */
 HOOK_EXPORT int cudaGetDriverEntryPoint_ptsz(const char *symbol, void **function,
                                              unsigned long long flags, int *result)
 {
-    return entry_point_get(&slots.cudaGetDriverEntryPoint_ptsz, symbol, function, flags, result);
+    return entry_point_get(&slots.cudaGetDriverEntryPoint_ptsz, symbol, function, flags, result,
+                           CUDA_PER_THREAD_STREAM);
 }
 
 HOOK_EXPORT int cudaGetDriverEntryPointByVersion(const char *symbol, void **function,

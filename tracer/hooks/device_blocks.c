@@ -144,6 +144,18 @@ static bool block_end_one(enum block_space space, uint64_t address, struct block
     return true;
 }
 
+static enum block_space space_beside(enum block_space space)
+{
+    switch (space) {
+    case SPACE_ACL_MEMORY:
+        return SPACE_ACL_ASYNC;
+    case SPACE_ACL_ASYNC:
+        return SPACE_ACL_MEMORY;
+    default:
+        return space;
+    }
+}
+
 bool device_hook_enter(enum layer layer)
 {
     return config_get()->records_device && guard_enter(layer);
@@ -193,7 +205,8 @@ void device_block_end(enum block_space space, uint64_t address, const struct tex
     ending->count = 0;
     if (!address)
         return;
-    if (!block_end_one(space, address, ending)) {
+    if (!block_end_one(space, address, ending) &&
+        !block_end_one(space_beside(space), address, ending)) {
         if (pool)
             record_free(*pool, address);
         return;

@@ -32,6 +32,7 @@ enum block_space {
     SPACE_HAL_SHARED,
     SPACE_HAL_BUFFER,
     SPACE_ACL_MEMORY,
+    SPACE_ACL_ASYNC, /* a part may start where the memory of its pool does */
     SPACE_ACL_HOST,
     SPACE_ACL_HANDLE,
     SPACE_ACL_VIRTUAL,
@@ -91,7 +92,10 @@ void device_block_hold(enum block_space space, uint64_t address);
 
 void device_block_failed(const struct device_block *block, uint64_t status);
 
-/* Before a free: `pool` is recorded for an address that nobody knows. */
+/*
+ * Before a free: `pool` is recorded for an address that nobody knows. What was allocated for a
+ * stream may be freed without one, and the reverse: such a block is found from both spaces.
+ */
 void device_block_end(enum block_space space, uint64_t address, const struct text *pool,
                       struct block_ending *ending);
 
