@@ -101,9 +101,9 @@ static void summary_print(struct model *model)
 {
     uint64_t lost = 0;
 
-    for (uint16_t i = 0; i < model_process_count(model); i++)
+    for (size_t i = 0; i < model_process_count(model); i++)
         for (int reason = 0; reason < MT_LOST_KINDS; reason++)
-            lost += model_process_at(model, i)->lost_counts[reason];
+            lost += model_process_at(model, (uint16_t)i)->lost_counts[reason];
     printf("{\"event\": \"summary\", \"processes\": %zu, \"lost\": %" PRIu64 "}\n",
            model_process_count(model), lost);
 }
