@@ -133,6 +133,12 @@ static void add_scaled(struct text_builder *text, uint64_t value, uint64_t unit)
     }
 }
 
+/* bytes / 2^bits, to nearest */
+static uint64_t rounded(uint64_t bytes, unsigned bits)
+{
+    return (bytes >> bits) + (bytes >> (bits - 1) & 1);
+}
+
 void text_add_size(struct text_builder *text, uint64_t bytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -143,8 +149,7 @@ void text_add_size(struct text_builder *text, uint64_t bytes)
         return;
     }
     /* 1023.6 KiB reads as 1.00 MiB */
-    while (unit < 5 && (bytes >> (10 * (unit + 1))) >= 1023 &&
-           bytes + (UINT64_C(1) << (10 * (unit + 1))) / 2 >= UINT64_C(1) << (10 * (unit + 2)))
+    while (unit < 5 && rounded(bytes, 10 * (unit + 1)) >= 1024)
         unit++;
     add_scaled(text, bytes, UINT64_C(1) << (10 * (unit + 1)));
     text_add_format(text, " %s", units[unit]);

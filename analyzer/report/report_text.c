@@ -44,6 +44,13 @@ static void add_change(struct text_builder *text, const struct value *value)
         text_add_count(text, magnitude);
 }
 
+/* Names come from the program: what would move the cursor is shown as a question mark. */
+static void add_words(struct text_builder *text, const char *words)
+{
+    for (; *words; words++)
+        text_add_char(text, (unsigned char)*words < 0x20 || *words == 0x7f ? '?' : *words, 1);
+}
+
 static void add_value(struct text_builder *text, const struct value *value)
 {
     switch (value->kind) {
@@ -51,7 +58,7 @@ static void add_value(struct text_builder *text, const struct value *value)
         text_add(text, "-");
         break;
     case VALUE_TEXT:
-        text_add(text, value->text);
+        add_words(text, value->text);
         break;
     case VALUE_BYTES:
         text_add_size(text, value->number);

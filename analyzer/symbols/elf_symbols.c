@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { sizeless_most_bytes = 4096 };
+
 static const uint64_t symbols_most_bytes = (uint64_t)1 << 30;
 
 struct function {
@@ -268,8 +270,9 @@ static bool elf_find(const void *state, uint64_t address, struct symbol *symbol)
     function = &symbols->functions[low - 1];
     while (function > symbols->functions && function[-1].address == function->address)
         function--;
-    /* Hand-written assembly often has no size: then it ends where the next one starts. */
-    if (function->size_bytes && address - function->address >= function->size_bytes)
+    /* Hand-written assembly often has no size: it ends where the next one starts, or soon. */
+    if (address - function->address >=
+        (function->size_bytes ? function->size_bytes : sizeless_most_bytes))
         return false;
     symbol->name = symbols->names + function->name;
     symbol->offset_bytes = address - function->address;

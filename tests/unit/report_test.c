@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers as people read them, and a report in each format.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report.h"
+#include "text_builder.h"
+
+static const struct size_case {
+    uint64_t bytes;
+    const char *text;
+} size_cases[] = {
+    {0, "0 B"},
+    {1023, "1023 B"},
+    {1024, "1.00 KiB"},
+    {1536, "1.50 KiB"},
+    {10235, "10.0 KiB"},
+    {102348, "99.9 KiB"},
+    {102400, "100 KiB"},
+    {1048063, "1023 KiB"},
+    {1048064, "1.00 MiB"},
+    {1048576, "1.00 MiB"},
+    {UINT64_C(1610612736), "1.50 GiB"},
+    {UINT64_MAX, "16.0 EiB"},
+};
+
+static void sizes_have_three_digits(void **state)
+{
+    struct text_builder text;
+
+    (void)state;
+    text_init(&text);
+    for (size_t i = 0; i < sizeof(size_cases) / sizeof(size_cases[0]); i++) {
+        text_clear(&text);
+        text_add_size(&text, size_cases[i].bytes);
+        assert_string_equal(text_get(&text), size_cases[i].text);
+    }
+    text_clear(&text);
+    text_add_size_exact(&text, UINT64_C(1610612736));
+    assert_string_equal(text_get(&text), "1.50 GiB (1,610,612,736 B)");
+    text_release(&text);
+}
+
+static void durations_and_times_name_their_unit(void **state)
+{
+    struct text_builder text;
+
+    (void)state;
+    text_init(&text);
+    text_add_duration(&text, 512);
+    text_add(&text, " ");
+    text_add_duration(&text, 23400000);
+    text_add(&text, " ");
+    text_add_time(&text, 12345678901);
+    assert_string_equal(text_get(&text), "512 ns 23.4 ms 12.345678 s");
+    text_release(&text);
+}
+
+static struct report *example(void)
+{
+    static const struct report_column columns[] = {
+        {"site", "site"}, {"held_bytes", "held"}, {"owner", "owner"}};
+    static const uint64_t numbers[] = {1, 2, 3};
+    struct report *report;
+    struct report_table *table;
+
+    assert_int_equal(report_create("peak", &report, NULL), MT_OK);
+    report_verdict(report, 2, "second");
+    report_verdict(report, 1, "first \"quoted\"");
+    report_outcome(report, REPORT_FOUND);
+    report_outcome(report, REPORT_NO_DATA);
+    report_fact(report, "event_count", "Events", value_count(1234567));
+    report_fact(report, "hidden_bytes", NULL, value_bytes(5));
+    table = report_table(report, "held", "Who held it", NULL, columns, 3);
+    report_row(report, table,
+               (const struct value[]){value_text("main"), value_bytes(2048), value_none()});
+    report_row(report, table,
+               (const struct value[]){value_text("a\xff\n"), value_bytes(1), value_none()});
+    report_fact(report, "series", NULL,
+                value_series(report_series(report, VALUE_BYTES, numbers, 3)));
+    report_note(report, 3, "events lost");
+    return report;
+}
+
+static char *written(const struct report *report, bool (*write)(const struct report *, FILE *))
+{
+    char *text = NULL;
+    size_t size_bytes;
+    FILE *out = open_memstream(&text, &size_bytes);
+
+    assert_non_null(out);
+    assert_true(write(report, out));
+    fclose(out);
+    return text;
+}
+
+static void text_puts_the_verdict_first_and_leaves_out_empty_columns(void **state)
+{
+    struct report *report = example();
+    char *text = written(report, report_write_text);
+
+    (void)state;
+    assert_string_equal(text, "first \"quoted\"\n"
+                              "second\n"
+                              "\n"
+                              "Events  1,234,567\n"
+                              "\n"
+                              "Who held it\n"
+                              "  site      held\n"
+                              "  main  2.00 KiB\n"
+                              "  a\xff?        1 B\n"
+                              "\n"
+                              "Lost, skipped or guessed\n"
+                              "  3 events lost\n");
+    free(text);
+    report_destroy(report);
+}
+
+static void json_is_escaped_and_keeps_integers(void **state)
+{
+    struct report *report = example();
+    char *text = written(report, report_write_json);
+
+    (void)state;
+    assert_non_null(strstr(text, "\"verdict\": [\"first \\\"quoted\\\"\", \"second\"]"));
+    assert_non_null(strstr(text, "\"outcome\": \"found\""));
+    assert_non_null(strstr(text, "{\"site\": \"main\", \"held_bytes\": 2048, \"owner\": null}"));
+    assert_non_null(strstr(text, "{\"site\": \"a\\ufffd\\u000a\", \"held_bytes\": 1"));
+    assert_non_null(strstr(text, "\"hidden_bytes\": 5"));
+    assert_non_null(strstr(text, "\"series\": [1, 2, 3]"));
+    assert_non_null(strstr(text, "{\"count\": 3, \"sentence\": \"events lost\"}"));
+    free(text);
+    report_destroy(report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sizes_have_three_digits),
+        cmocka_unit_test(durations_and_times_name_their_unit),
+        cmocka_unit_test(text_puts_the_verdict_first_and_leaves_out_empty_columns),
+        cmocka_unit_test(json_is_escaped_and_keeps_integers),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
