@@ -34,6 +34,20 @@ static inline uint64_t mt_unzigzag(uint64_t value)
     return (value >> 1) ^ (0 - (value & 1));
 }
 
+/*
+ * Zigzag for addresses: sixteenths in the low 60 bits, what is left over in the high 4. Allocators
+ * align to 16, so differences get four bits shorter.
+ */
+static inline uint64_t mt_zigzag_address(uint64_t difference)
+{
+    return mt_zigzag((uint64_t)((int64_t)difference >> 4)) | difference << 60;
+}
+
+static inline uint64_t mt_unzigzag_address(uint64_t value)
+{
+    return mt_unzigzag(value & (~UINT64_C(0) >> 4)) << 4 | value >> 60;
+}
+
 /* Seven bits a byte, of a value under 2^56, and how they come together again. */
 static inline uint64_t mt_septets_spread(uint64_t value)
 {

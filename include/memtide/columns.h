@@ -24,9 +24,12 @@
  *                 is the site that followed the last two sites when they last met
  *   SIZE_AT_SITE  nothing if the hit bit is set: then it is the last size at this site
  *   NEW_ADDRESS   nothing if the hit bit is set: then it is the address that the predictor below
- *                 expects; else zigzag difference to the last address that was not expected
- *   OLD_ADDRESS   hit bit: the block was made in this chunk; the value is how many blocks were
- *                 made since; else zigzag difference to the last old address coded so
+ *                 expects; else the difference to where it expects the next fresh block
+ *   OLD_ADDRESS   hit bit: the block was made in this chunk; its age is how many blocks were made
+ *                 since, and the value is the zigzag difference to the age coded before; else the
+ *                 difference to the last old address coded so
+ *
+ * Differences of addresses are zigzag-coded in sixteenths, as in mt_zigzag_address().
  *
  * The hit bit of field p (p < 3) is bit 5 + p of the event's byte in column 0.
  *
@@ -95,8 +98,7 @@ struct mt_predictor {
     uint32_t site_count;
     uint32_t site_before, site_before_that; /* numbers */
     uint64_t newest_site;
-    uint64_t carve_address;             /* where the next fresh block is expected */
-    uint64_t unexpected_address;        /* the last new address that was coded */
+    uint32_t old_age;                   /* the last age that was coded */
     uint64_t old_address;               /* the last old address that was coded */
     uint16_t follow[MT_FOLLOW_SLOTS];   /* site number by the two before */
     uint16_t free_top[MT_SIZE_CLASSES]; /* block number freed last, by size class */
@@ -113,7 +115,8 @@ static inline void mt_predictor_reset(struct mt_predictor *p)
     p->made_count = p->site_count = 0;
     p->site_before = p->site_before_that = 0;
     p->newest_site = 0;
-    p->unexpected_address = p->old_address = 0;
+    p->old_age = 0;
+    p->old_address = 0;
     p->address[0] = 0;
     p->size_class[0] = p->free_below[0] = 0;
     p->site[0] = p->size_at_site[0] = 0;
@@ -149,10 +152,18 @@ static inline void mt_predictor_site_seen(struct mt_predictor *p, uint16_t *foll
     p->site_before = site;
 }
 
-/* Size with an allocator's header, rounded to 16; classes above 16 KiB share slots by hash. */
-static inline uint32_t mt_size_class(uint64_t size)
+/* What a block takes in most heaps: the size, 8 bytes more, in sixteenths, at least two. */
+static inline uint64_t mt_size_units(uint64_t size)
 {
     uint64_t units = (size + 23) >> 4;
+
+    return units < 2 ? 2 : units;
+}
+
+/* Classes above 16 KiB share slots by hash. */
+static inline uint32_t mt_size_class(uint64_t size)
+{
+    uint64_t units = mt_size_units(size);
 
     if (units < MT_SIZE_CLASSES / 2)
         return (uint32_t)units;
@@ -173,14 +184,19 @@ static inline uint32_t mt_predictor_made(struct mt_predictor *p, uint32_t size_c
 {
     uint32_t top = p->free_top[size_class];
     uint32_t number = ++p->made_count;
-    uint64_t behind = address + ((size + 23) & ~UINT64_C(15));
+    uint64_t behind = address + mt_size_units(size) * 16;
 
     p->free_top[size_class] = p->free_below[top];
     p->address[0] = !top | !was_hit ? behind : p->address[0];
-    p->unexpected_address = was_hit ? p->unexpected_address : address;
     p->address[number] = address;
     p->size_class[number] = (uint16_t)size_class;
     return number;
+}
+
+/* Where the next fresh block is expected. */
+static inline uint64_t mt_predictor_fresh_address(const struct mt_predictor *p)
+{
+    return p->address[0];
 }
 
 static inline void mt_predictor_freed(struct mt_predictor *p, uint32_t number)

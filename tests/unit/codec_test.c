@@ -88,12 +88,28 @@ static void zigzag_gives_small_numbers_to_small_differences(void **state)
     }
 }
 
+static void differences_of_addresses_come_back(void **state)
+{
+    static const int64_t differences[] = {
+        0, 16, -16, 32, -32, 1, -1, 15, -15, INT64_MAX, INT64_MIN, 0x7fffffffff0, 17, -17, 4096};
+
+    (void)state;
+    assert_int_equal(mt_zigzag_address(16), 2);
+    assert_int_equal(mt_zigzag_address((uint64_t)-16), 1);
+    for (size_t i = 0; i < sizeof(differences) / sizeof(differences[0]); i++) {
+        uint64_t difference = (uint64_t)differences[i];
+
+        assert_int_equal(mt_unzigzag_address(mt_zigzag_address(difference)), difference);
+    }
+}
+
 int main(void)
 {
     enum { CASES = sizeof(cases) / sizeof(cases[0]) };
-    struct CMUnitTest tests[CASES + 2] = {
+    struct CMUnitTest tests[CASES + 3] = {
         [CASES] = cmocka_unit_test(varints_come_back_at_every_length),
         [CASES + 1] = cmocka_unit_test(zigzag_gives_small_numbers_to_small_differences),
+        [CASES + 2] = cmocka_unit_test(differences_of_addresses_come_back),
     };
 
     for (size_t i = 0; i < CASES; i++)

@@ -754,7 +754,7 @@ static void unknown_records_and_columns_are_passed_over(void **state)
                                   17, 2, 240, 1, 2, /* number, bytes; 17 and 240 are unknown */
                                   30, 2, 30,        /* codes */
                                   1,  1, 1,         /* times */
-                                  32,               /* address: 16 further */
+                                  2,                /* address: 16 further */
                                   9,  9, 9,   9};
     struct mt_chunk_header header = {
         .kind = MT_CHUNK_EVENTS, .event_count = 3, .end_position = 6, .last_time = 3};

@@ -267,7 +267,7 @@ static inline unsigned put_NEW_ADDRESS(struct chunk_encoder *e, struct encoding_
     uint16_t *slot = block_slot(e, value);
 
     if (!was_hit)
-        column_put(e, column, mt_zigzag(value - p->unexpected_address));
+        column_put(e, column, mt_zigzag_address(value - mt_predictor_fresh_address(p)));
     *slot = (uint16_t)mt_predictor_made(p, size_class, value, record->size, (int)was_hit);
     return was_hit;
 }
@@ -280,11 +280,14 @@ static inline unsigned put_OLD_ADDRESS(struct chunk_encoder *e, struct encoding_
 
     (void)record;
     if (number) {
-        column_put(e, column, p->made_count - number);
+        uint32_t age = p->made_count - number;
+
+        column_put(e, column, mt_zigzag((uint64_t)age - p->old_age));
+        p->old_age = age;
         mt_predictor_freed(p, number);
         return 1;
     }
-    column_put(e, column, mt_zigzag(value - p->old_address));
+    column_put(e, column, mt_zigzag_address(value - p->old_address));
     p->old_address = value;
     return 0;
 }

@@ -162,7 +162,7 @@ static ALWAYS_INLINE bool get_new_address(struct mt_predictor *p, struct column_
     if (!is_hit) {
         if (UNLIKELY(!get_varint(column, value)))
             return false;
-        *value = p->unexpected_address + mt_unzigzag(*value);
+        *value = mt_predictor_fresh_address(p) + mt_unzigzag_address(*value);
     }
     mt_predictor_made(p, size_class, *value, size, (int)is_hit);
     return true;
@@ -174,15 +174,17 @@ static ALWAYS_INLINE bool get_old_address(struct mt_predictor *p, struct column_
     if (UNLIKELY(!get_varint(column, value)))
         return false;
     if (is_hit) {
+        uint64_t age = p->old_age + mt_unzigzag(*value);
         uint32_t number;
 
-        if (UNLIKELY(*value >= p->made_count))
+        if (UNLIKELY(age >= p->made_count))
             return false;
-        number = p->made_count - (uint32_t)*value;
+        p->old_age = (uint32_t)age;
+        number = p->made_count - (uint32_t)age;
         *value = p->address[number];
         mt_predictor_freed(p, number);
     } else {
-        *value = p->old_address + mt_unzigzag(*value);
+        *value = p->old_address + mt_unzigzag_address(*value);
         p->old_address = *value;
     }
     return true;
