@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From file to verdict: events a second of one core's time, and memory for each live block.
+ *
+ *     bench_verdict [--quick]
+ *
+ * A recording of 1e8 events is made: a set of live blocks of which a random one is freed and made
+ * anew, from 256 sites of one size each, in 100 steps, with one site that leaks. Then the question
+ * "leaks" is asked through the public interface, which reads, decodes, matches and judges; the
+ * verdict is checked. The reader runs in a child, so that its memory is its own.
+ */
+#define _GNU_SOURCE
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "memtide/analyzer.h"
+#include "trace_builder.h"
+
+enum {
+    RUNS = 5,
+    STEPS = 100,
+    SITES = 256,
+    STRIDE = 96,
+    LEAKED_PER_STEP = 3,
+    TICKS_PER_EVENT = 97,
+    SITE_BASE = 0x401000
+};
+
+struct making {
+    struct trace_builder *builder;
+    uint64_t random, ticks;
+    size_t live_count;
+};
+
+static void die(const char *what, const char *why)
+{
+    fprintf(stderr, "bench_verdict: %s: %s\n", what, why);
+    exit(1);
+}
+
+static uint32_t random_next(struct making *making)
+{
+    making->random = making->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(making->random >> 33);
+}
+
+static uint64_t next_tick(struct making *making)
+{
+    making->ticks += TICKS_PER_EVENT + random_next(making) % 32;
+    return making->ticks;
+}
+
+static void make_block(struct making *making, uint64_t slot, uint32_t site)
+{
+    struct built_block block = {.address = UINT64_C(0x555555000000) + slot * STRIDE,
+                                .size = 16 + site % 5 * 16,
+                                .site = SITE_BASE + site * 16};
+
+    trace_builder_host_alloc(making->builder, 0, next_tick(making), block);
+}
+
+/* A hot site makes most blocks, as in programs; the others share the rest. */
+static uint32_t some_site(struct making *making)
+{
+    uint32_t draw = random_next(making);
+
+    return draw % 4 ? draw / 4 % 8 : draw / 4 % (SITES - 1);
+}
+
+static void make_step(struct making *making, uint64_t step, size_t event_count, uint64_t *leaked)
+{
+    uint64_t begin[] = {step, 0};
+
+    trace_builder_push(making->builder, 0, MT_RECORD_step_begin, next_tick(making), begin);
+    for (size_t i = 0; i < event_count / 2; i++) {
+        uint64_t slot = random_next(making) % making->live_count;
+
+        trace_builder_host_free(making->builder, 0, next_tick(making),
+                                UINT64_C(0x555555000000) + slot * STRIDE);
+        make_block(making, slot, some_site(making));
+    }
+    for (int i = 0; i < LEAKED_PER_STEP; i++)
+        make_block(making, making->live_count + (*leaked)++, SITES - 1);
+    trace_builder_push(making->builder, 0, MT_RECORD_step_end, next_tick(making), &step);
+}
+
+static void make_trace(const char *folder, size_t live_count, size_t event_count)
+{
+    struct making making = {.random = 42, .live_count = live_count};
+    uint64_t leaked = 0;
+
+    making.builder = trace_builder_create(&(struct trace_builder_setup){.time_shift = 4});
+    trace_builder_thread(making.builder, 0, next_tick(&making), 1, "main");
+    for (size_t i = 0; i < live_count; i++)
+        make_block(&making, i, some_site(&making));
+    for (uint64_t step = 1; step <= STEPS; step++)
+        make_step(&making, step, event_count / STEPS, &leaked);
+    trace_builder_close(making.builder);
+    trace_builder_write(making.builder, folder);
+    trace_builder_destroy(making.builder);
+}
+
+/* Reads and judges; the answer must be the leak that was made. Returns the events read. */
+static uint64_t judge(const char *folder)
+{
+    struct mt_error error = {""};
+    struct mt_answer *answer;
+    struct mt_trace *trace;
+    uint64_t events;
+
+    if (mt_trace_open(&folder, 1, &trace, &error) != MT_OK ||
+        mt_trace_ask(trace, "leaks", NULL, &answer, &error) != MT_OK)
+        die(folder, error.message);
+    if (mt_answer_outcome(answer) != MT_OUTCOME_FOUND)
+        die(folder, "the leak was not found");
+    events = mt_trace_event_count(trace);
+    mt_answer_close(answer);
+    mt_trace_close(trace);
+    return events;
+}
+
+struct judged {
+    double events_per_us;
+    double rss_bytes;
+};
+
+/* Of this process so far: one core's time, whatever else the machine does. */
+static uint64_t processor_ns(void)
+{
+    struct timespec used;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
+}
+
+static struct judged judge_in_child(const char *folder)
+{
+    struct judged judged = {0, 0};
+    struct rusage usage;
+    int ends[2], status;
+    uint64_t facts[2];
+    pid_t child;
+
+    if (pipe(ends) != 0)
+        die("pipe", "cannot be made");
+    child = fork();
+    if (child == 0) {
+        facts[0] = judge(folder);
+        facts[1] = processor_ns();
+        _exit(write(ends[1], facts, sizeof(facts)) != sizeof(facts));
+    }
+    close(ends[1]);
+    if (read(ends[0], facts, sizeof(facts)) != sizeof(facts))
+        die("child", "no verdict");
+    close(ends[0]);
+    wait4(child, &status, 0, &usage);
+    judged.events_per_us = (double)facts[0] * 1e3 / (double)facts[1];
+    judged.rss_bytes = (double)usage.ru_maxrss * 1024;
+    return judged;
+}
+
+static void measure(size_t live_count, size_t event_count, size_t runs)
+{
+    char folder[] = "/var/tmp/memtide-bench-XXXXXX", name[128], command[128];
+    double speeds[RUNS], memory[RUNS];
+    pid_t maker;
+
+    if (!mkdtemp(folder))
+        die(folder, "cannot be made");
+    maker = fork(); /* its memory must not be counted as the reader's */
+    if (maker == 0) {
+        make_trace(folder, live_count, event_count);
+        _exit(0);
+    }
+    waitpid(maker, NULL, 0);
+    for (size_t i = 0; i < runs; i++) {
+        struct judged judged = judge_in_child(folder);
+
+        speeds[i] = judged.events_per_us;
+        memory[i] = judged.rss_bytes / 1048576;
+    }
+    snprintf(name, sizeof(name), "file to verdict, %zu events, %zu live blocks", event_count,
+             live_count);
+    bench_report(name, "million events/s", speeds, runs);
+    snprintf(name, sizeof(name), "memory, %zu events, %zu live blocks", event_count, live_count);
+    bench_report(name, "MiB", memory, runs);
+    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    if (system(command) != 0)
+        die(folder, "cannot be removed");
+}
+
+int main(int argc, char **argv)
+{
+    bool is_quick = bench_is_quick(argc, argv);
+    size_t events = is_quick ? 400000 : 100000000;
+
+    measure(10000, events, is_quick ? 1 : RUNS);
+    measure(is_quick ? 50000 : 1000000, events, is_quick ? 1 : RUNS);
+    return 0;
+}
