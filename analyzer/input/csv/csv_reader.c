@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the end of a row first, then splits it.
+ *
+ * Most rows have no quote: two memchr find that out and their end. Splitting happens in a row that
+ * is complete in the buffer, so quotes can be taken out in place.
+ */
+#include "csv_reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { least_buffer_bytes = 4096 };
+
+enum mt_result csv_reader_init(struct csv_reader *reader, int descriptor, size_t buffer_bytes,
+                               struct mt_error *error)
+{
+    if (buffer_bytes < least_buffer_bytes)
+        buffer_bytes = least_buffer_bytes;
+    *reader = (struct csv_reader){.descriptor = descriptor,
+                                  .buffer = malloc(buffer_bytes),
+                                  .capacity_bytes = buffer_bytes,
+                                  .limit_bytes = UINT64_MAX,
+                                  .line = 1};
+    if (!reader->buffer)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to read a csv file");
+    return MT_OK;
+}
+
+void csv_reader_release(struct csv_reader *reader)
+{
+    free(reader->buffer);
+    reader->buffer = NULL;
+}
+
+void csv_reader_seek(struct csv_reader *reader, uint64_t offset_bytes, uint64_t limit_bytes,
+                     uint64_t line)
+{
+    reader->begin = reader->end = 0;
+    reader->offset_bytes = offset_bytes;
+    reader->limit_bytes = limit_bytes;
+    reader->line = line;
+    reader->is_file_over = false;
+}
+
+/* More bytes behind those there are. At the end of the file there are none. */
+static enum mt_result fill(struct csv_reader *reader, struct mt_error *error)
+{
+    ssize_t got;
+
+    memmove(reader->buffer, reader->buffer + reader->begin, reader->end - reader->begin);
+    reader->end -= reader->begin;
+    reader->begin = 0;
+    if (reader->end == reader->capacity_bytes) {
+        char *larger = NULL;
+
+        if (reader->capacity_bytes >= CSV_ROW_MAX_BYTES)
+            return mt_error_set(error, MT_CORRUPT, "line %" PRIu64 ": a row of more than %d bytes",
+                                reader->line, CSV_ROW_MAX_BYTES);
+        larger = realloc(reader->buffer, reader->capacity_bytes * 2);
+        if (!larger)
+            return mt_error_set(error, MT_NO_MEMORY, "no memory for a row of a csv file");
+        reader->buffer = larger;
+        reader->capacity_bytes *= 2;
+    }
+    do {
+        got = pread(reader->descriptor, reader->buffer + reader->end,
+                    reader->capacity_bytes - reader->end,
+                    (off_t)(reader->offset_bytes + reader->end));
+    } while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return mt_error_set(error, MT_IO, "line %" PRIu64 ": %s", reader->line, strerror(errno));
+    reader->end += (size_t)got;
+    reader->is_file_over = got == 0;
+    return MT_OK;
+}
+
+/* The line end of a row with quotes: the first that is outside of them; NULL when there is none. */
+static const char *quoted_row_end(const char *bytes, const char *end)
+{
+    bool is_field_start = true, is_quoted = false;
+
+    for (; bytes < end; bytes++) {
+        if (is_quoted) {
+            if (*bytes == '"')
+                is_quoted = bytes + 1 < end && bytes[1] == '"';
+            if (*bytes == '"' && is_quoted)
+                bytes++;
+            continue;
+        }
+        if (*bytes == '\n')
+            return bytes;
+        is_quoted = is_field_start && *bytes == '"';
+        is_field_start = *bytes == ',';
+    }
+    return NULL;
+}
+
+/* The line end of the row at bytes; NULL when it is not here yet. */
+static const char *row_end(const char *bytes, const char *end, bool *has_quote)
+{
+    const char *line_end = memchr(bytes, '\n', (size_t)(end - bytes));
+
+    *has_quote = memchr(bytes, '"', (size_t)((line_end ? line_end : end) - bytes)) != NULL;
+    return *has_quote ? quoted_row_end(bytes, end) : line_end;
+}
+
+static size_t commas_in(const char *bytes, const char *end)
+{
+    size_t count = 0;
+
+    for (; bytes < end; bytes++)
+        count += *bytes == ',';
+    return count;
+}
+
+static void split_plain(char *bytes, const char *end, size_t wanted, struct csv_row *row)
+{
+    size_t count = 0;
+
+    while (count < wanted) {
+        char *start = bytes;
+
+        while (bytes < end && *bytes != ',')
+            bytes++;
+        row->fields[count++] = (struct csv_field){start, (size_t)(bytes - start)};
+        if (bytes == end) {
+            row->column_count = count;
+            return;
+        }
+        bytes++;
+    }
+    row->column_count = count + 1 + commas_in(bytes, end);
+}
+
+/* Takes the quotes out of the field at *bytes and moves behind it. What follows a closing quote
+ * and is no comma belongs to the field. */
+static struct csv_field quoted_field(char **bytes, const char *end)
+{
+    char *from = *bytes + 1, *to = *bytes;
+    struct csv_field field = {to, 0};
+    bool is_quoted = true;
+
+    for (; from < end && (is_quoted || *from != ','); from++) {
+        if (*from == '"' && is_quoted && from + 1 < end && from[1] == '"')
+            *to++ = *from++;
+        else if (*from == '"' && is_quoted)
+            is_quoted = false;
+        else
+            *to++ = *from;
+    }
+    field.size_bytes = (size_t)(to - field.bytes);
+    *bytes = from;
+    return field;
+}
+
+static void split_quoted(char *bytes, const char *end, size_t wanted, struct csv_row *row)
+{
+    row->column_count = 0;
+    for (;;) {
+        struct csv_field field = {bytes, 0};
+
+        if (bytes < end && *bytes == '"') {
+            field = quoted_field(&bytes, end);
+        } else {
+            while (bytes < end && *bytes != ',')
+                bytes++;
+            field.size_bytes = (size_t)(bytes - field.bytes);
+        }
+        if (row->column_count < wanted)
+            row->fields[row->column_count] = field;
+        row->column_count++;
+        if (bytes == end)
+            return;
+        bytes++;
+    }
+}
+
+static uint64_t lines_in(const char *bytes, const char *end)
+{
+    uint64_t count = 0;
+
+    while ((bytes = memchr(bytes, '\n', (size_t)(end - bytes)))) {
+        count++;
+        bytes++;
+    }
+    return count;
+}
+
+static void skip_byte_order_mark(struct csv_reader *reader)
+{
+    if (reader->offset_bytes == 0 && reader->end - reader->begin >= 3 &&
+        memcmp(reader->buffer + reader->begin, "\xef\xbb\xbf", 3) == 0) {
+        reader->begin += 3;
+        reader->offset_bytes += 3;
+    }
+}
+
+/* Makes the next line whole in the buffer: its end, or NULL when the file ends before. */
+static enum mt_result complete_row(struct csv_reader *reader, const char **line_end,
+                                   bool *has_quote, struct mt_error *error)
+{
+    for (;;) {
+        skip_byte_order_mark(reader);
+        *line_end =
+            row_end(reader->buffer + reader->begin, reader->buffer + reader->end, has_quote);
+        if (*line_end || reader->is_file_over)
+            return MT_OK;
+        enum mt_result result = fill(reader, error);
+
+        if (result != MT_OK)
+            return result;
+    }
+}
+
+enum mt_result csv_reader_next(struct csv_reader *reader, size_t wanted, struct csv_row *row,
+                               bool *has_row, struct mt_error *error)
+{
+    if (wanted > CSV_COLUMNS_MAX)
+        wanted = CSV_COLUMNS_MAX;
+    *has_row = false;
+    while (!*has_row && reader->offset_bytes < reader->limit_bytes) {
+        const char *line_end, *after, *end;
+        bool has_quote;
+        enum mt_result result = complete_row(reader, &line_end, &has_quote, error);
+        char *start = reader->buffer + reader->begin;
+
+        if (result != MT_OK)
+            return result;
+        end = line_end ? line_end : reader->buffer + reader->end;
+        after = line_end ? line_end + 1 : end;
+        if (after == start)
+            return MT_OK;
+        row->offset_bytes = reader->offset_bytes;
+        row->line = reader->line;
+        row->is_cut = !line_end;
+        reader->line += has_quote ? lines_in(start, after) : 1;
+        reader->begin += (size_t)(after - start);
+        reader->offset_bytes += (size_t)(after - start);
+        if (end > start && end[-1] == '\r')
+            end--;
+        if (end == start)
+            continue;
+        if (has_quote)
+            split_quoted(start, end, wanted, row);
+        else
+            split_plain(start, end, wanted, row);
+        *has_row = true;
+    }
+    return MT_OK;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows come out of a csv file whole, whatever line ends, quotes and buffer edges there are.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "csv_reader.h"
+#include "temporary_folder.h"
+
+/* Fields of all rows, each followed by '|', each row by the line and ';'. */
+struct read_case {
+    const char *name, *text, *rows;
+    size_t wanted;
+};
+
+static const struct read_case cases[] = {
+    {"LF", "a,b\nc,d\n", "a|b|1;c|d|2;", 9},
+    {"CRLF and LF mixed", "a,b\r\nc,d\n", "a|b|1;c|d|2;", 9},
+    {"no line end at the end", "a,b\nc,d", "a|b|1;c|d|2cut;", 9},
+    {"byte order mark",
+     "\xef\xbb\xbf"
+     "a,b\n",
+     "a|b|1;", 9},
+    {"empty lines", "a\n\n\r\nb\n", "a|1;b|4;", 9},
+    {"empty fields", ",,\n", "|||1;", 9},
+    {"commas in quotes", "\"a,b\",c\n", "a,b|c|1;", 9},
+    {"doubled quotes", "\"x(\"\"y\"\")\",c\n", "x(\"y\")|c|1;", 9},
+    {"tripled quotes", "\"\"\"1,2;3\"\"\",c\n", "\"1,2;3\"|c|1;", 9},
+    {"a line end in quotes", "\"a\nb\",c\nd,e\n", "a\nb|c|1;d|e|3;", 9},
+    {"a quote within a field", "a\"b,c\n", "a\"b|c|1;", 9},
+    {"a quote that never closes", "\"a,b\nc", "a,b\nc|1cut;", 9},
+    {"text behind a closing quote", "\"a\"b,c\n", "ab|c|1;", 9},
+    {"few columns wanted", "a,b,c,d\n\"e\",f,g,h\n", "a|b|1;e|f|2;", 2},
+    {"bytes of any encoding", "\xb0\xa1,\xff\n", "\xb0\xa1|\xff|1;", 9},
+    {"nothing", "", "", 9},
+};
+
+static void append_row(char *out, const struct csv_row *row, size_t wanted)
+{
+    for (size_t i = 0; i < row->column_count && i < wanted; i++)
+        sprintf(out + strlen(out), "%.*s|", (int)row->fields[i].size_bytes, row->fields[i].bytes);
+    sprintf(out + strlen(out), "%llu%s;", (unsigned long long)row->line, row->is_cut ? "cut" : "");
+}
+
+static void reads_rows(void **state)
+{
+    const struct read_case *c = *state;
+    char *folder = temporary_folder_create();
+    char *path = temporary_file_write(folder, "rows.csv", c->text, strlen(c->text));
+    int descriptor = open(path, O_RDONLY);
+    struct csv_reader reader;
+    struct csv_row row;
+    char out[256] = "";
+    bool has_row = true;
+
+    assert_int_equal(csv_reader_init(&reader, descriptor, 0, NULL), MT_OK);
+    while (has_row) {
+        assert_int_equal(csv_reader_next(&reader, c->wanted, &row, &has_row, NULL), MT_OK);
+        if (has_row)
+            append_row(out, &row, c->wanted);
+    }
+    assert_string_equal(out, c->rows);
+    csv_reader_release(&reader);
+    close(descriptor);
+    free(path);
+    temporary_folder_remove(folder);
+}
+
+static void counts_columns_that_are_not_wanted(void **state)
+{
+    char *folder = temporary_folder_create();
+    char *path = temporary_file_write(folder, "rows.csv", "a,b,c\n\"d,\",e,f,g\n", 17);
+    int descriptor = open(path, O_RDONLY);
+    struct csv_reader reader;
+    struct csv_row row;
+    bool has_row;
+
+    (void)state;
+    assert_int_equal(csv_reader_init(&reader, descriptor, 0, NULL), MT_OK);
+    assert_int_equal(csv_reader_next(&reader, 1, &row, &has_row, NULL), MT_OK);
+    assert_int_equal(row.column_count, 3);
+    assert_int_equal(csv_reader_next(&reader, 1, &row, &has_row, NULL), MT_OK);
+    assert_int_equal(row.column_count, 4);
+    csv_reader_release(&reader);
+    close(descriptor);
+    free(path);
+    temporary_folder_remove(folder);
+}
+
+/* Quotes and line ends meet the edge of the buffer at every offset. */
+static void rows_cross_the_edge_of_the_buffer(void **state)
+{
+    char *folder = temporary_folder_create();
+    static char text[64 * 1024];
+    size_t length = 0;
+    char *path;
+    int descriptor;
+    struct csv_reader reader;
+    struct csv_row row;
+    bool has_row;
+    char want[512];
+
+    (void)state;
+    for (int i = 0; i < 300; i++)
+        length += (size_t)sprintf(text + length, "%d,\"%*s\"\"\n\",z\r\n", i, i % 97, "");
+    path = temporary_file_write(folder, "rows.csv", text, length);
+    descriptor = open(path, O_RDONLY);
+    assert_int_equal(csv_reader_init(&reader, descriptor, 0, NULL), MT_OK);
+    for (int i = 0; i < 300; i++) {
+        assert_int_equal(csv_reader_next(&reader, 9, &row, &has_row, NULL), MT_OK);
+        assert_true(has_row);
+        assert_int_equal(row.column_count, 3);
+        sprintf(want, "%*s\"\n", i % 97, "");
+        assert_int_equal(row.fields[1].size_bytes, strlen(want));
+        assert_memory_equal(row.fields[1].bytes, want, strlen(want));
+        assert_int_equal(row.line, 2 * i + 1);
+    }
+    assert_int_equal(csv_reader_next(&reader, 9, &row, &has_row, NULL), MT_OK);
+    assert_false(has_row);
+    csv_reader_release(&reader);
+    close(descriptor);
+    free(path);
+    temporary_folder_remove(folder);
+}
+
+static void refuses_a_row_without_end(void **state)
+{
+    char *folder = temporary_folder_create();
+    size_t size_bytes = CSV_ROW_MAX_BYTES + 4096;
+    char *text = calloc(1, size_bytes);
+    char *path;
+    int descriptor;
+    struct csv_reader reader;
+    struct csv_row row;
+    struct mt_error error;
+    bool has_row;
+
+    (void)state;
+    memset(text, 'x', size_bytes);
+    path = temporary_file_write(folder, "rows.csv", text, size_bytes);
+    descriptor = open(path, O_RDONLY);
+    assert_int_equal(csv_reader_init(&reader, descriptor, 0, NULL), MT_OK);
+    assert_int_equal(csv_reader_next(&reader, 9, &row, &has_row, &error), MT_CORRUPT);
+    assert_non_null(strstr(error.message, "line 1"));
+    csv_reader_release(&reader);
+    close(descriptor);
+    free(path);
+    free(text);
+    temporary_folder_remove(folder);
+}
+
+int main(void)
+{
+    enum { case_count = sizeof(cases) / sizeof(cases[0]) };
+    struct CMUnitTest tests[case_count + 3] = {
+        cmocka_unit_test(counts_columns_that_are_not_wanted),
+        cmocka_unit_test(rows_cross_the_edge_of_the_buffer),
+        cmocka_unit_test(refuses_a_row_without_end),
+    };
+
+    for (size_t i = 0; i < case_count; i++)
+        tests[i + 3] = (struct CMUnitTest){
+            .name = cases[i].name, .test_func = reads_rows, .initial_state = (void *)&cases[i]};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
