@@ -125,3 +125,8 @@ const char *label_count(struct report *report, uint64_t count)
     text_release(&text);
     return label;
 }
+
+const char *label_counted(struct report *report, uint64_t count, const char *one)
+{
+    return report_text(report, "%s %s%s", label_count(report, count), one, count == 1 ? "" : "s");
+}

@@ -40,5 +40,7 @@ const char *label_in_step(const struct question *question, struct report *report
 /* As words for sentences. */
 const char *label_size(struct report *report, uint64_t bytes);
 const char *label_count(struct report *report, uint64_t count);
+/* "1 block", "1,234 blocks" */
+const char *label_counted(struct report *report, uint64_t count, const char *one);
 
 #endif

@@ -169,12 +169,12 @@ static const char *leak_sentence(const struct question *question, struct report 
                                  const struct judged *row)
 {
     return report_text(report,
-                       "%s per step at %s, survivors of %zu of %zu steps, %s in %s blocks so far "
+                       "%s per step at %s, survivors of %zu of %zu steps, %s in %s so far "
                        "(%s)",
                        label_size(report, row->judgement.growth_per_step),
                        label_who(question, report, row->origin->who), row->judgement.birth_count,
                        row->window.count, label_size(report, row->survivor_bytes),
-                       label_count(report, row->survivor_count),
+                       label_counted(report, row->survivor_count, "block"),
                        label_ledger(question, report, row->origin->ledger));
 }
 
@@ -228,6 +228,16 @@ static void add_row(const struct question *question, struct report *report,
     report_row(report, table, values);
 }
 
+static const char *are_or_is(struct report *report, uint64_t count)
+{
+    return report_text(report, "%s %s", label_count(report, count), count == 1 ? "is" : "are");
+}
+
+static const char *hold_or_holds(struct report *report, uint64_t count)
+{
+    return report_text(report, "%s %s", label_count(report, count), count == 1 ? "holds" : "hold");
+}
+
 static void add_table(const struct question *question, struct report *report,
                       const struct judged_list *list)
 {
@@ -252,11 +262,11 @@ static void add_table(const struct question *question, struct report *report,
     if (shown < list->count)
         report_table_remark(report, table, "... and %zu more.", list->count - shown);
     report_table_remark(report, table,
-                        "Of %s sites alive at a step end, %s are stable and %s hold blocks that "
-                        "the next step frees.",
-                        label_count(report, list->origin_count),
-                        label_count(report, list->verdict_counts[VERDICT_STABLE]),
-                        label_count(report, list->verdict_counts[VERDICT_TEMPORARY]));
+                        "Of %s alive at a step end, %s stable, and %s only what the next step "
+                        "frees.",
+                        label_counted(report, list->origin_count, "site"),
+                        are_or_is(report, list->verdict_counts[VERDICT_STABLE]),
+                        hold_or_holds(report, list->verdict_counts[VERDICT_TEMPORARY]));
 }
 
 static void say_leak(const struct question *question, struct report *report,
@@ -288,8 +298,8 @@ static struct window longest_window(const struct question *question)
     return longest;
 }
 
-static void say_no_leak(const struct question *question, struct report *report,
-                        const struct judged_list *list, const struct window *window)
+static void say_no_leak(struct report *report, const struct judged_list *list,
+                        const struct window *window)
 {
     uint32_t judged = window->last - window->warm_up;
 
@@ -302,9 +312,8 @@ static void say_no_leak(const struct question *question, struct report *report,
         return;
     }
     report_verdict(report, RANK_LEAKS,
-                   "No leak in %" PRIu32 " steps: %s sites judged, none grows to the end.", judged,
-                   label_count(report, list->origin_count));
-    (void)question;
+                   "No leak in %" PRIu32 " steps: %s judged, none grows to the end.", judged,
+                   label_counted(report, list->origin_count, "site"));
 }
 
 void analyse_leaks(const struct question *question, struct report *report)
@@ -327,7 +336,7 @@ void analyse_leaks(const struct question *question, struct report *report)
         if (list.verdict_counts[VERDICT_LEAK])
             say_leak(question, report, &list);
         else
-            say_no_leak(question, report, &list, &window);
+            say_no_leak(report, &list, &window);
         add_table(question, report, &list);
     } else {
         report_note(report, 0, "leaks: not enough memory to judge");

@@ -150,13 +150,13 @@ void analyse_recording_verdict(const struct question *question, struct report *r
         incomplete += !process->is_complete;
         lost += lost_of(process);
     }
-    report_verdict(report, RANK_TOTALS, "%s: %s events of %zu %s; %s%s.", question->source_kind,
-                   label_count(report, tally_counts_of(question->tally)->events), count,
-                   count == 1 ? "process" : "processes",
-                   incomplete
-                       ? report_text(report, "%zu ended without closing its trace", incomplete)
-                       : "complete",
-                   lost ? report_text(report, "; %s events lost", label_count(report, lost)) : "");
+    report_verdict(
+        report, RANK_TOTALS, "%s: %s of %zu %s; %s%s.", question->source_kind,
+        label_counted(report, tally_counts_of(question->tally)->events, "event"), count,
+        count == 1 ? "process" : "processes",
+        incomplete ? report_text(report, "%zu ended without closing its trace", incomplete)
+                   : "complete",
+        lost ? report_text(report, "; %s lost", label_counted(report, lost, "event")) : "");
 }
 
 static void note_if(struct report *report, uint64_t count, const char *sentence)
@@ -186,12 +186,10 @@ static void add_process_notes(const struct question *question, struct report *re
     }
     for (size_t kind = 0; kind < MT_LOST_KINDS; kind++)
         note_if(report, lost[kind], reasons[kind] ? reasons[kind] : "events lost");
-    note_if(report, incomplete,
-            incomplete == 1
-                ? "process image did not close its trace (exec, _exit, killed, or still "
-                  "running): read from what it left"
-                : "process images did not close their traces (exec, _exit, killed, or "
-                  "still running): read from what they left");
+    note_if(
+        report, incomplete,
+        "process images that did not close their trace (exec, _exit, killed, or still running): "
+        "read from what they left");
 }
 
 void analyse_notes(const struct question *question, struct report *report)

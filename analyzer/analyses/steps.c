@@ -69,6 +69,19 @@ static void add_steps(const struct question *question, struct report *report,
                             question->top, last, label_ledger(question, report, ledger));
 }
 
+/* What is empty whenever a step ends would fill pages with zeros. */
+static bool holds_something(const struct tally *tally, uint16_t ledger)
+{
+    for (size_t i = 0; i < tally_step_count(tally); i++) {
+        const struct step *step = tally_step_at(tally, i);
+        const struct step_row *row = step->is_ended ? row_of(tally, step, ledger) : NULL;
+
+        if (row && row->end_count)
+            return true;
+    }
+    return false;
+}
+
 static void add_ledger(const struct question *question, struct report *report,
                        struct report_table *table, const struct origins *origins, uint16_t ledger)
 {
@@ -98,7 +111,7 @@ void analyse_steps(const struct question *question, struct report *report)
     };
     struct report_table *table;
     struct origins origins;
-    size_t count;
+    size_t count, left_out = 0;
     uint16_t *order;
 
     if (!tally_step_count(question->tally))
@@ -111,8 +124,17 @@ void analyse_steps(const struct question *question, struct report *report)
         free(order);
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        add_ledger(question, report, table, &origins, order[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (!question->top || holds_something(question->tally, order[i]))
+            add_ledger(question, report, table, &origins, order[i]);
+        else
+            left_out += tally_process_at(question->tally,
+                                         tally_ledger_at(question->tally, order[i])->process)
+                            .ended_step_count > 0;
+    }
+    if (left_out)
+        report_table_remark(report, table, "Left out: %s with nothing alive at any step end.",
+                            label_counted(report, left_out, "ledger"));
     origins_release(&origins);
     free(order);
 }

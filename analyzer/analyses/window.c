@@ -47,9 +47,9 @@ static void add_ledgers(const struct question *question, struct report *report)
         {"unreleased_bytes", "unreleased"},
         {"unreleased_count", "blocks"},
         {"older_released_bytes", "older, released"},
-        {"older_released_count", "blocks"},
+        {"older_released_count", "older blocks"},
         {"net_growth_bytes", "net growth"},
-        {"net_growth_count", "blocks"},
+        {"net_growth_count", "net blocks"},
     };
     struct report_table *table =
         report_table(report, "window", "The recorded window, without steps",
@@ -141,10 +141,10 @@ static void add_verdict(const struct question *question, struct report *report)
         const struct ledger *ledger = tally_ledger_at(question->tally, best);
 
         report_verdict(report, RANK_LEAKS,
-                       "No steps, so no leak verdict: %s in %s blocks of %s were not released in "
+                       "No steps, so no leak verdict: %s in %s of %s not released in "
                        "the recorded window. Mark steps to find leaks.",
                        label_size(report, ledger->live_bytes),
-                       label_count(report, ledger->live_count),
+                       label_counted(report, ledger->live_count, "block"),
                        label_ledger(question, report, (uint16_t)best));
     } else {
         report_verdict(report, RANK_LEAKS, "Nothing was allocated in the recorded window.");

@@ -40,7 +40,7 @@ static enum mt_result ask_options_read(const struct options *options, bool is_fo
     *ask = (struct mt_ask_options){.size_bytes = sizeof(*ask),
                                    .top = is_for_programs ? 0 : MT_TOP_DEFAULT,
                                    .warm_up_steps = -1};
-    result = option_number("top", options->values[OPTION_TOP], SIZE_MAX / 2, &ask->top, error);
+    result = option_number("top", options->values[OPTION_TOP], 1000000000, &ask->top, error);
     if (result == MT_OK)
         result =
             option_number("warm-up", options->values[OPTION_WARM_UP], 1000000000, &warm_up, error);

@@ -262,22 +262,33 @@ static void add_findings(struct text_builder *text, const struct report *report)
         text_add_format(text, "  %zu. %s\n", i + 1, report_finding_at(report, i)->sentence);
 }
 
+/* Counts in a column of their own: a sentence then needs no singular and no plural. */
 static void add_notes(struct text_builder *text, const struct report *report)
 {
+    struct text_builder count_text;
+    size_t width = 0;
+
     if (!report_note_count(report))
         return;
+    text_init(&count_text);
     text_add(text, "\nLost, skipped or guessed\n");
-    for (size_t i = 0; i < report_note_count(report); i++) {
-        uint64_t count;
-        const char *sentence = report_note_at(report, i, &count);
+    for (int pass = 0; pass < 2; pass++) { /* measure, then write */
+        for (size_t i = 0; i < report_note_count(report); i++) {
+            uint64_t count;
+            const char *sentence = report_note_at(report, i, &count);
 
-        text_add(text, "  ");
-        if (count) {
-            text_add_count(text, count);
-            text_add(text, " ");
+            text_clear(&count_text);
+            if (count)
+                text_add_count(&count_text, count);
+            if (pass == 0) {
+                width = count_text.size_bytes > width ? count_text.size_bytes : width;
+                continue;
+            }
+            text_add_char(text, ' ', 2 + width - count_text.size_bytes);
+            text_add_format(text, "%s%s%s\n", text_get(&count_text), width ? "  " : "", sentence);
         }
-        text_add_format(text, "%s\n", sentence);
     }
+    text_release(&count_text);
 }
 
 bool report_write_text(const struct report *report, FILE *out)

@@ -120,7 +120,7 @@ static void text_puts_the_verdict_first_and_leaves_out_empty_columns(void **stat
                               "  a\xff?        1 B\n"
                               "\n"
                               "Lost, skipped or guessed\n"
-                              "  3 events lost\n");
+                              "  3  events lost\n");
     free(text);
     report_destroy(report);
 }

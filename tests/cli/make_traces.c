@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes the recordings that the command is tried on, into a folder: always the same bytes.
+ *
+ *   leak       twelve steps on two ledgers; a leak, a cache, gradients over the boundary
+ *   short      the same program, three steps
+ *   window     no steps; a block older than the recording is freed
+ *   lost       says that events were lost
+ *   newer      of a format that does not exist yet
+ *   empty      an empty folder
+ *   text       a file of text
+ *   two        two processes
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "trace_builder.h"
+
+enum { ms = 1000000, site_base = 0x400000 };
+
+static const struct mt_place npu0 = {.device = 0, .kind = MT_KIND_DEVICE, .module = 7};
+
+static const char *folder_of(const char *name)
+{
+    mkdir(name, 0777);
+    return name;
+}
+
+static void module(struct trace_builder *b)
+{
+    uint64_t path = trace_builder_text(b, 0, 10, "/opt/train/train");
+    uint64_t fields[] = {site_base, 0x10000, site_base, path};
+
+    trace_builder_push_bytes(b, 0, MT_RECORD_module, 20, fields, "\1\2\3\4", 4);
+}
+
+static void step(struct trace_builder *b, enum mt_record_code code, uint64_t time, uint64_t number)
+{
+    uint64_t fields[] = {number, 0};
+
+    trace_builder_push(b, 0, code, time, fields);
+}
+
+static void named(struct trace_builder *b, enum mt_record_code code, uint64_t time,
+                  const char *name)
+{
+    uint64_t fields[] = {trace_builder_text(b, 0, time, name)};
+
+    trace_builder_push(b, 0, code, time, fields);
+}
+
+static void npu_alloc(struct trace_builder *b, uint64_t time, uint64_t address, uint64_t size,
+                      uint64_t site)
+{
+    struct built_block block = {address, size, site_base + site, "pta", npu0};
+
+    trace_builder_alloc(b, 0, time, block);
+}
+
+static void host_alloc(struct trace_builder *b, uint64_t time, uint64_t address, uint64_t size,
+                       uint64_t site)
+{
+    struct built_block block = {.address = address, .size = size, .site = site_base + site};
+
+    trace_builder_host_alloc(b, 0, time, block);
+}
+
+static void train(struct trace_builder *b, uint64_t step_count)
+{
+    uint64_t counter = trace_builder_text(b, 0, 30, "device used");
+
+    npu_alloc(b, ms, 0x12c000000000, 64 << 20, 0x110);
+    for (uint64_t i = 1; i <= step_count; i++) {
+        uint64_t t = 100 * ms * i, sample[] = {counter, mt_place_pack(npu0), (70 + i) << 20};
+
+        step(b, MT_RECORD_step_begin, t, i);
+        if (i > 1)
+            trace_builder_free(b, 0, t + 1 * ms, "pta", 0x12c010000000); /* gradients */
+        named(b, MT_RECORD_operator_begin, t + 2 * ms, "matmul");
+        npu_alloc(b, t + 3 * ms, 0x12c020000000, 16 << 20, 0x220);
+        named(b, MT_RECORD_operator_end, t + 4 * ms, "matmul");
+        npu_alloc(b, t + 5 * ms, 0x12c010000000, 8 << 20, 0x330);
+        npu_alloc(b, t + 6 * ms, 0x12c030000000 + (i << 22), 1 << 20, 0x440); /* the leak */
+        if (i <= 4)
+            npu_alloc(b, t + 7 * ms, 0x12c040000000 + (i << 22), 2 << 20, 0x550); /* a cache */
+        host_alloc(b, t + 8 * ms, 0x7f0000001000, 512, 0x660);
+        trace_builder_host_free(b, 0, t + 9 * ms, 0x7f0000001000);
+        trace_builder_free(b, 0, t + 10 * ms, "pta", 0x12c020000000);
+        trace_builder_push(b, 0, MT_RECORD_sample, t + 11 * ms, sample);
+        step(b, MT_RECORD_step_end, t + 90 * ms, i);
+    }
+}
+
+static struct trace_builder *begin(uint32_t process_id)
+{
+    struct trace_builder_setup setup = {.process_id = process_id,
+                                        .executable = "/opt/train/train",
+                                        .command_line = "train --epochs 1"};
+    struct trace_builder *b = trace_builder_create(&setup);
+
+    trace_builder_thread(b, 0, 5, process_id, "main");
+    module(b);
+    return b;
+}
+
+static void end(struct trace_builder *b, const char *folder)
+{
+    trace_builder_close(b);
+    trace_builder_write(b, folder);
+    trace_builder_destroy(b);
+}
+
+static void make_training(const char *name, uint64_t step_count)
+{
+    struct trace_builder *b = begin(1000);
+
+    train(b, step_count);
+    end(b, folder_of(name));
+}
+
+static void make_window(const char *name)
+{
+    struct trace_builder *b = begin(1000);
+
+    trace_builder_host_free(b, 0, 1 * ms, 0x7f0000009000);
+    host_alloc(b, 2 * ms, 0x7f0000001000, 4096, 0x110);
+    host_alloc(b, 3 * ms, 0x7f0000002000, 100, 0x220);
+    trace_builder_host_free(b, 0, 4 * ms, 0x7f0000001000);
+    end(b, folder_of(name));
+}
+
+static void make_lost(const char *name)
+{
+    struct trace_builder *b = begin(1000);
+
+    host_alloc(b, 2 * ms, 0x7f0000001000, 4096, 0x110);
+    trace_builder_header(b)->lost_counts[MT_LOST_DISK] = 17;
+    end(b, folder_of(name));
+}
+
+static void make_newer(const char *name)
+{
+    struct trace_builder *b = begin(1000);
+
+    trace_builder_header(b)->major = 9;
+    end(b, folder_of(name));
+}
+
+static void make_two(const char *name)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        struct trace_builder *b = begin(1000 + i);
+
+        host_alloc(b, 2 * ms, 0x7f0000001000, 4096 << i, 0x110);
+        end(b, folder_of(name));
+    }
+}
+
+static void make_text(const char *name)
+{
+    FILE *file = fopen(name, "w");
+
+    if (!file || fputs("not a trace\n", file) == EOF || fclose(file) != 0)
+        exit(1);
+}
+
+int main(void)
+{
+    make_training("leak", 12);
+    make_training("short", 3);
+    make_window("window");
+    make_lost("lost");
+    make_newer("newer");
+    folder_of("empty");
+    make_text("text");
+    make_two("two");
+    return 0;
+}
