@@ -187,7 +187,7 @@ static inline uint32_t mt_predictor_made(struct mt_predictor *p, uint32_t size_c
     uint64_t behind = address + mt_size_units(size) * 16;
 
     p->free_top[size_class] = p->free_below[top];
-    p->address[0] = !top | !was_hit ? behind : p->address[0];
+    p->address[0] = (!top | !was_hit) ? behind : p->address[0];
     p->address[number] = address;
     p->size_class[number] = (uint16_t)size_class;
     return number;

@@ -118,7 +118,7 @@ struct mt_chunk_header {
     uint32_t event_count;
     uint64_t begin_position;
     uint64_t end_position;
-    uint64_t first_time; /* of its events, in time units */
+    uint64_t first_time; /* of its events, in time units since start_ticks */
     uint64_t last_time;
     uint64_t checksum; /* XXH64, seed 0: the bytes of the header before this field, then payload */
 };
@@ -131,7 +131,7 @@ struct mt_index_entry {
 /*
  * A ring: words of 64 bits, `capacity_words` of them behind the header; position p is word
  * p % capacity_words. One thread writes at head, one drainer reads at tail:
- * tail <= head <= tail + capacity_words. Records are laid out as in tracer/record/ring_records.h.
+ * tail <= head <= tail + capacity_words. Both stand between records, which are laid out as below.
  */
 struct mt_ring_header {
     uint64_t magic;
