@@ -12,10 +12,10 @@
 #include <stdint.h>
 
 enum event_kind {
-    EVENT_ALLOC,        /* address, value = size in bytes, site, pool, place */
-    EVENT_FREE,         /* address, pool; value = size in bytes if the source says it, else 0 */
-    EVENT_ALLOC_FAILED, /* value = size in bytes, site, pool, place; address = status */
-    EVENT_RESERVED,     /* value = bytes the pool holds from below; pool, place */
+    EVENT_ALLOC,          /* address, value = size in bytes, site, pool, place */
+    EVENT_FREE,           /* address, pool; value = size in bytes if the source says it, else 0 */
+    EVENT_ALLOC_FAILED,   /* value = size in bytes, site, pool, place; address = status */
+    EVENT_RESERVED,       /* value = bytes the pool holds from below; pool, place */
     EVENT_OPERATOR_BEGIN, /* text; on this thread */
     EVENT_OPERATOR_END,
     EVENT_RANGE_BEGIN, /* text, address = range id */

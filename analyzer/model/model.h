@@ -35,7 +35,7 @@ struct model_thread {
 struct model_module {
     uint16_t process;
     uint64_t base, size_bytes;
-    uint64_t bias; /* link address = address - bias */
+    uint64_t bias;                   /* link address = address - bias */
     uint64_t loaded_ns, unloaded_ns; /* UINT64_MAX while loaded */
     uint32_t path;                   /* text */
     uint8_t build_id[64];
@@ -45,7 +45,7 @@ struct model_module {
 struct model_process {
     uint64_t process_id, parent_process_id;
     uint64_t start_realtime_ns;
-    uint64_t start_ns, end_ns; /* on the run's own time line, as event.time_ns */
+    uint64_t start_ns, end_ns;                  /* on the run's own time line, as event.time_ns */
     uint32_t executable, command_line, options; /* texts */
     uint32_t source;                            /* text: the file it came from */
     int32_t rank;                               /* -1: not known */
