@@ -30,3 +30,12 @@ install(
   FILES ${PROJECT_BINARY_DIR}/memtideConfig.cmake ${PROJECT_BINARY_DIR}/memtideConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/memtide)
 install(FILES ${PROJECT_BINARY_DIR}/memtide.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/man/memtide.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# "cpack" in a build folder makes memtide-<version>-<system>-<processor>.tar.gz of all this.
+set(CPACK_GENERATOR TGZ)
+set(CPACK_PACKAGE_FILE_NAME
+  ${PROJECT_NAME}-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_STRIP_FILES ON)
+include(CPack)
