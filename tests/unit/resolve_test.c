@@ -55,10 +55,33 @@ static void a_library_loaded_for_itself_is_found(void **state)
     assert_ptr_equal(hook_asked(&slot), dlsym(library, "halMemGetInfo"));
     assert_int_equal(halMemAlloc(&address, 64, 1u << HAL_KIND_SHIFT), 0);
     assert_int_equal(double_event_count(), 1);
-    *(void **)&real = dlsym(library, "halMemAlloc");
+    *(void **)&real = hook_symbol_in(library, "halMemAlloc");
     assert_ptr_not_equal(real, halMemAlloc);
     assert_int_equal(halMemFree(address), 0);
     assert_int_equal(double_event_count(), 2);
+}
+
+static void looking_a_function_up_on_its_library_gives_the_wrapper(void **state)
+{
+    void *library = dlopen(FAKE_HAL_PATH, RTLD_LAZY | RTLD_LOCAL);
+    void *other = dlopen(OTHER_HAL_PATH, RTLD_LAZY | RTLD_LOCAL);
+
+    (void)state;
+    assert_non_null(library);
+    assert_non_null(other);
+    if (!hook_is_ours((void *)dlsym)) /* a sanitizer's, then */
+        skip();
+    assert_ptr_equal(dlsym(library, "halMemAlloc"), halMemAlloc);
+    assert_ptr_equal(dlsym(library, "halMemGetInfo"), hook_symbol_in(library, "halMemGetInfo"));
+    /* What a library does not have it does not have, wrapper or not. */
+    dlerror();
+    assert_null(dlsym(library, "rtMalloc"));
+    assert_non_null(dlerror());
+    /* A second runtime beside the first is not mixed up with it. */
+    assert_ptr_equal(dlsym(other, "halMemAlloc"), hook_symbol_in(other, "halMemAlloc"));
+    double_config.records_device = double_config.records_launches = false;
+    assert_ptr_equal(dlsym(library, "halMemAlloc"), hook_symbol_in(library, "halMemAlloc"));
+    double_config_reset();
 }
 
 static void our_own_function_is_never_taken_for_the_real_one(void **state)
@@ -73,6 +96,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_absent_runtime_answers_that_it_is_absent),
         cmocka_unit_test(a_library_loaded_for_itself_is_found),
+        cmocka_unit_test(looking_a_function_up_on_its_library_gives_the_wrapper),
         cmocka_unit_test(our_own_function_is_never_taken_for_the_real_one),
     };
 

@@ -25,6 +25,7 @@ static uint64_t key_hash(const char *key)
 #define HOOK_UNAVAILABLE RT_STATUS_NOT_SUPPORTED
 #define HOOK_LAYER       LAYER_RUNTIME
 #define HOOK_LIBRARIES   acl_libraries
+#define HOOK_ENTRIES     hook_entries_acl
 #include "device_hook_table.h"
 
 /* The key keeps the block alive, so that closing the key ends the block. */

@@ -14,4 +14,5 @@ static const char *const hal_libraries[] = {"libascend_hal.so", NULL};
 #define HOOK_UNAVAILABLE DRV_STATUS_NOT_SUPPORTED
 #define HOOK_LAYER       LAYER_DRIVER
 #define HOOK_LIBRARIES   hal_libraries
+#define HOOK_ENTRIES     hook_entries_hal
 #include "device_hook_table.h"

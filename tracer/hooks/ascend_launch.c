@@ -15,6 +15,7 @@
 #include "guard.h"
 #include "hook.h"
 #include "recorder.h"
+#include "symbol_lookup.h"
 
 enum {
     STUBS_MAX = 4096, /* a power of two */
@@ -138,6 +139,24 @@ static void launch_record(struct text kernel, const struct hook_slot *slot)
 #include "ascend_launch.def"
 #undef LAUNCH
 #undef OTHER
+
+#define LAUNCH(name, params, args, libraries, kernel)                                              \
+    static int name##_wrapper params __attribute__((alias(#name)));
+#define OTHER(name, params, libraries)                                                             \
+    static int name##_wrapper params __attribute__((alias(#name)));
+#include "ascend_launch.def"
+#undef LAUNCH
+#undef OTHER
+
+static const struct hook_entry entries[] = {
+#define LAUNCH(name, params, args, libraries, kernel) {#name, (void *)name##_wrapper, &slots.name},
+#define OTHER(name, params, libraries)                {#name, (void *)name##_wrapper, &slots.name},
+#include "ascend_launch.def"
+#undef LAUNCH
+#undef OTHER
+};
+
+const struct hook_entries hook_entries_launch = {entries, sizeof(entries) / sizeof(entries[0])};
 
 HOOK_EXPORT int rtFunctionRegister(void *binary, const void *stub, const char *name,
                                    const void *extra, uint32_t mode)

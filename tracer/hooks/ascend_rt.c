@@ -10,6 +10,7 @@ static const char *const rt_libraries[] = {"libruntime.so", NULL};
 #define HOOK_UNAVAILABLE RT_STATUS_NOT_SUPPORTED
 #define HOOK_LAYER       LAYER_RUNTIME
 #define HOOK_LIBRARIES   rt_libraries
+#define HOOK_ENTRIES     hook_entries_rt
 #include "device_hook_table.h"
 
 HOOK_EXPORT int rtSetDevice(int32_t device)

@@ -2,9 +2,8 @@
 /*
  * Hooks of CUDA's driver, made from cuda_driver.def.
  *
- * Only calls that pass by symbol or by cuGetProcAddress are seen. A runtime that looks the driver
- * up with dlsym on its own handle is not seen here, but in its own hooks; one that is linked into
- * the program statically is seen only here, if at all.
+ * Seen are calls by symbol, and by what dlsym and cuGetProcAddress gave out. A runtime that is
+ * linked into the program statically is seen here, and only here.
  */
 #include "cuda_entry_points.h"
 #include "cuda_places.h"
@@ -16,6 +15,7 @@ static const char *const driver_libraries[] = {"libcuda.so.1", NULL};
 #define HOOK_UNAVAILABLE CUDA_STATUS_NOT_INITIALISED
 #define HOOK_LAYER       LAYER_CUDA_DRIVER
 #define HOOK_LIBRARIES   driver_libraries
+#define HOOK_ENTRIES     hook_entries_cuda
 #include "device_hook_table.h"
 
 enum {
@@ -65,16 +65,6 @@ HOOK_EXPORT int cuMemUnmap(uint64_t address, size_t size)
     return status;
 }
 
-static const struct entry_point {
-    const char *name;
-    void *wrapper;
-    struct hook_slot *slot;
-} entry_points[] = {
-#define HOOK(kind, name, ...) {#name, (void *)name, &slots.name},
-#include "cuda_driver.def"
-#undef HOOK
-};
-
 /* Is `name` what the library calls the wanted variant of `symbol`? */
 static bool is_variant(const char *name, const char *symbol, const char *suffix)
 {
@@ -83,17 +73,17 @@ static bool is_variant(const char *name, const char *symbol, const char *suffix)
     return strncmp(name, symbol, length) == 0 && strcmp(name + length, suffix) == 0;
 }
 
-static const struct entry_point *entry_point_find(const char *symbol, const char *suffix)
+static const struct hook_entry *entry_point_find(const char *symbol, const char *suffix)
 {
-    for (size_t i = 0; i < sizeof(entry_points) / sizeof(entry_points[0]); i++)
-        if (is_variant(entry_points[i].name, symbol, suffix))
-            return &entry_points[i];
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++)
+        if (is_variant(entries[i].name, symbol, suffix))
+            return &entries[i];
     return NULL;
 }
 
 void cuda_entry_point_replace(const char *symbol, int version, uint64_t flags, void **function)
 {
-    const struct entry_point *entry = NULL;
+    const struct hook_entry *entry = NULL;
     void *expected = NULL;
 
     if (!symbol || !function || !*function || (version && version < WIDE_ADDRESSES_SINCE))

@@ -11,6 +11,7 @@ static const char *const runtime_libraries[] = {"libcudart.so.13", "libcudart.so
 #define HOOK_UNAVAILABLE CUDA_STATUS_NOT_INITIALISED
 #define HOOK_LAYER       LAYER_CUDA_RUNTIME
 #define HOOK_LIBRARIES   runtime_libraries
+#define HOOK_ENTRIES     hook_entries_cudart
 #include "device_hook_table.h"
 
 /* default_flags: what the call means by flags of 0. */

@@ -8,6 +8,7 @@
  *   HOOK_UNAVAILABLE  what the runtime answers when it cannot serve
  *   HOOK_LAYER        its layer in guard.h
  *   HOOK_LIBRARIES    array of sonames
+ *   HOOK_ENTRIES      the name of its list of wrappers in symbol_lookup.h
  *
  * Lines of a table; `name, (parameters), (arguments)` and then
  *
@@ -26,6 +27,7 @@
 
 #include "device_blocks.h"
 #include "hook.h"
+#include "symbol_lookup.h"
 
 #define HOOK(kind, name, params, ...) HOOK_STATUS name params;
 #include HOOK_TABLE
@@ -124,3 +126,17 @@ static struct {
 #undef HOOK_hold
 #undef HOOK_free
 #undef HOOK_own
+
+/* By a local name: a pointer to it is a wrapper, whatever else has the name. */
+#define HOOK(kind, name, params, ...)                                                              \
+    static HOOK_STATUS name##_wrapper params __attribute__((alias(#name)));
+#include HOOK_TABLE
+#undef HOOK
+
+static const struct hook_entry entries[] = {
+#define HOOK(kind, name, ...) {#name, (void *)name##_wrapper, &slots.name},
+#include HOOK_TABLE
+#undef HOOK
+};
+
+const struct hook_entries HOOK_ENTRIES = {entries, sizeof(entries) / sizeof(entries[0])};

@@ -12,6 +12,7 @@
 #define MEMTIDE_TRACER_HOOK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #define HOOK_EXPORT __attribute__((visibility("default")))
@@ -38,7 +39,16 @@ static inline void *hook_real(struct hook_slot *slot)
  */
 void *hook_find(const char *name, const char *const *libraries);
 
-/* The same, looked for once; hook_ask_again() forgets that it was not there. */
+/* What dlsym answers when nobody stands before it: not a wrapper of ours. */
+void *hook_symbol_in(void *library, const char *name);
+
+/* The dlsym of the C library. */
+void *hook_dlsym(void);
+
+/* True for an address in our own object. */
+bool hook_is_ours(const void *address);
+
+/* The same as hook_find, looked for once; hook_ask_again() forgets that it was not there. */
 void *hook_asked(struct hook_slot *slot);
 void hook_ask_again(struct hook_slot *slot);
 

@@ -22,11 +22,37 @@
 
 static char absent; /* its address in a slot: looked for, not there */
 
-static bool is_our_own(const void *address)
+bool hook_is_ours(const void *address)
 {
     Dl_info ours, theirs;
 
     return dladdr(&absent, &ours) && dladdr(address, &theirs) && ours.dli_fbase == theirs.dli_fbase;
+}
+
+/* The oldest version of each: it is in all C libraries that we can be loaded with. */
+#if defined(__aarch64__)
+#define DLSYM_VERSION "GLIBC_2.17"
+#else
+#define DLSYM_VERSION "GLIBC_2.2.5"
+#endif
+
+void *hook_dlsym(void)
+{
+    static _Atomic(void *) found;
+    void *real = atomic_load_explicit(&found, memory_order_acquire);
+
+    if (!real) {
+        real = dlvsym(RTLD_NEXT, "dlsym", DLSYM_VERSION);
+        atomic_store_explicit(&found, real, memory_order_release);
+    }
+    return real;
+}
+
+void *hook_symbol_in(void *library, const char *name)
+{
+    void *(*find)(void *, const char *) = hook_dlsym();
+
+    return find(library, name);
 }
 
 static void *find_in_library(const char *name, const char *soname, int flags)
@@ -36,8 +62,8 @@ static void *find_in_library(const char *name, const char *soname, int flags)
 
     if (!library)
         return NULL;
-    address = dlsym(library, name);
-    if (address && is_our_own(address))
+    address = hook_symbol_in(library, name);
+    if (address && hook_is_ours(address))
         address = NULL;
     /* Only a look: whoever loaded it keeps it. What we load ourselves stays for good. */
     if (flags & RTLD_NOLOAD || !address)
@@ -90,7 +116,7 @@ static void *find_loaded(const char *name, const char *const *libraries)
 {
     void *address = dlsym(RTLD_NEXT, name);
 
-    if (address && !is_our_own(address))
+    if (address && !hook_is_ours(address))
         return address;
     address = find_in_libraries(name, libraries, RTLD_LAZY | RTLD_NOLOAD);
     return address ? address : find_by_file_name(name, libraries);

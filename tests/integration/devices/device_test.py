@@ -1,6 +1,6 @@
 """Programs on the fake Ascend and CUDA stacks under the real tracer: the trace against the books.
 
-Run as device_test.py FOLDER-OF-PROGRAMS PRELOAD-LIBRARY EVENT-DUMP
+Run as device_test.py FOLDER-OF-PROGRAMS FOLDER-OF-FAKES PRELOAD-LIBRARY EVENT-DUMP
 """
 
 import os
@@ -12,9 +12,8 @@ from collections import Counter
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import traced  # noqa: E402
 
-PROGRAMS = sys.argv[1]
-LIBRARY = sys.argv[2]
-TRACER = traced.Tracer(*sys.argv[2:])
+PROGRAMS, FAKES, LIBRARY = sys.argv[1:4]
+TRACER = traced.Tracer(*sys.argv[3:])
 VIRTUAL, MAPPING = 1, 2
 DEVICE, HOST = 1, 2
 KIB, MIB = 1024, 1024 * 1024
@@ -143,6 +142,36 @@ class DeviceTest(unittest.TestCase):
             held = 8 * MIB + 32 + step * (48 * KIB + 32)  # the runtime asks for 32 bytes more
             self.assertIn(held, used)
             self.assertIn((64 << 30) - held, total)
+
+    def test_functions_looked_up_on_handles(self):
+        """As torch_npu and CUDA's static runtime do it."""
+        command = program("by_handle", os.path.join(FAKES, "libacl_rt.so"),
+                          os.path.join(FAKES, "libcuda.so.1"))
+        plain = TRACER.run(command, preload=False)
+        done = TRACER.run(command)
+        self.assertEqual((plain.status, done.status), (0, 0), done.output)
+        for pool, blocks in books_of(done.output)[0].items():
+            live, _, stray, doubles = traced.live_blocks(done.events, pool)
+            self.assertEqual({a: e["size_bytes"] for a, e in live.items()}, blocks)
+            self.assertEqual((stray, doubles), (0, 0))
+        # dlsym(RTLD_NEXT) still knows who asks: after the program comes what is preloaded.
+        self.assertRegex(plain.errors, "^malloc of libc")
+        self.assertEqual(done.errors, "malloc of libascend_kernel_hook.so\n")
+
+    def test_functions_called_by_ctypes(self):
+        source = ("import ctypes, sys\n"
+                  "hal = ctypes.CDLL(sys.argv[1])\n"
+                  "block = ctypes.c_void_p()\n"
+                  "size = ctypes.c_ulonglong(4096)\n"
+                  "for i in range(3):\n"
+                  "    assert hal.halMemAlloc(ctypes.byref(block), size, ctypes.c_ulonglong(1026)) == 0\n"
+                  "assert hal.halMemFree(block) == 0\n")
+        done = TRACER.run([sys.executable, "-c", source, os.path.join(FAKES, "libascend_hal.so")])
+        self.assertEqual((done.status, done.errors), (0, ""))
+        live, allocs, stray, _ = traced.live_blocks(done.events, "hal")
+        self.assertEqual((len(live), len(allocs), stray), (2, 3, 0))
+        self.assertEqual({(e["device"], e["kind"], e["size_bytes"]) for e in allocs},
+                         {(2, DEVICE, 4096)})
 
     def test_threads_that_free_the_blocks_of_others(self):
         events = self.run_and_compare(["ascend_threads", "5000"], "hal")
