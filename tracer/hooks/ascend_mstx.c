@@ -275,7 +275,7 @@ static enum block_space domain_space(const struct domain *domain, enum block_spa
 
 static _Atomic uint64_t *heap_bytes_of(struct domain *domain, uint64_t place)
 {
-    size_t index = (size_t)(mt_place_unpack(place).device + 1);
+    size_t index = (size_t)mt_place_unpack(place).device + 1; /* 0 for none */
 
     return &domain->heap_bytes[index <= DEVICES_MAX ? index : 0];
 }
