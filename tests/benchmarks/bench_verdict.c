@@ -4,10 +4,12 @@
  *
  *     bench_verdict [--quick]
  *
- * A recording of 1e8 events is made: a set of live blocks of which a random one is freed and made
- * anew, from 256 sites of one size each, in 100 steps, with one site that leaks. Then the question
- * "leaks" is asked through the public interface, which reads, decodes, matches and judges; the
- * verdict is checked. The reader runs in a child, so that its memory is its own.
+ * Recordings of 1e8 events are made: a set of live blocks, of which one is freed and one made at a
+ * time, from 256 sites of one size each, in 100 steps, with one site that leaks. In "brief" nine of
+ * ten blocks live for a few dozen others only, as in most programs, and an allocator hands out what
+ * was freed last; in "random" any live block may be the next, which nothing can foresee. Then the
+ * question "leaks" is asked through the public interface, which reads, decodes, matches and judges;
+ * the verdict is checked. The reader runs in a child, so that its memory is its own.
  */
 #define _GNU_SOURCE
 #include <sys/resource.h>
@@ -19,19 +21,35 @@
 #include "trace_builder.h"
 
 enum {
-    RUNS = 5,
+    RUNS = 3,
+    BRIEF_BLOCKS = 64, /* alive at a time */
+    SIZES = 5,
     STEPS = 100,
     SITES = 256,
-    STRIDE = 96,
     LEAKED_PER_STEP = 3,
     TICKS_PER_EVENT = 97,
     SITE_BASE = 0x401000
 };
 
+struct block {
+    uint64_t address;
+    uint32_t size_index;
+};
+
+/* Freed blocks of one size; the last one is handed out first. */
+struct free_list {
+    uint64_t *addresses;
+    size_t count;
+};
+
 struct making {
     struct trace_builder *builder;
     uint64_t random, ticks;
-    size_t live_count;
+    uint64_t fresh_address;
+    struct free_list free_lists[SIZES];
+    struct block *kept, brief[BRIEF_BLOCKS];
+    size_t kept_count;
+    uint32_t brief_share; /* of 256 */
 };
 
 static void die(const char *what, const char *why)
@@ -52,13 +70,31 @@ static uint64_t next_tick(struct making *making)
     return making->ticks;
 }
 
-static void make_block(struct making *making, uint64_t slot, uint32_t site)
+static struct block make_block(struct making *making, uint32_t site)
 {
-    struct built_block block = {.address = UINT64_C(0x555555000000) + slot * STRIDE,
-                                .size = 16 + site % 5 * 16,
-                                .site = SITE_BASE + site * 16};
+    struct block block = {.size_index = site % SIZES};
+    uint64_t size = 16 + block.size_index * 16;
+    struct free_list *list = &making->free_lists[block.size_index];
 
-    trace_builder_host_alloc(making->builder, 0, next_tick(making), block);
+    if (list->count) {
+        block.address = list->addresses[--list->count];
+    } else {
+        block.address = making->fresh_address;
+        making->fresh_address += size + 16;
+    }
+    trace_builder_host_alloc(making->builder, 0, next_tick(making),
+                             (struct built_block){.address = block.address,
+                                                  .size = size,
+                                                  .site = SITE_BASE + site * 16});
+    return block;
+}
+
+static void free_block(struct making *making, struct block block)
+{
+    struct free_list *list = &making->free_lists[block.size_index];
+
+    trace_builder_host_free(making->builder, 0, next_tick(making), block.address);
+    list->addresses[list->count++] = block.address;
 }
 
 /* A hot site makes most blocks, as in programs; the others share the rest. */
@@ -69,34 +105,53 @@ static uint32_t some_site(struct making *making)
     return draw % 4 ? draw / 4 % 8 : draw / 4 % (SITES - 1);
 }
 
-static void make_step(struct making *making, uint64_t step, size_t event_count, uint64_t *leaked)
+/* One block goes, one comes: a brief one or one of those that are kept. */
+static void replace_block(struct making *making)
+{
+    bool is_brief = random_next(making) % 256 < making->brief_share;
+    struct block *block = is_brief ? &making->brief[random_next(making) % BRIEF_BLOCKS]
+                                   : &making->kept[random_next(making) % making->kept_count];
+
+    free_block(making, *block);
+    *block = make_block(making, some_site(making));
+}
+
+static void make_step(struct making *making, uint64_t step, size_t event_count)
 {
     uint64_t begin[] = {step, 0};
 
     trace_builder_push(making->builder, 0, MT_RECORD_step_begin, next_tick(making), begin);
-    for (size_t i = 0; i < event_count / 2; i++) {
-        uint64_t slot = random_next(making) % making->live_count;
-
-        trace_builder_host_free(making->builder, 0, next_tick(making),
-                                UINT64_C(0x555555000000) + slot * STRIDE);
-        make_block(making, slot, some_site(making));
-    }
+    for (size_t i = 0; i < event_count / 2; i++)
+        replace_block(making);
     for (int i = 0; i < LEAKED_PER_STEP; i++)
-        make_block(making, making->live_count + (*leaked)++, SITES - 1);
+        make_block(making, SITES - 1);
     trace_builder_push(making->builder, 0, MT_RECORD_step_end, next_tick(making), &step);
 }
 
-static void make_trace(const char *folder, size_t live_count, size_t event_count)
-{
-    struct making making = {.random = 42, .live_count = live_count};
-    uint64_t leaked = 0;
+struct stream {
+    const char *name;
+    uint32_t brief_share;
+    size_t live_count;
+};
 
+static void make_trace(const char *folder, const struct stream *stream, size_t event_count)
+{
+    struct making making = {.random = 42,
+                            .fresh_address = UINT64_C(0x555555000000),
+                            .brief_share = stream->brief_share};
+
+    making.kept_count = stream->live_count - BRIEF_BLOCKS;
+    making.kept = calloc(making.kept_count, sizeof(*making.kept));
+    for (size_t i = 0; i < SIZES; i++)
+        making.free_lists[i].addresses = calloc(stream->live_count + 1, sizeof(uint64_t));
     making.builder = trace_builder_create(&(struct trace_builder_setup){.time_shift = 4});
     trace_builder_thread(making.builder, 0, next_tick(&making), 1, "main");
-    for (size_t i = 0; i < live_count; i++)
-        make_block(&making, i, some_site(&making));
+    for (size_t i = 0; i < making.kept_count; i++)
+        making.kept[i] = make_block(&making, some_site(&making));
+    for (size_t i = 0; i < BRIEF_BLOCKS; i++)
+        making.brief[i] = make_block(&making, some_site(&making));
     for (uint64_t step = 1; step <= STEPS; step++)
-        make_step(&making, step, event_count / STEPS, &leaked);
+        make_step(&making, step, event_count / STEPS);
     trace_builder_close(making.builder);
     trace_builder_write(making.builder, folder);
     trace_builder_destroy(making.builder);
@@ -161,9 +216,9 @@ static struct judged judge_in_child(const char *folder)
     return judged;
 }
 
-static void measure(size_t live_count, size_t event_count, size_t runs)
+static void measure(const struct stream *stream, size_t event_count, size_t runs)
 {
-    char folder[] = "/var/tmp/memtide-bench-XXXXXX", name[128], command[128];
+    char folder[] = "/var/tmp/memtide-bench-XXXXXX", name[160], command[128];
     double speeds[RUNS], memory[RUNS];
     pid_t maker;
 
@@ -171,7 +226,7 @@ static void measure(size_t live_count, size_t event_count, size_t runs)
         die(folder, "cannot be made");
     maker = fork(); /* its memory must not be counted as the reader's */
     if (maker == 0) {
-        make_trace(folder, live_count, event_count);
+        make_trace(folder, stream, event_count);
         _exit(0);
     }
     waitpid(maker, NULL, 0);
@@ -181,10 +236,11 @@ static void measure(size_t live_count, size_t event_count, size_t runs)
         speeds[i] = judged.events_per_us;
         memory[i] = judged.rss_bytes / 1048576;
     }
-    snprintf(name, sizeof(name), "file to verdict, %zu events, %zu live blocks", event_count,
-             live_count);
+    snprintf(name, sizeof(name), "file to verdict, %s, %zu events, %zu live blocks", stream->name,
+             event_count, stream->live_count);
     bench_report(name, "million events/s", speeds, runs);
-    snprintf(name, sizeof(name), "memory, %zu events, %zu live blocks", event_count, live_count);
+    snprintf(name, sizeof(name), "memory, %s, %zu events, %zu live blocks", stream->name,
+             event_count, stream->live_count);
     bench_report(name, "MiB", memory, runs);
     snprintf(command, sizeof(command), "rm -rf %s", folder);
     if (system(command) != 0)
@@ -193,10 +249,15 @@ static void measure(size_t live_count, size_t event_count, size_t runs)
 
 int main(int argc, char **argv)
 {
+    static const struct stream streams[] = {
+        {"brief", 230, 10000},
+        {"brief", 230, 1000000},
+        {"random", 0, 10000},
+        {"random", 0, 1000000},
+    };
     bool is_quick = bench_is_quick(argc, argv);
-    size_t events = is_quick ? 400000 : 100000000;
 
-    measure(10000, events, is_quick ? 1 : RUNS);
-    measure(is_quick ? 50000 : 1000000, events, is_quick ? 1 : RUNS);
+    for (size_t i = 0; i < (is_quick ? 1 : sizeof(streams) / sizeof(streams[0])); i++)
+        measure(&streams[i], is_quick ? 400000 : 100000000, is_quick ? 1 : RUNS);
     return 0;
 }
