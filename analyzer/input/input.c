@@ -17,6 +17,7 @@
 /* The first that recognises a path reads it. */
 static const struct input_kind *const kinds[] = {
     &input_trace,
+    &input_snapshot,
 };
 
 struct input {
@@ -69,7 +70,7 @@ enum mt_result input_open(const char *path, struct model *model, struct input **
                           struct mt_error *error)
 {
     struct input *input;
-    const struct input_kind *kind;
+    const struct input_kind *kind = NULL;
     enum mt_result result = find_kind(path, &kind, error);
 
     if (result != MT_OK)

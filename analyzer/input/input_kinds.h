@@ -7,6 +7,7 @@
 
 #include "input.h"
 
-extern const struct input_kind input_trace; /* trace/input_trace.c */
+extern const struct input_kind input_trace;    /* trace/input_trace.c */
+extern const struct input_kind input_snapshot; /* snapshot/input_snapshot.c */
 
 #endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An allocator snapshot of PyTorch or torch_npu as an input: a pickle, or the same as JSON; packed
+ * with gzip or zstd, or not.
+ */
+#define _GNU_SOURCE /* memmem */
+#include <stdlib.h>
+#include <string.h>
+
+#include "byte_stream.h"
+#include "input_kinds.h"
+#include "pickle.h"
+#include "snapshot_json.h"
+#include "snapshot_replay.h"
+#include "snapshot_tables.h"
+
+enum { look_bytes = 1 << 16 };
+
+struct snapshot {
+    char *path;
+    struct snapshot_tables tables;
+    struct snapshot_replay *replay;
+};
+
+static bool is_pickle(const unsigned char *bytes, size_t size_bytes)
+{
+    return size_bytes > 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5;
+}
+
+static bool has_word(const unsigned char *bytes, size_t size_bytes, const char *word)
+{
+    return memmem(bytes, size_bytes, word, strlen(word)) != NULL;
+}
+
+static bool is_json(const unsigned char *bytes, size_t size_bytes)
+{
+    size_t i = 0;
+
+    while (i < size_bytes && strchr(" \t\r\n", bytes[i]) && bytes[i])
+        i++;
+    if (i == size_bytes || (bytes[i] != '{' && bytes[i] != '['))
+        return false;
+    if (bytes[i] == '{')
+        return has_word(bytes, size_bytes, "\"segments\"") ||
+               has_word(bytes, size_bytes, "\"device_traces\"");
+    return has_word(bytes, size_bytes, "\"total_size\"") &&
+           has_word(bytes, size_bytes, "\"blocks\"");
+}
+
+static int snapshot_recognises(const char *path)
+{
+    unsigned char *bytes = malloc(look_bytes);
+    size_t size_bytes = bytes ? byte_stream_begin(path, bytes, look_bytes) : 0;
+    bool is_ours = is_pickle(bytes, size_bytes) || is_json(bytes, size_bytes);
+
+    free(bytes);
+    return is_ours;
+}
+
+static void snapshot_close(void *state)
+{
+    struct snapshot *snapshot = state;
+
+    if (!snapshot)
+        return;
+    snapshot_replay_destroy(snapshot->replay);
+    if (snapshot->tables.fields)
+        snapshot_tables_release(&snapshot->tables);
+    free(snapshot->path);
+    free(snapshot);
+}
+
+static enum mt_result read_tables(struct snapshot *snapshot, struct mt_error *error)
+{
+    struct byte_stream stream;
+    struct value root;
+    struct mt_error why;
+    const unsigned char *bytes;
+    enum mt_result result = byte_stream_open(&stream, snapshot->path, error);
+
+    if (result != MT_OK)
+        return result;
+    bytes = byte_stream_need(&stream, 3);
+    if (bytes && is_pickle(bytes, 3))
+        result = pickle_read(&stream, &snapshot->tables, &root, error);
+    else
+        result = snapshot_json_read(&stream, &snapshot->tables, &root, error);
+    byte_stream_close(&stream);
+    if (result != MT_OK)
+        return result;
+    result = snapshot_tables_finish(&snapshot->tables, root, &why);
+    if (result != MT_OK)
+        return mt_error_set(error, result, "%s: %s", snapshot->path, why.message);
+    return MT_OK;
+}
+
+static enum mt_result read_all(struct snapshot *snapshot, struct model *model,
+                               struct mt_error *error)
+{
+    struct model_process process = {
+        .source = model_text(model, snapshot->path, strlen(snapshot->path)),
+        .rank = -1,
+    };
+    enum mt_result result =
+        snapshot_tables_init(&snapshot->tables, model, model_process(model, &process), error);
+
+    if (result == MT_OK)
+        result = read_tables(snapshot, error);
+    if (result == MT_OK)
+        result =
+            snapshot_replay_create(&snapshot->tables, snapshot->path, &snapshot->replay, error);
+    return result == MT_OK ? model_status(model, error) : result;
+}
+
+static enum mt_result snapshot_open(const char *path, struct model *model, void **state,
+                                    struct mt_error *error)
+{
+    struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+    enum mt_result result;
+
+    if (snapshot)
+        snapshot->path = strdup(path);
+    if (!snapshot || !snapshot->path) {
+        free(snapshot);
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", path);
+    }
+    result = read_all(snapshot, model, error);
+    if (result != MT_OK) {
+        snapshot_close(snapshot);
+        return result;
+    }
+    *state = snapshot;
+    return MT_OK;
+}
+
+static enum mt_result snapshot_next(void *state, struct event *batch, size_t capacity,
+                                    size_t *count, struct mt_error *error)
+{
+    struct snapshot *snapshot = state;
+
+    *count = snapshot_replay_next(snapshot->replay, batch, capacity);
+    return model_status(snapshot->tables.model, error);
+}
+
+const struct input_kind input_snapshot = {
+    .name = "PyTorch memory snapshot",
+    .contents = "every block of the caching allocator with its innermost frame, reserved memory, "
+                "annotations; no steps unless a profiler marked them",
+    .recognises = snapshot_recognises,
+    .open = snapshot_open,
+    .next = snapshot_next,
+    .close = snapshot_close,
+};

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the tables of a snapshot to events in time order.
+ */
+#include "snapshot_replay.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+
+enum { device_most = 1024 };
+
+static const char step_name[] = "ProfilerStep#";
+
+/* A block that is older than the history. */
+struct old_block {
+    uint64_t address, size_bytes;
+    uint32_t site;
+};
+
+/* An address of the history, and whether a block is there. */
+struct known {
+    uint64_t address;
+    bool is_alive;
+};
+
+struct replay_device {
+    int32_t number;
+    uint16_t place;
+    uint32_t next, end; /* events that are still to come, rows of the tables */
+    uint32_t first;
+    uint64_t reserved_bytes; /* at the end while the tables are scanned, then now */
+    uint64_t newest_ns;      /* times do not go back */
+    struct table old_blocks;
+    size_t next_old;
+    bool is_begun;
+};
+
+struct snapshot_replay {
+    const struct snapshot_tables *tables;
+    const char *path;
+    struct arena arena;
+    struct replay_device *devices;
+    size_t device_count;
+    bool has_times;
+    uint64_t start_us, newest_ns;
+    uint32_t next_annotation, annotation_end;
+    int32_t step_device; /* whose annotations make steps; -1: none yet */
+    uint16_t pool;
+    uint32_t thread, snapshot_text, free_text;
+    uint64_t old_count, old_bytes;
+    uint64_t pending_count, pending_bytes, unmatched_count, clock_steps;
+    size_t baseline_device; /* that the baseline has come to */
+};
+
+static const struct snapshot_entry *entry_at(const struct snapshot_tables *tables, size_t index)
+{
+    return table_at(&tables->entries, index);
+}
+
+/* --- devices ------------------------------------------------------------------------------- */
+
+static struct replay_device *device_for(struct snapshot_replay *replay, int32_t number)
+{
+    const struct snapshot_tables *tables = replay->tables;
+    struct mt_place place = {.device = number, .kind = MT_KIND_DEVICE, .module = -1};
+    struct replay_device *grown;
+
+    for (size_t i = 0; i < replay->device_count; i++)
+        if (replay->devices[i].number == number)
+            return &replay->devices[i];
+    if (replay->device_count == device_most)
+        return NULL;
+    grown = realloc(replay->devices, (replay->device_count + 1) * sizeof(*grown));
+    if (!grown)
+        return NULL;
+    replay->devices = grown;
+    grown += replay->device_count++;
+    *grown = (struct replay_device){.number = number, .place = model_place(tables->model, place)};
+    table_init(&grown->old_blocks, &replay->arena, sizeof(struct old_block));
+    return grown;
+}
+
+static enum mt_result add_traces(struct snapshot_replay *replay, struct mt_error *error)
+{
+    const struct snapshot_tables *tables = replay->tables;
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < tables->traces_found.count; i++) {
+        const uint32_t *child = table_at(&tables->children, tables->traces_found.first + i);
+        const struct object *trace = table_at(&tables->objects, *child);
+        struct replay_device *device;
+
+        if (trace->kind != OBJECT_ENTRIES)
+            continue;
+        device = device_for(replay, (int32_t)i);
+        if (!device)
+            return mt_error_set(error, MT_NO_MEMORY, "no memory for the devices of %s",
+                                replay->path);
+        device->first = device->next = trace->first;
+        device->end = trace->first + trace->count;
+        count += trace->count;
+    }
+    if (count > tables->entries.count)
+        return mt_error_set(error, MT_CORRUPT, "%s: two devices share one history", replay->path);
+    return MT_OK;
+}
+
+/* --- what was there before ----------------------------------------------------------------- */
+
+static bool add_old(struct snapshot_replay *replay, struct replay_device *device,
+                    struct old_block block)
+{
+    struct old_block *row = table_add(&device->old_blocks);
+
+    if (!row)
+        return false;
+    *row = block;
+    replay->old_count++;
+    replay->old_bytes += block.size_bytes;
+    return true;
+}
+
+/* The row of an address; NULL if it is new. */
+static struct known *known_find(const struct table *knowns, const struct hash_index *index,
+                                uint64_t address)
+{
+    size_t probe = 0;
+    uint32_t found;
+
+    while (hash_index_next(index, hash_u64(address), &probe, &found)) {
+        struct known *known = table_at(knowns, found);
+
+        if (known->address == address)
+            return known;
+    }
+    return NULL;
+}
+
+static bool known_add(struct table *knowns, struct hash_index *index, uint64_t address,
+                      bool is_alive)
+{
+    struct known *known = table_add(knowns);
+
+    if (!known)
+        return false;
+    *known = (struct known){address, is_alive};
+    return hash_index_add(index, hash_u64(address), (uint32_t)(knowns->count - 1));
+}
+
+/* Frees of what the history never allocated. */
+static bool scan_history(struct snapshot_replay *replay, struct replay_device *device,
+                         struct table *knowns, struct hash_index *index)
+{
+    for (uint32_t i = device->first; i < device->end; i++) {
+        const struct snapshot_entry *entry = entry_at(replay->tables, i);
+        bool is_alloc = entry->action == WORD_ALLOC;
+        struct known *known;
+
+        if (!is_alloc && entry->action != WORD_FREE_COMPLETED)
+            continue;
+        known = known_find(knowns, index, entry->address);
+        if (known) {
+            replay->unmatched_count += known->is_alive == is_alloc;
+            known->is_alive = is_alloc;
+            continue;
+        }
+        if (!known_add(knowns, index, entry->address, is_alloc))
+            return false;
+        if (!is_alloc &&
+            !add_old(replay, device, (struct old_block){entry->address, entry->size_bytes, 0}))
+            return false;
+    }
+    return true;
+}
+
+static bool is_active(const struct snapshot_block *block)
+{
+    return block->state == WORD_ACTIVE_ALLOCATED || block->state == WORD_ACTIVE_PENDING_FREE ||
+           block->state == WORD_ACTIVE_AWAITING_FREE;
+}
+
+/* Blocks that are alive at the end, and that the history never allocated. */
+static bool scan_segment(struct snapshot_replay *replay, struct replay_device *device,
+                         const struct snapshot_segment *segment, const struct table *knowns,
+                         const struct hash_index *index)
+{
+    uint64_t address = segment->address;
+
+    for (uint32_t i = 0; i < segment->block_count; i++) {
+        const struct snapshot_block *block =
+            table_at(&replay->tables->blocks, segment->first_block + i);
+        const struct known *known;
+
+        if (block->address != UINT64_MAX)
+            address = block->address;
+        known = is_active(block) ? known_find(knowns, index, address) : NULL;
+        if (is_active(block) && block->state != WORD_ACTIVE_ALLOCATED) {
+            replay->pending_count++;
+            replay->pending_bytes += block->requested_bytes;
+        }
+        if (known)
+            replay->unmatched_count += !known->is_alive;
+        else if (is_active(block) &&
+                 !add_old(replay, device,
+                          (struct old_block){address, block->requested_bytes, block->site}))
+            return false;
+        address += block->size_bytes;
+    }
+    return true;
+}
+
+static int64_t reserved_change(const struct snapshot_entry *entry)
+{
+    switch (entry->action) {
+    case WORD_SEGMENT_ALLOC:
+    case WORD_SEGMENT_MAP:
+        return (int64_t)entry->size_bytes;
+    case WORD_SEGMENT_FREE:
+    case WORD_SEGMENT_UNMAP:
+        return -(int64_t)entry->size_bytes;
+    default:
+        return 0;
+    }
+}
+
+/* From the segments at the end back to the beginning, and never below zero on the way. */
+static void count_back(struct snapshot_replay *replay, struct replay_device *device)
+{
+    int64_t reserved = (int64_t)device->reserved_bytes;
+    int64_t lowest = reserved < 0 ? reserved : 0;
+
+    for (uint32_t i = device->end; i-- > device->first;) {
+        uint64_t before =
+            (uint64_t)reserved - (uint64_t)reserved_change(entry_at(replay->tables, i));
+
+        reserved = (int64_t)before;
+        if (reserved < lowest)
+            lowest = reserved;
+    }
+    device->reserved_bytes = (uint64_t)reserved - (uint64_t)lowest;
+    if (lowest < 0)
+        model_note(replay->tables->model, 0,
+                   "device %" PRId32 ": segments and history disagree; its reserved memory is too "
+                   "high by %" PRIu64 " B",
+                   device->number, 0 - (uint64_t)lowest);
+}
+
+static enum mt_result add_baseline(struct snapshot_replay *replay, struct replay_device *device,
+                                   struct mt_error *error)
+{
+    const struct snapshot_tables *tables = replay->tables;
+    struct hash_index index;
+    struct table knowns;
+    struct arena arena;
+    bool is_good;
+
+    arena_init(&arena);
+    table_init(&knowns, &arena, sizeof(struct known));
+    hash_index_init(&index);
+    is_good = scan_history(replay, device, &knowns, &index);
+    for (uint32_t i = 0; i < tables->segments_found.count && is_good; i++) {
+        const struct snapshot_segment *segment =
+            table_at(&tables->segments, tables->segments_found.first + i);
+
+        if (segment->device != device->number)
+            continue;
+        device->reserved_bytes += segment->total_bytes;
+        is_good = scan_segment(replay, device, segment, &knowns, &index);
+    }
+    hash_index_release(&index);
+    arena_release(&arena);
+    if (!is_good)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for the blocks of %s", replay->path);
+    count_back(replay, device);
+    return MT_OK;
+}
+
+/* Each block belongs to one segment: a file that says otherwise could keep us busy for ever. */
+static enum mt_result add_segments(struct snapshot_replay *replay, struct mt_error *error)
+{
+    const struct snapshot_tables *tables = replay->tables;
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < tables->segments_found.count; i++) {
+        const struct snapshot_segment *segment =
+            table_at(&tables->segments, tables->segments_found.first + i);
+
+        count += segment->block_count;
+        if (!device_for(replay, segment->device))
+            return mt_error_set(error, MT_NO_MEMORY, "no memory for the devices of %s",
+                                replay->path);
+    }
+    if (count > tables->blocks.count)
+        return mt_error_set(error, MT_CORRUPT, "%s: two segments share their blocks", replay->path);
+    return MT_OK;
+}
+
+/* --- times --------------------------------------------------------------------------------- */
+
+static void find_start(struct snapshot_replay *replay)
+{
+    const struct snapshot_tables *tables = replay->tables;
+    bool has_entries = false;
+
+    replay->has_times = true;
+    replay->start_us = UINT64_MAX;
+    for (size_t d = 0; d < replay->device_count; d++) {
+        for (uint32_t i = replay->devices[d].first; i < replay->devices[d].end; i++) {
+            const struct snapshot_entry *entry = entry_at(tables, i);
+
+            has_entries = true;
+            if (!entry->has_time)
+                replay->has_times = false;
+            if (entry->time_us < replay->start_us)
+                replay->start_us = entry->time_us;
+        }
+    }
+    if (!has_entries)
+        replay->has_times = false;
+    replay->next_annotation = tables->annotations_found.first;
+    replay->annotation_end = tables->annotations_found.first;
+    if (!replay->has_times)
+        return;
+    replay->annotation_end += tables->annotations_found.count;
+    for (uint32_t i = replay->next_annotation; i < replay->annotation_end; i++) {
+        const struct snapshot_annotation *row = table_at(&tables->annotations, i);
+
+        if (row->has_time && row->time_us < replay->start_us)
+            replay->start_us = row->time_us;
+    }
+}
+
+/* Time 0 is the baseline's. Times that go back stand still. */
+static uint64_t time_of(const struct snapshot_replay *replay, const struct replay_device *device)
+{
+    uint64_t time_ns;
+
+    if (!replay->has_times)
+        return device->next - device->first + 1;
+    time_ns = (entry_at(replay->tables, device->next)->time_us - replay->start_us) * 1000 + 1;
+    return time_ns > device->newest_ns ? time_ns : device->newest_ns;
+}
+
+/* --- what is said about it ----------------------------------------------------------------- */
+
+static void note(const struct snapshot_replay *replay)
+{
+    const struct snapshot_tables *tables = replay->tables;
+    struct model *model = tables->model;
+
+    if (!replay->has_times)
+        model_note(model, 0,
+                   "%s tells no times: where a time is shown, it is the number of the "
+                   "event in ns",
+                   replay->path);
+    if (replay->old_count)
+        model_note(model, replay->old_count,
+                   "blocks (%" PRIu64 " B) that are older than the history of the snapshot; they "
+                   "count from time 0 on",
+                   replay->old_bytes);
+    if (replay->pending_count)
+        model_note(model, replay->pending_count,
+                   "blocks (%" PRIu64 " B) that the program has freed, but that wait for another "
+                   "stream",
+                   replay->pending_bytes);
+    if (replay->unmatched_count)
+        model_note(model, replay->unmatched_count,
+                   "events of the snapshot that do not go with the events before them");
+    if (tables->unknown_actions)
+        model_note(model, tables->unknown_actions,
+                   "events of the snapshot of a kind that memtide does not know");
+    if (tables->has_host_part)
+        model_note(model, 0, "%s has pinned host memory too, which is not counted", replay->path);
+    model_note(model, 0,
+               "a snapshot knows the memory of its allocator only: not that of the runtime, of "
+               "communication, or of other processes");
+}
+
+static uint32_t text_of(struct model *model, const char *text)
+{
+    return model_text(model, text, strlen(text));
+}
+
+static void fill_process(struct snapshot_replay *replay)
+{
+    const struct snapshot_tables *tables = replay->tables;
+    struct model_process *process = model_process_at(tables->model, tables->process);
+
+    if (replay->has_times)
+        process->start_realtime_ns = replay->start_us * 1000;
+    process->is_complete = true;
+}
+
+enum mt_result snapshot_replay_create(const struct snapshot_tables *tables, const char *path,
+                                      struct snapshot_replay **out, struct mt_error *error)
+{
+    struct snapshot_replay *replay = calloc(1, sizeof(*replay));
+    enum mt_result result;
+
+    if (!replay)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to replay %s", path);
+    replay->tables = tables;
+    replay->path = path;
+    replay->step_device = -1;
+    replay->pool =
+        model_pool(tables->model, text_of(tables->model, tables->is_npu ? "pta" : "torch"));
+    replay->thread = model_thread(tables->model, (struct model_thread){.process = tables->process});
+    replay->snapshot_text = text_of(tables->model, "snapshot");
+    replay->free_text = text_of(tables->model, "free when out of memory");
+    arena_init(&replay->arena);
+    result = add_traces(replay, error);
+    if (result == MT_OK)
+        result = add_segments(replay, error);
+    for (size_t i = 0; i < replay->device_count && result == MT_OK; i++)
+        result = add_baseline(replay, &replay->devices[i], error);
+    if (result != MT_OK) {
+        snapshot_replay_destroy(replay);
+        return result;
+    }
+    find_start(replay);
+    fill_process(replay);
+    note(replay);
+    *out = replay;
+    return MT_OK;
+}
+
+void snapshot_replay_destroy(struct snapshot_replay *replay)
+{
+    if (!replay)
+        return;
+    free(replay->devices);
+    arena_release(&replay->arena);
+    free(replay);
+}
+
+/* --- events -------------------------------------------------------------------------------- */
+
+static struct event event_of(const struct snapshot_replay *replay,
+                             const struct replay_device *device, enum event_kind kind,
+                             uint64_t time_ns)
+{
+    return (struct event){
+        .time_ns = time_ns,
+        .kind = (uint8_t)kind,
+        .thread = replay->thread,
+        .pool = replay->pool,
+        .place = device ? device->place : 0,
+        .process = replay->tables->process,
+    };
+}
+
+/* False when the baseline is over. */
+static bool next_of_baseline(struct snapshot_replay *replay, struct event *event)
+{
+    while (replay->baseline_device < replay->device_count) {
+        struct replay_device *device = &replay->devices[replay->baseline_device];
+        const struct old_block *block;
+
+        if (!device->is_begun) {
+            device->is_begun = true;
+            *event = event_of(replay, device, EVENT_RESERVED, 0);
+            event->value = device->reserved_bytes;
+            return true;
+        }
+        if (device->next_old < device->old_blocks.count) {
+            block = table_at(&device->old_blocks, device->next_old++);
+            *event = event_of(replay, device, EVENT_ALLOC, 0);
+            event->address = block->address;
+            event->value = block->size_bytes;
+            event->site = block->site;
+            return true;
+        }
+        replay->baseline_device++;
+    }
+    return false;
+}
+
+/* How many events it makes: 0, or 1. */
+static size_t make_event(struct snapshot_replay *replay, struct replay_device *device,
+                         const struct snapshot_entry *entry, uint64_t time_ns, struct event *event)
+{
+    *event = event_of(replay, device, EVENT_ALLOC, time_ns);
+    event->address = entry->address;
+    event->value = entry->size_bytes;
+    switch (entry->action) {
+    case WORD_ALLOC:
+        event->site = entry->site;
+        return 1;
+    case WORD_FREE_COMPLETED:
+        event->kind = EVENT_FREE;
+        return 1;
+    case WORD_OOM:
+        event->kind = EVENT_ALLOC_FAILED;
+        event->site = entry->site;
+        event->address = 0; /* no status */
+        return 1;
+    case WORD_SNAPSHOT:
+    case WORD_WORKSPACE_SNAPSHOT:
+        event->kind = EVENT_MARK;
+        event->address = 0;
+        event->text = replay->snapshot_text;
+        return 1;
+    default:
+        break;
+    }
+    if (!reserved_change(entry))
+        return 0;
+    device->reserved_bytes += (uint64_t)reserved_change(entry);
+    event->kind = EVENT_RESERVED;
+    event->address = 0;
+    event->value = device->reserved_bytes;
+    return 1;
+}
+
+/* The digits behind "ProfilerStep#". */
+static bool step_number(const char *name, uint64_t *number)
+{
+    size_t length = sizeof(step_name) - 1;
+
+    if (strncmp(name, step_name, length) != 0 || !name[length])
+        return false;
+    *number = 0;
+    for (const char *digit = name + length; *digit; digit++) {
+        if (*digit < '0' || *digit > '9' || *number > UINT32_MAX)
+            return false;
+        *number = *number * 10 + (uint64_t)(*digit - '0');
+    }
+    return true;
+}
+
+/* Annotations of a device are told for each device that is in use: steps count once. */
+static size_t make_annotation(struct snapshot_replay *replay, const struct snapshot_annotation *row,
+                              uint64_t time_ns, struct event *event)
+{
+    const char *name = model_text_at(replay->tables->model, row->name);
+    uint64_t number;
+
+    *event = event_of(replay, NULL, row->is_start ? EVENT_RANGE_BEGIN : EVENT_RANGE_END, time_ns);
+    if (replay->step_device < 0)
+        replay->step_device = row->device;
+    if (row->device != replay->step_device)
+        return 0;
+    if (step_number(name, &number)) {
+        event->kind = row->is_start ? EVENT_STEP_BEGIN : EVENT_STEP_END;
+        event->value = number;
+        return 1;
+    }
+    event->text = row->name;
+    event->address = row->name; /* ranges of one name do not overlap, or the newest ends first */
+    return 1;
+}
+
+static struct replay_device *earliest(const struct snapshot_replay *replay, uint64_t *time_ns)
+{
+    struct replay_device *found = NULL;
+
+    for (size_t i = 0; i < replay->device_count; i++) {
+        struct replay_device *device = &replay->devices[i];
+        uint64_t device_ns;
+
+        if (device->next == device->end)
+            continue;
+        device_ns = time_of(replay, device);
+        if (!found || device_ns < *time_ns) {
+            found = device;
+            *time_ns = device_ns;
+        }
+    }
+    return found;
+}
+
+/* An annotation is told before the events of its microsecond if it begins, else behind them. */
+static bool is_annotation_next(const struct snapshot_replay *replay, bool has_entry,
+                               uint64_t entry_ns, uint64_t *time_ns)
+{
+    const struct snapshot_annotation *row;
+
+    if (replay->next_annotation == replay->annotation_end)
+        return false;
+    row = table_at(&replay->tables->annotations, replay->next_annotation);
+    *time_ns = row->has_time ? (row->time_us - replay->start_us) * 1000 + 1 : replay->newest_ns;
+    if (!has_entry)
+        return true;
+    return row->is_start ? *time_ns <= entry_ns : *time_ns < entry_ns;
+}
+
+static size_t next_event(struct snapshot_replay *replay, struct event *event, bool *is_over)
+{
+    uint64_t entry_ns = 0, time_ns = 0;
+    struct replay_device *device = earliest(replay, &entry_ns);
+    const struct snapshot_annotation *annotation;
+
+    *is_over = false;
+    if (is_annotation_next(replay, device != NULL, entry_ns, &time_ns)) {
+        annotation = table_at(&replay->tables->annotations, replay->next_annotation++);
+        if (time_ns < replay->newest_ns)
+            time_ns = replay->newest_ns;
+        replay->newest_ns = time_ns;
+        return make_annotation(replay, annotation, time_ns, event);
+    }
+    if (!device) {
+        *is_over = true;
+        return 0;
+    }
+    device->newest_ns = entry_ns;
+    if (entry_ns > replay->newest_ns)
+        replay->newest_ns = entry_ns;
+    return make_event(replay, device, entry_at(replay->tables, device->next++), replay->newest_ns,
+                      event);
+}
+
+size_t snapshot_replay_next(struct snapshot_replay *replay, struct event *batch, size_t capacity)
+{
+    struct model_process *process =
+        model_process_at(replay->tables->model, replay->tables->process);
+    size_t count = 0;
+    bool is_over = false;
+
+    while (count < capacity && next_of_baseline(replay, batch + count))
+        count++;
+    while (count < capacity && !is_over)
+        count += next_event(replay, batch + count, &is_over);
+    process->end_ns = replay->newest_ns;
+    process->event_count += count;
+    return count;
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An allocator snapshot of PyTorch or torch_npu as flat tables, built from values as they are read.
+ *
+ *   pickle, JSON -> values on a stack -> dicts and lists -> rows
+ *
+ * There is no tree of objects: when a dict is complete, its keys say what it is, and it becomes
+ * one row; a list of rows becomes a range of them, and a list of frames the one frame that tells
+ * where the program asked. What no analysis needs is dropped at once.
+ */
+#ifndef MEMTIDE_INPUT_SNAPSHOT_TABLES_H
+#define MEMTIDE_INPUT_SNAPSHOT_TABLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "hash_index.h"
+#include "memtide/error.h"
+#include "model.h"
+#include "snapshot_words.h"
+#include "table.h"
+
+enum value_kind { VALUE_OTHER, VALUE_NUMBER, VALUE_TEXT, VALUE_OBJECT };
+
+struct value {
+    uint64_t number; /* negative ones as two's complement */
+    uint32_t index;  /* VALUE_TEXT: in the model; VALUE_OBJECT: in objects */
+    uint8_t kind;    /* enum value_kind */
+    uint8_t word;    /* enum word; WORD_NONE if it is not a text or not a known one */
+};
+
+/* What a dict or a list turned out to be. Lists of rows are ranges: first, count. */
+enum object_kind {
+    OBJECT_EMPTY_DICT,
+    OBJECT_PARTIAL, /* a dict that is filled key by key; first = row of partials */
+    OBJECT_ENTRY,
+    OBJECT_BLOCK,
+    OBJECT_SEGMENT,
+    OBJECT_HISTORY,
+    OBJECT_ANNOTATION,
+    OBJECT_FRAME, /* first = row of frames */
+    OBJECT_TOP,
+    OBJECT_EMPTY_LIST,
+    OBJECT_ENTRIES,
+    OBJECT_BLOCKS,
+    OBJECT_SEGMENTS,
+    OBJECT_HISTORIES,
+    OBJECT_ANNOTATIONS,
+    OBJECT_FRAMES, /* first = row of the frame that tells most */
+    OBJECT_LISTS,  /* first, count: of children */
+    OBJECT_IGNORED
+};
+
+struct object {
+    uint32_t kind; /* enum object_kind */
+    uint32_t first, count;
+};
+
+struct snapshot_frame {
+    uint32_t name, file; /* texts */
+    uint64_t line;
+    uint32_t site; /* 0 until asked for */
+    uint8_t rank;  /* the higher, the more it tells */
+};
+
+struct snapshot_entry {
+    uint64_t address; /* of an oom: bytes that the device has free */
+    uint64_t size_bytes;
+    uint64_t time_us;
+    uint32_t site;
+    uint8_t action; /* enum word */
+    bool has_time;
+};
+
+struct snapshot_block {
+    uint64_t address; /* when it has none: UINT64_MAX, it follows the block before */
+    uint64_t size_bytes, requested_bytes;
+    uint32_t site;
+    uint8_t state; /* enum word */
+};
+
+struct snapshot_segment {
+    uint64_t address, total_bytes;
+    uint32_t first_block, block_count;
+    int32_t device;
+    bool is_expandable;
+};
+
+struct snapshot_annotation {
+    uint64_t time_us;
+    uint32_t name;
+    int32_t device;
+    bool is_start, has_time;
+};
+
+struct snapshot_range {
+    uint32_t first, count;
+};
+
+struct snapshot_tables {
+    struct model *model;
+    uint16_t process;
+    struct arena arena;
+    struct table objects, frames, entries, blocks, segments, histories, annotations, children;
+    struct table partials;
+    struct hash_index frame_index;
+    struct fields *fields;
+    uint32_t free_partials; /* row + 1 of the first unused one */
+    uint64_t unknown_actions;
+    bool is_npu; /* it names torch_npu */
+    /* The answer, once snapshot_tables_finish() returned MT_OK. */
+    struct snapshot_range segments_found, annotations_found;
+    struct snapshot_range traces_found; /* of children: objects, one for each device */
+    bool has_host_part;
+};
+
+enum mt_result snapshot_tables_init(struct snapshot_tables *tables, struct model *model,
+                                    uint16_t process, struct mt_error *error);
+void snapshot_tables_release(struct snapshot_tables *tables);
+
+/* Values. Texts are kept in the model. */
+struct value value_number(uint64_t number);
+struct value value_other(void);
+struct value snapshot_text(struct snapshot_tables *tables, const char *bytes, size_t size_bytes);
+/* VALUE_OTHER when there is no memory, which is then remembered. */
+struct value snapshot_dict(struct snapshot_tables *tables);
+struct value snapshot_list(struct snapshot_tables *tables);
+
+/*
+ * Puts count items (key, value, key, value ...) into a dict, or count items behind a list. Errors
+ * say what is wrong, but not where: that is for the caller.
+ */
+enum mt_result snapshot_set(struct snapshot_tables *tables, struct value dict,
+                            const struct value *items, size_t count, struct mt_error *error);
+enum mt_result snapshot_append(struct snapshot_tables *tables, struct value list,
+                               const struct value *items, size_t count, struct mt_error *error);
+
+/* The last value of all. MT_UNSUPPORTED: no snapshot. MT_NO_DATA: one without anything in it. */
+enum mt_result snapshot_tables_finish(struct snapshot_tables *tables, struct value root,
+                                      struct mt_error *error);
+
+#endif
