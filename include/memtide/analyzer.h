@@ -52,9 +52,9 @@ enum mt_outcome {
  *
  * paths   count >= 1 files or folders; not kept
  *
- * Returns MT_OK; MT_NOT_FOUND, MT_IO: an input is not there or cannot be read; MT_UNSUPPORTED: of no
- * known kind, or of a newer version; MT_CORRUPT: damaged beyond use; MT_NO_DATA: an empty recording;
- * MT_NO_MEMORY.
+ * Returns MT_OK; MT_NOT_FOUND, MT_IO: an input is not there or cannot be read; MT_UNSUPPORTED: of
+ * no known kind, or of a newer version; MT_CORRUPT: damaged beyond use; MT_NO_DATA: an empty
+ * recording; MT_NO_MEMORY.
  */
 enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
                              struct mt_error *error);

@@ -45,7 +45,8 @@ void recording_count_lost(enum mt_lost reason, uint64_t count)
         __atomic_fetch_add(&header->lost_counts[reason], count, __ATOMIC_RELAXED);
 }
 
-/* Two numbers that belong together: written by one thread at a time, and somebody else's will do. */
+/* Two numbers that belong together: written by one thread at a time, and somebody else's will do.
+ */
 void recording_calibrate(void)
 {
     struct mt_file_header *header = recording_header();
