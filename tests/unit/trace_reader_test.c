@@ -333,6 +333,9 @@ static void among_equal_times_frees_of_other_threads_come_first(void **state)
     assert_int_equal(r.count, 3);
     assert_int_equal(r.events[1].kind, EVENT_FREE);
     assert_int_equal(r.events[2].kind, EVENT_ALLOC);
+    /* Streams that do not say whose they are belong to different threads all the same. */
+    assert_int_equal(model_thread_count(r.model), 2);
+    assert_int_not_equal(r.events[1].thread, r.events[2].thread);
     trace_reading_release(&r);
     trace_builder_destroy(b);
 }

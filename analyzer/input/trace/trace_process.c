@@ -21,8 +21,9 @@
 
 enum { WINDOW_EVENTS = 256 };
 
-#define NO_THREAD UINT32_MAX
-#define KEY_MAX   UINT64_MAX
+#define NO_THREAD        UINT32_MAX
+#define NO_KERNEL_THREAD (UINT64_C(1) << 32) /* ids of streams that do not say whose they are */
+#define KEY_MAX          UINT64_MAX
 
 struct spare_decoder {
     struct spare_decoder *next;
@@ -207,9 +208,11 @@ static void name_thread(struct trace_process *process, struct trace_stream *stre
     if (!count || events[0].thread != NO_THREAD)
         return;
     snprintf(name, sizeof(name), "stream %" PRIu32, stream->number);
-    thread =
-        model_thread(model, (struct model_thread){.process = process->context.process,
-                                                  .name = model_text(model, name, strlen(name))});
+    thread = model_thread(model, (struct model_thread){
+                                     .process = process->context.process,
+                                     .thread_id = NO_KERNEL_THREAD | stream->number,
+                                     .name = model_text(model, name, strlen(name)),
+                                 });
     for (size_t i = 0; i < count && events[i].thread == NO_THREAD; i++)
         events[i].thread = thread;
     if (stream->thread == NO_THREAD)
@@ -266,7 +269,39 @@ static enum mt_result fill_window(struct trace_process *process, struct trace_st
     return MT_OK;
 }
 
-/* Hands out the window up to the key `limit`. */
+/* --- the heap ------------------------------------------------------------------------------ */
+
+static void sift_down(struct trace_process *process, size_t at)
+{
+    struct heap_entry *heap = process->heap;
+    struct heap_entry moving = heap[at];
+
+    for (;;) {
+        size_t child = 2 * at + 1;
+
+        if (child >= process->heap_count)
+            break;
+        if (child + 1 < process->heap_count)
+            child += heap[child + 1].key < heap[child].key;
+        if (moving.key <= heap[child].key)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = moving;
+}
+
+static uint64_t second_key(const struct trace_process *process)
+{
+    const struct heap_entry *heap = process->heap;
+    uint64_t key = process->heap_count > 1 ? heap[1].key : KEY_MAX;
+
+    if (process->heap_count > 2 && heap[2].key < key)
+        key = heap[2].key;
+    return key;
+}
+
+/* Hands out the window of a stream up to the key `limit`. */
 static size_t take_from_window(struct trace_stream *stream, uint64_t limit, struct event *batch,
                                size_t capacity)
 {
@@ -288,63 +323,45 @@ static size_t take_from_window(struct trace_stream *stream, uint64_t limit, stru
     return count;
 }
 
-/* --- the heap ------------------------------------------------------------------------------ */
-
-static void sift_down(struct trace_process *process, size_t at)
+/* Merges what is in windows, until the stream at the top has to decode more. */
+static size_t merge_windows(struct trace_process *process, struct event *batch, size_t capacity)
 {
-    struct trace_stream **heap = process->heap;
-    struct trace_stream *moving = heap[at];
+    size_t count = 0;
 
-    for (;;) {
-        size_t child = 2 * at + 1;
+    while (count < capacity) {
+        struct trace_stream *stream = process->heap[0].stream;
 
-        if (child >= process->heap_count)
+        if (stream->window_at == stream->window_count)
             break;
-        if (child + 1 < process->heap_count && heap[child + 1]->key < heap[child]->key)
-            child++;
-        if (moving->key <= heap[child]->key)
-            break;
-        heap[at] = heap[child];
-        at = child;
+        count += take_from_window(stream, second_key(process), batch + count, capacity - count);
+        process->heap[0].key = stream->key;
+        sift_down(process, 0);
     }
-    heap[at] = moving;
+    return count;
 }
 
-static uint64_t second_key(const struct trace_process *process)
-{
-    struct trace_stream *const *heap = process->heap;
-    uint64_t key = process->heap_count > 1 ? heap[1]->key : KEY_MAX;
-
-    if (process->heap_count > 2 && heap[2]->key < key)
-        key = heap[2]->key;
-    return key;
-}
-
-/* Adds events of the stream at the top, then restores the heap. *count may stay 0. */
+/* Lets the stream at the top go on: straight into the batch if it is far ahead of the others. */
 static enum mt_result advance(struct trace_process *process, struct event *batch, size_t capacity,
                               size_t *count, struct mt_error *error)
 {
-    struct trace_stream *stream = process->heap[0];
+    struct trace_stream *stream = process->heap[0].stream;
     uint64_t limit = second_key(process);
-    bool is_open = true;
-    enum mt_result result = MT_OK;
+    bool is_open;
+    enum mt_result result = open_segment(process, stream, &is_open, error);
 
     *count = 0;
-    if (stream->window_at < stream->window_count) {
-        *count = take_from_window(stream, limit, batch, capacity);
+    if (result != MT_OK)
+        return result;
+    if (!is_open) {
+        process->heap[0] = process->heap[--process->heap_count];
+    } else if (limit == KEY_MAX || stream->segment_last_key < limit) {
+        decode(process, stream, batch, capacity, count);
+        if (*count)
+            stream->key = time_key(batch[*count - 1].time_ns);
+        process->heap[0].key = stream->key;
     } else {
-        result = open_segment(process, stream, &is_open, error);
-        if (result != MT_OK)
-            return result;
-        if (!is_open) {
-            process->heap[0] = process->heap[--process->heap_count];
-        } else if (limit == KEY_MAX || stream->segment_last_key < limit) {
-            decode(process, stream, batch, capacity, count);
-            if (*count)
-                stream->key = time_key(batch[*count - 1].time_ns);
-        } else {
-            result = fill_window(process, stream, error);
-        }
+        result = fill_window(process, stream, error);
+        process->heap[0].key = stream->key;
     }
     if (process->heap_count)
         sift_down(process, 0);
@@ -399,14 +416,14 @@ static enum mt_result streams_create(struct trace_process *process, struct mt_er
     if (!count)
         return MT_OK;
     process->streams = calloc(count, sizeof(*process->streams));
-    process->heap = calloc(count, sizeof(struct trace_stream *));
+    process->heap = calloc(count, sizeof(*process->heap));
     if (!process->streams || !process->heap)
         return mt_error_set(error, MT_NO_MEMORY, "%s: no memory for its threads",
                             process->file.path);
     process->stream_count = group_streams(process, process->streams);
     process->heap_count = count;
     for (size_t i = 0; i < count; i++)
-        process->heap[i] = &process->streams[i];
+        process->heap[i] = (struct heap_entry){process->streams[i].key, &process->streams[i]};
     for (size_t i = count; i-- > 0;)
         sift_down(process, i);
     return MT_OK;
@@ -436,8 +453,12 @@ enum mt_result trace_process_next(struct trace_process *process, struct event *b
 
     while (total < capacity && process->heap_count) {
         size_t part;
-        enum mt_result result = advance(process, batch + total, capacity - total, &part, error);
+        enum mt_result result;
 
+        total += merge_windows(process, batch + total, capacity - total);
+        if (total == capacity)
+            break;
+        result = advance(process, batch + total, capacity - total, &part, error);
         if (result != MT_OK)
             return result;
         total += part;

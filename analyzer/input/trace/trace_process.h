@@ -20,13 +20,19 @@
 struct trace_stream;
 struct spare_decoder;
 
+/* Keys stand in the heap itself, so that ordering does not touch the streams. */
+struct heap_entry {
+    uint64_t key;
+    struct trace_stream *stream;
+};
+
 struct trace_process {
     struct mtt_file file;
     struct trace_context context;
     struct chunk_loader *loader; /* borrowed */
     struct trace_stream *streams;
     size_t stream_count;
-    struct trace_stream **heap; /* by key, smallest first; streams that are over are not in it */
+    struct heap_entry *heap; /* smallest key first; streams that are over are not in it */
     size_t heap_count;
     struct spare_decoder *spare_decoders;
     uint64_t damaged_events; /* of chunks that could not be read to their end */
