@@ -49,6 +49,9 @@ int halBuffFree(void *buffer);
 uint64_t fake_hal_device_bytes(uint32_t device);
 size_t fake_hal_device_blocks(uint32_t device);
 uint64_t fake_hal_host_bytes(void);
+/* Reserved ranges of addresses, and what is mapped into them. */
+size_t fake_hal_ranges(void);
+size_t fake_hal_mappings(void);
 /* The next free or release answers FAKE_DRV_BUSY and does nothing. */
 void fake_hal_refuse_next_free(void);
 

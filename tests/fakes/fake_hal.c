@@ -250,6 +250,16 @@ uint64_t fake_hal_host_bytes(void)
     return fake_memory_used(&host) + fake_memory_used(&buffers);
 }
 
+size_t fake_hal_ranges(void)
+{
+    return fake_virtual_count();
+}
+
+size_t fake_hal_mappings(void)
+{
+    return fake_mapping_count();
+}
+
 void fake_hal_refuse_next_free(void)
 {
     atomic_store(&refuses_next_free, true);

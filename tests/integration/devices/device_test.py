@@ -173,6 +173,19 @@ class DeviceTest(unittest.TestCase):
         self.assertEqual({(e["device"], e["kind"], e["size_bytes"]) for e in allocs},
                          {(2, DEVICE, 4096)})
 
+    def test_calls_in_no_sensible_order(self):
+        for seed in range(1, 6):
+            done = TRACER.run(program("chaos", str(seed), "20000"))
+            plain = TRACER.run(program("chaos", str(seed), "20000"), preload=False)
+            self.assertEqual((done.status, done.output), (0, plain.output))
+            _, books, rest = books_of(done.output)
+            live, _, _, doubles = traced.live_blocks(done.events, "hal")
+            self.assertEqual((seed, doubles), (seed, 0))
+            self.assertEqual((seed, sums_of(live)), (seed, {n: b for n, b in books.items() if b[1]}))
+            ranges, mappings = (len(traced.live_blocks(done.events, pool)[0])
+                                for pool in ("hal_virtual", "hal_mapping"))
+            self.assertEqual(rest, ["counts %d %d" % (ranges, mappings)])
+
     def test_threads_that_free_the_blocks_of_others(self):
         events = self.run_and_compare(["ascend_threads", "5000"], "hal")
         self.assertEqual(sum(e["event"] == "alloc" and e["text"] == "acl" for e in events),
