@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes a trace, and on standard output the records that are in it:
+ *
+ *     make_known_trace folder
+ *
+ * One line a record: code, time, fields. For read_by_the_page.py.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "trace_builder.h"
+
+enum { RECORDS = 40000, SLOTS = 300 };
+
+static uint32_t random_next(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)(*state >> 33);
+}
+
+static void push(struct trace_builder *b, enum mt_record_code code, uint64_t time,
+                 const uint64_t *fields, unsigned count)
+{
+    trace_builder_push(b, 0, code, time, fields);
+    printf("%d %" PRIu64, (int)code, time);
+    for (unsigned i = 0; i < count; i++)
+        printf(" %" PRIu64, fields[i]);
+    printf("\n");
+}
+
+static void push_text(struct trace_builder *b, uint64_t time, uint64_t id)
+{
+    char text[64];
+
+    snprintf(text, sizeof(text), "text-%" PRIu64, id * id);
+    trace_builder_push_bytes(b, 0, MT_RECORD_text, time, &id, text, strlen(text));
+    printf("%d %" PRIu64 " %" PRIu64 " %s\n", MT_RECORD_text, time, id, text);
+}
+
+/* Allocates where nothing is, frees what is there: mostly as heaps do, sometimes anywhere. */
+static void push_block(struct trace_builder *b, uint64_t time, uint64_t *seed, uint64_t *address)
+{
+    static uint64_t freed[32], fresh = 0x5000000;
+    uint64_t size, site;
+
+    if (*address) {
+        trace_builder_host_free(b, 0, time, *address);
+        printf("%d %" PRIu64 " %" PRIu64 "\n", MT_RECORD_host_free, time, *address);
+        freed[random_next(seed) % 32] = *address;
+        *address = 0;
+        return;
+    }
+    size = random_next(seed) % 8 ? random_next(seed) % 6 * 40 : random_next(seed);
+    site = 0x400000 + random_next(seed) % 40 * 3;
+    *address = freed[random_next(seed) % 32];
+    if (!*address || random_next(seed) % 2) {
+        *address = fresh;
+        fresh += (size + 23) / 16 * 16;
+    }
+    if (random_next(seed) % 50 == 0)
+        *address = random_next(seed);
+    trace_builder_host_alloc(b, 0, time,
+                             (struct built_block){.address = *address, .size = size, .site = site});
+    printf("%d %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", MT_RECORD_host_alloc, time, site,
+           size, *address);
+}
+
+static void push_other(struct trace_builder *b, uint64_t time, uint64_t *seed)
+{
+    uint64_t id = random_next(seed) % 700 + 1, number = random_next(seed);
+
+    switch (random_next(seed) % 8) {
+    case 0:
+        push_text(b, time, id);
+        break;
+    case 1:
+        push(b, MT_RECORD_alloc, time,
+             (uint64_t[]){id | MT_SITE_IS_STACK, 512, number << 20, 5, id}, 5);
+        break;
+    case 2:
+        push(b, MT_RECORD_free, time, (uint64_t[]){number << 20, 5}, 2);
+        break;
+    case 3:
+        push(b, MT_RECORD_sample, time, (uint64_t[]){id, 0, number}, 3);
+        break;
+    case 4:
+        push(b, MT_RECORD_range_begin, time, (uint64_t[]){number, id, 0}, 3);
+        break;
+    case 5:
+        push(b, MT_RECORD_alloc_failed, time, (uint64_t[]){id, number, 5, 6, UINT64_MAX}, 5);
+        break;
+    case 6:
+        push(b, MT_RECORD_access, time, (uint64_t[]){number, 64, 5, 3}, 4);
+        break;
+    default:
+        push(b, MT_RECORD_operator_begin, time, &id, 1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static uint64_t slots[SLOTS];
+    struct trace_builder *b = trace_builder_create(&(struct trace_builder_setup){0});
+    uint64_t seed = 77, time = 0;
+
+    if (argc != 2) {
+        fprintf(stderr, "usage: make_known_trace folder\n");
+        return 2;
+    }
+    for (unsigned i = 0; i < RECORDS; i++) {
+        time += random_next(&seed) % (random_next(&seed) % 100 ? 100 : 1000000);
+        if (random_next(&seed) % 5)
+            push_block(b, time, &seed, &slots[random_next(&seed) % SLOTS]);
+        else
+            push_other(b, time, &seed);
+    }
+    trace_builder_close(b);
+    trace_builder_write(b, argv[1]);
+    trace_builder_destroy(b);
+    return 0;
+}
