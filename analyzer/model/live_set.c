@@ -5,12 +5,10 @@
  * Buckets do not wrap around: behind the last home are `tail_buckets` more, and a block goes at
  * most that far. With hashed addresses it never does; if it did, the set would grow.
  */
-#define _GNU_SOURCE /* MADV_HUGEPAGE */
 #include "live_set.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
     first_buckets = 512,
@@ -19,9 +17,8 @@ enum {
     low_buckets = tail_buckets * 8
 };
 
-static const size_t usable_step_bytes = (size_t)2 << 20; /* a huge page */
 static const size_t roomy_bytes = (size_t)128 << 20;
-static const size_t reserved_most_bytes = (size_t)1 << 40, reserved_least_bytes = (size_t)64 << 20;
+static const size_t reserved_bytes = (size_t)1 << 40;
 
 static size_t buckets_bytes(size_t bucket_count)
 {
@@ -44,52 +41,31 @@ static size_t limit_of(size_t bucket_count)
     return is_roomy(bucket_count) ? slot_count / 5 * 2 : slot_count / 6 * 5;
 }
 
-/* Makes the first size_bytes of the reserved space writable; they read as zero at first. */
-static bool make_usable(struct live_set *set, size_t size_bytes)
+static void start_small(struct live_set *set)
 {
-    char *base = (char *)set->buckets;
-
-    size_bytes = (size_bytes + usable_step_bytes - 1) & ~(usable_step_bytes - 1);
-    if (size_bytes <= set->usable_bytes)
-        return true;
-    if (size_bytes > set->reserved_bytes ||
-        mprotect(base + set->usable_bytes, size_bytes - set->usable_bytes,
-                 PROT_READ | PROT_WRITE) != 0)
-        return false;
-    /* Advice: a large set is slow mostly for want of it, a small one would only waste memory. */
-    if (size_bytes > 2 * usable_step_bytes)
-        madvise(base, size_bytes, MADV_HUGEPAGE);
-    set->usable_bytes = size_bytes;
-    return true;
+    set->bucket_count = first_buckets;
+    set->block_limit = limit_of(first_buckets);
+    set->block_count = 0;
+    set->large_count = 0;
 }
 
 bool live_set_init(struct live_set *set)
 {
     memset(set, 0, sizeof(*set));
-    for (size_t bytes = reserved_most_bytes; bytes >= reserved_least_bytes; bytes /= 2) {
-        void *space =
-            mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-        if (space == MAP_FAILED)
-            continue;
-        set->buckets = space;
-        set->reserved_bytes = bytes;
-        break;
-    }
-    if (!set->buckets || !make_usable(set, buckets_bytes(first_buckets))) {
+    if (!stretch_init(&set->stretch, reserved_bytes) ||
+        !stretch_extend(&set->stretch, buckets_bytes(first_buckets))) {
         live_set_release(set);
         set->is_full = true;
         return false;
     }
-    set->bucket_count = first_buckets;
-    set->block_limit = limit_of(first_buckets);
+    set->buckets = set->stretch.base;
+    start_small(set);
     return true;
 }
 
 void live_set_release(struct live_set *set)
 {
-    if (set->buckets)
-        munmap(set->buckets, set->reserved_bytes);
+    stretch_release(&set->stretch);
     free(set->large);
     memset(set, 0, sizeof(*set));
 }
@@ -97,11 +73,8 @@ void live_set_release(struct live_set *set)
 void live_set_clear(struct live_set *set)
 {
     if (set->block_count)
-        madvise(set->buckets, set->usable_bytes, MADV_DONTNEED);
-    set->bucket_count = first_buckets;
-    set->block_limit = limit_of(first_buckets);
-    set->block_count = 0;
-    set->large_count = 0;
+        stretch_clear(&set->stretch);
+    start_small(set);
 }
 
 size_t live_set_count(const struct live_set *set)
@@ -212,7 +185,7 @@ static bool grow(struct live_set *set)
     size_t bucket_count =
         old_bucket_count + old_bucket_count / (is_roomy(old_bucket_count) ? 2 : 5);
 
-    if (bucket_count > UINT32_MAX || !make_usable(set, buckets_bytes(bucket_count)))
+    if (bucket_count > UINT32_MAX || !stretch_extend(&set->stretch, buckets_bytes(bucket_count)))
         return false;
     set->bucket_count = bucket_count;
     set->block_limit = limit_of(bucket_count);

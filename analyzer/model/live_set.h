@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "hash.h"
+#include "stretch.h"
 
 enum { LIVE_BUCKET_BLOCKS = 3 };
 
@@ -47,8 +48,7 @@ struct live_set {
     size_t bucket_count;
     size_t block_count;
     size_t block_limit;       /* grow before there are more */
-    size_t reserved_bytes;    /* of address space */
-    size_t usable_bytes;      /* of it that can be written */
+    struct stretch stretch;   /* the buckets */
     struct live_large *large; /* few */
     size_t large_count, large_capacity;
     bool is_full; /* there was no memory for a block */
@@ -90,16 +90,6 @@ static inline void live_set_prefetch(const struct live_set *set, uint64_t hash)
     __builtin_prefetch(home, 1);
 }
 
-/* One bit for each slot of the bucket that holds a block at this address. */
-static inline unsigned live_slots_at(const struct live_bucket *bucket, uint64_t address)
-{
-    unsigned mask = 0;
-
-    for (unsigned i = 0; i < LIVE_BUCKET_BLOCKS; i++)
-        mask |= (unsigned)((bucket->address[i] == address) & (bucket->group[i] != 0)) << i;
-    return mask;
-}
-
 static inline unsigned live_slots_free(const struct live_bucket *bucket)
 {
     unsigned mask = 0;
@@ -107,6 +97,16 @@ static inline unsigned live_slots_free(const struct live_bucket *bucket)
     for (unsigned i = 0; i < LIVE_BUCKET_BLOCKS; i++)
         mask |= (unsigned)(bucket->group[i] == 0) << i;
     return mask;
+}
+
+/* One bit for each slot of the bucket that holds a block at this address. */
+static inline unsigned live_slots_at(const struct live_bucket *bucket, uint64_t address)
+{
+    unsigned mask = 0;
+
+    for (unsigned i = 0; i < LIVE_BUCKET_BLOCKS; i++)
+        mask |= (unsigned)(bucket->address[i] == address) << i;
+    return mask ? mask & ~live_slots_free(bucket) : 0;
 }
 
 struct live_place live_set_find_behind(const struct live_set *set, uint64_t address,
@@ -166,6 +166,8 @@ static inline struct live_block live_set_take(struct live_set *set, uint64_t has
     if (block.size_bytes >= LIVE_SIZE_ELSEWHERE)
         block = live_set_take_large(set, place);
     place.bucket->group[place.slot] = 0;
+    /* So that looking for the address again does not even seem to find it here. */
+    place.bucket->address[place.slot] = ~block.address;
     for (struct live_bucket *bucket = live_home(set, hash); bucket < place.bucket; bucket++)
         bucket->passed--;
     set->block_count--;

@@ -17,8 +17,6 @@ enum { FETCH_AHEAD = 16, PIECE = 512 };
 static void tables_init(struct tally *tally)
 {
     arena_init(&tally->arena);
-    table_init(&tally->ledgers, &tally->arena, sizeof(struct ledger));
-    table_init(&tally->groups, &tally->arena, sizeof(struct group));
     table_init(&tally->details, &tally->arena, sizeof(struct group_detail));
     table_init(&tally->contexts, &tally->arena, sizeof(struct context_row));
     table_init(&tally->usages, &tally->arena, sizeof(struct usage));
@@ -37,9 +35,7 @@ enum mt_result tally_create(struct model *model, struct tally **out, struct mt_e
         return mt_error_set(error, MT_NO_MEMORY, "no memory to add events up");
     tally->model = model;
     tables_init(tally);
-    /* Row 0: no group, no context. */
-    if (!live_set_init(&tally->live) || !table_add(&tally->groups) || !table_add(&tally->details) ||
-        !table_add(&tally->contexts)) {
+    if (!live_set_init(&tally->live) || !tally_rows_init(tally)) {
         tally_destroy(tally);
         return mt_error_set(error, MT_NO_MEMORY, "no memory to add events up");
     }
@@ -64,6 +60,8 @@ void tally_destroy(struct tally *tally)
     hash_index_release(&tally->sample_index);
     tally_threads_release(tally);
     live_set_release(&tally->live);
+    stretch_release(&tally->group_stretch);
+    stretch_release(&tally->ledger_stretch);
     free(tally->touched);
     free(tally->processes);
     arena_release(&tally->arena);
@@ -90,7 +88,6 @@ static inline void peak_is_here(const struct tally *tally, struct ledger *ledger
                                 const struct event *event, uint32_t group)
 {
     ledger->peak_bytes = ledger->live_bytes;
-    ledger->peak_count = ledger->live_count;
     ledger->peak_epoch++;
     ledger->peak_time_ns = event->time_ns;
     ledger->peak_group = group;
@@ -112,9 +109,6 @@ static inline void count_alloc(struct tally *tally, const struct event *event, u
     group->born_bytes += size_bytes;
     group->born_count++;
     ledger->live_bytes += size_bytes;
-    ledger->live_count++;
-    ledger->alloc_bytes += size_bytes;
-    ledger->alloc_count++;
     if (ledger->live_bytes > ledger->step_peak_bytes) {
         ledger->step_peak_bytes = ledger->live_bytes;
         if (ledger->live_bytes > ledger->peak_bytes)
@@ -133,7 +127,6 @@ static inline void count_free(struct tally *tally, const struct live_block *bloc
     group->live_bytes -= block->size_bytes;
     group->live_count--;
     ledger->live_bytes -= block->size_bytes;
-    ledger->live_count--;
     if (block->birth == tally->era) {
         group->born_bytes -= block->size_bytes;
         group->born_count--;
@@ -168,7 +161,6 @@ static inline void take_block(struct tally *tally, uint64_t hash, struct live_pl
 {
     struct live_block block = live_set_take(&tally->live, hash, place);
 
-    tally->live_count--;
     count_free(tally, &block, time_ns);
 }
 
@@ -221,8 +213,8 @@ static inline void on_alloc(struct tally *tally, const struct event *event, uint
         tally->has_failed = true;
         return;
     }
-    if (++tally->live_count > tally->counts.live_peak_count)
-        tally->counts.live_peak_count = tally->live_count;
+    if (tally->live.block_count > tally->counts.live_peak_count)
+        tally->counts.live_peak_count = tally->live.block_count;
     count_alloc(tally, event, group);
 }
 
@@ -242,7 +234,7 @@ static inline void on_free(struct tally *tally, const struct event *event, uint6
 static void on_failed_alloc(struct tally *tally, const struct event *event)
 {
     uint16_t index = tally_ledger_for(tally, event->process, event->pool, event->place);
-    struct ledger *ledger = table_at(&tally->ledgers, index);
+    struct ledger *ledger = ledger_at(tally, index);
     struct failure *row;
 
     if (tally->has_failed)
@@ -268,7 +260,7 @@ static void on_reserved(struct tally *tally, const struct event *event)
 
     if (tally->has_failed)
         return;
-    ledger = table_at(&tally->ledgers, index);
+    ledger = ledger_at(tally, index);
     ledger->has_reserved = true;
     ledger->reserved_bytes = event->value;
     if (event->value > ledger->reserved_peak_bytes) {
@@ -354,7 +346,7 @@ static void on_other(struct tally *tally, const struct event *event)
 static void feed_piece(struct tally *tally, const struct event *events, size_t count)
 {
     uint64_t hashes[PIECE];
-    size_t fetched = 0;
+    size_t fetched = 0, alloc_count = 0, free_count = 0;
 
     for (size_t i = 0; i < count; i++) {
         for (; fetched < count && fetched <= i + FETCH_AHEAD; fetched++) {
@@ -362,14 +354,19 @@ static void feed_piece(struct tally *tally, const struct event *events, size_t c
             if (events[fetched].kind <= EVENT_FREE)
                 live_set_prefetch(&tally->live, hashes[fetched]);
         }
-        tally->kind_counts[events[i].kind]++;
-        if (events[i].kind == EVENT_ALLOC)
+        if (events[i].kind == EVENT_ALLOC) {
             on_alloc(tally, &events[i], hashes[i]);
-        else if (events[i].kind == EVENT_FREE)
+            alloc_count++;
+        } else if (events[i].kind == EVENT_FREE) {
             on_free(tally, &events[i], hashes[i]);
-        else
+            free_count++;
+        } else {
             on_other(tally, &events[i]);
+            tally->kind_counts[events[i].kind]++;
+        }
     }
+    tally->kind_counts[EVENT_ALLOC] += alloc_count;
+    tally->kind_counts[EVENT_FREE] += free_count;
 }
 
 enum mt_result tally_feed(struct tally *tally, const struct event *events, size_t count,
@@ -386,13 +383,23 @@ enum mt_result tally_feed(struct tally *tally, const struct event *events, size_
         feed_piece(tally, events + i, count - i < PIECE ? count - i : PIECE);
     if (tally->has_failed)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for %llu live blocks",
-                            (unsigned long long)tally->live_count);
+                            (unsigned long long)live_set_count(&tally->live));
     return MT_OK;
+}
+
+/* How many blocks there were at each peak: what its groups kept aside. */
+static void count_peaks(struct tally *tally)
+{
+    for (size_t i = 0; i < tally->ledger_count; i++)
+        tally->ledgers[i].peak_count = 0;
+    for (size_t i = 1; i < tally->group_count; i++)
+        tally->ledgers[tally->groups[i].ledger].peak_count += group_at_peak(tally, i).count;
 }
 
 void tally_finish(struct tally *tally)
 {
     tally_process_end(tally);
+    count_peaks(tally);
 }
 
 struct model *tally_model(const struct tally *tally)
@@ -412,22 +419,22 @@ size_t tally_live_bytes(const struct tally *tally)
 
 size_t tally_ledger_count(const struct tally *tally)
 {
-    return tally->ledgers.count;
+    return tally->ledger_count;
 }
 
 const struct ledger *tally_ledger_at(const struct tally *tally, size_t index)
 {
-    return table_at(&tally->ledgers, index);
+    return ledger_at(tally, (uint32_t)index);
 }
 
 size_t tally_group_count(const struct tally *tally)
 {
-    return tally->groups.count;
+    return tally->group_count;
 }
 
 const struct group *tally_group_at(const struct tally *tally, size_t index)
 {
-    return table_at(&tally->groups, index);
+    return group_at(tally, (uint32_t)index);
 }
 
 const struct group_detail *tally_detail_at(const struct tally *tally, size_t index)

@@ -54,17 +54,16 @@ struct ledger {
     uint64_t step_peak_bytes; /* since the newest step began; at most peak_bytes */
     uint64_t peak_bytes;
     uint64_t peak_epoch; /* how many new highs there were */
-    uint64_t live_count;
-    uint64_t alloc_count, alloc_bytes;
     uint64_t peak_time_ns;
     uint32_t peak_group; /* of the alloc that made the peak */
     uint32_t peak_phase; /* text: innermost open range of its thread */
     uint32_t peak_step;  /* step index at the peak, as struct step */
     uint16_t process, pool;
-    /* The key, and what is seldom touched. */
+    /* The key, and what is only brought up to date at step ends and at the end. */
     int32_t device; /* -1: none or unknown */
     enum ledger_kind kind;
-    uint64_t peak_count;
+    uint64_t live_count, peak_count;
+    uint64_t alloc_count, alloc_bytes;
     uint64_t reserved_bytes, reserved_peak_bytes, reserved_peak_time_ns;
     bool has_reserved;
     uint64_t failed_count;
@@ -89,6 +88,9 @@ struct group_detail {
     uint32_t operator_text, owner_text;    /* 0: none */
     uint32_t operator_usage, module_usage; /* row + 1 of the usages, or 0 */
     uint32_t first_step;
+    /* What the ledger knows of the group. */
+    uint64_t told_alloc_bytes, told_alloc_count;
+    uint32_t told_live_count;
     struct step_series series; /* alive at step ends */
     struct cohorts cohorts;    /* by birth */
 };

@@ -6,7 +6,29 @@
 
 #include "hash.h"
 
-enum { group_max = UINT32_MAX - 1, ledger_max = UINT16_MAX };
+enum { ledger_max = UINT16_MAX };
+
+static const size_t group_max = UINT32_MAX - 1;
+
+bool tally_rows_init(struct tally *tally)
+{
+    if (!stretch_init(&tally->group_stretch, group_max * sizeof(struct group)) ||
+        !stretch_init(&tally->ledger_stretch, ledger_max * sizeof(struct ledger)) ||
+        !stretch_extend(&tally->group_stretch, sizeof(struct group)))
+        return false;
+    tally->groups = tally->group_stretch.base;
+    tally->ledgers = tally->ledger_stretch.base;
+    tally->group_count = 1; /* row 0: no group, no context */
+    return table_add(&tally->details) && table_add(&tally->contexts);
+}
+
+static struct ledger *ledger_add(struct tally *tally)
+{
+    if (tally->ledger_count >= ledger_max ||
+        !stretch_extend(&tally->ledger_stretch, (tally->ledger_count + 1) * sizeof(struct ledger)))
+        return NULL;
+    return &tally->ledgers[tally->ledger_count++];
+}
 
 static const struct {
     uint16_t flag;
@@ -36,13 +58,13 @@ uint16_t tally_ledger_for(struct tally *tally, uint16_t process, uint16_t pool, 
     struct ledger *row;
 
     while (hash_index_next(&tally->ledger_index, hash, &probe, &found)) {
-        row = table_at(&tally->ledgers, found);
+        row = ledger_at(tally, found);
         if (row->process == process && row->pool == pool && row->kind == kind &&
             row->device == unpacked.device)
             return (uint16_t)found;
     }
-    row = tally->ledgers.count < ledger_max ? table_add(&tally->ledgers) : NULL;
-    if (!row || !hash_index_add(&tally->ledger_index, hash, (uint32_t)(tally->ledgers.count - 1))) {
+    row = ledger_add(tally);
+    if (!row || !hash_index_add(&tally->ledger_index, hash, (uint32_t)(tally->ledger_count - 1))) {
         tally->has_failed = true;
         return 0;
     }
@@ -50,7 +72,7 @@ uint16_t tally_ledger_for(struct tally *tally, uint16_t process, uint16_t pool, 
     row->pool = pool;
     row->device = unpacked.device;
     row->kind = kind;
-    return (uint16_t)(tally->ledgers.count - 1);
+    return (uint16_t)(tally->ledger_count - 1);
 }
 
 /* Row + 1; 0 when there is no memory. */
@@ -146,14 +168,13 @@ static bool group_fill(struct tally *tally, struct group *group, struct group_de
 static uint32_t group_add(struct tally *tally, const struct event *event,
                           const struct context_row *context, uint64_t hash)
 {
-    uint32_t index = (uint32_t)tally->groups.count;
-    struct group *group;
+    uint32_t index = (uint32_t)tally->group_count;
     struct group_detail *detail;
 
-    if (tally->groups.count >= group_max)
+    if (tally->group_count >= group_max ||
+        !stretch_extend(&tally->group_stretch, (tally->group_count + 1) * sizeof(struct group)))
         return 0;
-    group = table_add(&tally->groups);
-    detail = group ? table_add(&tally->details) : NULL;
+    detail = table_add(&tally->details);
     if (!detail || !hash_index_add(&tally->group_index, hash, index))
         return 0;
     *detail = (struct group_detail){.process = event->process,
@@ -163,7 +184,8 @@ static uint32_t group_add(struct tally *tally, const struct event *event,
                                     .operator_text = context->operator_text,
                                     .owner_text = context->owner_text,
                                     .first_step = tally->era};
-    return group_fill(tally, group, detail) ? index : 0;
+    tally->group_count++;
+    return group_fill(tally, group_at(tally, index), detail) ? index : 0;
 }
 
 uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_t context_index)

@@ -8,6 +8,7 @@
 #include "arena.h"
 #include "hash_index.h"
 #include "live_set.h"
+#include "stretch.h"
 #include "table.h"
 #include "tally.h"
 
@@ -64,19 +65,22 @@ struct tally {
     bool has_process;
     bool has_failed; /* no memory */
     struct live_set live;
-    struct table ledgers, groups, details;
+    struct group *groups; /* in group_stretch */
+    size_t group_count;
+    struct ledger *ledgers; /* in ledger_stretch */
+    size_t ledger_count;
     struct thread_state *threads;
     size_t thread_count;
     struct group_cache_row group_cache[1 << GROUP_CACHE_BITS];
     struct disorder disorders[DISORDER_SLOTS];
     uint64_t kind_counts[EVENT_KIND_COUNT];
-    uint64_t live_count;
     struct tally_counts counts;
     uint32_t *touched; /* groups that changed since the newest step end */
     size_t touched_count, touched_capacity;
     /* Cold. */
+    struct stretch group_stretch, ledger_stretch;
     struct arena arena;
-    struct table contexts, usages, steps, step_rows, samples, failures, baselines;
+    struct table details, contexts, usages, steps, step_rows, samples, failures, baselines;
     struct hash_index ledger_index, group_index, context_index, usage_index, sample_index;
     struct tally_process *processes;
     size_t process_count;
@@ -86,12 +90,12 @@ struct tally {
 
 static inline struct group *group_at(const struct tally *tally, uint32_t index)
 {
-    return table_at_sized(&tally->groups, index, sizeof(struct group));
+    return &tally->groups[index];
 }
 
 static inline struct ledger *ledger_at(const struct tally *tally, uint32_t index)
 {
-    return table_at_sized(&tally->ledgers, index, sizeof(struct ledger));
+    return &tally->ledgers[index];
 }
 
 /* Sites are dense, so those of one context do not meet. */
@@ -101,7 +105,9 @@ static inline uint32_t tally_group_slot(const struct event *event, uint32_t cont
            ((1u << GROUP_CACHE_BITS) - 1);
 }
 
-/* tally_groups.c: from an alloc to its group; 0 when there is no memory. */
+/* tally_groups.c */
+bool tally_rows_init(struct tally *tally);
+/* From an alloc to its group; 0 when there is no memory. */
 uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_t context);
 uint16_t tally_ledger_for(struct tally *tally, uint16_t process, uint16_t pool, uint16_t place);
 void tally_usage_change(struct tally *tally, uint32_t group, uint64_t size_bytes, bool is_alloc,

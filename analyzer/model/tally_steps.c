@@ -28,13 +28,27 @@ bool tally_touch(struct tally *tally, uint32_t group)
     return true;
 }
 
+/* Counts that a ledger does not need at every event. */
+static void tell_ledger(struct tally *tally, struct group *group, struct group_detail *detail)
+{
+    struct ledger *ledger = ledger_at(tally, group->ledger);
+
+    ledger->alloc_bytes += group->alloc_bytes - detail->told_alloc_bytes;
+    ledger->alloc_count += group->alloc_count - detail->told_alloc_count;
+    ledger->live_count += (uint64_t)group->live_count - detail->told_live_count;
+    detail->told_alloc_bytes = group->alloc_bytes;
+    detail->told_alloc_count = group->alloc_count;
+    detail->told_live_count = group->live_count;
+    group->flags &= (uint16_t)~GROUP_TOUCHED;
+}
+
 static bool group_era_end(struct tally *tally, uint32_t index)
 {
-    struct group *group = table_at(&tally->groups, index);
+    struct group *group = group_at(tally, index);
     struct group_detail *detail = table_at(&tally->details, index);
     struct step_sample sample = {tally->era, group->live_count, group->live_bytes};
 
-    group->flags &= (uint16_t)~GROUP_TOUCHED;
+    tell_ledger(tally, group, detail);
     if (group->born_count &&
         !cohorts_put(&detail->cohorts, tally->era, group->born_count, group->born_bytes))
         return false;
@@ -56,8 +70,8 @@ static void era_end(struct tally *tally)
 static void ledgers_step_end(struct tally *tally, struct step *step)
 {
     step->first_row = tally->step_rows.count;
-    for (size_t i = tally->process_first_ledger; i < tally->ledgers.count; i++) {
-        struct ledger *ledger = table_at(&tally->ledgers, i);
+    for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++) {
+        struct ledger *ledger = &tally->ledgers[i];
         struct step_row *row = table_add(&tally->step_rows);
 
         if (!row) {
@@ -82,8 +96,8 @@ static void step_end(struct tally *tally, uint64_t time_ns)
 
     step->is_ended = true;
     step->end_ns = time_ns;
-    ledgers_step_end(tally, step);
     era_end(tally);
+    ledgers_step_end(tally, step);
     tally->processes[tally->process].ended_step_count = step->index;
     tally->open_step = NULL;
 }
@@ -107,8 +121,8 @@ static void step_begin(struct tally *tally, const struct event *event)
                           .number = event->value,
                           .begin_ns = event->time_ns};
     tally->open_step = step;
-    for (size_t i = tally->process_first_ledger; i < tally->ledgers.count; i++) {
-        struct ledger *ledger = table_at(&tally->ledgers, i);
+    for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++) {
+        struct ledger *ledger = &tally->ledgers[i];
 
         ledger->step_peak_bytes = ledger->live_bytes;
     }
@@ -141,7 +155,7 @@ void tally_process_begin(struct tally *tally, uint16_t process)
     tally->process = process;
     tally->has_process = true;
     tally->era = 0;
-    tally->process_first_ledger = tally->ledgers.count;
+    tally->process_first_ledger = tally->ledger_count;
 }
 
 /* What is left alive stays counted in groups and ledgers; the addresses mean nothing any more. */
@@ -149,17 +163,16 @@ void tally_process_end(struct tally *tally)
 {
     if (!tally->has_process)
         return;
-    tally->processes[tally->process].live_count = tally->live_count;
+    tally->processes[tally->process].live_count = live_set_count(&tally->live);
     tally->processes[tally->process].epoch = tally->epoch;
     for (size_t i = 0; i < tally->touched_count; i++) {
-        struct group *group = table_at(&tally->groups, tally->touched[i]);
+        uint32_t index = tally->touched[i];
 
-        group->flags &= (uint16_t)~GROUP_TOUCHED;
+        tell_ledger(tally, group_at(tally, index), table_at(&tally->details, index));
     }
     tally->touched_count = 0;
     tally->open_step = NULL;
     tally->has_process = false;
-    tally->live_count = 0;
     tally->disorder_until_ns = 0;
     live_set_clear(&tally->live);
     memset(tally->disorders, 0, sizeof(tally->disorders));

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory that grows in place.
+ */
+#define _GNU_SOURCE /* MADV_HUGEPAGE */
+#include "stretch.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+static const size_t page_bytes = (size_t)2 << 20; /* a huge page */
+static const size_t reserved_least_bytes = (size_t)64 << 20;
+
+static size_t whole_pages(size_t size_bytes)
+{
+    return (size_bytes + page_bytes - 1) & ~(page_bytes - 1);
+}
+
+bool stretch_init(struct stretch *stretch, size_t most_bytes)
+{
+    memset(stretch, 0, sizeof(*stretch));
+    for (size_t bytes = whole_pages(most_bytes);; bytes = whole_pages(bytes / 2)) {
+        void *space =
+            mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+        if (space != MAP_FAILED) {
+            stretch->base = space;
+            stretch->reserved_bytes = bytes;
+            return true;
+        }
+        if (bytes <= reserved_least_bytes)
+            return false;
+    }
+}
+
+bool stretch_extend(struct stretch *stretch, size_t size_bytes)
+{
+    char *base = stretch->base;
+
+    if (size_bytes <= stretch->usable_bytes)
+        return true;
+    if (size_bytes > stretch->reserved_bytes)
+        return false;
+    size_bytes = whole_pages(size_bytes);
+    if (mprotect(base + stretch->usable_bytes, size_bytes - stretch->usable_bytes,
+                 PROT_READ | PROT_WRITE) != 0)
+        return false;
+    /* Advice: a large stretch is slow mostly for want of it, a small one would waste memory. */
+    if (size_bytes > 2 * page_bytes)
+        madvise(base, size_bytes, MADV_HUGEPAGE);
+    stretch->usable_bytes = size_bytes;
+    return true;
+}
+
+void stretch_clear(struct stretch *stretch)
+{
+    if (stretch->usable_bytes)
+        madvise(stretch->base, stretch->usable_bytes, MADV_DONTNEED);
+}
+
+void stretch_release(struct stretch *stretch)
+{
+    if (stretch->base)
+        munmap(stretch->base, stretch->reserved_bytes);
+    memset(stretch, 0, sizeof(*stretch));
+}
