@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a single file is, by what is in it.
+ */
+#ifndef MEMTIDE_ASCEND_CLASSIFY_H
+#define MEMTIDE_ASCEND_CLASSIFY_H
+
+#include <stdbool.h>
+
+#include "ascend_folder.h"
+
+/* False when it tells nothing of memory, or is no file of an Ascend profile. */
+bool ascend_classify(const char *path, enum ascend_file *kind);
+
+#endif

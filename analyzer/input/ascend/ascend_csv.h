@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The csv files of an Ascend profile as streams. Each takes all slices of one kind.
+ *
+ * A stream closes what it opened. What is skipped becomes notes of the model when it is closed.
+ */
+#ifndef MEMTIDE_ASCEND_CSV_H
+#define MEMTIDE_ASCEND_CSV_H
+
+#include "ascend_stream.h"
+#include "csv_sorted.h"
+
+struct ascend_paths {
+    char **paths;
+    size_t count;
+};
+
+/* rank is borrowed until the stream is closed. MT_IO, MT_CORRUPT, MT_NO_MEMORY, MT_NO_DATA. */
+enum mt_result ascend_operator_csv(const struct ascend_rank *rank, struct ascend_paths paths,
+                                   struct ascend_stream *stream, struct mt_error *error);
+enum mt_result ascend_record_csv(const struct ascend_rank *rank, struct ascend_paths paths,
+                                 struct ascend_stream *stream, struct mt_error *error);
+enum mt_result ascend_module_csv(const struct ascend_rank *rank, struct ascend_paths paths,
+                                 struct ascend_stream *stream, struct mt_error *error);
+enum mt_result ascend_npu_mem_csv(const struct ascend_rank *rank, struct ascend_paths paths,
+                                  struct ascend_stream *stream, struct mt_error *error);
+
+/*
+ * What the other streams have to know of a memory_record: whether it is MindSpore's, how large its
+ * MB is (proved with the reserved bytes of operator_memory, where given), and when the workspace
+ * was used (*times on the heap, sorted).
+ */
+struct ascend_record_facts {
+    bool is_mindspore;
+    uint64_t megabyte;
+    uint64_t *workspace_times;
+    size_t workspace_count;
+};
+enum mt_result ascend_record_look(struct model *model, struct ascend_paths paths,
+                                  struct ascend_total operator_reserved,
+                                  struct ascend_record_facts *facts, struct mt_error *error);
+
+/* From the first row: the pool's reserved bytes, and whether cells say N/A as MindSpore's do. */
+enum mt_result ascend_operator_look(const char *path, struct ascend_total *reserved,
+                                    bool *is_mindspore, struct mt_error *error);
+
+/* --- shared by the readers ----------------------------------------------------------------- */
+
+struct ascend_files {
+    struct csv_table *tables;
+    size_t count;
+    struct csv_sorted sorted;
+};
+
+/* Opens all paths and finds their order. */
+enum mt_result ascend_files_open(struct ascend_files *files, struct ascend_paths paths,
+                                 const struct csv_column *columns, size_t column_count,
+                                 size_t time_column, size_t other_time_column, struct model *model,
+                                 struct mt_error *error);
+void ascend_files_close(struct ascend_files *files, struct model *model);
+
+/* The cell as bytes; not known when it is missing, negative or no number. */
+struct ascend_total ascend_bytes(const struct csv_table *table, const struct csv_row *row,
+                                 size_t column, uint64_t megabyte);
+
+/* Appends a counter "PTA reserved" to the row when its value is known. */
+void ascend_counter_add(struct model *model, struct ascend_row *row, struct csv_field component,
+                        const char *what, struct ascend_total value);
+
+#endif

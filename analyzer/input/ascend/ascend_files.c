@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the csv readers share: opening slices, cells, names of counters.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ascend_csv.h"
+
+uint32_t ascend_text(struct model *model, const char *terminated)
+{
+    return model_text(model, terminated, strlen(terminated));
+}
+
+uint16_t ascend_pool(struct model *model, const char *name)
+{
+    return model_pool(model, ascend_text(model, name));
+}
+
+uint16_t ascend_place(struct model *model, int32_t device)
+{
+    return model_place(model,
+                       (struct mt_place){.device = device, .kind = MT_KIND_DEVICE, .module = -1});
+}
+
+enum mt_result ascend_files_open(struct ascend_files *files, struct ascend_paths paths,
+                                 const struct csv_column *columns, size_t column_count,
+                                 size_t time_column, size_t other_time_column, struct model *model,
+                                 struct mt_error *error)
+{
+    enum mt_result result = MT_OK;
+
+    memset(files, 0, sizeof(*files));
+    files->tables = calloc(paths.count ? paths.count : 1, sizeof(*files->tables));
+    if (!files->tables)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to open csv files");
+    for (size_t i = 0; result == MT_OK && i < paths.count; i++) {
+        result = csv_table_open(&files->tables[i], paths.paths[i], columns, column_count, error);
+        files->count += result == MT_OK;
+    }
+    if (result == MT_OK)
+        result = csv_sorted_open(&files->sorted, files->tables, files->count, time_column,
+                                 other_time_column, error);
+    if (result != MT_OK) {
+        ascend_files_close(files, NULL);
+        return result;
+    }
+    if (files->sorted.run_count > CSV_RUNS_MAX)
+        model_note(model, 0, "%s: rows in no order of time; they were sorted",
+                   csv_table_name(&files->tables[0]));
+    if (!files->sorted.row_count)
+        model_note(model, 0, "%s: no usable rows", csv_table_name(&files->tables[0]));
+    return MT_OK;
+}
+
+void ascend_files_close(struct ascend_files *files, struct model *model)
+{
+    csv_sorted_close(&files->sorted);
+    for (size_t i = 0; i < files->count; i++) {
+        if (model)
+            csv_table_report(&files->tables[i], model);
+        csv_table_close(&files->tables[i]);
+    }
+    free(files->tables);
+    memset(files, 0, sizeof(*files));
+}
+
+struct ascend_total ascend_bytes(const struct csv_table *table, const struct csv_row *row,
+                                 size_t column, uint64_t megabyte)
+{
+    uint64_t unit = table->columns[column].unit;
+    struct ascend_total total = {0};
+
+    if (unit == 1 << 20 && megabyte)
+        unit = megabyte;
+    total.is_known =
+        csv_size(csv_at(table, row, column), unit ? unit : 1, &total.bytes) == CSV_CELL_NUMBER;
+    return total;
+}
+
+void ascend_counter_add(struct model *model, struct ascend_row *row, struct csv_field component,
+                        const char *what, struct ascend_total value)
+{
+    char name[128];
+    int length;
+
+    if (!value.is_known || row->counter_count == ASCEND_COUNTERS_MAX)
+        return;
+    length =
+        snprintf(name, sizeof(name), "%.*s %s",
+                 component.size_bytes < 64 ? (int)component.size_bytes : 64, component.bytes, what);
+    row->counters[row->counter_count++] =
+        (struct ascend_counter){model_text(model, name, (size_t)length), value.bytes};
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * operator_memory.csv of every producer: one row is the life of one block.
+ *
+ * Blocks of the graph engine are those named cann::, and all in msprof's own file, whose totals
+ * are in KB and which has no release time. A row of the graph engine without duration and without
+ * release totals was not released, whatever its release time says.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ascend_csv.h"
+
+enum column {
+    NAME,
+    SIZE,
+    ALLOCATION_TIME,
+    RELEASE_TIME,
+    ACTIVE_RELEASE_TIME,
+    DURATION,
+    ALLOCATED,
+    RESERVED,
+    ACTIVE,
+    RELEASE_ALLOCATED,
+    RELEASE_RESERVED,
+    STREAM,
+    DEVICE,
+    COLUMN_COUNT
+};
+
+static const struct csv_column columns[COLUMN_COUNT] = {
+    [NAME] = {"Name", true},
+    [SIZE] = {"Size", true},
+    [ALLOCATION_TIME] = {"Allocation Time", true},
+    [RELEASE_TIME] = {"Release Time", false},
+    [ACTIVE_RELEASE_TIME] = {"Active Release Time", false},
+    [DURATION] = {"Duration", false},
+    [ALLOCATED] = {"Allocation Total Allocated|Total Allocated", false},
+    [RESERVED] = {"Allocation Total Reserved|Total Reserved", false},
+    [ACTIVE] = {"Allocation Total Active|Total Active", false},
+    [RELEASE_ALLOCATED] = {"Release Total Allocated", false},
+    [RELEASE_RESERVED] = {"Release Total Reserved", false},
+    [STREAM] = {"Stream Ptr", false},
+    [DEVICE] = {"Device Type|Device", false},
+};
+
+struct operator_csv {
+    const struct ascend_rank *rank;
+    struct ascend_files files;
+    uint16_t framework_pool, graph_pool, workspace_pool;
+    struct place_cache {
+        char text[16];
+        size_t size_bytes;
+        uint16_t place;
+    } newest;
+    struct csv_field framework_name;
+};
+
+static void operator_close(void *state)
+{
+    struct operator_csv *file = state;
+
+    ascend_files_close(&file->files, file->rank->model);
+    free(file);
+}
+
+static uint16_t place_of(struct operator_csv *file, struct csv_field device)
+{
+    struct place_cache *newest = &file->newest;
+
+    if (device.size_bytes && device.size_bytes == newest->size_bytes &&
+        memcmp(device.bytes, newest->text, device.size_bytes) == 0)
+        return newest->place;
+    newest->place = ascend_place(file->rank->model, csv_device(device));
+    newest->size_bytes = device.size_bytes <= sizeof(newest->text) ? device.size_bytes : 0;
+    memcpy(newest->text, device.bytes, newest->size_bytes);
+    return newest->place;
+}
+
+static bool begins_with_cann(struct csv_field name)
+{
+    return name.size_bytes >= 6 && memcmp(name.bytes, "cann::", 6) == 0;
+}
+
+static bool is_of_graph_engine(const struct csv_table *table, struct csv_field name)
+{
+    return begins_with_cann(name) || !csv_has(table, RELEASE_TIME);
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+static enum csv_cell time_at(const struct csv_table *table, const struct csv_row *row,
+                             size_t column, uint64_t *time_ns)
+{
+    uint64_t unit = table->columns[column].unit;
+
+    return csv_time(csv_at(table, row, column), unit ? unit : 1, time_ns);
+}
+
+/* Duration 0 and release totals 0: CANN saw no release. */
+static bool is_release_made_up(const struct csv_table *table, const struct csv_row *row)
+{
+    uint64_t duration_ns = 0;
+    struct ascend_total allocated = ascend_bytes(table, row, RELEASE_ALLOCATED, 0);
+    struct ascend_total reserved = ascend_bytes(table, row, RELEASE_RESERVED, 0);
+
+    if (time_at(table, row, DURATION, &duration_ns) == CSV_CELL_NUMBER && duration_ns)
+        return false;
+    return !allocated.bytes && !reserved.bytes;
+}
+
+/* When the block was given up; 0 when it was not. False when that cannot be said. */
+static bool release_of(const struct csv_table *table, const struct csv_row *row, bool is_graph,
+                       uint64_t time_ns, uint64_t *release_ns)
+{
+    uint64_t duration_ns = 0;
+    enum csv_cell cell;
+
+    *release_ns = 0;
+    if (is_graph && is_release_made_up(table, row))
+        return true;
+    if (!csv_has(table, RELEASE_TIME)) {
+        cell = time_at(table, row, DURATION, &duration_ns);
+        if (cell == CSV_CELL_NUMBER)
+            *release_ns = time_ns + duration_ns;
+        return cell == CSV_CELL_NUMBER || cell == CSV_CELL_MISSING;
+    }
+    cell = time_at(table, row, RELEASE_TIME, release_ns);
+    if (cell == CSV_CELL_MISSING)
+        cell = time_at(table, row, ACTIVE_RELEASE_TIME, release_ns);
+    return cell == CSV_CELL_NUMBER || cell == CSV_CELL_MISSING;
+}
+
+static bool is_workspace(const struct ascend_rank *rank, uint64_t time_ns)
+{
+    return rank->workspace_count && bsearch(&time_ns, rank->workspace_times, rank->workspace_count,
+                                            sizeof(time_ns), compare_times);
+}
+
+/* Without a memory_record, the counters of the rows are the only ones. */
+static void add_counters(const struct operator_csv *file, const struct csv_table *table,
+                         const struct csv_row *cells, bool is_graph, struct ascend_row *row)
+{
+    static const struct csv_field graph_name = {"GE", 2};
+    struct csv_field component = is_graph ? graph_name : file->framework_name;
+    struct model *model = file->rank->model;
+
+    if (file->rank->has_record || row->is_workspace)
+        return;
+    ascend_counter_add(model, row, component, "allocated", row->allocated);
+    ascend_counter_add(model, row, component, "reserved", row->reserved);
+    ascend_counter_add(model, row, component, "active", ascend_bytes(table, cells, ACTIVE, 0));
+}
+
+/* The row of a block; false when it has to be left out. */
+static bool block_of(struct operator_csv *file, struct csv_table *table,
+                     const struct csv_row *cells, struct ascend_row *row)
+{
+    struct csv_field name = csv_at(table, cells, NAME);
+    bool is_graph = is_of_graph_engine(table, name);
+    uint64_t unit = table->columns[SIZE].unit;
+
+    if (csv_size(csv_at(table, cells, SIZE), unit ? unit : 1, &row->size_bytes) !=
+        CSV_CELL_NUMBER) {
+        csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
+        return false;
+    }
+    if (!release_of(table, cells, is_graph, row->time_ns, &row->release_ns)) {
+        csv_skip(table, CSV_SKIP_BAD_TIME, cells->line);
+        return false;
+    }
+    if (row->release_ns && row->release_ns < row->time_ns) {
+        csv_skip(table, CSV_SKIP_RELEASED_BEFORE, cells->line);
+        return false;
+    }
+    row->kind = ASCEND_BLOCK;
+    row->name = model_text(file->rank->model, name.bytes, name.size_bytes);
+    row->pool = is_graph ? file->graph_pool : file->framework_pool;
+    row->allocated = ascend_bytes(table, cells, ALLOCATED, 0);
+    row->reserved = ascend_bytes(table, cells, RESERVED, 0);
+    if (!is_graph)
+        row->release_allocated = ascend_bytes(table, cells, RELEASE_ALLOCATED, 0);
+    if (!is_graph && is_workspace(file->rank, row->time_ns)) {
+        row->is_workspace = true;
+        row->pool = file->workspace_pool;
+        csv_size(csv_at(table, cells, STREAM), 1, &row->stream);
+    }
+    add_counters(file, table, cells, is_graph, row);
+    return true;
+}
+
+/* Old files have rows of releases only: no name, a negative size, no allocation. */
+static bool older_release_of(struct operator_csv *file, struct csv_table *table,
+                             const struct csv_row *cells, struct ascend_row *row)
+{
+    uint64_t unit = table->columns[SIZE].unit;
+    enum csv_cell cell = csv_size(csv_at(table, cells, SIZE), unit ? unit : 1, &row->size_bytes);
+
+    if (cell != CSV_CELL_NEGATIVE && cell != CSV_CELL_NUMBER) {
+        csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
+        return false;
+    }
+    row->kind = ASCEND_OLDER_RELEASE;
+    row->pool = is_of_graph_engine(table, csv_at(table, cells, NAME)) ? file->graph_pool
+                                                                      : file->framework_pool;
+    return true;
+}
+
+static enum mt_result operator_next(void *state, struct ascend_row *row, bool *has_row,
+                                    struct mt_error *error)
+{
+    struct operator_csv *file = state;
+    const struct csv_row *cells;
+    struct csv_table *table;
+
+    *has_row = false;
+    while (!*has_row) {
+        uint64_t allocation_ns;
+        enum mt_result result;
+
+        memset(row, 0, sizeof(*row));
+        result = csv_sorted_next(&file->files.sorted, &cells, &table, &row->time_ns, error);
+        if (result != MT_OK || !cells)
+            return result;
+        row->id = (uint64_t)(table - file->files.tables) << 40 | cells->line;
+        row->place = place_of(file, csv_at(table, cells, DEVICE));
+        if (time_at(table, cells, ALLOCATION_TIME, &allocation_ns) == CSV_CELL_NUMBER)
+            *has_row = block_of(file, table, cells, row);
+        else
+            *has_row = older_release_of(file, table, cells, row);
+    }
+    return MT_OK;
+}
+
+enum mt_result ascend_operator_csv(const struct ascend_rank *rank, struct ascend_paths paths,
+                                   struct ascend_stream *stream, struct mt_error *error)
+{
+    struct operator_csv *file = calloc(1, sizeof(*file));
+    enum mt_result result;
+
+    if (!file)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to open operator_memory");
+    file->rank = rank;
+    file->framework_name =
+        rank->is_mindspore ? (struct csv_field){"MindSpore", 9} : (struct csv_field){"PTA", 3};
+    file->framework_pool = ascend_pool(rank->model, rank->is_mindspore ? "mindspore" : "pta");
+    file->graph_pool = ascend_pool(rank->model, "ge");
+    if (rank->workspace_count)
+        file->workspace_pool = ascend_pool(rank->model, "pta_workspace");
+    result = ascend_files_open(&file->files, paths, columns, COLUMN_COUNT, ALLOCATION_TIME,
+                               RELEASE_TIME, rank->model, error);
+    if (result != MT_OK) {
+        free(file);
+        return result;
+    }
+    *stream = (struct ascend_stream){.state = file,
+                                     .next = operator_next,
+                                     .close = operator_close,
+                                     .first_ns = file->files.sorted.first_ns,
+                                     .last_ns = file->files.sorted.last_ns};
+    return MT_OK;
+}
+
+enum mt_result ascend_operator_look(const char *path, struct ascend_total *reserved,
+                                    bool *is_mindspore, struct mt_error *error)
+{
+    struct csv_table table;
+    struct csv_reader reader;
+    struct csv_row row;
+    bool has_row;
+    enum mt_result result = csv_table_open(&table, path, columns, COLUMN_COUNT, error);
+
+    *reserved = (struct ascend_total){0};
+    *is_mindspore = false;
+    if (result != MT_OK)
+        return result;
+    result = csv_reader_init(&reader, table.descriptor, 0, error);
+    csv_reader_seek(&reader, table.first_row_offset_bytes, table.size_bytes, 2);
+    if (result == MT_OK)
+        result = csv_reader_next(&reader, table.wanted, &row, &has_row, error);
+    if (result == MT_OK && has_row && row.column_count == table.column_count) {
+        struct csv_field active = csv_trim(csv_at(&table, &row, ACTIVE_RELEASE_TIME));
+
+        *reserved = ascend_bytes(&table, &row, RESERVED, 0);
+        *is_mindspore = active.size_bytes == 3 && memcmp(active.bytes, "N/A", 3) == 0;
+    }
+    csv_reader_release(&reader);
+    csv_table_close(&table);
+    return result;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One rank: its files opened, as streams. A rank is a process of the model.
+ */
+#ifndef MEMTIDE_ASCEND_RANK_H
+#define MEMTIDE_ASCEND_RANK_H
+
+#include "ascend_folder.h"
+#include "ascend_replay.h"
+#include "ascend_stream.h"
+
+struct ascend_rank_files {
+    struct ascend_rank facts;
+    uint64_t *workspace_times;
+    struct ascend_stream streams[ASCEND_STREAMS_MAX];
+    size_t stream_count;
+    uint64_t first_ns, last_ns;
+    struct model_process process;
+    /* Files that could not be read are left out. */
+    enum mt_result first_bad_result;
+    struct mt_error first_bad;
+    uint64_t bad_count;
+};
+
+/*
+ * Opens what the search found. Files that cannot be read are counted; without any that can, there
+ * are no streams. The struct must not move afterwards. MT_NO_MEMORY.
+ */
+enum mt_result ascend_rank_open(struct ascend_rank_files *rank, struct model *model,
+                                const struct ascend_found *found, struct mt_error *error);
+void ascend_rank_close(struct ascend_rank_files *rank);
+
+#endif

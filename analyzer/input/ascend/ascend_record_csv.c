@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory_record.csv: counters of the pools and of the process, over time.
+ *
+ * MindSpore's MB is 1000 KB there, while it is 1024 KB in its operator_memory.csv.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ascend_csv.h"
+
+enum column { COMPONENT, TIMESTAMP, ALLOCATED, RESERVED, ACTIVE, DEVICE, COLUMN_COUNT };
+
+enum { mindspore_megabyte = 1024000, megabyte = 1 << 20 };
+
+static const struct csv_column columns[COLUMN_COUNT] = {
+    [COMPONENT] = {"Component", false},      [TIMESTAMP] = {"Timestamp", true},
+    [ALLOCATED] = {"Total Allocated", true}, [RESERVED] = {"Total Reserved", true},
+    [ACTIVE] = {"Total Active", false},      [DEVICE] = {"Device Type|Device", false},
+};
+
+struct record_csv {
+    const struct ascend_rank *rank;
+    struct ascend_files files;
+};
+
+static void record_close(void *state)
+{
+    struct record_csv *file = state;
+
+    ascend_files_close(&file->files, file->rank->model);
+    free(file);
+}
+
+static bool is_component(struct csv_field component, const char *name)
+{
+    return component.size_bytes == strlen(name) &&
+           memcmp(component.bytes, name, component.size_bytes) == 0;
+}
+
+/* The early txt files of MindSpore have no such column. */
+static struct csv_field component_of(const struct csv_table *table, const struct csv_row *row)
+{
+    return csv_has(table, COMPONENT) ? csv_trim(csv_at(table, row, COMPONENT))
+                                     : (struct csv_field){"MindSpore", 9};
+}
+
+static enum mt_result record_next(void *state, struct ascend_row *row, bool *has_row,
+                                  struct mt_error *error)
+{
+    struct record_csv *file = state;
+    struct model *model = file->rank->model;
+    const struct csv_row *cells;
+    struct csv_table *table;
+
+    *has_row = false;
+    while (!*has_row) {
+        enum mt_result result;
+        struct csv_field component;
+        uint64_t unit = file->rank->record_megabyte;
+
+        memset(row, 0, sizeof(*row));
+        result = csv_sorted_next(&file->files.sorted, &cells, &table, &row->time_ns, error);
+        if (result != MT_OK || !cells)
+            return result;
+        component = component_of(table, cells);
+        row->kind = ASCEND_COUNTERS;
+        row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
+        ascend_counter_add(model, row, component, "reserved",
+                           ascend_bytes(table, cells, RESERVED, unit));
+        if (!is_component(component, "APP")) { /* the driver knows no more than that */
+            ascend_counter_add(model, row, component, "allocated",
+                               ascend_bytes(table, cells, ALLOCATED, unit));
+            ascend_counter_add(model, row, component, "active",
+                               ascend_bytes(table, cells, ACTIVE, unit));
+        }
+        *has_row = row->counter_count > 0;
+        if (!*has_row)
+            csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
+    }
+    return MT_OK;
+}
+
+enum mt_result ascend_record_csv(const struct ascend_rank *rank, struct ascend_paths paths,
+                                 struct ascend_stream *stream, struct mt_error *error)
+{
+    struct record_csv *file = calloc(1, sizeof(*file));
+    enum mt_result result;
+
+    if (!file)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to open memory_record");
+    file->rank = rank;
+    result = ascend_files_open(&file->files, paths, columns, COLUMN_COUNT, TIMESTAMP, TIMESTAMP,
+                               rank->model, error);
+    if (result != MT_OK) {
+        free(file);
+        return result;
+    }
+    *stream = (struct ascend_stream){.state = file,
+                                     .next = record_next,
+                                     .close = record_close,
+                                     .first_ns = file->files.sorted.first_ns,
+                                     .last_ns = file->files.sorted.last_ns};
+    return MT_OK;
+}
+
+/* --- looking ahead ------------------------------------------------------------------------- */
+
+static void decide_megabyte(struct model *model, const struct csv_table *table,
+                            const struct csv_row *row, struct ascend_total operator_reserved,
+                            struct ascend_record_facts *facts)
+{
+    uint64_t plain = ascend_bytes(table, row, RESERVED, megabyte).bytes;
+    uint64_t small = ascend_bytes(table, row, RESERVED, mindspore_megabyte).bytes;
+
+    facts->is_mindspore = true;
+    if (table->columns[RESERVED].unit != megabyte)
+        return;
+    if (operator_reserved.is_known && plain == operator_reserved.bytes && plain != small) {
+        model_note(model, 0, "%s: MB is 1,048,576 B, as operator_memory.csv proves",
+                   csv_table_name(table));
+        return;
+    }
+    facts->megabyte = mindspore_megabyte;
+    model_note(model, 0, "%s: MindSpore's MB is 1,024,000 B; corrected by 1.024, %s",
+               csv_table_name(table),
+               !operator_reserved.is_known        ? "without operator_memory.csv to prove it"
+               : small == operator_reserved.bytes ? "as operator_memory.csv proves"
+                                                  : "though operator_memory.csv differs");
+}
+
+static enum mt_result add_workspace_time(struct ascend_record_facts *facts, uint64_t time_ns,
+                                         struct mt_error *error)
+{
+    if ((facts->workspace_count & (facts->workspace_count - 1)) == 0) {
+        size_t capacity = facts->workspace_count ? facts->workspace_count * 2 : 1;
+        uint64_t *larger = realloc(facts->workspace_times, capacity * sizeof(*larger));
+
+        if (!larger)
+            return mt_error_set(error, MT_NO_MEMORY, "no memory for workspace rows");
+        facts->workspace_times = larger;
+    }
+    facts->workspace_times[facts->workspace_count++] = time_ns;
+    return MT_OK;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+    return (a > b) - (a < b);
+}
+
+static enum mt_result look_at(struct model *model, const struct csv_table *table,
+                              struct ascend_total operator_reserved,
+                              struct ascend_record_facts *facts, struct mt_error *error)
+{
+    struct csv_reader reader;
+    struct csv_row row;
+    bool has_row = true;
+    enum mt_result result = csv_reader_init(&reader, table->descriptor, 1 << 18, error);
+
+    csv_reader_seek(&reader, table->first_row_offset_bytes, table->size_bytes, 2);
+    while (result == MT_OK && has_row) {
+        struct csv_field component;
+        uint64_t time_ns;
+
+        result = csv_reader_next(&reader, table->wanted, &row, &has_row, error);
+        if (result != MT_OK || !has_row || row.column_count != table->column_count)
+            continue;
+        component = component_of(table, &row);
+        if (!facts->is_mindspore && is_component(component, "MindSpore"))
+            decide_megabyte(model, table, &row, operator_reserved, facts);
+        if (is_component(component, "WORKSPACE") &&
+            csv_time(csv_at(table, &row, TIMESTAMP), table->columns[TIMESTAMP].unit, &time_ns) ==
+                CSV_CELL_NUMBER)
+            result = add_workspace_time(facts, time_ns, error);
+    }
+    csv_reader_release(&reader);
+    return result;
+}
+
+enum mt_result ascend_record_look(struct model *model, struct ascend_paths paths,
+                                  struct ascend_total operator_reserved,
+                                  struct ascend_record_facts *facts, struct mt_error *error)
+{
+    enum mt_result result = MT_OK;
+
+    *facts = (struct ascend_record_facts){.megabyte = megabyte};
+    for (size_t i = 0; result == MT_OK && i < paths.count; i++) {
+        struct csv_table table;
+
+        result = csv_table_open(&table, paths.paths[i], columns, COLUMN_COUNT, error);
+        if (result != MT_OK)
+            break;
+        result = look_at(model, &table, operator_reserved, facts, error);
+        csv_table_close(&table);
+    }
+    if (result != MT_OK) {
+        free(facts->workspace_times);
+        facts->workspace_times = NULL;
+        facts->workspace_count = 0;
+        return result;
+    }
+    if (facts->workspace_count)
+        qsort(facts->workspace_times, facts->workspace_count, sizeof(uint64_t), compare_times);
+    return MT_OK;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The steps of a rank, from where they are known best:
+ *
+ *   STEP_TIME of a database       host clock
+ *   ProfilerStep#N in trace_view  host clock
+ *   Step Id in kernel_details     device clock: late, so only used between two or more steps
+ */
+#ifndef MEMTIDE_ASCEND_STEPS_H
+#define MEMTIDE_ASCEND_STEPS_H
+
+#include "ascend_stream.h"
+
+struct ascend_step {
+    uint64_t number, begin_ns, end_ns;
+};
+
+struct ascend_steps {
+    struct ascend_step *rows;
+    size_t count, capacity;
+};
+
+bool ascend_step_add(struct ascend_steps *steps, struct ascend_step step);
+void ascend_steps_release(struct ascend_steps *steps);
+
+/* Appends what the file tells. MT_IO, MT_NO_MEMORY; MT_CORRUPT for a header without the columns. */
+enum mt_result ascend_steps_from_trace_view(const char *path, struct ascend_steps *steps,
+                                            struct mt_error *error);
+enum mt_result ascend_steps_from_kernels(const char *path, struct ascend_steps *steps,
+                                         struct mt_error *error);
+
+/* Sorts the steps and makes a stream of them, which then owns them. MT_NO_MEMORY. */
+enum mt_result ascend_steps_stream(struct model *model, struct ascend_steps *steps,
+                                   struct ascend_stream *stream, struct mt_error *error);
+
+#endif
