@@ -16,6 +16,7 @@
 #include "launch.h"
 #include "memtide/analyzer.h"
 #include "run_folder.h"
+#include "sanitizer_runtime.h"
 #include "text_builder.h"
 
 static const struct option_spec options[] = {
@@ -266,8 +267,8 @@ static void say_end(const struct options *given, const char *folder)
 
     if (!run_folder_look(folder, &state)) {
         run_folder_remove(folder);
-        complain(EXIT_INPUT, "nothing was recorded: the program is static, setuid, or drops "
-                             "LD_PRELOAD");
+        complain(EXIT_INPUT, "nothing was recorded: no device call was seen (--device=cpu adds the "
+                             "host heap), or the program is static, setuid or drops LD_PRELOAD");
         return;
     }
     if (given->values[OPTION_QUIET])
@@ -279,13 +280,15 @@ static void say_end(const struct options *given, const char *folder)
 
 static int record(const struct options *given, const char *tracer, const char *folder)
 {
-    char layer[PATH_MAX];
+    char layer[PATH_MAX], runtime[128];
     struct text_builder text;
     struct progress progress = {.folder = folder};
     bool shows = !given->values[OPTION_QUIET] && isatty(STDERR_FILENO);
     struct launch launch = {
         .arguments = given->operands,
         .tracer = tracer,
+        .first =
+            sanitizer_runtime_of(given->operands[0], runtime, sizeof(runtime)) ? runtime : NULL,
         .layer = library_find("libmemtide_opencl_layer.so", layer, sizeof(layer)) ? layer : NULL,
         .progress = shows ? show_progress : NULL,
         .context = &progress,
@@ -294,6 +297,11 @@ static int record(const struct options *given, const char *tracer, const char *f
     struct mt_error error;
     enum mt_result result;
 
+    if (launch.first && !given->values[OPTION_QUIET])
+        fprintf(stderr,
+                "memtide: %s comes with %s, whose malloc is before ours: "
+                "its host heap is not recorded\n",
+                given->operands[0], launch.first);
     text_init(&text);
     tracer_options(&text, given, folder);
     launch.options = text_get(&text);

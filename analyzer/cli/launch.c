@@ -47,8 +47,9 @@ static bool environment_prepend(const char *name, const char *value, char separa
 static bool environment_make(const struct launch *launch)
 {
     return environment_prepend("LD_PRELOAD", launch->tracer, ':') &&
+           (!launch->first || environment_prepend("LD_PRELOAD", launch->first, ':')) &&
            setenv("MEMTIDE_OPTIONS", launch->options, 1) == 0 &&
-           (!launch->layer || setenv("OPENCL_LAYERS", launch->layer, 0) == 0);
+           (!launch->layer || environment_prepend("OPENCL_LAYERS", launch->layer, ':'));
 }
 
 /* In the child: tells through the pipe, which exec closes, why it could not start. */

@@ -12,6 +12,7 @@
 struct launch {
     char **arguments;    /* program and arguments; ends with NULL */
     const char *tracer;  /* the library to preload */
+    const char *first;   /* one that must come before it, or NULL */
     const char *layer;   /* the OpenCL layer, or NULL */
     const char *options; /* MEMTIDE_OPTIONS */
     /* Called every PROGRESS_MS while the program runs; NULL: never. */
