@@ -139,6 +139,11 @@ class OnFakeAscend(Story, unittest.TestCase):
         survivors = survivors_of(self.events(), "hal")
         self.assertEqual(list(survivors.values()), [(STEPS, STEPS * (192 * KIB + 32))])
 
+    @unittest.skipUnless(IS_REAL, "the double keeps no layers")
+    def test_the_driver_lays_memory_at_the_same_door_as_the_runtime(self):
+        """halMemAlloc is called by the runtime, but it is the program that asked."""
+        self.assertEqual(list(survivors_of(self.events(), "hal")), ["remember_metrics"])
+
 
 class OnItsOwnPool(Story, unittest.TestCase):
     device = "pool"

@@ -43,6 +43,7 @@ static struct {
 #undef HOOK
 };
 
+#define HOOK_CALLER()         guard_outer_caller(HOOK_LAYER, __builtin_return_address(0))
 #define HOOK_ADDRESS(address) ((uint64_t)(uintptr_t)(address))
 
 #define HOOK_alloc(name, params, args, space, origin, address, size)                               \
@@ -60,12 +61,13 @@ static struct {
         if (!real)                                                                                 \
             return HOOK_UNAVAILABLE;                                                               \
         bool is_outermost = device_hook_enter(HOOK_LAYER);                                         \
+        const void *caller = is_outermost ? HOOK_CALLER() : NULL;                                  \
         HOOK_STATUS status = real args;                                                            \
         if (is_outermost) {                                                                        \
             int saved_errno = errno;                                                               \
             struct device_block block = origin;                                                    \
             block.size_bytes = (size);                                                             \
-            block.site = __builtin_return_address(0);                                              \
+            block.site = caller;                                                                   \
             block.held_space = (enum block_space)(holds);                                          \
             block.held = HOOK_ADDRESS(holding);                                                    \
             if (status == 0)                                                                       \

@@ -69,6 +69,16 @@ void guard_leave(enum layer layer)
     thread_state.inside &= ~(1u << layer);
 }
 
+const void *guard_outer_caller(enum layer layer, const void *caller)
+{
+    struct thread_state *thread = &thread_state;
+    uint32_t other_layers = ((1u << LAYER_COUNT) - 1) & ~(1u << layer | 1u << LAYER_HOST);
+
+    if (!(thread->inside & other_layers))
+        thread->outer_caller = caller;
+    return thread->outer_caller;
+}
+
 /* --- room in the ring ------------------------------------------------------------------- */
 
 struct slow_way {

@@ -30,6 +30,7 @@ struct thread_state {
     struct ring *ring;
     uint32_t inside;                 /* a bit per layer, and the two below */
     const char *frames[LAYER_COUNT]; /* where the stack was when the bit was set */
+    const void *outer_caller;        /* of the outermost device call */
 };
 
 enum {
