@@ -20,6 +20,7 @@
 
 #define ST_LEVEL2 "ascend/st-level2"
 #define TEXT_2501 "ascend/text-202501/level0"
+#define DB_2501   "ascend/db-202501/level0"
 #define TEXT_2410 "ascend/text-202410/level0"
 #define UNIT_0    "ascend/unit/test_rank_0"
 #define UNIT_1    "ascend/unit/test_rank_1"
@@ -132,6 +133,31 @@ static const struct number_case cases[] = {
     {TEXT_2501, 0, "aten::convolution_backward", OPERATOR_LIVE_BYTES, 6656},
     {TEXT_2501, 0, "aten::div", OPERATOR_LIVE_BYTES, 1024},
     {TEXT_2501, 0, "aten::nll_loss_forward", OPERATOR_LIVE_BYTES, 512},
+    /* The same, as a database, which knows the step. */
+    {DB_2501, 0, "", PROCESSES, 1},
+    {DB_2501, 0, "pta", RANK_DEVICE, 0},
+    {DB_2501, 0, "pta", ALLOC_COUNT, 127},
+    {DB_2501, 0, "ge", ALLOC_COUNT, 57},
+    {DB_2501, 0, "pta", LIVE_COUNT, 24},
+    {DB_2501, 0, "pta", LIVE_BYTES, 264920064},
+    {DB_2501, 0, "pta", PEAK_BYTES, 510196224},
+    {DB_2501, 0, "pta", PEAK_COUNT, 41},
+    {DB_2501, 0, "PTA allocated", HIGHEST, 1245688832},
+    {DB_2501, 0, "PTA reserved", HIGHEST, 1522532352},
+    {DB_2501, 0, "pta", LEDGER_RESERVED, 1522532352},
+    {DB_2501, 0, "PTA older blocks", FIRST, 981461504},
+    {DB_2501, 0, "PTA older blocks", LAST, 735492608},
+    {DB_2501, 0, "pta", NET_GROWTH, 18951168},
+    {DB_2501, 0, "PTA allocated", LAST, 1000412672},
+    {DB_2501, 0, "GE allocated", HIGHEST, 76611584},
+    {DB_2501, 0, "ge", PEAK_BYTES, 76546048},
+    {DB_2501, 0, "aten::mm", OPERATOR_LIVE_BYTES, 234489344},
+    {DB_2501, 0, "aten::clone", OPERATOR_LIVE_COUNT, 5},
+    {DB_2501, 0, "module HCCL reserved", HIGHEST, 423690240},
+    {DB_2501, 0, "APP reserved", COUNT, 13},
+    {DB_2501, 0, "", STEP_NUMBER, 50},
+    {DB_2501, 0, "", STEP_NS, 1736407067933660740},
+    {DB_2501, 0, "", STEP_LENGTH_NS, 138666740},
     /* The same model on older software. */
     {TEXT_2410, 0, "pta", ALLOC_COUNT, 117},
     {TEXT_2410, 0, "ge", ALLOC_COUNT, 44},

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ascend_database.h"
 #include "csv_table.h"
 
 enum { look_bytes = 4096, signature_columns = 5 };
@@ -55,6 +56,10 @@ static size_t column_count(const struct signature *signature)
 
 bool ascend_classify(const char *path, enum ascend_file *kind)
 {
+    if (ascend_database_recognises(path)) {
+        *kind = ASCEND_DATABASE;
+        return true;
+    }
     if (!begins_like_csv(path))
         return false;
     for (size_t i = 0; i < sizeof(signatures) / sizeof(signatures[0]); i++) {

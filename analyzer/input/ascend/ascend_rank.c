@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ascend_csv.h"
+#include "ascend_database.h"
 #include "ascend_info.h"
 #include "ascend_steps.h"
 
@@ -105,6 +106,40 @@ static enum mt_result open_csv(struct ascend_rank_files *rank, const struct asce
     return result;
 }
 
+/* --- databases ----------------------------------------------------------------------------- */
+
+static enum mt_result open_database(struct ascend_rank_files *rank, const char *path,
+                                    struct mt_error *error)
+{
+    struct ascend_record_facts facts;
+    struct ascend_stream streams[ASCEND_DATABASE_STREAMS];
+    size_t count = 0;
+    int32_t number;
+    struct mt_error trouble;
+    enum mt_result result = ascend_database_look(path, rank->facts.model, &facts,
+                                                 &rank->facts.has_record, &number, &trouble);
+
+    if (result != MT_OK)
+        return leave_out(rank, result, &trouble, error);
+    free(rank->workspace_times);
+    rank->workspace_times = facts.workspace_times;
+    rank->facts.workspace_times = facts.workspace_times;
+    rank->facts.workspace_count = facts.workspace_count;
+    rank->facts.is_mindspore |= facts.is_mindspore;
+    if (rank->process.rank < 0)
+        rank->process.rank = number;
+    result = ascend_database_streams(path, &rank->facts, streams, &count, &trouble);
+    if (result != MT_OK)
+        return leave_out(rank, result, &trouble, error);
+    for (size_t i = 0; i < count; i++) {
+        rank->streams[rank->stream_count] = streams[i];
+        add_stream(rank);
+    }
+    if (count)
+        model_note(rank->facts.model, 0, "no addresses in the database: blocks are rows");
+    return MT_OK;
+}
+
 /* --- steps --------------------------------------------------------------------------------- */
 
 /* Kernels run later than the allocations made for them: between steps that blurs the border, and
@@ -130,8 +165,13 @@ static enum mt_result find_steps(struct model *model, const struct ascend_found 
 {
     struct ascend_paths traces = paths_of(found, ASCEND_TRACE_VIEW);
     struct ascend_paths kernels = paths_of(found, ASCEND_KERNEL_DETAILS);
+    struct ascend_paths databases = paths_of(found, ASCEND_DATABASE);
     enum mt_result result = MT_OK;
 
+    for (size_t i = 0; result == MT_OK && i < databases.count; i++)
+        result = ascend_steps_from_database(databases.paths[i], steps, error);
+    if (result != MT_OK || steps->count)
+        return result;
     for (size_t i = 0; result == MT_OK && i < traces.count; i++)
         result = ascend_steps_from_trace_view(traces.paths[i], steps, error);
     if (result != MT_OK || steps->count)
@@ -226,6 +266,8 @@ enum mt_result ascend_rank_open(struct ascend_rank_files *rank, struct model *mo
         model_note(model, found->older_count,
                    "files left out: the same was written again later, under a newer time");
     result = open_csv(rank, found, error);
+    if (result == MT_OK && !rank->stream_count && found->files[ASCEND_DATABASE].count)
+        result = open_database(rank, found->files[ASCEND_DATABASE].paths[0], error);
     if (result == MT_OK && rank->stream_count)
         result = open_steps(rank, found, error);
     return result;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Databases of other tools, only ever read: opened read-only and as immutable, so that nothing is
+ * written beside them and no lock is taken. What a write-ahead log holds is not seen.
+ *
+ * Tables and columns are asked for by name; what is not known is left alone.
+ */
+#ifndef MEMTIDE_DATABASE_H
+#define MEMTIDE_DATABASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memtide/error.h"
+
+struct database;
+struct database_query;
+
+/* Whether the file begins like a database. */
+bool database_recognises(const char *path);
+
+/* MT_IO, MT_NO_MEMORY; MT_CORRUPT when it is no database. */
+enum mt_result database_open(const char *path, struct database **out, struct mt_error *error);
+void database_close(struct database *database);
+
+bool database_has_table(struct database *database, const char *table);
+/* Whether the table is there and has the column. */
+bool database_has_column(struct database *database, const char *table, const char *column);
+/* Whether changes wait in a write-ahead log, which is not read. */
+bool database_has_log(const struct database *database);
+
+/* MT_CORRUPT when the tables are not as the text takes them to be. */
+enum mt_result database_query(struct database *database, const char *text,
+                              struct database_query **out, struct mt_error *error);
+/* *has_row false is the end. MT_CORRUPT, MT_IO, MT_NO_MEMORY. */
+enum mt_result database_next(struct database_query *query, bool *has_row, struct mt_error *error);
+void database_query_close(struct database_query *query);
+
+/* Cells of the current row. Texts are borrowed until the next call; "" for NULL. */
+bool database_is_null(struct database_query *query, int column);
+int64_t database_integer(struct database_query *query, int column);
+const char *database_text(struct database_query *query, int column, size_t *size_bytes);
+
+#endif
