@@ -298,6 +298,20 @@ static struct window longest_window(const struct question *question)
     return longest;
 }
 
+/* What is kept but does not grow any more: a cache, or a buffer that was forgotten once. */
+static const char *kept_clause(struct report *report, const struct judged_list *list)
+{
+    uint64_t kept_bytes = 0;
+
+    if (!list->verdict_counts[VERDICT_CACHE])
+        return "";
+    for (size_t i = 0; i < list->count; i++)
+        if (list->rows[i].judgement.verdict == VERDICT_CACHE)
+            kept_bytes += list->rows[i].judgement.kept_bytes;
+    return report_text(report, "; %s of some steps kept at %s", label_size(report, kept_bytes),
+                       label_counted(report, list->verdict_counts[VERDICT_CACHE], "site"));
+}
+
 static void say_no_leak(struct report *report, const struct judged_list *list,
                         const struct window *window)
 {
@@ -312,8 +326,8 @@ static void say_no_leak(struct report *report, const struct judged_list *list,
         return;
     }
     report_verdict(report, RANK_LEAKS,
-                   "No leak in %" PRIu32 " steps: %s judged, none grows to the end.", judged,
-                   label_counted(report, list->origin_count, "site"));
+                   "No leak in %" PRIu32 " steps: %s judged, none grows to the end%s.", judged,
+                   label_counted(report, list->origin_count, "site"), kept_clause(report, list));
 }
 
 void analyse_leaks(const struct question *question, struct report *report)
@@ -333,6 +347,8 @@ void analyse_leaks(const struct question *question, struct report *report)
                     value_text(report_text(
                         report, "steps %" PRIu32 " to %" PRIu32 "; %" PRIu32 " left out as warm-up",
                         window.warm_up + 1, window.last, window.warm_up)));
+        report_fact(report, "warm_up_step_count", NULL, value_count(window.warm_up));
+        report_fact(report, "judged_step_count", NULL, value_count(window.last - window.warm_up));
         if (list.verdict_counts[VERDICT_LEAK])
             say_leak(question, report, &list);
         else

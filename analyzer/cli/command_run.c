@@ -15,6 +15,7 @@
 #include "commands.h"
 #include "launch.h"
 #include "memtide/analyzer.h"
+#include "program_file.h"
 #include "run_folder.h"
 #include "sanitizer_runtime.h"
 #include "text_builder.h"
@@ -263,12 +264,14 @@ static void say_verdict(const char *folder)
 
 static void say_end(const struct options *given, const char *folder)
 {
+    char why[PATH_MAX + 128];
     struct run_state state;
 
     if (!run_folder_look(folder, &state)) {
         run_folder_remove(folder);
-        complain(EXIT_INPUT, "nothing was recorded: no device call was seen (--device=cpu adds the "
-                             "host heap), or the program is static, setuid or drops LD_PRELOAD");
+        program_file_explain(given->operands[0], why, sizeof(why));
+        if (!given->values[OPTION_QUIET])
+            fprintf(stderr, "memtide: nothing was recorded: %s\n", why);
         return;
     }
     if (given->values[OPTION_QUIET])

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why the tracer may not get into a program.
+ */
+#include "program_file.h"
+
+#include <elf.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* As execvp finds it; false when it is nowhere. */
+static bool path_of(const char *program, char *path, size_t path_bytes)
+{
+    const char *folders = getenv("PATH");
+
+    if (strchr(program, '/'))
+        return snprintf(path, path_bytes, "%s", program) < (int)path_bytes;
+    while (folders && *folders) {
+        int length = (int)strcspn(folders, ":");
+
+        if (snprintf(path, path_bytes, "%.*s/%s", length, folders, program) < (int)path_bytes &&
+            access(path, X_OK) == 0)
+            return true;
+        folders += length;
+        folders += *folders == ':';
+    }
+    return false;
+}
+
+/* An ELF program without an interpreter has no dynamic linker that could preload anything. */
+static bool is_static(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    Elf64_Ehdr header;
+    Elf64_Phdr part;
+    bool has_interpreter = true;
+
+    if (!file)
+        return false;
+    if (fread(&header, sizeof(header), 1, file) == 1 &&
+        memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+        header.e_phoff <= LONG_MAX && fseek(file, (long)header.e_phoff, SEEK_SET) == 0) {
+        has_interpreter = false;
+        for (unsigned i = 0; i < header.e_phnum && !has_interpreter; i++)
+            has_interpreter = fread(&part, sizeof(part), 1, file) != 1 || part.p_type == PT_INTERP;
+    }
+    fclose(file);
+    return !has_interpreter;
+}
+
+void program_file_explain(const char *program, char *out, size_t out_bytes)
+{
+    char path[PATH_MAX];
+    struct stat status;
+
+    if (path_of(program, path, sizeof(path)) && stat(path, &status) == 0) {
+        if (status.st_mode & (S_ISUID | S_ISGID)) {
+            snprintf(out, out_bytes, "%s is setuid, and the system preloads nothing into it", path);
+            return;
+        }
+        if (is_static(path)) {
+            snprintf(out, out_bytes, "%s is linked statically, and cannot be preloaded", path);
+            return;
+        }
+    }
+    snprintf(out, out_bytes, "%s used none of the memory that --device names, or drops LD_PRELOAD",
+             program);
+}
