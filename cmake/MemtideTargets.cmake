@@ -38,7 +38,7 @@ function(mt_add_fuzz_target name)
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     add_test(NAME fuzz.${name} COMMAND ${name}
       -max_total_time=${MT_FUZZ_SECONDS} -timeout=10 -rss_limit_mb=2048 -verbosity=0
-      -artifact_prefix=${found_folder}/crash- ${found_folder} ${arg_CORPUS})
+      -artifact_prefix=${found_folder}/ ${found_folder} ${arg_CORPUS})
   else()
     target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
     add_test(NAME fuzz.${name} COMMAND ${name} ${arg_CORPUS})
