@@ -185,6 +185,11 @@ static const struct number_case cases[] = {
     {UNIT_1, 0, "pta", PEAK_BYTES, 3044880384},
     {UNIT_1, 0, "pta", PEAK_COUNT, 14},
     {UNIT_1, 0, "PTA allocated", HIGHEST, 3432638976},
+    {UNIT_1, 1, "static graph 0", ALLOC_COUNT, 27},
+    {UNIT_1, 1, "static graph 1", ALLOC_COUNT, 27},
+    {UNIT_1, 1, "static graph 0", LIVE_COUNT, 0},
+    {UNIT_1, 1, "static graph 0 total", HIGHEST, 17623552},
+    {UNIT_1, 1, "static graph 1 total", HIGHEST, 20388352},
     /* Slices in KB, without release times. */
     {MSPROF, 0, "ge", ALLOC_COUNT, 3},
     {MSPROF, 0, "ge", LIVE_BYTES, 262144},
@@ -504,11 +509,60 @@ static void the_largest_blocks_at_the_peak_are_known_by_row(void **state)
     }
 }
 
+/* --- the plan of a static graph ------------------------------------------------------------- */
+
+struct curve {
+    const char *pool;
+    unsigned point_count, point;
+    unsigned hundredth_megabytes; /* at that point, as a viewer shows it */
+};
+
+/* Live bytes behind each node at which something begins or ends. */
+static void the_curve_of_a_static_graph_is_that_of_other_viewers(void **state)
+{
+    static const struct curve curves[] = {{"static graph 0", 24, 6, 435},
+                                          {"static graph 1", 26, 20, 448}};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct recording r = open_recording(UNIT_1);
+        struct model *model;
+        struct input *input;
+        struct event events[512];
+        uint64_t live_bytes = 0, node = UINT64_MAX, points[64] = {0};
+        size_t count = 1, point_count = 0;
+
+        assert_int_equal(model_create(&model, NULL), MT_OK);
+        assert_int_equal(input_open(r.full_path, model, &input, NULL), MT_OK);
+        while (count) {
+            assert_int_equal(input_next(input, events, 512, &count, NULL), MT_OK);
+            for (size_t k = 0; k < count; k++) {
+                if (events[k].kind > EVENT_FREE ||
+                    strcmp(model_text_at(model, model_pool_name_at(model, events[k].pool)),
+                           curves[i].pool) != 0)
+                    continue;
+                live_bytes += events[k].kind == EVENT_ALLOC ? events[k].value : -events[k].value;
+                point_count += events[k].time_ns != node;
+                node = events[k].time_ns;
+                assert_in_range(point_count, 1, 63);
+                points[point_count] = live_bytes;
+            }
+        }
+        assert_int_equal(point_count, curves[i].point_count);
+        assert_int_equal((points[curves[i].point] * 100 + (1 << 19)) >> 20,
+                         curves[i].hundredth_megabytes);
+        input_close(input);
+        model_destroy(model);
+        close_recording(&r);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_comes_out_to_the_byte),
         cmocka_unit_test(the_largest_blocks_at_the_peak_are_known_by_row),
+        cmocka_unit_test(the_curve_of_a_static_graph_is_that_of_other_viewers),
     };
 
     if (argc < 2 || !*argv[1]) {

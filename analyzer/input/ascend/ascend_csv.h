@@ -24,6 +24,9 @@ enum mt_result ascend_module_csv(const struct ascend_rank *rank, struct ascend_p
                                  struct ascend_stream *stream, struct mt_error *error);
 enum mt_result ascend_npu_mem_csv(const struct ascend_rank *rank, struct ascend_paths paths,
                                   struct ascend_stream *stream, struct mt_error *error);
+/* Node numbers instead of times: not to be merged with the others. */
+enum mt_result ascend_static_csv(const struct ascend_rank *rank, struct ascend_paths paths,
+                                 struct ascend_stream *stream, struct mt_error *error);
 
 /*
  * What the other streams have to know of a memory_record: whether it is MindSpore's, how large its

@@ -252,16 +252,38 @@ static void describe(struct ascend_rank_files *rank, const struct ascend_found *
     };
 }
 
-enum mt_result ascend_rank_open(struct ascend_rank_files *rank, struct model *model,
-                                const struct ascend_found *found, struct mt_error *error)
+static void start(struct ascend_rank_files *rank, struct model *model,
+                  const struct ascend_found *found)
 {
-    enum mt_result result;
-
     memset(rank, 0, sizeof(*rank));
     rank->facts.model = model;
     rank->facts.record_megabyte = 1 << 20;
     rank->first_ns = UINT64_MAX;
     describe(rank, found);
+}
+
+enum mt_result ascend_plan_open(struct ascend_rank_files *rank, struct model *model,
+                                const struct ascend_found *found, struct mt_error *error)
+{
+    struct mt_error trouble;
+    enum mt_result result;
+
+    start(rank, model, found);
+    rank->is_plan = true;
+    result = ascend_static_csv(&rank->facts, paths_of(found, ASCEND_STATIC_OP_MEM), rank->streams,
+                               &trouble);
+    if (result != MT_OK)
+        return leave_out(rank, result, &trouble, error);
+    add_stream(rank);
+    return MT_OK;
+}
+
+enum mt_result ascend_rank_open(struct ascend_rank_files *rank, struct model *model,
+                                const struct ascend_found *found, struct mt_error *error)
+{
+    enum mt_result result;
+
+    start(rank, model, found);
     if (found->older_count)
         model_note(model, found->older_count,
                    "files left out: the same was written again later, under a newer time");

@@ -15,6 +15,7 @@ struct ascend_rank_files {
     struct ascend_stream streams[ASCEND_STREAMS_MAX];
     size_t stream_count;
     uint64_t first_ns, last_ns;
+    bool is_plan; /* of static graphs: numbers of nodes instead of times */
     struct model_process process;
     /* Files that could not be read are left out. */
     enum mt_result first_bad_result;
@@ -27,6 +28,9 @@ struct ascend_rank_files {
  * are no streams. The struct must not move afterwards. MT_NO_MEMORY.
  */
 enum mt_result ascend_rank_open(struct ascend_rank_files *rank, struct model *model,
+                                const struct ascend_found *found, struct mt_error *error);
+/* The same for the plans of static graphs, which are a process of their own. */
+enum mt_result ascend_plan_open(struct ascend_rank_files *rank, struct model *model,
                                 const struct ascend_found *found, struct mt_error *error);
 void ascend_rank_close(struct ascend_rank_files *rank);
 

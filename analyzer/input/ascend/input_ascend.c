@@ -84,11 +84,19 @@ static int compare_ranks(const void *left, const void *right)
 {
     const struct ascend_rank_files *const *a = left, *const *b = right;
 
+    if ((*a)->is_plan != (*b)->is_plan)
+        return (*a)->is_plan ? 1 : -1;
     if ((*a)->process.rank != (*b)->process.rank)
         return (*a)->process.rank < (*b)->process.rank ? -1 : 1;
     if ((*a)->first_ns != (*b)->first_ns)
         return (*a)->first_ns < (*b)->first_ns ? -1 : 1;
     return *a < *b ? -1 : *a > *b;
+}
+
+/* Where time 0 of the rank's events is. */
+static uint64_t origin_of(const struct ascend_run *run, const struct ascend_rank_files *rank)
+{
+    return rank->is_plan ? 0 : run->origin_ns;
 }
 
 /* Rows of the model, in order of rank. */
@@ -111,8 +119,8 @@ static enum mt_result add_processes(struct ascend_run *run, struct mt_error *err
         if (!order[i]->stream_count || order[i]->first_ns == UINT64_MAX)
             continue;
         process->start_realtime_ns = order[i]->first_ns;
-        process->start_ns = order[i]->first_ns - run->origin_ns;
-        process->end_ns = order[i]->last_ns - run->origin_ns;
+        process->start_ns = order[i]->first_ns - origin_of(run, order[i]);
+        process->end_ns = order[i]->last_ns - origin_of(run, order[i]);
         run->processes[order[i] - run->ranks] = model_process(run->model, process);
     }
     free(order);
@@ -129,16 +137,16 @@ static enum mt_result check_ranks(struct ascend_run *run, const char *path, stru
     for (size_t i = 0; i < run->rank_count; i++) {
         const struct ascend_rank_files *rank = &run->ranks[i];
 
-        has_rows |= rank->stream_count > 0;
+        has_rows |= rank->stream_count > 0 && rank->first_ns != UINT64_MAX;
         bad_count += rank->bad_count;
         if (rank->bad_count && !bad)
             bad = rank;
-        if (rank->first_ns < run->origin_ns)
+        if (!rank->is_plan && rank->first_ns < run->origin_ns)
             run->origin_ns = rank->first_ns;
     }
     if (!has_rows && bad)
         return mt_error_set(error, bad->first_bad_result, "%s", bad->first_bad.message);
-    if (!has_rows || run->origin_ns == UINT64_MAX)
+    if (!has_rows)
         return mt_error_set(error, MT_NO_DATA, "%s: no usable rows of memory", path);
     if (bad)
         model_note(run->model, bad_count, "files that could not be read; the first: %s",
@@ -150,7 +158,7 @@ static enum mt_result open_ranks(struct ascend_run *run, struct mt_error *error)
 {
     enum mt_result result = MT_OK;
 
-    run->ranks = calloc(run->search.count + 1, sizeof(*run->ranks));
+    run->ranks = calloc(2 * run->search.count + 1, sizeof(*run->ranks)); /* ranks and plans */
     if (!run->ranks)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu ranks", run->search.count);
     for (size_t i = 0; result == MT_OK && i < run->search.count; i++) {
@@ -161,6 +169,8 @@ static enum mt_result open_ranks(struct ascend_run *run, struct mt_error *error)
             continue;
         }
         result = ascend_rank_open(&run->ranks[run->rank_count++], run->model, found, error);
+        if (result == MT_OK && found->files[ASCEND_STATIC_OP_MEM].count)
+            result = ascend_plan_open(&run->ranks[run->rank_count++], run->model, found, error);
     }
     return result;
 }
@@ -206,7 +216,7 @@ static enum mt_result ascend_next(void *state, struct event *batch, size_t capac
             return MT_OK;
         if (!run->is_rank_open)
             ascend_replay_init(&run->replay, run->model, run->processes[run->next_rank],
-                               run->origin_ns, rank->streams, rank->stream_count);
+                               origin_of(run, rank), rank->streams, rank->stream_count);
         run->is_rank_open = true;
         result = ascend_replay_next(&run->replay, batch, capacity, count, error);
         if (result != MT_OK)

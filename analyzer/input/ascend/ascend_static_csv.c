@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * static_op_mem.csv: the plan of static graphs, one row per buffer.
+ *
+ * There is no time, only the order of nodes: a node's number is taken as its nanosecond, and each
+ * graph is a pool. A buffer that is kept to the end of its graph ends at node 4294967295.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ascend_csv.h"
+
+enum column { OP_NAME, GRAPH, NODE_BEGIN, NODE_END, SIZE, DEVICE, COLUMN_COUNT };
+
+#define LAST_NODE_RAW UINT64_C(4294967294)
+
+static const struct csv_column columns[COLUMN_COUNT] = {
+    [OP_NAME] = {"Op Name", true},
+    [GRAPH] = {"Graph ID", true},
+    [NODE_BEGIN] = {"Node Index Start", true},
+    [NODE_END] = {"Node Index End", true},
+    [SIZE] = {"Size", true},
+    [DEVICE] = {"Device_id", false},
+};
+
+struct static_csv {
+    const struct ascend_rank *rank;
+    struct ascend_files files;
+};
+
+static void static_close(void *state)
+{
+    struct static_csv *file = state;
+
+    ascend_files_close(&file->files, file->rank->model);
+    free(file);
+}
+
+/* The row TOTAL is no buffer, it is what the whole graph takes. */
+static void fill_total(struct model *model, const char *graph, struct ascend_row *row)
+{
+    row->kind = ASCEND_COUNTERS;
+    ascend_counter_add(model, row, (struct csv_field){graph, strlen(graph)}, "total",
+                       (struct ascend_total){row->size_bytes, true});
+}
+
+static bool fill(struct static_csv *file, struct csv_table *table, const struct csv_row *cells,
+                 struct ascend_row *row)
+{
+    struct model *model = file->rank->model;
+    struct csv_field name = csv_at(table, cells, OP_NAME);
+    struct csv_field graph = csv_trim(csv_at(table, cells, GRAPH));
+    char pool[64];
+
+    if (csv_size(csv_at(table, cells, SIZE), table->columns[SIZE].unit, &row->size_bytes) !=
+            CSV_CELL_NUMBER ||
+        csv_time(csv_at(table, cells, NODE_END), 1, &row->release_ns) != CSV_CELL_NUMBER) {
+        csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
+        return false;
+    }
+    snprintf(pool, sizeof(pool), "static graph %.*s",
+             graph.size_bytes < 32 ? (int)graph.size_bytes : 32, graph.bytes);
+    row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
+    row->id = (uint64_t)(table - file->files.tables) << 40 | cells->line;
+    if (row->release_ns == LAST_NODE_RAW)
+        row->release_ns++;
+    if (name.size_bytes == 5 && memcmp(name.bytes, "TOTAL", 5) == 0) {
+        fill_total(model, pool, row);
+        return true;
+    }
+    if (row->release_ns < row->time_ns) {
+        csv_skip(table, CSV_SKIP_RELEASED_BEFORE, cells->line);
+        return false;
+    }
+    row->kind = ASCEND_BLOCK;
+    row->name = model_text(model, name.bytes, name.size_bytes);
+    row->pool = ascend_pool(model, pool);
+    return true;
+}
+
+static enum mt_result static_next(void *state, struct ascend_row *row, bool *has_row,
+                                  struct mt_error *error)
+{
+    struct static_csv *file = state;
+    const struct csv_row *cells;
+    struct csv_table *table;
+
+    *has_row = false;
+    while (!*has_row) {
+        enum mt_result result;
+
+        memset(row, 0, sizeof(*row));
+        result = csv_sorted_next(&file->files.sorted, &cells, &table, &row->time_ns, error);
+        if (result != MT_OK || !cells)
+            return result;
+        *has_row = fill(file, table, cells, row);
+    }
+    return MT_OK;
+}
+
+enum mt_result ascend_static_csv(const struct ascend_rank *rank, struct ascend_paths paths,
+                                 struct ascend_stream *stream, struct mt_error *error)
+{
+    struct static_csv *file = calloc(1, sizeof(*file));
+    enum mt_result result;
+
+    if (!file)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to open static_op_mem");
+    file->rank = rank;
+    result = ascend_files_open(&file->files, paths, columns, COLUMN_COUNT, NODE_BEGIN, NODE_BEGIN,
+                               rank->model, error);
+    if (result != MT_OK) {
+        free(file);
+        return result;
+    }
+    model_note(rank->model, 0, "times in pools of static graphs are numbers of nodes");
+    *stream = (struct ascend_stream){.state = file,
+                                     .next = static_next,
+                                     .close = static_close,
+                                     .first_ns = file->files.sorted.first_ns,
+                                     .last_ns = file->files.sorted.last_ns};
+    return MT_OK;
+}
