@@ -18,6 +18,7 @@
 static const struct input_kind *const kinds[] = {
     &input_trace,
     &input_snapshot,
+    &input_memscope,
     &input_ascend,
 };
 

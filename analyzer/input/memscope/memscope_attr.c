@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memscope_attr.h"
+
+#include <string.h>
+
+// clang-format off
+#define ATTR_KEYS(X)                                                                               \
+    X(allocation_id) X(addr) X(size) X(used) X(total) X(process_used) X(device_used) X(owner)      \
+    X(inefficient_type) X(page_type) X(alloc_type) X(pinned) X(shadow) X(type) X(dtype) X(shape)   \
+    X(format) X(func) X(req_size) X(flag) X(pool) X(ptr) X(timestamp) X(MID) X(path) X(streamId)   \
+    X(taskId) X(reserved) X(max_reserved) X(allocated) X(max_allocated) X(free) X(device_rate)     \
+    X(reserved_rate) X(workspace_ptr) X(workspace_size) X(kernel_index) X(ret) X(step) X(kernel)   \
+    X(client) X(total_mem) X(modid) X(device)
+// clang-format on
+
+#define ATTR_ID(key) ATTR_##key,
+enum attr_key { ATTR_NONE, ATTR_KEYS(ATTR_ID) };
+#undef ATTR_ID
+
+#define ATTR_NAME(key) {#key, sizeof(#key) - 1},
+static const struct {
+    const char *text;
+    size_t length;
+} names[] = {{"", 0}, ATTR_KEYS(ATTR_NAME)};
+#undef ATTR_NAME
+
+static bool is(enum attr_key key, const char *bytes, size_t length)
+{
+    return names[key].length == length && memcmp(names[key].text, bytes, length) == 0;
+}
+
+/* Those of nearly every row first. */
+static enum attr_key key_of(const char *bytes, size_t length)
+{
+    for (size_t i = 1; i < sizeof(names) / sizeof(names[0]); i++)
+        if (names[i].length == length && names[i].text[0] == bytes[0] &&
+            is((enum attr_key)i, bytes, length))
+            return (enum attr_key)i;
+    return ATTR_NONE;
+}
+
+static bool is_key_character(char character)
+{
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+           character == '_';
+}
+
+/* The key at bytes, with its colon; *value is where its value begins. */
+static enum attr_key key_at(const char *bytes, const char *end, const char **value)
+{
+    const char *first = bytes < end && *bytes == '"' ? bytes + 1 : bytes;
+    const char *last = first;
+
+    while (last < end && is_key_character(*last))
+        last++;
+    *value = last < end && *last == '"' ? last + 1 : last;
+    if (last == first || *value >= end || **value != ':')
+        return ATTR_NONE;
+    ++*value;
+    return key_of(first, (size_t)(last - first));
+}
+
+static int digit_of(char character, unsigned base)
+{
+    int digit = -1;
+
+    if (character >= '0' && character <= '9')
+        digit = character - '0';
+    else if (character >= 'a' && character <= 'f')
+        digit = character - 'a' + 10;
+    else if (character >= 'A' && character <= 'F')
+        digit = character - 'A' + 10;
+    return digit < (int)base ? digit : -1;
+}
+
+bool memscope_number(const char *bytes, size_t size_bytes, uint64_t *number)
+{
+    const char *end = bytes + size_bytes;
+    unsigned base = 10;
+
+    if (bytes < end && *bytes == '-')
+        bytes++;
+    if (end - bytes > 2 && bytes[0] == '0' && (bytes[1] == 'x' || bytes[1] == 'X')) {
+        bytes += 2;
+        base = 16;
+    }
+    *number = 0;
+    if (bytes == end)
+        return false;
+    for (; bytes < end; bytes++) {
+        int digit = digit_of(*bytes, base);
+
+        if (digit < 0 || *number > (UINT64_MAX - (unsigned)digit) / base)
+            return false;
+        *number = *number * base + (unsigned)digit;
+    }
+    return true;
+}
+
+/* Where the value ends: before a comma and a known key, or before the brace at the end. */
+static const char *value_end(const char *bytes, const char *end)
+{
+    const char *next = bytes;
+
+    while ((next = memchr(next, ',', (size_t)(end - next)))) {
+        const char *value;
+
+        if (key_at(next + 1, end, &value) != ATTR_NONE)
+            return next;
+        next++;
+    }
+    return end;
+}
+
+static void keep(struct memscope_attr *attr, enum attr_key key, const char *bytes,
+                 size_t size_bytes)
+{
+    struct attr_text text = {bytes, size_bytes};
+    uint64_t number;
+
+    switch (key) {
+    case ATTR_addr:
+        attr->has_address = memscope_number(bytes, size_bytes, &attr->address);
+        break;
+    case ATTR_size:
+        attr->has_size = memscope_number(bytes, size_bytes, &attr->size_bytes);
+        break;
+    case ATTR_total:
+        attr->has_total = memscope_number(bytes, size_bytes, &attr->total_bytes);
+        break;
+    case ATTR_req_size:
+        memscope_number(bytes, size_bytes, &attr->requested_bytes);
+        break;
+    case ATTR_MID:
+        if (memscope_number(bytes, size_bytes, &number) && number < 1 << 15)
+            attr->module = (int32_t)number;
+        break;
+    case ATTR_shadow:
+        attr->is_shadow = size_bytes == 4;
+        break;
+    case ATTR_pinned:
+        attr->is_pinned = size_bytes == 4;
+        break;
+    case ATTR_owner:
+        attr->owner = text;
+        break;
+    case ATTR_page_type:
+        attr->page = text;
+        break;
+    case ATTR_type:
+    case ATTR_pool:
+        attr->pool = text;
+        break;
+    default:
+        break;
+    }
+}
+
+void memscope_attr_read(struct memscope_attr *attr, const char *bytes, size_t size_bytes)
+{
+    const char *end = bytes + size_bytes;
+
+    *attr = (struct memscope_attr){.module = -1};
+    if (bytes < end && *bytes == '{')
+        bytes++;
+    if (bytes < end && end[-1] == '}')
+        end--;
+    while (bytes < end) {
+        const char *value, *last, *next;
+        enum attr_key key = key_at(bytes, end, &value);
+
+        if (value >= end)
+            return;
+        next = value_end(value, end);
+        last = next;
+        if (last > value && *value == '"' && last[-1] == '"' && last - value > 1) {
+            value++;
+            last--;
+        }
+        keep(attr, key, value, (size_t)(last - value));
+        bytes = next + 1;
+    }
+}

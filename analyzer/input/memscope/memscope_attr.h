@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Attr cell of msleaks and msmemscope.
+ *
+ *   csv  {allocation_id:4,addr:0x12c0,size:512,owner:PTA@ops,shape:torch.Size([2, 3])}
+ *   db   {"allocation_id":"4","addr":"0x12c0","size":"512"}
+ *
+ * Nothing is escaped, and shapes and lists hold commas, so a value ends where a comma and a key
+ * that is known follow.
+ */
+#ifndef MEMTIDE_INPUT_MEMSCOPE_ATTR_H
+#define MEMTIDE_INPUT_MEMSCOPE_ATTR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct attr_text {
+    const char *bytes;
+    size_t size_bytes;
+};
+
+struct memscope_attr {
+    uint64_t address, size_bytes, total_bytes, requested_bytes;
+    int32_t module; /* -1: not told */
+    bool has_address, has_size, has_total;
+    bool is_shadow, is_pinned;
+    struct attr_text owner, page, pool;
+};
+
+void memscope_attr_read(struct memscope_attr *attr, const char *bytes, size_t size_bytes);
+
+/* "0x000012c0", "4800", "-512" (its size); false if it is no number. */
+bool memscope_number(const char *bytes, size_t size_bytes, uint64_t *number);
+
+#endif

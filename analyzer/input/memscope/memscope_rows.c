@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of msleaks and msmemscope become records, and records events.
+ */
+#include "memscope_rows.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memscope_site.h"
+#include "memscope_sort.h"
+
+enum { cached_places = 16, totals_max = 1024 };
+
+/* Kinds of records that no single event is. */
+enum { RECORD_STEP_RANGE = EVENT_KIND_COUNT, RECORD_STEP };
+
+struct place_row {
+    struct mt_place place;
+    uint16_t index;
+};
+
+struct process_row {
+    uint64_t process_id;
+    uint16_t index;
+};
+
+struct pool_total {
+    uint16_t process, pool, place;
+    uint64_t bytes;
+};
+
+struct memscope_rows {
+    struct model *model;
+    uint32_t source;
+    uint64_t time_unit; /* 0: the next row tells */
+    struct memscope_record *records;
+    size_t count, capacity;
+    bool has_failed;
+    struct process_row *processes;
+    size_t process_count;
+    struct place_row places[cached_places];
+    size_t place_count;
+    uint64_t newest_thread_id;
+    uint16_t newest_thread_process;
+    uint32_t newest_thread;
+    struct memscope_sites sites;
+    uint64_t shadow_count, microsecond_files, unused_count;
+    /* While events are handed out. */
+    struct memscope_order order;
+    size_t next;
+    struct event pending[4];
+    size_t pending_count, pending_next;
+    struct pool_total *totals;
+    size_t total_count;
+    uint32_t *ranges; /* per process: of each range its text; 0 for a step */
+    size_t range_count, range_capacity;
+    uint64_t step_range, step_number;
+    bool is_step_open;
+    uint16_t process;
+    uint64_t newest_ns;
+    uint32_t newest_id;
+};
+
+/* --- names --------------------------------------------------------------------------------- */
+
+static bool is(struct attr_text cell, const char *word)
+{
+    return cell.size_bytes == strlen(word) && memcmp(cell.bytes, word, cell.size_bytes) == 0;
+}
+
+static bool ends_with(struct attr_text cell, const char *word)
+{
+    size_t length = strlen(word);
+
+    return cell.size_bytes >= length &&
+           memcmp(cell.bytes + cell.size_bytes - length, word, length) == 0;
+}
+
+static const struct {
+    const char *name;
+    enum memscope_column column;
+} columns[] = {
+    {"ID", COLUMN_ID},
+    {"Record Index", COLUMN_ID},
+    {"Event", COLUMN_EVENT},
+    {"Event Type", COLUMN_TYPE},
+    {"Name", COLUMN_NAME},
+    {"Timestamp(ns)", COLUMN_TIME},
+    {"Timestamp(us)", COLUMN_TIME},
+    {"Process Id", COLUMN_PROCESS},
+    {"Thread Id", COLUMN_THREAD},
+    {"Device Id", COLUMN_DEVICE},
+    {"Ptr", COLUMN_POINTER},
+    {"Addr", COLUMN_POINTER},
+    {"Attr", COLUMN_ATTR},
+    {"Call Stack(Python)", COLUMN_PYTHON_STACK},
+    {"Call Stack(C)", COLUMN_C_STACK},
+    {"Size(byte)", COLUMN_SIZE},
+    {"Total Reserved(byte)", COLUMN_RESERVED},
+};
+
+enum memscope_column memscope_column_of(const char *name, size_t size_bytes)
+{
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+        if (is((struct attr_text){name, size_bytes}, columns[i].name))
+            return columns[i].column;
+    return MEMSCOPE_COLUMNS;
+}
+
+static const struct {
+    const char *type, *pool;
+} pools[] = {
+    {"PTA", "pta"},
+    {"HAL", "hal"},
+    {"PTA_WORKSPACE", "pta_workspace"},
+    {"ATB", "atb"},
+    {"MINDSPORE", "mindspore"},
+    {"HOST", "host"},
+    {"HOST_PINNED", "host_pinned"},
+};
+
+static uint16_t pool_of(struct memscope_rows *rows, struct attr_text type, bool is_pinned)
+{
+    const char *name = "unknown";
+
+    for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
+        if (is(type, pools[i].type))
+            name = pools[i].pool;
+    if (is_pinned)
+        name = "host_pinned";
+    return model_pool(rows->model, model_text(rows->model, name, strlen(name)));
+}
+
+static uint8_t page_of(struct attr_text page)
+{
+    if (is(page, "normal"))
+        return MT_PAGE_NORMAL;
+    if (is(page, "huge"))
+        return MT_PAGE_HUGE;
+    return is(page, "giant") ? MT_PAGE_GIANT : MT_PAGE_UNKNOWN;
+}
+
+static uint16_t place_for(struct memscope_rows *rows, struct mt_place place)
+{
+    uint64_t packed = mt_place_pack(place);
+
+    for (size_t i = 0; i < rows->place_count; i++)
+        if (mt_place_pack(rows->places[i].place) == packed)
+            return rows->places[i].index;
+    if (rows->place_count == cached_places)
+        return model_place(rows->model, place);
+    rows->places[rows->place_count] = (struct place_row){place, model_place(rows->model, place)};
+    return rows->places[rows->place_count++].index;
+}
+
+static uint16_t place_of(struct memscope_rows *rows, struct attr_text device,
+                         const struct memscope_attr *attr)
+{
+    struct mt_place place = {.device = -1, .page = page_of(attr->page), .module = attr->module};
+    uint64_t number;
+
+    if (memscope_number(device.bytes, device.size_bytes, &number) && number < 1 << 15) {
+        place.device = (int32_t)number;
+        place.kind = MT_KIND_DEVICE;
+    } else if (is(device, "cpu") || is(device, "host")) {
+        place.kind = MT_KIND_HOST;
+    }
+    return place_for(rows, place);
+}
+
+static uint16_t process_of(struct memscope_rows *rows, uint64_t process_id)
+{
+    struct model_process process = {
+        .process_id = process_id, .source = rows->source, .rank = -1, .is_complete = true};
+    struct process_row *grown;
+
+    for (size_t i = 0; i < rows->process_count; i++)
+        if (rows->processes[i].process_id == process_id)
+            return rows->processes[i].index;
+    grown = realloc(rows->processes, (rows->process_count + 1) * sizeof(*grown));
+    if (!grown) {
+        rows->has_failed = true;
+        return 0;
+    }
+    rows->processes = grown;
+    grown += rows->process_count++;
+    *grown = (struct process_row){process_id, model_process(rows->model, &process)};
+    return grown->index;
+}
+
+static uint32_t thread_of(struct memscope_rows *rows, uint16_t process, uint64_t thread_id)
+{
+    if (!rows->count || rows->newest_thread_id != thread_id ||
+        rows->newest_thread_process != process) {
+        rows->newest_thread_id = thread_id;
+        rows->newest_thread_process = process;
+        rows->newest_thread = model_thread(
+            rows->model, (struct model_thread){.process = process, .thread_id = thread_id});
+    }
+    return rows->newest_thread;
+}
+
+static uint32_t text_of(struct memscope_rows *rows, struct attr_text text)
+{
+    return text.size_bytes ? model_text(rows->model, text.bytes, text.size_bytes) : 0;
+}
+
+/* --- rows become records ------------------------------------------------------------------- */
+
+enum mt_result memscope_rows_create(struct model *model, uint32_t source,
+                                    struct memscope_rows **out, struct mt_error *error)
+{
+    struct memscope_rows *rows = calloc(1, sizeof(*rows));
+
+    if (!rows)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to read a memscope recording");
+    rows->model = model;
+    rows->source = source;
+    *out = rows;
+    return MT_OK;
+}
+
+void memscope_rows_destroy(struct memscope_rows *rows)
+{
+    if (!rows)
+        return;
+    memscope_order_release(&rows->order);
+    memscope_sites_release(&rows->sites);
+    free(rows->records);
+    free(rows->processes);
+    free(rows->totals);
+    free(rows->ranges);
+    free(rows);
+}
+
+void memscope_rows_begin_file(struct memscope_rows *rows, uint64_t time_unit)
+{
+    rows->time_unit = time_unit;
+}
+
+static struct memscope_record *record_add(struct memscope_rows *rows)
+{
+    if (rows->count == rows->capacity) {
+        size_t capacity = rows->capacity ? rows->capacity * 2 : 1 << 12;
+        struct memscope_record *larger =
+            capacity < UINT32_MAX ? realloc(rows->records, capacity * sizeof(*larger)) : NULL;
+
+        if (!larger) {
+            rows->has_failed = true;
+            return NULL;
+        }
+        rows->records = larger;
+        rows->capacity = capacity;
+    }
+    return &rows->records[rows->count++];
+}
+
+/* Columns that say ns held microseconds once: of today, those have 16 digits. */
+static bool time_of(struct memscope_rows *rows, struct attr_text cell, uint64_t *time_ns)
+{
+    uint64_t time;
+
+    if (!memscope_number(cell.bytes, cell.size_bytes, &time))
+        return false;
+    if (!rows->time_unit) {
+        bool is_microseconds =
+            time >= UINT64_C(1000000000000000) && time < UINT64_C(100000000000000000);
+
+        rows->time_unit = is_microseconds ? 1000 : 1;
+        rows->microsecond_files += is_microseconds;
+    }
+    if (time > UINT64_MAX / rows->time_unit)
+        return false;
+    *time_ns = time * rows->time_unit;
+    return true;
+}
+
+/* Both words of a block's row, in the order of today or in that of the first version. */
+static bool is_block(const struct attr_text *cells, const char *word, const char *lower_word)
+{
+    return is(cells[COLUMN_EVENT], word) || is(cells[COLUMN_TYPE], lower_word) ||
+           is(cells[COLUMN_EVENT], lower_word);
+}
+
+static void fill_block(struct memscope_rows *rows, struct memscope_record *record,
+                       const struct attr_text *cells, const struct memscope_attr *attr)
+{
+    struct attr_text type = cells[COLUMN_TYPE];
+
+    if (is(type, "malloc") || is(type, "free"))
+        type = cells[COLUMN_EVENT];
+    record->address = attr->address;
+    record->value = attr->size_bytes;
+    record->total = attr->has_total ? attr->total_bytes + 1 : 0;
+    record->pool = pool_of(rows, type, attr->is_pinned);
+    if (record->kind != EVENT_ALLOC)
+        return;
+    record->text = text_of(rows, attr->owner);
+    record->site = memscope_site(&rows->sites, rows->model, record->process,
+                                 cells[COLUMN_PYTHON_STACK], cells[COLUMN_C_STACK]);
+}
+
+static int kind_of_mstx(const struct attr_text *cells)
+{
+    if (is(cells[COLUMN_TYPE], "Mark"))
+        return EVENT_MARK;
+    if (is(cells[COLUMN_TYPE], "Range_end"))
+        return EVENT_RANGE_END;
+    if (!is(cells[COLUMN_TYPE], "Range_start"))
+        return -1;
+    return is(cells[COLUMN_NAME], "step start") ? RECORD_STEP_RANGE : EVENT_RANGE_BEGIN;
+}
+
+/* The kind of record; -1: of no use, -2: of no known kind. */
+static int kind_of(const struct attr_text *cells)
+{
+    struct attr_text event = cells[COLUMN_EVENT], type = cells[COLUMN_TYPE];
+
+    if (is_block(cells, "MALLOC", "malloc"))
+        return EVENT_ALLOC;
+    if (is_block(cells, "FREE", "free"))
+        return EVENT_FREE;
+    if (is(event, "ACCESS"))
+        return EVENT_ACCESS;
+    if (is(event, "OP_LAUNCH"))
+        return ends_with(type, "_END") ? EVENT_OPERATOR_END : EVENT_OPERATOR_BEGIN;
+    if (is(event, "KERNEL_LAUNCH"))
+        return is(type, "KERNEL_LAUNCH") ? EVENT_LAUNCH : -1;
+    if (is(event, "MSTX"))
+        return kind_of_mstx(cells);
+    if (is(event, "SYSTEM"))
+        return is(type, "STEP") ? (int)RECORD_STEP : EVENT_MARK;
+    if (is(event, "OOM_DETAIL"))
+        return is(type, "OOM_TRIGGER") ? EVENT_ALLOC_FAILED : -1;
+    return is(event, "SNAPSHOT") ? -1 : -2;
+}
+
+/* "Range end from id 4" */
+static uint64_t range_id(struct attr_text name)
+{
+    size_t digits = 0;
+    uint64_t id = 0;
+
+    while (digits < name.size_bytes && name.bytes[name.size_bytes - 1 - digits] >= '0' &&
+           name.bytes[name.size_bytes - 1 - digits] <= '9')
+        digits++;
+    memscope_number(name.bytes + name.size_bytes - digits, digits, &id);
+    return id;
+}
+
+static void fill_other(struct memscope_rows *rows, struct memscope_record *record,
+                       const struct attr_text *cells, const struct memscope_attr *attr)
+{
+    bool is_system = is(cells[COLUMN_EVENT], "SYSTEM");
+
+    record->text = text_of(rows, cells[is_system ? COLUMN_TYPE : COLUMN_NAME]);
+    if (record->kind == EVENT_RANGE_END) {
+        record->value = range_id(cells[COLUMN_NAME]);
+    } else if (record->kind == EVENT_ALLOC_FAILED) {
+        record->value = attr->requested_bytes;
+        record->pool = pool_of(rows, (struct attr_text){"HAL", 3}, false);
+        record->site = memscope_site(&rows->sites, rows->model, record->process,
+                                     cells[COLUMN_PYTHON_STACK], cells[COLUMN_C_STACK]);
+    } else if (record->kind == EVENT_ACCESS) {
+        record->address = attr->address;
+        record->value = attr->size_bytes;
+        record->pool = pool_of(rows, attr->pool, false);
+    }
+}
+
+/* Old files have columns where newer ones have attributes. */
+static bool complete(struct memscope_attr *attr, const struct attr_text *cells)
+{
+    if (!attr->has_address)
+        attr->has_address = memscope_number(cells[COLUMN_POINTER].bytes,
+                                            cells[COLUMN_POINTER].size_bytes, &attr->address);
+    if (!attr->has_size)
+        attr->has_size = memscope_number(cells[COLUMN_SIZE].bytes, cells[COLUMN_SIZE].size_bytes,
+                                         &attr->size_bytes);
+    if (!attr->has_total)
+        attr->has_total = memscope_number(cells[COLUMN_RESERVED].bytes,
+                                          cells[COLUMN_RESERVED].size_bytes, &attr->total_bytes);
+    return attr->has_address && attr->has_size;
+}
+
+bool memscope_rows_add(struct memscope_rows *rows, const struct attr_text *cells)
+{
+    struct memscope_attr attr;
+    struct memscope_record *record;
+    uint64_t time_ns, id = 0, process_id = 0, thread_id = 0;
+    int kind = kind_of(cells);
+    bool is_block_row = kind == EVENT_ALLOC || kind == EVENT_FREE;
+
+    if (!time_of(rows, cells[COLUMN_TIME], &time_ns) || kind == -2)
+        return false;
+    memscope_attr_read(&attr, cells[COLUMN_ATTR].bytes, cells[COLUMN_ATTR].size_bytes);
+    if (is_block_row && !complete(&attr, cells))
+        return false;
+    /* The tool frees on paper, at the end, what the program did not. */
+    rows->shadow_count += attr.is_shadow;
+    rows->unused_count += kind == -1;
+    if (attr.is_shadow || kind == -1)
+        return true;
+    record = record_add(rows);
+    if (!record)
+        return true;
+    memscope_number(cells[COLUMN_ID].bytes, cells[COLUMN_ID].size_bytes, &id);
+    memscope_number(cells[COLUMN_PROCESS].bytes, cells[COLUMN_PROCESS].size_bytes, &process_id);
+    memscope_number(cells[COLUMN_THREAD].bytes, cells[COLUMN_THREAD].size_bytes, &thread_id);
+    *record = (struct memscope_record){.time_ns = time_ns,
+                                       .id = (uint32_t)id,
+                                       .kind = (uint8_t)kind,
+                                       .is_system = is(cells[COLUMN_EVENT], "SYSTEM"),
+                                       .process = process_of(rows, process_id),
+                                       .place = place_of(rows, cells[COLUMN_DEVICE], &attr)};
+    record->thread = thread_of(rows, record->process, thread_id);
+    if (is_block_row)
+        fill_block(rows, record, cells, &attr);
+    else
+        fill_other(rows, record, cells, &attr);
+    return true;
+}
+
+/* --- records become events ----------------------------------------------------------------- */
+
+static void note(const struct memscope_rows *rows)
+{
+    struct model *model = rows->model;
+
+    if (rows->shadow_count)
+        model_note(model, rows->shadow_count,
+                   "blocks that were never freed; the tool wrote a free for each at exit, which is "
+                   "not counted");
+    if (rows->microsecond_files)
+        model_note(model, rows->microsecond_files,
+                   "files whose times are microseconds, though their header says ns");
+    if (rows->unused_count)
+        model_note(model, rows->unused_count, "rows of kinds that nothing is computed from");
+    model_note(model, 0,
+               "a memscope recording ends without the blocks that lived when a program was killed");
+}
+
+enum mt_result memscope_rows_sort(struct memscope_rows *rows, const char *path,
+                                  struct mt_error *error)
+{
+    uint64_t start_ns = UINT64_MAX;
+
+    if (!rows->has_failed && !rows->count)
+        return mt_error_set(error, MT_NO_DATA, "%s: no events", path);
+    if (rows->has_failed || !memscope_order_make(&rows->order, rows->records, rows->count))
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu rows of %s", rows->count, path);
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->records[i].time_ns < start_ns)
+            start_ns = rows->records[i].time_ns;
+    for (size_t i = 0; i < rows->count; i++)
+        rows->records[i].time_ns -= start_ns;
+    for (size_t i = 0; i < rows->process_count; i++)
+        model_process_at(rows->model, rows->processes[i].index)->start_realtime_ns = start_ns;
+    note(rows);
+    return MT_OK;
+}
+
+static void pend(struct memscope_rows *rows, const struct memscope_record *record,
+                 struct event event)
+{
+    event.time_ns = record->time_ns;
+    event.thread = record->thread;
+    event.process = record->process;
+    event.place = record->place;
+    event.pool = record->pool;
+    rows->pending[rows->pending_count++] = event;
+}
+
+/* What the pool holds from below, when it changes. */
+static void pend_total(struct memscope_rows *rows, const struct memscope_record *record)
+{
+    struct pool_total *total = NULL;
+
+    for (size_t i = 0; i < rows->total_count && !total; i++)
+        if (rows->totals[i].pool == record->pool && rows->totals[i].place == record->place &&
+            rows->totals[i].process == record->process)
+            total = &rows->totals[i];
+    if (!total && rows->total_count == totals_max)
+        return;
+    if (!total) {
+        struct pool_total *grown = realloc(rows->totals, (rows->total_count + 1) * sizeof(*grown));
+
+        if (!grown)
+            return;
+        rows->totals = grown;
+        total = grown + rows->total_count++;
+        *total = (struct pool_total){record->process, record->pool, record->place, 0};
+    }
+    if (total->bytes == record->total)
+        return;
+    total->bytes = record->total;
+    pend(rows, record, (struct event){.kind = EVENT_RESERVED, .value = record->total - 1});
+}
+
+static void pend_block(struct memscope_rows *rows, const struct memscope_record *record)
+{
+    bool has_owner = record->text != 0;
+
+    if (has_owner)
+        pend(rows, record, (struct event){.kind = EVENT_TAG_BEGIN, .text = record->text});
+    pend(rows, record,
+         (struct event){.kind = record->kind,
+                        .address = record->address,
+                        .value = record->value,
+                        .site = record->site});
+    if (has_owner)
+        pend(rows, record, (struct event){.kind = EVENT_TAG_END});
+    if (record->total)
+        pend_total(rows, record);
+}
+
+static void pend_step(struct memscope_rows *rows, const struct memscope_record *record)
+{
+    if (rows->is_step_open)
+        pend(rows, record, (struct event){.kind = EVENT_STEP_END, .value = rows->step_number});
+    rows->is_step_open = true;
+    pend(rows, record, (struct event){.kind = EVENT_STEP_BEGIN, .value = ++rows->step_number});
+}
+
+static bool range_add(struct memscope_rows *rows, uint32_t text)
+{
+    if (rows->range_count == rows->range_capacity) {
+        size_t capacity = rows->range_capacity ? rows->range_capacity * 2 : 64;
+        uint32_t *larger = realloc(rows->ranges, capacity * sizeof(*larger));
+
+        if (!larger)
+            return false;
+        rows->ranges = larger;
+        rows->range_capacity = capacity;
+    }
+    rows->ranges[rows->range_count++] = text;
+    return true;
+}
+
+/* Ids count from 1 in the order of the beginnings. */
+static void pend_range_end(struct memscope_rows *rows, const struct memscope_record *record)
+{
+    bool is_known = record->value && record->value <= rows->range_count;
+
+    if (is_known && rows->ranges[record->value - 1]) {
+        pend(rows, record, (struct event){.kind = EVENT_RANGE_END, .address = record->value});
+        return;
+    }
+    if (is_known && record->value != rows->step_range)
+        return; /* a later step has begun already */
+    if (rows->is_step_open)
+        pend(rows, record, (struct event){.kind = EVENT_STEP_END, .value = rows->step_number});
+    rows->is_step_open = false;
+}
+
+static void pend_record(struct memscope_rows *rows, const struct memscope_record *record)
+{
+    switch (record->kind) {
+    case EVENT_ALLOC:
+    case EVENT_FREE:
+        pend_block(rows, record);
+        break;
+    case RECORD_STEP_RANGE:
+        range_add(rows, 0);
+        rows->step_range = rows->range_count;
+        pend_step(rows, record);
+        break;
+    case RECORD_STEP:
+        pend_step(rows, record);
+        break;
+    case EVENT_RANGE_BEGIN:
+        range_add(rows, record->text);
+        pend(rows, record,
+             (struct event){
+                 .kind = record->kind, .text = record->text, .address = rows->range_count});
+        break;
+    case EVENT_RANGE_END:
+        pend_range_end(rows, record);
+        break;
+    default:
+        pend(rows, record,
+             (struct event){.kind = record->kind,
+                            .address = record->address,
+                            .value = record->value,
+                            .text = record->text,
+                            .site = record->site});
+        break;
+    }
+}
+
+/* The next record; rows of the system are in the file of each device. */
+static void take_record(struct memscope_rows *rows)
+{
+    const struct memscope_record *record = memscope_order_at(&rows->order, rows->next++);
+    bool is_repeated = record->is_system && rows->newest_ns == record->time_ns &&
+                       rows->newest_id == record->id && rows->next > 1 &&
+                       rows->process == record->process;
+
+    if (rows->process != record->process || rows->next == 1) {
+        rows->process = record->process;
+        rows->range_count = 0;
+        rows->step_number = 0;
+        rows->is_step_open = false;
+    }
+    rows->newest_ns = record->time_ns;
+    rows->newest_id = record->id;
+    rows->pending_count = rows->pending_next = 0;
+    if (!is_repeated)
+        pend_record(rows, record);
+    model_process_at(rows->model, record->process)->end_ns = record->time_ns;
+}
+
+size_t memscope_rows_next(struct memscope_rows *rows, struct event *batch, size_t capacity)
+{
+    size_t count = 0;
+    uint16_t process = 0;
+
+    while (count < capacity) {
+        if (rows->pending_next == rows->pending_count) {
+            if (rows->next == rows->count)
+                break;
+            take_record(rows);
+            continue;
+        }
+        /* A batch never mixes two processes. */
+        if (count && rows->pending[rows->pending_next].process != process)
+            break;
+        batch[count] = rows->pending[rows->pending_next++];
+        process = batch[count++].process;
+        model_process_at(rows->model, process)->event_count++;
+    }
+    return count;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of msleaks and msmemscope, from csv or database, and their events.
+ *
+ * The tool writes the rows of a block when the block is freed, so the order of a file is not that
+ * of time, and one recording is several files. All rows are kept (56 bytes each), then sorted.
+ */
+#ifndef MEMTIDE_INPUT_MEMSCOPE_ROWS_H
+#define MEMTIDE_INPUT_MEMSCOPE_ROWS_H
+
+#include "event.h"
+#include "memscope_attr.h"
+#include "memtide/error.h"
+#include "model.h"
+
+/* What a row is made of; a file may lack any of them. */
+enum memscope_column {
+    COLUMN_ID,
+    COLUMN_EVENT,
+    COLUMN_TYPE,
+    COLUMN_NAME,
+    COLUMN_TIME,
+    COLUMN_PROCESS,
+    COLUMN_THREAD,
+    COLUMN_DEVICE,
+    COLUMN_POINTER,
+    COLUMN_ATTR,
+    COLUMN_PYTHON_STACK,
+    COLUMN_C_STACK,
+    COLUMN_SIZE,     /* of old files, which have no Attr */
+    COLUMN_RESERVED, /* the same */
+    MEMSCOPE_COLUMNS
+};
+
+/* The column of that name, e.g. "Timestamp(ns)"; MEMSCOPE_COLUMNS if it is none. */
+enum memscope_column memscope_column_of(const char *name, size_t size_bytes);
+
+struct memscope_rows;
+
+/* Source: text, the file or folder. */
+enum mt_result memscope_rows_create(struct model *model, uint32_t source,
+                                    struct memscope_rows **out, struct mt_error *error);
+void memscope_rows_destroy(struct memscope_rows *rows);
+
+/* Before the rows of a file: what its times count in is found out from the first. */
+void memscope_rows_begin_file(struct memscope_rows *rows, uint64_t time_unit);
+
+/*
+ * cells: MEMSCOPE_COLUMNS texts. False when it makes no sense: a time or a block without a number.
+ * Running out of memory is told by memscope_rows_sort().
+ */
+bool memscope_rows_add(struct memscope_rows *rows, const struct attr_text *cells);
+
+/* Behind the last row. MT_NO_DATA if there is none. */
+enum mt_result memscope_rows_sort(struct memscope_rows *rows, const char *path,
+                                  struct mt_error *error);
+/* 0 is the end. */
+size_t memscope_rows_next(struct memscope_rows *rows, struct event *batch, size_t capacity);
+
+#endif

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recordings of msleaks and msmemscope: every generation of csv, the database, the folder of a run.
+ *
+ * The fixtures are written by fixtures/memscope/make.py.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "reference_recording.h"
+#include "tally.h"
+#include "temporary_folder.h"
+#include "trace_reading.h"
+
+static struct trace_reading read_fixture(const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/memscope/%s", MT_FIXTURES, name);
+    return trace_reading_of(path, 2);
+}
+
+static struct tally *tally_of(const struct trace_reading *reading)
+{
+    struct tally *tally;
+    size_t begin = 0;
+
+    assert_int_equal(tally_create(reading->model, &tally, NULL), MT_OK);
+    for (size_t i = 0; i <= reading->count; i++) {
+        if (i < reading->count && reading->events[i].process == reading->events[begin].process)
+            continue;
+        assert_int_equal(tally_feed(tally, reading->events + begin, i - begin, NULL), MT_OK);
+        begin = i;
+    }
+    tally_finish(tally);
+    return tally;
+}
+
+static const struct ledger *ledger_of(const struct tally *tally, const char *pool, int32_t device)
+{
+    const struct model *model = tally_model(tally);
+
+    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(tally, i);
+
+        if (ledger->device == device &&
+            strcmp(model_text_at(model, model_pool_name_at(model, ledger->pool)), pool) == 0)
+            return ledger;
+    }
+    fail_msg("no ledger %s of device %d", pool, device);
+    return NULL;
+}
+
+static const struct event *find_event(const struct trace_reading *reading, enum event_kind kind)
+{
+    for (size_t i = 0; i < reading->count; i++)
+        if (reading->events[i].kind == kind)
+            return &reading->events[i];
+    fail_msg("no event %d", kind);
+    return NULL;
+}
+
+static void csv_and_db_hold_the_same(void **state)
+{
+    struct trace_reading reading = read_fixture(*state);
+    const struct ledger *pool;
+    struct tally *tally;
+
+    assert_int_equal(reading.result, MT_OK);
+    tally = tally_of(&reading);
+    pool = ledger_of(tally, "pta", 0);
+    assert_int_equal(pool->peak_bytes, 512 + 1024);
+    assert_int_equal(pool->live_bytes, 1024); /* its free was made up by the tool */
+    assert_int_equal(pool->reserved_peak_bytes, 4194304);
+    assert_int_equal(ledger_of(tally, "host_pinned", -1)->live_bytes, 8192);
+    assert_int_equal(ledger_of(tally, "hal", 0)->failed_count, 1);
+    assert_int_equal(tally_step_count(tally), 2);
+    assert_true(tally_step_at(tally, 1)->is_ended);
+    assert_int_equal(tally_step_at(tally, 1)->end_ns, 300);
+    assert_int_equal(tally_event_count(tally, EVENT_ACCESS), 1);
+    assert_int_equal(trace_reading_note(&reading, "never freed"), 1);
+    assert_string_equal(model_text_at(reading.model, find_event(&reading, EVENT_TAG_BEGIN)->text),
+                        "PTA@ops");
+    assert_string_equal(
+        model_text_at(reading.model, find_event(&reading, EVENT_OPERATOR_BEGIN)->text),
+        "aten.mm.default");
+    tally_destroy(tally);
+    trace_reading_release(&reading);
+}
+
+static void rows_come_in_the_order_of_time(void **state)
+{
+    struct trace_reading reading = read_fixture("today.csv");
+
+    (void)state;
+    for (size_t i = 1; i < reading.count; i++)
+        assert_true(reading.events[i].time_ns >= reading.events[i - 1].time_ns);
+    assert_int_equal(model_process_at(reading.model, 0)->process_id, 100);
+    trace_reading_release(&reading);
+}
+
+static void site_leaves_out_the_frames_of_the_tool(void **state)
+{
+    struct trace_reading reading = read_fixture("today.csv");
+    const struct event *alloc = find_event(&reading, EVENT_ALLOC);
+
+    (void)state;
+    assert_string_equal(
+        model_text_at(reading.model, model_site_at(reading.model, alloc->site)->label),
+        "bin/train(layer+0x12)");
+    trace_reading_release(&reading);
+}
+
+static void old_attributes_and_two_processes_are_read(void **state)
+{
+    struct trace_reading reading = read_fixture("attr2506.csv");
+    struct tally *tally = tally_of(&reading);
+    const struct event *alloc = find_event(&reading, EVENT_ALLOC);
+
+    (void)state;
+    assert_int_equal(model_process_count(reading.model), 2);
+    assert_int_equal(ledger_of(tally, "hal", 0)->live_bytes, 0);
+    assert_int_equal(ledger_of(tally, "hal", 0)->peak_bytes, 16384);
+    assert_int_equal(ledger_of(tally, "hal", 1)->live_bytes, 100);
+    assert_int_equal(alloc->time_ns, 199475000);
+    assert_int_equal(model_place_at(reading.model, alloc->place).module, 7);
+    assert_int_equal(trace_reading_note(&reading, "microseconds"), 1);
+    tally_destroy(tally);
+    trace_reading_release(&reading);
+}
+
+static void the_first_version_is_read(void **state)
+{
+    struct trace_reading reading = read_fixture("first.csv");
+    struct tally *tally = tally_of(&reading);
+
+    (void)state;
+    assert_int_equal(ledger_of(tally, "pta", 0)->peak_bytes, 512);
+    assert_int_equal(ledger_of(tally, "pta", 0)->live_bytes, 0);
+    assert_int_equal(ledger_of(tally, "pta", 0)->reserved_peak_bytes, 2097152);
+    assert_int_equal(find_event(&reading, EVENT_FREE)->time_ns, 10000);
+    tally_destroy(tally);
+    trace_reading_release(&reading);
+}
+
+static void rows_that_make_no_sense_are_counted(void **state)
+{
+    struct trace_reading reading = read_fixture("damaged.csv");
+    struct tally *tally = tally_of(&reading);
+
+    (void)state;
+    assert_int_equal(reading.result, MT_OK);
+    assert_int_equal(trace_reading_note(&reading, "the first is line 5"), 2);
+    assert_int_equal(ledger_of(tally, "pta", 0)->peak_bytes, 512 + 1024);
+    tally_destroy(tally);
+    trace_reading_release(&reading);
+}
+
+static void the_files_of_a_run_are_one_recording(void **state)
+{
+    struct trace_reading reading = read_fixture("run");
+    struct tally *tally = tally_of(&reading);
+
+    (void)state;
+    assert_int_equal(reading.result, MT_OK);
+    assert_int_equal(model_process_count(reading.model), 1);
+    assert_int_equal(ledger_of(tally, "hal", 0)->live_bytes, 64);
+    assert_int_equal(ledger_of(tally, "hal", 1)->live_bytes, 64);
+    assert_int_equal(tally_step_count(tally), 1); /* the row of the system is in both files */
+    tally_destroy(tally);
+    trace_reading_release(&reading);
+}
+
+static void a_header_without_rows_is_no_data(void **state)
+{
+    static const char header[] = "ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,"
+                                 "Device Id,Ptr,Attr\n";
+    char *folder = temporary_folder_create();
+    char *path = temporary_file_write(folder, "empty.csv", header, sizeof(header) - 1);
+    struct trace_reading reading = trace_reading_of(path, 0);
+
+    (void)state;
+    assert_int_equal(reading.result, MT_NO_DATA);
+    trace_reading_release(&reading);
+    free(path);
+    temporary_folder_remove(folder);
+}
+
+/* --- recordings of others ------------------------------------------------------------------ */
+
+/* The scenario: 1024 B of step 2 are never freed, nor are 2 MiB of the driver. */
+static void leaks_of_the_scenario_are_found(void **state)
+{
+    struct trace_reading reading = reference_recording(*state);
+    struct tally *tally = tally_of(&reading);
+
+    assert_int_equal(reading.result, MT_OK);
+    assert_int_equal(ledger_of(tally, "pta", 0)->live_bytes, 1024);
+    assert_int_equal(ledger_of(tally, "hal", 0)->live_bytes, 2097152);
+    assert_int_equal(tally_step_count(tally), 4);
+    assert_int_equal(tally_counts_of(tally)->unknown_frees, 0);
+    assert_int_equal(tally_counts_of(tally)->unmatched_ends, 0);
+    tally_destroy(tally);
+    trace_reading_release(&reading);
+}
+
+static void older_real_recording_is_read(void **state)
+{
+    struct trace_reading reading =
+        reference_recording("memscope/upstream/smoke/memscope_dump_20250428113810.csv");
+    struct tally *tally = tally_of(&reading);
+
+    (void)state;
+    assert_int_equal(reading.result, MT_OK);
+    assert_int_equal(model_process_count(reading.model), 2);
+    assert_int_equal(tally_event_count(tally, EVENT_ALLOC), 48 + 241);
+    assert_int_equal(tally_event_count(tally, EVENT_FREE), 9 + 14);
+    assert_int_equal(tally_event_count(tally, EVENT_LAUNCH), 12);
+    assert_int_equal(tally_step_count(tally), 2);
+    tally_destroy(tally);
+    trace_reading_release(&reading);
+}
+
+#define WITH(test, text, data)                                                                     \
+    {                                                                                              \
+        .name = text, .test_func = test, .initial_state = (void *)(uintptr_t)(data)                \
+    }
+#define SCENARIO(file)                                                                             \
+    WITH(leaks_of_the_scenario_are_found, "scenario " file, "memscope/generated/scenario/" file)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH(csv_and_db_hold_the_same, "csv", "today.csv"),
+        WITH(csv_and_db_hold_the_same, "db", "today.db"),
+        cmocka_unit_test(rows_come_in_the_order_of_time),
+        cmocka_unit_test(site_leaves_out_the_frames_of_the_tool),
+        cmocka_unit_test(old_attributes_and_two_processes_are_read),
+        cmocka_unit_test(the_first_version_is_read),
+        cmocka_unit_test(rows_that_make_no_sense_are_counted),
+        cmocka_unit_test(the_files_of_a_run_are_one_recording),
+        cmocka_unit_test(a_header_without_rows_is_no_data),
+        SCENARIO("all_analysis_oom3.csv"),
+        SCENARIO("leaks_decompose_inefficient.db"),
+        SCENARIO("default_access.csv"),
+        SCENARIO("callstack_c6.csv"),
+        cmocka_unit_test(older_real_recording_is_read),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
