@@ -220,10 +220,12 @@ static enum mt_result push_long(struct pickle *pickle, struct mt_error *error)
 /* Is the value that comes the text of a key that nobody asks for? */
 static bool is_unwanted(const struct pickle *pickle)
 {
-    const struct value *top = pickle->values + pickle->value_count - 1;
+    const struct value *top;
 
-    return available(pickle) && top->kind == VALUE_TEXT &&
-           word_is_dropped_key((enum word)top->word);
+    if (!available(pickle))
+        return false;
+    top = pickle->values + pickle->value_count - 1;
+    return top->kind == VALUE_TEXT && word_is_dropped_key((enum word)top->word);
 }
 
 static enum mt_result push_bytes(struct pickle *pickle, unsigned length_bytes, bool is_text,
