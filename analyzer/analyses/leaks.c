@@ -27,6 +27,7 @@ struct judged {
     const struct origin *origin;
     struct step_judgement judgement;
     struct step_sample alive; /* when the last step ended */
+    uint64_t grown_bytes;     /* since the first judged step ended; 0 when it shrank */
     uint64_t survivor_bytes;  /* of them, born in any step */
     uint64_t survivor_count;
     struct window window;
@@ -107,6 +108,8 @@ static struct judged judge(const struct question *question, const struct window 
         history.alive[i] = origin_at_step(question->tally, origin, (uint32_t)step).bytes;
     }
     judged.alive = origin_at_step(question->tally, origin, window->last);
+    if (judged.alive.bytes > history.alive[0])
+        judged.grown_bytes = judged.alive.bytes - history.alive[0];
     add_survivors(question, window, origin, &history, &judged);
     judged.judgement = step_judge(&(struct step_history){
         .alive_bytes = history.alive,
@@ -137,6 +140,8 @@ static int judged_compare(const void *left, const void *right)
 
     if (a->judgement.verdict != b->judgement.verdict)
         return a->judgement.verdict < b->judgement.verdict ? -1 : 1;
+    if (a->grown_bytes != b->grown_bytes)
+        return a->grown_bytes > b->grown_bytes ? -1 : 1;
     if (a->survivor_bytes != b->survivor_bytes)
         return a->survivor_bytes > b->survivor_bytes ? -1 : 1;
     return a->origin < b->origin ? -1 : a->origin > b->origin;
@@ -168,14 +173,12 @@ static bool judge_all(const struct question *question, const struct origins *ori
 static const char *leak_sentence(const struct question *question, struct report *report,
                                  const struct judged *row)
 {
-    return report_text(report,
-                       "%s per step at %s, survivors of %zu of %zu steps, %s in %s so far "
-                       "(%s)",
-                       label_size(report, row->judgement.growth_per_step),
-                       label_who(question, report, row->origin->who), row->judgement.birth_count,
-                       row->window.count, label_size(report, row->survivor_bytes),
-                       label_counted(report, row->survivor_count, "block"),
-                       label_ledger(question, report, row->origin->ledger));
+    return report_text(
+        report, "%s per step at %s: %s since step %" PRIu32 ", survivors of %zu of %zu steps (%s)",
+        label_size(report, row->judgement.growth_per_step),
+        label_who(question, report, row->origin->who), label_size(report, row->grown_bytes),
+        row->window.warm_up + row->window.stride, row->judgement.birth_count, row->window.count,
+        label_ledger(question, report, row->origin->ledger));
 }
 
 static uint64_t chance_ppb(const struct trend *trend)
@@ -191,6 +194,7 @@ static void add_finding(const struct question *question, struct report *report,
         {"site", NULL, value_text(label_who(question, report, row->origin->who))},
         {"growth_bytes_per_step", NULL, value_bytes(row->judgement.growth_per_step)},
         {"alive_bytes", NULL, value_bytes(row->alive.bytes)},
+        {"grown_bytes", NULL, value_bytes(row->grown_bytes)},
         {"survivor_bytes", NULL, value_bytes(row->survivor_bytes)},
         {"survivor_count", NULL, value_count(row->survivor_count)},
         {"birth_step_count", NULL, value_count(row->judgement.birth_count)},

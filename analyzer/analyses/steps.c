@@ -69,17 +69,20 @@ static void add_steps(const struct question *question, struct report *report,
                             question->top, last, label_ledger(question, report, ledger));
 }
 
-/* What is empty whenever a step ends would fill pages with zeros. */
-static bool holds_something(const struct tally *tally, uint16_t ledger)
+/* What is the same whenever a step ends would fill pages with one number. */
+static bool changes(const struct tally *tally, uint16_t ledger)
 {
+    const struct step_row *first = NULL;
+
     for (size_t i = 0; i < tally_step_count(tally); i++) {
         const struct step *step = tally_step_at(tally, i);
         const struct step_row *row = step->is_ended ? row_of(tally, step, ledger) : NULL;
 
-        if (row && row->end_count)
+        if (row && first && row->end_bytes != first->end_bytes)
             return true;
+        first = first ? first : row;
     }
-    return false;
+    return first && first->end_count && tally_step_count(tally) == 1;
 }
 
 static void add_ledger(const struct question *question, struct report *report,
@@ -125,7 +128,7 @@ void analyse_steps(const struct question *question, struct report *report)
         return;
     }
     for (size_t i = 0; i < count; i++) {
-        if (!question->top || holds_something(question->tally, order[i]))
+        if (!question->top || changes(question->tally, order[i]))
             add_ledger(question, report, table, &origins, order[i]);
         else
             left_out += tally_process_at(question->tally,
@@ -133,7 +136,7 @@ void analyse_steps(const struct question *question, struct report *report)
                             .ended_step_count > 0;
     }
     if (left_out)
-        report_table_remark(report, table, "Left out: %s with nothing alive at any step end.",
+        report_table_remark(report, table, "Left out: %s with the same alive at every step end.",
                             label_counted(report, left_out, "ledger"));
     origins_release(&origins);
     free(order);

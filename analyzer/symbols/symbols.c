@@ -15,7 +15,7 @@
 #include "table.h"
 #include "text_builder.h"
 
-enum { name_most_columns = 90 };
+enum { name_most_bytes = 64 };
 
 static const struct symbol_source *const sources[] = {&elf_symbol_source};
 
@@ -137,22 +137,42 @@ static const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* Names of templates fill pages; their beginning is enough to find them. */
+/* Where the parameters of a C++ name start; its length when it has none. */
+static size_t parameters_of(const char *name)
+{
+    static const char unnamed[] = "(anonymous namespace)";
+    int templates = 0;
+
+    for (size_t i = 0; name[i]; i++) {
+        if (strncmp(name + i, unnamed, sizeof(unnamed) - 1) == 0)
+            i += sizeof(unnamed) - 2;
+        else if (strncmp(name + i, "operator", 8) == 0)
+            i += 8 + strspn(name + i + 8, "<>=()-") - 1;
+        else if (name[i] == '(' && templates == 0 && i)
+            return i;
+        else
+            templates += (name[i] == '<') - (name[i] == '>');
+    }
+    return strlen(name);
+}
+
+/* Names of C++ fill pages: a long one goes without parameters, a very long one is cut. */
 static void add_name(struct text_builder *text, const char *name)
 {
     char *readable = demangle(name);
     const char *shown = readable ? readable : name;
-    size_t length = strlen(shown);
+    size_t length = strlen(shown), whole;
 
-    if (length > name_most_columns) {
-        length = name_most_columns;
-        while (((unsigned char)shown[length] & 0xc0) == 0x80)
+    if (readable && length > name_most_bytes)
+        length = parameters_of(shown);
+    whole = length;
+    if (length > name_most_bytes) {
+        length = name_most_bytes;
+        while (length && ((unsigned char)shown[length] & 0xc0) == 0x80)
             length--;
-        text_add_bytes(text, shown, length);
-        text_add(text, "...");
-    } else {
-        text_add(text, shown);
     }
+    text_add_bytes(text, shown, length);
+    text_add(text, length < whole ? "..." : "");
     free(readable);
 }
 
