@@ -273,10 +273,36 @@ static void add_table(const struct question *question, struct report *report,
                         hold_or_holds(report, list->verdict_counts[VERDICT_TEMPORARY]));
 }
 
+/*
+ * One allocation may pass through several pools: a runtime's and, below it, the driver's. Then it
+ * shows up in each ledger, from one site and with as many blocks; it is one leak all the same.
+ */
+static bool is_same_leak(const struct judged *a, const struct judged *b)
+{
+    return a->origin->ledger != b->origin->ledger && a->origin->who.site &&
+           a->origin->who.site == b->origin->who.site && a->alive.count == b->alive.count &&
+           a->judgement.birth_count == b->judgement.birth_count;
+}
+
+/* Leaks that are not the first one seen again. */
+static size_t count_other_leaks(const struct judged_list *list)
+{
+    size_t others = 0;
+
+    for (size_t i = 1; i < list->verdict_counts[VERDICT_LEAK]; i++) {
+        bool is_known = false;
+
+        for (size_t j = 0; j < i && !is_known; j++)
+            is_known = is_same_leak(&list->rows[j], &list->rows[i]);
+        others += !is_known;
+    }
+    return others;
+}
+
 static void say_leak(const struct question *question, struct report *report,
                      const struct judged_list *list)
 {
-    size_t others = list->verdict_counts[VERDICT_LEAK] - 1;
+    size_t others = count_other_leaks(list);
     const char *and_more =
         others ? report_text(report, "; and %zu more %s", others, others == 1 ? "leak" : "leaks")
                : "";
