@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <zstd.h>
 
@@ -18,39 +17,32 @@
 #include "input.h"
 #include "memtide/codec.h"
 #include "memtide/columns.h"
+#include "temporary_folder.h"
 #include "trace_builder.h"
 
 enum { BATCH_EVENTS = 300 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
-static char folder[64];
+static char *folder;
 
 static void remove_folder(void)
 {
-    char path[128];
-
-    snprintf(path, sizeof(path), "%s/f.mtt", folder);
-    unlink(path);
-    snprintf(path, sizeof(path), "%s/f.rings", folder);
-    unlink(path);
-    rmdir(folder);
+    temporary_folder_remove(folder);
 }
 
 static void make_folder(void)
 {
-    if (folder[0])
+    if (folder)
         return;
-    snprintf(folder, sizeof(folder), "%s", "/tmp/memtide-fuzz-XXXXXX");
-    if (!mkdtemp(folder))
-        abort();
+    folder = temporary_folder_create();
     atexit(remove_folder);
 }
 
 static void write_file(const char *name, const void *first, size_t first_bytes, const void *second,
                        size_t second_bytes)
 {
-    char path[128];
+    char path[1024];
     FILE *file;
 
     snprintf(path, sizeof(path), "%s/%s", folder, name);
