@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is wrong or odd in real files of Ascend profiles is survived, and said.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "input.h"
+#include "temporary_folder.h"
+
+#define OLD_HEADER                                                                                 \
+    "Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Allocation Total "            \
+    "Allocated(MB),Allocation Total Reserved(MB),Release Total Allocated(MB),Release Total "       \
+    "Reserved(MB),Device Type\n"
+#define HEADER                                                                                     \
+    "Name,Size(KB),Allocation Time(us),Release Time(us),Active Release Time(us),Duration(us),"     \
+    "Active Duration(us),Allocation Total Allocated(MB),Allocation Total Reserved(MB),"            \
+    "Allocation Total Active(MB),Release Total Allocated(MB),Release Total Reserved(MB),"          \
+    "Release Total Active(MB),Stream Ptr,Device Type\n"
+#define MSPROF_HEADER                                                                              \
+    "Device_id,Name,Size(KB),Allocation Time(us),Duration(us),Allocation Total Allocated(KB),"     \
+    "Allocation Total Reserved(KB),Release Total Allocated(KB),Release Total "                     \
+    "Reserved(KB),Device\n"
+#define RECORD_HEADER                                                                              \
+    "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Stream "      \
+    "Ptr,Device Type\n"
+#define MINDSPORE_RECORD_HEADER                                                                    \
+    "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),Device "      \
+    "Type\n"
+
+/* events: "+operator:size@time" alloc, "-size@time" free, "[n@t" and "]n@t" steps, with the pool
+ * where it is not pta; in ns since the first. counters: "name=value@time". NULL: not looked at. */
+struct oddity {
+    const char *name;
+    struct {
+        const char *name, *text;
+    } files[3];
+    const char *events, *counters, *note;
+};
+
+static const struct oddity oddities[] = {
+    {"CRLF and LF mixed, a byte order mark, names that are no UTF-8",
+     {{"operator_memory.csv",
+       "\xef\xbb\xbf" HEADER "a\xb0\xa1,1,5.000\t,6.000\t,6.000\t,1.000\t,1.000\t,,,,,,,2,NPU:0\r\n"
+       "b,2,7.000\t,,,,,,,,,,,2,NPU:0\n"}},
+     "+a\xb0\xa1:1024@0 -1024@1000 +b:2048@2000 ",
+     NULL,
+     NULL},
+    {"tabs, quotes, commas and doubled quotes",
+     {{"operator_memory.csv",
+       HEADER "\"f<a,b>(\"\"x\"\")\",1, 5.000\t,\"6.000\t\",,1.000\t,,1,8,1,,8,,2,NPU:0\r\n"}},
+     "+f<a,b>(\"x\"):1024@0 -1024@1000 ",
+     NULL,
+     NULL},
+    {"missing values as empty, N/A and NULL",
+     {{"operator_memory.csv", HEADER "a,1,5.0,,,,,,8,,,,,2,NPU:0\n"
+                                     "b,1,6.0,N/A,N/A,N/A,N/A,N/A,8,N/A,N/A,N/A,N/A,2,NPU:0\n"
+                                     "c,1,7.0,NULL,NULL,NULL,,NULL,8,NULL,NULL,,,2,NPU:0\n"}},
+     "+a:1024@0 +b:1024@1000 +c:1024@2000 ",
+     NULL,
+     NULL},
+    {"a cann row without duration and release totals is not released",
+     {{"operator_memory.csv", OLD_HEADER "cann::a,1,5.0,5.0,0,,8,0.0,0.0,NPU:0\n"
+                                         "cann::b,1,6.0,6.0,0,,8,0.5,8,NPU:0\n"
+                                         "c,1,7.0,7.0,0,,8,,0,NPU:0\n"}},
+     "ge+cann::a:1024@0 ge+cann::b:1024@1000 ge-1024@1000 +c:1024@2000 -1024@2000 ",
+     NULL,
+     NULL},
+    {"columns in another order, units from the header",
+     {{"operator_memory.csv", "Device Type,Allocation Time(ms),Name,Release Time(ns),Size(B)\n"
+                              "NPU:0,0.005,a,6000,100\n"}},
+     "+a:100@0 -100@1000 ",
+     NULL,
+     NULL},
+    {"slices, each with a header, merged by time",
+     {{"operator_memory_slice_1_20260101000000.csv",
+       MSPROF_HEADER "0,b,2,6.000\t,1.5,1,8,0,8,NPU:0\n"},
+      {"operator_memory_slice_0_20260101000000.csv", MSPROF_HEADER
+       "0,a,1,5.000\t,3,1,8,0,8,NPU:0\n" MSPROF_HEADER "0,c,3,8.000\t,0,1,8,0,0,NPU:0\n"}},
+     "ge+a:1024@0 ge+b:2048@1000 ge-2048@2500 ge-1024@3000 ge+c:3072@3000 ",
+     NULL,
+     "rows skipped, the first in line 3: the header again"},
+    {"a run that was parsed twice",
+     {{"operator_memory_20260101000000.csv", MSPROF_HEADER "0,a,1,5.000\t,3,1,8,0,8,NPU:0\n"},
+      {"operator_memory_20260101000001.csv", MSPROF_HEADER "0,b,1,5.000\t,3,1,8,0,8,NPU:0\n"}},
+     "ge+b:1024@0 ge-1024@3000 ",
+     NULL,
+     "files left out"},
+    {"rows that are too short or too long, and a file that ends in a row",
+     {{"operator_memory.csv",
+       OLD_HEADER "a,1,5.0,,,,,,,NPU:0\nb,1\nc,1,6.0,,,,,,,NPU:0,x\nd,1,7.0,,,,,,,NPU:0\ne,1,8."}},
+     "+a:1024@0 +d:1024@2000 ",
+     NULL,
+     "rows skipped, the first in line 3: not as many columns as the header"},
+    {"19 digits of time",
+     {{"operator_memory.csv",
+       OLD_HEADER "a,1,1764246877074330.301,1764246877074330.302,,,,,,NPU:0\n"}},
+     "+a:1024@0 -1024@1 ",
+     NULL,
+     NULL},
+    {"times rounded by a spreadsheet",
+     {{"memory_record.csv", RECORD_HEADER "APP,1.69512E+15,,64,,,NPU:0\n"},
+      {"operator_memory.csv", OLD_HEADER "a,1,5.0,6.0,,1,8,,,NPU:0\n"}},
+     "+a:1024@0 -1024@1000 ",
+     NULL,
+     "memory_record.csv: rows skipped, the first in line 2: times rounded by a spreadsheet"},
+    {"times before the clock began, and no times",
+     {{"operator_memory.csv",
+       OLD_HEADER "a,1,-5.0,6.0,,,,,,NPU:0\nb,1,0.0-5,6.0,,,,,,NPU:0\nc,1,7.0,,,,,,,NPU:0\n"}},
+     "+c:1024@0 ",
+     NULL,
+     "times before the start of the clock"},
+    {"released before it was allocated",
+     {{"operator_memory.csv", OLD_HEADER "a,1,5.0,4.0,,,,,,NPU:0\nb,1,7.0,,,,,,,NPU:0\n"}},
+     "+b:1024@2000 ",
+     NULL,
+     "released before it was allocated"},
+    {"old rows of releases only, with a negative size",
+     {{"operator_memory.csv",
+       OLD_HEADER "a,1,5.0,,,1,8,,,NPU:0\n,-4.5,,6.0,,,,1,8,NPU:0\nb,1,7.0,,,1,8,,,NPU:0\n"}},
+     "+a:1024@0 -4608@1000 +b:1024@2000 ",
+     NULL,
+     NULL},
+    {"a module that only showed frees",
+     {{"npu_module_mem.csv", "Device_id,Component,Timestamp(us),Total Reserved(MB),Device\n"
+                             "0,HCCL,5.0,2,NPU:0\n0,CCE,5.0,-0.0009765625,NPU:0\n"
+                             "0,76,4.0,1,NPU:0\n0,TS,5.0,18014398509481983.999,NPU:0\n"}},
+     "",
+     "module 76 reserved=1048576@0 module HCCL reserved=2097152@1000 ",
+     "rows of modules that only showed frees"},
+    {"no names",
+     {{"operator_memory.csv", OLD_HEADER ",1,5.0,6.0,,,,,,NPU:0\n,1,7.0,,,,,,,NPU:0\n"}},
+     "+:1024@0 -1024@1000 +:1024@2000 ",
+     NULL,
+     NULL},
+    {"a tail of cann rows that goes back in time",
+     {{"operator_memory.csv", OLD_HEADER
+       "a,1,5.0,9.0,,,,,,NPU:0\nb,1,7.0,,,,,,,NPU:0\ncann::c,1,6.0,8.0,2,,,1,1,NPU:0\n"}},
+     "+a:1024@0 ge+cann::c:1024@1000 +b:1024@2000 ge-1024@3000 -1024@4000 ",
+     NULL,
+     NULL},
+    {"APP rows first",
+     {{"memory_record.csv",
+       RECORD_HEADER "APP,5.0,,4,,,NPU:0\nAPP,9.0,,5,,,NPU:0\nPTA,6.0,1,2,1,7,NPU:0\n"}},
+     "",
+     "APP reserved=4194304@0 PTA reserved=2097152@1000 PTA allocated=1048576@1000 "
+     "PTA active=1048576@1000 APP reserved=5242880@4000 ",
+     NULL},
+    {"active release before and behind the release; equal times",
+     {{"operator_memory.csv", HEADER "a,1,5.0,8.0,7.5,,,,,,,,,2,NPU:0\n"
+                                     "b,1,6.0,8.0,9.0,,,,,,,,,2,NPU:0\n"
+                                     "c,1,8.0,8.0,8.0,,,,,,,,,2,NPU:0\n"}},
+     "+a:1024@0 +b:1024@1000 -1024@3000 -1024@3000 +c:1024@3000 -1024@3000 ",
+     NULL,
+     NULL},
+    {"a workspace that is handed out again and again",
+     {{"operator_memory.csv", HEADER "w,1,5.0,,,,,1,2,1,,,,7,NPU:0\nw,3,6.0,,,,,3,4,3,,,,7,NPU:0\n"
+                                     "a,1,7.0,,,,,9,9,9,,,,7,NPU:0\n"},
+      {"memory_record.csv", RECORD_HEADER
+       "WORKSPACE,5.0,1,2,1,7,NPU:0\nWORKSPACE,6.0,3,4,3,7,NPU:0\nPTA,7.0,9,9,9,7,NPU:0\n"}},
+     "pta_workspace+w:1024@0 pta_workspace-1024@1000 pta_workspace+w:3072@1000 +a:1024@2000 ",
+     NULL,
+     NULL},
+    {"the same row twice, as where an address was given out twice",
+     {{"operator_memory.csv", OLD_HEADER "a,1,5.0,6.0,,,,,,NPU:0\na,1,5.0,6.0,,,,,,NPU:0\n"}},
+     "+a:1024@0 +a:1024@0 -1024@1000 -1024@1000 ",
+     NULL,
+     NULL},
+    {"several devices in one file",
+     {{"operator_memory.csv",
+       OLD_HEADER "a,1,5.0,,,1,4,,,NPU:4\nb,1,6.0,,,2,8,,,NPU:5\nc,1,7.0,,,,,,,NPU:4\n"}},
+     "d4+a:1024@0 d5+b:1024@1000 d4+c:1024@2000 ",
+     NULL,
+     NULL},
+    {"MindSpore's MB, proved by operator_memory",
+     {{"memory_record.csv", MINDSPORE_RECORD_HEADER "MindSpore,5.0,1.024,524.288,1.024,NPU:0\n"},
+      {"operator_memory.csv",
+       HEADER "Add,1,5.0,N/A,N/A,N/A,N/A,1.0,512.0,1.0,N/A,N/A,N/A,187651338699376,NPU:0\n"}},
+     "mindspore+Add:1024@0 ",
+     "MindSpore reserved=536870912@0 "
+     "MindSpore allocated=1048576@0 MindSpore active=1048576@0 "
+     "MindSpore older blocks=1047552@0 ",
+     "corrected by 1.024, as operator_memory.csv proves"},
+    {"MindSpore's MB where it is one",
+     {{"memory_record.csv", MINDSPORE_RECORD_HEADER "MindSpore,5.0,1.0,512.0,1.0,NPU:0\n"},
+      {"operator_memory.csv",
+       HEADER "Add,1,6.0,N/A,N/A,N/A,N/A,1.0,512.0,1.0,N/A,N/A,N/A,187651338699376,NPU:0\n"}},
+     NULL,
+     "MindSpore reserved=536870912@0 MindSpore allocated=1048576@0 MindSpore active=1048576@0 "
+     "MindSpore older blocks=1047552@1000 ",
+     "MB is 1,048,576 B, as operator_memory.csv proves"},
+    {"streams as pointer, id, -1, nothing and 9.4509E+13",
+     {{"operator_memory.csv",
+       HEADER "a,1,5.0,,,,,,,,,,,94509039890976,NPU:0\nb,1,6.0,,,,,,,,,,,2,NPU:0\n"
+              "c,1,7.0,,,,,,,,,,,-1,NPU:0\nd,1,8.0,,,,,,,,,,,9.4509E+13,NPU:0\n"}},
+     "+a:1024@0 +b:1024@1000 +c:1024@2000 +d:1024@3000 ",
+     NULL,
+     NULL},
+    {"steps in trace_view.json, with times as text",
+     {{"operator_memory.csv", OLD_HEADER "a,1,5.0,,,,,,,NPU:0\nb,1,15.0,,,,,,,NPU:0\n"},
+      {"trace_view.json",
+       "[{\"name\": \"other\", \"ts\": \"1.0\", \"dur\": 3},\n"
+       "{\"args\": {\"x\": 1}, \"name\": \"ProfilerStep#8\", \"ts\": \"14.000\", \"dur\": 2.5},\n"
+       "{\"ph\": \"X\", \"name\": \"ProfilerStep#7\", \"pid\": 1, \"tid\": 2, \"ts\": \"4.000\", "
+       "\"dur\": 10.0, \"args\": {}}]"}},
+     "[7@0 +a:1024@1000 ]7@10000 [8@10000 +b:1024@11000 ]8@12500 ",
+     NULL,
+     NULL},
+    {"steps guessed from kernels",
+     {{"operator_memory.csv", OLD_HEADER "a,1,5.0,,,,,,,NPU:0\n"},
+      {"kernel_details.csv",
+       "Step ID,Name,Start Time(us),Duration(us),Input Shapes\n7,k,6.0\t,1,\"\"\"1,2\"\"\"\n"
+       ",k,6.5,1,\n7,k,8.0,1,\n8,k,10.0,1,\n"}},
+     "+a:1024@0 [7@1000 ]7@4000 [8@5000 ]8@6000 ",
+     NULL,
+     "steps are guessed from kernel_details.csv"},
+    {"one step of kernels is no border",
+     {{"operator_memory.csv", OLD_HEADER "a,1,5.0,,,,,,,NPU:0\n"},
+      {"kernel_details.csv", "Step Id,Start Time(us),Duration(us)\n7,6.0,1\n"}},
+     "+a:1024@0 ",
+     NULL,
+     "one step, 7, known from kernel_details.csv only"},
+    {"blocks older than the window, released in it",
+     {{"operator_memory.csv", HEADER "a,1024,5.0,7.0,,,,101,200,101,60,200,60,2,NPU:0\n"
+                                     "b,1024,6.0,,,,,92,200,92,,,,2,NPU:0\n"
+                                     "c,1024,9.0,,,,,62,200,62,,,,2,NPU:0\n"}},
+     "+a:1048576@0 -10485760@1000 +b:1048576@1000 -1048576@2000 -32505856@2000 +c:1048576@4000 ",
+     NULL,
+     "whose Total Allocated does not follow"},
+    {"the driver's account of the process and of the card",
+     {{"npu_mem_20260101000000.csv", "Device_id,event,ddr(KB),hbm(KB),memory(KB),timestamp(us)\n"
+                                     "0,0,1,2,3,5.000\t\r\n0,Device,4,5,9,5.000\t\r\n"}},
+     "",
+     "APP reserved=3072@0 APP ddr=1024@0 APP hbm=2048@0 Device reserved=9216@0 Device ddr=4096@0 "
+     "Device hbm=5120@0 ",
+     NULL},
+};
+
+/* --- reading a folder ---------------------------------------------------------------------- */
+
+struct outcome {
+    enum mt_result result;
+    struct mt_error error;
+    char events[4096], counters[4096], notes[8192];
+    size_t process_count;
+    int32_t ranks[8];
+    uint64_t process_ids[8];
+};
+
+static void event_print(struct outcome *outcome, const struct model *model,
+                        const struct event *event, const char *operator_name)
+{
+    const char *pool = model_text_at(model, model_pool_name_at(model, event->pool));
+    char *to = outcome->events + strlen(outcome->events);
+    int device = model_place_at(model, event->place).device;
+
+    if (strcmp(pool, "pta") == 0)
+        pool = "";
+    if (event->kind == EVENT_ALLOC && device > 0)
+        to += sprintf(to, "d%d", device);
+    if (event->kind == EVENT_ALLOC)
+        sprintf(to, "%s+%s:%" PRIu64 "@%" PRIu64 " ", pool, operator_name, event->value,
+                event->time_ns);
+    else if (event->kind == EVENT_FREE)
+        sprintf(to, "%s-%" PRIu64 "@%" PRIu64 " ", pool, event->value, event->time_ns);
+    else if (event->kind == EVENT_STEP_BEGIN || event->kind == EVENT_STEP_END)
+        sprintf(to, "%c%" PRIu64 "@%" PRIu64 " ", event->kind == EVENT_STEP_BEGIN ? '[' : ']',
+                event->value, event->time_ns);
+    else if (event->kind == EVENT_SAMPLE)
+        sprintf(outcome->counters + strlen(outcome->counters), "%s=%" PRIu64 "@%" PRIu64 " ",
+                model_text_at(model, event->text), event->value, event->time_ns);
+}
+
+static void read_events(struct outcome *outcome, struct input *input, const struct model *model)
+{
+    const char *operator_name = "";
+    struct event events[3]; /* small: events of one row come in several batches */
+    size_t count = 1;
+
+    while (outcome->result == MT_OK && count) {
+        outcome->result = input_next(input, events, 3, &count, &outcome->error);
+        for (size_t i = 0; i < count; i++) {
+            if (events[i].kind == EVENT_OPERATOR_BEGIN)
+                operator_name = model_text_at(model, events[i].text);
+            else if (events[i].kind == EVENT_OPERATOR_END)
+                operator_name = "";
+            event_print(outcome, model, &events[i], operator_name);
+        }
+    }
+}
+
+static void read_path(struct outcome *outcome, const char *path)
+{
+    struct model *model;
+    struct input *input;
+    uint64_t count;
+
+    memset(outcome, 0, sizeof(*outcome));
+    assert_int_equal(model_create(&model, NULL), MT_OK);
+    outcome->result = input_open(path, model, &input, &outcome->error);
+    if (outcome->result == MT_OK) {
+        read_events(outcome, input, model);
+        input_close(input);
+    }
+    for (size_t i = 0; i < model_note_count(model); i++)
+        sprintf(outcome->notes + strlen(outcome->notes), "%s\n", model_note_at(model, i, &count));
+    outcome->process_count = model_process_count(model);
+    for (uint16_t i = 0; i < outcome->process_count && i < 8; i++) {
+        outcome->ranks[i] = model_process_at(model, i)->rank;
+        outcome->process_ids[i] = model_process_at(model, i)->process_id;
+    }
+    model_destroy(model);
+}
+
+static void is_survived(void **state)
+{
+    const struct oddity *oddity = *state;
+    static struct outcome outcome;
+    char *folder = temporary_folder_create();
+
+    for (size_t i = 0; i < 3 && oddity->files[i].name; i++)
+        free(temporary_file_write(folder, oddity->files[i].name, oddity->files[i].text,
+                                  strlen(oddity->files[i].text)));
+    read_path(&outcome, folder);
+    temporary_folder_remove(folder);
+    assert_string_equal(outcome.error.message, "");
+    assert_int_equal(outcome.result, MT_OK);
+    if (oddity->events)
+        assert_string_equal(outcome.events, oddity->events);
+    if (oddity->counters)
+        assert_string_equal(outcome.counters, oddity->counters);
+    if (oddity->note && !strstr(outcome.notes, oddity->note))
+        fail_msg("no \"%s\" in\n%s", oddity->note, outcome.notes);
+}
+
+/* --- what is refused, and folders of ranks ------------------------------------------------- */
+
+struct refusal {
+    const char *file, *text;
+    enum mt_result result;
+};
+
+static void says_why_a_file_cannot_be_read(void **state)
+{
+    static const struct refusal refusals[] = {
+        {"operator_memory.csv", "", MT_NO_DATA},
+        {"operator_memory.csv", HEADER, MT_NO_DATA},
+        {"operator_memory.csv", "\n" HEADER "a,1,5.0,,,,,,,,,,,2,NPU:0\n", MT_CORRUPT},
+        {"operator_memory.csv", "a,1,5.0\n", MT_CORRUPT},
+        {"ascend_pytorch_profiler_0.db", "not a database, but long enough to be one", MT_CORRUPT},
+    };
+    static struct outcome outcome;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        char *folder = temporary_folder_create();
+
+        free(temporary_file_write(folder, refusals[i].file, refusals[i].text,
+                                  strlen(refusals[i].text)));
+        read_path(&outcome, folder);
+        assert_int_equal(outcome.result, refusals[i].result);
+        assert_true(strlen(outcome.error.message) > 10);
+        temporary_folder_remove(folder);
+    }
+}
+
+static void a_single_file_is_known_by_its_header(void **state)
+{
+    static const char text[] = OLD_HEADER "a,1,5.0,6.0,,,,,,NPU:0\n";
+    static struct outcome outcome;
+    char *folder = temporary_folder_create();
+    char *path = temporary_file_write(folder, "renamed.txt", text, strlen(text));
+
+    (void)state;
+    read_path(&outcome, path);
+    assert_int_equal(outcome.result, MT_OK);
+    assert_string_equal(outcome.events, "+a:1024@0 -1024@1000 ");
+    free(path);
+    temporary_folder_remove(folder);
+}
+
+static void make_rank(const char *folder, const char *name, const char *info_name, const char *info,
+                      const char *row)
+{
+    char path[512], text[1024];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+    free(temporary_file_write(path, info_name, info, strlen(info)));
+    strcat(path, "/ASCEND_PROFILER_OUTPUT");
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(text, sizeof(text), "%s%s", OLD_HEADER, row);
+    free(temporary_file_write(path, "operator_memory.csv", text, strlen(text)));
+}
+
+static void remove_rank(const char *folder, const char *name)
+{
+    char path[512], inner[600];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    snprintf(inner, sizeof(inner), "%s/ASCEND_PROFILER_OUTPUT", path);
+    temporary_folder_remove(strdup(inner));
+    temporary_folder_remove(strdup(path));
+}
+
+static void ranks_are_processes_and_no_devices(void **state)
+{
+    static struct outcome outcome;
+    char *folder = temporary_folder_create();
+
+    (void)state;
+    make_rank(folder, "a_host_4711_20250109144402123_ascend_pt", "profiler_info_3.json",
+              "{\"rank_id\": \"3\", \"torch_npu_version\": \"2.7.1\"}", "c,1,7.0,,,,,,,NPU:5\n");
+    make_rank(folder, "b_host_12_20250109144402123_ascend_pt", "profiler_info.json",
+              "{\"rank_id\": 2}", "a,1,5.0,,,,,,,NPU:4\n");
+    read_path(&outcome, folder);
+    assert_int_equal(outcome.result, MT_OK);
+    assert_int_equal(outcome.process_count, 2);
+    assert_int_equal(outcome.ranks[0], 2);
+    assert_int_equal(outcome.ranks[1], 3);
+    assert_int_equal(outcome.process_ids[0], 12);
+    assert_int_equal(outcome.process_ids[1], 4711);
+    assert_string_equal(outcome.events, "d5+c:1024@2000 d4+a:1024@0 ");
+    remove_rank(folder, "a_host_4711_20250109144402123_ascend_pt");
+    remove_rank(folder, "b_host_12_20250109144402123_ascend_pt");
+    temporary_folder_remove(folder);
+}
+
+int main(void)
+{
+    enum { oddity_count = sizeof(oddities) / sizeof(oddities[0]), others = 3 };
+    struct CMUnitTest tests[oddity_count + others] = {
+        cmocka_unit_test(says_why_a_file_cannot_be_read),
+        cmocka_unit_test(a_single_file_is_known_by_its_header),
+        cmocka_unit_test(ranks_are_processes_and_no_devices),
+    };
+
+    for (size_t i = 0; i < oddity_count; i++)
+        tests[others + i] = (struct CMUnitTest){.name = oddities[i].name,
+                                                .test_func = is_survived,
+                                                .initial_state = (void *)&oddities[i]};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
