@@ -387,7 +387,9 @@ static const char *const commands[] = {
     "node -e 'console.log([...Array(1000).keys()].map(x=>({x})).length); process.exit(3)' 2>&1",
     "sh -c 'echo a b c | tr a-z A-Z | sort | uniq -c; exit 7' 2>&1",
     "perl -e 'my %h; $h{$_}=$_ for 1..1000; print scalar(keys %h)' 2>&1",
-    "clang --version 2>&1",
+    "command -v clang >/dev/null || exit 127; printf '#include <map>\\n#include <string>\\n"
+    "int main() { std::map<std::string, int> m; return m[\"a\"]++; }' | "
+    "clang -x c++ -O2 -c - -o - 2>&1 | cksum",
 };
 
 int main(int argc, char **argv)
