@@ -245,16 +245,18 @@ static void a_real_program_does_not_notice(void **state)
     static char plain[1 << 16], traced[1 << 16];
     struct size_count count = {.size_bytes = BLOCK_BYTES};
     struct trace_totals totals;
-    char folder[256], line[2048];
+    char folder[256], options[512];
     int plain_status = output_of(command, plain, sizeof(plain)), traced_status;
 
     if (WEXITSTATUS(plain_status) == 127)
         skip();
     folder_make(folder);
-    snprintf(line, sizeof(line),
-             "MEMTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s", folder, library,
-             command);
-    traced_status = output_of(line, traced, sizeof(traced));
+    snprintf(options, sizeof(options), "--device=cpu --output-path=%s", folder);
+    setenv("MEMTIDE_OPTIONS", options, 1);
+    setenv("LD_PRELOAD", library, 1);
+    traced_status = output_of(command, traced, sizeof(traced));
+    unsetenv("LD_PRELOAD");
+    unsetenv("MEMTIDE_OPTIONS");
     assert_int_equal(traced_status, plain_status);
     assert_string_equal(traced, plain);
     trace_count_size(folder, &count, &totals);
