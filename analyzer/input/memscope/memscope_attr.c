@@ -60,41 +60,57 @@ static enum attr_key key_at(const char *bytes, const char *end, const char **val
     return key_of(first, (size_t)(last - first));
 }
 
-static int digit_of(char character, unsigned base)
-{
-    int digit = -1;
+enum { decimal_digits = 19, hex_digits = 16 }; /* as many as always fit */
 
-    if (character >= '0' && character <= '9')
-        digit = character - '0';
-    else if (character >= 'a' && character <= 'f')
-        digit = character - 'a' + 10;
-    else if (character >= 'A' && character <= 'F')
-        digit = character - 'A' + 10;
-    return digit < (int)base ? digit : -1;
+static bool decimal_number(const char *bytes, const char *end, uint64_t *number)
+{
+    bool may_overflow = end - bytes > decimal_digits;
+    uint64_t sum = 0;
+
+    for (; bytes < end; bytes++) {
+        unsigned digit = (unsigned char)*bytes - (unsigned)'0';
+
+        if (digit > 9 || (may_overflow && sum > (UINT64_MAX - digit) / 10))
+            return false;
+        sum = sum * 10 + digit;
+    }
+    *number = sum;
+    return true;
+}
+
+static bool hex_number(const char *bytes, const char *end, uint64_t *number)
+{
+    uint64_t sum = 0;
+
+    while (bytes < end && *bytes == '0')
+        bytes++;
+    if (end - bytes > hex_digits)
+        return false;
+    for (; bytes < end; bytes++) {
+        unsigned digit = (unsigned char)*bytes - (unsigned)'0';
+
+        if (digit > 9)
+            digit = ((unsigned char)*bytes | 32u) - (unsigned)'a' + 10;
+        if (digit > 15 || (digit > 9 && !is_key_character(*bytes)))
+            return false;
+        sum = sum << 4 | digit;
+    }
+    *number = sum;
+    return true;
 }
 
 bool memscope_number(const char *bytes, size_t size_bytes, uint64_t *number)
 {
     const char *end = bytes + size_bytes;
-    unsigned base = 10;
 
+    *number = 0;
     if (bytes < end && *bytes == '-')
         bytes++;
-    if (end - bytes > 2 && bytes[0] == '0' && (bytes[1] == 'x' || bytes[1] == 'X')) {
-        bytes += 2;
-        base = 16;
-    }
-    *number = 0;
     if (bytes == end)
         return false;
-    for (; bytes < end; bytes++) {
-        int digit = digit_of(*bytes, base);
-
-        if (digit < 0 || *number > (UINT64_MAX - (unsigned)digit) / base)
-            return false;
-        *number = *number * base + (unsigned)digit;
-    }
-    return true;
+    if (end - bytes > 2 && bytes[0] == '0' && (bytes[1] | 32) == 'x')
+        return hex_number(bytes + 2, end, number);
+    return decimal_number(bytes, end, number);
 }
 
 /* Where the value ends: before a comma and a known key, or before the brace at the end. */

@@ -12,6 +12,7 @@
 #include "memscope_sort.h"
 
 enum { cached_places = 16, totals_max = 1024 };
+#define POOL_MOST 8
 
 /* Kinds of records that no single event is. */
 enum { RECORD_STEP_RANGE = EVENT_KIND_COUNT, RECORD_STEP };
@@ -42,6 +43,7 @@ struct memscope_rows {
     size_t process_count;
     struct place_row places[cached_places];
     size_t place_count;
+    uint32_t pools[POOL_MOST]; /* row of the model + 1 */
     uint64_t newest_thread_id;
     uint16_t newest_thread_process;
     uint32_t newest_thread;
@@ -121,16 +123,30 @@ static const struct {
     {"HOST_PINNED", "host_pinned"},
 };
 
+enum { pool_count = sizeof(pools) / sizeof(pools[0]) };
+
+_Static_assert(pool_count < POOL_MOST, "one more is for those that are not known");
+
+/* Pools of the model, by row of the table above; looked up once. */
+static uint16_t pool_at(struct memscope_rows *rows, size_t index)
+{
+    const char *name = index < pool_count ? pools[index].pool : "unknown";
+
+    if (!rows->pools[index])
+        rows->pools[index] =
+            1u + model_pool(rows->model, model_text(rows->model, name, strlen(name)));
+    return (uint16_t)(rows->pools[index] - 1);
+}
+
 static uint16_t pool_of(struct memscope_rows *rows, struct attr_text type, bool is_pinned)
 {
-    const char *name = "unknown";
+    size_t index = 0;
 
-    for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
-        if (is(type, pools[i].type))
-            name = pools[i].pool;
     if (is_pinned)
-        name = "host_pinned";
-    return model_pool(rows->model, model_text(rows->model, name, strlen(name)));
+        type = (struct attr_text){"HOST_PINNED", 11};
+    while (index < pool_count && !is(type, pools[index].type))
+        index++;
+    return pool_at(rows, index);
 }
 
 static uint8_t page_of(struct attr_text page)
