@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "stack_memory.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "row_arch.h"
+
+enum { PAGE_BYTES = 4096, REACH_PAGES = 1 << 14 };
+
+/* Where the program's first instruction found its stack; of the dynamic linker. */
+extern void *__libc_stack_end __attribute__((weak));
+
+/* Set where the kernel does not look at the eight bytes: then "mapped" has to do. */
+static bool knows_only_mapped;
+
+static uint64_t page_of(uint64_t address)
+{
+    return address & ~(uint64_t)(PAGE_BYTES - 1);
+}
+
+/* The kernel copies the signal set before it sees that there is no such way of using it. */
+static bool can_be_copied(uint64_t address)
+{
+    int before = errno;
+    bool is_readable =
+        syscall(SYS_rt_sigprocmask, -1, address & ~UINT64_C(7), NULL, 8) == -1 && errno == EINVAL;
+
+    errno = before;
+    return is_readable;
+}
+
+static bool is_mapped(uint64_t address)
+{
+    int before = errno;
+    unsigned char state;
+    bool is_there =
+        syscall(SYS_mincore, address & ~(uint64_t)(sysconf(_SC_PAGESIZE) - 1), 1, &state) == 0;
+
+    errno = before;
+    return is_there;
+}
+
+void stack_memory_prepare(void)
+{
+    knows_only_mapped = can_be_copied(PAGE_BYTES / 2); /* nobody has anything there */
+}
+
+bool memory_is_readable(uint64_t address)
+{
+    return knows_only_mapped ? is_mapped(address) : can_be_copied(address);
+}
+
+static uint64_t own_top(void)
+{
+    if (syscall(SYS_gettid) != getpid())
+        return thread_pointer(); /* the C library keeps a thread's data at the top of its stack */
+    return &__libc_stack_end ? (uint64_t)(uintptr_t)__libc_stack_end : 0;
+}
+
+/* From sp up to what is known already, or to the top, without a gap? */
+static bool is_connected(struct stack_knowledge *knowledge, uint64_t sp)
+{
+    uint64_t end = knowledge->low ? knowledge->low : page_of(knowledge->top) + PAGE_BYTES;
+    uint64_t page = page_of(sp);
+
+    if (sp >= knowledge->top || (end - page) / PAGE_BYTES > REACH_PAGES)
+        return false;
+    if (sp >= knowledge->foreign_low && sp < knowledge->foreign_high)
+        return false;
+    while (page < end && memory_is_readable(page))
+        page += PAGE_BYTES;
+    if (page >= end)
+        return true;
+    knowledge->foreign_low = page_of(sp);
+    knowledge->foreign_high = page;
+    return false;
+}
+
+struct stack_memory stack_memory_around(struct stack_knowledge *knowledge, uint64_t sp)
+{
+    struct stack_memory foreign = {page_of(sp), page_of(sp), false};
+
+    if (knowledge->top == 0)
+        knowledge->top = own_top();
+    if (knowledge->low == 0 || sp < knowledge->low) {
+        if (is_connected(knowledge, sp))
+            knowledge->low = page_of(sp);
+    }
+    if (knowledge->low && sp >= knowledge->low && sp < knowledge->top)
+        return (struct stack_memory){knowledge->low, knowledge->top, true};
+    stack_memory_reach(&foreign, sp);
+    return foreign;
+}
+
+bool stack_memory_reach(struct stack_memory *memory, uint64_t address)
+{
+    uint64_t last = address + 7;
+
+    if (memory->is_own || address < memory->low || last < address ||
+        (last - memory->low) / PAGE_BYTES > REACH_PAGES)
+        return stack_memory_has(memory, address);
+    while (memory->high <= last) {
+        if (!memory_is_readable(memory->high))
+            return false;
+        memory->high += PAGE_BYTES;
+    }
+    return true;
+}

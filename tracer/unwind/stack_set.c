@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "stack_set.h"
+
+#include <assert.h>
+#include <string.h>
+
+static uint32_t smaller(uint32_t left, uint32_t right)
+{
+    return left < right ? left : right;
+}
+
+/* At most a third for slots, half of that for stacks, the rest for nodes. */
+void stack_set_init(struct stack_set *set, void *memory, size_t size_bytes)
+{
+    size_t slot_max = 1, node_max;
+    char *at = memory;
+
+    assert(size_bytes >= STACK_SET_MIN_BYTES);
+    memset(set, 0, sizeof(*set));
+    while (slot_max <= UINT32_MAX / 4 && 2 * slot_max * sizeof(*set->slots) <= size_bytes / 3)
+        slot_max *= 2;
+    set->slots = (struct stack_slot *)at;
+    set->slot_max = (uint32_t)slot_max;
+    at += slot_max * sizeof(*set->slots);
+    set->stacks = (struct stack_entry *)at;
+    set->stack_max = set->slot_max / 2;
+    at += set->stack_max * sizeof(*set->stacks);
+    set->nodes = (struct stack_node *)at;
+    node_max = (size_bytes - (size_t)(at - (char *)memory)) / sizeof(*set->nodes);
+    set->node_max = node_max < UINT32_MAX ? (uint32_t)node_max : UINT32_MAX;
+    set->node_count = 1;
+    set->slot_count = smaller(STACK_SET_FIRST_SLOTS, set->slot_max);
+    set->first_id = 1;
+}
+
+/* --- slots ------------------------------------------------------------------------------ */
+
+static struct stack_slot *slot_after(struct stack_set *set, struct stack_slot *slot)
+{
+    slot++;
+    return slot == set->slots + set->slot_count ? set->slots : slot;
+}
+
+static struct stack_slot *slot_first(struct stack_set *set, uint32_t hash)
+{
+    return &set->slots[hash & (set->slot_count - 1)];
+}
+
+static void slot_fill(struct stack_set *set, uint32_t hash, uint32_t id)
+{
+    struct stack_slot *slot = slot_first(set, hash);
+
+    while (slot->id)
+        slot = slot_after(set, slot);
+    *slot = (struct stack_slot){id, hash};
+}
+
+static void slots_double(struct stack_set *set)
+{
+    memset(set->slots, 0, set->slot_count * sizeof(*set->slots));
+    set->slot_count *= 2;
+    for (uint32_t i = 0; i < set->stack_count; i++)
+        slot_fill(set, set->stacks[i].hash, set->first_id + i);
+}
+
+static void begin_anew(struct stack_set *set)
+{
+    memset(set->slots, 0, set->slot_count * sizeof(*set->slots));
+    set->slot_count = smaller(STACK_SET_FIRST_SLOTS, set->slot_max);
+    set->first_id += set->stack_count;
+    set->stack_count = 0;
+    set->node_count = 1;
+    set->restart_count++;
+}
+
+/* --- nodes ------------------------------------------------------------------------------ */
+
+static bool node_is(const struct stack_node *node, uint64_t pc)
+{
+    return node->pc_low == (uint32_t)pc && node->pc_high == (uint32_t)(pc >> 32);
+}
+
+/*
+ * Is the stack that ends in `node` this one? The first `known_count` pcs are those of the nodes in
+ * set->here. On success `here` is brought up to date with what was compared.
+ */
+static bool is_stack(struct stack_set *set, uint32_t node, const struct unwind_stack *stack,
+                     uint32_t known_count)
+{
+    uint32_t at = stack->count, met = node;
+
+    while (at > 0 && met != 0 && !(at <= known_count && set->here[at - 1] == met)) {
+        if (!node_is(&set->nodes[met], stack->pcs[at - 1]))
+            return false;
+        met = set->nodes[met].outer;
+        at--;
+    }
+    if (at > 0 ? met == 0 : met != 0)
+        return false;
+    for (uint32_t i = stack->count; i > at; i--) {
+        set->here[i - 1] = node;
+        node = set->nodes[node].outer;
+    }
+    return true;
+}
+
+static uint32_t find(struct stack_set *set, const struct unwind_stack *stack, uint32_t known_count)
+{
+    uint32_t hash = (uint32_t)stack->hash;
+
+    for (struct stack_slot *slot = slot_first(set, hash); slot->id; slot = slot_after(set, slot))
+        if (slot->hash == hash &&
+            is_stack(set, set->stacks[slot->id - set->first_id].node, stack, known_count))
+            return slot->id;
+    return 0;
+}
+
+static void add_nodes(struct stack_set *set, const struct unwind_stack *stack, uint32_t known_count)
+{
+    uint32_t outer = known_count ? set->here[known_count - 1] : 0;
+
+    for (uint32_t at = known_count; at < stack->count; at++) {
+        uint64_t pc = stack->pcs[at];
+
+        set->nodes[set->node_count] =
+            (struct stack_node){outer, (uint32_t)pc, (uint32_t)(pc >> 32)};
+        outer = set->here[at] = set->node_count++;
+    }
+}
+
+/* Room for the stack? known_count gets 0 if everything had to be forgotten for it. */
+static bool make_room(struct stack_set *set, const struct unwind_stack *stack,
+                      uint32_t *known_count)
+{
+    if (set->stack_count >= set->stack_max ||
+        set->node_max - set->node_count < stack->count - *known_count) {
+        if (set->stack_count == 0 || set->node_max <= stack->count)
+            return false;
+        begin_anew(set);
+        *known_count = 0;
+    }
+    if (set->stack_count >= UINT32_MAX - set->first_id)
+        return false;
+    if (2 * (set->stack_count + 1) > set->slot_count)
+        slots_double(set);
+    return true;
+}
+
+static uint32_t add(struct stack_set *set, const struct unwind_stack *stack, uint32_t known_count)
+{
+    uint32_t hash = (uint32_t)stack->hash, id;
+
+    if (!make_room(set, stack, &known_count))
+        return 0;
+    add_nodes(set, stack, known_count);
+    id = set->first_id + set->stack_count;
+    set->stacks[set->stack_count++] = (struct stack_entry){set->here[stack->count - 1], hash};
+    slot_fill(set, hash, id);
+    return id;
+}
+
+struct stack_name stack_set_find(struct stack_set *set, const struct unwind_stack *stack)
+{
+    struct stack_name name = {0, false, 0};
+    uint32_t known_count = stack->number == set->last_number + 1 ? stack->reused_count : 0;
+
+    set->last_number = 0;
+    if (stack->count == 0)
+        return name;
+    set->written_count = smaller(set->written_count, known_count);
+    name.id = find(set, stack, known_count);
+    if (!name.id) {
+        name.id = add(set, stack, known_count);
+        name.is_new = name.id != 0;
+        name.shared_count = set->written_count;
+        set->written_count = name.is_new ? stack->count : 0;
+    }
+    if (name.id)
+        set->last_number = stack->number;
+    else
+        set->unnamed_count++;
+    return name;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A stack is written once, then named by its id. One set per thread.
+ *
+ *     nodes    (outer node, pc): a stack is its innermost node; outer parts are shared
+ *     stacks   id -> innermost node, hash
+ *     slots    hash -> id; a power of two of them, at most half full
+ *
+ * A hash only proposes: a stack is taken for another when all its pcs are equal. For that the set
+ * knows the nodes of the thread's last stack. What unwind_capture took over from there need not be
+ * compared: as soon as both stand on the same node, all further out is the same.
+ *
+ * Memory is handed in and never grows. When it is full, everything is forgotten and the set begins
+ * anew; ids go on, so an id never means two stacks, but a stack may get a second id.
+ * restart_count counts that. About 12 bytes per frame that a new stack does not share with the
+ * thread's last one, and 24 bytes per stack.
+ */
+#ifndef MEMTIDE_TRACER_STACK_SET_H
+#define MEMTIDE_TRACER_STACK_SET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "unwinder.h"
+
+enum { STACK_SET_FIRST_SLOTS = 256, STACK_SET_MIN_BYTES = 1 << 16 };
+
+struct stack_node {
+    uint32_t outer; /* 0: none */
+    uint32_t pc_low, pc_high;
+};
+
+struct stack_entry {
+    uint32_t node;
+    uint32_t hash; /* its lower half: tells the slot, at any number of slots */
+};
+
+struct stack_slot {
+    uint32_t id; /* 0: empty */
+    uint32_t hash;
+};
+
+struct stack_set {
+    struct stack_node *nodes; /* [0] is no node */
+    struct stack_entry *stacks;
+    struct stack_slot *slots;
+    uint32_t node_count, node_max;
+    uint32_t stack_count, stack_max;
+    uint32_t slot_count, slot_max; /* in use now; powers of two */
+    uint32_t first_id;             /* of stacks[0] */
+    uint32_t restart_count;
+    uint64_t unnamed_count; /* stacks that got no id: 2^32 ids are spent, or no memory at all */
+    uint64_t last_number;   /* of the last capture that was looked up */
+    uint32_t written_count; /* of pcs, the first that are those of the last new stack */
+    uint32_t here[UNWIND_MAX_FRAMES]; /* nodes of the last stack, outermost first */
+};
+
+/* What the caller has to write when is_new. */
+struct stack_name {
+    uint32_t id; /* 0: none */
+    bool is_new;
+    uint32_t shared_count; /* if new: the first pcs that the last new stack of this set has too */
+};
+
+/* memory: zeros, aligned to 8, at least STACK_SET_MIN_BYTES. Kept until the thread ends. */
+void stack_set_init(struct stack_set *set, void *memory, size_t size_bytes);
+
+/* stack: of the last unwind_capture in this thread. */
+struct stack_name stack_set_find(struct stack_set *set, const struct unwind_stack *stack);
+
+#endif

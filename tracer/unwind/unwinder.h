@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The call stack of the calling thread, by the rows of .eh_frame.
+ *
+ *     static struct unwinder unwinder;             // zeros, 1.1 MiB, touched as it is used
+ *     unwinder_prepare(&unwinder);                 // once, outside of hooks
+ *
+ *     struct unwind_stack stack;                   // in a hook; thread: zeros at first, one each
+ *     unwind_capture(&unwinder, thread, unwind_caller(), &stack);
+ *
+ * A thread remembers its last stack. Frames whose words on the stack are still as they were are
+ * taken over; only new frames are walked. That is sound because each step is a function of (pc,
+ * sp, fp) and of those words. Where little is the same from stack to stack, all is walked.
+ *
+ * Takes no lock, uses no heap, reads no address that is not known to be readable, leaves errno as
+ * it was: safe in signal handlers, inside of malloc, while others load and unload objects.
+ *
+ * A stack says how it ended. Only one that is UNWIND_COMPLETE goes down to the thread's start; the
+ * frames of any other are right as far as they go.
+ */
+#ifndef MEMTIDE_TRACER_UNWINDER_H
+#define MEMTIDE_TRACER_UNWINDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "objects.h"
+#include "row_table.h"
+#include "stack_memory.h"
+
+enum { UNWIND_MAX_FRAMES = 512, UNWIND_FRONT_ROWS = 512 };
+
+/* How a stack ended, and what was met. */
+enum unwind_flag {
+    UNWIND_COMPLETE = 1 << 0,   /* down to the start of the thread or context */
+    UNWIND_TRUNCATED = 1 << 1,  /* more frames than allowed: the inner ones are here */
+    UNWIND_JIT = 1 << 2,        /* code of no object; its frame is the last */
+    UNWIND_UNREADABLE = 1 << 3, /* a frame beyond the stack */
+    UNWIND_NO_ROWS = 1 << 4,    /* a frame that no row or frame pointer tells how to leave */
+    UNWIND_GUESSED = 1 << 5,    /* somewhere a frame pointer was followed for lack of a row */
+    UNWIND_SIGNAL = 1 << 6,     /* goes through a signal handler */
+    UNWIND_NESTED = 1 << 7      /* nothing: a signal came while this thread was walking */
+};
+
+/* Of one frame: its caller's stack pointer is not here, it is that of the next outer frame. */
+struct unwind_frame {
+    uint64_t sp, fp;
+    uint32_t row;       /* how it is left; 0 for the outermost */
+    uint16_t check_end; /* checks of this frame and of all outer ones */
+    bool needs_fp;      /* an outer row reads the frame pointer that this frame has */
+};
+
+/* A word that must be as it was. */
+struct unwind_check {
+    uint64_t address, value;
+};
+
+struct unwind_new_frame {
+    uint64_t pc, sp, fp;
+    uint32_t row;
+};
+
+/* A row as it is needed in nearly every step. */
+struct unwind_front_row {
+    uint64_t pc; /* a return address */
+    uint32_t row;
+    uint32_t cfa_bytes; /* of a plain row: from sp or fp to the CFA */
+};
+
+/* Starts as zeros. One per thread, used by that thread only; 76 KiB, touched as it is used. */
+struct unwind_thread {
+    uint64_t generation;
+    uint64_t busy_sp; /* the stack that is being walked, or 0 */
+    uint64_t number;  /* of captures */
+    struct stack_knowledge stack;
+    uint32_t pc_count;                     /* of the last capture */
+    uint32_t frame_count;                  /* remembered with all that can be checked; 0: none is */
+    uint32_t plain_left;                   /* captures that are not compared with the one before */
+    uint32_t kept_flags;                   /* how the remembered stack ended */
+    uint32_t judged_captures, judge_after; /* is reuse worth its while? */
+    uint32_t judged_frames, judged_reused;
+    struct unwind_front_row front[UNWIND_FRONT_ROWS];
+    uint64_t pcs[UNWIND_MAX_FRAMES]; /* outermost first, as in frames and hashes */
+    uint64_t hashes[UNWIND_MAX_FRAMES];
+    struct unwind_frame frames[UNWIND_MAX_FRAMES];
+    struct unwind_check checks[3 * UNWIND_MAX_FRAMES];
+    struct unwind_new_frame new_frames[UNWIND_MAX_FRAMES]; /* innermost first */
+};
+
+/* Starts as zeros. One per process. */
+struct unwinder {
+    struct row_table rows;
+    struct objects objects;
+    uint32_t frame_limit;    /* 0: UNWIND_MAX_FRAMES */
+    bool is_plain;           /* walk all frames always */
+    bool is_checking;        /* walk twice and compare: for tests */
+    uint64_t compiled_count; /* rows made from .eh_frame */
+    uint64_t mismatch_count; /* of is_checking; the plain walk is given then */
+};
+
+/* Where a walk begins: in a function that has just called the hook. */
+struct unwind_registers {
+    uint64_t pc, sp, fp; /* pc is a return address */
+};
+
+struct unwind_stack {
+    const uint64_t *pcs; /* return addresses, outermost first; borrowed until the next capture */
+    uint32_t count;
+    uint32_t reused_count; /* the first of pcs that are those of capture `number` - 1 */
+    uint32_t flags;
+    uint64_t number; /* 1 for the first capture of the thread */
+    uint64_t hash;   /* of pcs */
+};
+
+/* Outside of hooks, before the first capture. */
+void unwinder_prepare(struct unwinder *unwinder);
+
+/*
+ * After objects were loaded, and before and after objects are unloaded. Takes the loader's lock
+ * where the C library is older than 2.35: never from inside a hook of malloc. What was known of
+ * rows and stacks is forgotten.
+ */
+void unwinder_objects_changed(struct unwinder *unwinder);
+
+void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
+                    struct unwind_registers start, struct unwind_stack *stack);
+
+/* The caller of the function that this is written in. */
+static inline __attribute__((always_inline)) struct unwind_registers unwind_caller(void)
+{
+    return (struct unwind_registers){
+        .pc = (uint64_t)(uintptr_t)__builtin_return_address(0),
+        .sp = (uint64_t)(uintptr_t)__builtin_dwarf_cfa(),
+        .fp = *(const uint64_t *)__builtin_frame_address(0),
+    };
+}
+
+/* The hash of some pcs and one more; 0 for none. unwind_hash_end makes its bits of equal use. */
+static inline uint64_t unwind_hash(uint64_t hash, uint64_t pc)
+{
+    return (hash ^ pc) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+static inline uint64_t unwind_hash_end(uint64_t hash)
+{
+    return hash ^ hash >> 32;
+}
+
+#endif
