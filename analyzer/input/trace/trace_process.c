@@ -485,6 +485,7 @@ void trace_process_summarize(struct trace_process *process)
     for (unsigned i = 0; i < MT_LOST_KINDS; i++)
         if (row->lost_counts[i] < context->lost_counts[i])
             row->lost_counts[i] = context->lost_counts[i];
+    row->lost_counts[MT_LOST_MALFORMED] += process->damaged_events;
     if (process->damaged_events)
         model_note(context->model, process->damaged_events,
                    "%s: events of damaged chunks were left out; the first: %s", path,
