@@ -7,18 +7,31 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 static const size_t page_bytes = (size_t)2 << 20; /* a huge page */
-static const size_t reserved_least_bytes = (size_t)64 << 20;
+static const size_t reserved_least_bytes = (size_t)4 << 20;
 
 static size_t whole_pages(size_t size_bytes)
 {
     return (size_bytes + page_bytes - 1) & ~(page_bytes - 1);
 }
 
+/* Under a limit of address space, a stretch leaves room for others. */
+static size_t share_of_limit(size_t most_bytes)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        most_bytes > limit.rlim_cur / 4)
+        return limit.rlim_cur / 4;
+    return most_bytes;
+}
+
 bool stretch_init(struct stretch *stretch, size_t most_bytes)
 {
     memset(stretch, 0, sizeof(*stretch));
+    most_bytes = share_of_limit(most_bytes);
     for (size_t bytes = whole_pages(most_bytes);; bytes = whole_pages(bytes / 2)) {
         void *space =
             mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
