@@ -19,6 +19,7 @@ static const struct input_kind *const kinds[] = {
     &input_trace,
     &input_snapshot,
     &input_memscope,
+    &input_chrome,
     &input_ascend,
 };
 

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chrome traces of torch.profiler: blocks, operators, steps, and what is older than the trace.
+ *
+ * The fixtures are written by fixtures/chrome/make.py.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tally.h"
+#include "temporary_folder.h"
+#include "trace_reading.h"
+
+static struct trace_reading read_fixture(const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof(path), "%s/chrome/%s", MT_FIXTURES, name);
+    return trace_reading_of(path, 2);
+}
+
+static struct tally *tally_of(const struct trace_reading *reading)
+{
+    struct tally *tally;
+
+    assert_int_equal(tally_create(reading->model, &tally, NULL), MT_OK);
+    assert_int_equal(tally_feed(tally, reading->events, reading->count, NULL), MT_OK);
+    tally_finish(tally);
+    return tally;
+}
+
+static const struct ledger *ledger_of(const struct tally *tally, int32_t device)
+{
+    for (size_t i = 0; i < tally_ledger_count(tally); i++)
+        if (tally_ledger_at(tally, i)->device == device)
+            return tally_ledger_at(tally, i);
+    fail_msg("no ledger of device %d", device);
+    return NULL;
+}
+
+static void one_trace_reads_the_same_in_every_form(void **state)
+{
+    struct trace_reading reading = read_fixture(*state);
+    const struct ledger *device;
+    struct tally *tally;
+
+    assert_int_equal(reading.result, MT_OK);
+    tally = tally_of(&reading);
+    device = ledger_of(tally, 0);
+    assert_int_equal(device->peak_bytes, 6000);
+    assert_int_equal(device->live_bytes, 3000);
+    assert_int_equal(device->reserved_peak_bytes, 4194304);
+    assert_int_equal(device->failed_count, 1);
+    assert_int_equal(ledger_of(tally, -1)->live_bytes, 64);
+    assert_int_equal(tally_step_count(tally), 1);
+    assert_int_equal(tally_step_at(tally, 0)->number, 4);
+    assert_int_equal(tally_step_at(tally, 0)->begin_ns, 0);
+    assert_int_equal(tally_step_at(tally, 0)->end_ns, 100000);
+    assert_int_equal(tally_counts_of(tally)->unknown_frees, 0);
+    assert_int_equal(tally_counts_of(tally)->unmatched_ends, 0);
+    assert_int_equal(trace_reading_note(&reading, "are freed in it"), 1);
+    tally_destroy(tally);
+    trace_reading_release(&reading);
+}
+
+static void a_block_belongs_to_the_innermost_operator(void **state)
+{
+    struct trace_reading reading = read_fixture("object.json");
+    struct tally *tally = tally_of(&reading);
+    uint64_t bytes = 0;
+
+    (void)state;
+    for (size_t i = 1; i < tally_group_count(tally); i++) {
+        const struct group_detail *detail = tally_detail_at(tally, i);
+
+        if (strcmp(model_text_at(reading.model, detail->operator_text), "aten::mm") == 0)
+            bytes += tally_group_at(tally, i)->alloc_bytes;
+    }
+    assert_int_equal(bytes, 1000);
+    assert_int_equal(model_process_at(reading.model, 0)->rank, 3);
+    tally_destroy(tally);
+    trace_reading_release(&reading);
+}
+
+static void without_addresses_totals_are_samples(void **state)
+{
+    struct trace_reading reading = read_fixture("no_addr.json");
+    struct tally *tally = tally_of(&reading);
+
+    (void)state;
+    assert_int_equal(reading.result, MT_OK);
+    assert_int_equal(tally_sample_count(tally), 1);
+    assert_int_equal(tally_sample_at(tally, 0)->high_bytes, 512);
+    assert_int_equal(tally_sample_at(tally, 0)->last_bytes, 0);
+    tally_destroy(tally);
+    trace_reading_release(&reading);
+}
+
+static void a_trace_without_memory_is_no_data(void **state)
+{
+    struct trace_reading reading = read_fixture("no_memory.json");
+
+    (void)state;
+    assert_int_equal(reading.result, MT_NO_DATA);
+    trace_reading_release(&reading);
+}
+
+static void a_trace_that_is_cut_says_where(void **state)
+{
+    char path[512];
+    char bytes[8192];
+    size_t size_bytes;
+    FILE *file;
+    char *folder = temporary_folder_create();
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/chrome/object.json", MT_FIXTURES);
+    file = fopen(path, "rb");
+    assert_non_null(file);
+    size_bytes = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    for (size_t length = size_bytes / 2; length < size_bytes; length += 3) {
+        char *cut = temporary_file_write(folder, "cut.json", bytes, length);
+        struct trace_reading reading = trace_reading_of(cut, 0);
+
+        assert_int_equal(reading.result, MT_CORRUPT);
+        assert_non_null(strstr(reading.error.message, "cut.json: JSON near byte "));
+        trace_reading_release(&reading);
+        free(cut);
+    }
+    temporary_folder_remove(folder);
+}
+
+static void a_packed_trace_that_is_cut_is_refused(void **state)
+{
+    char path[512];
+    char bytes[8192];
+    size_t size_bytes;
+    FILE *file;
+    char *folder = temporary_folder_create(), *cut;
+    struct trace_reading reading;
+
+    (void)state;
+    snprintf(path, sizeof(path), "%s/chrome/object.json.gz", MT_FIXTURES);
+    file = fopen(path, "rb");
+    assert_non_null(file);
+    size_bytes = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    cut = temporary_file_write(folder, "cut.json.gz", bytes, size_bytes - 20);
+    reading = trace_reading_of(cut, 0);
+    assert_int_equal(reading.result, MT_CORRUPT);
+    assert_non_null(strstr(reading.error.message, "gzip file is cut short"));
+    trace_reading_release(&reading);
+    free(cut);
+    temporary_folder_remove(folder);
+}
+
+#define FORM(file)                                                                                 \
+    {                                                                                              \
+        .name = "reads " file, .test_func = one_trace_reads_the_same_in_every_form,                \
+        .initial_state = (void *)(uintptr_t)(file)                                                 \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FORM("object.json"),
+        FORM("object.json.gz"),
+        FORM("list.json"),
+        FORM("open_list.json"),
+        cmocka_unit_test(a_block_belongs_to_the_innermost_operator),
+        cmocka_unit_test(without_addresses_totals_are_samples),
+        cmocka_unit_test(a_trace_without_memory_is_no_data),
+        cmocka_unit_test(a_trace_that_is_cut_says_where),
+        cmocka_unit_test(a_packed_trace_that_is_cut_is_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
