@@ -267,6 +267,7 @@ static void say_end(const struct options *given, const char *folder)
     char why[PATH_MAX + 128];
     struct run_state state;
 
+    run_folder_tidy(folder);
     if (!run_folder_look(folder, &state)) {
         run_folder_remove(folder);
         program_file_explain(given->operands[0], why, sizeof(why));

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,4 +133,101 @@ bool run_folder_look(const char *path, struct run_state *state)
     }
     closedir(folder);
     return state->process_count > 0;
+}
+
+/* --- after the run ------------------------------------------------------------------------ */
+
+/* The headers of a .rings file, one at a time; false behind the last, or where there is none. */
+static bool slot_read(int rings, off_t offset_bytes, struct mt_ring_header *slot)
+{
+    return pread(rings, slot, sizeof(*slot), offset_bytes) == (ssize_t)sizeof(*slot) &&
+           slot->magic == MT_RING_MAGIC && slot->capacity_words &&
+           slot->slot_bytes >= MT_RING_HEADER_BYTES && slot->slot_bytes <= INT32_MAX &&
+           slot->head >= slot->tail && slot->head - slot->tail <= slot->capacity_words;
+}
+
+static void range_give_back(int rings, off_t from, off_t to)
+{
+    if (to > from)
+        (void)fallocate(rings, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
+}
+
+/* Keeps the header's page and the pages of the words between tail and head. */
+static void slot_shrink(int rings, off_t offset_bytes, const struct mt_ring_header *slot)
+{
+    off_t page = sysconf(_SC_PAGESIZE);
+    off_t words = offset_bytes + MT_RING_HEADER_BYTES;
+    off_t end = words + (off_t)(slot->capacity_words * sizeof(uint64_t));
+    off_t first = words + (off_t)(slot->tail % slot->capacity_words * sizeof(uint64_t));
+    off_t last = words + (off_t)(slot->head % slot->capacity_words * sizeof(uint64_t));
+
+    first = first / page * page;
+    last = (last + page - 1) / page * page;
+    range_give_back(rings, offset_bytes + page, words);
+    if (slot->tail == slot->head) {
+        range_give_back(rings, words, end);
+    } else if (first < last) {
+        range_give_back(rings, words, first);
+        range_give_back(rings, last, end);
+    } else {
+        range_give_back(rings, last, first); /* what is left goes round the end */
+    }
+}
+
+/* True when the file holds no word that is not in the trace. */
+static bool rings_shrink(int rings)
+{
+    struct mt_ring_header slot;
+    off_t offset_bytes = 0;
+    bool is_empty_now = true;
+    struct stat status;
+
+    while (slot_read(rings, offset_bytes, &slot)) {
+        is_empty_now &= slot.head == slot.tail;
+        slot_shrink(rings, offset_bytes, &slot);
+        offset_bytes += (off_t)slot.slot_bytes;
+    }
+    /* A slot that does not read back may hold anything: it is for the analyzer to say. */
+    return is_empty_now && fstat(rings, &status) == 0 && offset_bytes >= status.st_size;
+}
+
+static bool process_is_gone(int trace)
+{
+    struct mt_file_header header;
+
+    if (pread(trace, &header, sizeof(header), 0) != (ssize_t)sizeof(header))
+        return false;
+    return kill((pid_t)header.process_id, 0) != 0 && errno == ESRCH;
+}
+
+static void rings_tidy(int folder, const char *rings_name)
+{
+    char trace_name[NAME_MAX + 1];
+    size_t length = strlen(rings_name) - strlen(".rings");
+    int trace, rings;
+
+    snprintf(trace_name, sizeof(trace_name), "%.*s.mtt", (int)length, rings_name);
+    trace = openat(folder, trace_name, O_RDONLY | O_CLOEXEC);
+    rings = openat(folder, rings_name, O_RDWR | O_CLOEXEC);
+    if (trace >= 0 && rings >= 0 && process_is_gone(trace) && rings_shrink(rings))
+        unlinkat(folder, rings_name, 0);
+    if (trace >= 0)
+        close(trace);
+    if (rings >= 0)
+        close(rings);
+}
+
+void run_folder_tidy(const char *path)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+
+    while (folder && (entry = readdir(folder))) {
+        const char *dot = strrchr(entry->d_name, '.');
+
+        if (dot && strcmp(dot, ".rings") == 0)
+            rings_tidy(dirfd(folder), entry->d_name);
+    }
+    if (folder)
+        closedir(folder);
 }

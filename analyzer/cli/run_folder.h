@@ -26,6 +26,11 @@ enum mt_result run_folder_make(const char *path, const char *program, char *full
                                struct mt_error *error);
 /* False when the folder holds no trace. */
 bool run_folder_look(const char *folder, struct run_state *state);
+/*
+ * After the run: removes .rings files that hold nothing any more and gives the disk back what the
+ * others do not need. Those of processes that still run are left alone.
+ */
+void run_folder_tidy(const char *folder);
 /* Only if it is empty. */
 void run_folder_remove(const char *folder);
 

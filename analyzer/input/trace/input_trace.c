@@ -170,6 +170,21 @@ static uint32_t text_of(struct model *model, const char *bytes, size_t capacity)
     return model_text(model, bytes, strnlen(bytes, capacity));
 }
 
+/*
+ * A process that became another program cannot close its trace; the image after it, of the same
+ * process, tells that this is how it ended. What was in its rings is read like everything else.
+ */
+static bool became_another_program(const struct run *run, const struct run_file *file)
+{
+    const struct mt_file_header *h = &file->header;
+
+    for (const struct run_file *later = file + 1; later < run->files + run->file_count; later++)
+        if (later->header.process_id == h->process_id &&
+            later->header.parent_process_id == h->parent_process_id)
+            return true;
+    return false;
+}
+
 /* The row of the model for one process image, as far as its header tells. */
 static void add_process(struct run *run, struct run_file *file)
 {
@@ -184,7 +199,7 @@ static void add_process(struct run *run, struct run_file *file)
         .options = text_of(run->model, h->options, sizeof(h->options)),
         .source = model_text(run->model, file->path, strlen(file->path)),
         .rank = -1,
-        .is_complete = h->state == MT_FILE_CLOSED,
+        .is_complete = h->state == MT_FILE_CLOSED || became_another_program(run, file),
     };
 
     process.end_ns = process.start_ns;
