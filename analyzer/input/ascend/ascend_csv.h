@@ -66,6 +66,27 @@ void ascend_files_close(struct ascend_files *files, struct model *model);
 struct ascend_total ascend_bytes(const struct csv_table *table, const struct csv_row *row,
                                  size_t column, uint64_t megabyte);
 
+/* The counters of a component, named once: there is one row of it after the other. */
+struct ascend_counters {
+    char component[64];
+    size_t size_bytes;
+    bool is_filled;
+    uint32_t allocated, reserved, active; /* texts */
+};
+
+enum { ASCEND_COMPONENTS = 8 };
+
+/* Finds the component among ASCEND_COMPONENTS, or adds it in the place of the last. */
+const struct ascend_counters *ascend_counters_of(struct model *model,
+                                                 struct ascend_counters *components,
+                                                 struct csv_field component);
+static inline void ascend_total_add(struct ascend_row *row, uint32_t text,
+                                    struct ascend_total value)
+{
+    if (value.is_known && row->counter_count < ASCEND_COUNTERS_MAX)
+        row->counters[row->counter_count++] = (struct ascend_counter){text, value.bytes};
+}
+
 /* Appends a counter "PTA reserved" to the row when its value is known. */
 void ascend_counter_add(struct model *model, struct ascend_row *row, struct csv_field component,
                         const char *what, struct ascend_total value);

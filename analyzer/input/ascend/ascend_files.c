@@ -80,17 +80,40 @@ struct ascend_total ascend_bytes(const struct csv_table *table, const struct csv
     return total;
 }
 
+static uint32_t counter_text(struct model *model, struct csv_field component, const char *what)
+{
+    char name[128];
+    int length =
+        snprintf(name, sizeof(name), "%.*s %s",
+                 component.size_bytes < 64 ? (int)component.size_bytes : 64, component.bytes, what);
+
+    return model_text(model, name, (size_t)length);
+}
+
 void ascend_counter_add(struct model *model, struct ascend_row *row, struct csv_field component,
                         const char *what, struct ascend_total value)
 {
-    char name[128];
-    int length;
+    if (value.is_known)
+        ascend_total_add(row, counter_text(model, component, what), value);
+}
 
-    if (!value.is_known || row->counter_count == ASCEND_COUNTERS_MAX)
-        return;
-    length =
-        snprintf(name, sizeof(name), "%.*s %s",
-                 component.size_bytes < 64 ? (int)component.size_bytes : 64, component.bytes, what);
-    row->counters[row->counter_count++] =
-        (struct ascend_counter){model_text(model, name, (size_t)length), value.bytes};
+const struct ascend_counters *ascend_counters_of(struct model *model,
+                                                 struct ascend_counters *components,
+                                                 struct csv_field component)
+{
+    struct ascend_counters *found = components;
+
+    if (component.size_bytes > sizeof(found->component))
+        component.size_bytes = sizeof(found->component);
+    for (; found->is_filled && found < components + ASCEND_COMPONENTS - 1; found++)
+        if (found->size_bytes == component.size_bytes &&
+            memcmp(found->component, component.bytes, component.size_bytes) == 0)
+            return found;
+    memcpy(found->component, component.bytes, component.size_bytes);
+    found->size_bytes = component.size_bytes;
+    found->is_filled = true;
+    found->allocated = counter_text(model, component, "allocated");
+    found->reserved = counter_text(model, component, "reserved");
+    found->active = counter_text(model, component, "active");
+    return found;
 }

@@ -53,7 +53,7 @@ struct operator_csv {
         size_t size_bytes;
         uint16_t place;
     } newest;
-    struct csv_field framework_name;
+    struct ascend_counters framework, graph;
 };
 
 static void operator_close(void *state)
@@ -146,15 +146,13 @@ static bool is_workspace(const struct ascend_rank *rank, uint64_t time_ns)
 static void add_counters(const struct operator_csv *file, const struct csv_table *table,
                          const struct csv_row *cells, bool is_graph, struct ascend_row *row)
 {
-    static const struct csv_field graph_name = {"GE", 2};
-    struct csv_field component = is_graph ? graph_name : file->framework_name;
-    struct model *model = file->rank->model;
+    const struct ascend_counters *counters = is_graph ? &file->graph : &file->framework;
 
     if (file->rank->has_record || row->is_workspace)
         return;
-    ascend_counter_add(model, row, component, "allocated", row->allocated);
-    ascend_counter_add(model, row, component, "reserved", row->reserved);
-    ascend_counter_add(model, row, component, "active", ascend_bytes(table, cells, ACTIVE, 0));
+    ascend_total_add(row, counters->allocated, row->allocated);
+    ascend_total_add(row, counters->reserved, row->reserved);
+    ascend_total_add(row, counters->active, ascend_bytes(table, cells, ACTIVE, 0));
 }
 
 /* The row of a block; false when it has to be left out. */
@@ -220,7 +218,6 @@ static enum mt_result operator_next(void *state, struct ascend_row *row, bool *h
 
     *has_row = false;
     while (!*has_row) {
-        uint64_t allocation_ns;
         enum mt_result result;
 
         memset(row, 0, sizeof(*row));
@@ -229,10 +226,10 @@ static enum mt_result operator_next(void *state, struct ascend_row *row, bool *h
             return result;
         row->id = (uint64_t)(table - file->files.tables) << 40 | cells->line;
         row->place = place_of(file, csv_at(table, cells, DEVICE));
-        if (time_at(table, cells, ALLOCATION_TIME, &allocation_ns) == CSV_CELL_NUMBER)
-            *has_row = block_of(file, table, cells, row);
-        else
+        if (csv_is_missing(csv_at(table, cells, ALLOCATION_TIME)))
             *has_row = older_release_of(file, table, cells, row);
+        else
+            *has_row = block_of(file, table, cells, row);
     }
     return MT_OK;
 }
@@ -246,8 +243,10 @@ enum mt_result ascend_operator_csv(const struct ascend_rank *rank, struct ascend
     if (!file)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open operator_memory");
     file->rank = rank;
-    file->framework_name =
-        rank->is_mindspore ? (struct csv_field){"MindSpore", 9} : (struct csv_field){"PTA", 3};
+    ascend_counters_of(rank->model, &file->framework,
+                       rank->is_mindspore ? (struct csv_field){"MindSpore", 9}
+                                          : (struct csv_field){"PTA", 3});
+    ascend_counters_of(rank->model, &file->graph, (struct csv_field){"GE", 2});
     file->framework_pool = ascend_pool(rank->model, rank->is_mindspore ? "mindspore" : "pta");
     file->graph_pool = ascend_pool(rank->model, "ge");
     if (rank->workspace_count)

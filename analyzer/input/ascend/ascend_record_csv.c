@@ -23,6 +23,7 @@ static const struct csv_column columns[COLUMN_COUNT] = {
 struct record_csv {
     const struct ascend_rank *rank;
     struct ascend_files files;
+    struct ascend_counters components[ASCEND_COMPONENTS];
 };
 
 static void record_close(void *state)
@@ -58,6 +59,7 @@ static enum mt_result record_next(void *state, struct ascend_row *row, bool *has
     while (!*has_row) {
         enum mt_result result;
         struct csv_field component;
+        const struct ascend_counters *counters;
         uint64_t unit = file->rank->record_megabyte;
 
         memset(row, 0, sizeof(*row));
@@ -67,13 +69,11 @@ static enum mt_result record_next(void *state, struct ascend_row *row, bool *has
         component = component_of(table, cells);
         row->kind = ASCEND_COUNTERS;
         row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
-        ascend_counter_add(model, row, component, "reserved",
-                           ascend_bytes(table, cells, RESERVED, unit));
+        counters = ascend_counters_of(model, file->components, component);
+        ascend_total_add(row, counters->reserved, ascend_bytes(table, cells, RESERVED, unit));
         if (!is_component(component, "APP")) { /* the driver knows no more than that */
-            ascend_counter_add(model, row, component, "allocated",
-                               ascend_bytes(table, cells, ALLOCATED, unit));
-            ascend_counter_add(model, row, component, "active",
-                               ascend_bytes(table, cells, ACTIVE, unit));
+            ascend_total_add(row, counters->allocated, ascend_bytes(table, cells, ALLOCATED, unit));
+            ascend_total_add(row, counters->active, ascend_bytes(table, cells, ACTIVE, unit));
         }
         *has_row = row->counter_count > 0;
         if (!*has_row)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { fraction_digits_max = 18, exponent_max = 40 };
+enum { fraction_digits_max = 18, exponent_max = 40, safe_digits = 19 };
 
 struct decimal {
     uint64_t whole, fraction;
@@ -49,25 +49,30 @@ struct csv_field csv_trim(struct csv_field field)
     return field;
 }
 
-static bool is_missing(struct csv_field field)
+static inline bool is_digit(char character)
 {
+    return (unsigned char)(character - '0') < 10;
+}
+
+static inline bool is_missing(struct csv_field field)
+{
+    if (field.size_bytes && is_digit(*field.bytes))
+        return false;
     return !field.size_bytes ||
            (field.size_bytes == 3 && strncasecmp(field.bytes, "N/A", 3) == 0) ||
            (field.size_bytes == 4 &&
             (strncasecmp(field.bytes, "NULL", 4) == 0 || strncasecmp(field.bytes, "None", 4) == 0));
 }
 
-static bool is_digit(char character)
-{
-    return (unsigned char)(character - '0') < 10;
-}
-
 /* Digits at *bytes into *value; false when they are too many. */
-static bool read_whole(const char **bytes, const char *end, uint64_t *value)
+static inline bool read_whole(const char **bytes, const char *end, uint64_t *value)
 {
     const char *at = *bytes;
+    const char *safe_end = end - at > safe_digits ? at + safe_digits : end;
     uint64_t sum = 0;
 
+    for (; at < safe_end && is_digit(*at); at++)
+        sum = sum * 10 + (unsigned)(*at - '0');
     for (; at < end && is_digit(*at); at++) {
         unsigned digit = (unsigned)(*at - '0');
 
@@ -80,16 +85,18 @@ static bool read_whole(const char **bytes, const char *end, uint64_t *value)
     return true;
 }
 
-static void read_fraction(const char **bytes, const char *end, struct decimal *decimal)
+static inline void read_fraction(const char **bytes, const char *end, struct decimal *decimal)
 {
     const char *at = *bytes;
+    const char *kept_end = end - at > fraction_digits_max ? at + fraction_digits_max : end;
+    uint64_t fraction = 0;
 
-    for (; at < end && is_digit(*at); at++) {
-        if (decimal->digits == fraction_digits_max)
-            continue;
-        decimal->fraction = decimal->fraction * 10 + (unsigned)(*at - '0');
-        decimal->digits++;
-    }
+    for (; at < kept_end && is_digit(*at); at++)
+        fraction = fraction * 10 + (unsigned)(*at - '0');
+    decimal->fraction = fraction;
+    decimal->digits = (unsigned)(at - *bytes);
+    while (at < end && is_digit(*at))
+        at++;
     *bytes = at;
 }
 
@@ -170,6 +177,8 @@ static uint64_t scale_fraction(const struct decimal *decimal, uint64_t unit, uin
 
     if (!decimal->fraction)
         return 0;
+    if (unit == power)
+        return decimal->fraction;
     if (decimal->fraction <= (UINT64_MAX - half) / unit)
         return (decimal->fraction * unit + half) / power;
     return (uint64_t)(((unsigned __int128)decimal->fraction * unit + half) / power);
@@ -184,6 +193,11 @@ static enum csv_cell scale(const struct decimal *decimal, uint64_t unit, uint64_
         return CSV_CELL_TOO_LARGE;
     *value = decimal->whole * unit + low;
     return decimal->is_negative && *value ? CSV_CELL_NEGATIVE : CSV_CELL_NUMBER;
+}
+
+bool csv_is_missing(struct csv_field field)
+{
+    return is_missing(csv_trim(field));
 }
 
 enum csv_cell csv_time(struct csv_field field, uint64_t unit, uint64_t *value)

@@ -24,6 +24,9 @@ enum csv_cell {
 /* Spaces and tabs around it are taken off. */
 struct csv_field csv_trim(struct csv_field field);
 
+/* Empty, N/A or NULL. */
+bool csv_is_missing(struct csv_field field);
+
 /*
  * value = the number * unit: unit 1000 makes nanoseconds of microseconds. Digits below 1 are cut
  * off. Scientific notation is CSV_CELL_ROUNDED. *value is written for NUMBER and NEGATIVE.
