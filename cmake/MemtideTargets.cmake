@@ -25,9 +25,9 @@ endfunction()
 # mt_add_fuzz_target(name SOURCES source... LIBRARIES library... CORPUS folder)
 #
 # The source defines LLVMFuzzerTestOneInput. With MT_FUZZ (clang) libFuzzer drives it for
-# MT_FUZZ_SECONDS from MT_FUZZ_SEED. In any other build tests/fuzz/replay.c feeds it the corpus, whole and damaged, so
-# that what was found once stays found. Both are tests called fuzz.<name>, labelled "fuzz"; the target
-# "fuzzers" builds them.
+# MT_FUZZ_SECONDS from MT_FUZZ_SEED. In any other build tests/fuzz/replay.c feeds it the corpus, whole
+# and damaged, so that what was found once stays found. Both are tests called fuzz.<name>, labelled
+# "fuzz"; the target "fuzzers" builds them.
 function(mt_add_fuzz_target name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "CORPUS" "SOURCES;LIBRARIES")
   add_executable(${name} ${arg_SOURCES})
@@ -37,7 +37,8 @@ function(mt_add_fuzz_target name)
     file(MAKE_DIRECTORY ${found_folder})
     target_link_options(${name} PRIVATE -fsanitize=fuzzer)
     add_test(NAME fuzz.${name} COMMAND ${name}
-      -max_total_time=${MT_FUZZ_SECONDS} -seed=${MT_FUZZ_SEED} -timeout=10 -rss_limit_mb=2048 -verbosity=0
+      -max_total_time=${MT_FUZZ_SECONDS} -seed=${MT_FUZZ_SEED} -timeout=10 -rss_limit_mb=2048
+      -verbosity=0
       -artifact_prefix=${found_folder}/ ${found_folder} ${arg_CORPUS})
   else()
     target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay.c)
