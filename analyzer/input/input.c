@@ -20,6 +20,7 @@ static const struct input_kind *const kinds[] = {
     &input_snapshot,
     &input_memscope,
     &input_chrome,
+    &input_heaptrack,
     &input_ascend,
 };
 
