@@ -89,7 +89,7 @@ static bool read_step(const char *piece, const char *piece_end, const char *at,
             CSV_CELL_NUMBER)
         return false;
     step->end_ns = step->begin_ns + duration_ns;
-    return true;
+    return step->end_ns >= step->begin_ns;
 }
 
 /* Words with less than object_bytes_max behind them are left for the next piece. */
@@ -202,7 +202,7 @@ enum mt_result ascend_steps_from_kernels(const char *path, struct ascend_steps *
                 CSV_CELL_NUMBER)
             continue;
         kernel.end_ns = kernel.begin_ns + duration_ns;
-        if (!kernel_add(steps, kernel))
+        if (kernel.end_ns >= kernel.begin_ns && !kernel_add(steps, kernel))
             result = mt_error_set(error, MT_NO_MEMORY, "%s: too many steps", path);
     }
     csv_reader_release(&reader);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any bytes as a file of an Ascend profile: times never go back, and reading comes to an end. */
+#define _GNU_SOURCE /* memfd_create */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "input_kinds.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { batch_events = 64 };
+
+static void walk(void *state)
+{
+    struct event events[batch_events];
+    size_t count = 1;
+    uint64_t last_ns = 0;
+    uint16_t process = 0;
+
+    while (count && input_ascend.next(state, events, batch_events, &count, NULL) == MT_OK) {
+        for (size_t i = 0; i < count; i++) {
+            if (events[i].process == process && events[i].time_ns < last_ns)
+                abort();
+            last_ns = events[i].time_ns;
+            process = events[i].process;
+        }
+    }
+    input_ascend.close(state);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    int descriptor = memfd_create("profile", MFD_CLOEXEC);
+    char path[64];
+    struct model *model;
+    void *state;
+
+    if (descriptor < 0 || write(descriptor, data, size) != (ssize_t)size ||
+        model_create(&model, NULL) != MT_OK)
+        abort();
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+    if (input_ascend.recognises(path) && input_ascend.open(path, model, &state, NULL) == MT_OK)
+        walk(state);
+    model_destroy(model);
+    close(descriptor);
+    return 0;
+}
