@@ -40,6 +40,8 @@ const char *label_process(const struct question *question, struct report *report
 {
     const struct model_process *row = model_process_at(tally_model(question->tally), process);
 
+    if (row->rank >= 0 && !row->executable && !row->process_id)
+        return report_text(report, "rank %" PRId32, row->rank);
     return report_text(report, "%s %" PRIu64,
                        base_name(model_text_at(question->model, row->executable)), row->process_id);
 }
