@@ -389,6 +389,36 @@ static void a_single_file_is_known_by_its_header(void **state)
     temporary_folder_remove(folder);
 }
 
+/* Step events lie across the pieces in which the file is read. */
+static void steps_are_found_anywhere_in_a_large_trace(void **state)
+{
+    enum { step_count = 60, padding = 40000 };
+    static const char row[] = OLD_HEADER "a,1,5.0,,,,,,,NPU:0\n";
+    static struct outcome outcome;
+    static char text[step_count * (padding + 256)];
+    char *folder = temporary_folder_create();
+    size_t length = 0;
+    unsigned found = 0;
+
+    (void)state;
+    for (unsigned i = 1; i <= step_count; i++) {
+        length += (size_t)sprintf(text + length,
+                                  "{\"ph\": \"X\", \"name\": \"ProfilerStep#%u\", \"ts\": "
+                                  "\"%u.000\", \"dur\": 9.5, \"args\": {}},",
+                                  i, i * 10);
+        memset(text + length, ' ', padding + i);
+        length += padding + i;
+    }
+    free(temporary_file_write(folder, "operator_memory.csv", row, strlen(row)));
+    free(temporary_file_write(folder, "trace_view.json", text, length));
+    read_path(&outcome, folder);
+    for (const char *at = outcome.events; (at = strchr(at, '[')); at++)
+        found++;
+    assert_int_equal(found, step_count);
+    assert_non_null(strstr(outcome.events, "[60@595000 ]60@604500 "));
+    temporary_folder_remove(folder);
+}
+
 static void make_rank(const char *folder, const char *name, const char *info_name, const char *info,
                       const char *row)
 {
@@ -438,11 +468,12 @@ static void ranks_are_processes_and_no_devices(void **state)
 
 int main(void)
 {
-    enum { oddity_count = sizeof(oddities) / sizeof(oddities[0]), others = 3 };
+    enum { oddity_count = sizeof(oddities) / sizeof(oddities[0]), others = 4 };
     struct CMUnitTest tests[oddity_count + others] = {
         cmocka_unit_test(says_why_a_file_cannot_be_read),
         cmocka_unit_test(a_single_file_is_known_by_its_header),
         cmocka_unit_test(ranks_are_processes_and_no_devices),
+        cmocka_unit_test(steps_are_found_anywhere_in_a_large_trace),
     };
 
     for (size_t i = 0; i < oddity_count; i++)

@@ -60,6 +60,7 @@ static const struct number_case sizes[] = {
     {"-0.0009765625", 1 << 20, CSV_CELL_NEGATIVE, 1024},
     {"-4.5", 1024, CSV_CELL_NEGATIVE, 4608},
     {"-0.0", 1024, CSV_CELL_NUMBER, 0},
+    {"7.2", 0, CSV_CELL_NUMBER, 7},
     {"1e999", 1, CSV_CELL_TOO_LARGE, 0},
     {"1e", 1, CSV_CELL_BAD, 0},
     {"N/A", 1024, CSV_CELL_MISSING, 0},

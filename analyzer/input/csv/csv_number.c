@@ -187,8 +187,11 @@ static uint64_t scale_fraction(const struct decimal *decimal, uint64_t unit, uin
 static enum csv_cell scale(const struct decimal *decimal, uint64_t unit, uint64_t half,
                            uint64_t *value)
 {
-    uint64_t low = scale_fraction(decimal, unit, half);
+    uint64_t low;
 
+    if (!unit)
+        unit = 1;
+    low = scale_fraction(decimal, unit, half);
     if (decimal->whole > (UINT64_MAX - low) / unit)
         return CSV_CELL_TOO_LARGE;
     *value = decimal->whole * unit + low;

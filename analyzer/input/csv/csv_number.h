@@ -29,7 +29,8 @@ bool csv_is_missing(struct csv_field field);
 
 /*
  * value = the number * unit: unit 1000 makes nanoseconds of microseconds. Digits below 1 are cut
- * off. Scientific notation is CSV_CELL_ROUNDED. *value is written for NUMBER and NEGATIVE.
+ * off. Unit 0, where the header names none, counts as 1. Scientific notation is CSV_CELL_ROUNDED.
+ * *value is written for NUMBER and NEGATIVE.
  */
 enum csv_cell csv_time(struct csv_field field, uint64_t unit, uint64_t *value);
 
