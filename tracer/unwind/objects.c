@@ -75,33 +75,29 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-static void take_list(struct objects *objects)
+/*
+ * Within a callback of dl_iterate_phdr, so that the loader's lock, which one thread can hold twice,
+ * keeps others out until the new list is in use.
+ */
+static int take_list(struct dl_phdr_info *info, size_t size, void *data)
 {
+    struct objects *objects = data;
     struct object_list *list = &objects->lists[(objects->number + 1) % 2];
 
+    (void)info;
+    (void)size;
     __atomic_thread_fence(__ATOMIC_RELEASE);
     __atomic_store_n(&list->count, 0, __ATOMIC_RELAXED);
     objects->left_out_count = 0;
     dl_iterate_phdr(note_object, objects);
     __atomic_store_n(&objects->number, objects->number + 1, __ATOMIC_RELEASE);
+    return 1;
 }
 
-/* Whoever comes while another is at it leaves the work to him. */
 void objects_refresh(struct objects *objects)
 {
-    uint32_t asked = __atomic_add_fetch(&objects->pending, 1, __ATOMIC_ACQ_REL);
-
-    if (objects->find) {
-        objects->pending = 0;
-        return;
-    }
-    if (asked != 1)
-        return;
-    do {
-        asked = __atomic_load_n(&objects->pending, __ATOMIC_ACQUIRE);
-        take_list(objects);
-    } while (!__atomic_compare_exchange_n(&objects->pending, &asked, 0, false, __ATOMIC_ACQ_REL,
-                                          __ATOMIC_ACQUIRE));
+    if (!objects->find)
+        dl_iterate_phdr(take_list, objects);
 }
 
 static bool find_in_list(const struct object_list *list, uint64_t pc, struct object *found)

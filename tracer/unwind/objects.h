@@ -31,7 +31,6 @@ struct objects {
     int (*find)(void *pc, void *result); /* _dl_find_object, or NULL */
     struct object_list lists[2];
     uint64_t number;         /* lists[number % 2] is read */
-    uint32_t pending;        /* refreshes asked for */
     uint64_t left_out_count; /* objects beyond OBJECT_MAX */
 };
 

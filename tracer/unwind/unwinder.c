@@ -41,6 +41,26 @@ static READS_STACK uint64_t word_at(uint64_t address)
 
 /* --- rows ------------------------------------------------------------------------------- */
 
+static READS_STACK bool code_follows_call(uint64_t pc)
+{
+    uint8_t code[CALL_BYTES];
+
+    if (!memory_is_readable(pc - CALL_BYTES) || !memory_is_readable(pc - 1))
+        return false;
+    for (uint64_t i = 0; i < CALL_BYTES; i++)
+        code[i] = *(const uint8_t *)(uintptr_t)(pc - CALL_BYTES + i);
+    return follows_call(code);
+}
+
+/*
+ * A return address where a function starts, and no call in front of it: makecontext puts one below
+ * the first function of a context.
+ */
+static bool starts_context(const struct cfi_section *section, uint64_t pc)
+{
+    return cfi_rule_at(section, &ROW_REGISTERS, pc).kind != RULE_ABSENT && !code_follows_call(pc);
+}
+
 /* Outside of any object, or the full rule. Source of all rows; about a microsecond. */
 static struct unwind_rule rule_at(struct unwinder *unwinder, uint64_t pc)
 {
@@ -51,6 +71,8 @@ static struct unwind_rule rule_at(struct unwinder *unwinder, uint64_t pc)
         return rule;
     __atomic_fetch_add(&unwinder->compiled_count, 1, __ATOMIC_RELAXED);
     rule = cfi_rule_at(&section, &ROW_REGISTERS, pc);
+    if (rule.kind == RULE_ABSENT && starts_context(&section, pc + 1))
+        rule.kind = RULE_END;
     if (is_signal_trampoline(pc) || is_signal_trampoline(pc + 1))
         rule.kind = RULE_SIGNAL;
     return rule;
@@ -180,21 +202,14 @@ static READS_STACK bool follow_signal(struct walk *walk)
     return true;
 }
 
-static READS_STACK bool is_return_address(struct walk *walk, uint64_t address)
+static bool is_return_address(struct walk *walk, uint64_t address)
 {
     struct cfi_section section;
-    uint8_t code[CALL_BYTES];
-    uint64_t start = address - CALL_BYTES;
 
     address &= ROW_PC_MASK;
-    if (address >> ROW_PC_BITS || address < CALL_BYTES ||
-        !objects_find(&walk->unwinder->objects, address - 1, &section) ||
-        start < (uintptr_t)section.low || !memory_is_readable(start) ||
-        !memory_is_readable(address - 1))
-        return false;
-    for (int i = 0; i < CALL_BYTES; i++)
-        code[i] = ((const uint8_t *)(uintptr_t)start)[i];
-    return follows_call(code);
+    return address >> ROW_PC_BITS == 0 && address > CALL_BYTES &&
+           objects_find(&walk->unwinder->objects, address - 1, &section) &&
+           address - CALL_BYTES >= (uintptr_t)section.low && code_follows_call(address);
 }
 
 /*
