@@ -114,7 +114,7 @@ static size_t key_columns_end(const struct csv_sorted *sorted, const struct csv_
     int16_t key = table->columns[sorted->key_column].column;
     int16_t fallback = table->columns[sorted->fallback_key_column].column;
 
-    return (size_t)((key > fallback ? key : fallback) + 1);
+    return (size_t)(key > fallback ? key : fallback) + 1;
 }
 
 typedef enum mt_result row_visitor(struct csv_sorted *sorted, uint32_t index,
