@@ -21,6 +21,7 @@ static const struct input_kind *const kinds[] = {
     &input_memscope,
     &input_chrome,
     &input_heaptrack,
+    &input_jemalloc,
     &input_ascend,
 };
 
