@@ -104,8 +104,8 @@ static void read_metadata(struct model *model, const char *folder, struct ascend
     const char *path[] = {"distributed_args", "rank", NULL};
     yajl_val tree = parse_file(model, folder, "profiler_metadata.json");
 
-    if (tree && info->rank < 0)
-        info->rank = number_of(yajl_tree_get(tree, path, yajl_t_any));
+    if (tree)
+        info->metadata_rank = number_of(yajl_tree_get(tree, path, yajl_t_any));
     if (tree)
         yajl_tree_free(tree);
 }
@@ -115,7 +115,7 @@ void ascend_info_read(struct model *model, const char *folder, struct ascend_inf
     DIR *listing = opendir(folder);
     const struct dirent *entry;
 
-    *info = (struct ascend_info){.rank = -1};
+    *info = (struct ascend_info){.rank = -1, .metadata_rank = -1};
     while (listing && (entry = readdir(listing))) {
         size_t length = strlen(entry->d_name);
 

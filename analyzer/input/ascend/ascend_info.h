@@ -11,7 +11,8 @@
 #include "model.h"
 
 struct ascend_info {
-    int32_t rank; /* -1: not known */
+    int32_t rank;          /* -1: not known */
+    int32_t metadata_rank; /* of profiler_metadata.json, which is trusted less */
     bool is_mindspore;
     char software[128]; /* "torch_npu 2.7.1, CANN 8.3.RC1"; "" */
 };

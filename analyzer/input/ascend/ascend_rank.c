@@ -242,6 +242,7 @@ static void describe(struct ascend_rank_files *rank, const struct ascend_found *
         ascend_info_read(model, found->folder, &inner);
         info.rank = inner.rank;
     }
+    rank->last_rank = info.metadata_rank;
     rank->facts.is_mindspore = info.is_mindspore || strstr(found->root, "_ascend_ms");
     rank->process = (struct model_process){
         .process_id = process_id_of(found->root),
@@ -290,6 +291,8 @@ enum mt_result ascend_rank_open(struct ascend_rank_files *rank, struct model *mo
     result = open_csv(rank, found, error);
     if (result == MT_OK && !rank->stream_count && found->files[ASCEND_DATABASE].count)
         result = open_database(rank, found->files[ASCEND_DATABASE].paths[0], error);
+    if (rank->process.rank < 0)
+        rank->process.rank = rank->last_rank;
     if (result == MT_OK && rank->stream_count)
         result = open_steps(rank, found, error);
     return result;

@@ -15,7 +15,8 @@ struct ascend_rank_files {
     struct ascend_stream streams[ASCEND_STREAMS_MAX];
     size_t stream_count;
     uint64_t first_ns, last_ns;
-    bool is_plan; /* of static graphs: numbers of nodes instead of times */
+    int32_t last_rank; /* when nothing better tells the rank; -1: not known */
+    bool is_plan;      /* of static graphs: numbers of nodes instead of times */
     struct model_process process;
     /* Files that could not be read are left out. */
     enum mt_result first_bad_result;
