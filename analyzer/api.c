@@ -105,6 +105,11 @@ uint64_t mt_trace_lost_count(const struct mt_trace *trace)
     return sum;
 }
 
+bool mt_trace_is_complete(const struct mt_trace *trace)
+{
+    return !model_is_incomplete(trace->model) && mt_trace_lost_count(trace) == 0;
+}
+
 uint64_t mt_trace_event_count(const struct mt_trace *trace)
 {
     return tally_counts_of(trace->tally)->events;

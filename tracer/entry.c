@@ -66,8 +66,10 @@ __attribute__((constructor)) static void on_load(void)
         return;
     if (!config->traces_children)
         leave_children_alone();
-    if (config->records_host && recording_start())
+    if (config->records_host && recording_start()) {
+        modules_record_changes(); /* before a child may be forked that knows them from us */
         recording_start_drain_thread();
+    }
     modules_prepare_for_forks();
 }
 

@@ -82,7 +82,7 @@ static int ask_and_write(struct mt_trace *trace, const char *question, const cha
         return code;
     if (is_judged && outcome == MT_OUTCOME_FOUND)
         return EXIT_FOUND;
-    if (mt_trace_lost_count(trace))
+    if (!mt_trace_is_complete(trace))
         return EXIT_INPUT;
     return is_judged ? (int)exit_code_of_outcome(outcome) : EXIT_FINE;
 }

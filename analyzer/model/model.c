@@ -38,6 +38,7 @@ struct model {
     struct table texts, pools, places, sites, threads, processes, modules, notes;
     struct hash_index text_index, pool_index, place_index, site_index, thread_index, note_index;
     const char *failure; /* what there was no room for; NULL while all is well */
+    bool is_incomplete;
 };
 
 static uint32_t fail(struct model *model, const char *what)
@@ -294,6 +295,16 @@ void model_note(struct model *model, uint64_t count, const char *format, ...)
     if (length < 0)
         return;
     note_count(model, model_text(model, sentence, strlen(sentence)), count);
+}
+
+void model_set_incomplete(struct model *model)
+{
+    model->is_incomplete = true;
+}
+
+bool model_is_incomplete(const struct model *model)
+{
+    return model->is_incomplete;
 }
 
 enum mt_result model_status(const struct model *model, struct mt_error *error)

@@ -80,6 +80,10 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void model_note(struct model *model, uint64_t count, const char *format, ...);
 
+/* Something that was recorded cannot be read any more; a note says what. */
+void model_set_incomplete(struct model *model);
+bool model_is_incomplete(const struct model *model);
+
 enum mt_result model_status(const struct model *model, struct mt_error *error);
 
 size_t model_text_count(const struct model *model);

@@ -18,6 +18,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "memtide/error.h"
@@ -60,6 +61,8 @@ enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_t
                              struct mt_error *error);
 void mt_trace_close(struct mt_trace *trace);
 
+/* False: events were lost while recording, or something recorded cannot be read any more. */
+bool mt_trace_is_complete(const struct mt_trace *trace);
 /* Events that are known to be missing. Not 0 means that sums may be too small. */
 uint64_t mt_trace_lost_count(const struct mt_trace *trace);
 uint64_t mt_trace_event_count(const struct mt_trace *trace);

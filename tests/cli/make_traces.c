@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "trace_builder.h"
 
@@ -148,6 +149,24 @@ static void make_newer(const char *name)
     end(b, folder_of(name));
 }
 
+/* Two chunks, of which a copy that broke off lacks half of the second. */
+static void make_cut(const char *name)
+{
+    struct trace_builder *b = begin(1000);
+    const char *path;
+    size_t whole_bytes;
+
+    host_alloc(b, 2 * ms, 0x7f0000001000, 4096, 0x110);
+    trace_builder_drain(b, 0);
+    host_alloc(b, 3 * ms, 0x7f0000002000, 100, 0x220);
+    trace_builder_drain(b, 0);
+    trace_builder_bytes(b, &whole_bytes);
+    path = trace_builder_write(b, folder_of(name));
+    if (truncate(path, (off_t)whole_bytes - 40) != 0)
+        exit(1);
+    trace_builder_destroy(b);
+}
+
 static void make_two(const char *name)
 {
     for (uint32_t i = 0; i < 2; i++) {
@@ -173,6 +192,7 @@ int main(void)
     make_window("window");
     make_lost("lost");
     make_newer("newer");
+    make_cut("cut");
     folder_of("empty");
     make_text("text");
     make_two("two");

@@ -335,9 +335,11 @@ static enum mt_result scan_file(struct mtt_file *file, struct model *model, stru
     if (!scan_chunks(&scan))
         return mt_error_set(error, MT_NO_MEMORY, "%s: no memory for the list of chunks",
                             file->path);
-    if (scan.damaged_bytes)
+    if (scan.damaged_bytes) {
         model_note(model, scan.damaged_bytes, "%s: bytes passed over, damaged or cut short",
                    file->path);
+        model_set_incomplete(model);
+    }
     if (scan.unknown_chunks)
         model_note(model, scan.unknown_chunks, "%s: chunks of an unknown kind passed over",
                    file->path);
@@ -401,8 +403,10 @@ static enum mt_result find_slots(struct mtt_file *file, struct model *model, str
             break;
         offset_bytes += slot_bytes;
     }
-    if (bad_count)
+    if (bad_count) {
         model_note(model, bad_count, "%s: rings that cannot be read", file->path);
+        model_set_incomplete(model);
+    }
     return MT_OK;
 }
 

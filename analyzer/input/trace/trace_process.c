@@ -98,9 +98,11 @@ static bool follows(struct trace_process *process, const struct trace_stream *st
 {
     uint64_t begin = chunk->header.begin_position;
 
-    if (begin > stream->position)
+    if (begin > stream->position) {
         model_note(process->context.model, begin - stream->position,
                    "%s: words of the recording are missing between chunks", process->file.path);
+        model_set_incomplete(process->context.model);
+    }
     if (begin < stream->position)
         model_note(process->context.model, chunk->header.event_count,
                    "%s: events of chunks that repeat others were left out", process->file.path);
@@ -154,9 +156,11 @@ static enum mt_result begin_ring(struct trace_process *process, struct trace_str
     if (!slot || slot->head <= stream->position)
         return MT_OK;
     begin = slot->tail > stream->position ? slot->tail : stream->position;
-    if (slot->tail > stream->position)
+    if (slot->tail > stream->position) {
         model_note(process->context.model, slot->tail - stream->position,
                    "%s: words of the recording are missing before the rings", process->file.path);
+        model_set_incomplete(process->context.model);
+    }
     if (begin == slot->head)
         return MT_OK;
     stream->ring = malloc(sizeof(*stream->ring));
@@ -496,9 +500,11 @@ void trace_process_summarize(struct trace_process *process)
     if (context->unknown_columns)
         model_note(context->model, context->unknown_columns,
                    "%s: columns of a newer version were passed over", path);
-    if (context->malformed_words)
+    if (context->malformed_words) {
+        model_set_incomplete(context->model);
         model_note(context->model, context->malformed_words,
                    "%s: words of the rings are no record and were passed over", path);
+    }
 }
 
 void trace_process_close(struct trace_process *process)
