@@ -466,14 +466,44 @@ static void ranks_are_processes_and_no_devices(void **state)
     temporary_folder_remove(folder);
 }
 
+static void a_rank_may_be_known_from_its_folder_only(void **state)
+{
+    static const struct {
+        const char *folder, *info_name, *info;
+        int32_t rank;
+    } ranks[] = {
+        {"rank2_start5_stop9", "other.json", "{}", 2},
+        {"rank-4_20250109144402123_ascend_ms", "profiler_info.json", "{\"ms_version\": \"2.6\"}",
+         4},
+        {"rank_3", "profiler_metadata.json", "{\"distributed_args\": {\"rank\": 6}}", 6},
+        {"rank_3", "profiler_info_5.json", "{ damaged", 5},
+        {"ranks", "other.json", "{}", -1},
+    };
+    static struct outcome outcome;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ranks) / sizeof(ranks[0]); i++) {
+        char *folder = temporary_folder_create();
+
+        make_rank(folder, ranks[i].folder, ranks[i].info_name, ranks[i].info,
+                  "a,1,5.0,,,,,,,NPU:0\n");
+        read_path(&outcome, folder);
+        assert_int_equal(outcome.result, MT_OK);
+        assert_int_equal(outcome.ranks[0], ranks[i].rank);
+        remove_rank(folder, ranks[i].folder);
+        temporary_folder_remove(folder);
+    }
+}
+
 int main(void)
 {
-    enum { oddity_count = sizeof(oddities) / sizeof(oddities[0]), others = 4 };
+    enum { oddity_count = sizeof(oddities) / sizeof(oddities[0]), others = 5 };
     struct CMUnitTest tests[oddity_count + others] = {
         cmocka_unit_test(says_why_a_file_cannot_be_read),
         cmocka_unit_test(a_single_file_is_known_by_its_header),
         cmocka_unit_test(ranks_are_processes_and_no_devices),
         cmocka_unit_test(steps_are_found_anywhere_in_a_large_trace),
+        cmocka_unit_test(a_rank_may_be_known_from_its_folder_only),
     };
 
     for (size_t i = 0; i < oddity_count; i++)
