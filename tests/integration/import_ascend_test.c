@@ -509,6 +509,43 @@ static void the_largest_blocks_at_the_peak_are_known_by_row(void **state)
     }
 }
 
+/* --- repeats of one program ----------------------------------------------------------------- */
+
+static const struct usage *usage_of(const struct recording *r, const char *name)
+{
+    for (size_t i = 0; i < tally_usage_count(r->tally); i++)
+        if (strcmp(model_text_at(r->model, tally_usage_at(r->tally, i)->id), name) == 0)
+            return tally_usage_at(r->tally, i);
+    fail_msg("%s: no operator %s", r->path, name);
+    return NULL;
+}
+
+/* Text or database, this rank or that one: the same program allocates the same. */
+static void repeats_differ_in_no_operator(void **state)
+{
+    static const char *const repeats[] = {TEXT_2501 "/rank0_ascend_pt",
+                                          TEXT_2501 "/rank1_ascend_pt", DB_2501};
+    struct recording first = open_recording(repeats[0]);
+
+    (void)state;
+    assert_true(tally_usage_count(first.tally) > 50);
+    for (size_t k = 1; k < sizeof(repeats) / sizeof(repeats[0]); k++) {
+        struct recording r = open_recording(repeats[k]);
+
+        assert_int_equal(tally_usage_count(r.tally), tally_usage_count(first.tally));
+        for (size_t i = 0; i < tally_usage_count(r.tally); i++) {
+            const struct usage *there = tally_usage_at(r.tally, i);
+            const struct usage *here = usage_of(&first, model_text_at(r.model, there->id));
+
+            assert_int_equal(there->alloc_bytes, here->alloc_bytes);
+            assert_int_equal(there->alloc_count, here->alloc_count);
+            assert_int_equal(there->live_bytes, here->live_bytes);
+        }
+        close_recording(&r);
+    }
+    close_recording(&first);
+}
+
 /* --- the plan of a static graph ------------------------------------------------------------- */
 
 struct curve {
@@ -562,6 +599,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_comes_out_to_the_byte),
         cmocka_unit_test(the_largest_blocks_at_the_peak_are_known_by_row),
+        cmocka_unit_test(repeats_differ_in_no_operator),
         cmocka_unit_test(the_curve_of_a_static_graph_is_that_of_other_viewers),
     };
 
