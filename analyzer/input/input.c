@@ -15,6 +15,7 @@
 #include "input_kinds.h"
 
 /* The first that recognises a path reads it. */
+// clang-format off
 static const struct input_kind *const kinds[] = {
     &input_trace,
     &input_snapshot,
@@ -24,6 +25,7 @@ static const struct input_kind *const kinds[] = {
     &input_jemalloc,
     &input_ascend,
 };
+// clang-format on
 
 struct input {
     const struct input_kind *kind;
