@@ -163,10 +163,13 @@ bool thread_attach(struct thread_state *thread)
     way = slow_begin(thread);
     thread_id = (uint32_t)syscall(SYS_gettid);
     thread->generation = UINT64_MAX;
-    if (recording_start())
+    if (recording_start()) {
         ring = drain_ring_take(thread_id);
-    if (ring)
-        thread_take_ring(thread, ring, thread_id);
+        if (ring)
+            thread_take_ring(thread, ring, thread_id);
+        else
+            recording_count_lost(MT_LOST_MEMORY, 1);
+    }
     if (ring && ring->header->stream == 0)
         image_introduce();
     slow_end(thread, way);
