@@ -61,19 +61,28 @@ static bool starts_context(const struct cfi_section *section, uint64_t pc)
     return cfi_rule_at(section, &ROW_REGISTERS, pc).kind != RULE_ABSENT && !code_follows_call(pc);
 }
 
+/* Rows of the C library or not, and in an object or not: emulators have a page of their own. */
+static READS_STACK bool ends_handler(uint64_t pc)
+{
+    return TRAMPOLINE_BYTES && memory_is_readable(pc) &&
+           memory_is_readable(pc + TRAMPOLINE_BYTES - 1) && is_signal_trampoline(pc);
+}
+
 /* Outside of any object, or the full rule. Source of all rows; about a microsecond. */
 static struct unwind_rule rule_at(struct unwinder *unwinder, uint64_t pc)
 {
     struct unwind_rule rule = {.kind = RULE_OUTSIDE};
     struct cfi_section section;
 
-    if (pc >> ROW_PC_BITS || !objects_find(&unwinder->objects, pc, &section))
+    if (pc >> ROW_PC_BITS)
         return rule;
-    __atomic_fetch_add(&unwinder->compiled_count, 1, __ATOMIC_RELAXED);
-    rule = cfi_rule_at(&section, &ROW_REGISTERS, pc);
-    if (rule.kind == RULE_ABSENT && starts_context(&section, pc + 1))
-        rule.kind = RULE_END;
-    if (is_signal_trampoline(pc) || is_signal_trampoline(pc + 1))
+    if (objects_find(&unwinder->objects, pc, &section)) {
+        __atomic_fetch_add(&unwinder->compiled_count, 1, __ATOMIC_RELAXED);
+        rule = cfi_rule_at(&section, &ROW_REGISTERS, pc);
+        if (rule.kind == RULE_ABSENT && starts_context(&section, pc + 1))
+            rule.kind = RULE_END;
+    }
+    if (ends_handler(pc) || ends_handler(pc + 1))
         rule.kind = RULE_SIGNAL;
     return rule;
 }
@@ -192,9 +201,7 @@ static READS_STACK bool follow_signal(struct walk *walk)
     walk->fp = word_at(frame + SIGNAL_FP);
     walk->pc = word_at(frame + SIGNAL_PC);
     walk->sp = word_at(frame + SIGNAL_SP);
-#ifdef __aarch64__
-    walk->link = word_at(frame + SIGNAL_LR) & ROW_PC_MASK;
-#endif
+    walk->link = SIGNAL_LR ? word_at(frame + SIGNAL_LR) & ROW_PC_MASK : 0;
     walk->is_interrupted = true;
     walk->memory = stack_memory_around(&walk->thread->stack, walk->sp);
     if (!stack_memory_reach(&walk->memory, walk->sp & ~UINT64_C(7)))

@@ -128,7 +128,6 @@ static NOINLINE void frame_variable(int left, struct outcome *outcome);
 static NOINLINE void frame_aligned(int left, struct outcome *outcome);
 static NOINLINE void frame_large(int left, struct outcome *outcome);
 static NOINLINE void frame_huge(int left, struct outcome *outcome);
-static NOINLINE void frame_pointer(int left, struct outcome *outcome);
 
 static unsigned frame_seed;
 
@@ -140,13 +139,13 @@ static unsigned next_seed(void)
 
 static void go_on(int left, struct outcome *outcome)
 {
-    static void (*const frames[])(int, struct outcome *) = {
-        frame_plain, frame_variable, frame_aligned, frame_large, frame_huge, frame_pointer};
+    static void (*const frames[])(int, struct outcome *) = {frame_plain, frame_variable,
+                                                            frame_aligned, frame_large, frame_huge};
 
     if (left == 0)
         capture(outcome);
     else
-        frames[next_seed() % 6](left - 1, outcome);
+        frames[next_seed() % 5](left - 1, outcome);
     KEEP();
 }
 
@@ -189,13 +188,6 @@ static NOINLINE void frame_huge(int left, struct outcome *outcome)
     room[left] = 1;
     go_on(left, outcome);
     (void)room[0];
-}
-
-static __attribute__((noinline, optimize("no-omit-frame-pointer"))) void
-frame_pointer(int left, struct outcome *outcome)
-{
-    go_on(left, outcome);
-    KEEP();
 }
 
 static void frames_of_all_kinds_are_walked(void **state)
@@ -547,6 +539,7 @@ void bare_that_lies(void (*callback)(void *), void *data);
 
 #ifdef __x86_64__
 __asm__(".text\n"
+        ".globl bare_with_record, bare_without_record, bare_that_lies\n"
         "bare_with_record:\n"
         "    push %rbp\n    mov %rsp, %rbp\n    push $0\n    push $0\n    mov %rdi, %rax\n"
         "    mov %rsi, %rdi\n    call *%rax\n    leave\n    ret\n"
@@ -561,6 +554,7 @@ static const uint8_t made_code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf8,
                                     0x48, 0x89, 0xf7, 0xff, 0xd0, 0x5d, 0xc3};
 #else
 __asm__(".text\n"
+        ".globl bare_with_record, bare_without_record, bare_that_lies\n"
         "bare_with_record:\n"
         "    stp x29, x30, [sp, #-32]!\n    mov x29, sp\n    mov x2, x0\n    mov x0, x1\n"
         "    blr x2\n    ldp x29, x30, [sp], #32\n    ret\n"
@@ -577,8 +571,7 @@ static const uint32_t made_code[] = {0xa9bf7bfd, 0x910003fd, 0xaa0003e2, 0xaa010
 
 static uint64_t called_from; /* the return address of the function under test */
 
-static __attribute__((noinline, optimize("no-omit-frame-pointer"))) void
-call_bare(void (*bare)(void (*)(void *), void *), struct outcome *outcome)
+static NOINLINE void call_bare(void (*bare)(void (*)(void *), void *), struct outcome *outcome)
 {
     called_from = (uint64_t)(uintptr_t)__builtin_return_address(0);
     bare(capture, outcome);
@@ -594,10 +587,14 @@ static void a_frame_record_stands_in_for_a_row(void **state)
     for (int i = 0; i < 3; i++) {
         call_bare(bare_with_record, &outcome);
         assert_true(outcome.stack.flags & UNWIND_GUESSED);
-        assert_true(outcome.stack.count > 3);
         assert_true(outcome.pcs[0] - (uintptr_t)bare_with_record < 40);
         assert_in_range(outcome.pcs[1], (uintptr_t)call_bare, (uintptr_t)call_bare + 200);
-        assert_int_equal(outcome.pcs[2], called_from);
+        if (RECORD_GIVES_SP) {
+            assert_true(outcome.stack.count > 3);
+            assert_int_equal(outcome.pcs[2], called_from);
+        } else if (outcome.stack.count == 2) { /* the next row may need the sp that is not known */
+            assert_true(outcome.stack.flags & UNWIND_NO_ROWS);
+        }
     }
     expect_no_mismatch();
 }

@@ -46,8 +46,9 @@ enum { SIGNAL_FP = 544, SIGNAL_LR = 552, SIGNAL_SP = 560, SIGNAL_PC = 568 };
 enum { RECORD_RETURN_ADDRESS = 8, RECORD_GIVES_SP = 0, RECORD_BYTES = 16 };
 
 #define ROW_REGISTERS cfi_registers_aarch64
-#define ROW_PC_MASK   ((UINT64_C(1) << 48) - 1) /* a signed return address has its signature above \
-                                                 */
+#define ROW_PC_MASK                                                                                \
+    ((UINT64_C(1) << 48) - 1) /* a signed return address has its signature above                   \
+                               */
 
 static inline enum row_kind row_kind(uint32_t row)
 {
@@ -159,6 +160,8 @@ static inline bool follows_call(const uint8_t *code)
 }
 
 /* mov x8, #139; svc #0: the kernel's own page ends a handler so, with rows or without. */
+enum { TRAMPOLINE_BYTES = 8 };
+
 static inline bool is_signal_trampoline(uint64_t pc)
 {
     uint32_t code[2];

@@ -38,7 +38,7 @@ enum {
 };
 
 /* struct rt_sigframe: where the kernel left the registers, from the sp of the trampoline. */
-enum { SIGNAL_FP = 120, SIGNAL_SP = 160, SIGNAL_PC = 168 };
+enum { SIGNAL_FP = 120, SIGNAL_LR = 0, SIGNAL_SP = 160, SIGNAL_PC = 168 };
 
 /* push %rbp; mov %rsp, %rbp */
 enum { RECORD_RETURN_ADDRESS = 8, RECORD_GIVES_SP = 1, RECORD_BYTES = 16 };
@@ -177,9 +177,12 @@ static inline bool follows_call(const uint8_t *code)
     return false;
 }
 
+/* The C library gives rows for its own. */
+enum { TRAMPOLINE_BYTES = 0 };
+
 static inline bool is_signal_trampoline(uint64_t pc)
 {
-    (void)pc; /* the C library gives rows for its own */
+    (void)pc;
     return false;
 }
 
