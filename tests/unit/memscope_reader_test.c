@@ -158,6 +158,7 @@ static void rows_that_make_no_sense_are_counted(void **state)
     (void)state;
     assert_int_equal(reading.result, MT_OK);
     assert_int_equal(trace_reading_note(&reading, "the first is line 5"), 2);
+    assert_true(model_is_incomplete(reading.model));
     assert_int_equal(ledger_of(tally, "pta", 0)->peak_bytes, 512 + 1024);
     tally_destroy(tally);
     trace_reading_release(&reading);

@@ -133,10 +133,12 @@ enum mt_result memscope_csv_read(const char *path, struct model *model, struct m
             take_row(&csv, rows);
     }
     csv_close(&csv);
-    if (csv.bad_count)
+    if (csv.bad_count) {
+        model_set_incomplete(model);
         model_note(model, csv.bad_count,
                    "rows of %s that make no sense, and were left out; the first is line %" PRIu64,
                    base_name(path), csv.bad_line);
+    }
     if (result != MT_OK)
         return mt_error_set(error, result, "%s: %s", path, why.message);
     return MT_OK;

@@ -125,8 +125,10 @@ static enum mt_result read_table(const char *path, sqlite3 *database, struct mod
         return mt_error_set(error, MT_CORRUPT, "%s: %s", path, sqlite3_errmsg(database));
     memscope_rows_begin_file(rows, 0);
     bad_count = take_rows(statement, rows, &status);
-    if (bad_count)
+    if (bad_count) {
+        model_set_incomplete(model);
         model_note(model, bad_count, "rows of %s that make no sense, and were left out", path);
+    }
     if (status != SQLITE_DONE)
         mt_error_set(error, MT_CORRUPT, "%s: %s", path, sqlite3_errmsg(database));
     sqlite3_finalize(statement);
