@@ -350,8 +350,8 @@ static void say_no_leak(struct report *report, const struct judged_list *list,
     if (judged < STEPS_NEEDED) {
         report_verdict(report, RANK_LEAKS,
                        "CANNOT SAY whether something leaks: %" PRIu32
-                       " judged steps, %d are needed; record %" PRIu32 " more.",
-                       judged, STEPS_NEEDED, STEPS_NEEDED - judged);
+                       " judged %s, %d are needed; record %" PRIu32 " more.",
+                       judged, judged == 1 ? "step" : "steps", STEPS_NEEDED, STEPS_NEEDED - judged);
         report_outcome(report, REPORT_NO_DATA);
         return;
     }
