@@ -16,9 +16,9 @@
 #ifndef MEMTIDE_ANALYZER_H
 #define MEMTIDE_ANALYZER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "memtide/error.h"
