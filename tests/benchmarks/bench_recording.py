@@ -108,8 +108,31 @@ class Program:
         return run(["heaptrack", "-o", os.path.join(folder, "peer")] + self.command,
                    self.environment, self.stdin)
 
-    def lttng(self, _folder):
-        return run(self.command, dict(self.environment, LD_PRELOAD=LTTNG), self.stdin)
+    def lttng(self, folder):
+        """LTTng's own wrapper of malloc, with thread and caller: no stacks, as ours here."""
+        home = dict(os.environ, LTTNG_HOME=folder)
+        for words in (["create", "bench", "--output", os.path.join(folder, "trace")],
+                      ["enable-event", "-u", "lttng_ust_libc:*"],
+                      ["add-context", "-u", "-t", "vtid", "-t", "ip"], ["start"]):
+            quietly(["lttng"] + words, home)
+        result = run(self.command, dict(self.environment, LD_PRELOAD=LTTNG), self.stdin)
+        quietly(["lttng", "destroy", "bench"], home)
+        return result
+
+
+def quietly(command, environment):
+    subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=True)
+
+
+def lttng_starts():
+    """The daemon serves all sessions of the user; it ends with the machine or by hand."""
+    if not shutil.which("lttng-sessiond"):
+        return False
+    subprocess.run(["lttng-sessiond", "--daemonize"], stdin=subprocess.DEVNULL,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    return subprocess.run(["lttng", "list"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def programs(work):
@@ -147,12 +170,16 @@ def programs(work):
 
 def peers():
     found = []
-    if shutil.which("heaptrack") and not QUICK:
-        found.append(("heaptrack", Program.heaptrack))
+    if QUICK:
+        return found
+    if shutil.which("heaptrack"):
+        found.append(("heaptrack (with stacks)", Program.heaptrack))
+    if lttng_starts():
+        found.append(("LTTng", Program.lttng))
     return found
 
 
-def measure(program, work):
+def measure(program, work, others):
     costs = {"memtide": ([], [])}
     own, sizes, events = [], [], 0
     for _ in range(ROUNDS):
@@ -167,7 +194,7 @@ def measure(program, work):
         if program.name.startswith("allocate"):
             own.append((int(out.split()[1]) - int(native_out.split()[1])) * threads_of(program) /
                        events)
-        for name, way in peers():
+        for name, way in others:
             folder = tempfile.mkdtemp(dir=work)
             wall, used, _ = way(program, folder)
             shutil.rmtree(folder)
@@ -198,8 +225,9 @@ def measure_fixed(work):
 def main():
     with tempfile.TemporaryDirectory() as work:
         measure_fixed(work)
+        others = peers()
         for program in programs(work):
-            measure(program, work)
+            measure(program, work, others)
 
 
 if __name__ == "__main__":
