@@ -119,167 +119,186 @@ static bool make_ready(void)
     return true;
 }
 
-/* The thread if this call is to be recorded, else NULL. Leave with host_leave. */
-static inline struct thread_state *host_enter(void)
+/* A call on its way through: who makes it, and what was open on that thread before. */
+struct passage {
+    struct thread_state *thread; /* NULL: not recorded */
+    uint32_t inside;
+};
+
+/* Something is open on this thread, or was left open by a longjmp: rare. */
+static __attribute__((noinline)) struct passage enter_slowly(void)
 {
     struct thread_state *thread = &thread_state;
+    struct passage passage = {NULL, thread->inside & ~(1u << LAYER_HOST)};
+
+    if (guard_enter(LAYER_HOST))
+        passage.thread = thread;
+    return passage;
+}
+
+static inline struct passage host_enter(void)
+{
+    struct thread_state *thread = &thread_state;
+    struct passage passage = {thread, thread->inside};
 
     if (UNLIKELY(atomic_load_explicit(&mode, memory_order_relaxed) != RECORDING))
-        return NULL;
-    if (UNLIKELY(thread->inside & (1u << LAYER_HOST | IS_OURS | IS_PUSHING)))
-        return guard_enter(LAYER_HOST) ? thread : NULL;
-    thread->inside |= 1u << LAYER_HOST;
+        return (struct passage){NULL, 0};
+    if (UNLIKELY(passage.inside & (1u << LAYER_HOST | IS_OURS | IS_PUSHING)))
+        return enter_slowly();
+    thread->inside = passage.inside | 1u << LAYER_HOST;
     thread->frames[LAYER_HOST] = __builtin_frame_address(0);
     atomic_signal_fence(memory_order_seq_cst);
-    return thread;
+    return passage;
 }
 
-static inline void host_leave(struct thread_state *thread)
+static inline void host_leave(struct passage passage)
 {
-    atomic_signal_fence(memory_order_seq_cst);
-    thread->inside &= ~(1u << LAYER_HOST);
+    push_end(passage.thread, passage.inside);
 }
 
+/* Real functions are known; if not, this thread is looking for them further out. */
 static inline bool is_ready(void)
 {
     return LIKELY(atomic_load_explicit(&mode, memory_order_acquire) != UNREADY) || make_ready();
 }
 
-static inline __attribute__((always_inline)) void *made(struct thread_state *thread, void *block,
+static inline __attribute__((always_inline)) void *made(struct passage passage, void *block,
                                                         size_t size, const void *site)
 {
-    if (thread) {
-        if (LIKELY(block != NULL))
-            record_host_alloc(thread, block, size, site);
-        host_leave(thread);
-    }
+    if (!passage.thread)
+        return block;
+    if (LIKELY(block != NULL))
+        record_host_alloc(passage.thread, passage.inside, block, size, site);
+    else
+        host_leave(passage);
     return block;
 }
 
 void *malloc(size_t size)
 {
-    struct thread_state *thread;
+    struct passage passage;
 
     if (UNLIKELY(!is_ready()))
         return first_alloc(size);
-    thread = host_enter();
-    return made(thread, real.malloc(size), size, CALLER);
+    passage = host_enter();
+    return made(passage, real.malloc(size), size, CALLER);
 }
 
 void *calloc(size_t count, size_t size)
 {
-    struct thread_state *thread;
+    struct passage passage;
 
     if (UNLIKELY(!is_ready()))
         return size && count > SIZE_MAX / size ? NULL : first_alloc(count * size);
-    thread = host_enter();
-    return made(thread, real.calloc(count, size), count * size, CALLER);
+    passage = host_enter();
+    return made(passage, real.calloc(count, size), count * size, CALLER);
 }
 
 void free(void *block)
 {
-    struct thread_state *thread;
+    struct passage passage;
 
     if (!block || UNLIKELY(is_first_block(block)) || UNLIKELY(!is_ready()))
         return;
-    thread = host_enter();
-    if (thread)
-        record_host_free(thread, block, clock_ticks());
+    passage = host_enter();
+    if (!passage.thread) {
+        real.free(block);
+        return;
+    }
+    record_host_free(passage.thread, passage.inside | 1u << LAYER_HOST, block, clock_ticks());
     real.free(block);
-    if (thread)
-        host_leave(thread);
+    host_leave(passage);
 }
 
 /* A block moves: its end is stamped before the real call, and both halves recorded after it. */
-static inline void *moved(struct thread_state *thread, uint64_t ticks, const void *old_block,
+static inline void *moved(struct passage passage, uint64_t ticks, const void *old_block,
                           void *new_block, size_t size, const void *site)
 {
-    if (!thread)
-        return new_block;
-    if (old_block && (new_block || !size))
-        record_host_free(thread, old_block, ticks);
-    return made(thread, new_block, size, site);
+    if (passage.thread && old_block && (new_block || !size))
+        record_host_free(passage.thread, passage.inside | 1u << LAYER_HOST, old_block, ticks);
+    return made(passage, new_block, size, site);
 }
 
 void *realloc(void *block, size_t size)
 {
-    struct thread_state *thread;
+    struct passage passage;
     uint64_t ticks;
 
     if (UNLIKELY(!is_ready()))
         return block ? NULL : first_alloc(size);
     if (UNLIKELY(is_first_block(block)))
         return first_grow(block, size);
-    thread = host_enter();
-    ticks = thread ? clock_ticks() : 0;
-    return moved(thread, ticks, block, real.realloc(block, size), size, CALLER);
+    passage = host_enter();
+    ticks = passage.thread ? clock_ticks() : 0;
+    return moved(passage, ticks, block, real.realloc(block, size), size, CALLER);
 }
 
 void *reallocarray(void *block, size_t count, size_t size)
 {
-    struct thread_state *thread;
+    struct passage passage;
     uint64_t ticks;
 
     if (UNLIKELY(!is_ready()) || !real.reallocarray) {
         errno = ENOMEM;
         return NULL;
     }
-    thread = host_enter();
-    ticks = thread ? clock_ticks() : 0;
-    return moved(thread, ticks, block, real.reallocarray(block, count, size), count * size, CALLER);
+    passage = host_enter();
+    ticks = passage.thread ? clock_ticks() : 0;
+    return moved(passage, ticks, block, real.reallocarray(block, count, size), count * size,
+                 CALLER);
 }
 
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
-    struct thread_state *thread;
+    struct passage passage;
     int error;
 
     if (UNLIKELY(!is_ready()))
         return ENOMEM;
-    thread = host_enter();
+    passage = host_enter();
     error = real.posix_memalign(out, alignment, size);
-    made(thread, error ? NULL : *out, size, CALLER);
+    made(passage, error ? NULL : *out, size, CALLER);
     return error;
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    struct thread_state *thread;
+    struct passage passage;
 
     if (UNLIKELY(!is_ready()))
         return NULL;
-    thread = host_enter();
-    return made(thread, real.aligned_alloc(alignment, size), size, CALLER);
+    passage = host_enter();
+    return made(passage, real.aligned_alloc(alignment, size), size, CALLER);
 }
 
 void *memalign(size_t alignment, size_t size)
 {
-    struct thread_state *thread;
+    struct passage passage;
 
     if (UNLIKELY(!is_ready()))
         return NULL;
-    thread = host_enter();
-    return made(thread, real.memalign(alignment, size), size, CALLER);
+    passage = host_enter();
+    return made(passage, real.memalign(alignment, size), size, CALLER);
 }
 
 void *valloc(size_t size)
 {
-    struct thread_state *thread;
+    struct passage passage;
 
     if (UNLIKELY(!is_ready()))
         return NULL;
-    thread = host_enter();
-    return made(thread, real.valloc(size), size, CALLER);
+    passage = host_enter();
+    return made(passage, real.valloc(size), size, CALLER);
 }
 
 void *pvalloc(size_t size)
 {
-    struct thread_state *thread;
+    struct passage passage;
 
     if (UNLIKELY(!is_ready()))
         return NULL;
-    thread = host_enter();
-    return made(thread, real.pvalloc(size), size, CALLER);
+    passage = host_enter();
+    return made(passage, real.pvalloc(size), size, CALLER);
 }
 
 size_t malloc_usable_size(void *block)

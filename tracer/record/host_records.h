@@ -10,49 +10,52 @@
 #include "thread_state.h"
 
 /* The same as the inline functions below, when the ring has no room at hand. */
-void record_host_alloc_slowly(const void *address, uint64_t size_bytes, const void *site);
-void record_host_free_slowly(const void *address, uint64_t ticks);
+void record_host_alloc_slowly(uint32_t inside, const void *address, uint64_t size_bytes,
+                              const void *site);
+void record_host_free_slowly(uint32_t inside, const void *address, uint64_t ticks);
 
 /*
  * Everything is in locals, because the words that are written could be anything for all the
  * compiler knows; and whatever is slow is a call at the end, so that the fast way saves nothing.
+ *
+ * inside  thread->inside of the caller, from before its own bit was set; it is put back at the end
  */
-static inline void record_host_alloc(struct thread_state *thread, const void *address,
-                                     uint64_t size_bytes, const void *site)
+static inline void record_host_alloc(struct thread_state *thread, uint32_t inside,
+                                     const void *address, uint64_t size_bytes, const void *site)
 {
     uint64_t where = (uintptr_t)address, who = (uintptr_t)site;
     uint64_t *words = thread->words, mask = thread->mask, head = thread->head;
-    uint32_t before;
 
     if (UNLIKELY((where | who) >> MT_RING_PACKED_BITS || size_bytes > UINT32_MAX ||
                  !thread_is_ready(thread, 3))) {
-        record_host_alloc_slowly(address, size_bytes, site);
+        record_host_alloc_slowly(inside, address, size_bytes, site);
         return;
     }
-    before = push_begin(thread);
+    thread->inside = inside | IS_PUSHING;
+    atomic_signal_fence(memory_order_seq_cst);
     words[head & mask] = MT_RECORD_host_alloc | clock_ticks() << MT_RING_TIME_SHIFT;
     words[(head + 1) & mask] = where | size_bytes << MT_RING_PACKED_BITS;
     words[(head + 2) & mask] = who | size_bytes >> 16 << MT_RING_PACKED_BITS;
     thread_publish(thread, head + 3);
-    push_end(thread, before);
+    push_end(thread, inside);
 }
 
 /* ticks: for realloc, stamped before the real call and recorded when that has succeeded. */
-static inline void record_host_free(struct thread_state *thread, const void *address,
-                                    uint64_t ticks)
+static inline void record_host_free(struct thread_state *thread, uint32_t inside,
+                                    const void *address, uint64_t ticks)
 {
     uint64_t *words = thread->words, mask = thread->mask, head = thread->head;
-    uint32_t before;
 
     if (UNLIKELY(!thread_is_ready(thread, 2))) {
-        record_host_free_slowly(address, ticks);
+        record_host_free_slowly(inside, address, ticks);
         return;
     }
-    before = push_begin(thread);
+    thread->inside = inside | IS_PUSHING;
+    atomic_signal_fence(memory_order_seq_cst);
     words[head & mask] = MT_RECORD_host_free | ticks << MT_RING_TIME_SHIFT;
     words[(head + 1) & mask] = (uintptr_t)address;
     thread_publish(thread, head + 2);
-    push_end(thread, before);
+    push_end(thread, inside);
 }
 
 #endif

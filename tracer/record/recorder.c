@@ -321,22 +321,25 @@ static void record_host_alloc_wide(const void *address, uint64_t size_bytes, con
     record_alloc(text_of("host"), place, (uintptr_t)address, size_bytes, site);
 }
 
-void record_host_alloc_slowly(const void *address, uint64_t size_bytes, const void *site)
+void record_host_alloc_slowly(uint32_t inside, const void *address, uint64_t size_bytes,
+                              const void *site)
 {
     struct thread_state *thread = &thread_state;
 
     if (((uintptr_t)address | (uintptr_t)site) >> MT_RING_PACKED_BITS || size_bytes > UINT32_MAX)
         record_host_alloc_wide(address, size_bytes, site);
     else if (thread_has_room(thread, 3))
-        record_host_alloc(thread, address, size_bytes, site);
+        record_host_alloc(thread, inside, address, size_bytes, site);
+    thread->inside = inside;
 }
 
-void record_host_free_slowly(const void *address, uint64_t ticks)
+void record_host_free_slowly(uint32_t inside, const void *address, uint64_t ticks)
 {
     struct thread_state *thread = &thread_state;
 
     if (thread_has_room(thread, 2))
-        record_host_free(thread, address, ticks);
+        record_host_free(thread, inside, address, ticks);
+    thread->inside = inside;
 }
 
 void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t size_bytes,
