@@ -545,7 +545,12 @@ enum mt_result pickle_read(struct byte_stream *stream, struct snapshot_tables *t
                            struct value *root, struct mt_error *error)
 {
     struct pickle pickle = {.stream = stream, .tables = tables};
-    enum mt_result result = run_all(&pickle, error);
+    enum mt_result result;
+
+    /* The stack is there before the first value: lists and dicts may be empty. */
+    if (!grow(&pickle.values, &pickle.value_capacity, 1))
+        return no_memory(&pickle, error);
+    result = run_all(&pickle, error);
 
     if (result == MT_OK && (pickle.depth || pickle.value_count != 1))
         result = refuse(&pickle, MT_CORRUPT, error, "it ends with %zu values, not one",

@@ -31,7 +31,7 @@ static int stop(struct json *json, enum mt_result result, const char *why)
 static int push(struct json *json, struct value value)
 {
     if (json->count == json->capacity) {
-        size_t capacity = json->capacity ? json->capacity * 2 : 1024;
+        size_t capacity = json->capacity * 2;
         struct value *larger;
 
         if (json->count >= values_max)
@@ -169,12 +169,18 @@ static enum mt_result parse(struct json *json, struct byte_stream *stream, yajl_
 enum mt_result snapshot_json_read(struct byte_stream *stream, struct snapshot_tables *tables,
                                   struct value *root, struct mt_error *error)
 {
-    struct json json = {.tables = tables};
+    struct json json = {.tables = tables, .capacity = 1024};
     yajl_handle parser = yajl_alloc(&callbacks, NULL, &json);
     enum mt_result result;
 
-    if (!parser)
+    /* The stack is there before the first value: lists and dicts may be empty. */
+    json.values = malloc(json.capacity * sizeof(*json.values));
+    if (!parser || !json.values) {
+        if (parser)
+            yajl_free(parser);
+        free(json.values);
         return mt_error_set(error, MT_NO_MEMORY, "no memory to read %s", stream->path);
+    }
     yajl_config(parser, yajl_dont_validate_strings, 1);
     result = parse(&json, stream, parser, error);
     if (result == MT_OK)
