@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "input.h"
+#include "tally.h"
 
 enum { DEFAULT_BATCH = 1000 };
 
@@ -59,4 +60,23 @@ uint64_t trace_reading_note(const struct trace_reading *reading, const char *wor
             return count;
     }
     return 0;
+}
+
+/* Fed process by process, as a source hands events out. */
+struct tally *trace_reading_tally(const struct trace_reading *reading)
+{
+    struct tally *tally;
+    size_t begin = 0;
+
+    if (tally_create(reading->model, &tally, NULL) != MT_OK)
+        abort();
+    for (size_t i = 0; i <= reading->count; i++) {
+        if (i < reading->count && reading->events[i].process == reading->events[begin].process)
+            continue;
+        if (tally_feed(tally, reading->events + begin, i - begin, NULL) != MT_OK)
+            abort();
+        begin = i;
+    }
+    tally_finish(tally);
+    return tally;
 }

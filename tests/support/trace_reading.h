@@ -11,6 +11,8 @@
 #include "memtide/error.h"
 #include "model.h"
 
+struct tally;
+
 struct trace_reading {
     enum mt_result result; /* of opening or of reading, whichever failed */
     struct mt_error error;
@@ -25,5 +27,8 @@ void trace_reading_release(struct trace_reading *reading);
 
 /* The count of the note that contains `words`, 0 if there is none. */
 uint64_t trace_reading_note(const struct trace_reading *reading, const char *words);
+
+/* What its events add up to; tally_destroy() it before the reading is released. */
+struct tally *trace_reading_tally(const struct trace_reading *reading);
 
 #endif

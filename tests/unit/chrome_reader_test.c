@@ -26,16 +26,6 @@ static struct trace_reading read_fixture(const char *name)
     return trace_reading_of(path, 2);
 }
 
-static struct tally *tally_of(const struct trace_reading *reading)
-{
-    struct tally *tally;
-
-    assert_int_equal(tally_create(reading->model, &tally, NULL), MT_OK);
-    assert_int_equal(tally_feed(tally, reading->events, reading->count, NULL), MT_OK);
-    tally_finish(tally);
-    return tally;
-}
-
 static const struct ledger *ledger_of(const struct tally *tally, int32_t device)
 {
     for (size_t i = 0; i < tally_ledger_count(tally); i++)
@@ -52,7 +42,7 @@ static void one_trace_reads_the_same_in_every_form(void **state)
     struct tally *tally;
 
     assert_int_equal(reading.result, MT_OK);
-    tally = tally_of(&reading);
+    tally = trace_reading_tally(&reading);
     device = ledger_of(tally, 0);
     assert_int_equal(device->peak_bytes, 6000);
     assert_int_equal(device->live_bytes, 3000);
@@ -73,7 +63,7 @@ static void one_trace_reads_the_same_in_every_form(void **state)
 static void a_block_belongs_to_the_innermost_operator(void **state)
 {
     struct trace_reading reading = read_fixture("object.json");
-    struct tally *tally = tally_of(&reading);
+    struct tally *tally = trace_reading_tally(&reading);
     uint64_t bytes = 0;
 
     (void)state;
@@ -92,7 +82,7 @@ static void a_block_belongs_to_the_innermost_operator(void **state)
 static void without_addresses_totals_are_samples(void **state)
 {
     struct trace_reading reading = read_fixture("no_addr.json");
-    struct tally *tally = tally_of(&reading);
+    struct tally *tally = trace_reading_tally(&reading);
 
     (void)state;
     assert_int_equal(reading.result, MT_OK);

@@ -24,16 +24,6 @@ static struct trace_reading read_fixture(const char *name)
     return trace_reading_of(path, 2);
 }
 
-static struct tally *tally_of(const struct trace_reading *reading)
-{
-    struct tally *tally;
-
-    assert_int_equal(tally_create(reading->model, &tally, NULL), MT_OK);
-    assert_int_equal(tally_feed(tally, reading->events, reading->count, NULL), MT_OK);
-    tally_finish(tally);
-    return tally;
-}
-
 static void one_file_reads_the_same_in_every_packing(void **state)
 {
     struct trace_reading reading = read_fixture(*state);
@@ -41,7 +31,7 @@ static void one_file_reads_the_same_in_every_packing(void **state)
     struct tally *tally;
 
     assert_int_equal(reading.result, MT_OK);
-    tally = tally_of(&reading);
+    tally = trace_reading_tally(&reading);
     host = tally_ledger_at(tally, 0);
     assert_int_equal(tally_ledger_count(tally), 1);
     assert_int_equal(host->alloc_count, 4);

@@ -27,22 +27,6 @@ static struct trace_reading read_fixture(const char *name)
     return trace_reading_of(path, 2);
 }
 
-static struct tally *tally_of(const struct trace_reading *reading)
-{
-    struct tally *tally;
-    size_t begin = 0;
-
-    assert_int_equal(tally_create(reading->model, &tally, NULL), MT_OK);
-    for (size_t i = 0; i <= reading->count; i++) {
-        if (i < reading->count && reading->events[i].process == reading->events[begin].process)
-            continue;
-        assert_int_equal(tally_feed(tally, reading->events + begin, i - begin, NULL), MT_OK);
-        begin = i;
-    }
-    tally_finish(tally);
-    return tally;
-}
-
 static const struct ledger *ledger_of(const struct tally *tally, const char *pool, int32_t device)
 {
     const struct model *model = tally_model(tally);
@@ -74,7 +58,7 @@ static void csv_and_db_hold_the_same(void **state)
     struct tally *tally;
 
     assert_int_equal(reading.result, MT_OK);
-    tally = tally_of(&reading);
+    tally = trace_reading_tally(&reading);
     pool = ledger_of(tally, "pta", 0);
     assert_int_equal(pool->peak_bytes, 512 + 1024);
     assert_int_equal(pool->live_bytes, 1024); /* its free was made up by the tool */
@@ -121,7 +105,7 @@ static void site_leaves_out_the_frames_of_the_tool(void **state)
 static void old_attributes_and_two_processes_are_read(void **state)
 {
     struct trace_reading reading = read_fixture("attr2506.csv");
-    struct tally *tally = tally_of(&reading);
+    struct tally *tally = trace_reading_tally(&reading);
     const struct event *alloc = find_event(&reading, EVENT_ALLOC);
 
     (void)state;
@@ -139,7 +123,7 @@ static void old_attributes_and_two_processes_are_read(void **state)
 static void the_first_version_is_read(void **state)
 {
     struct trace_reading reading = read_fixture("first.csv");
-    struct tally *tally = tally_of(&reading);
+    struct tally *tally = trace_reading_tally(&reading);
 
     (void)state;
     assert_int_equal(ledger_of(tally, "pta", 0)->peak_bytes, 512);
@@ -153,7 +137,7 @@ static void the_first_version_is_read(void **state)
 static void rows_that_make_no_sense_are_counted(void **state)
 {
     struct trace_reading reading = read_fixture("damaged.csv");
-    struct tally *tally = tally_of(&reading);
+    struct tally *tally = trace_reading_tally(&reading);
 
     (void)state;
     assert_int_equal(reading.result, MT_OK);
@@ -167,7 +151,7 @@ static void rows_that_make_no_sense_are_counted(void **state)
 static void the_files_of_a_run_are_one_recording(void **state)
 {
     struct trace_reading reading = read_fixture("run");
-    struct tally *tally = tally_of(&reading);
+    struct tally *tally = trace_reading_tally(&reading);
 
     (void)state;
     assert_int_equal(reading.result, MT_OK);
@@ -200,7 +184,7 @@ static void a_header_without_rows_is_no_data(void **state)
 static void leaks_of_the_scenario_are_found(void **state)
 {
     struct trace_reading reading = reference_recording(*state);
-    struct tally *tally = tally_of(&reading);
+    struct tally *tally = trace_reading_tally(&reading);
 
     assert_int_equal(reading.result, MT_OK);
     assert_int_equal(ledger_of(tally, "pta", 0)->live_bytes, 1024);
@@ -216,7 +200,7 @@ static void older_real_recording_is_read(void **state)
 {
     struct trace_reading reading =
         reference_recording("memscope/upstream/smoke/memscope_dump_20250428113810.csv");
-    struct tally *tally = tally_of(&reading);
+    struct tally *tally = trace_reading_tally(&reading);
 
     (void)state;
     assert_int_equal(reading.result, MT_OK);

@@ -27,16 +27,6 @@ static struct trace_reading read_fixture(const char *name)
     return trace_reading_of(path, 3);
 }
 
-static struct tally *tally_of(const struct trace_reading *reading)
-{
-    struct tally *tally;
-
-    assert_int_equal(tally_create(reading->model, &tally, NULL), MT_OK);
-    assert_int_equal(tally_feed(tally, reading->events, reading->count, NULL), MT_OK);
-    tally_finish(tally);
-    return tally;
-}
-
 static const struct event *find_event(const struct trace_reading *reading, enum event_kind kind,
                                       uint64_t value)
 {
@@ -60,7 +50,7 @@ static void one_snapshot_reads_the_same_in_every_form(void **state)
     struct tally *tally;
 
     assert_int_equal(reading.result, MT_OK);
-    tally = tally_of(&reading);
+    tally = trace_reading_tally(&reading);
     assert_int_equal(tally_ledger_count(tally), 2);
     first = tally_ledger_at(tally, 0);
     second = tally_ledger_at(tally, 1);
@@ -125,7 +115,7 @@ static void site_is_the_innermost_frame_of_the_program(void **state)
 static void segments_alone_are_what_is_alive(void **state)
 {
     struct trace_reading reading = read_fixture("bare_list.pickle");
-    struct tally *tally = tally_of(&reading);
+    struct tally *tally = trace_reading_tally(&reading);
 
     (void)state;
     assert_int_equal(reading.result, MT_OK);
@@ -246,7 +236,7 @@ static void peaks_are_right_to_the_byte(void **state)
 {
     const struct reference *reference = *state;
     struct trace_reading reading = reference_recording(reference->file);
-    struct tally *tally = tally_of(&reading);
+    struct tally *tally = trace_reading_tally(&reading);
     const struct ledger *ledger = tally_ledger_at(tally, 0);
 
     assert_int_equal(reading.result, MT_OK);
