@@ -21,14 +21,65 @@ struct mt_trace {
     struct tally *tally;
     struct symbols *symbols;
     const char *source_kind; /* static */
+    char **paths;
+    size_t path_count;
+    /* The second reading, and all after it. */
+    struct event_source events;
+    struct input *input; /* of paths[next_path - 1] */
+    size_t next_path;
 };
 
 struct mt_answer {
     struct report *report;
 };
 
-static enum mt_result read_events(struct mt_trace *trace, struct input *input,
-                                  struct mt_error *error)
+static enum mt_result events_rewind(void *context, struct mt_error *error)
+{
+    struct mt_trace *trace = context;
+
+    (void)error;
+    input_close(trace->input);
+    trace->input = NULL;
+    trace->next_path = 0;
+    return MT_OK;
+}
+
+/* The events of all inputs, one after the other. */
+static enum mt_result events_next(void *context, struct event *batch, size_t capacity,
+                                  size_t *count, struct mt_error *error)
+{
+    struct mt_trace *trace = context;
+    enum mt_result result = MT_OK;
+
+    *count = 0;
+    while (result == MT_OK && !*count) {
+        if (!trace->input) {
+            if (trace->next_path == trace->path_count)
+                return MT_OK;
+            result =
+                input_open(trace->paths[trace->next_path++], trace->model, &trace->input, error);
+            if (result != MT_OK)
+                return result;
+            trace->source_kind = input_kind_of(trace->input)->name;
+        }
+        result = input_next(trace->input, batch, capacity, count, error);
+        if (result == MT_OK && !*count) {
+            input_close(trace->input);
+            trace->input = NULL;
+        }
+    }
+    return result;
+}
+
+static enum mt_result events_rewind_again(void *context, struct mt_error *error)
+{
+    struct mt_trace *trace = context;
+
+    model_rewind(trace->model);
+    return events_rewind(trace, error);
+}
+
+static enum mt_result read_all(struct mt_trace *trace, struct mt_error *error)
 {
     struct event *batch = malloc(batch_events * sizeof(*batch));
     enum mt_result result = MT_OK;
@@ -37,7 +88,7 @@ static enum mt_result read_events(struct mt_trace *trace, struct input *input,
     if (!batch)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a batch of events");
     while (result == MT_OK && count) {
-        result = input_next(input, batch, batch_events, &count, error);
+        result = events_next(trace, batch, batch_events, &count, error);
         if (result == MT_OK && count)
             result = tally_feed(trace->tally, batch, count, error);
     }
@@ -45,17 +96,18 @@ static enum mt_result read_events(struct mt_trace *trace, struct input *input,
     return result;
 }
 
-static enum mt_result read_input(struct mt_trace *trace, const char *path, struct mt_error *error)
+static enum mt_result keep_paths(struct mt_trace *trace, const char *const *paths, size_t count,
+                                 struct mt_error *error)
 {
-    struct input *input = NULL;
-    enum mt_result result = input_open(path, trace->model, &input, error);
-
-    if (result != MT_OK)
-        return result;
-    trace->source_kind = input_kind_of(input)->name;
-    result = read_events(trace, input, error);
-    input_close(input);
-    return result;
+    trace->paths = calloc(count + 1, sizeof(*trace->paths));
+    for (; trace->paths && trace->path_count < count; trace->path_count++) {
+        trace->paths[trace->path_count] = strdup(paths[trace->path_count]);
+        if (!trace->paths[trace->path_count])
+            break;
+    }
+    if (trace->path_count < count || !trace->paths)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", count ? paths[0] : "it");
+    return MT_OK;
 }
 
 enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
@@ -67,13 +119,16 @@ enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_t
     if (!trace)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", count ? paths[0] : "it");
     trace->source_kind = "nothing";
-    result = model_create(&trace->model, error);
+    trace->events = (struct event_source){trace, events_rewind_again, events_next};
+    result = keep_paths(trace, paths, count, error);
+    if (result == MT_OK)
+        result = model_create(&trace->model, error);
     if (result == MT_OK)
         result = tally_create(trace->model, &trace->tally, error);
     if (result == MT_OK)
         result = symbols_create(trace->model, &trace->symbols, error);
-    for (size_t i = 0; result == MT_OK && i < count; i++)
-        result = read_input(trace, paths[i], error);
+    if (result == MT_OK)
+        result = read_all(trace, error);
     if (result == MT_OK)
         result = model_status(trace->model, error);
     if (result != MT_OK) {
@@ -89,9 +144,13 @@ void mt_trace_close(struct mt_trace *trace)
 {
     if (!trace)
         return;
+    input_close(trace->input);
     symbols_destroy(trace->symbols);
     tally_destroy(trace->tally);
     model_destroy(trace->model);
+    for (size_t i = 0; i < trace->path_count; i++)
+        free(trace->paths[i]);
+    free(trace->paths);
     free(trace);
 }
 
@@ -138,6 +197,7 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
         .tally = trace->tally,
         .model = trace->model,
         .symbols = trace->symbols,
+        .events = &trace->events,
         .source_kind = trace->source_kind,
         .top = kind ? kind->top : 0,
         .warm_up_steps = WARM_UP_DEFAULT,

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "event_source.h"
 #include "memtide/error.h"
 #include "report.h"
 #include "symbols.h"
@@ -22,9 +23,10 @@ struct question {
     const struct tally *tally;
     const struct model *model;
     struct symbols *symbols;
-    const char *source_kind; /* "memtide run" */
-    size_t top;              /* rows of a list; 0: all */
-    int warm_up_steps;       /* not judged; WARM_UP_DEFAULT: chosen */
+    const struct event_source *events; /* for a second reading: lives.h */
+    const char *source_kind;           /* "memtide run" */
+    size_t top;                        /* rows of a list; 0: all */
+    int warm_up_steps;                 /* not judged; WARM_UP_DEFAULT: chosen */
 };
 
 typedef void (*analysis)(const struct question *question, struct report *report);

@@ -3,8 +3,8 @@
  * The tables of a recording.
  *
  * Each table is rows in the arena and, where rows are found again by what they hold, a hash index.
- * Row 0 of the texts is "" and row 0 of the sites is no site. The first failure to get memory is
- * remembered, and everything added after it is row 0.
+ * Row 0 of the texts is "", row 0 of the sites, frames and stacks is none. The first failure to get
+ * memory is remembered, and everything added after it is row 0.
  */
 #include "model.h"
 
@@ -35,10 +35,13 @@ struct note_row {
 
 struct model {
     struct arena arena;
-    struct table texts, pools, places, sites, threads, processes, modules, notes;
-    struct hash_index text_index, pool_index, place_index, site_index, thread_index, note_index;
+    struct table texts, pools, places, sites, frames, stacks, threads, processes, modules, notes;
+    struct hash_index text_index, pool_index, place_index, site_index, frame_index, stack_index,
+        thread_index, note_index;
     const char *failure; /* what there was no room for; NULL while all is well */
     bool is_incomplete;
+    bool is_reread;
+    size_t reread_processes; /* so far */
 };
 
 static uint32_t fail(struct model *model, const char *what)
@@ -55,6 +58,8 @@ static void tables_init(struct model *model)
     table_init(&model->pools, &model->arena, sizeof(uint32_t));
     table_init(&model->places, &model->arena, sizeof(uint64_t));
     table_init(&model->sites, &model->arena, sizeof(struct site_row));
+    table_init(&model->frames, &model->arena, sizeof(struct model_frame));
+    table_init(&model->stacks, &model->arena, sizeof(struct model_stack));
     table_init(&model->threads, &model->arena, sizeof(struct model_thread));
     table_init(&model->processes, &model->arena, sizeof(struct model_process));
     table_init(&model->modules, &model->arena, sizeof(struct model_module));
@@ -69,7 +74,8 @@ enum mt_result model_create(struct model **out, struct mt_error *error)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a model");
     tables_init(model);
     model_text(model, "", 0);
-    if (!table_add(&model->sites) || model->failure) {
+    if (!table_add(&model->sites) || !table_add(&model->frames) || !table_add(&model->stacks) ||
+        model->failure) {
         model_destroy(model);
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a model");
     }
@@ -85,6 +91,8 @@ void model_destroy(struct model *model)
     hash_index_release(&model->pool_index);
     hash_index_release(&model->place_index);
     hash_index_release(&model->site_index);
+    hash_index_release(&model->frame_index);
+    hash_index_release(&model->stack_index);
     hash_index_release(&model->thread_index);
     hash_index_release(&model->note_index);
     arena_release(&model->arena);
@@ -170,28 +178,115 @@ uint16_t model_place(struct model *model, struct mt_place place)
     return (uint16_t)(model->places.count - 1);
 }
 
+static bool is_site(const struct site_row *row, const struct model_site *site)
+{
+    return row->site.address == site->address && row->site.label == site->label &&
+           row->site.stack == site->stack && row->site.process == site->process;
+}
+
+/*
+ * Of the rows that are this site. While reading for the first time, the one that is not over; when
+ * reading again all are there, and the right one is the newest that is not younger than the event.
+ */
+static uint32_t site_find(const struct model *model, const struct model_site *site, uint64_t hash)
+{
+    size_t probe = 0;
+    uint32_t found, best = 0;
+    uint64_t best_ns = 0;
+
+    while (hash_index_next(&model->site_index, hash, &probe, &found)) {
+        const struct site_row *row =
+            found < model->sites.count ? table_at(&model->sites, found) : NULL;
+
+        if (!row || !is_site(row, site))
+            continue;
+        if (!model->is_reread && !row->is_over)
+            return found;
+        if (model->is_reread &&
+            (!best || (row->site.time_ns <= site->time_ns && row->site.time_ns >= best_ns))) {
+            best = found;
+            best_ns = row->site.time_ns;
+        }
+    }
+    return best;
+}
+
 uint32_t model_site(struct model *model, struct model_site site)
 {
-    uint64_t hash = hash_pair(site.address ? site.address : site.label, site.process);
-    size_t probe = 0;
+    uint64_t hash = hash_pair(site.address ? site.address : site.label,
+                              (uint64_t)site.stack << 16 | site.process);
     uint32_t found;
     struct site_row *row;
 
-    if (!site.address && !site.label)
+    if (!site.address && !site.label && !site.stack)
         return 0;
-    while (hash_index_next(&model->site_index, hash, &probe, &found)) {
-        if (found >= model->sites.count)
-            continue;
-        row = table_at(&model->sites, found);
-        if (row->site.address == site.address && row->site.label == site.label &&
-            row->site.process == site.process && !row->is_over)
-            return found;
-    }
+    found = site_find(model, &site, hash);
+    if (found)
+        return found;
     row = row_add(model, &model->sites, &model->site_index, hash, UINT32_MAX, "call sites");
     if (!row)
         return 0;
     row->site = site;
     return (uint32_t)(model->sites.count - 1);
+}
+
+/* The module that was there, not the moment, makes two frames of one address different. */
+static bool is_frame(const struct model *model, const struct model_frame *row,
+                     const struct model_frame *frame)
+{
+    if (row->address != frame->address || row->function != frame->function ||
+        row->file != frame->file || row->line != frame->line || row->kind != frame->kind ||
+        row->process != frame->process)
+        return false;
+    for (size_t i = 0;
+         row->address && row->time_ns != frame->time_ns && i < model_module_count(model); i++) {
+        const struct model_module *module = model_module_at(model, i);
+
+        if (module->process == frame->process && module->unloaded_ns != UINT64_MAX &&
+            frame->address - module->base < module->size_bytes &&
+            (row->time_ns <= module->unloaded_ns) != (frame->time_ns <= module->unloaded_ns))
+            return false;
+    }
+    return true;
+}
+
+uint32_t model_frame(struct model *model, struct model_frame frame)
+{
+    uint64_t hash = hash_pair(frame.address ^ (uint64_t)frame.process << 48,
+                              hash_pair((uint64_t)frame.function << 32 | frame.file, frame.line));
+    size_t probe = 0;
+    uint32_t found;
+    struct model_frame *row;
+
+    while (hash_index_next(&model->frame_index, hash, &probe, &found)) {
+        row = found < model->frames.count ? table_at(&model->frames, found) : NULL;
+        if (row && is_frame(model, row, &frame))
+            return found;
+    }
+    row = row_add(model, &model->frames, &model->frame_index, hash, UINT32_MAX, "frames");
+    if (!row)
+        return 0;
+    *row = frame;
+    return (uint32_t)(model->frames.count - 1);
+}
+
+uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
+{
+    uint64_t hash = hash_pair(outer, frame);
+    size_t probe = 0;
+    uint32_t found;
+    struct model_stack *row;
+
+    while (hash_index_next(&model->stack_index, hash, &probe, &found)) {
+        row = found < model->stacks.count ? table_at(&model->stacks, found) : NULL;
+        if (row && row->outer == outer && row->frame == frame)
+            return found;
+    }
+    row = row_add(model, &model->stacks, &model->stack_index, hash, UINT32_MAX, "stacks");
+    if (!row)
+        return 0;
+    *row = (struct model_stack){.frame = frame, .outer = outer};
+    return (uint32_t)(model->stacks.count - 1);
 }
 
 uint32_t model_thread(struct model *model, struct model_thread thread)
@@ -222,6 +317,10 @@ uint16_t model_process(struct model *model, const struct model_process *process)
 {
     struct model_process *row = NULL;
 
+    if (model->is_reread && model->reread_processes < model->processes.count) {
+        *(struct model_process *)table_at(&model->processes, model->reread_processes) = *process;
+        return (uint16_t)model->reread_processes++;
+    }
     if (model->processes.count < UINT16_MAX)
         row = table_add(&model->processes);
     if (!row)
@@ -232,8 +331,10 @@ uint16_t model_process(struct model *model, const struct model_process *process)
 
 void model_module(struct model *model, const struct model_module *module)
 {
-    struct model_module *row = table_add(&model->modules);
+    struct model_module *row = model->is_reread ? NULL : table_add(&model->modules);
 
+    if (model->is_reread)
+        return;
     if (row)
         *row = *module;
     else
@@ -289,12 +390,20 @@ void model_note(struct model *model, uint64_t count, const char *format, ...)
     va_list arguments;
     int length;
 
+    if (model->is_reread)
+        return;
     va_start(arguments, format);
     length = vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
     if (length < 0)
         return;
     note_count(model, model_text(model, sentence, strlen(sentence)), count);
+}
+
+void model_rewind(struct model *model)
+{
+    model->is_reread = true;
+    model->reread_processes = 0;
 }
 
 void model_set_incomplete(struct model *model)
@@ -332,6 +441,16 @@ size_t model_place_count(const struct model *model)
 size_t model_site_count(const struct model *model)
 {
     return model->sites.count;
+}
+
+size_t model_frame_count(const struct model *model)
+{
+    return model->frames.count;
+}
+
+size_t model_stack_count(const struct model *model)
+{
+    return model->stacks.count;
 }
 
 size_t model_thread_count(const struct model *model)
@@ -373,6 +492,16 @@ struct mt_place model_place_at(const struct model *model, uint16_t index)
 const struct model_site *model_site_at(const struct model *model, uint32_t index)
 {
     return &((const struct site_row *)table_at(&model->sites, index))->site;
+}
+
+const struct model_frame *model_frame_at(const struct model *model, uint32_t index)
+{
+    return table_at(&model->frames, index);
+}
+
+const struct model_stack *model_stack_at(const struct model *model, uint32_t index)
+{
+    return table_at(&model->stacks, index);
 }
 
 const struct model_thread *model_thread_at(const struct model *model, uint32_t index)

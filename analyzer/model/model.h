@@ -19,11 +19,33 @@
 
 struct model;
 
+/*
+ * One frame of a call stack. Native frames of our own traces are addresses, to be named later;
+ * sources that tell names, and frames of Python, give texts.
+ */
+struct model_frame {
+    uint16_t process;
+    uint8_t kind;            /* enum model_frame_kind */
+    uint32_t line;           /* 0: not known */
+    uint32_t function, file; /* texts; 0: not known */
+    uint64_t address;        /* return address in the process; 0: none */
+    uint64_t time_ns;        /* when it was first seen: tells which module was there */
+};
+
+enum model_frame_kind { FRAME_NATIVE, FRAME_PYTHON, FRAME_KIND_COUNT };
+
+/* A stack is its innermost frame and the stack of the caller. */
+struct model_stack {
+    uint32_t frame;
+    uint32_t outer; /* stack; 0: none */
+};
+
 struct model_site {
     uint16_t process;
-    uint64_t address; /* return address, or a stack id with MT_SITE_IS_STACK */
+    uint64_t address; /* return address; 0 when there is a stack or only a label */
     uint64_t time_ns; /* when it was first seen: tells which module was there */
     uint32_t label;   /* text: its name, from sources that tell names, not addresses; else 0 */
+    uint32_t stack;   /* 0: the source has no stacks, or this event had none */
 };
 
 struct model_thread {
@@ -65,6 +87,9 @@ uint32_t model_text(struct model *model, const char *bytes, size_t size_bytes);
 uint16_t model_pool(struct model *model, uint32_t name_text);
 uint16_t model_place(struct model *model, struct mt_place place);
 uint32_t model_site(struct model *model, struct model_site site);
+uint32_t model_frame(struct model *model, struct model_frame frame);
+/* The stack of a callee: frame, called from `outer`. Equal stacks have equal numbers; 0 is none. */
+uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame);
 uint32_t model_thread(struct model *model, struct model_thread thread);
 uint16_t model_process(struct model *model, const struct model_process *process);
 void model_module(struct model *model, const struct model_module *module);
@@ -80,6 +105,13 @@ __attribute__((format(printf, 3, 4)))
 #endif
 void model_note(struct model *model, uint64_t count, const char *format, ...);
 
+/*
+ * The same sources are about to be read again, in the same order: each process gets the index that
+ * it had, its row begins anew, and modules and notes, which are known, are not added twice. Every
+ * other row is found as it is, so all indexes of the events are those of the first reading.
+ */
+void model_rewind(struct model *model);
+
 /* Something that was recorded cannot be read any more; a note says what. */
 void model_set_incomplete(struct model *model);
 bool model_is_incomplete(const struct model *model);
@@ -90,6 +122,8 @@ size_t model_text_count(const struct model *model);
 size_t model_pool_count(const struct model *model);
 size_t model_place_count(const struct model *model);
 size_t model_site_count(const struct model *model);
+size_t model_frame_count(const struct model *model);
+size_t model_stack_count(const struct model *model);
 size_t model_thread_count(const struct model *model);
 size_t model_process_count(const struct model *model);
 size_t model_module_count(const struct model *model);
@@ -99,6 +133,8 @@ const char *model_text_at(const struct model *model, uint32_t index); /* termina
 uint32_t model_pool_name_at(const struct model *model, uint16_t index);
 struct mt_place model_place_at(const struct model *model, uint16_t index);
 const struct model_site *model_site_at(const struct model *model, uint32_t index);
+const struct model_frame *model_frame_at(const struct model *model, uint32_t index);
+const struct model_stack *model_stack_at(const struct model *model, uint32_t index);
 const struct model_thread *model_thread_at(const struct model *model, uint32_t index);
 /* A source may go on filling in what it learns late: end, completeness, counts. */
 struct model_process *model_process_at(struct model *model, uint16_t index);

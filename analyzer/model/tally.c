@@ -68,6 +68,11 @@ void tally_destroy(struct tally *tally)
     free(tally);
 }
 
+void tally_observe(struct tally *tally, const struct tally_observer *observer)
+{
+    tally->observer = observer;
+}
+
 /* Before a group changes: what it held at the newest high, and that it changes. */
 static inline void group_before_change(struct tally *tally, struct group *group, uint32_t index,
                                        const struct ledger *ledger)
@@ -156,12 +161,24 @@ static inline struct live_place find_block(const struct tally *tally, uint64_t h
     return place;
 }
 
+static void tell_born(const struct tally *tally, const struct event *event, uint32_t group)
+{
+    tally->observer->born(tally->observer->context, event, group, tally->era);
+}
+
+static void tell_gone(const struct tally *tally, const struct event *event, uint32_t group)
+{
+    tally->observer->gone(tally->observer->context, event, event->address, group, tally->era);
+}
+
 static inline void take_block(struct tally *tally, uint64_t hash, struct live_place place,
-                              uint64_t time_ns)
+                              const struct event *event)
 {
     struct live_block block = live_set_take(&tally->live, hash, place);
 
-    count_free(tally, &block, time_ns);
+    count_free(tally, &block, event->time_ns);
+    if (__builtin_expect(tally->observer != NULL, 0))
+        tell_gone(tally, event, block.group);
 }
 
 /* A block that was freed before it was seen: it counts as handed out, and is gone. */
@@ -172,6 +189,10 @@ static void count_short_life(struct tally *tally, const struct event *event, uin
 
     count_alloc(tally, event, group);
     count_free(tally, &block, event->time_ns);
+    if (tally->observer) {
+        tell_born(tally, event, group);
+        tell_gone(tally, event, group);
+    }
 }
 
 static inline void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
@@ -200,7 +221,7 @@ static inline void on_alloc(struct tally *tally, const struct event *event, uint
     }
     old = find_block(tally, hash, event->address, event->pool);
     if (old.bucket) {
-        take_block(tally, hash, old, event->time_ns);
+        take_block(tally, hash, old, event);
         tally_expect_free(tally, event, hash);
     } else if (event->time_ns <= tally->disorder_until_ns &&
                tally_was_freed_early(tally, event, hash)) {
@@ -216,6 +237,8 @@ static inline void on_alloc(struct tally *tally, const struct event *event, uint
     if (tally->live.block_count > tally->counts.live_peak_count)
         tally->counts.live_peak_count = tally->live.block_count;
     count_alloc(tally, event, group);
+    if (__builtin_expect(tally->observer != NULL, 0))
+        tell_born(tally, event, group);
 }
 
 static inline void on_free(struct tally *tally, const struct event *event, uint64_t hash)
@@ -226,7 +249,7 @@ static inline void on_free(struct tally *tally, const struct event *event, uint6
         return;
     place = find_block(tally, hash, event->address, event->pool);
     if (place.bucket)
-        take_block(tally, hash, place, event->time_ns);
+        take_block(tally, hash, place, event);
     else
         tally_unknown_free(tally, event, hash);
 }

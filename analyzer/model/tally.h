@@ -166,8 +166,23 @@ struct tally_counts {
     uint64_t live_peak_count; /* most blocks alive at once, in one process */
 };
 
+/*
+ * Is told about each block while events are fed, after the tally itself has counted it. era: steps
+ * begun and ended before, as struct step.
+ */
+struct tally_observer {
+    void *context;
+    void (*born)(void *context, const struct event *event, uint32_t group, uint32_t era);
+    /* Freed by this event, or its address was handed out again by it. */
+    void (*gone)(void *context, const struct event *event, uint64_t address, uint32_t group,
+                 uint32_t era);
+};
+
 enum mt_result tally_create(struct model *model, struct tally **out, struct mt_error *error);
 void tally_destroy(struct tally *tally);
+
+/* Before the first event; the observer must outlive the tally. */
+void tally_observe(struct tally *tally, const struct tally_observer *observer);
 
 /* Events in time order within a process; a batch never mixes two. MT_NO_MEMORY ends it. */
 enum mt_result tally_feed(struct tally *tally, const struct event *events, size_t count,

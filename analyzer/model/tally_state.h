@@ -63,7 +63,8 @@ struct tally {
     uint32_t epoch;             /* step ends so far, of all processes */
     uint16_t process;
     bool has_process;
-    bool has_failed; /* no memory */
+    bool has_failed;                       /* no memory */
+    const struct tally_observer *observer; /* mostly NULL */
     struct live_set live;
     struct group *groups; /* in group_stretch */
     size_t group_count;

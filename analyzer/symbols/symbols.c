@@ -38,6 +38,7 @@ struct symbols {
     struct arena arena;
     struct table files, labels;
     struct hash_index label_index;
+    struct symbol_frame only_frame;
 };
 
 enum mt_result symbols_create(struct model *model, struct symbols **out, struct mt_error *error)
@@ -189,10 +190,6 @@ static void add_site(struct symbols *symbols, struct text_builder *text,
         text_add(text, model_text_at(symbols->model, site->label));
         return;
     }
-    if (site->address & MT_SITE_IS_STACK) {
-        text_add_format(text, "stack %016" PRIx64, site->address & ~MT_SITE_IS_STACK);
-        return;
-    }
     module = module_of(symbols->model, site);
     if (!module) {
         text_add_format(text, "0x%" PRIx64, site->address);
@@ -244,4 +241,31 @@ const char *symbols_label(struct symbols *symbols, uint32_t site)
     *row = (struct label_row){site, label};
     hash_index_add(&symbols->label_index, hash, (uint32_t)(symbols->labels.count - 1));
     return label;
+}
+
+/* "train+0x40 (a.out)" and "forward (net.py:88)" without what moves: offset and line. */
+static size_t steady_length(const char *label)
+{
+    const char *end = strpbrk(label, "+(");
+
+    while (end && end > label && end[-1] == ' ')
+        end--;
+    return end && end > label ? (size_t)(end - label) : strlen(label);
+}
+
+const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site, size_t *count)
+{
+    struct symbol_frame *frame = &symbols->only_frame;
+
+    *frame =
+        (struct symbol_frame){.function = symbols_label(symbols, site), .file = "", .module = ""};
+    *count = site ? 1 : 0;
+    return frame;
+}
+
+uint64_t symbols_site_id(struct symbols *symbols, uint32_t site)
+{
+    const char *label = symbols_label(symbols, site);
+
+    return site ? hash_bytes(label, steady_length(label)) | 1 : 0;
 }

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The events of a recording from the first to the last, as often as somebody wants them.
+ *
+ * Not all answers come out of one reading: who was alive in an interval that nobody knew before,
+ * every row of an export. Indexes in the events are the same each time.
+ */
+#ifndef MEMTIDE_MODEL_EVENT_SOURCE_H
+#define MEMTIDE_MODEL_EVENT_SOURCE_H
+
+#include <stddef.h>
+
+#include "event.h"
+#include "memtide/error.h"
+
+struct event_source {
+    void *context;
+    /* Back to the first event. */
+    enum mt_result (*rewind)(void *context, struct mt_error *error);
+    /* As input_next(): *count 0 is the end; a batch never mixes two processes. */
+    enum mt_result (*next)(void *context, struct event *batch, size_t capacity, size_t *count,
+                           struct mt_error *error);
+};
+
+#endif

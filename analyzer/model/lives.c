@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lives of blocks: what a tally tells about each, with the time of its birth kept until its end.
+ *
+ * Blocks that are alive stand in one array, without order; a hash index by address finds them. Two
+ * pools may have a block at one address: they differ in their group.
+ */
+#include "lives.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+
+enum { batch_events = 4096, first_capacity = 1 << 12 };
+
+struct reading {
+    struct tally *tally;
+    const struct life_visitor *visitor;
+    struct life *slots; /* open addressing, at most half full */
+    size_t capacity, count;
+    uint64_t born_count;
+    bool is_over; /* a visitor stopped it */
+    bool has_failed;
+};
+
+static size_t home_of(const struct reading *reading, uint64_t address)
+{
+    return (size_t)hash_u64(address) & (reading->capacity - 1);
+}
+
+static struct life *slot_for(struct reading *reading, uint64_t address, uint32_t group)
+{
+    size_t i = home_of(reading, address);
+
+    while (reading->slots[i].group &&
+           (reading->slots[i].address != address || reading->slots[i].group != group))
+        i = (i + 1) & (reading->capacity - 1);
+    return &reading->slots[i];
+}
+
+static bool make_room(struct reading *reading)
+{
+    struct life *old = reading->slots;
+    size_t old_capacity = reading->capacity;
+
+    if ((reading->count + 1) * 2 <= old_capacity)
+        return true;
+    reading->capacity = old_capacity ? old_capacity * 2 : first_capacity;
+    reading->slots = calloc(reading->capacity, sizeof(*reading->slots));
+    if (!reading->slots) {
+        reading->slots = old;
+        reading->capacity = old_capacity;
+        return false;
+    }
+    for (size_t i = 0; i < old_capacity; i++)
+        if (old[i].group)
+            *slot_for(reading, old[i].address, old[i].group) = old[i];
+    free(old);
+    return true;
+}
+
+/* Those behind it that would no longer be found move up. */
+static void slot_clear(struct reading *reading, struct life *slot)
+{
+    size_t mask = reading->capacity - 1, hole = (size_t)(slot - reading->slots), i = hole;
+
+    reading->count--;
+    for (;;) {
+        size_t home;
+
+        i = (i + 1) & mask;
+        if (!reading->slots[i].group)
+            break;
+        home = home_of(reading, reading->slots[i].address);
+        if (((i - home) & mask) < ((i - hole) & mask))
+            continue;
+        reading->slots[hole] = reading->slots[i];
+        hole = i;
+    }
+    memset(&reading->slots[hole], 0, sizeof(reading->slots[hole]));
+}
+
+static void visit(struct reading *reading, bool (*visitor)(void *context, const struct life *life),
+                  const struct life *life)
+{
+    if (visitor && !reading->is_over && !visitor(reading->visitor->context, life))
+        reading->is_over = true;
+}
+
+static void on_born(void *context, const struct event *event, uint32_t group, uint32_t era)
+{
+    struct reading *reading = context;
+    struct life *slot;
+
+    if (!make_room(reading)) {
+        reading->has_failed = true;
+        return;
+    }
+    slot = slot_for(reading, event->address, group);
+    reading->count += !slot->group;
+    *slot = (struct life){
+        .address = event->address,
+        .size_bytes = event->value,
+        .born_ns = event->time_ns,
+        .freed_ns = UINT64_MAX,
+        .index = reading->born_count++,
+        .group = group,
+        .born_step = era,
+        .thread = event->thread,
+        .ledger = tally_group_at(reading->tally, group)->ledger,
+    };
+    visit(reading, reading->visitor->born, slot);
+}
+
+static void on_gone(void *context, const struct event *event, uint64_t address, uint32_t group,
+                    uint32_t era)
+{
+    struct reading *reading = context;
+    struct life *slot = reading->capacity ? slot_for(reading, address, group) : NULL;
+    struct life life;
+
+    if (!slot || !slot->group)
+        return;
+    life = *slot;
+    slot_clear(reading, slot);
+    life.freed_ns = event->time_ns;
+    life.freed_step = era;
+    life.freeing_thread = event->thread;
+    visit(reading, reading->visitor->over, &life);
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const struct life *left = a, *right = b;
+
+    return (left->index > right->index) - (left->index < right->index);
+}
+
+/* What is alive at the end of a process, oldest first. */
+static void process_end(struct reading *reading, uint16_t process)
+{
+    size_t count = 0;
+
+    if (reading->visitor->process_over && !reading->is_over &&
+        !reading->visitor->process_over(reading->visitor->context, process))
+        reading->is_over = true;
+    for (size_t i = 0; i < reading->capacity; i++)
+        if (reading->slots[i].group)
+            reading->slots[count++] = reading->slots[i];
+    if (count)
+        qsort(reading->slots, count, sizeof(*reading->slots), by_index);
+    for (size_t i = 0; i < count; i++) {
+        reading->slots[i].freed_step = UINT32_MAX;
+        visit(reading, reading->visitor->over, &reading->slots[i]);
+    }
+    if (reading->slots)
+        memset(reading->slots, 0, reading->capacity * sizeof(*reading->slots));
+    reading->count = 0;
+}
+
+static enum mt_result feed(struct reading *reading, const struct event *batch, size_t count,
+                           struct mt_error *error)
+{
+    enum mt_result result = MT_OK;
+    bool is_watched = reading->visitor->event != NULL;
+    size_t piece = is_watched ? 1 : count;
+
+    for (size_t i = 0; i < count && result == MT_OK && !reading->is_over; i += piece) {
+        if (is_watched && !reading->visitor->event(reading->visitor->context, &batch[i]))
+            reading->is_over = true;
+        else
+            result = tally_feed(reading->tally, batch + i, piece, error);
+    }
+    if (result == MT_OK && reading->has_failed)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu live blocks", reading->count);
+    return result;
+}
+
+static enum mt_result read_all(struct reading *reading, const struct event_source *events,
+                               struct event *batch, struct mt_error *error)
+{
+    enum mt_result result = events->rewind(events->context, error);
+    bool has_process = false;
+    uint16_t process = 0;
+    size_t count = 1;
+
+    while (result == MT_OK && count && !reading->is_over) {
+        result = events->next(events->context, batch, batch_events, &count, error);
+        if (result != MT_OK || !count)
+            break;
+        if (has_process && batch[0].process != process)
+            process_end(reading, process);
+        has_process = true;
+        process = batch[0].process;
+        result = feed(reading, batch, count, error);
+    }
+    if (result == MT_OK && has_process && !reading->is_over)
+        process_end(reading, process);
+    return result;
+}
+
+enum mt_result lives_read(const struct event_source *events, struct model *model,
+                          const struct life_visitor *visitor, struct mt_error *error)
+{
+    struct event *batch = malloc(batch_events * sizeof(*batch));
+    struct reading reading = {.visitor = visitor};
+    struct tally_observer observer = {.context = &reading, .born = on_born, .gone = on_gone};
+    enum mt_result result;
+
+    if (!batch)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for a batch of events");
+    result = tally_create(model, &reading.tally, error);
+    if (result == MT_OK) {
+        tally_observe(reading.tally, &observer);
+        result = read_all(&reading, events, batch, error);
+    }
+    tally_destroy(reading.tally);
+    free(reading.slots);
+    free(batch);
+    return result;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The blocks of a recording, one by one, each with its whole life: a second reading, for answers
+ * that sums cannot give.
+ *
+ * Blocks are told apart, and put in groups, by a tally of its own, so every number agrees with the
+ * first reading: `group` and `ledger` are indexes of the first tally as well. Memory grows with
+ * blocks that are alive at once.
+ */
+#ifndef MEMTIDE_MODEL_LIVES_H
+#define MEMTIDE_MODEL_LIVES_H
+
+#include <stdint.h>
+
+#include "event_source.h"
+#include "tally.h"
+
+struct life {
+    uint64_t address, size_bytes;
+    uint64_t born_ns;
+    uint64_t freed_ns;  /* UINT64_MAX: alive at the end of its process */
+    uint64_t index;     /* counts from 0 in the order of births */
+    uint32_t group;     /* of the tally */
+    uint32_t born_step; /* index as struct step */
+    uint32_t freed_step;
+    uint32_t thread, freeing_thread;
+    uint16_t ledger;
+};
+
+struct life_visitor {
+    void *context;
+    /* Any may be NULL. Return false to stop the reading. */
+    bool (*born)(void *context, const struct life *life);    /* freed_* are not known yet */
+    bool (*over)(void *context, const struct life *life);    /* freed, or the process ended */
+    bool (*event)(void *context, const struct event *event); /* every event, before born and over */
+    /* Behind the last event of a process, before its living blocks are given to `over`. */
+    bool (*process_over)(void *context, uint16_t process);
+};
+
+/* MT_OK also when a visitor stopped it; else as event_source, or MT_NO_MEMORY. */
+enum mt_result lives_read(const struct event_source *events, struct model *model,
+                          const struct life_visitor *visitor, struct mt_error *error);
+
+#endif
