@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lives of blocks against a plain list of what was handed out, and against the tally.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lives.h"
+#include "model.h"
+
+enum { event_most = 40000, address_count = 3000, process_count = 2 };
+
+struct expected {
+    uint64_t address, size_bytes, born_ns, freed_ns;
+    uint16_t process, pool;
+    uint32_t born_step;
+};
+
+struct fixture {
+    struct model *model;
+    struct event events[event_most];
+    size_t event_count, given;
+    struct expected expected[event_most];
+    size_t expected_count;
+    size_t born_count, over_count, event_seen, process_over_count;
+    size_t stop_after;
+    uint16_t pools[2];
+};
+
+static enum mt_result rewind_events(void *context, struct mt_error *error)
+{
+    struct fixture *f = context;
+
+    (void)error;
+    f->given = 0;
+    return MT_OK;
+}
+
+static enum mt_result next_events(void *context, struct event *batch, size_t capacity,
+                                  size_t *count, struct mt_error *error)
+{
+    struct fixture *f = context;
+
+    (void)error;
+    *count = 0;
+    while (f->given < f->event_count && *count < capacity &&
+           (!*count || f->events[f->given].process == batch[0].process))
+        batch[(*count)++] = f->events[f->given++];
+    return MT_OK;
+}
+
+static const struct expected *expected_at(struct fixture *f, const struct life *life)
+{
+    const struct expected *row = &f->expected[life->index];
+
+    assert_in_range(life->index, 0, f->expected_count - 1);
+    assert_int_equal(life->address, row->address);
+    assert_int_equal(life->size_bytes, row->size_bytes);
+    assert_int_equal(life->born_ns, row->born_ns);
+    assert_int_equal(life->born_step, row->born_step);
+    return row;
+}
+
+static bool on_born(void *context, const struct life *life)
+{
+    struct fixture *f = context;
+
+    expected_at(f, life);
+    assert_int_equal(life->index, f->born_count);
+    f->born_count++;
+    return !f->stop_after || f->born_count < f->stop_after;
+}
+
+static bool on_over(void *context, const struct life *life)
+{
+    struct fixture *f = context;
+
+    assert_int_equal(life->freed_ns, expected_at(f, life)->freed_ns);
+    f->over_count++;
+    return true;
+}
+
+static bool on_event(void *context, const struct event *event)
+{
+    struct fixture *f = context;
+
+    assert_memory_equal(event, &f->events[f->event_seen], sizeof(*event));
+    f->event_seen++;
+    return true;
+}
+
+static bool on_process_over(void *context, uint16_t process)
+{
+    struct fixture *f = context;
+
+    assert_int_equal(process, f->process_over_count);
+    f->process_over_count++;
+    return true;
+}
+
+static void add(struct fixture *f, struct event event)
+{
+    event.time_ns = 1000000 * (f->event_count + 1);
+    f->events[f->event_count++] = event;
+}
+
+/* Random blocks of two pools that use the same addresses; a step begins and ends now and then. */
+static void make_process(struct fixture *f, uint16_t process, size_t count)
+{
+    static size_t alive[2][address_count]; /* expected row + 1 */
+    uint64_t step = 0;
+
+    memset(alive, 0, sizeof(alive));
+    for (size_t i = 0; i < count; i++) {
+        size_t pool = (size_t)rand() % 2, slot = (size_t)rand() % address_count;
+        struct event event = {.address = 0x1000 + slot * 16,
+                              .pool = f->pools[pool],
+                              .process = process,
+                              .kind = EVENT_FREE};
+
+        if (i % 5000 == 1000)
+            add(f, (struct event){.process = process, .kind = EVENT_STEP_BEGIN, .value = ++step});
+        if (alive[pool][slot]) {
+            add(f, event);
+            f->expected[alive[pool][slot] - 1].freed_ns = f->events[f->event_count - 1].time_ns;
+            alive[pool][slot] = 0;
+            continue;
+        }
+        event.kind = EVENT_ALLOC;
+        event.value = 1 + (uint64_t)rand() % 5000;
+        add(f, event);
+        f->expected[f->expected_count++] =
+            (struct expected){.address = event.address,
+                              .size_bytes = event.value,
+                              .born_ns = f->events[f->event_count - 1].time_ns,
+                              .freed_ns = UINT64_MAX,
+                              .process = process,
+                              .pool = event.pool,
+                              .born_step = (uint32_t)step};
+        alive[pool][slot] = f->expected_count;
+    }
+}
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+
+    assert_non_null(f);
+    assert_int_equal(model_create(&f->model, NULL), MT_OK);
+    f->pools[0] = model_pool(f->model, model_text(f->model, "host", 4));
+    f->pools[1] = model_pool(f->model, model_text(f->model, "hal", 3));
+    srand(7);
+    for (uint16_t i = 0; i < process_count; i++) {
+        struct model_process process = {.process_id = 10u + i};
+
+        model_process(f->model, &process);
+        make_process(f, i, event_most / process_count - 10);
+    }
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    model_destroy(f->model);
+    free(f);
+    return 0;
+}
+
+static enum mt_result read_lives(struct fixture *f)
+{
+    const struct event_source events = {f, rewind_events, next_events};
+    const struct life_visitor visitor = {f, on_born, on_over, on_event, on_process_over};
+
+    return lives_read(&events, f->model, &visitor, NULL);
+}
+
+static void every_block_is_given_once_with_its_whole_life(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_int_equal(read_lives(f), MT_OK);
+    assert_int_equal(f->event_seen, f->event_count);
+    assert_int_equal(f->born_count, f->expected_count);
+    assert_int_equal(f->over_count, f->expected_count);
+    assert_int_equal(f->process_over_count, process_count);
+}
+
+static void a_visitor_can_stop_the_reading(void **state)
+{
+    struct fixture *f = *state;
+
+    f->stop_after = 100;
+    assert_int_equal(read_lives(f), MT_OK);
+    assert_int_equal(f->born_count, 100);
+    assert_int_equal(f->process_over_count, 0);
+}
+
+static void rewinding_a_model_gives_the_same_rows(void **state)
+{
+    struct fixture *f = *state;
+    struct model_process process = {.process_id = 10, .event_count = 5};
+    struct model_module module = {.base = 0x5000, .size_bytes = 0x1000, .unloaded_ns = UINT64_MAX};
+    struct model_site early = {.address = 0x5100, .time_ns = 10}, late = early;
+    uint32_t first, second, frame = model_frame(f->model, (struct model_frame){.address = 0x5100}),
+                            stack = model_stack(f->model, 0, frame);
+
+    late.time_ns = 30;
+    model_module(f->model, &module);
+    first = model_site(f->model, early);
+    model_module_gone(f->model, 0, 0x5000, 20);
+    second = model_site(f->model, late);
+    assert_int_not_equal(first, second);
+    model_note(f->model, 2, "twice");
+
+    model_rewind(f->model);
+    assert_int_equal(model_process(f->model, &process), 0);
+    assert_int_equal(model_process_at(f->model, 0)->event_count, 5);
+    process.process_id = 11;
+    assert_int_equal(model_process(f->model, &process), 1);
+    model_module(f->model, &module);
+    assert_int_equal(model_site(f->model, early), first);
+    model_module_gone(f->model, 0, 0x5000, 20);
+    assert_int_equal(model_site(f->model, late), second);
+    model_note(f->model, 2, "twice");
+
+    assert_int_equal(model_module_count(f->model), 1);
+    assert_int_equal(model_process_count(f->model), process_count);
+    assert_int_equal(model_frame(f->model, (struct model_frame){.address = 0x5100}), frame);
+    assert_int_equal(model_stack(f->model, 0, frame), stack);
+    for (size_t i = 0; i < model_note_count(f->model); i++) {
+        uint64_t count;
+
+        assert_string_equal(model_note_at(f->model, i, &count), "twice");
+        assert_int_equal(count, 2);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(every_block_is_given_once_with_its_whole_life, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_visitor_can_stop_the_reading, setup, teardown),
+        cmocka_unit_test_setup_teardown(rewinding_a_model_gives_the_same_rows, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
