@@ -28,6 +28,7 @@
 
 #include "ascend_abi.h"
 #include "ascend_device.h"
+#include "ascend_mstx.h"
 #include "config.h"
 #include "device_blocks.h"
 #include "device_memory.h"
@@ -395,10 +396,7 @@ static void regions_unregister(void *handle, const struct mstx_region_references
     guard_leave(LAYER_MSTX);
 }
 
-/* Each library has a table of its own, older ones with fewer entries. Returns 0 on success. */
-HOOK_EXPORT int InitInjectionMstx(mstx_table_getter get);
-
-HOOK_EXPORT int InitInjectionMstx(mstx_table_getter get)
+int mstx_inject(mstx_table_getter get)
 {
     static const struct {
         int module;
