@@ -2,7 +2,7 @@
 /*
  * With one step or none: what the recorded time as a whole kept. Never called a leak.
  *
- *   unreleased in the window - older blocks released in it = net growth
+ *   at start + unreleased in the window - older blocks released in it = at end
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,8 +25,24 @@ static uint32_t most_ended_steps(const struct question *question)
     return most;
 }
 
-/* Frees of older blocks are known by pool only: they go to the pool's first ledger. */
-static const struct baseline *baseline_of(const struct tally *tally, uint16_t index)
+/*
+ * One ledger over the window. What is older and still there at the end is no part of unreleased,
+ * nor is it growth.
+ */
+struct account {
+    uint64_t unreleased_bytes, unreleased_count;
+    uint64_t older_bytes;                    /* when the window opened */
+    uint64_t released_bytes, released_count; /* of the older ones */
+    bool is_released_known;                  /* how many bytes */
+    bool is_older_known;                     /* the source tells what there was */
+};
+
+static int64_t growth_bytes(const struct account *account)
+{
+    return (int64_t)(account->unreleased_bytes - account->released_bytes);
+}
+
+static bool is_first_of_pool(const struct tally *tally, uint16_t index)
 {
     const struct ledger *ledger = tally_ledger_at(tally, index);
 
@@ -34,27 +50,86 @@ static const struct baseline *baseline_of(const struct tally *tally, uint16_t in
         const struct ledger *earlier = tally_ledger_at(tally, i);
 
         if (earlier->process == ledger->process && earlier->pool == ledger->pool)
-            return NULL;
+            return false;
     }
+    return true;
+}
+
+/* Frees of older blocks that are known by pool only go to the pool's first ledger. */
+static bool is_of_ledger(const struct tally *tally, const struct baseline *row, uint16_t index)
+{
+    const struct ledger *ledger = tally_ledger_at(tally, index);
+
+    if (row->has_ledger)
+        return row->ledger == index;
+    return row->process == ledger->process && row->pool == ledger->pool &&
+           is_first_of_pool(tally, index);
+}
+
+static struct account account_of(const struct tally *tally, uint16_t index)
+{
+    const struct ledger *ledger = tally_ledger_at(tally, index);
+    struct account account = {
+        .unreleased_bytes = ledger->live_bytes - ledger->older_left_bytes,
+        .unreleased_count = ledger->live_count - ledger->older_left_count,
+        .older_bytes = ledger->older_bytes + ledger->older_beside_bytes,
+        .released_bytes = ledger->older_bytes - ledger->older_left_bytes,
+        .released_count = ledger->older_count - ledger->older_left_count,
+        .is_released_known = true,
+        .is_older_known = ledger->older_count || ledger->has_older_beside,
+    };
+
     for (size_t i = 0; i < tally_baseline_count(tally); i++) {
         const struct baseline *row = tally_baseline_at(tally, i);
 
-        if (row->process == ledger->process && row->pool == ledger->pool && row->count)
-            return row;
+        if (!row->count || !is_of_ledger(tally, row, index))
+            continue;
+        account.is_released_known &= row->bytes > 0;
+        account.released_bytes += row->bytes;
+        account.released_count += row->count;
     }
-    return NULL;
+    return account;
+}
+
+static void add_ledger(const struct question *question, struct report *report,
+                       struct report_table *table, uint16_t index)
+{
+    const struct ledger *ledger = tally_ledger_at(question->tally, index);
+    struct account account = account_of(question->tally, index);
+    bool is_known = account.is_released_known;
+    int64_t growth = growth_bytes(&account);
+    const struct value values[] = {
+        value_text(label_ledger(question, report, index)),
+        account.is_older_known ? value_bytes(account.older_bytes) : value_none(),
+        value_bytes(account.unreleased_bytes),
+        value_count(account.unreleased_count),
+        is_known ? value_bytes(account.released_bytes) : value_none(),
+        value_count(account.released_count),
+        is_known ? value_change(VALUE_BYTES_CHANGE, growth) : value_none(),
+        /* Of what is held beside blocks, only falls are seen, of one block or more. */
+        ledger->has_older_beside
+            ? value_none()
+            : value_change(VALUE_COUNT_CHANGE,
+                           (int64_t)(account.unreleased_count - account.released_count)),
+        is_known && account.is_older_known ? value_bytes(account.older_bytes + (uint64_t)growth)
+                                           : value_none(),
+    };
+
+    report_row(report, table, values);
 }
 
 static void add_ledgers(const struct question *question, struct report *report)
 {
     static const struct report_column columns[] = {
         {"ledger", "ledger"},
+        {"start_bytes", "at start"},
         {"unreleased_bytes", "unreleased"},
         {"unreleased_count", "blocks"},
         {"older_released_bytes", "older, released"},
         {"older_released_count", "older blocks"},
         {"net_growth_bytes", "net growth"},
         {"net_growth_count", "net blocks"},
+        {"end_bytes", "at end"},
     };
     struct report_table *table =
         report_table(report, "window", "The recorded window", "Nothing was allocated.", columns,
@@ -64,25 +139,8 @@ static void add_ledgers(const struct question *question, struct report *report)
     uint16_t *order = ledger_order(question->tally, &count);
 
     shown = order ? rows_shown(question, count) : 0;
-    for (size_t i = 0; i < shown; i++) {
-        const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
-        const struct baseline *older = baseline_of(question->tally, order[i]);
-        bool is_known = !older || older->bytes;
-        const struct value values[] = {
-            value_text(label_ledger(question, report, order[i])),
-            value_bytes(ledger->live_bytes),
-            value_count(ledger->live_count),
-            is_known ? value_bytes(older ? older->bytes : 0) : value_none(),
-            value_count(older ? older->count : 0),
-            is_known ? value_change(VALUE_BYTES_CHANGE,
-                                    (int64_t)(ledger->live_bytes - (older ? older->bytes : 0)))
-                     : value_none(),
-            value_change(VALUE_COUNT_CHANGE,
-                         (int64_t)(ledger->live_count - (older ? older->count : 0))),
-        };
-
-        report_row(report, table, values);
-    }
+    for (size_t i = 0; i < shown; i++)
+        add_ledger(question, report, table, order[i]);
     if (shown < count)
         report_table_remark(report, table, "... and %zu more ledgers.", count - shown);
     free(order);
@@ -102,6 +160,36 @@ static int remaining_compare(const void *left, const void *right)
     if (a->alive.count != b->alive.count)
         return a->alive.count > b->alive.count ? -1 : 1;
     return a->origin < b->origin ? -1 : a->origin > b->origin;
+}
+
+/* What was made in the window and is alive at its end. */
+static struct step_sample unreleased_of(const struct tally *tally, const struct origin *origin)
+{
+    struct step_sample sum = {0};
+
+    for (size_t i = 0; i < origin->group_count; i++) {
+        const struct group *group = tally_group_at(tally, origin->groups[i]);
+
+        if (tally_detail_at(tally, origin->groups[i])->is_older)
+            continue;
+        sum.bytes += group->live_bytes;
+        sum.count += group->live_count;
+    }
+    return sum;
+}
+
+static void remark_older(const struct question *question, struct report *report,
+                         struct report_table *table)
+{
+    uint64_t bytes = 0, count = 0;
+
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        bytes += tally_ledger_at(question->tally, i)->older_left_bytes;
+        count += tally_ledger_at(question->tally, i)->older_left_count;
+    }
+    if (count)
+        report_table_remark(report, table, "Not in this list: %s in %s older than the recording.",
+                            label_size(report, bytes), label_counted(report, count, "block"));
 }
 
 static void add_remaining(const struct question *question, struct report *report,
@@ -131,30 +219,68 @@ static void add_remaining(const struct question *question, struct report *report
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more sites.", count - shown);
+    remark_older(question, report, table);
+}
+
+/* The ledger with most that was not released; memory of devices before the rest. */
+static bool most_unreleased(const struct tally *tally, uint16_t *best)
+{
+    size_t count;
+    uint16_t *order = ledger_order(tally, &count);
+    uint64_t most_bytes = 0;
+
+    for (size_t i = 0; order && i < count; i++) {
+        uint64_t bytes = account_of(tally, order[i]).unreleased_bytes;
+
+        if (i && bytes <= most_bytes)
+            continue;
+        most_bytes = bytes;
+        *best = order[i];
+    }
+    free(order);
+    return order && count;
+}
+
+/* "grew by 18.1 MiB", or what can be said without the sizes of older blocks. */
+static const char *growth_words(struct report *report, const struct account *account)
+{
+    int64_t growth = growth_bytes(account);
+
+    if (!account->is_released_known)
+        return "may have grown";
+    if (!growth)
+        return "did not grow";
+    return report_text(report, "%s by %s", growth > 0 ? "grew" : "shrank",
+                       label_size(report, (uint64_t)(growth > 0 ? growth : -growth)));
 }
 
 static void add_verdict(const struct question *question, struct report *report)
 {
-    size_t best = tally_ledger_count(question->tally);
+    uint16_t best = 0;
 
-    for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
-        if (best == tally_ledger_count(question->tally) ||
-            tally_ledger_at(question->tally, i)->live_bytes >
-                tally_ledger_at(question->tally, best)->live_bytes)
-            best = i;
-    if (best < tally_ledger_count(question->tally)) {
-        const struct ledger *ledger = tally_ledger_at(question->tally, best);
+    report_outcome(report, REPORT_NO_DATA);
+    if (most_unreleased(question->tally, &best)) {
+        struct account account = account_of(question->tally, best);
+        const char *older = "";
 
+        if (account.released_count)
+            older = report_text(
+                report, ", less %s that %s",
+                account.is_released_known
+                    ? report_text(report, "%s of older blocks",
+                                  label_size(report, account.released_bytes))
+                    : report_text(report, "%s of unknown size",
+                                  label_counted(report, account.released_count, "older block")),
+                account.released_count == 1 ? "was" : "were");
         report_verdict(report, RANK_LEAKS,
-                       "No steps, so no leak verdict: %s in %s of %s not released in "
-                       "the recorded window. Mark steps to find leaks.",
-                       label_size(report, ledger->live_bytes),
-                       label_counted(report, ledger->live_count, "block"),
-                       label_ledger(question, report, (uint16_t)best));
+                       "No steps, so no leak verdict: %s %s in the recorded window (%s in %s not "
+                       "released%s). Mark steps to find leaks.",
+                       label_ledger(question, report, best), growth_words(report, &account),
+                       label_size(report, account.unreleased_bytes),
+                       label_counted(report, account.unreleased_count, "block"), older);
     } else {
         report_verdict(report, RANK_LEAKS, "Nothing was allocated in the recorded window.");
     }
-    report_outcome(report, REPORT_NO_DATA);
 }
 
 void analyse_window(const struct question *question, struct report *report)
@@ -175,7 +301,7 @@ void analyse_window(const struct question *question, struct report *report)
     rows = malloc((origins.count + 1) * sizeof(*rows));
     for (size_t i = 0; rows && i < origins.count; i++) {
         rows[count] =
-            (struct remaining){&origins.rows[i], origin_alive(question->tally, &origins.rows[i])};
+            (struct remaining){&origins.rows[i], unreleased_of(question->tally, &origins.rows[i])};
         count += rows[count].alive.count > 0;
     }
     if (rows) {

@@ -32,6 +32,15 @@ enum event_kind {
     EVENT_KIND_COUNT
 };
 
+enum event_flag {
+    /*
+     * Older than the recording. An alloc: of a block that was alive when it began. A free: of a
+     * block that the source never saw, but whose place it knows. A sample: what such blocks hold
+     * in this pool and place, beside those that are blocks here; a running total.
+     */
+    EVENT_IS_OLDER = 1
+};
+
 struct event {
     uint64_t time_ns; /* since the start of the run, CLOCK_MONOTONIC */
     uint64_t address;
@@ -42,7 +51,8 @@ struct event {
     uint16_t pool;
     uint16_t place;
     uint16_t process;
-    uint8_t kind; /* enum event_kind */
+    uint8_t kind;  /* enum event_kind */
+    uint8_t flags; /* enum event_flag */
 };
 
 #endif

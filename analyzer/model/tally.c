@@ -211,7 +211,8 @@ static inline void on_alloc(struct tally *tally, const struct event *event, uint
     }
     cached = &tally->group_cache[tally_group_slot(event, thread->context)];
     if (cached->site == event->site && cached->context == thread->context &&
-        cached->pool == event->pool && cached->place == event->place && cached->group)
+        cached->pool == event->pool && cached->place == event->place && cached->group &&
+        !event->flags)
         group = cached->group;
     else
         group = tally_group_for(tally, event, thread->context);
@@ -292,6 +293,21 @@ static void on_reserved(struct tally *tally, const struct event *event)
     }
 }
 
+/* What blocks hold that are older than the recording, and are none of ours. */
+static void on_older_sample(struct tally *tally, const struct event *event)
+{
+    uint16_t index = tally_ledger_for(tally, event->process, event->pool, event->place);
+    struct ledger *ledger;
+
+    if (tally->has_failed)
+        return;
+    ledger = ledger_at(tally, index);
+    if (!ledger->has_older_beside)
+        ledger->older_beside_bytes = event->value;
+    ledger->has_older_beside = true;
+    ledger->older_beside_left_bytes = event->value;
+}
+
 static struct sample_row *sample_row_for(struct tally *tally, const struct event *event)
 {
     uint64_t hash = hash_pair((uint64_t)event->text << 32 | event->place, event->process);
@@ -348,6 +364,8 @@ static void on_other(struct tally *tally, const struct event *event)
         break;
     case EVENT_SAMPLE:
         on_sample(tally, event);
+        if (event->flags & EVENT_IS_OLDER)
+            on_older_sample(tally, event);
         break;
     case EVENT_STEP_BEGIN:
     case EVENT_STEP_END:
@@ -419,10 +437,27 @@ static void count_peaks(struct tally *tally)
         tally->ledgers[tally->groups[i].ledger].peak_count += group_at_peak(tally, i).count;
 }
 
+static void count_older(struct tally *tally)
+{
+    for (size_t i = 1; i < tally->group_count; i++) {
+        const struct group *group = &tally->groups[i];
+        const struct group_detail *detail = table_at(&tally->details, i);
+        struct ledger *ledger = &tally->ledgers[group->ledger];
+
+        if (!detail->is_older)
+            continue;
+        ledger->older_bytes += group->alloc_bytes;
+        ledger->older_count += group->alloc_count;
+        ledger->older_left_bytes += group->live_bytes;
+        ledger->older_left_count += group->live_count;
+    }
+}
+
 void tally_finish(struct tally *tally)
 {
     tally_process_end(tally);
     count_peaks(tally);
+    count_older(tally);
 }
 
 struct model *tally_model(const struct tally *tally)

@@ -68,6 +68,12 @@ struct ledger {
     bool has_reserved;
     uint64_t failed_count;
     uint64_t era_alloc_bytes, era_alloc_count; /* alloc_* when the newest step end was */
+    /* Older than the recording. Blocks: part of live_* and alloc_*; those that are left, at the end
+     * only. What is held beside them is a number that the source tells, and no part of them. */
+    uint64_t older_bytes, older_count;
+    uint64_t older_left_bytes, older_left_count;
+    bool has_older_beside;
+    uint64_t older_beside_bytes, older_beside_left_bytes;
 };
 
 struct group {
@@ -84,6 +90,7 @@ struct group {
 /* What is not needed at every event; same index as the group. */
 struct group_detail {
     uint16_t process, pool, place;
+    bool is_older; /* its blocks are older than the recording: EVENT_IS_OLDER */
     uint32_t site;
     uint32_t operator_text, owner_text;    /* 0: none */
     uint32_t operator_usage, module_usage; /* row + 1 of the usages, or 0 */
@@ -141,9 +148,12 @@ struct failure {
     uint16_t ledger;
 };
 
-/* Frees of blocks that are older than the recording, by pool. */
+/* Frees of blocks that are older than the recording and were never seen, by ledger where the source
+ * knows it, else by pool. */
 struct baseline {
     uint16_t process, pool;
+    bool has_ledger;
+    uint16_t ledger;
     uint64_t count;
     uint64_t bytes; /* of those whose source tells the size */
 };

@@ -59,12 +59,15 @@ bool tally_swallows_free(struct tally *tally, const struct event *event, uint64_
 static struct baseline *baseline_of(struct tally *tally, const struct event *event)
 {
     struct baseline *row;
+    bool has_ledger = event->flags & EVENT_IS_OLDER;
+    uint16_t ledger =
+        has_ledger ? tally_ledger_for(tally, event->process, event->pool, event->place) : 0;
 
     for (size_t i = tally->baselines.count; i-- > 0;) {
         row = table_at(&tally->baselines, i);
         if (row->process != event->process)
             break;
-        if (row->pool == event->pool)
+        if (row->pool == event->pool && row->has_ledger == has_ledger && row->ledger == ledger)
             return row;
     }
     row = table_add(&tally->baselines);
@@ -72,7 +75,8 @@ static struct baseline *baseline_of(struct tally *tally, const struct event *eve
         tally->has_failed = true;
         return NULL;
     }
-    *row = (struct baseline){.process = event->process, .pool = event->pool};
+    *row = (struct baseline){
+        .process = event->process, .pool = event->pool, .has_ledger = has_ledger, .ledger = ledger};
     return row;
 }
 

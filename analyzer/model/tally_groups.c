@@ -140,12 +140,17 @@ static uint64_t group_hash(const struct event *event, const struct context_row *
     return hash_pair(hash_pair(names, event->site), rest);
 }
 
+static bool is_older(const struct event *event)
+{
+    return event->flags & EVENT_IS_OLDER;
+}
+
 static bool is_group_of(const struct group_detail *detail, const struct event *event,
                         const struct context_row *context)
 {
-    return detail->site == event->site && detail->process == event->process &&
-           detail->pool == event->pool && detail->place == event->place &&
-           detail->operator_text == context->operator_text &&
+    return detail->site == event->site && detail->is_older == is_older(event) &&
+           detail->process == event->process && detail->pool == event->pool &&
+           detail->place == event->place && detail->operator_text == context->operator_text &&
            detail->owner_text == context->owner_text;
 }
 
@@ -180,6 +185,7 @@ static uint32_t group_add(struct tally *tally, const struct event *event,
     *detail = (struct group_detail){.process = event->process,
                                     .pool = event->pool,
                                     .place = event->place,
+                                    .is_older = is_older(event),
                                     .site = event->site,
                                     .operator_text = context->operator_text,
                                     .owner_text = context->owner_text,
@@ -200,7 +206,7 @@ uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_
             group = found;
     if (!group)
         group = group_add(tally, event, context, hash);
-    if (group)
+    if (group && !event->flags)
         tally->group_cache[tally_group_slot(event, context_index)] =
             (struct group_cache_row){.site = event->site,
                                      .context = context_index,

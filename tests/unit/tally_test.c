@@ -341,6 +341,68 @@ static void free_of_an_older_block_is_counted(void **state)
     assert_int_equal(tally_baseline_at(f->tally, 0)->count, 1);
 }
 
+static void older_blocks_are_told_apart_from_those_of_the_window(void **state)
+{
+    struct fixture *f = *state;
+    struct event older = {.kind = EVENT_ALLOC,
+                          .flags = EVENT_IS_OLDER,
+                          .address = 1,
+                          .value = 100,
+                          .site = f->sites[1],
+                          .thread = f->threads[0],
+                          .pool = f->pools[1],
+                          .place = f->places[1]};
+    struct event event = older;
+    const struct ledger *ledger;
+
+    feed(f, older);
+    older.address = 2;
+    feed(f, older);
+    event.flags = 0;
+    event.address = 3;
+    event.value = 7;
+    feed(f, event); /* from the same site */
+    event.kind = EVENT_FREE;
+    event.address = 2;
+    feed(f, event);
+    tally_finish(f->tally);
+    ledger = tally_ledger_at(f->tally, 0);
+    assert_int_equal(ledger->live_bytes, 107);
+    assert_int_equal(ledger->peak_bytes, 207);
+    assert_int_equal(ledger->older_bytes, 200);
+    assert_int_equal(ledger->older_count, 2);
+    assert_int_equal(ledger->older_left_bytes, 100);
+    assert_int_equal(ledger->older_left_count, 1);
+    assert_int_equal(tally_counts_of(f->tally)->unknown_frees, 0);
+}
+
+static void older_memory_that_is_only_a_number_belongs_to_its_ledger(void **state)
+{
+    struct fixture *f = *state;
+    struct event event = {.kind = EVENT_SAMPLE,
+                          .flags = EVENT_IS_OLDER,
+                          .value = 900,
+                          .text = text(f, "older"),
+                          .thread = f->threads[0],
+                          .pool = f->pools[1],
+                          .place = f->places[2]};
+
+    feed(f, event);
+    event.value = 500;
+    feed(f, event);
+    event.kind = EVENT_FREE; /* its place is known, as it is marked */
+    event.value = 400;
+    feed(f, event);
+    tally_finish(f->tally);
+    assert_int_equal(tally_ledger_at(f->tally, 0)->device, 1);
+    assert_true(tally_ledger_at(f->tally, 0)->has_older_beside);
+    assert_int_equal(tally_ledger_at(f->tally, 0)->older_beside_bytes, 900);
+    assert_int_equal(tally_ledger_at(f->tally, 0)->older_beside_left_bytes, 500);
+    assert_true(tally_baseline_at(f->tally, 0)->has_ledger);
+    assert_int_equal(tally_baseline_at(f->tally, 0)->ledger, 0);
+    assert_int_equal(tally_baseline_at(f->tally, 0)->bytes, 400);
+}
+
 /* --- steps ------------------------------------------------------------------------------------ */
 
 static void step(struct fixture *f, enum event_kind kind, uint64_t number)
@@ -447,6 +509,10 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(early_free_meets_its_alloc, setup, teardown),
         cmocka_unit_test_setup_teardown(free_of_an_older_block_is_counted, setup, teardown),
+        cmocka_unit_test_setup_teardown(older_blocks_are_told_apart_from_those_of_the_window, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(older_memory_that_is_only_a_number_belongs_to_its_ledger,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(survivors_are_known_by_birth, setup, teardown),
         cmocka_unit_test_setup_teardown(step_rows_hold_end_peak_and_allocated, setup, teardown),
         cmocka_unit_test(series_stay_bounded_and_exact_where_kept),

@@ -48,6 +48,19 @@ static void put_free(struct ascend_replay *replay, uint64_t time_ns, uint16_t po
     event->value = size_bytes;
 }
 
+/* Of a block that was there before the window. */
+static void put_older_free(struct ascend_replay *replay, uint64_t time_ns, uint16_t pool,
+                           uint16_t place, uint64_t size_bytes)
+{
+    struct event *event = put(replay, EVENT_FREE, time_ns);
+
+    event->flags = EVENT_IS_OLDER;
+    event->pool = pool;
+    event->place = place;
+    event->address = replay->next_unknown++;
+    event->value = size_bytes;
+}
+
 static void put_sample(struct ascend_replay *replay, uint64_t time_ns, uint16_t place,
                        struct ascend_counter counter)
 {
@@ -107,6 +120,8 @@ static void older_changed(struct ascend_replay *replay, const struct ascend_pool
 {
     put_sample(replay, time_ns, state->place,
                (struct ascend_counter){state->older_counter, state->older_bytes});
+    replay->queue[replay->queue_end - 1].pool = state->pool;
+    replay->queue[replay->queue_end - 1].flags = EVENT_IS_OLDER;
 }
 
 /* The pool's counter tells what the blocks hold that are older than the window. */
@@ -127,8 +142,8 @@ static void compare_counter(struct ascend_replay *replay, struct ascend_pool_sta
         state->older_bytes = older_bytes;
         older_changed(replay, state, time_ns);
     } else if (older_bytes < state->older_bytes) {
-        put_free(replay, time_ns, state->pool, replay->next_unknown++,
-                 state->older_bytes - older_bytes);
+        put_older_free(replay, time_ns, state->pool, state->place,
+                       state->older_bytes - older_bytes);
         state->older_bytes = older_bytes;
         older_changed(replay, state, time_ns);
     } else if (older_bytes > state->older_bytes) {
@@ -277,7 +292,7 @@ static void on_older_release(struct ascend_replay *replay, const struct ascend_r
 {
     struct ascend_pool_state *state = pool_state(replay, row->pool, row->place);
 
-    put_free(replay, row->time_ns, row->pool, replay->next_unknown++, row->size_bytes);
+    put_older_free(replay, row->time_ns, row->pool, row->place, row->size_bytes);
     if (!state || !state->has_older)
         return;
     state->older_bytes -=

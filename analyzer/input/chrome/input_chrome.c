@@ -294,8 +294,10 @@ static bool pend_older(struct chrome *chrome)
         block = table_at(&chrome->older, chrome->next_older++);
         device = &chrome->devices[block->device];
         pend(chrome, device, 0,
-             (struct event){
-                 .kind = EVENT_ALLOC, .address = block->address, .value = block->size_bytes});
+             (struct event){.kind = EVENT_ALLOC,
+                            .flags = EVENT_IS_OLDER,
+                            .address = block->address,
+                            .value = block->size_bytes});
         return true;
     }
     if (chrome->next_device == chrome->device_count)
@@ -304,6 +306,7 @@ static bool pend_older(struct chrome *chrome)
     if (device->older_bytes)
         pend(chrome, device, 0,
              (struct event){.kind = EVENT_ALLOC,
+                            .flags = EVENT_IS_OLDER,
                             .address = older_address + chrome->next_device,
                             .value = device->older_bytes});
     chrome->next_device++;

@@ -468,6 +468,7 @@ static bool next_of_baseline(struct snapshot_replay *replay, struct event *event
         if (device->next_old < device->old_blocks.count) {
             block = table_at(&device->old_blocks, device->next_old++);
             *event = event_of(replay, device, EVENT_ALLOC, 0);
+            event->flags = EVENT_IS_OLDER;
             event->address = block->address;
             event->value = block->size_bytes;
             event->site = block->site;
