@@ -174,6 +174,19 @@ uint64_t mt_trace_event_count(const struct mt_trace *trace)
     return tally_counts_of(trace->tally)->events;
 }
 
+static void read_block_options(struct question *question, const struct mt_ask_options *options)
+{
+    if (options->margin_percent)
+        question->margin_percent = options->margin_percent < 100 ? options->margin_percent : 100;
+    question->blocks = (struct block_filter){
+        .name = options->block_name,
+        .least_bytes = options->block_least_bytes,
+        .most_bytes = options->block_most_bytes ? options->block_most_bytes : UINT64_MAX,
+        .from_ns = options->block_from_ns,
+        .to_ns = options->block_to_ns ? options->block_to_ns : UINT64_MAX,
+    };
+}
+
 /* A caller built against an older header has a smaller struct. */
 static void read_options(struct question *question, const struct mt_ask_options *options)
 {
@@ -182,9 +195,11 @@ static void read_options(struct question *question, const struct mt_ask_options 
     if (options->size_bytes >= offsetof(struct mt_ask_options, warm_up_steps) &&
         options->top != MT_TOP_DEFAULT)
         question->top = options->top;
-    if (options->size_bytes >= sizeof(*options))
+    if (options->size_bytes >= offsetof(struct mt_ask_options, margin_percent))
         question->warm_up_steps =
             options->warm_up_steps < 0 ? WARM_UP_DEFAULT : options->warm_up_steps;
+    if (options->size_bytes >= sizeof(*options))
+        read_block_options(question, options);
 }
 
 enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
@@ -201,6 +216,8 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
         .source_kind = trace->source_kind,
         .top = kind ? kind->top : 0,
         .warm_up_steps = WARM_UP_DEFAULT,
+        .margin_percent = NEAR_PEAK_PERCENT,
+        .blocks = {.most_bytes = UINT64_MAX, .to_ns = UINT64_MAX},
     };
     enum mt_result result;
 

@@ -7,13 +7,17 @@
 #include "analysis.h"
 
 static const analysis report_analyses[] = {
-    analyse_recording, analyse_leaks,     analyse_window,  analyse_peak,  analyse_steps,
-    analyse_totals,    analyse_operators, analyse_modules, analyse_notes, NULL,
+    analyse_recording, analyse_leaks, analyse_window, analyse_peak,
+    analyse_near_peak, analyse_steps, analyse_totals, analyse_operators,
+    analyse_modules,   analyse_notes, NULL,
 };
 static const analysis leaks_analyses[] = {
     analyse_recording, analyse_leaks, analyse_window, analyse_notes, NULL,
 };
-static const analysis peak_analyses[] = {analyse_recording, analyse_peak, analyse_notes, NULL};
+static const analysis peak_analyses[] = {
+    analyse_recording, analyse_peak, analyse_near_peak, analyse_notes, NULL,
+};
+static const analysis blocks_analyses[] = {analyse_recording, analyse_blocks, analyse_notes, NULL};
 static const analysis steps_analyses[] = {
     analyse_steps_verdict, analyse_recording, analyse_steps, analyse_notes, NULL,
 };
@@ -37,6 +41,7 @@ const struct answer_kind answer_kinds[] = {
     {"report", "everything, verdict first", 10, report_analyses},
     {"leaks", "what grows from step to step", 20, leaks_analyses},
     {"peak", "what made the highest point, and who held the memory there", 20, peak_analyses},
+    {"blocks", "the blocks themselves, by name, size and time", 50, blocks_analyses},
     {"steps", "what is alive when each step ends, and what is new", 50, steps_analyses},
     {"ops", "memory by operator", 30, operators_analyses},
     {"modules", "memory by module of the driver, and the driver's own counters", 30,

@@ -17,7 +17,15 @@
 #include "symbols.h"
 #include "tally.h"
 
-enum { WARM_UP_DEFAULT = -1 };
+enum { WARM_UP_DEFAULT = -1, NEAR_PEAK_PERCENT = 5 };
+
+/* Which blocks are listed: those for which all of it is true. */
+struct block_filter {
+    const char *name; /* part of the name of the site, operator or owner; NULL: any */
+    uint64_t least_bytes, most_bytes;
+    /* Alive at some time in [from, to]; since the start of the run, or since 1970. */
+    uint64_t from_ns, to_ns;
+};
 
 struct question {
     const struct tally *tally;
@@ -27,6 +35,8 @@ struct question {
     const char *source_kind;           /* "memtide run" */
     size_t top;                        /* rows of a list; 0: all */
     int warm_up_steps;                 /* not judged; WARM_UP_DEFAULT: chosen */
+    unsigned margin_percent;           /* near a peak: at most so much below it */
+    struct block_filter blocks;
 };
 
 typedef void (*analysis)(const struct question *question, struct report *report);
@@ -38,6 +48,8 @@ void analyse_notes(const struct question *question, struct report *report);
 void analyse_leaks(const struct question *question, struct report *report);
 void analyse_window(const struct question *question, struct report *report);
 void analyse_peak(const struct question *question, struct report *report);
+void analyse_near_peak(const struct question *question, struct report *report);
+void analyse_blocks(const struct question *question, struct report *report);
 void analyse_steps(const struct question *question, struct report *report);
 void analyse_steps_verdict(const struct question *question, struct report *report);
 void analyse_totals(const struct question *question, struct report *report);

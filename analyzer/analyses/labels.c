@@ -42,6 +42,8 @@ const char *label_process(const struct question *question, struct report *report
 
     if (row->rank >= 0 && !row->executable && !row->process_id)
         return report_text(report, "rank %" PRId32, row->rank);
+    if (!row->executable && !row->process_id)
+        return base_name(model_text_at(question->model, row->source));
     return report_text(report, "%s %" PRIu64,
                        base_name(model_text_at(question->model, row->executable)), row->process_id);
 }

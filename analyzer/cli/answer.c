@@ -30,6 +30,33 @@ static enum mt_result format_check(const char *format, struct mt_error *error)
                         nearest ? nearest : "", nearest ? "?" : "");
 }
 
+static enum mt_result block_options_read(const struct options *options, struct mt_ask_options *ask,
+                                         struct mt_error *error)
+{
+    const char *at = options->values[OPTION_AT];
+    const char *from = at ? at : options->values[OPTION_FROM];
+    const char *to = at ? at : options->values[OPTION_TO];
+    size_t margin = 0;
+    enum mt_result result;
+
+    if (at && (options->values[OPTION_FROM] || options->values[OPTION_TO]))
+        return mt_error_set(error, MT_USAGE, "--at goes with neither --from nor --to");
+    ask->block_name = options->values[OPTION_NAME];
+    result = option_number("margin", options->values[OPTION_MARGIN], 100, &margin, error);
+    ask->margin_percent = (unsigned)margin;
+    if (result == MT_OK)
+        result = option_size("min-size", options->values[OPTION_MIN_SIZE], &ask->block_least_bytes,
+                             error);
+    if (result == MT_OK)
+        result = option_size("max-size", options->values[OPTION_MAX_SIZE], &ask->block_most_bytes,
+                             error);
+    if (result == MT_OK)
+        result = option_time(at ? "at" : "from", from, &ask->block_from_ns, error);
+    if (result == MT_OK)
+        result = option_time(at ? "at" : "to", to, &ask->block_to_ns, error);
+    return result;
+}
+
 /* A program that reads gets everything; a person gets as much as the question thinks right. */
 static enum mt_result ask_options_read(const struct options *options, bool is_for_programs,
                                        struct mt_ask_options *ask, struct mt_error *error)
@@ -46,6 +73,8 @@ static enum mt_result ask_options_read(const struct options *options, bool is_fo
             option_number("warm-up", options->values[OPTION_WARM_UP], 1000000000, &warm_up, error);
     if (options->values[OPTION_WARM_UP])
         ask->warm_up_steps = (int)warm_up;
+    if (result == MT_OK)
+        result = block_options_read(options, ask, error);
     return result;
 }
 

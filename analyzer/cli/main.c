@@ -9,7 +9,7 @@
 #include "commands.h"
 
 static const struct command *const commands[] = {
-    &command_run,   &command_report, &command_leaks,   &command_peak,
+    &command_run,   &command_report, &command_leaks,   &command_peak, &command_blocks,
     &command_steps, &command_ops,    &command_modules, &command_info,
 };
 

@@ -175,3 +175,61 @@ enum mt_result option_number(const char *name, const char *value, size_t most, s
     *number = (size_t)read;
     return MT_OK;
 }
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+/* A decimal number and a unit, exactly; false for anything else. */
+static bool read_scaled(const char *value, const struct unit *units, uint64_t *number)
+{
+    unsigned __int128 digits = 0, scale = 1;
+    const char *c = value;
+
+    for (bool is_fraction = false; (*c >= '0' && *c <= '9') || (*c == '.' && !is_fraction); c++) {
+        is_fraction |= *c == '.';
+        if (*c == '.')
+            continue;
+        if (digits > UINT64_MAX)
+            return false;
+        digits = digits * 10 + (unsigned)(*c - '0');
+        scale *= is_fraction ? 10 : 1;
+    }
+    while (units->name && strcmp(units->name, c) != 0)
+        units++;
+    if (!units->name || *value < '0' || *value > '9' || digits > UINT64_MAX ||
+        digits * units->factor / scale > UINT64_MAX)
+        return false;
+    *number = (uint64_t)(digits * units->factor / scale);
+    return true;
+}
+
+enum mt_result option_size(const char *name, const char *value, uint64_t *size_bytes,
+                           struct mt_error *error)
+{
+    static const struct unit units[] = {
+        {"", 1},          {"B", 1},        {"K", 1 << 10},   {"KB", 1 << 10},
+        {"KiB", 1 << 10}, {"M", 1 << 20},  {"MB", 1 << 20},  {"MiB", 1 << 20},
+        {"G", 1 << 30},   {"GB", 1 << 30}, {"GiB", 1 << 30}, {NULL, 0},
+    };
+
+    if (!value || read_scaled(value, units, size_bytes))
+        return MT_OK;
+    return mt_error_set(error, MT_USAGE, "--%s=%s: a size is needed, such as 4096, 64K or 1.5G",
+                        name, value);
+}
+
+enum mt_result option_time(const char *name, const char *value, uint64_t *time_ns,
+                           struct mt_error *error)
+{
+    static const struct unit units[] = {
+        {"", 1}, {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0},
+    };
+
+    if (!value || read_scaled(value, units, time_ns))
+        return MT_OK;
+    return mt_error_set(error, MT_USAGE,
+                        "--%s=%s: a time is needed, such as 1.25s, 300ms or nanoseconds", name,
+                        value);
+}

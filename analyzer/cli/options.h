@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "memtide/error.h"
@@ -17,6 +18,13 @@ enum option_id {
     OPTION_OUTPUT,
     OPTION_TOP,
     OPTION_WARM_UP,
+    OPTION_MARGIN,
+    OPTION_NAME,
+    OPTION_MIN_SIZE,
+    OPTION_MAX_SIZE,
+    OPTION_FROM,
+    OPTION_TO,
+    OPTION_AT,
     OPTION_FAIL_ON,
     OPTION_QUIET,
     OPTION_NO_REPORT,
@@ -64,6 +72,12 @@ void options_print(const struct option_spec *specs, FILE *out);
 /* A whole number from 0 to most; MT_USAGE names the option. value NULL leaves *number alone. */
 enum mt_result option_number(const char *name, const char *value, size_t most, size_t *number,
                              struct mt_error *error);
+
+/* A size as 4096, 64K, 1.5G; a time as 250, 1.25s, 3ms, in nanoseconds. As option_number(). */
+enum mt_result option_size(const char *name, const char *value, uint64_t *size_bytes,
+                           struct mt_error *error);
+enum mt_result option_time(const char *name, const char *value, uint64_t *time_ns,
+                           struct mt_error *error);
 
 /* Of these, the one that looks most like word, or NULL when none is near. */
 const char *nearest_name(const char *word, const char *(*name_at)(const void *context, size_t i),

@@ -72,9 +72,16 @@ struct model_process {
     uint32_t source;                            /* text: the file it came from */
     int32_t rank;                               /* -1: not known */
     bool is_complete;                           /* its recorder closed the trace */
+    bool blocks_are_rows; /* no addresses: that of a block is the row it stands in, from 1 */
     uint64_t event_count;
     uint64_t lost_counts[MT_LOST_KINDS];
 };
+
+/* Of a block whose process says blocks_are_rows: its row in its file, from 0. */
+static inline uint64_t model_block_row(uint64_t address)
+{
+    return (address & ((UINT64_C(1) << 40) - 1)) - 1;
+}
 
 enum mt_result model_create(struct model **out, struct mt_error *error);
 void model_destroy(struct model *model);

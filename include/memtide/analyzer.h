@@ -36,8 +36,14 @@ struct mt_answer;
 /* Entries are only ever added at the end; size_bytes = sizeof(struct mt_ask_options). */
 struct mt_ask_options {
     size_t size_bytes;
-    size_t top;        /* rows of a list; 0: all; MT_TOP_DEFAULT */
-    int warm_up_steps; /* steps that are not judged; -1: chosen, and said in the answer */
+    size_t top;              /* rows of a list; 0: all; MT_TOP_DEFAULT */
+    int warm_up_steps;       /* steps that are not judged; -1: chosen, and said in the answer */
+    unsigned margin_percent; /* near a peak: at most so much below it; 0: 5 */
+    /* Which blocks "blocks" lists; NULL and 0: all. */
+    const char *block_name; /* part of the name of site, operator or owner */
+    uint64_t block_least_bytes, block_most_bytes;
+    /* Alive at some time from, to: since the start of the run, or, if that large, since 1970. */
+    uint64_t block_from_ns, block_to_ns;
 };
 
 /* How an answer is to be taken; the exit code of the command is made from it. */

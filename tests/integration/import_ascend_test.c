@@ -453,7 +453,7 @@ static int larger_first(const void *left, const void *right)
     return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* A block's address is the line of its row; the header is line 1. */
+/* A block's address is its row, from 1. */
 static void replay_event(struct replay *replay, const struct model *model, const char *pool,
                          const struct event *event)
 {
@@ -466,12 +466,12 @@ static void replay_event(struct replay *replay, const struct model *model, const
     if (event->kind == EVENT_ALLOC) {
         assert_true(replay->count < 4096);
         replay->alive[replay->count++] =
-            (struct alive){event->address - 2, event->value, replay->operator_name};
+            (struct alive){event->address - 1, event->value, replay->operator_name};
         replay->is_over = event->time_ns == replay->peak_ns;
         return;
     }
     for (size_t i = 0; i < replay->count; i++)
-        if (replay->alive[i].row == event->address - 2)
+        if (replay->alive[i].row == event->address - 1)
             replay->alive[i] = replay->alive[--replay->count];
 }
 

@@ -224,7 +224,7 @@ static enum mt_result operator_next(void *state, struct ascend_row *row, bool *h
         result = csv_sorted_next(&file->files.sorted, &cells, &table, &row->time_ns, error);
         if (result != MT_OK || !cells)
             return result;
-        row->id = (uint64_t)(table - file->files.tables) << 40 | cells->line;
+        row->id = (uint64_t)(table - file->files.tables) << 40 | (cells->line - 1);
         row->place = place_of(file, csv_at(table, cells, DEVICE));
         if (csv_is_missing(csv_at(table, cells, ALLOCATION_TIME)))
             *has_row = older_release_of(file, table, cells, row);

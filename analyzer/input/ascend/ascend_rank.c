@@ -269,6 +269,7 @@ static void describe(struct ascend_rank_files *rank, const struct ascend_found *
         .options = model_text(model, info.software, strlen(info.software)),
         .rank = info.rank >= 0 ? info.rank : found->rank,
         .is_complete = true,
+        .blocks_are_rows = true,
     };
 }
 

@@ -63,7 +63,7 @@ static bool fill(struct static_csv *file, struct csv_table *table, const struct 
     snprintf(pool, sizeof(pool), "static graph %.*s",
              graph.size_bytes < 32 ? (int)graph.size_bytes : 32, graph.bytes);
     row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
-    row->id = (uint64_t)(table - file->files.tables) << 40 | cells->line;
+    row->id = (uint64_t)(table - file->files.tables) << 40 | (cells->line - 1);
     if (row->release_ns == LAST_NODE_RAW)
         row->release_ns++;
     if (name.size_bytes == 5 && memcmp(name.bytes, "TOTAL", 5) == 0) {

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The largest of many blocks.
+ */
+#include "block_list.h"
+
+#include <stdlib.h>
+
+#include "labels.h"
+
+void block_list_init(struct block_list *list, size_t most)
+{
+    *list = (struct block_list){.most = most && most < BLOCK_LIST_MAX ? most : BLOCK_LIST_MAX};
+}
+
+void block_list_release(struct block_list *list)
+{
+    free(list->rows);
+    *list = (struct block_list){0};
+}
+
+static int life_compare(const void *left, const void *right)
+{
+    const struct life *a = left, *b = right;
+
+    if (a->size_bytes != b->size_bytes)
+        return a->size_bytes > b->size_bytes ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static void sift_up(struct block_list *list, const struct life *life)
+{
+    size_t index = list->count++;
+
+    while (index && life_compare(life, &list->rows[(index - 1) / 2]) > 0) {
+        list->rows[index] = list->rows[(index - 1) / 2];
+        index = (index - 1) / 2;
+    }
+    list->rows[index] = *life;
+}
+
+/* In the place of the least. */
+static void sift_down(struct block_list *list, const struct life *life)
+{
+    size_t index = 0;
+
+    for (;;) {
+        size_t child = index * 2 + 1;
+
+        if (child >= list->count)
+            break;
+        if (child + 1 < list->count && life_compare(&list->rows[child + 1], &list->rows[child]) > 0)
+            child++;
+        if (life_compare(&list->rows[child], life) <= 0)
+            break;
+        list->rows[index] = list->rows[child];
+        index = child;
+    }
+    list->rows[index] = *life;
+}
+
+bool block_list_put(struct block_list *list, const struct life *life)
+{
+    if (!list->rows)
+        list->rows = malloc(list->most * sizeof(*list->rows));
+    if (!list->rows)
+        return false;
+    if (!list->all_count || life->size_bytes < list->smallest_bytes)
+        list->smallest_bytes = life->size_bytes;
+    if (life->size_bytes > list->largest_bytes)
+        list->largest_bytes = life->size_bytes;
+    list->all_count++;
+    list->all_bytes += life->size_bytes;
+    if (list->count < list->most)
+        sift_up(list, life);
+    else if (life_compare(life, &list->rows[0]) < 0)
+        sift_down(list, life);
+    return true;
+}
+
+struct report_table *block_list_table(struct report *report, const char *name, const char *title,
+                                      const char *when_empty)
+{
+    static const struct report_column columns[] = {
+        {"size_bytes", "size"}, {"share_percent", "share"},
+        {"site", "site"},       {"operator", "operator"},
+        {"owner", "owner"},     {"born_ns", "from"},
+        {"freed_ns", "to"},     {"row", "row"},
+        {"address", "address"}, {"ledger", "ledger"},
+    };
+
+    return report_table(report, name, title, when_empty, columns,
+                        sizeof(columns) / sizeof(columns[0]));
+}
+
+static unsigned percent(uint64_t part, uint64_t whole)
+{
+    return (unsigned)(((unsigned __int128)part * 100 + whole / 2) / whole);
+}
+
+static void show(const struct life *life, const struct question *question, struct report *report,
+                 struct report_table *table, uint64_t whole_bytes)
+{
+    const struct group_detail *detail = tally_detail_at(question->tally, life->group);
+    const struct model_process *process =
+        model_process_at(tally_model(question->tally), detail->process);
+    struct who who = {detail->site, detail->operator_text, detail->owner_text};
+    const struct value values[] = {
+        value_bytes(life->size_bytes),
+        whole_bytes ? value_number(VALUE_PERCENT, percent(life->size_bytes, whole_bytes))
+                    : value_none(),
+        value_text(label_who(question, report, who)),
+        value_name(question, who.operator_text),
+        value_name(question, who.owner_text),
+        value_time(life->born_ns),
+        life->freed_ns == UINT64_MAX ? value_none() : value_time(life->freed_ns),
+        process->blocks_are_rows ? value_step(model_block_row(life->address)) : value_none(),
+        process->blocks_are_rows
+            ? value_none()
+            : value_text(report_text(report, "0x%llx", (unsigned long long)life->address)),
+        value_text(label_ledger(question, report, life->ledger)),
+    };
+
+    report_row(report, table, values);
+}
+
+void block_list_show(struct block_list *list, const struct question *question,
+                     struct report *report, struct report_table *table, uint64_t whole_bytes)
+{
+    uint64_t rest_bytes = list->all_bytes;
+
+    if (list->count)
+        qsort(list->rows, list->count, sizeof(*list->rows), life_compare);
+    for (size_t i = 0; i < list->count; i++) {
+        show(&list->rows[i], question, report, table, whole_bytes);
+        rest_bytes -= list->rows[i].size_bytes;
+    }
+    if (list->count < list->all_count)
+        report_table_remark(report, table, "... and %s in %s.", label_size(report, rest_bytes),
+                            label_counted(report, list->all_count - list->count, "more block"));
+}

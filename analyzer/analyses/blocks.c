@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The blocks themselves, filtered: by name, by size, by when they were alive.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "block_list.h"
+#include "labels.h"
+#include "lives.h"
+
+struct selection {
+    const struct question *question;
+    struct block_list blocks;
+    uint64_t unreleased_bytes, unreleased_count;
+    bool has_failed;
+};
+
+static bool has_name(const struct question *question, const struct group_detail *detail)
+{
+    const char *part = question->blocks.name;
+    const char *names[] = {
+        detail->site ? symbols_label(question->symbols, detail->site) : "",
+        model_text_at(question->model, detail->operator_text),
+        model_text_at(question->model, detail->owner_text),
+    };
+
+    if (!part)
+        return true;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strstr(names[i], part))
+            return true;
+    return false;
+}
+
+/* A time since the start of the run, or since 1970. */
+static uint64_t time_of(const struct model_process *process, uint64_t time_ns)
+{
+    static const uint64_t since_1970 = UINT64_C(1000000000000000000);
+
+    if (time_ns < since_1970 || time_ns == UINT64_MAX || !process->start_realtime_ns)
+        return time_ns;
+    return time_ns - (process->start_realtime_ns - process->start_ns);
+}
+
+static bool is_wanted(const struct question *question, const struct life *life)
+{
+    const struct block_filter *filter = &question->blocks;
+    const struct group_detail *detail = tally_detail_at(question->tally, life->group);
+    const struct model_process *process =
+        model_process_at(tally_model(question->tally), detail->process);
+
+    return life->size_bytes >= filter->least_bytes && life->size_bytes <= filter->most_bytes &&
+           life->born_ns <= time_of(process, filter->to_ns) &&
+           life->freed_ns > time_of(process, filter->from_ns) && has_name(question, detail);
+}
+
+static bool on_over(void *context, const struct life *life)
+{
+    struct selection *selection = context;
+
+    if (!is_wanted(selection->question, life))
+        return true;
+    if (life->freed_ns == UINT64_MAX) {
+        selection->unreleased_bytes += life->size_bytes;
+        selection->unreleased_count++;
+    }
+    selection->has_failed = !block_list_put(&selection->blocks, life);
+    return !selection->has_failed;
+}
+
+static void add_facts(const struct selection *selection, struct report *report)
+{
+    const struct block_list *blocks = &selection->blocks;
+
+    report_fact(report, "block_count", "Blocks", value_count(blocks->all_count));
+    report_fact(report, "blocks_bytes", "In all", value_bytes(blocks->all_bytes));
+    if (blocks->all_count) {
+        report_fact(report, "smallest_bytes", "Smallest", value_bytes(blocks->smallest_bytes));
+        report_fact(report, "largest_bytes", "Largest", value_bytes(blocks->largest_bytes));
+    }
+    report_fact(report, "unreleased_count", "Never freed",
+                value_count(selection->unreleased_count));
+    report_fact(report, "unreleased_bytes", NULL, value_bytes(selection->unreleased_bytes));
+    report_verdict(report, RANK_PEAK, "%s of %s in all; %s of them never freed.",
+                   label_counted(report, blocks->all_count, "block"),
+                   label_size(report, blocks->all_bytes),
+                   label_count(report, selection->unreleased_count));
+}
+
+void analyse_blocks(const struct question *question, struct report *report)
+{
+    struct selection selection = {.question = question};
+    struct life_visitor visitor = {.context = &selection, .over = on_over};
+    struct mt_error error = {{0}};
+    enum mt_result result;
+
+    block_list_init(&selection.blocks, question->top);
+    result = lives_read(question->events, tally_model(question->tally), &visitor, &error);
+    if (result != MT_OK) {
+        report_note(report, 0,
+                    report_text(report, "blocks: the second reading failed: %s", error.message));
+    } else if (selection.has_failed) {
+        report_note(report, 0, "blocks: not enough memory");
+    } else {
+        add_facts(&selection, report);
+        block_list_show(
+            &selection.blocks, question, report,
+            block_list_table(report, "blocks", "Blocks, largest first", "No block is like that."),
+            0);
+    }
+    block_list_release(&selection.blocks);
+}

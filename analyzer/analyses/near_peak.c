@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Around the highest point of a ledger: how long it stays within a margin of it, what is alive in
+ * all of that time, and the largest blocks at the point itself.
+ *
+ *   peak       . . . . . . . /\ . . . . . . .
+ *   threshold  . . . . /\/\/  \_/\ . . . . .     peak less the margin
+ *               ______/           \______
+ *                     |<- region ->|
+ *
+ * Only a second reading tells: until the first is over, nobody knows which high was the highest.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis.h"
+#include "block_list.h"
+#include "labels.h"
+#include "ledger_order.h"
+#include "lives.h"
+#include "origins.h"
+
+enum { detailed_ledgers = 3 };
+
+struct region {
+    uint16_t ledger;
+    uint64_t threshold_bytes;
+    uint64_t live_bytes;
+    bool is_above;       /* the threshold */
+    bool is_peak_behind; /* was seen */
+    bool is_over;
+    uint64_t from_ns, to_ns;
+    uint64_t from_index, peak_index; /* the newest block then, as in struct life */
+    struct block_list at_peak;
+    uint64_t throughout_bytes, throughout_count;
+};
+
+struct search {
+    const struct question *question;
+    struct region regions[detailed_ledgers];
+    size_t count;
+    struct step_sample *throughout; /* by group: alive in all of the region of its ledger */
+    bool has_failed;
+};
+
+static struct region *region_of(struct search *search, uint16_t ledger)
+{
+    for (size_t i = 0; i < search->count; i++)
+        if (search->regions[i].ledger == ledger)
+            return &search->regions[i];
+    return NULL;
+}
+
+static bool on_born(void *context, const struct life *life)
+{
+    struct search *search = context;
+    struct region *region = region_of(search, life->ledger);
+    uint64_t peak_bytes;
+
+    if (!region || region->is_over)
+        return true;
+    peak_bytes = tally_ledger_at(search->question->tally, life->ledger)->peak_bytes;
+    region->live_bytes += life->size_bytes;
+    if (!region->is_above && region->live_bytes >= region->threshold_bytes) {
+        region->is_above = true;
+        region->from_ns = life->born_ns;
+        region->from_index = life->index;
+    }
+    if (!region->is_peak_behind && region->live_bytes == peak_bytes) {
+        region->is_peak_behind = true;
+        region->peak_index = life->index;
+    }
+    return true;
+}
+
+static void region_end(struct region *region, uint64_t time_ns)
+{
+    region->is_above = false;
+    region->is_over = region->is_peak_behind;
+    if (region->is_over)
+        region->to_ns = time_ns;
+}
+
+static bool on_over(void *context, const struct life *life)
+{
+    struct search *search = context;
+    struct region *region = region_of(search, life->ledger);
+
+    if (!region)
+        return true;
+    if (!region->is_over && life->freed_ns != UINT64_MAX) {
+        region->live_bytes -= life->size_bytes;
+        if (region->is_above && region->live_bytes < region->threshold_bytes)
+            region_end(region, life->freed_ns);
+    }
+    if (!region->is_peak_behind || life->index > region->peak_index)
+        return true;
+    if (!block_list_put(&region->at_peak, life))
+        search->has_failed = true;
+    if (region->is_over && life->index <= region->from_index) {
+        search->throughout[life->group].bytes += life->size_bytes;
+        search->throughout[life->group].count++;
+        region->throughout_bytes += life->size_bytes;
+        region->throughout_count++;
+    }
+    return !search->has_failed;
+}
+
+static bool on_process_over(void *context, uint16_t process)
+{
+    struct search *search = context;
+    struct model *model = tally_model(search->question->tally);
+
+    for (size_t i = 0; i < search->count; i++) {
+        struct region *region = &search->regions[i];
+
+        if (tally_ledger_at(search->question->tally, region->ledger)->process == process &&
+            region->is_above)
+            region_end(region, model_process_at(model, process)->end_ns);
+    }
+    return true;
+}
+
+static bool search_init(struct search *search, const struct question *question)
+{
+    size_t count;
+    uint16_t *order = ledger_order(question->tally, &count);
+
+    *search = (struct search){.question = question};
+    search->throughout = calloc(tally_group_count(question->tally), sizeof(*search->throughout));
+    for (size_t i = 0; order && i < count && search->count < detailed_ledgers; i++) {
+        const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
+        unsigned __int128 part =
+            (unsigned __int128)ledger->peak_bytes * (100 - question->margin_percent);
+        struct region *region = &search->regions[search->count];
+
+        if (!ledger->peak_bytes)
+            continue;
+        region->ledger = order[i];
+        region->threshold_bytes = (uint64_t)((part + 99) / 100);
+        block_list_init(&region->at_peak, question->top);
+        search->count++;
+    }
+    free(order);
+    return order && search->throughout;
+}
+
+static void search_release(struct search *search)
+{
+    for (size_t i = 0; i < search->count; i++)
+        block_list_release(&search->regions[i].at_peak);
+    free(search->throughout);
+}
+
+/* --- what is said about it ----------------------------------------------------------------- */
+
+static void add_regions(const struct search *search, struct report *report)
+{
+    static const struct report_column columns[] = {
+        {"ledger", "ledger"},
+        {"peak_bytes", "peak"},
+        {"threshold_bytes", "at least"},
+        {"from_ns", "from"},
+        {"to_ns", "to"},
+        {"duration_ns", "for"},
+        {"throughout_bytes", "alive all the time"},
+        {"throughout_count", "blocks"},
+    };
+    struct report_table *table = report_table(
+        report, "near the peak",
+        report_text(report, "Within %u %% of the peak", search->question->margin_percent), NULL,
+        columns, sizeof(columns) / sizeof(columns[0]));
+
+    for (size_t i = 0; i < search->count; i++) {
+        const struct region *region = &search->regions[i];
+        const struct ledger *ledger = tally_ledger_at(search->question->tally, region->ledger);
+        const struct value values[] = {
+            value_text(label_ledger(search->question, report, region->ledger)),
+            value_bytes(ledger->peak_bytes),
+            value_bytes(region->threshold_bytes),
+            value_time(region->from_ns),
+            value_time(region->to_ns),
+            value_number(VALUE_DURATION_NS, region->to_ns - region->from_ns),
+            value_bytes(region->throughout_bytes),
+            value_count(region->throughout_count),
+        };
+
+        if (region->is_over)
+            report_row(report, table, values);
+    }
+}
+
+struct holder {
+    const struct origin *origin;
+    struct step_sample held;
+};
+
+static int holder_compare(const void *left, const void *right)
+{
+    const struct holder *a = left, *b = right;
+
+    if (a->held.bytes != b->held.bytes)
+        return a->held.bytes > b->held.bytes ? -1 : 1;
+    return a->origin < b->origin ? -1 : a->origin > b->origin;
+}
+
+static size_t holders_of(const struct search *search, const struct origins *origins,
+                         uint16_t ledger, struct holder *holders)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < origins->count; i++) {
+        const struct origin *origin = &origins->rows[i];
+        struct holder *holder = &holders[count];
+
+        if (origin->ledger != ledger)
+            continue;
+        *holder = (struct holder){.origin = origin};
+        for (size_t k = 0; k < origin->group_count; k++) {
+            holder->held.bytes += search->throughout[origin->groups[k]].bytes;
+            holder->held.count += search->throughout[origin->groups[k]].count;
+        }
+        count += holder->held.count > 0;
+    }
+    qsort(holders, count, sizeof(*holders), holder_compare);
+    return count;
+}
+
+static void add_holders(const struct search *search, struct report *report,
+                        const struct region *region, const struct holder *holders, size_t count)
+{
+    static const struct report_column columns[] = {
+        {"held_bytes", "held"}, {"share_percent", "share"}, {"block_count", "blocks"},
+        {"site", "site"},       {"operator", "operator"},   {"ledger", "ledger"},
+    };
+    const struct question *question = search->question;
+    const char *label = label_ledger(question, report, region->ledger);
+    struct report_table *table =
+        report_table(report, report_text(report, "held throughout the peak of %s", label),
+                     report_text(report, "Alive in %s as long as it is near its peak", label), NULL,
+                     columns, sizeof(columns) / sizeof(columns[0]));
+    size_t shown = rows_shown(question, count);
+
+    for (size_t i = 0; i < shown; i++) {
+        const struct who who = holders[i].origin->who;
+        uint64_t share = (uint64_t)(((unsigned __int128)holders[i].held.bytes * 100 +
+                                     region->throughout_bytes / 2) /
+                                    region->throughout_bytes);
+        const struct value values[] = {
+            value_bytes(holders[i].held.bytes),      value_number(VALUE_PERCENT, share),
+            value_count(holders[i].held.count),      value_text(label_who(question, report, who)),
+            value_name(question, who.operator_text), value_text(label),
+        };
+
+        if (region->throughout_bytes)
+            report_row(report, table, values);
+    }
+    if (shown < count)
+        report_table_remark(report, table, "... and %zu more sites.", count - shown);
+}
+
+static void add_blocks(const struct search *search, struct report *report, struct region *region)
+{
+    const char *label = label_ledger(search->question, report, region->ledger);
+    struct report_table *table =
+        block_list_table(report, report_text(report, "blocks at the peak of %s", label),
+                         report_text(report, "Largest blocks of %s at its peak", label), NULL);
+
+    block_list_show(&region->at_peak, search->question, report, table,
+                    tally_ledger_at(search->question->tally, region->ledger)->peak_bytes);
+}
+
+static void add_details(struct search *search, struct report *report)
+{
+    struct origins origins;
+    struct holder *holders;
+
+    if (!origins_init(&origins, search->question->tally, true)) {
+        report_note(report, 0, "peak: not enough memory to list sites");
+        return;
+    }
+    holders = malloc((origins.count + 1) * sizeof(*holders));
+    for (size_t i = 0; holders && i < search->count; i++) {
+        struct region *region = &search->regions[i];
+
+        add_holders(search, report, region, holders,
+                    holders_of(search, &origins, region->ledger, holders));
+        add_blocks(search, report, region);
+    }
+    free(holders);
+    origins_release(&origins);
+}
+
+void analyse_near_peak(const struct question *question, struct report *report)
+{
+    struct search search;
+    struct life_visitor visitor = {
+        .context = &search, .born = on_born, .over = on_over, .process_over = on_process_over};
+    struct mt_error error = {{0}};
+    enum mt_result result = MT_OK;
+
+    if (!search_init(&search, question))
+        search.has_failed = true;
+    else if (search.count)
+        result = lives_read(question->events, tally_model(question->tally), &visitor, &error);
+    if (result != MT_OK)
+        report_note(
+            report, 0,
+            report_text(report, "near the peak: the second reading failed: %s", error.message));
+    else if (search.has_failed)
+        report_note(report, 0, "near the peak: not enough memory");
+    else if (search.count) {
+        add_regions(&search, report);
+        add_details(&search, report);
+    }
+    search_release(&search);
+}
