@@ -1,7 +1,7 @@
 # Where things lie, in the build folder as after installation, so that the command finds the tracer
 # beside itself in both:
 #
-#   bin/memtide
+#   bin/memtide; msleaks and msmemscope are links to it
 #   lib/memtide/libascend_kernel_hook.so    the name is what frameworks look for
 #   include/memtide/*.h, *.def
 #   lib/cmake/memtide/memtideConfig.cmake, lib/pkgconfig/memtide.pc
@@ -12,6 +12,10 @@ include(CMakePackageConfigHelpers)
 if(TARGET memtide)
   set_target_properties(memtide PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   install(TARGETS memtide RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # The same command under the names of the tools whose words it knows.
+  foreach(name msleaks msmemscope)
+    install(FILES ${PROJECT_BINARY_DIR}/bin/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endforeach()
 endif()
 if(TARGET ascend_kernel_hook)
   set_target_properties(ascend_kernel_hook PROPERTIES

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "compat_command.h"
 
 static const struct command *const commands[] = {
     &command_run,   &command_report, &command_leaks,   &command_peak, &command_blocks,
@@ -37,6 +38,10 @@ static void print_usage(FILE *out)
                 commands[i]->meaning);
     fprintf(out, "  memtide %-8s %-28s %s\n", "help", "[COMMAND]", "this text, or a command's own");
     fprintf(out, "  memtide %-8s %-28s %s\n", "version", "", "which memtide this is");
+    fprintf(out, "  memtide %-8s %-28s %s\n", "msleaks", "[options] PROGRAM [ARG...]",
+            "as msleaks, with its options and files");
+    fprintf(out, "  memtide %-10s %-26s %s\n", "msmemscope", "[options] PROGRAM [ARG...]",
+            "as msmemscope; both also by their own names");
     fprintf(out,
             "\nExit status: 0 fine, 1 findings over the limit, 2 wrong use, 3 input unreadable "
             "or\nincomplete, 4 not enough data to judge; run passes on the program's own.\n");
@@ -53,7 +58,7 @@ static void print_help(const struct command *command, FILE *out)
 
 static const char *command_name_at(const void *context, size_t i)
 {
-    static const char *const others[] = {"help", "version", NULL};
+    static const char *const others[] = {"help", "version", "msleaks", "msmemscope", NULL};
 
     (void)context;
     return i < command_count ? commands[i]->name : others[i - command_count];
@@ -117,8 +122,11 @@ int main(int argc, char **argv)
 {
     static const char *const help_words[] = {"help", "--help", "-h"};
     static const char *const version_words[] = {"version", "--version", "-V"};
+    const struct compat_generation *by_name = argc ? compat_generation_find(argv[0]) : NULL;
     const struct command *command;
 
+    if (by_name)
+        return finish(compat_command(by_name, argc, argv));
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_USAGE;
@@ -129,6 +137,9 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], version_words[i]) == 0)
             return printf("memtide %s\n", MEMTIDE_VERSION) < 0 ? EXIT_USAGE : finish(EXIT_FINE);
     }
+    by_name = compat_generation_find(argv[1]);
+    if (by_name)
+        return finish(compat_command(by_name, argc - 1, argv + 1));
     command = command_find(argv[1]);
     if (!command)
         return say_unknown(argv[1]);

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The command as msleaks or msmemscope: the words of those tools, and their files.
+ */
+#ifndef MEMTIDE_CLI_COMPAT_COMMAND_H
+#define MEMTIDE_CLI_COMPAT_COMMAND_H
+
+#include "compat_request.h"
+
+/* argv[0] is the name, or ends in it. Returns the exit status. */
+int compat_command(const struct compat_generation *generation, int argc, char **argv);
+
+/* Records the program of the request and writes the tool's files. The program's own status. */
+int compat_record(const struct compat_request *request);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records a program: the request becomes the words of `memtide run`.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "compat_command.h"
+
+enum { RUN_WORDS_MOST = 16 };
+
+/* The words of memtide run, as they are added; texts are released with it. */
+struct run_words {
+    struct text_builder texts[RUN_WORDS_MOST];
+    size_t count;
+};
+
+static struct text_builder *word_add(struct run_words *words, const char *text)
+{
+    struct text_builder *word = &words->texts[words->count++];
+
+    text_init(word);
+    text_add(word, text);
+    return word;
+}
+
+static void words_release(struct run_words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        text_release(&words->texts[i]);
+}
+
+/*
+ * Host memory of the driver is recorded with its device memory, so that is what both npu and cpu
+ * ask for; the heap of the program is another matter.
+ */
+static void add_device(struct run_words *words, const struct compat_request *request)
+{
+    bool has_heap = (request->analyses & COMPAT_HOST_LEAKS) != 0;
+
+    word_add(words, has_heap ? "--device=npu,cpu" : "--device=npu");
+}
+
+static void add_events(struct run_words *words, const struct compat_request *request)
+{
+    static const struct {
+        uint32_t event;
+        const char *word;
+    } names[] = {{COMPAT_LAUNCH, ",launch"}, {COMPAT_ACCESS, ",access"}};
+    struct text_builder *word = word_add(words, "--events=alloc,free");
+    uint32_t events = compat_events_needed(request);
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (events & names[i].event)
+            text_add(word, names[i].word);
+}
+
+static void add_stacks(struct run_words *words, const struct compat_request *request)
+{
+    struct text_builder *word;
+
+    if (!request->c_stacks.is_wanted && !request->python_stacks.is_wanted)
+        return;
+    word = word_add(words, "--call-stack=");
+    if (request->c_stacks.is_wanted)
+        text_add_format(word, "c:%u%s", request->c_stacks.depth,
+                        request->python_stacks.is_wanted ? "," : "");
+    if (request->python_stacks.is_wanted)
+        text_add_format(word, "python:%u", request->python_stacks.depth);
+}
+
+static int run_words(struct run_words *words, const struct compat_request *request)
+{
+    char *argv[RUN_WORDS_MOST + 1] = {NULL};
+    struct options options;
+    struct mt_error error;
+
+    for (size_t i = 0; i < words->count; i++)
+        argv[i] = words->texts[i].bytes;
+    if (options_parse(command_run.options, true, (int)words->count, argv, &options, &error) !=
+        MT_OK)
+        return complain(EXIT_USAGE, "%s", error.message);
+    options.operands = request->program;
+    options.operand_count = request->program_count;
+    return command_run.run(&command_run, &options);
+}
+
+/* All folders of the path that are not there. */
+static enum mt_result folders_make(const char *path, struct mt_error *error)
+{
+    char part[PATH_MAX];
+
+    for (const char *end = path; *end; end += *end == '/') {
+        end += strcspn(end, "/");
+        snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
+        if (part[0] && mkdir(part, 0750) != 0 && errno != EEXIST)
+            return mt_error_set(error, MT_IO, "%s: the folder cannot be made: %s", part,
+                                strerror(errno));
+    }
+    return MT_OK;
+}
+
+/* <folder>/<name>_<time>_<our process>.memtide: what the program wrote, before it is put in form.
+ */
+static enum mt_result trace_folder_name(const struct compat_request *request, char *path,
+                                        size_t path_bytes, struct mt_error *error)
+{
+    time_t now = time(NULL);
+    struct tm local;
+    char stamp[32];
+    enum mt_result result = folders_make(request->output_path, error);
+
+    if (result != MT_OK)
+        return result;
+    localtime_r(&now, &local);
+    strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &local);
+    if (snprintf(path, path_bytes, "%s/%s_%s_%d.memtide", request->output_path,
+                 request->generation->program, stamp, (int)getpid()) >= (int)path_bytes)
+        return mt_error_set(error, MT_USAGE, "--output-path: the path is too long");
+    return MT_OK;
+}
+
+int compat_record(const struct compat_request *request)
+{
+    struct run_words words = {.count = 0};
+    char folder[PATH_MAX];
+    struct mt_error error;
+    int status;
+
+    if (trace_folder_name(request, folder, sizeof(folder), &error) != MT_OK)
+        return complain(EXIT_USAGE, "%s", error.message);
+    word_add(&words, "run");
+    text_add(word_add(&words, "--output-path="), folder);
+    add_device(&words, request);
+    add_events(&words, request);
+    add_stacks(&words, request);
+    if (request->log_level >= COMPAT_ERROR)
+        word_add(&words, "--quiet");
+    status = run_words(&words, request);
+    words_release(&words);
+    rmdir(request->output_path); /* only when nothing came into it */
+    return status;
+}
