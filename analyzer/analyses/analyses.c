@@ -7,9 +7,19 @@
 #include "analysis.h"
 
 static const analysis report_analyses[] = {
-    analyse_recording, analyse_leaks, analyse_window, analyse_peak,
-    analyse_near_peak, analyse_steps, analyse_totals, analyse_operators,
-    analyse_modules,   analyse_notes, NULL,
+    analyse_recording,
+    analyse_leaks,
+    analyse_window,
+    analyse_peak,
+    analyse_near_peak,
+    analyse_steps,
+    analyse_totals,
+    analyse_operators,
+    analyse_process_account,
+    analyse_components,
+    analyse_modules,
+    analyse_notes,
+    NULL,
 };
 static const analysis leaks_analyses[] = {
     analyse_recording, analyse_leaks, analyse_window, analyse_notes, NULL,
@@ -25,7 +35,13 @@ static const analysis operators_analyses[] = {
     analyse_operators_verdict, analyse_recording, analyse_operators, analyse_notes, NULL,
 };
 static const analysis modules_analyses[] = {
-    analyse_modules_verdict, analyse_recording, analyse_modules, analyse_notes, NULL,
+    analyse_modules_verdict,
+    analyse_recording,
+    analyse_process_account,
+    analyse_components,
+    analyse_modules,
+    analyse_notes,
+    NULL,
 };
 static const analysis info_analyses[] = {
     analyse_recording_verdict,

@@ -53,6 +53,8 @@ void analyse_blocks(const struct question *question, struct report *report);
 void analyse_steps(const struct question *question, struct report *report);
 void analyse_steps_verdict(const struct question *question, struct report *report);
 void analyse_totals(const struct question *question, struct report *report);
+void analyse_process_account(const struct question *question, struct report *report);
+void analyse_components(const struct question *question, struct report *report);
 void analyse_modules(const struct question *question, struct report *report);
 void analyse_modules_verdict(const struct question *question, struct report *report);
 void analyse_operators(const struct question *question, struct report *report);

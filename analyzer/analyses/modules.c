@@ -3,7 +3,10 @@
  * Who holds the rest? Memory by module of the driver, and the driver's and the system's own
  * counters, as npu_module_mem shows them.
  */
+#define _GNU_SOURCE /* qsort_r */
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analysis.h"
 #include "driver_modules.h"
@@ -58,6 +61,35 @@ static struct value device_of(const struct question *question, uint16_t place)
     return device < 0 ? value_none() : value_step((uint64_t)device);
 }
 
+static void add_sample(const struct question *question, struct report *report,
+                       struct report_table *table, const struct sample_row *row)
+{
+    const struct value values[] = {
+        value_text(model_text_at(question->model, row->counter)),
+        device_of(question, row->place),
+        value_bytes(row->first_bytes),
+        value_bytes(row->last_bytes),
+        value_bytes(row->low_bytes),
+        value_bytes(row->high_bytes),
+        value_time(row->high_ns),
+        value_count(row->count),
+        value_text(label_process(question, report, row->process)),
+    };
+
+    report_row(report, table, values);
+}
+
+static int sample_compare(const void *left, const void *right, void *context)
+{
+    size_t index_a = *(const size_t *)left, index_b = *(const size_t *)right;
+    const struct sample_row *a = tally_sample_at(context, index_a);
+    const struct sample_row *b = tally_sample_at(context, index_b);
+
+    if (a->high_bytes != b->high_bytes)
+        return a->high_bytes > b->high_bytes ? -1 : 1;
+    return (index_a > index_b) - (index_a < index_b);
+}
+
 static void add_samples(const struct question *question, struct report *report)
 {
     static const struct report_column columns[] = {
@@ -69,32 +101,38 @@ static void add_samples(const struct question *question, struct report *report)
         report_table(report, "samples", "Counters of the driver and of the system", NULL, columns,
                      sizeof(columns) / sizeof(columns[0]));
 
-    size_t count = tally_sample_count(question->tally), shown = rows_shown(question, count);
+    size_t total = tally_sample_count(question->tally), count = 0, shown;
+    size_t *order = malloc((total + 1) * sizeof(*order));
 
-    for (size_t i = 0; i < shown; i++) {
-        const struct sample_row *row = tally_sample_at(question->tally, i);
-        const struct value values[] = {
-            value_text(model_text_at(question->model, row->counter)),
-            device_of(question, row->place),
-            value_bytes(row->first_bytes),
-            value_bytes(row->last_bytes),
-            value_bytes(row->low_bytes),
-            value_bytes(row->high_bytes),
-            value_time(row->high_ns),
-            value_count(row->count),
-            value_text(label_process(question, report, row->process)),
-        };
-
-        report_row(report, table, values);
-    }
+    for (size_t i = 0; order && i < total; i++)
+        if (!question->top || tally_sample_at(question->tally, i)->high_bytes)
+            order[count++] = i;
+    if (order)
+        qsort_r(order, count, sizeof(*order), sample_compare, (void *)question->tally);
+    shown = rows_shown(question, count);
+    for (size_t i = 0; i < shown; i++)
+        add_sample(question, report, table, tally_sample_at(question->tally, order[i]));
     if (shown < count)
         report_table_remark(report, table, "... and %zu more counters.", count - shown);
+    if (count < total)
+        report_table_remark(report, table, "%zu counters were 0 all the time.", total - count);
+    free(order);
 }
 
 void analyse_modules(const struct question *question, struct report *report)
 {
     add_modules(question, report);
     add_samples(question, report);
+}
+
+/* process_account.c says what is in it. */
+static bool has_process_counter(const struct question *question)
+{
+    for (size_t i = 0; i < tally_sample_count(question->tally); i++)
+        if (strcmp(model_text_at(question->model, tally_sample_at(question->tally, i)->counter),
+                   "APP reserved") == 0)
+            return true;
+    return false;
 }
 
 void analyse_modules_verdict(const struct question *question, struct report *report)
@@ -111,7 +149,7 @@ void analyse_modules_verdict(const struct question *question, struct report *rep
         report_verdict(report, RANK_MODULES, "Module %s held most at once: %s of %s.",
                        module_label(report, best->id), label_size(report, best->peak_bytes),
                        label_ledger(question, report, best->ledger));
-    else
+    else if (!has_process_counter(question))
         report_verdict(report, RANK_MODULES,
                        "No allocation says which module of the driver asked for it.");
 }
