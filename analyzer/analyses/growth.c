@@ -33,6 +33,20 @@ struct history {
     uint64_t alive[TREND_MAX], counts[TREND_MAX], bytes[TREND_MAX];
 };
 
+/* How old a block of this origin was, at most, when it was freed; in stretches. */
+static size_t freed_age_of(const struct question *question, const struct judged_steps *steps,
+                           const struct origin *origin)
+{
+    uint32_t age = 1;
+
+    for (size_t g = 0; g < origin->group_count; g++) {
+        uint32_t own = tally_detail_at(question->tally, origin->groups[g])->freed_age_at_end;
+
+        age = own > age ? own : age;
+    }
+    return (age + steps->stride - 1) / steps->stride;
+}
+
 static void add_survivors(const struct question *question, const struct judged_steps *steps,
                           const struct origin *origin, struct history *history,
                           struct judged *judged)
@@ -75,6 +89,7 @@ static struct judged judge(const struct question *question, const struct judged_
 {
     struct history history;
     struct judged judged = {.origin = origin, .steps = *steps};
+    struct step_history given;
 
     memset(&history, 0, sizeof(history));
     for (size_t i = 0; i < steps->count; i++) {
@@ -88,16 +103,19 @@ static struct judged judge(const struct question *question, const struct judged_
     if (judged.alive.bytes > history.alive[0])
         judged.grown_bytes = judged.alive.bytes - history.alive[0];
     add_survivors(question, steps, origin, &history, &judged);
-    judged.judgement = step_judge(&(struct step_history){
+    given = (struct step_history){
         .alive_bytes = history.alive,
         .survivor_counts = history.counts,
         .survivor_bytes = history.bytes,
         .count = steps->count,
-    });
-    judged.judgement.growth_per_step /= steps->stride;
+        .freed_age = freed_age_of(question, steps, origin),
+    };
+    judged.judgement = step_judge(&given);
     /* Too few steps to judge: worth showing only if it grew. */
     if (judged.judgement.verdict == VERDICT_UNSURE && !judged.judgement.kept_count)
         judged.judgement.verdict = VERDICT_STABLE;
+    if (judged.judgement.verdict == VERDICT_LEAK || judged.judgement.verdict == VERDICT_UNSURE)
+        step_measure(&given, steps->stride, &judged.judgement);
     if (judged.judgement.verdict < VERDICT_TEMPORARY)
         judged.alive_bytes = numbers_copy(arena, history.alive, steps->count);
     return judged;

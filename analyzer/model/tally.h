@@ -98,6 +98,9 @@ struct group_detail {
     /* What the ledger knows of the group. */
     uint64_t told_alloc_bytes, told_alloc_count;
     uint32_t told_live_count;
+    /* The greatest age, in steps, at which a block that was born in a step was freed: ever, and
+     * until the newest step end. */
+    uint32_t freed_age, freed_age_at_end;
     struct step_series series; /* alive at step ends */
     struct cohorts cohorts;    /* by birth */
 };
