@@ -117,31 +117,12 @@ void analyse_processes(const struct question *question, struct report *report)
 void analyse_event_kinds(const struct question *question, struct report *report)
 {
     static const struct report_column columns[] = {{"event", "event"}, {"event_count", "count"}};
-    static const char *const names[EVENT_KIND_COUNT] = {
-        [EVENT_ALLOC] = "alloc",
-        [EVENT_FREE] = "free",
-        [EVENT_ALLOC_FAILED] = "failed alloc",
-        [EVENT_RESERVED] = "reserved size of a pool",
-        [EVENT_OPERATOR_BEGIN] = "operator begin",
-        [EVENT_OPERATOR_END] = "operator end",
-        [EVENT_RANGE_BEGIN] = "range begin",
-        [EVENT_RANGE_END] = "range end",
-        [EVENT_MARK] = "mark",
-        [EVENT_STEP_BEGIN] = "step begin",
-        [EVENT_STEP_END] = "step end",
-        [EVENT_TAG_BEGIN] = "tag begin",
-        [EVENT_TAG_END] = "tag end",
-        [EVENT_LAUNCH] = "kernel launch",
-        [EVENT_ACCESS] = "access",
-        [EVENT_SAMPLE] = "sample",
-        [EVENT_DEVICE] = "device",
-    };
     struct report_table *table = report_table(report, "events", "Events by kind", "No events.",
                                               columns, sizeof(columns) / sizeof(columns[0]));
 
     for (size_t i = 0; i < EVENT_KIND_COUNT; i++) {
         uint64_t count = tally_event_count(question->tally, (enum event_kind)i);
-        const struct value values[] = {value_text(names[i]), value_count(count)};
+        const struct value values[] = {value_text(event_kind_name((uint8_t)i)), value_count(count)};
 
         if (count)
             report_row(report, table, values);
