@@ -19,7 +19,7 @@ struct command {
 };
 
 extern const struct command command_blocks, command_report, command_leaks, command_peak,
-    command_steps, command_ops, command_modules, command_info, command_run;
+    command_steps, command_ops, command_modules, command_info, command_run, command_export;
 
 /* "memtide: " and the sentence on stderr; returns the code. */
 int complain(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
