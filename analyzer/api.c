@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analysis.h"
-#include "export.h"
+#include "diff.h"
+#include "diff_spread.h"
 #include "input.h"
 #include "report.h"
 #include "symbols.h"
@@ -204,18 +204,47 @@ static void read_options(struct question *question, const struct mt_ask_options 
         read_block_options(question, options);
 }
 
-static struct question question_of(const struct mt_trace *trace)
+static struct question question_make(struct mt_trace *trace, size_t top,
+                                     const struct mt_ask_options *options)
 {
-    return (struct question){
+    struct question question = {
         .tally = trace->tally,
         .model = trace->model,
         .symbols = trace->symbols,
         .events = &trace->events,
         .source_kind = trace->source_kind,
+        .top = top,
         .warm_up_steps = WARM_UP_DEFAULT,
         .margin_percent = NEAR_PEAK_PERCENT,
         .blocks = {.most_bytes = UINT64_MAX, .to_ns = UINT64_MAX},
     };
+
+    read_options(&question, options);
+    return question;
+}
+
+static struct mt_answer *answer_create(const char *name, struct mt_error *error)
+{
+    struct mt_answer *answer = calloc(1, sizeof(*answer));
+
+    if (answer && report_create(name, &answer->report, error) == MT_OK)
+        return answer;
+    if (!answer)
+        mt_error_set(error, MT_NO_MEMORY, "no memory for an answer");
+    free(answer);
+    return NULL;
+}
+
+static enum mt_result answer_give(struct mt_answer *answer, enum mt_result result,
+                                  struct mt_answer **out, struct mt_error *error)
+{
+    if (result == MT_OK)
+        result = report_status(answer->report, error);
+    if (result == MT_OK)
+        *out = answer;
+    else
+        mt_answer_close(answer);
+    return result;
 }
 
 enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
@@ -223,28 +252,46 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
                             struct mt_error *error)
 {
     const struct answer_kind *kind = answer_kind_find(name);
+    struct question question;
     struct mt_answer *answer;
-    struct question question = question_of(trace);
-    enum mt_result result;
 
     if (!kind)
         return mt_error_set(error, MT_USAGE, "there is no question named %s", name);
-    question.top = kind->top;
-    answer = calloc(1, sizeof(*answer));
+    answer = answer_create(name, error);
     if (!answer)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory for an answer");
-    read_options(&question, options);
-    result = report_create(name, &answer->report, error);
-    for (size_t i = 0; result == MT_OK && kind->analyses[i]; i++)
+        return MT_NO_MEMORY;
+    question = question_make(trace, kind->top, options);
+    for (size_t i = 0; kind->analyses[i]; i++)
         kind->analyses[i](&question, answer->report);
-    if (result == MT_OK)
-        result = report_status(answer->report, error);
-    if (result != MT_OK) {
-        mt_answer_close(answer);
-        return result;
+    return answer_give(answer, MT_OK, out, error);
+}
+
+enum { diff_top = 20, diff_sides_least = 2 };
+
+enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count,
+                             const struct mt_ask_options *options, struct mt_answer **out,
+                             struct mt_error *error)
+{
+    struct question questions[DIFF_SIDES_MOST];
+    const struct question *on[DIFF_SIDES_MOST];
+    const char *names[DIFF_SIDES_MOST];
+    struct held_stretch stretches[DIFF_SIDES_MOST];
+    struct diff_question diff = {on, names, stretches, side_count};
+    struct mt_answer *answer;
+
+    if (side_count < diff_sides_least || side_count > DIFF_SIDES_MOST)
+        return mt_error_set(error, MT_USAGE, "2 to %d recordings or steps can be compared, not %zu",
+                            DIFF_SIDES_MOST, side_count);
+    for (size_t i = 0; i < side_count; i++) {
+        questions[i] = question_make(sides[i].trace, diff_top, options);
+        on[i] = &questions[i];
+        names[i] = sides[i].name ? sides[i].name : "";
+        stretches[i] = (struct held_stretch){sides[i].is_step, sides[i].step_number};
     }
-    *out = answer;
-    return MT_OK;
+    answer = answer_create("diff", error);
+    if (!answer)
+        return MT_NO_MEMORY;
+    return answer_give(answer, analyse_diff(&diff, answer->report, error), out, error);
 }
 
 void mt_answer_close(struct mt_answer *answer)
@@ -291,32 +338,6 @@ enum mt_result mt_answer_write(const struct mt_answer *answer, const char *forma
     return mt_error_set(error, MT_USAGE, "there is no format named %s", format);
 }
 
-static bool is_an_input(const struct mt_trace *trace, const char *path)
-{
-    struct stat output, input;
-
-    if (!path || stat(path, &output) != 0)
-        return false;
-    for (size_t i = 0; i < trace->path_count; i++)
-        if (stat(trace->paths[i], &input) == 0 && input.st_dev == output.st_dev &&
-            input.st_ino == output.st_ino)
-            return true;
-    return false;
-}
-
-enum mt_result mt_trace_export(struct mt_trace *trace, const char *name, const char *path,
-                               struct mt_error *error)
-{
-    const struct exporter *exporter = exporter_find(name);
-    struct question question = question_of(trace);
-
-    if (!exporter)
-        return mt_error_set(error, MT_USAGE, "there is no exporter named %s", name);
-    if (is_an_input(trace, path))
-        return mt_error_set(error, MT_USAGE, "%s is an input; write somewhere else", path);
-    return export_write(exporter, &question, trace->model, path, error);
-}
-
 const char *mt_question_at(size_t index, const char **meaning)
 {
     const struct answer_kind *kind = answer_kinds;
@@ -337,15 +358,4 @@ const char *mt_format_at(size_t index, const char **meaning)
     if (writer->name && meaning)
         *meaning = writer->meaning;
     return writer->name;
-}
-
-const char *mt_exporter_at(size_t index, const char **meaning)
-{
-    const struct exporter *exporter = exporters;
-
-    while (exporter->name && index--)
-        exporter++;
-    if (exporter->name && meaning)
-        *meaning = exporter->meaning;
-    return exporter->name;
 }

@@ -78,8 +78,21 @@ static enum mt_result ask_options_read(const struct options *options, bool is_fo
     return result;
 }
 
-static int write_answer(const struct mt_answer *given, const char *format, const char *path)
+enum mt_result answer_options_read(const struct options *options, const char **format,
+                                   struct mt_ask_options *ask, struct mt_error *error)
 {
+    enum mt_result result;
+
+    *format = options->values[OPTION_FORMAT] ? options->values[OPTION_FORMAT] : "text";
+    result = format_check(*format, error);
+    if (result == MT_OK)
+        result = ask_options_read(options, strcmp(*format, "text") != 0, ask, error);
+    return result;
+}
+
+int answer_write(const struct mt_answer *given, const char *format, const struct options *options)
+{
+    const char *path = options->values[OPTION_OUTPUT];
     FILE *out = path ? fopen(path, "w") : stdout;
     struct mt_error error;
     enum mt_result result;
@@ -104,7 +117,7 @@ static int ask_and_write(struct mt_trace *trace, const char *question, const cha
 
     if (result != MT_OK)
         return complain(exit_code_of_result(result), "%s", error.message);
-    code = write_answer(given, format, options->values[OPTION_OUTPUT]);
+    code = answer_write(given, format, options);
     outcome = mt_answer_outcome(given);
     mt_answer_close(given);
     if (code != EXIT_FINE)
@@ -118,7 +131,7 @@ static int ask_and_write(struct mt_trace *trace, const char *question, const cha
 
 int answer(const char *question, const struct options *options, bool is_judged)
 {
-    const char *format = options->values[OPTION_FORMAT] ? options->values[OPTION_FORMAT] : "text";
+    const char *format;
     struct mt_trace *trace;
     struct mt_ask_options ask;
     struct mt_error error;
@@ -128,9 +141,7 @@ int answer(const char *question, const struct options *options, bool is_judged)
     if (!options->operand_count)
         return complain(EXIT_USAGE, "%s needs a recording to read; see memtide %s --help", question,
                         question);
-    result = format_check(format, &error);
-    if (result == MT_OK)
-        result = ask_options_read(options, strcmp(format, "text") != 0, &ask, &error);
+    result = answer_options_read(options, &format, &ask, &error);
     if (result == MT_OK)
         result = mt_trace_open((const char *const *)options->operands, options->operand_count,
                                &trace, &error);

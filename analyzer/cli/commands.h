@@ -6,6 +6,7 @@
 #define MEMTIDE_CLI_COMMANDS_H
 
 #include "exit_codes.h"
+#include "memtide/analyzer.h"
 #include "options.h"
 
 struct command {
@@ -19,7 +20,8 @@ struct command {
 };
 
 extern const struct command command_blocks, command_report, command_leaks, command_peak,
-    command_steps, command_ops, command_modules, command_info, command_run, command_export;
+    command_steps, command_ops, command_modules, command_info, command_run;
+extern const struct command command_diff;
 
 /* "memtide: " and the sentence on stderr; returns the code. */
 int complain(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -29,6 +31,12 @@ int complain(enum exit_code code, const char *format, ...) __attribute__((format
  * makes the exit code only where the command judges; else it is 0, or 3 when events are lost.
  */
 int answer(const char *question, const struct options *options, bool is_judged);
+
+/* What the options say about format and lists; for commands that ask in a way of their own. */
+enum mt_result answer_options_read(const struct options *options, const char **format,
+                                   struct mt_ask_options *ask, struct mt_error *error);
+/* Writes to where the options say; an exit code. */
+int answer_write(const struct mt_answer *given, const char *format, const struct options *options);
 
 /* Rows of the table of options that every question has. */
 // clang-format off

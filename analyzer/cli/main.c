@@ -11,7 +11,7 @@
 
 static const struct command *const commands[] = {
     &command_run,   &command_report, &command_leaks,   &command_peak, &command_blocks,
-    &command_steps, &command_ops,    &command_modules, &command_info, &command_export,
+    &command_steps, &command_ops,    &command_modules, &command_info, &command_diff,
 };
 
 enum { command_count = sizeof(commands) / sizeof(commands[0]) };

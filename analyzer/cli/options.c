@@ -13,6 +13,47 @@ enum { specs_most = 32, help_column = 30, word_most = 40, unknown_letter = '?' }
 
 static const struct option_spec help_spec = {OPTION_HELP, 'h', "help", NULL, "this text"};
 
+/* How many letters to add, drop or change; at most a small number, so that it stays cheap. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[word_most + 1], length_a = strlen(a), length_b = strlen(b);
+
+    if (length_a > word_most || length_b > word_most)
+        return word_most;
+    for (size_t j = 0; j <= length_b; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= length_a; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= length_b; j++) {
+            size_t least = diagonal + (a[i - 1] != b[j - 1]);
+
+            diagonal = row[j];
+            least = row[j] + 1 < least ? row[j] + 1 : least;
+            row[j] = row[j - 1] + 1 < least ? row[j - 1] + 1 : least;
+        }
+    }
+    return row[length_b];
+}
+
+const char *nearest_name(const char *word, const char *(*name_at)(const void *context, size_t i),
+                         const void *context)
+{
+    const char *nearest = NULL, *name;
+    size_t least = strlen(word) / 3 + 2; /* farther is no typing error */
+
+    for (size_t i = 0; (name = name_at(context, i)); i++) {
+        size_t steps = distance(word, name);
+
+        if (steps < least) {
+            least = steps;
+            nearest = name;
+        }
+    }
+    return nearest;
+}
+
 static const char *spec_name_at(const void *context, size_t i)
 {
     return ((const struct option_spec *)context)[i].name;
@@ -70,6 +111,9 @@ static enum mt_result say_unknown(const struct option_spec *specs, const char *c
     return mt_error_set(error, MT_USAGE, "unknown option %s; see memtide %s --help", word, command);
 }
 
+/* Options that may be given more than once; each command has at most one of them. */
+static const bool may_repeat[OPTION_COUNT] = {[OPTION_BASE] = true};
+
 enum mt_result options_parse(const struct option_spec *specs, bool stops_at_operand, int argc,
                              char **argv, struct options *options, struct mt_error *error)
 {
@@ -91,6 +135,12 @@ enum mt_result options_parse(const struct option_spec *specs, bool stops_at_oper
         if (found == unknown_letter || id < 0)
             return say_unknown(specs, argv[0], word, error);
         options->values[id] = optarg ? optarg : "";
+        if (!may_repeat[id])
+            continue;
+        if (options->repeated_count == OPTION_REPEATS_MOST)
+            return mt_error_set(error, MT_USAGE, "%s is given more than %d times", word,
+                                OPTION_REPEATS_MOST);
+        options->repeated[options->repeated_count++] = optarg;
     }
     options->operands = argv + optind;
     options->operand_count = (size_t)(argc - optind);

@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "memtide/error.h"
-#include "nearest_name.h"
 
 enum option_id {
     OPTION_HELP,
@@ -27,6 +26,7 @@ enum option_id {
     OPTION_TO,
     OPTION_AT,
     OPTION_FAIL_ON,
+    OPTION_BASE,
     OPTION_QUIET,
     OPTION_NO_REPORT,
     /* Handed on to the tracer as they are. */
@@ -54,9 +54,13 @@ struct option_spec {
     const char *meaning;
 };
 
+enum { OPTION_REPEATS_MOST = 62 };
+
 struct options {
-    const char *values[OPTION_COUNT]; /* NULL: not given; a flag is "" */
-    char **operands;                  /* what is left; ends with NULL */
+    const char *values[OPTION_COUNT];          /* NULL: not given; a flag is "" */
+    const char *repeated[OPTION_REPEATS_MOST]; /* values of the one that may be given often */
+    size_t repeated_count;
+    char **operands; /* what is left; ends with NULL */
     size_t operand_count;
 };
 
@@ -79,5 +83,9 @@ enum mt_result option_size(const char *name, const char *value, uint64_t *size_b
                            struct mt_error *error);
 enum mt_result option_time(const char *name, const char *value, uint64_t *time_ns,
                            struct mt_error *error);
+
+/* Of these, the one that looks most like word, or NULL when none is near. */
+const char *nearest_name(const char *word, const char *(*name_at)(const void *context, size_t i),
+                         const void *context);
 
 #endif

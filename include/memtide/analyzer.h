@@ -85,6 +85,30 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *question,
                             struct mt_error *error);
 void mt_answer_close(struct mt_answer *answer);
 
+/* One side of a comparison: a recording, or one step of it. */
+struct mt_diff_side {
+    struct mt_trace *trace;
+    const char *name; /* for people; not kept */
+    bool is_step;     /* only the step of that number, as the program counts */
+    uint64_t step_number;
+};
+
+/*
+ * What changed: by ledger, site, operator, owner and module.
+ *
+ * sides    side_count >= 2: the bases first, the current one last. What several bases differ in
+ *          among themselves is noise. A trace may be on several sides.
+ * options  as mt_trace_ask(); the outcome is MT_OUTCOME_FOUND when a peak grew, or what is kept at
+ *          the end.
+ *
+ * Reads every side again. The answer lives until mt_answer_close().
+ * Returns as mt_trace_open(), and MT_NO_DATA when there is no such step, MT_USAGE for fewer than
+ * two sides or more than 64.
+ */
+enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count,
+                             const struct mt_ask_options *options, struct mt_answer **out,
+                             struct mt_error *error);
+
 enum mt_outcome mt_answer_outcome(const struct mt_answer *answer);
 /* The sentences of the verdict, most important first. Borrowed. */
 size_t mt_answer_verdict_count(const struct mt_answer *answer);
@@ -98,24 +122,9 @@ const char *mt_answer_verdict_at(const struct mt_answer *answer, size_t index);
 enum mt_result mt_answer_write(const struct mt_answer *answer, const char *format, FILE *out,
                                struct mt_error *error);
 
-/*
- * Writes the recording for another program; reads the inputs once more.
- *
- * exporter  a name that mt_exporter_at() gives
- * path      a file, replaced only when the new one is whole; or a folder, that must not be there or
- *           be empty; NULL: standard output, for those that can
- *
- * Returns MT_OK; MT_USAGE: there is no such exporter, or the path cannot be written, is one of the
- * inputs or may not be replaced; MT_NO_DATA: the recording lacks what the other program needs; else
- * as mt_trace_open().
- */
-enum mt_result mt_trace_export(struct mt_trace *trace, const char *exporter, const char *path,
-                               struct mt_error *error);
-
 /* Names, NULL behind the last; meaning, unless NULL, gets a line that explains it. */
 const char *mt_question_at(size_t index, const char **meaning);
 const char *mt_format_at(size_t index, const char **meaning);
-const char *mt_exporter_at(size_t index, const char **meaning);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memtide diff: what changed between recordings, or between steps of one.
+ *
+ * Sides are bases first and the current one last; each recording is opened once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "memtide/analyzer.h"
+
+enum { sides_most = 64 };
+
+static const struct option_spec options[] = {
+    ANSWER_OPTIONS,
+    {OPTION_BASE, 0, "base", "BASE", "another base: what the bases differ in is noise"},
+    {OPTION_STEPS, 0, "steps", "N,M...", "compare steps of INPUT: the last with the others"},
+    {OPTION_FAIL_ON, 0, "fail-on", "growth", "exit 1 when a peak or what is kept has grown"},
+    {0, 0, NULL, NULL, NULL},
+};
+
+struct comparison {
+    struct mt_diff_side sides[sides_most];
+    size_t side_count;
+    char step_names[sides_most][32];
+    struct mt_trace *traces[sides_most];
+    size_t trace_count;
+};
+
+static enum mt_result add_side(struct comparison *comparison, struct mt_diff_side side,
+                               struct mt_error *error)
+{
+    if (comparison->side_count == sides_most)
+        return mt_error_set(error, MT_USAGE, "more than %d recordings or steps to compare",
+                            sides_most);
+    comparison->sides[comparison->side_count++] = side;
+    return MT_OK;
+}
+
+static enum mt_result open_trace(struct comparison *comparison, const char *path,
+                                 struct mt_error *error)
+{
+    enum mt_result result =
+        mt_trace_open(&path, 1, &comparison->traces[comparison->trace_count], error);
+
+    if (result == MT_OK)
+        comparison->trace_count++;
+    return result;
+}
+
+static enum mt_result add_recording(struct comparison *comparison, const char *path,
+                                    struct mt_error *error)
+{
+    enum mt_result result = open_trace(comparison, path, error);
+
+    if (result != MT_OK)
+        return result;
+    return add_side(comparison,
+                    (struct mt_diff_side){.trace = comparison->traces[comparison->trace_count - 1],
+                                          .name = path},
+                    error);
+}
+
+/* BASE INPUT, or --base BASE --base BASE INPUT */
+static enum mt_result open_recordings(struct comparison *comparison, const struct options *given,
+                                      struct mt_error *error)
+{
+    enum mt_result result = MT_OK;
+
+    if (given->repeated_count + given->operand_count < 2 ||
+        (given->repeated_count ? given->operand_count != 1 : given->operand_count != 2))
+        return mt_error_set(error, MT_USAGE,
+                            "diff needs a base and a recording, BASE INPUT or --base=BASE INPUT, "
+                            "or --steps=N,M and one recording");
+    for (size_t i = 0; result == MT_OK && i < given->repeated_count; i++)
+        result = add_recording(comparison, given->repeated[i], error);
+    for (size_t i = 0; result == MT_OK && i < given->operand_count; i++)
+        result = add_recording(comparison, given->operands[i], error);
+    return result;
+}
+
+static enum mt_result bad_steps(const char *list, struct mt_error *error)
+{
+    return mt_error_set(error, MT_USAGE,
+                        "--steps=%s: numbers of two steps or more are needed, as in 3,7 or 3-5,7",
+                        list);
+}
+
+static enum mt_result add_steps(struct comparison *comparison, unsigned long long first,
+                                unsigned long long last, struct mt_error *error)
+{
+    enum mt_result result = MT_OK;
+
+    for (unsigned long long number = first; result == MT_OK && number <= last; number++) {
+        char *name = comparison->step_names[comparison->side_count % sides_most];
+
+        snprintf(name, sizeof(comparison->step_names[0]), "step %llu", number);
+        result = add_side(comparison,
+                          (struct mt_diff_side){.trace = comparison->traces[0],
+                                                .name = name,
+                                                .is_step = true,
+                                                .step_number = number},
+                          error);
+    }
+    return result;
+}
+
+static bool read_number(const char **at, unsigned long long *number)
+{
+    char *end;
+
+    *number = strtoull(*at, &end, 10);
+    if (**at < '0' || **at > '9')
+        return false;
+    *at = end;
+    return true;
+}
+
+/* "3,7", "3-5,7" */
+static enum mt_result read_steps(struct comparison *comparison, const char *list,
+                                 struct mt_error *error)
+{
+    const char *at = list;
+
+    for (;;) {
+        unsigned long long first, last;
+        enum mt_result result;
+
+        if (!read_number(&at, &first))
+            return bad_steps(list, error);
+        last = first;
+        if (*at == '-' && (at++, !read_number(&at, &last) || last < first))
+            return bad_steps(list, error);
+        result = add_steps(comparison, first, last, error);
+        if (result != MT_OK)
+            return result;
+        if (!*at)
+            return comparison->side_count < 2 ? bad_steps(list, error) : MT_OK;
+        if (*at++ != ',')
+            return bad_steps(list, error);
+    }
+}
+
+static enum mt_result open_sides(struct comparison *comparison, const struct options *given,
+                                 struct mt_error *error)
+{
+    const char *steps = given->values[OPTION_STEPS];
+    enum mt_result result;
+
+    if (!steps)
+        return open_recordings(comparison, given, error);
+    if (given->repeated_count || given->operand_count != 1)
+        return mt_error_set(error, MT_USAGE, "diff --steps needs exactly one recording");
+    result = open_trace(comparison, given->operands[0], error);
+    return result == MT_OK ? read_steps(comparison, steps, error) : result;
+}
+
+static int judge(const struct comparison *comparison, const struct options *given,
+                 enum mt_outcome outcome)
+{
+    if (given->values[OPTION_FAIL_ON] && outcome == MT_OUTCOME_FOUND)
+        return EXIT_FOUND;
+    for (size_t i = 0; i < comparison->trace_count; i++)
+        if (!mt_trace_is_complete(comparison->traces[i]))
+            return EXIT_INPUT;
+    return EXIT_FINE;
+}
+
+static int compare(struct comparison *comparison, const struct options *given)
+{
+    struct mt_ask_options ask;
+    struct mt_answer *answer;
+    struct mt_error error;
+    const char *format;
+    enum mt_result result = answer_options_read(given, &format, &ask, &error);
+    enum mt_outcome outcome;
+    int code;
+
+    if (result == MT_OK)
+        result = open_sides(comparison, given, &error);
+    if (result == MT_OK)
+        result = mt_trace_diff(comparison->sides, comparison->side_count, &ask, &answer, &error);
+    if (result != MT_OK)
+        return complain(exit_code_of_result(result), "%s", error.message);
+    outcome = mt_answer_outcome(answer);
+    code = answer_write(answer, format, given);
+    mt_answer_close(answer);
+    return code == EXIT_FINE ? judge(comparison, given, outcome) : code;
+}
+
+static int run(const struct command *command, const struct options *given)
+{
+    const char *fail_on = given->values[OPTION_FAIL_ON];
+    struct comparison *comparison;
+    int code;
+
+    if (fail_on && strcmp(fail_on, "growth") != 0)
+        return complain(EXIT_USAGE, "--fail-on=%s: only growth is known; see memtide %s --help",
+                        fail_on, command->name);
+    comparison = calloc(1, sizeof(*comparison));
+    if (!comparison)
+        return complain(EXIT_INPUT, "no memory to compare");
+    code = compare(comparison, given);
+    for (size_t i = 0; i < comparison->trace_count; i++)
+        mt_trace_close(comparison->traces[i]);
+    free(comparison);
+    return code;
+}
+
+const struct command command_diff = {
+    .name = "diff",
+    .operands = "BASE INPUT",
+    .meaning = "what changed between recordings, or between steps",
+    .options = options,
+    .run = run,
+    .remark =
+        "Several bases: memtide diff --base=A --base=B INPUT. Steps: memtide diff --steps=3,7 "
+        "INPUT.",
+};
