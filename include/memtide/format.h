@@ -33,7 +33,7 @@ extern "C" {
 
 enum {
     MT_FORMAT_MAJOR = 1, /* a reader refuses a newer major version */
-    MT_FORMAT_MINOR = 0, /* newer minor versions add records, columns, fields */
+    MT_FORMAT_MINOR = 1, /* newer minor versions add records, columns, fields */
     MT_FILE_HEADER_BYTES = 4096,
     MT_CHUNK_HEADER_BYTES = 64,
     MT_CHUNK_EVENTS_MAX = 16384,
@@ -106,6 +106,9 @@ struct mt_file_header {
     uint64_t device_used_bytes, device_used_peak_bytes;
     uint64_t index_offset_bytes; /* 0 while there is none */
     uint64_t end_offset_bytes;   /* behind the last chunk */
+    /* Since 1.1; zeros before. */
+    uint64_t no_stack_count; /* stacks that were asked for and not had: the call site is there */
+    uint64_t stack_restart_count; /* a thread's memory for stacks was full: it began anew */
 };
 
 struct mt_chunk_header {
@@ -152,8 +155,9 @@ struct mt_ring_header {
  *               word 2 = site (48 bits)    | size bits 16-31 << 48
  *               (what does not fit is an `alloc` of the pool "host")
  *   host_free   word 1 = address
+ * A host_alloc whose site is a stack has bit 7 of word 0 set, and the id in place of the site.
  */
-enum { MT_RING_TIME_SHIFT = 8, MT_RING_PACKED_BITS = 48 };
+enum { MT_RING_TIME_SHIFT = 8, MT_RING_PACKED_BITS = 48, MT_RING_SITE_IS_STACK = 0x80 };
 
 /*
  * A place: where a block lives, packed in 64 bits.
@@ -208,6 +212,17 @@ static inline struct mt_place mt_place_unpack(uint64_t packed)
  * A text id is XXH64 (seed 0) of its bytes, or 1 where that is 0; 0 names no text.
  */
 #define MT_SITE_IS_STACK (UINT64_C(1) << 63)
+
+/* What is known of a stack's outer end, and of the way there. */
+enum mt_stack_flag {
+    MT_STACK_COMPLETE = 1 << 0,   /* down to the start of the thread or context */
+    MT_STACK_TRUNCATED = 1 << 1,  /* more frames than were asked for */
+    MT_STACK_JIT = 1 << 2,        /* ends in code of no object */
+    MT_STACK_UNREADABLE = 1 << 3, /* ends where memory does */
+    MT_STACK_NO_ROWS = 1 << 4,    /* ends where nothing tells how to go on */
+    MT_STACK_GUESSED = 1 << 5,    /* a frame pointer was followed for lack of better */
+    MT_STACK_SIGNAL = 1 << 6      /* goes through a signal handler */
+};
 
 #ifdef __cplusplus
 }

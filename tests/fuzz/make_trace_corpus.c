@@ -11,6 +11,7 @@
 
 #include <zstd.h>
 
+#include "memtide/frames.h"
 #include "trace_builder.h"
 
 static void write_input(const char *folder, const char *name, uint8_t form, const void *bytes,
@@ -30,12 +31,21 @@ static void write_input(const char *folder, const char *name, uint8_t form, cons
 
 static void push_records(struct trace_builder *b, uint32_t stream)
 {
+    const uint64_t frames[] = {0x400100, mt_frame_of_code(1, 12), 0x400200, 0x400300};
     uint64_t name = trace_builder_text(b, stream, 1, "aten::add");
 
     trace_builder_thread(b, stream, 1, 7, "main");
     trace_builder_push_bytes(b, stream, MT_RECORD_module, 2,
                              (uint64_t[]){0x400000, 0x1000, 0x400000, name}, "id", 2);
+    trace_builder_push(b, stream, MT_RECORD_code, 3, (uint64_t[]){1, name, name});
+    trace_builder_stack(b, stream, 4, &(struct built_stack){1, 0, 1, 0, frames, 3});
+    trace_builder_stack(b, stream, 5, &(struct built_stack){2, 1, 2, frames[0], frames + 3, 1});
+    trace_builder_push(b, stream, MT_RECORD_free_site, 6, (uint64_t[]){2 | MT_SITE_IS_STACK});
+    trace_builder_host_free(b, stream, 6, 64);
     for (uint64_t i = 0; i < 20; i++) {
+        trace_builder_host_alloc(b, stream, 10 * i,
+                                 (struct built_block){.address = (i % 5 + 1) * 48,
+                                                      .site = MT_SITE_IS_STACK | (1 + i % 2)});
         trace_builder_host_alloc(b, stream, 10 * i,
                                  (struct built_block){.address = (i % 5 + 1) * 64,
                                                       .size = 8 * (i % 3),

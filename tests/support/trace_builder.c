@@ -15,6 +15,7 @@
 
 #include "chunk_encoder.h"
 #include "chunk_pack.h"
+#include "memtide/frames.h"
 
 enum { STREAMS_MAX = 4096, TEXTS_MAX = 256, PATH_BYTES = 1024 };
 
@@ -226,12 +227,15 @@ void trace_builder_host_alloc(struct trace_builder *b, uint32_t stream, uint64_t
 {
     struct built_stream *s = stream_at(b, stream);
 
-    must(block.size >> 32 == 0 && (block.address | block.site) >> MT_RING_PACKED_BITS == 0,
+    uint64_t site = block.site & ~MT_SITE_IS_STACK;
+    uint64_t is_stack = site == block.site ? 0 : MT_RING_SITE_IS_STACK;
+
+    must(block.size >> 32 == 0 && (block.address | site) >> MT_RING_PACKED_BITS == 0,
          "does not fit a packed record");
     make_room(b, stream, 3);
-    put_word(b, s, first_word(b, MT_RECORD_host_alloc, time));
+    put_word(b, s, first_word(b, MT_RECORD_host_alloc, time) | is_stack);
     put_word(b, s, block.address | (block.size & 0xffff) << MT_RING_PACKED_BITS);
-    put_word(b, s, block.site | block.size >> 16 << MT_RING_PACKED_BITS);
+    put_word(b, s, site | block.size >> 16 << MT_RING_PACKED_BITS);
 }
 
 void trace_builder_host_free(struct trace_builder *b, uint32_t stream, uint64_t time,
@@ -260,6 +264,20 @@ void trace_builder_free(struct trace_builder *b, uint32_t stream, uint64_t time,
     uint64_t fields[] = {address, trace_builder_text(b, stream, time, pool)};
 
     trace_builder_push(b, stream, MT_RECORD_free, time, fields);
+}
+
+void trace_builder_stack(struct trace_builder *b, uint32_t stream, uint64_t time,
+                         const struct built_stack *stack)
+{
+    uint64_t fields[] = {stack->id, stack->shared_count, stack->flags};
+    uint8_t bytes[MT_TEXT_MAX + MT_VARINT_MAX_BYTES], *end = bytes;
+    uint64_t before = stack->before;
+
+    must(stack->count <= MT_STACK_FRAMES_MAX, "too many frames");
+    for (size_t i = 0; i < stack->count; before = stack->frames[i++])
+        end = mt_frame_put(end, stack->frames[i], before);
+    trace_builder_push_bytes(b, stream, MT_RECORD_stack, time, fields, bytes,
+                             (size_t)(end - bytes));
 }
 
 /* --- chunks -------------------------------------------------------------------------------- */

@@ -71,6 +71,16 @@ void trace_builder_alloc(struct trace_builder *builder, uint32_t stream, uint64_
 void trace_builder_free(struct trace_builder *builder, uint32_t stream, uint64_t time,
                         const char *pool, uint64_t address);
 
+/* A stack, as in memtide/frames.h; `before` is the last of the shared frames, or 0. */
+struct built_stack {
+    uint64_t id, shared_count, flags, before;
+    const uint64_t *frames;
+    size_t count;
+};
+
+void trace_builder_stack(struct trace_builder *builder, uint32_t stream, uint64_t time,
+                         const struct built_stack *stack);
+
 /* Moves what the stream has into chunks. A full ring is drained by itself. */
 void trace_builder_drain(struct trace_builder *builder, uint32_t stream);
 /* Drains all streams, writes the index, and marks the file closed. */

@@ -22,6 +22,7 @@
 
 #include "chunk_encoder.h"
 #include "chunk_pack.h"
+#include "memtide/frames.h"
 #include "temporary_folder.h"
 #include "trace_builder.h"
 #include "trace_reading.h"
@@ -47,6 +48,8 @@ static void push_everything(struct trace_builder *b, unsigned rounds)
     uint64_t seed = 42, time = 0;
     uint8_t noise[2048];
 
+    static const uint64_t frames[] = {0x401000, 0x402000, 0x7f0000001234, MT_FRAME_IS_CODE | 77};
+
     trace_builder_thread(b, 0, 0, 1, "main");
     for (unsigned round = 0; round < rounds; round++) {
         uint64_t id = round + 1;
@@ -69,6 +72,17 @@ static void push_everything(struct trace_builder *b, unsigned rounds)
                 trace_builder_alloc(b, 0, time,
                                     (struct built_block){.address = address, .pool = "acl"});
         }
+        trace_builder_stack(b, 0, time,
+                            &(struct built_stack){.id = id,
+                                                  .shared_count = round ? 2 : 0,
+                                                  .before = round ? frames[1] : 0,
+                                                  .flags = round % 3,
+                                                  .frames = frames + (round ? 2 : 0),
+                                                  .count = round ? 2 : 4});
+        trace_builder_push(b, 0, MT_RECORD_free_site, time, (uint64_t[]){id | MT_SITE_IS_STACK});
+        trace_builder_host_free(b, 0, time, 64);
+        trace_builder_host_alloc(
+            b, 0, time, (struct built_block){.address = 128, .site = id | MT_SITE_IS_STACK});
         trace_builder_push(b, 0, MT_RECORD_operator_end, time, &id);
         trace_builder_push(b, 0, MT_RECORD_sample, time, (uint64_t[]){id, 0, time});
         if (round % 4 == 3)

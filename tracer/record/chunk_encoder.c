@@ -373,11 +373,13 @@ static inline bool read_record(const struct ring_view *ring, uint64_t position,
         record->words = 2;
         return true;
     }
-    if (record->code == MT_RECORD_host_alloc && left >= 3) {
+    if ((record->code & ~(unsigned)MT_RING_SITE_IS_STACK) == MT_RECORD_host_alloc && left >= 3) {
+        uint64_t is_stack = record->code & MT_RING_SITE_IS_STACK;
         uint64_t address = word_at(ring, position + 1);
         uint64_t site = word_at(ring, position + 2);
 
-        record->fields[0] = site & packed;
+        record->code = MT_RECORD_host_alloc;
+        record->fields[0] = (site & packed) | is_stack << 56;
         record->fields[1] = address >> MT_RING_PACKED_BITS | site >> MT_RING_PACKED_BITS << 16;
         record->fields[2] = address & packed;
         record->words = 3;

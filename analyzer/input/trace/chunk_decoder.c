@@ -441,6 +441,16 @@ static enum step decode_next(struct chunk_decoder *d, struct trace_context *cont
     return decode_any(d, context, thread, byte, trace_clock_ns(&context->clock, d->time), event);
 }
 
+/* What a `free_site` record said is for the free right behind it. */
+static void name_free(struct trace_stacks *stacks, struct event *events, const struct event *end)
+{
+    if (events == end)
+        return;
+    if (events->kind == EVENT_FREE)
+        events->site = stacks->free_site;
+    stacks->free_site = 0;
+}
+
 enum mt_result chunk_decoder_next(struct chunk_decoder *d, struct trace_context *context,
                                   uint32_t *thread, struct event *events, size_t capacity,
                                   size_t *count, struct mt_error *error)
@@ -452,10 +462,14 @@ enum mt_result chunk_decoder_next(struct chunk_decoder *d, struct trace_context 
     if (d->site_epoch != context->site_epoch)
         forget_sites(d, context);
     while (event < end && d->events_left) {
+        struct event *run = event;
+
         if (!decode_host_run(d, context, *thread, &event, end)) {
             step = STEP_CORRUPT;
             break;
         }
+        if (UNLIKELY(context->stacks->free_site))
+            name_free(context->stacks, run, event);
         if (event == end || !d->events_left)
             break;
         step = decode_next(d, context, thread, event);

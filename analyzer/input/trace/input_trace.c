@@ -207,6 +207,10 @@ static void add_process(struct run *run, struct run_file *file)
         process.end_ns += h->last_monotonic_ns - h->start_monotonic_ns;
     memcpy(process.lost_counts, h->lost_counts, sizeof(process.lost_counts));
     file->process = model_process(run->model, &process);
+    if (h->no_stack_count)
+        model_note(run->model, h->no_stack_count,
+                   "%s: events have their call site only, as their stack could not be had",
+                   file->path);
 }
 
 static enum mt_result check_files(const struct run *run, const char *path, struct mt_error *error)

@@ -188,10 +188,13 @@ static size_t read_record(const uint64_t *words, uint64_t count, struct trace_re
         record->fields[0].value = count < 2 ? 0 : words[1];
         return count < 2 ? 0 : 2;
     }
-    if (record->code == MT_RECORD_host_alloc) {
+    if ((record->code & ~(unsigned)MT_RING_SITE_IS_STACK) == MT_RECORD_host_alloc) {
+        uint64_t is_stack = record->code & MT_RING_SITE_IS_STACK;
+
         if (count < 3)
             return 0;
-        record->fields[0].value = words[2] & packed;
+        record->code = MT_RECORD_host_alloc;
+        record->fields[0].value = (words[2] & packed) | is_stack << 56;
         record->fields[1].value = words[1] >> MT_RING_PACKED_BITS | words[2] >> MT_RING_PACKED_BITS
                                                                                     << 16;
         record->fields[2].value = words[1] & packed;

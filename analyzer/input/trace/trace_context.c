@@ -107,9 +107,32 @@ uint16_t trace_context_place(struct trace_context *context, uint64_t packed)
     return model_place(context->model, mt_place_unpack(packed));
 }
 
-uint32_t trace_context_site(struct trace_context *context, uint64_t address, uint64_t time_ns)
+struct stack_source trace_context_stack_source(struct trace_context *context, uint64_t time_ns)
 {
+    return (struct stack_source){
+        .model = context->model,
+        .frames = &context->frames,
+        .time_ns = time_ns,
+        .epoch = context->site_epoch,
+        .process = context->process,
+    };
+}
+
+static uint32_t site_of_stack(struct trace_context *context, uint64_t id, uint64_t time_ns)
+{
+    const struct stack_source source = trace_context_stack_source(context, time_ns);
+    uint32_t site = trace_stacks_site(context->stacks, &source, id);
+
+    if (!site)
+        context->missing_stacks++;
+    return site;
+}
+
+uint32_t trace_context_site(struct trace_context *context, uint64_t site, uint64_t time_ns)
+{
+    if (site & MT_SITE_IS_STACK)
+        return site_of_stack(context, site & ~MT_SITE_IS_STACK, time_ns);
     return model_site(
         context->model,
-        (struct model_site){.process = context->process, .address = address, .time_ns = time_ns});
+        (struct model_site){.process = context->process, .address = site, .time_ns = time_ns});
 }

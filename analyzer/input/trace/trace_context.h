@@ -13,6 +13,7 @@
 #include "memtide/format.h"
 #include "model.h"
 #include "trace_clock.h"
+#include "trace_stacks.h"
 
 /* A model index that was not looked up yet. */
 #define TRACE_UNRESOLVED UINT32_MAX
@@ -32,7 +33,9 @@ bool trace_texts_find(const struct trace_texts *texts, uint64_t id, uint32_t *te
 
 struct trace_context {
     struct model *model;
-    struct trace_texts *texts; /* of the run: ids are hashes of what they name */
+    struct trace_texts *texts;   /* of the run: ids are hashes of what they name */
+    struct trace_frames frames;  /* of the process */
+    struct trace_stacks *stacks; /* of the stream that is being read */
     struct trace_clock clock;
     uint16_t process;
     uint16_t host_pool, host_place;
@@ -41,6 +44,7 @@ struct trace_context {
     uint64_t last_time_ns;
     uint64_t lost_counts[MT_LOST_KINDS];
     uint64_t unknown_records, unknown_columns, malformed_words;
+    uint64_t bad_stacks, missing_stacks; /* definitions; and uses of what is not defined */
     bool is_out_of_memory;
 };
 
@@ -48,6 +52,8 @@ struct trace_context {
 uint32_t trace_context_text(struct trace_context *context, uint64_t id);
 uint16_t trace_context_pool(struct trace_context *context, uint64_t name_id);
 uint16_t trace_context_place(struct trace_context *context, uint64_t packed);
-uint32_t trace_context_site(struct trace_context *context, uint64_t address, uint64_t time_ns);
+/* site: a return address or the id of a stack, as in memtide/format.h. */
+uint32_t trace_context_site(struct trace_context *context, uint64_t site, uint64_t time_ns);
+struct stack_source trace_context_stack_source(struct trace_context *context, uint64_t time_ns);
 
 #endif

@@ -41,6 +41,7 @@ struct trace_stream {
     uint64_t segment_last_key;     /* no event of the segment comes later; KEY_MAX: unknown */
     struct event *window;          /* WINDOW_EVENTS, decoded but not handed out */
     uint32_t window_at, window_count;
+    struct trace_stacks stacks;
 };
 
 static uint64_t time_key(uint64_t time_ns)
@@ -237,6 +238,7 @@ static void decode(struct trace_process *process, struct trace_stream *stream, s
     struct trace_context *context = &process->context;
     bool was_unnamed = stream->thread == NO_THREAD;
 
+    context->stacks = &stream->stacks;
     if (stream->decoder) {
         struct mt_error trouble = {{0}};
 
@@ -500,6 +502,10 @@ void trace_process_summarize(struct trace_process *process)
     if (context->unknown_columns)
         model_note(context->model, context->unknown_columns,
                    "%s: columns of a newer version were passed over", path);
+    if (context->bad_stacks || context->missing_stacks)
+        model_note(context->model, context->bad_stacks + context->missing_stacks,
+                   "%s: call stacks that do not read back; events of theirs have no call site",
+                   path);
     if (context->malformed_words) {
         model_set_incomplete(context->model);
         model_note(context->model, context->malformed_words,
@@ -513,6 +519,7 @@ void trace_process_close(struct trace_process *process)
         free(process->streams[i].decoder);
         free(process->streams[i].ring);
         free(process->streams[i].window);
+        trace_stacks_release(&process->streams[i].stacks);
     }
     while (process->spare_decoders) {
         struct spare_decoder *spare = process->spare_decoders;
@@ -520,6 +527,7 @@ void trace_process_close(struct trace_process *process)
         process->spare_decoders = spare->next;
         free(spare);
     }
+    trace_frames_release(&process->context.frames);
     free(process->streams);
     free(process->heap);
     if (process->file.path)

@@ -173,6 +173,30 @@ static void count_lost(struct trace_context *context, const struct trace_record 
         value_at(record, AT(lost, count));
 }
 
+static void define_stack(struct trace_context *context, const struct trace_record *record)
+{
+    const struct stack_source source = trace_context_stack_source(context, record->time_ns);
+    const struct stack_definition definition = {
+        .id = value_at(record, AT(stack, id)),
+        .shared_count = value_at(record, AT(stack, shared)),
+        .flags = value_at(record, AT(stack, flags)),
+        .frames = record->bytes,
+        .size_bytes = record->size_bytes,
+    };
+    enum stack_taken taken = trace_stacks_define(context->stacks, &source, &definition);
+
+    context->bad_stacks += taken == STACK_CORRUPT;
+    context->is_out_of_memory |= taken == STACK_NO_MEMORY;
+}
+
+static void define_code(struct trace_context *context, const struct trace_record *record)
+{
+    if (!trace_frames_code(&context->frames, value_at(record, AT(code, id)),
+                           trace_context_text(context, value_at(record, AT(code, function))),
+                           trace_context_text(context, value_at(record, AT(code, file)))))
+        context->is_out_of_memory = true;
+}
+
 static void define(struct trace_context *context, uint32_t *thread,
                    const struct trace_record *record)
 {
@@ -193,6 +217,15 @@ static void define(struct trace_context *context, uint32_t *thread,
         break;
     case MT_RECORD_lost:
         count_lost(context, record);
+        break;
+    case MT_RECORD_stack:
+        define_stack(context, record);
+        break;
+    case MT_RECORD_code:
+        define_code(context, record);
+        break;
+    case MT_RECORD_free_site:
+        context->stacks->free_site = site_at(context, record, AT(free_site, site));
         break;
     case MT_RECORD_clock: /* the header's readings are as good and span more time */
         break;
@@ -222,5 +255,9 @@ bool trace_record_apply(struct trace_context *context, uint32_t *thread,
         .process = context->process,
         .kind = meaning->kind,
     };
+    if (event->kind == EVENT_FREE) {
+        event->site = context->stacks->free_site;
+        context->stacks->free_site = 0;
+    }
     return true;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "memtide/frames.h"
 #include "trace_builder.h"
 
 enum { RECORDS = 40000, SLOTS = 300 };
@@ -39,6 +40,30 @@ static void push_text(struct trace_builder *b, uint64_t time, uint64_t id)
     printf("%d %" PRIu64 " %" PRIu64 " %s\n", MT_RECORD_text, time, id, text);
 }
 
+/* Ids grow by one; a stack shares what it can with the one before. Printed whole. */
+static void push_stack(struct trace_builder *b, uint64_t time, uint64_t *seed)
+{
+    static uint64_t frames[64], id, count;
+    uint64_t shared = count ? random_next(seed) % count : 0;
+    struct built_stack stack = {++id,
+                                shared,
+                                1,
+                                shared ? frames[shared - 1] : 0,
+                                frames + shared,
+                                1 + random_next(seed) % 8};
+
+    count = shared + stack.count;
+    for (uint64_t i = shared; i < count; i++)
+        frames[i] = random_next(seed) % 4
+                        ? UINT64_C(0x7f0000000000) + random_next(seed)
+                        : mt_frame_of_code(random_next(seed) % 9, random_next(seed) % 999);
+    trace_builder_stack(b, 0, time, &stack);
+    printf("%d %" PRIu64 " %" PRIu64 " %" PRIu64 " 1 ", MT_RECORD_stack, time, id, shared);
+    for (uint64_t i = 0; i < count; i++)
+        printf("%s%" PRIu64, i ? "," : "", frames[i]);
+    printf("\n");
+}
+
 /* Allocates where nothing is, frees what is there: mostly as heaps do, sometimes anywhere. */
 static void push_block(struct trace_builder *b, uint64_t time, uint64_t *seed, uint64_t *address)
 {
@@ -53,7 +78,8 @@ static void push_block(struct trace_builder *b, uint64_t time, uint64_t *seed, u
         return;
     }
     size = random_next(seed) % 8 ? random_next(seed) % 6 * 40 : random_next(seed);
-    site = 0x400000 + random_next(seed) % 40 * 3;
+    site = random_next(seed) % 4 ? 0x400000 + random_next(seed) % 40 * 3
+                                 : MT_SITE_IS_STACK | (1 + random_next(seed) % 40);
     *address = freed[random_next(seed) % 32];
     if (!*address || random_next(seed) % 2) {
         *address = fresh;
@@ -71,7 +97,7 @@ static void push_other(struct trace_builder *b, uint64_t time, uint64_t *seed)
 {
     uint64_t id = random_next(seed) % 700 + 1, number = random_next(seed);
 
-    switch (random_next(seed) % 8) {
+    switch (random_next(seed) % 11) {
     case 0:
         push_text(b, time, id);
         break;
@@ -93,6 +119,14 @@ static void push_other(struct trace_builder *b, uint64_t time, uint64_t *seed)
         break;
     case 6:
         push(b, MT_RECORD_access, time, (uint64_t[]){number, 64, 5, 3}, 4);
+        break;
+    case 7:
+    case 8:
+        push_stack(b, time, seed);
+        break;
+    case 9:
+        push(b, MT_RECORD_code, time, (uint64_t[]){id, number, id}, 3);
+        push(b, MT_RECORD_free_site, time, (uint64_t[]){id | MT_SITE_IS_STACK}, 1);
         break;
     default:
         push(b, MT_RECORD_operator_begin, time, &id, 1);

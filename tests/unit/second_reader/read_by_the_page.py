@@ -23,7 +23,8 @@ RECORDS = {
     15: "DICTIONARY", 16: "DICTIONARY DICTIONARY", 17: "DELTA PLAIN DICTIONARY DICTIONARY",
     18: "DICTIONARY DICTIONARY DELTA", 19: "PLAIN BYTES", 20: "PLAIN PLAIN PLAIN PLAIN BYTES",
     21: "PLAIN", 22: "PLAIN PLAIN", 23: "PLAIN PLAIN PLAIN", 24: "DICTIONARY PLAIN",
-    25: "DICTIONARY DICTIONARY PLAIN",
+    25: "DICTIONARY DICTIONARY PLAIN", 26: "DELTA PLAIN DICTIONARY BYTES",
+    27: "DELTA PLAIN PLAIN", 28: "DELTA",
 }
 
 
@@ -56,6 +57,8 @@ def size_class(size):
 
 
 class Chunk:
+    frames = []  # of the stack before, in the chunk before as well: there is one stream
+
     def __init__(self, raw, first_time):
         self.columns = {}
         self.time = first_time
@@ -101,7 +104,7 @@ class Chunk:
         size_bytes = self.take(number)
         column = self.columns[number]
         column[1] += size_bytes
-        return column[0][column[1] - size_bytes:column[1]].decode()
+        return column[0][column[1] - size_bytes:column[1]]
 
     def site(self, number, hit):
         slot = (self.before * 0x9E3779B1 + self.before_that * 0x85EBCA6B & 0xFFFFFFFF) >> 20
@@ -161,7 +164,23 @@ class Chunk:
         self.time += self.take(1)
         fields = [readers[encoding](code * 8 + position, byte >> (5 + position) & 1)
                   for position, encoding in enumerate(RECORDS[code].split())]
+        if code == 19:
+            fields[1] = fields[1].decode()
+        if code == 26:
+            fields[3] = self.stack(fields[1], fields[3])
         return " ".join(str(value) for value in [code, self.time] + fields)
+
+    def stack(self, shared, data):
+        frames, at = Chunk.frames[:shared], 0
+        while at < len(data):
+            value, at = varint(data, at)
+            before = frames[-1] if frames else 0
+            if value & 1:
+                frames.append(1 << 63 | value >> 1)
+            else:
+                frames.append((0 if before >> 63 else before) + unzigzag(value >> 1))
+        Chunk.frames = frames
+        return ",".join(str(frame) for frame in frames)
 
 
 def unpack(zstd, payload, raw_bytes):

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Call stacks of one stream of a trace, by their ids; and the code objects of interpreters that
+ * the stacks of a process name.
+ *
+ * A stack becomes frames of the model when it is defined, and a site when an event first uses it;
+ * after that its id is looked up and no more. Where modules were unloaded since, the same
+ * addresses may be other functions: then the frames are asked for again, as of now.
+ */
+#ifndef MEMTIDE_TRACE_STACKS_H
+#define MEMTIDE_TRACE_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hash_index.h"
+#include "model.h"
+
+/* A table of rows that are found by a number of the trace. Starts as zeros. */
+struct trace_ids {
+    struct hash_index index;
+    void *rows; /* each begins with its uint64_t number */
+    size_t count, capacity;
+};
+
+/* All zeros at first. */
+struct trace_stacks {
+    struct trace_ids by_id;
+    struct last_stack *last; /* the stack that was defined last: the next one may share frames */
+    uint32_t free_site;      /* of the model: who asks for the free that comes next; 0: not told */
+};
+
+/* What the stacks of a process are made of. All zeros at first. */
+struct trace_frames {
+    struct trace_ids codes;     /* by their ids */
+    struct trace_ids addresses; /* return addresses, and which frame of the model each is */
+};
+
+/* What stacks are made from. */
+struct stack_source {
+    struct model *model;
+    struct trace_frames *frames;
+    uint64_t time_ns;
+    uint32_t epoch; /* grows when modules are unloaded */
+    uint16_t process;
+};
+
+/* A `stack` record as it stands in the trace. */
+struct stack_definition {
+    uint64_t id, shared_count, flags;
+    const uint8_t *frames;
+    size_t size_bytes;
+};
+
+enum stack_taken { STACK_TAKEN, STACK_CORRUPT, STACK_NO_MEMORY };
+
+/* STACK_CORRUPT: it shares frames with a stack that is not here, or does not read back. */
+enum stack_taken trace_stacks_define(struct trace_stacks *stacks, const struct stack_source *source,
+                                     const struct stack_definition *definition);
+
+/* The site of the model that is this stack; 0 if it is not defined. */
+uint32_t trace_stacks_site(struct trace_stacks *stacks, const struct stack_source *source,
+                           uint64_t id);
+
+void trace_stacks_release(struct trace_stacks *stacks);
+
+/* function, file: texts of the model. False: no memory. */
+bool trace_frames_code(struct trace_frames *frames, uint64_t id, uint32_t function, uint32_t file);
+void trace_frames_release(struct trace_frames *frames);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Call stacks of a trace become frames and stacks of the model, or nothing: never wrong ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "memtide/frames.h"
+#include "temporary_folder.h"
+#include "trace_builder.h"
+#include "trace_reading.h"
+
+enum { MAIN = 0x401000, TRAIN = 0x402010, LAYER = 0x403020, OTHER = 0x404030 };
+
+struct trace {
+    struct trace_builder *builder;
+    struct trace_reading reading;
+};
+
+static struct trace trace_begin(void)
+{
+    return (struct trace){.builder = trace_builder_create(&(struct trace_builder_setup){0})};
+}
+
+static void trace_end(struct trace *trace)
+{
+    trace_reading_release(&trace->reading);
+    trace_builder_destroy(trace->builder);
+}
+
+static void read_back(struct trace *trace)
+{
+    char *folder = temporary_folder_create();
+
+    trace_builder_write(trace->builder, folder);
+    trace->reading = trace_reading_of(folder, 0);
+    temporary_folder_remove(folder);
+    assert_int_equal(trace->reading.result, MT_OK);
+}
+
+static void define(struct trace *trace, uint64_t time, uint64_t id, uint64_t shared_count,
+                   const uint64_t *frames, size_t count)
+{
+    trace_builder_stack(trace->builder, 0, time,
+                        &(struct built_stack){.id = id,
+                                              .shared_count = shared_count,
+                                              .flags = MT_STACK_COMPLETE,
+                                              .before = shared_count ? frames[shared_count - 1] : 0,
+                                              .frames = frames + shared_count,
+                                              .count = count - shared_count});
+}
+
+static void use(struct trace *trace, uint64_t time, uint64_t id)
+{
+    trace_builder_host_alloc(
+        trace->builder, 0, time,
+        (struct built_block){.address = 64 * time, .size = 8, .site = MT_SITE_IS_STACK | id});
+}
+
+/* The addresses of an event's stack, outermost first, are these. */
+static void assert_stack(const struct trace *trace, size_t event, const uint64_t *frames,
+                         size_t count)
+{
+    const struct model *model = trace->reading.model;
+    uint32_t stack = model_site_at(model, trace->reading.events[event].site)->stack;
+
+    while (count--) {
+        const struct model_stack *row = model_stack_at(model, stack);
+
+        assert_int_not_equal(stack, 0);
+        assert_int_equal(model_frame_at(model, row->frame)->address, frames[count]);
+        stack = row->outer;
+    }
+    assert_int_equal(stack, 0);
+}
+
+static const uint64_t first[] = {MAIN, TRAIN, LAYER};
+static const uint64_t second[] = {MAIN, TRAIN, OTHER, LAYER};
+
+static void a_stack_is_frames_and_its_site_the_innermost_caller(void **state)
+{
+    for (int is_drained = 0; is_drained < 2; is_drained++) {
+        struct trace trace = trace_begin();
+
+        (void)state;
+        define(&trace, 1, 1, 0, first, 3);
+        use(&trace, 2, 1);
+        if (is_drained)
+            trace_builder_close(trace.builder);
+        read_back(&trace);
+        assert_int_equal(trace.reading.count, 1);
+        assert_stack(&trace, 0, first, 3);
+        assert_int_equal(model_site_at(trace.reading.model, trace.reading.events[0].site)->address,
+                         LAYER);
+        assert_int_equal(trace_reading_note(&trace.reading, "call stacks"), 0);
+        trace_end(&trace);
+    }
+}
+
+static void frames_are_shared_with_the_stack_before_over_chunks(void **state)
+{
+    struct trace trace = trace_begin();
+
+    (void)state;
+    define(&trace, 1, 1, 0, first, 3);
+    trace_builder_drain(trace.builder, 0);
+    define(&trace, 2, 2, 2, second, 4);
+    trace_builder_drain(trace.builder, 0);
+    use(&trace, 3, 2);
+    use(&trace, 4, 1);
+    use(&trace, 5, 2);
+    trace_builder_close(trace.builder);
+    read_back(&trace);
+    assert_stack(&trace, 0, second, 4);
+    assert_stack(&trace, 1, first, 3);
+    assert_int_equal(trace.reading.events[2].site, trace.reading.events[0].site);
+    trace_end(&trace);
+}
+
+static void a_stack_whose_outer_frames_are_missing_is_none(void **state)
+{
+    static const struct missing_case {
+        uint64_t id, shared_count;
+    } cases[] = {{3, 2}, {2, 4}, {1, 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct trace trace = trace_begin();
+
+        define(&trace, 1, 1, 0, first, 3);
+        define(&trace, 2, cases[i].id, cases[i].shared_count, second, 4);
+        use(&trace, 3, cases[i].id);
+        use(&trace, 4, 99);
+        trace_builder_close(trace.builder);
+        read_back(&trace);
+        if (cases[i].id != 1)
+            assert_int_equal(trace.reading.events[0].site, 0);
+        else
+            assert_stack(&trace, 0, first, 3); /* as it was defined before */
+        assert_int_equal(trace.reading.events[1].site, 0);
+        assert_true(trace_reading_note(&trace.reading, "call stacks") >= 2);
+        trace_end(&trace);
+    }
+}
+
+static void a_stack_may_have_512_frames_and_no_more(void **state)
+{
+    static uint64_t frames[MT_STACK_FRAMES_MAX];
+    struct trace trace = trace_begin();
+    uint64_t one_more[] = {MAIN};
+
+    (void)state;
+    for (size_t i = 0; i < MT_STACK_FRAMES_MAX; i++)
+        frames[i] = i % 2 ? UINT64_C(0xffffffffffff) - i : i + 1; /* the longest differences */
+    define(&trace, 1, 1, 0, frames, MT_STACK_FRAMES_MAX);
+    use(&trace, 2, 1);
+    trace_builder_stack(
+        trace.builder, 0, 3,
+        &(struct built_stack){
+            .id = 2, .shared_count = MT_STACK_FRAMES_MAX, .frames = one_more, .count = 1});
+    use(&trace, 4, 2);
+    trace_builder_close(trace.builder);
+    read_back(&trace);
+    assert_stack(&trace, 0, frames, MT_STACK_FRAMES_MAX);
+    assert_int_equal(trace.reading.events[1].site, 0);
+    trace_end(&trace);
+}
+
+static void a_stack_that_was_cut_says_so_outside_of_its_frames(void **state)
+{
+    struct trace trace = trace_begin();
+    const struct model *model;
+    const struct model_stack *row;
+
+    (void)state;
+    trace_builder_stack(
+        trace.builder, 0, 1,
+        &(struct built_stack){.id = 1, .flags = MT_STACK_TRUNCATED, .frames = first, .count = 1});
+    use(&trace, 2, 1);
+    trace_builder_close(trace.builder);
+    read_back(&trace);
+    model = trace.reading.model;
+    row = model_stack_at(model, model_site_at(model, trace.reading.events[0].site)->stack);
+    assert_int_equal(model_frame_at(model, row->frame)->address, MAIN);
+    row = model_stack_at(model, row->outer);
+    assert_int_equal(model_frame_at(model, row->frame)->address, 0);
+    assert_string_equal(model_text_at(model, model_frame_at(model, row->frame)->function),
+                        "(more frames were not asked for)");
+    assert_int_equal(row->outer, 0);
+    trace_end(&trace);
+}
+
+static void frames_of_an_interpreter_have_function_file_and_line(void **state)
+{
+    const uint64_t frames[] = {MAIN, mt_frame_of_code(5, 42), mt_frame_of_code(6, 7)};
+    struct trace trace = trace_begin();
+    const struct model *model;
+    const struct model_frame *frame;
+    uint32_t stack;
+    uint64_t fields[] = {5, 0, 0};
+
+    (void)state;
+    fields[1] = trace_builder_text(trace.builder, 0, 1, "train");
+    fields[2] = trace_builder_text(trace.builder, 0, 1, "model.py");
+    trace_builder_push(trace.builder, 0, MT_RECORD_code, 1, fields);
+    define(&trace, 2, 1, 0, frames, 3);
+    use(&trace, 3, 1);
+    trace_builder_close(trace.builder);
+    read_back(&trace);
+    model = trace.reading.model;
+    stack = model_site_at(model, trace.reading.events[0].site)->stack;
+    assert_int_equal(model_site_at(model, trace.reading.events[0].site)->address, MAIN);
+    frame = model_frame_at(model, model_stack_at(model, stack)->frame);
+    assert_string_equal(model_text_at(model, frame->function), "(code that was not recorded)");
+    stack = model_stack_at(model, stack)->outer;
+    frame = model_frame_at(model, model_stack_at(model, stack)->frame);
+    assert_int_equal(frame->kind, FRAME_PYTHON);
+    assert_int_equal(frame->line, 42);
+    assert_string_equal(model_text_at(model, frame->function), "train");
+    assert_string_equal(model_text_at(model, frame->file), "model.py");
+    trace_end(&trace);
+}
+
+/* Where a module was, another one is loaded: the same addresses are other functions. */
+static void the_same_addresses_after_an_unload_are_another_stack(void **state)
+{
+    struct trace trace = trace_begin();
+    const struct model *model;
+    uint64_t module[] = {0x403000, 0x1000, 0x403000, 0};
+
+    (void)state;
+    module[3] = trace_builder_text(trace.builder, 0, 1, "liblayer.so");
+    trace_builder_push_bytes(trace.builder, 0, MT_RECORD_module, 1, module, "a", 1);
+    define(&trace, 2, 1, 0, first, 3);
+    use(&trace, 3, 1);
+    trace_builder_push(trace.builder, 0, MT_RECORD_module_gone, 4, module);
+    trace_builder_push_bytes(trace.builder, 0, MT_RECORD_module, 5, module, "b", 1);
+    define(&trace, 6, 2, 2, second, 4);
+    use(&trace, 7, 1);
+    use(&trace, 8, 2);
+    trace_builder_close(trace.builder);
+    read_back(&trace);
+    model = trace.reading.model;
+    assert_stack(&trace, 0, first, 3);
+    assert_stack(&trace, 1, first, 3);
+    assert_stack(&trace, 2, second, 4);
+    assert_int_not_equal(trace.reading.events[0].site, trace.reading.events[1].site);
+    assert_int_not_equal(model_site_at(model, trace.reading.events[0].site)->stack,
+                         model_site_at(model, trace.reading.events[1].site)->stack);
+    trace_end(&trace);
+}
+
+static void a_free_is_told_who_asked_for_it(void **state)
+{
+    for (int is_drained = 0; is_drained < 2; is_drained++) {
+        struct trace trace = trace_begin();
+
+        (void)state;
+        define(&trace, 1, 1, 0, first, 3);
+        use(&trace, 2, 1);
+        trace_builder_push(trace.builder, 0, MT_RECORD_free_site, 3,
+                           (uint64_t[]){MT_SITE_IS_STACK | 1});
+        trace_builder_host_free(trace.builder, 0, 4, 128);
+        trace_builder_host_free(trace.builder, 0, 5, 192);
+        trace_builder_push(trace.builder, 0, MT_RECORD_free_site, 6,
+                           (uint64_t[]){MT_SITE_IS_STACK | 1});
+        trace_builder_free(trace.builder, 0, 7, "acl", 256);
+        if (is_drained)
+            trace_builder_close(trace.builder);
+        read_back(&trace);
+        assert_int_equal(trace.reading.count, 4);
+        assert_stack(&trace, 1, first, 3);
+        assert_int_equal(trace.reading.events[2].site, 0);
+        assert_stack(&trace, 3, first, 3);
+        trace_end(&trace);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stack_is_frames_and_its_site_the_innermost_caller),
+        cmocka_unit_test(frames_are_shared_with_the_stack_before_over_chunks),
+        cmocka_unit_test(a_stack_whose_outer_frames_are_missing_is_none),
+        cmocka_unit_test(a_stack_may_have_512_frames_and_no_more),
+        cmocka_unit_test(a_stack_that_was_cut_says_so_outside_of_its_frames),
+        cmocka_unit_test(frames_of_an_interpreter_have_function_file_and_line),
+        cmocka_unit_test(the_same_addresses_after_an_unload_are_another_stack),
+        cmocka_unit_test(a_free_is_told_who_asked_for_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
