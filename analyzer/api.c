@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "analysis.h"
 #include "diff.h"
 #include "diff_spread.h"
+#include "export.h"
 #include "input.h"
 #include "report.h"
 #include "symbols.h"
@@ -204,21 +206,26 @@ static void read_options(struct question *question, const struct mt_ask_options 
         read_block_options(question, options);
 }
 
-static struct question question_make(struct mt_trace *trace, size_t top,
-                                     const struct mt_ask_options *options)
+static struct question question_of(const struct mt_trace *trace)
 {
-    struct question question = {
+    return (struct question){
         .tally = trace->tally,
         .model = trace->model,
         .symbols = trace->symbols,
         .events = &trace->events,
         .source_kind = trace->source_kind,
-        .top = top,
         .warm_up_steps = WARM_UP_DEFAULT,
         .margin_percent = NEAR_PEAK_PERCENT,
         .blocks = {.most_bytes = UINT64_MAX, .to_ns = UINT64_MAX},
     };
+}
 
+static struct question question_make(struct mt_trace *trace, size_t top,
+                                     const struct mt_ask_options *options)
+{
+    struct question question = question_of(trace);
+
+    question.top = top;
     read_options(&question, options);
     return question;
 }
@@ -338,6 +345,32 @@ enum mt_result mt_answer_write(const struct mt_answer *answer, const char *forma
     return mt_error_set(error, MT_USAGE, "there is no format named %s", format);
 }
 
+static bool is_an_input(const struct mt_trace *trace, const char *path)
+{
+    struct stat output, input;
+
+    if (!path || stat(path, &output) != 0)
+        return false;
+    for (size_t i = 0; i < trace->path_count; i++)
+        if (stat(trace->paths[i], &input) == 0 && input.st_dev == output.st_dev &&
+            input.st_ino == output.st_ino)
+            return true;
+    return false;
+}
+
+enum mt_result mt_trace_export(struct mt_trace *trace, const char *name, const char *path,
+                               struct mt_error *error)
+{
+    const struct exporter *exporter = exporter_find(name);
+    struct question question = question_of(trace);
+
+    if (!exporter)
+        return mt_error_set(error, MT_USAGE, "there is no exporter named %s", name);
+    if (is_an_input(trace, path))
+        return mt_error_set(error, MT_USAGE, "%s is an input; write somewhere else", path);
+    return export_write(exporter, &question, trace->model, path, error);
+}
+
 const char *mt_question_at(size_t index, const char **meaning)
 {
     const struct answer_kind *kind = answer_kinds;
@@ -358,4 +391,15 @@ const char *mt_format_at(size_t index, const char **meaning)
     if (writer->name && meaning)
         *meaning = writer->meaning;
     return writer->name;
+}
+
+const char *mt_exporter_at(size_t index, const char **meaning)
+{
+    const struct exporter *exporter = exporters;
+
+    while (exporter->name && index--)
+        exporter++;
+    if (exporter->name && meaning)
+        *meaning = exporter->meaning;
+    return exporter->name;
 }

@@ -14,6 +14,7 @@ struct selection {
     const struct question *question;
     struct block_list blocks;
     uint64_t unreleased_bytes, unreleased_count;
+    uint64_t first_ns, last_ns; /* births */
     bool has_failed;
 };
 
@@ -62,6 +63,10 @@ static bool on_over(void *context, const struct life *life)
 
     if (!is_wanted(selection->question, life))
         return true;
+    if (life->born_ns < selection->first_ns)
+        selection->first_ns = life->born_ns;
+    if (life->born_ns > selection->last_ns)
+        selection->last_ns = life->born_ns;
     if (life->freed_ns == UINT64_MAX) {
         selection->unreleased_bytes += life->size_bytes;
         selection->unreleased_count++;
@@ -79,6 +84,8 @@ static void add_facts(const struct selection *selection, struct report *report)
     if (blocks->all_count) {
         report_fact(report, "smallest_bytes", "Smallest", value_bytes(blocks->smallest_bytes));
         report_fact(report, "largest_bytes", "Largest", value_bytes(blocks->largest_bytes));
+        report_fact(report, "first_born_ns", "First made", value_time(selection->first_ns));
+        report_fact(report, "last_born_ns", "Last made", value_time(selection->last_ns));
     }
     report_fact(report, "unreleased_count", "Never freed",
                 value_count(selection->unreleased_count));
@@ -91,7 +98,7 @@ static void add_facts(const struct selection *selection, struct report *report)
 
 void analyse_blocks(const struct question *question, struct report *report)
 {
-    struct selection selection = {.question = question};
+    struct selection selection = {.question = question, .first_ns = UINT64_MAX};
     struct life_visitor visitor = {.context = &selection, .over = on_over};
     struct mt_error error = {{0}};
     enum mt_result result;

@@ -1,174 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What leaks? Each origin of each process that has steps is judged; step_verdict.h says how.
- *
- * A process with more steps than TREND_MAX is looked at in stretches of equal length.
+ * What leaks? The origins that growth.h has judged, as sentences, findings and a table.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis.h"
+#include "growth.h"
 #include "labels.h"
-#include "origins.h"
-#include "step_verdict.h"
-
-enum { default_warm_up = 2 };
-
-/* Steps first+1 .. last of one process, in `count` stretches of `stride`. */
-struct window {
-    uint16_t process;
-    uint32_t warm_up, last;
-    uint32_t stride;
-    size_t count;
-};
-
-struct judged {
-    const struct origin *origin;
-    struct step_judgement judgement;
-    struct step_sample alive; /* when the last step ended */
-    uint64_t grown_bytes;     /* since the first judged step ended; 0 when it shrank */
-    uint64_t survivor_bytes;  /* of them, born in any step */
-    uint64_t survivor_count;
-    struct window window;
-    const struct report_series *series;
-};
-
-struct judged_list {
-    struct judged *rows;
-    size_t count;
-    size_t origin_count; /* looked at */
-    size_t verdict_counts[VERDICT_COUNT];
-};
-
-static struct window window_of(const struct question *question, uint16_t process)
-{
-    uint32_t last = tally_process_at(question->tally, process).ended_step_count;
-    struct window window = {.process = process, .last = last};
-
-    if (question->warm_up_steps != WARM_UP_DEFAULT)
-        window.warm_up = (uint32_t)question->warm_up_steps;
-    else if (last >= STEPS_NEEDED + default_warm_up)
-        window.warm_up = default_warm_up;
-    else
-        window.warm_up = last > STEPS_NEEDED ? last - STEPS_NEEDED : 0;
-    if (window.warm_up > last)
-        window.warm_up = last;
-    window.stride = (last - window.warm_up + TREND_MAX - 1) / TREND_MAX;
-    if (!window.stride)
-        window.stride = 1;
-    window.count = (last - window.warm_up + window.stride - 1) / window.stride;
-    return window;
-}
-
-struct history {
-    uint64_t alive[TREND_MAX], counts[TREND_MAX], bytes[TREND_MAX];
-};
-
-static void add_survivors(const struct question *question, const struct window *window,
-                          const struct origin *origin, struct history *history,
-                          struct judged *judged)
-{
-    uint32_t epoch = tally_process_at(question->tally, window->process).epoch;
-
-    for (size_t g = 0; g < origin->group_count; g++) {
-        const struct cohorts *cohorts =
-            &tally_detail_at(question->tally, origin->groups[g])->cohorts;
-
-        for (size_t i = 0; i < cohorts->count; i++) {
-            struct step_sample left = cohort_at_step_end(&cohorts->rows[i], epoch);
-            uint32_t birth = left.step + cohorts->stride - 1;
-
-            if (!left.count || !birth)
-                continue;
-            judged->survivor_bytes += left.bytes;
-            judged->survivor_count += left.count;
-            if (birth > window->last)
-                birth = window->last;
-            if (birth <= window->warm_up)
-                continue;
-            history->counts[(birth - window->warm_up - 1) / window->stride] += left.count;
-            history->bytes[(birth - window->warm_up - 1) / window->stride] += left.bytes;
-        }
-    }
-}
-
-static struct judged judge(const struct question *question, const struct window *window,
-                           const struct origin *origin, struct report *report)
-{
-    struct history history;
-    struct judged judged = {.origin = origin, .window = *window};
-
-    memset(&history, 0, sizeof(history));
-    for (size_t i = 0; i < window->count; i++) {
-        uint64_t step = window->warm_up + (uint64_t)(i + 1) * window->stride;
-
-        if (step > window->last)
-            step = window->last;
-        history.alive[i] = origin_at_step(question->tally, origin, (uint32_t)step).bytes;
-    }
-    judged.alive = origin_at_step(question->tally, origin, window->last);
-    if (judged.alive.bytes > history.alive[0])
-        judged.grown_bytes = judged.alive.bytes - history.alive[0];
-    add_survivors(question, window, origin, &history, &judged);
-    judged.judgement = step_judge(&(struct step_history){
-        .alive_bytes = history.alive,
-        .survivor_counts = history.counts,
-        .survivor_bytes = history.bytes,
-        .count = window->count,
-    });
-    judged.judgement.growth_per_step /= window->stride;
-    /* Too few steps to judge: worth showing only if it grew. */
-    if (judged.judgement.verdict == VERDICT_UNSURE && !judged.judgement.kept_count)
-        judged.judgement.verdict = VERDICT_STABLE;
-    if (judged.judgement.verdict < VERDICT_TEMPORARY)
-        judged.series = report_series(report, VALUE_BYTES, history.alive, window->count);
-    return judged;
-}
-
-static bool was_alive_at_a_step_end(const struct tally *tally, const struct origin *origin)
-{
-    for (size_t i = 0; i < origin->group_count; i++)
-        if (tally_detail_at(tally, origin->groups[i])->series.count)
-            return true;
-    return false;
-}
-
-static int judged_compare(const void *left, const void *right)
-{
-    const struct judged *a = left, *b = right;
-
-    if (a->judgement.verdict != b->judgement.verdict)
-        return a->judgement.verdict < b->judgement.verdict ? -1 : 1;
-    if (a->grown_bytes != b->grown_bytes)
-        return a->grown_bytes > b->grown_bytes ? -1 : 1;
-    if (a->survivor_bytes != b->survivor_bytes)
-        return a->survivor_bytes > b->survivor_bytes ? -1 : 1;
-    return a->origin < b->origin ? -1 : a->origin > b->origin;
-}
-
-static bool judge_all(const struct question *question, const struct origins *origins,
-                      struct report *report, struct judged_list *list)
-{
-    list->rows = malloc((origins->count + 1) * sizeof(*list->rows));
-    if (!list->rows)
-        return false;
-    for (size_t i = 0; i < origins->count; i++) {
-        const struct origin *origin = &origins->rows[i];
-        const struct ledger *ledger = tally_ledger_at(question->tally, origin->ledger);
-        struct window window = window_of(question, ledger->process);
-        struct judged *row = &list->rows[list->count];
-
-        if (!window.last || !was_alive_at_a_step_end(question->tally, origin))
-            continue;
-        *row = judge(question, &window, origin, report);
-        list->origin_count++;
-        list->verdict_counts[row->judgement.verdict]++;
-        list->count += row->judgement.verdict < VERDICT_TEMPORARY;
-    }
-    qsort(list->rows, list->count, sizeof(*list->rows), judged_compare);
-    return true;
-}
 
 static const char *leak_sentence(const struct question *question, struct report *report,
                                  const struct judged *row)
@@ -177,7 +17,7 @@ static const char *leak_sentence(const struct question *question, struct report 
         report, "%s per step at %s: %s since step %" PRIu32 ", survivors of %zu of %zu steps (%s)",
         label_size(report, row->judgement.growth_per_step),
         label_who(question, report, row->origin->who), label_size(report, row->grown_bytes),
-        row->window.warm_up + row->window.stride, row->judgement.birth_count, row->window.count,
+        row->steps.warm_up + row->steps.stride, row->judgement.birth_count, row->steps.count,
         label_ledger(question, report, row->origin->ledger));
 }
 
@@ -198,7 +38,7 @@ static void add_finding(const struct question *question, struct report *report,
         {"survivor_bytes", NULL, value_bytes(row->survivor_bytes)},
         {"survivor_count", NULL, value_count(row->survivor_count)},
         {"birth_step_count", NULL, value_count(row->judgement.birth_count)},
-        {"judged_step_count", NULL, value_count(row->window.count)},
+        {"judged_step_count", NULL, value_count(row->steps.count)},
         {"rise_chance_ppb", NULL, value_count(chance_ppb(&row->judgement.trend))},
     };
     const char *sentence =
@@ -221,12 +61,11 @@ static void add_row(const struct question *question, struct report *report,
         is_growing ? value_bytes(row->judgement.growth_per_step) : value_none(),
         value_bytes(row->alive.bytes),
         value_count(row->alive.count),
-        value_text(
-            report_text(report, "%zu of %zu", row->judgement.birth_count, row->window.count)),
+        value_text(report_text(report, "%zu of %zu", row->judgement.birth_count, row->steps.count)),
         value_text(label_who(question, report, row->origin->who)),
         row->origin->who.site ? value_name(question, row->origin->who.operator_text) : value_none(),
         value_text(label_ledger(question, report, row->origin->ledger)),
-        value_series(row->series),
+        value_series(report_series(report, VALUE_BYTES, row->alive_bytes, row->steps.count)),
     };
 
     report_row(report, table, values);
@@ -273,17 +112,6 @@ static void add_table(const struct question *question, struct report *report,
                         hold_or_holds(report, list->verdict_counts[VERDICT_TEMPORARY]));
 }
 
-/*
- * One allocation may pass through several pools: a runtime's and, below it, the driver's. Then it
- * shows up in each ledger, from one site and with as many blocks; it is one leak all the same.
- */
-static bool is_same_leak(const struct judged *a, const struct judged *b)
-{
-    return a->origin->ledger != b->origin->ledger && a->origin->who.site &&
-           a->origin->who.site == b->origin->who.site && a->alive.count == b->alive.count &&
-           a->judgement.birth_count == b->judgement.birth_count;
-}
-
 /* Leaks that are not the first one seen again. */
 static size_t count_other_leaks(const struct judged_list *list)
 {
@@ -293,7 +121,7 @@ static size_t count_other_leaks(const struct judged_list *list)
         bool is_known = false;
 
         for (size_t j = 0; j < i && !is_known; j++)
-            is_known = is_same_leak(&list->rows[j], &list->rows[i]);
+            is_known = growth_is_same(&list->rows[j], &list->rows[i]);
         others += !is_known;
     }
     return others;
@@ -315,19 +143,6 @@ static void say_leak(const struct question *question, struct report *report,
 }
 
 /* The process with most steps speaks for the run. */
-static struct window longest_window(const struct question *question)
-{
-    struct window longest = {0};
-
-    for (size_t i = 0; i < model_process_count(question->model); i++) {
-        struct window window = window_of(question, (uint16_t)i);
-
-        if (window.last > longest.last)
-            longest = window;
-    }
-    return longest;
-}
-
 /* What is kept but does not grow any more: a cache, or a buffer that was forgotten once. */
 static const char *kept_clause(struct report *report, const struct judged_list *list)
 {
@@ -343,9 +158,9 @@ static const char *kept_clause(struct report *report, const struct judged_list *
 }
 
 static void say_no_leak(struct report *report, const struct judged_list *list,
-                        const struct window *window)
+                        const struct judged_steps *steps)
 {
-    uint32_t judged = window->last - window->warm_up;
+    uint32_t judged = steps->last - steps->warm_up;
 
     if (judged < STEPS_NEEDED) {
         report_verdict(report, RANK_LEAKS,
@@ -362,31 +177,31 @@ static void say_no_leak(struct report *report, const struct judged_list *list,
 
 void analyse_leaks(const struct question *question, struct report *report)
 {
-    struct window window = longest_window(question);
+    struct judged_steps steps = growth_longest_steps(question);
     struct judged_list list = {0};
     struct origins origins;
 
-    if (!window.last)
+    if (!steps.last)
         return; /* the window ledger answers */
     if (!origins_init(&origins, question->tally, false)) {
         report_note(report, 0, "leaks: not enough memory to judge");
         return;
     }
-    if (judge_all(question, &origins, report, &list)) {
+    if (growth_judge(question, &origins, &list)) {
         report_fact(report, "judged_steps", "Judged",
                     value_text(report_text(
                         report, "steps %" PRIu32 " to %" PRIu32 "; %" PRIu32 " left out as warm-up",
-                        window.warm_up + 1, window.last, window.warm_up)));
-        report_fact(report, "warm_up_step_count", NULL, value_count(window.warm_up));
-        report_fact(report, "judged_step_count", NULL, value_count(window.last - window.warm_up));
+                        steps.warm_up + 1, steps.last, steps.warm_up)));
+        report_fact(report, "warm_up_step_count", NULL, value_count(steps.warm_up));
+        report_fact(report, "judged_step_count", NULL, value_count(steps.last - steps.warm_up));
         if (list.verdict_counts[VERDICT_LEAK])
             say_leak(question, report, &list);
         else
-            say_no_leak(report, &list, &window);
+            say_no_leak(report, &list, &steps);
         add_table(question, report, &list);
     } else {
         report_note(report, 0, "leaks: not enough memory to judge");
     }
-    free(list.rows);
+    growth_release(&list);
     origins_release(&origins);
 }

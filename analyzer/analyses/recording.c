@@ -24,6 +24,9 @@ static void add_program(const struct question *question, struct report *report)
         report_fact(report, "process_count", "Processes", value_count(count));
     else
         report_fact(report, "process_id", NULL, value_step(first->process_id));
+    if (first->start_realtime_ns)
+        report_fact(report, "start_realtime_ns", NULL,
+                    value_count(first->start_realtime_ns - first->start_ns));
 }
 
 static uint64_t duration_ns(const struct question *question)
@@ -67,11 +70,17 @@ static uint64_t lost_of(const struct model_process *process)
 void analyse_processes(const struct question *question, struct report *report)
 {
     static const struct report_column columns[] = {
-        {"process_id", "pid"},   {"parent_process_id", "parent"},
-        {"program", "program"},  {"start_ns", "start"},
-        {"end_ns", "end"},       {"event_count", "events"},
-        {"step_count", "steps"}, {"alive_count", "blocks at end"},
-        {"lost_count", "lost"},  {"is_complete", "complete"},
+        {"process_id", "pid"},
+        {"parent_process_id", "parent"},
+        {"rank", "rank"},
+        {"program", "program"},
+        {"start_ns", "start"},
+        {"end_ns", "end"},
+        {"event_count", "events"},
+        {"step_count", "steps"},
+        {"alive_count", "blocks at end"},
+        {"lost_count", "lost"},
+        {"is_complete", "complete"},
         {"source", "file"},
     };
     struct report_table *table =
@@ -87,6 +96,7 @@ void analyse_processes(const struct question *question, struct report *report)
         const struct value values[] = {
             value_step(process->process_id),
             value_step(process->parent_process_id),
+            process->rank < 0 ? value_none() : value_step((uint64_t)process->rank),
             value_text(base_name(model_text_at(model, process->executable))),
             value_time(process->start_ns),
             value_time(process->end_ns),
@@ -107,31 +117,12 @@ void analyse_processes(const struct question *question, struct report *report)
 void analyse_event_kinds(const struct question *question, struct report *report)
 {
     static const struct report_column columns[] = {{"event", "event"}, {"event_count", "count"}};
-    static const char *const names[EVENT_KIND_COUNT] = {
-        [EVENT_ALLOC] = "alloc",
-        [EVENT_FREE] = "free",
-        [EVENT_ALLOC_FAILED] = "failed alloc",
-        [EVENT_RESERVED] = "reserved size of a pool",
-        [EVENT_OPERATOR_BEGIN] = "operator begin",
-        [EVENT_OPERATOR_END] = "operator end",
-        [EVENT_RANGE_BEGIN] = "range begin",
-        [EVENT_RANGE_END] = "range end",
-        [EVENT_MARK] = "mark",
-        [EVENT_STEP_BEGIN] = "step begin",
-        [EVENT_STEP_END] = "step end",
-        [EVENT_TAG_BEGIN] = "tag begin",
-        [EVENT_TAG_END] = "tag end",
-        [EVENT_LAUNCH] = "kernel launch",
-        [EVENT_ACCESS] = "access",
-        [EVENT_SAMPLE] = "sample",
-        [EVENT_DEVICE] = "device",
-    };
     struct report_table *table = report_table(report, "events", "Events by kind", "No events.",
                                               columns, sizeof(columns) / sizeof(columns[0]));
 
     for (size_t i = 0; i < EVENT_KIND_COUNT; i++) {
         uint64_t count = tally_event_count(question->tally, (enum event_kind)i);
-        const struct value values[] = {value_text(names[i]), value_count(count)};
+        const struct value values[] = {value_text(event_kind_name((uint8_t)i)), value_count(count)};
 
         if (count)
             report_row(report, table, values);

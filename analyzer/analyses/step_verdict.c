@@ -4,7 +4,12 @@
  */
 #include "step_verdict.h"
 
-static const double chance_limit = 0.01;
+#include <string.h>
+
+#include "births.h"
+
+/* Where no survivors bear witness, the rise alone must be beyond doubt. */
+static const double steady_chance_limit = 1e-4;
 
 const char *step_verdict_name(enum step_verdict verdict)
 {
@@ -47,27 +52,6 @@ static struct shape shape_of(const uint64_t *values, size_t count)
     return shape;
 }
 
-/* Survivors of at least three steps, of the first half as well as of the second. */
-static bool births_are_spread(const struct step_history *history)
-{
-    size_t half = history->count / 2, early = 0, late = 0;
-
-    /* The last step's may be freed in the next one. */
-    for (size_t i = 0; i + 1 < history->count; i++) {
-        early += i < half && history->survivor_counts[i];
-        late += i >= half && history->survivor_counts[i];
-    }
-    return early && late && early + late >= 3;
-}
-
-static bool rises_at_the_end(const struct step_history *history)
-{
-    size_t last = history->count - 1;
-    size_t third = history->count / 3;
-
-    return history->alive_bytes[last] > history->alive_bytes[last - third];
-}
-
 /* Falls by most of what it rises, slowly enough not to be noise, and not by a trifle. */
 static bool is_sawtooth(const struct shape *shape, size_t count)
 {
@@ -75,6 +59,58 @@ static bool is_sawtooth(const struct shape *shape, size_t count)
 
     return range && shape->deepest_fall > range / 2 && shape->turns >= 2 &&
            shape->turns <= count / 2 && range >= shape->high / 10;
+}
+
+/* All steps, or all but a few, rise, and those of the end as well as the others. */
+static bool grows_steadily(const struct step_history *history, const struct trend *trend)
+{
+    const uint64_t *values = history->alive_bytes;
+    size_t last = history->count - 1, third = history->count / 3;
+    int64_t pairs = (int64_t)(history->count * (history->count - 1) / 2);
+
+    return values[last] > values[0] && trend->rise_chance < steady_chance_limit &&
+           trend->score * 10 >= pairs * 9 &&
+           (values[last] - values[last - third]) * 6 >= values[last] - values[0];
+}
+
+static uint64_t mean_of(const uint64_t *values, size_t count)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < count; i++)
+        sum += values[i] / count;
+    return sum;
+}
+
+/*
+ * A cache that is full frees a block for each it makes: its oldest may be older than any it freed
+ * yet, but the whole does not grow. What leaks makes it grow from one third to the next, by at
+ * least a quarter of what its survivors promise.
+ */
+static bool grows_as_a_whole(const struct step_history *history,
+                             const struct step_judgement *judgement)
+{
+    size_t third = history->count / 3;
+    const uint64_t *last = history->alive_bytes + history->count - third;
+    uint64_t middle_mean = mean_of(last - third, third), last_mean = mean_of(last, third);
+    uint64_t promised = judgement->overdue_bytes / judgement->overdue_entries * third;
+
+    return last_mean > middle_mean && last_mean - middle_mean >= promised / 4;
+}
+
+static bool is_leak(const struct step_history *history, struct step_judgement *judgement)
+{
+    struct trend trend;
+
+    if (births_go_on(history->survivor_counts, history->survivor_bytes,
+                     judgement->overdue_entries) &&
+        (history->freed_age <= 1 || grows_as_a_whole(history, judgement)))
+        return true;
+    if (history->alive_bytes[history->count - 1] <= history->alive_bytes[0])
+        return false;
+    trend = trend_of(history->alive_bytes, history->count);
+    judgement->is_one_growing_block = grows_steadily(history, &trend);
+    return judgement->is_one_growing_block;
 }
 
 static enum step_verdict verdict_of(const struct step_history *history,
@@ -86,9 +122,6 @@ static enum step_verdict verdict_of(const struct step_history *history,
     bool grew = values[last] > values[0];
     bool falls = shape.deepest_fall > (shape.high - shape.low) / 2;
 
-    if (judgement->trend.rise_chance < chance_limit && rises_at_the_end(history) &&
-        births_are_spread(history))
-        return VERDICT_LEAK;
     if (is_sawtooth(&shape, history->count))
         return VERDICT_SAWTOOTH;
     if (grew && !falls && judgement->kept_count &&
@@ -99,27 +132,75 @@ static enum step_verdict verdict_of(const struct step_history *history,
     return VERDICT_STABLE;
 }
 
+static void count_survivors(const struct step_history *history, struct step_judgement *judgement)
+{
+    size_t age = history->freed_age ? history->freed_age : 1;
+
+    judgement->overdue_entries = history->count > age ? history->count - age : 0;
+    for (size_t i = 0; i < history->count; i++) {
+        judgement->birth_count += history->survivor_counts[i] != 0;
+        if (i + 1 < history->count) {
+            judgement->kept_bytes += history->survivor_bytes[i];
+            judgement->kept_count += history->survivor_counts[i];
+        }
+        if (i < judgement->overdue_entries) {
+            judgement->overdue_bytes += history->survivor_bytes[i];
+            judgement->overdue_count += history->survivor_counts[i];
+        }
+    }
+}
+
+/* What grows, entry by entry: bytes of the overdue survivors born so far, or what is alive where
+ * one block grows. Returns how many entries. */
+static size_t growth_of(const struct step_history *history, const struct step_judgement *judgement,
+                        uint64_t *growth)
+{
+    uint64_t sum = 0;
+
+    if (judgement->is_one_growing_block || judgement->verdict != VERDICT_LEAK) {
+        memcpy(growth, history->alive_bytes, history->count * sizeof(*growth));
+        return history->count;
+    }
+    for (size_t i = 0; i < judgement->overdue_entries; i++)
+        growth[i] = sum += history->survivor_bytes[i];
+    return judgement->overdue_entries;
+}
+
+static uint64_t positive(int64_t change)
+{
+    return change > 0 ? (uint64_t)change : 0;
+}
+
+/* A step in which nothing happens does not make a leak slower: where the median of all changes is
+ * 0, it is the whole growth by the number of steps. */
+void step_measure(const struct step_history *history, uint32_t stride,
+                  struct step_judgement *judgement)
+{
+    uint64_t growth[TREND_MAX];
+    size_t count = growth_of(history, judgement, growth);
+    struct slope slope = slope_of(growth, count);
+
+    judgement->growth_low = positive(slope.low) / stride;
+    judgement->growth_high = positive(slope.high) / stride;
+    judgement->growth_per_step = positive(slope.median) / stride;
+    if (!judgement->growth_per_step && count > 1 && growth[count - 1] > growth[0])
+        judgement->growth_per_step = (growth[count - 1] - growth[0]) / (count - 1) / stride;
+    if (judgement->growth_high < judgement->growth_per_step)
+        judgement->growth_high = judgement->growth_per_step;
+    /* What comes and goes at the same site may hide the rise. */
+    judgement->trend = trend_of(history->alive_bytes, history->count);
+    if (judgement->trend.rise_chance > 0.01)
+        judgement->trend = trend_of(growth, count);
+}
+
 struct step_judgement step_judge(const struct step_history *history)
 {
-    struct step_judgement judgement = {
-        .verdict = VERDICT_UNSURE,
-        .trend = trend_of(history->alive_bytes, history->count),
-    };
-    size_t last = history->count ? history->count - 1 : 0;
+    struct step_judgement judgement = {.verdict = VERDICT_UNSURE};
 
-    for (size_t i = 0; i < history->count; i++) {
-        judgement.birth_count += history->survivor_counts[i] != 0;
-        if (i == last)
-            break;
-        judgement.kept_bytes += history->survivor_bytes[i];
-        judgement.kept_count += history->survivor_counts[i];
-    }
-    if (judgement.trend.slope > 0)
-        judgement.growth_per_step = (uint64_t)judgement.trend.slope;
-    else if (last && history->alive_bytes[last] > history->alive_bytes[0])
-        judgement.growth_per_step =
-            (history->alive_bytes[last] - history->alive_bytes[0] + last - 1) / last;
-    if (history->count >= STEPS_NEEDED)
-        judgement.verdict = verdict_of(history, &judgement);
+    count_survivors(history, &judgement);
+    if (history->count < STEPS_NEEDED)
+        return judgement;
+    judgement.verdict =
+        is_leak(history, &judgement) ? VERDICT_LEAK : verdict_of(history, &judgement);
     return judgement;
 }

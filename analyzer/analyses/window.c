@@ -11,6 +11,7 @@
 #include "labels.h"
 #include "ledger_order.h"
 #include "origins.h"
+#include "window_account.h"
 
 /* Of the process that has most. */
 static uint32_t most_ended_steps(const struct question *question)
@@ -25,79 +26,13 @@ static uint32_t most_ended_steps(const struct question *question)
     return most;
 }
 
-/*
- * One ledger over the window. What is older and still there at the end is no part of unreleased,
- * nor is it growth.
- */
-struct account {
-    uint64_t unreleased_bytes, unreleased_count;
-    uint64_t older_bytes;                    /* when the window opened */
-    uint64_t released_bytes, released_count; /* of the older ones */
-    bool is_released_known;                  /* how many bytes */
-    bool is_older_known;                     /* the source tells what there was */
-};
-
-static int64_t growth_bytes(const struct account *account)
-{
-    return (int64_t)(account->unreleased_bytes - account->released_bytes);
-}
-
-static bool is_first_of_pool(const struct tally *tally, uint16_t index)
-{
-    const struct ledger *ledger = tally_ledger_at(tally, index);
-
-    for (uint16_t i = 0; i < index; i++) {
-        const struct ledger *earlier = tally_ledger_at(tally, i);
-
-        if (earlier->process == ledger->process && earlier->pool == ledger->pool)
-            return false;
-    }
-    return true;
-}
-
-/* Frees of older blocks that are known by pool only go to the pool's first ledger. */
-static bool is_of_ledger(const struct tally *tally, const struct baseline *row, uint16_t index)
-{
-    const struct ledger *ledger = tally_ledger_at(tally, index);
-
-    if (row->has_ledger)
-        return row->ledger == index;
-    return row->process == ledger->process && row->pool == ledger->pool &&
-           is_first_of_pool(tally, index);
-}
-
-static struct account account_of(const struct tally *tally, uint16_t index)
-{
-    const struct ledger *ledger = tally_ledger_at(tally, index);
-    struct account account = {
-        .unreleased_bytes = ledger->live_bytes - ledger->older_left_bytes,
-        .unreleased_count = ledger->live_count - ledger->older_left_count,
-        .older_bytes = ledger->older_bytes + ledger->older_beside_bytes,
-        .released_bytes = ledger->older_bytes - ledger->older_left_bytes,
-        .released_count = ledger->older_count - ledger->older_left_count,
-        .is_released_known = true,
-        .is_older_known = ledger->older_count || ledger->has_older_beside,
-    };
-
-    for (size_t i = 0; i < tally_baseline_count(tally); i++) {
-        const struct baseline *row = tally_baseline_at(tally, i);
-
-        if (!row->count || !is_of_ledger(tally, row, index))
-            continue;
-        account.is_released_known &= row->bytes > 0;
-        account.released_bytes += row->bytes;
-        account.released_count += row->count;
-    }
-    return account;
-}
-
 static void add_ledger(const struct question *question, struct report *report,
                        struct report_table *table, uint16_t index)
 {
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
-    struct account account = account_of(question->tally, index);
+    struct window_account account = window_account_of(question->tally, index);
     bool is_known = account.is_released_known;
-    int64_t growth = growth_bytes(&account);
+    int64_t growth = window_growth_bytes(&account);
     const struct value values[] = {
         value_text(label_ledger(question, report, index)),
         account.is_older_known ? value_bytes(account.older_bytes) : value_none(),
@@ -230,7 +165,7 @@ static bool most_unreleased(const struct tally *tally, uint16_t *best)
     uint64_t most_bytes = 0;
 
     for (size_t i = 0; order && i < count; i++) {
-        uint64_t bytes = account_of(tally, order[i]).unreleased_bytes;
+        uint64_t bytes = window_account_of(tally, order[i]).unreleased_bytes;
 
         if (i && bytes <= most_bytes)
             continue;
@@ -242,9 +177,9 @@ static bool most_unreleased(const struct tally *tally, uint16_t *best)
 }
 
 /* "grew by 18.1 MiB", or what can be said without the sizes of older blocks. */
-static const char *growth_words(struct report *report, const struct account *account)
+static const char *growth_words(struct report *report, const struct window_account *account)
 {
-    int64_t growth = growth_bytes(account);
+    int64_t growth = window_growth_bytes(account);
 
     if (!account->is_released_known)
         return "may have grown";
@@ -260,7 +195,7 @@ static void add_verdict(const struct question *question, struct report *report)
 
     report_outcome(report, REPORT_NO_DATA);
     if (most_unreleased(question->tally, &best)) {
-        struct account account = account_of(question->tally, best);
+        struct window_account account = window_account_of(question->tally, best);
         const char *older = "";
 
         if (account.released_count)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "memtide/error.h"
+#include "nearest_name.h"
 
 enum option_id {
     OPTION_HELP,
@@ -83,9 +84,5 @@ enum mt_result option_size(const char *name, const char *value, uint64_t *size_b
                            struct mt_error *error);
 enum mt_result option_time(const char *name, const char *value, uint64_t *time_ns,
                            struct mt_error *error);
-
-/* Of these, the one that looks most like word, or NULL when none is near. */
-const char *nearest_name(const char *word, const char *(*name_at)(const void *context, size_t i),
-                         const void *context);
 
 #endif

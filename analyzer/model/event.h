@@ -55,4 +55,7 @@ struct event {
     uint8_t flags; /* enum event_flag */
 };
 
+/* "alloc", "step begin"; kind < EVENT_KIND_COUNT. */
+const char *event_kind_name(uint8_t kind);
+
 #endif

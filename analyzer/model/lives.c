@@ -20,6 +20,8 @@ struct reading {
     struct life *slots; /* open addressing, at most half full */
     size_t capacity, count;
     uint64_t born_count;
+    const struct event *batch; /* its first event is number event_count + 1 */
+    uint64_t event_count;
     bool is_over; /* a visitor stopped it */
     bool has_failed;
 };
@@ -81,6 +83,11 @@ static void slot_clear(struct reading *reading, struct life *slot)
     memset(&reading->slots[hole], 0, sizeof(reading->slots[hole]));
 }
 
+static uint64_t number_of(const struct reading *reading, const struct event *event)
+{
+    return reading->event_count + (uint64_t)(event - reading->batch) + 1;
+}
+
 static void visit(struct reading *reading, bool (*visitor)(void *context, const struct life *life),
                   const struct life *life)
 {
@@ -105,6 +112,7 @@ static void on_born(void *context, const struct event *event, uint32_t group, ui
         .born_ns = event->time_ns,
         .freed_ns = UINT64_MAX,
         .index = reading->born_count++,
+        .born_event = number_of(reading, event),
         .group = group,
         .born_step = era,
         .thread = event->thread,
@@ -125,6 +133,7 @@ static void on_gone(void *context, const struct event *event, uint64_t address, 
     life = *slot;
     slot_clear(reading, slot);
     life.freed_ns = event->time_ns;
+    life.freed_event = number_of(reading, event);
     life.freed_step = era;
     life.freeing_thread = event->thread;
     visit(reading, reading->visitor->over, &life);
@@ -166,12 +175,14 @@ static enum mt_result feed(struct reading *reading, const struct event *batch, s
     bool is_watched = reading->visitor->event != NULL;
     size_t piece = is_watched ? 1 : count;
 
+    reading->batch = batch;
     for (size_t i = 0; i < count && result == MT_OK && !reading->is_over; i += piece) {
         if (is_watched && !reading->visitor->event(reading->visitor->context, &batch[i]))
             reading->is_over = true;
         else
             result = tally_feed(reading->tally, batch + i, piece, error);
     }
+    reading->event_count += count;
     if (result == MT_OK && reading->has_failed)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu live blocks", reading->count);
     return result;

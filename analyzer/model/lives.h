@@ -18,8 +18,11 @@
 struct life {
     uint64_t address, size_bytes;
     uint64_t born_ns;
-    uint64_t freed_ns;  /* UINT64_MAX: alive at the end of its process */
-    uint64_t index;     /* counts from 0 in the order of births */
+    uint64_t freed_ns; /* UINT64_MAX: alive at the end of its process */
+    uint64_t index;    /* counts from 0 in the order of births */
+    /* Events count from 1 in the order of reading: the same event may end one life and begin
+     * another. freed_event 0: alive at the end of its process. */
+    uint64_t born_event, freed_event;
     uint32_t group;     /* of the tally */
     uint32_t born_step; /* index as struct step */
     uint32_t freed_step;

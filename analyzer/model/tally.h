@@ -98,6 +98,9 @@ struct group_detail {
     /* What the ledger knows of the group. */
     uint64_t told_alloc_bytes, told_alloc_count;
     uint32_t told_live_count;
+    /* The greatest age, in steps, at which a block that was born in a step was freed: ever, and
+     * until the newest step end. */
+    uint32_t freed_age, freed_age_at_end;
     struct step_series series; /* alive at step ends */
     struct cohorts cohorts;    /* by birth */
 };
@@ -206,6 +209,9 @@ size_t tally_live_bytes(const struct tally *tally); /* memory of the live set it
 
 size_t tally_ledger_count(const struct tally *tally);
 const struct ledger *tally_ledger_at(const struct tally *tally, size_t index);
+/* The ledger of such events, in *index; false when there were none. */
+bool tally_ledger_find(const struct tally *tally, uint16_t process, uint16_t pool, uint16_t place,
+                       uint16_t *index);
 /* Groups count from 1: group 0 does not exist, so loops run over 1 .. count - 1. */
 size_t tally_group_count(const struct tally *tally);
 const struct group *tally_group_at(const struct tally *tally, size_t index);

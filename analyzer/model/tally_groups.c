@@ -47,31 +47,71 @@ static enum ledger_kind kind_of(struct mt_place place)
     return place.kind == MT_KIND_HOST && place.device >= 0 ? LEDGER_HOST : LEDGER_MEMORY;
 }
 
-uint16_t tally_ledger_for(struct tally *tally, uint16_t process, uint16_t pool, uint16_t place)
+/* What tells a ledger from the others. */
+struct ledger_key {
+    uint16_t process, pool;
+    int32_t device;
+    enum ledger_kind kind;
+};
+
+static struct ledger_key key_of(const struct tally *tally, uint16_t process, uint16_t pool,
+                                uint16_t place)
 {
     struct mt_place unpacked = model_place_at(tally->model, place);
-    enum ledger_kind kind = kind_of(unpacked);
-    uint64_t key = (uint64_t)(uint32_t)unpacked.device << 32 | (uint32_t)pool << 8 | (uint32_t)kind;
-    uint64_t hash = hash_pair(key, process);
+
+    return (struct ledger_key){process, pool, unpacked.device, kind_of(unpacked)};
+}
+
+static uint64_t key_hash(const struct ledger_key *key)
+{
+    return hash_pair((uint64_t)(uint32_t)key->device << 32 | (uint32_t)key->pool << 8 |
+                         (uint32_t)key->kind,
+                     key->process);
+}
+
+static bool find_ledger(const struct tally *tally, const struct ledger_key *key, uint16_t *index)
+{
+    uint64_t hash = key_hash(key);
     size_t probe = 0;
     uint32_t found;
-    struct ledger *row;
 
     while (hash_index_next(&tally->ledger_index, hash, &probe, &found)) {
-        row = ledger_at(tally, found);
-        if (row->process == process && row->pool == pool && row->kind == kind &&
-            row->device == unpacked.device)
-            return (uint16_t)found;
+        const struct ledger *row = ledger_at(tally, found);
+
+        *index = (uint16_t)found;
+        if (row->process == key->process && row->pool == key->pool && row->kind == key->kind &&
+            row->device == key->device)
+            return true;
     }
+    return false;
+}
+
+bool tally_ledger_find(const struct tally *tally, uint16_t process, uint16_t pool, uint16_t place,
+                       uint16_t *index)
+{
+    struct ledger_key key = key_of(tally, process, pool, place);
+
+    return find_ledger(tally, &key, index);
+}
+
+uint16_t tally_ledger_for(struct tally *tally, uint16_t process, uint16_t pool, uint16_t place)
+{
+    struct ledger_key key = key_of(tally, process, pool, place);
+    struct ledger *row;
+    uint16_t index;
+
+    if (find_ledger(tally, &key, &index))
+        return index;
     row = ledger_add(tally);
-    if (!row || !hash_index_add(&tally->ledger_index, hash, (uint32_t)(tally->ledger_count - 1))) {
+    if (!row || !hash_index_add(&tally->ledger_index, key_hash(&key),
+                                (uint32_t)(tally->ledger_count - 1))) {
         tally->has_failed = true;
         return 0;
     }
-    row->process = process;
-    row->pool = pool;
-    row->device = unpacked.device;
-    row->kind = kind;
+    row->process = key.process;
+    row->pool = key.pool;
+    row->device = key.device;
+    row->kind = key.kind;
     return (uint16_t)(tally->ledger_count - 1);
 }
 

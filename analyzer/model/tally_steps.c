@@ -49,6 +49,7 @@ static bool group_era_end(struct tally *tally, uint32_t index)
     struct step_sample sample = {tally->era, group->live_count, group->live_bytes};
 
     tell_ledger(tally, group, detail);
+    detail->freed_age_at_end = detail->freed_age;
     if (group->born_count &&
         !cohorts_put(&detail->cohorts, tally->era, group->born_count, group->born_bytes))
         return false;

@@ -122,9 +122,24 @@ const char *mt_answer_verdict_at(const struct mt_answer *answer, size_t index);
 enum mt_result mt_answer_write(const struct mt_answer *answer, const char *format, FILE *out,
                                struct mt_error *error);
 
+/*
+ * Writes the recording for another program; reads the inputs once more.
+ *
+ * exporter  a name that mt_exporter_at() gives
+ * path      a file, replaced only when the new one is whole; or a folder, that must not be there or
+ *           be empty; NULL: standard output, for those that can
+ *
+ * Returns MT_OK; MT_USAGE: there is no such exporter, or the path cannot be written, is one of the
+ * inputs or may not be replaced; MT_NO_DATA: the recording lacks what the other program needs; else
+ * as mt_trace_open().
+ */
+enum mt_result mt_trace_export(struct mt_trace *trace, const char *exporter, const char *path,
+                               struct mt_error *error);
+
 /* Names, NULL behind the last; meaning, unless NULL, gets a line that explains it. */
 const char *mt_question_at(size_t index, const char **meaning);
 const char *mt_format_at(size_t index, const char **meaning);
+const char *mt_exporter_at(size_t index, const char **meaning);
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,7 @@ struct story {
     uint64_t (*alive)(size_t i);
     uint64_t (*survivors)(size_t i, size_t count);
     enum step_verdict verdict;
+    size_t freed_age;
 };
 
 static uint64_t noise(size_t i)
@@ -117,27 +118,30 @@ static uint64_t survive_twelfth(size_t i, size_t count)
 }
 
 static const struct story stories[] = {
-    {"a block a step is a leak", steps, alive_leak, survive_all, VERDICT_LEAK},
-    {"five rising steps are enough for a leak", 5, alive_leak, survive_all, VERDICT_LEAK},
-    {"four steps are too few", 4, alive_leak, survive_all, VERDICT_UNSURE},
-    {"no step is too few", 0, alive_leak, survive_all, VERDICT_UNSURE},
-    {"a leak is seen through noise", steps, alive_leak_in_noise, survive_all, VERDICT_LEAK},
-    {"a block each fifth step is a leak", steps, alive_slow_leak, survive_each_fifth, VERDICT_LEAK},
-    {"what fills up and stops is a cache", steps, alive_cache, survive_first_eight, VERDICT_CACHE},
-    {"a buffer kept from one step is a cache", steps, alive_once, survive_twelfth, VERDICT_CACHE},
+    {"a block a step is a leak", steps, alive_leak, survive_all, VERDICT_LEAK, 1},
+    {"five rising steps are enough for a leak", 5, alive_leak, survive_all, VERDICT_LEAK, 1},
+    {"four steps are too few", 4, alive_leak, survive_all, VERDICT_UNSURE, 1},
+    {"no step is too few", 0, alive_leak, survive_all, VERDICT_UNSURE, 1},
+    {"a leak is seen through noise", steps, alive_leak_in_noise, survive_all, VERDICT_LEAK, 1},
+    {"a block each fifth step is a leak", steps, alive_slow_leak, survive_each_fifth, VERDICT_LEAK,
+     1},
+    {"what fills up and stops is a cache", steps, alive_cache, survive_first_eight, VERDICT_CACHE,
+     1},
+    {"a buffer kept from one step is a cache", steps, alive_once, survive_twelfth, VERDICT_CACHE,
+     1},
     {"rising and falling is a sawtooth", steps, alive_sawtooth, survive_since_tooth,
-     VERDICT_SAWTOOTH},
+     VERDICT_SAWTOOTH, 10},
     {"what the next step frees is temporary", steps, alive_gradients, survive_last,
-     VERDICT_TEMPORARY},
-    {"a level is stable", steps, alive_level, survive_none, VERDICT_STABLE},
-    {"noise of rounding is stable", steps, alive_rounding, survive_none, VERDICT_STABLE},
+     VERDICT_TEMPORARY, 1},
+    {"a level is stable", steps, alive_level, survive_none, VERDICT_STABLE, 1},
+    {"noise of rounding is stable", steps, alive_rounding, survive_none, VERDICT_STABLE, 1},
 };
 
 static void story_has_its_verdict(void **state)
 {
     const struct story *story = *state;
     uint64_t alive[steps], counts[steps], bytes[steps];
-    struct step_history history = {alive, counts, bytes, story->count};
+    struct step_history history = {alive, counts, bytes, story->count, story->freed_age};
     struct step_judgement judgement;
 
     for (size_t i = 0; i < story->count; i++) {
@@ -147,8 +151,6 @@ static void story_has_its_verdict(void **state)
     }
     judgement = step_judge(&history);
     assert_string_equal(step_verdict_name(judgement.verdict), step_verdict_name(story->verdict));
-    if (story->verdict == VERDICT_LEAK)
-        assert_true(judgement.growth_per_step > 0);
 }
 
 int main(void)

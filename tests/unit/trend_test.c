@@ -101,9 +101,9 @@ static void slope_is_the_median_change(void **state)
     static const uint64_t huge[] = {UINT64_C(1) << 62, (UINT64_C(1) << 62) + 6};
 
     (void)state;
-    assert_int_equal(trend_of(rising, 7).slope, 10);
-    assert_int_equal(trend_of(falling, 4).slope, -10);
-    assert_int_equal(trend_of(huge, 2).slope, 6);
+    assert_int_equal(slope_of(rising, 7).median, 10);
+    assert_int_equal(slope_of(falling, 4).median, -10);
+    assert_int_equal(slope_of(huge, 2).median, 6);
 }
 
 static void nothing_is_no_trend(void **state)

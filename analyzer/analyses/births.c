@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Do survivors keep being born?
+ *
+ *   leak              | | | | | | | | |      at any time as likely
+ *   cache that fills  |||||||                stopped
+ *   cache by key      |||||||| | |   |       slower and slower
+ *   made at need      |      |        |      too few to tell, and not regular
+ */
+#include "births.h"
+
+#include "trend.h"
+
+static const double chance_limit = 0.01;
+
+struct rhythm {
+    size_t steps;                     /* with births */
+    size_t first, last;               /* of them */
+    size_t shortest_gap, longest_gap; /* between neighbours */
+    bool is_same_size;
+};
+
+static struct rhythm rhythm_of(const uint64_t *counts, const uint64_t *bytes, size_t count)
+{
+    struct rhythm rhythm = {.shortest_gap = SIZE_MAX, .is_same_size = true};
+
+    for (size_t i = 0; i < count; i++) {
+        size_t gap = i - rhythm.last;
+
+        if (!counts[i])
+            continue;
+        if (rhythm.steps++) {
+            rhythm.shortest_gap = gap < rhythm.shortest_gap ? gap : rhythm.shortest_gap;
+            rhythm.longest_gap = gap > rhythm.longest_gap ? gap : rhythm.longest_gap;
+            rhythm.is_same_size &=
+                bytes[i] / counts[i] == bytes[rhythm.first] / counts[rhythm.first];
+        } else {
+            rhythm.first = i;
+        }
+        rhythm.last = i;
+    }
+    return rhythm;
+}
+
+static bool are_enough(const struct rhythm *rhythm)
+{
+    bool is_regular = rhythm->is_same_size && rhythm->longest_gap <= rhythm->shortest_gap + 1;
+
+    return rhythm->steps >= BIRTHS_NEEDED ||
+           (rhythm->steps == BIRTHS_NEEDED - 1 && is_regular && rhythm->shortest_gap > 1);
+}
+
+/*
+ * The silence at the end is longer than chance would make it, if births were as likely in each
+ * step; or three times longer than any before.
+ */
+static bool has_stopped(const struct rhythm *rhythm, size_t count)
+{
+    size_t span = count - rhythm->first, silence = count - 1 - rhythm->last;
+    double chance = 1;
+
+    for (size_t i = 1; i < rhythm->steps; i++)
+        chance *= 1 - (double)silence / (double)span;
+    return chance < chance_limit || silence > 3 * rhythm->longest_gap;
+}
+
+static bool slows_down(const uint64_t *counts, size_t count)
+{
+    size_t third = count / 3;
+    uint64_t early = 0, late = 0;
+
+    for (size_t i = 0; i < third; i++) {
+        early += counts[i];
+        late += counts[count - 1 - i];
+    }
+    return late * 3 < early && trend_of(counts, count).fall_chance < chance_limit;
+}
+
+bool births_go_on(const uint64_t *counts, const uint64_t *bytes, size_t count)
+{
+    struct rhythm rhythm = rhythm_of(counts, bytes, count);
+
+    /* What begins near the end may be anything that begins. */
+    return are_enough(&rhythm) && (count - rhythm.first) * 4 >= count &&
+           !has_stopped(&rhythm, count) && !slows_down(counts + rhythm.first, count - rhythm.first);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Do survivors keep being born? From one series: how many were born in each step.
+ */
+#ifndef MEMTIDE_ANALYSES_BIRTHS_H
+#define MEMTIDE_ANALYSES_BIRTHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Steps with survivors that a leak needs; one fewer where they come at regular times, alike. */
+enum { BIRTHS_NEEDED = 4 };
+
+/* counts, bytes: of survivors, by the step of their birth. count <= TREND_MAX. */
+bool births_go_on(const uint64_t *counts, const uint64_t *bytes, size_t count);
+
+#endif

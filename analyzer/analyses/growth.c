@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From groups and their series to histories that can be judged.
+ */
+#include "growth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { default_warm_up = 2 };
+
+struct judged_steps growth_steps_of(const struct question *question, uint16_t process)
+{
+    uint32_t last = tally_process_at(question->tally, process).ended_step_count;
+    struct judged_steps steps = {.process = process, .last = last};
+
+    if (question->warm_up_steps != WARM_UP_DEFAULT)
+        steps.warm_up = (uint32_t)question->warm_up_steps;
+    else if (last >= STEPS_NEEDED + default_warm_up)
+        steps.warm_up = default_warm_up;
+    else
+        steps.warm_up = last > STEPS_NEEDED ? last - STEPS_NEEDED : 0;
+    if (steps.warm_up > last)
+        steps.warm_up = last;
+    steps.stride = (last - steps.warm_up + TREND_MAX - 1) / TREND_MAX;
+    if (!steps.stride)
+        steps.stride = 1;
+    steps.count = (last - steps.warm_up + steps.stride - 1) / steps.stride;
+    return steps;
+}
+
+struct history {
+    uint64_t alive[TREND_MAX], counts[TREND_MAX], bytes[TREND_MAX];
+};
+
+/* How old a block of this origin was, at most, when it was freed; in stretches. */
+static size_t freed_age_of(const struct question *question, const struct judged_steps *steps,
+                           const struct origin *origin)
+{
+    uint32_t age = 1;
+
+    for (size_t g = 0; g < origin->group_count; g++) {
+        uint32_t own = tally_detail_at(question->tally, origin->groups[g])->freed_age_at_end;
+
+        age = own > age ? own : age;
+    }
+    return (age + steps->stride - 1) / steps->stride;
+}
+
+static void add_survivors(const struct question *question, const struct judged_steps *steps,
+                          const struct origin *origin, struct history *history,
+                          struct judged *judged)
+{
+    uint32_t epoch = tally_process_at(question->tally, steps->process).epoch;
+
+    for (size_t g = 0; g < origin->group_count; g++) {
+        const struct cohorts *cohorts =
+            &tally_detail_at(question->tally, origin->groups[g])->cohorts;
+
+        for (size_t i = 0; i < cohorts->count; i++) {
+            struct step_sample left = cohort_at_step_end(&cohorts->rows[i], epoch);
+            uint32_t birth = left.step + cohorts->stride - 1;
+
+            if (!left.count || !birth)
+                continue;
+            judged->survivor_bytes += left.bytes;
+            judged->survivor_count += left.count;
+            if (birth > steps->last)
+                birth = steps->last;
+            if (birth <= steps->warm_up)
+                continue;
+            history->counts[(birth - steps->warm_up - 1) / steps->stride] += left.count;
+            history->bytes[(birth - steps->warm_up - 1) / steps->stride] += left.bytes;
+        }
+    }
+}
+
+static const uint64_t *numbers_copy(struct arena *arena, const uint64_t *numbers, size_t count)
+{
+    uint64_t *copy = arena_alloc(arena, (count + 1) * sizeof(*copy));
+
+    if (copy)
+        memcpy(copy, numbers, count * sizeof(*copy));
+    return copy;
+}
+
+static struct judged judge(const struct question *question, const struct judged_steps *steps,
+                           const struct origin *origin, struct arena *arena)
+{
+    struct history history;
+    struct judged judged = {.origin = origin, .steps = *steps};
+    struct step_history given;
+
+    memset(&history, 0, sizeof(history));
+    for (size_t i = 0; i < steps->count; i++) {
+        uint64_t step = steps->warm_up + (uint64_t)(i + 1) * steps->stride;
+
+        if (step > steps->last)
+            step = steps->last;
+        history.alive[i] = origin_at_step(question->tally, origin, (uint32_t)step).bytes;
+    }
+    judged.alive = origin_at_step(question->tally, origin, steps->last);
+    if (judged.alive.bytes > history.alive[0])
+        judged.grown_bytes = judged.alive.bytes - history.alive[0];
+    add_survivors(question, steps, origin, &history, &judged);
+    given = (struct step_history){
+        .alive_bytes = history.alive,
+        .survivor_counts = history.counts,
+        .survivor_bytes = history.bytes,
+        .count = steps->count,
+        .freed_age = freed_age_of(question, steps, origin),
+    };
+    judged.judgement = step_judge(&given);
+    /* Too few steps to judge: worth showing only if it grew. */
+    if (judged.judgement.verdict == VERDICT_UNSURE && !judged.judgement.kept_count)
+        judged.judgement.verdict = VERDICT_STABLE;
+    if (judged.judgement.verdict == VERDICT_LEAK || judged.judgement.verdict == VERDICT_UNSURE)
+        step_measure(&given, steps->stride, &judged.judgement);
+    if (judged.judgement.verdict < VERDICT_TEMPORARY)
+        judged.alive_bytes = numbers_copy(arena, history.alive, steps->count);
+    return judged;
+}
+
+static bool was_alive_at_a_step_end(const struct tally *tally, const struct origin *origin)
+{
+    for (size_t i = 0; i < origin->group_count; i++)
+        if (tally_detail_at(tally, origin->groups[i])->series.count)
+            return true;
+    return false;
+}
+
+static int judged_compare(const void *left, const void *right)
+{
+    const struct judged *a = left, *b = right;
+
+    if (a->judgement.verdict != b->judgement.verdict)
+        return a->judgement.verdict < b->judgement.verdict ? -1 : 1;
+    if (a->grown_bytes != b->grown_bytes)
+        return a->grown_bytes > b->grown_bytes ? -1 : 1;
+    if (a->survivor_bytes != b->survivor_bytes)
+        return a->survivor_bytes > b->survivor_bytes ? -1 : 1;
+    return a->origin < b->origin ? -1 : a->origin > b->origin;
+}
+
+bool growth_judge(const struct question *question, const struct origins *origins,
+                  struct judged_list *list)
+{
+    memset(list, 0, sizeof(*list));
+    arena_init(&list->arena);
+    list->rows = malloc((origins->count + 1) * sizeof(*list->rows));
+    if (!list->rows)
+        return false;
+    for (size_t i = 0; i < origins->count; i++) {
+        const struct origin *origin = &origins->rows[i];
+        const struct ledger *ledger = tally_ledger_at(question->tally, origin->ledger);
+        struct judged_steps steps = growth_steps_of(question, ledger->process);
+        struct judged *row = &list->rows[list->count];
+
+        if (!steps.last || !was_alive_at_a_step_end(question->tally, origin))
+            continue;
+        *row = judge(question, &steps, origin, &list->arena);
+        if (row->judgement.verdict < VERDICT_TEMPORARY && !row->alive_bytes)
+            return false;
+        list->origin_count++;
+        list->verdict_counts[row->judgement.verdict]++;
+        list->count += row->judgement.verdict < VERDICT_TEMPORARY;
+    }
+    qsort(list->rows, list->count, sizeof(*list->rows), judged_compare);
+    return true;
+}
+
+struct judged_steps growth_longest_steps(const struct question *question)
+{
+    struct judged_steps longest = {0};
+
+    for (size_t i = 0; i < model_process_count(question->model); i++) {
+        struct judged_steps window = growth_steps_of(question, (uint16_t)i);
+
+        if (window.last > longest.last)
+            longest = window;
+    }
+    return longest;
+}
+
+bool growth_is_same(const struct judged *a, const struct judged *b)
+{
+    return a->origin->ledger != b->origin->ledger && a->origin->who.site &&
+           a->origin->who.site == b->origin->who.site && a->alive.count == b->alive.count &&
+           a->judgement.birth_count == b->judgement.birth_count;
+}
+
+void growth_release(struct judged_list *list)
+{
+    free(list->rows);
+    arena_release(&list->arena);
+}

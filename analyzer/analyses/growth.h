@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every origin of every process that has steps, judged by what it keeps from step to step.
+ *
+ * step_verdict.h says how one is judged; this finds the steps and the numbers for it. A process
+ * with more steps than TREND_MAX is looked at in stretches of equal length.
+ */
+#ifndef MEMTIDE_ANALYSES_GROWTH_H
+#define MEMTIDE_ANALYSES_GROWTH_H
+
+#include "analysis.h"
+#include "arena.h"
+#include "origins.h"
+#include "step_verdict.h"
+
+/* Steps warm_up + 1 .. last of one process, in `count` stretches of `stride`. */
+struct judged_steps {
+    uint16_t process;
+    uint32_t warm_up, last; /* last 0: the process has no steps */
+    uint32_t stride;
+    size_t count;
+};
+
+struct judged {
+    const struct origin *origin;
+    struct step_judgement judgement;
+    struct step_sample alive; /* when the last step ended */
+    uint64_t grown_bytes;     /* since the first judged step ended; 0 when it shrank */
+    uint64_t survivor_bytes;  /* of them, born in any step */
+    uint64_t survivor_count;
+    struct judged_steps steps;
+    const uint64_t *alive_bytes; /* at the ends of the judged stretches */
+};
+
+/* Origins that are worth a row: every verdict before VERDICT_TEMPORARY. */
+struct judged_list {
+    struct judged *rows; /* leaks first, then by growth */
+    size_t count;
+    size_t origin_count; /* looked at */
+    size_t verdict_counts[VERDICT_COUNT];
+    struct arena arena;
+};
+
+struct judged_steps growth_steps_of(const struct question *question, uint16_t process);
+/* Of the process that has most judged steps. */
+struct judged_steps growth_longest_steps(const struct question *question);
+
+/* False without memory. Release in either case; the origins must outlive the list. */
+bool growth_judge(const struct question *question, const struct origins *origins,
+                  struct judged_list *list);
+void growth_release(struct judged_list *list);
+
+/*
+ * One allocation may pass through several pools: a runtime's and, below it, the driver's. Then it
+ * shows up in each ledger, from one site and with as many blocks; it is one leak all the same.
+ */
+bool growth_is_same(const struct judged *a, const struct judged *b);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memtide export: the recording as a file or folder of another program.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "commands.h"
+#include "memtide/analyzer.h"
+
+static const struct option_spec options[] = {
+    {OPTION_TO, 't', "to", "FORMAT", "for which program; --to=help lists them"},
+    {OPTION_OUTPUT, 'o', "output", "OUT", "where to (standard output, for formats of text)"},
+    {0, 0, NULL, NULL, NULL},
+};
+
+static const char *exporter_name_at(const void *context, size_t i)
+{
+    (void)context;
+    return mt_exporter_at(i, NULL);
+}
+
+static int list_exporters(void)
+{
+    const char *name, *meaning;
+
+    for (size_t i = 0; (name = mt_exporter_at(i, &meaning)); i++)
+        printf("  %-13s %s\n", name, meaning);
+    return EXIT_FINE;
+}
+
+static int check_exporter(const char *wanted)
+{
+    const char *name, *nearest;
+
+    for (size_t i = 0; (name = mt_exporter_at(i, NULL)); i++)
+        if (strcmp(name, wanted) == 0)
+            return EXIT_FINE;
+    nearest = nearest_name(wanted, exporter_name_at, NULL);
+    if (nearest)
+        return complain(EXIT_USAGE, "--to=%s: there is no such format; did you mean %s?", wanted,
+                        nearest);
+    return complain(EXIT_USAGE, "--to=%s: there is no such format; see memtide export --to=help",
+                    wanted);
+}
+
+static int write_export(struct mt_trace *trace, const char *to, const char *path)
+{
+    struct mt_error error;
+    enum mt_result result =
+        mt_trace_export(trace, to, path && strcmp(path, "-") != 0 ? path : NULL, &error);
+
+    if (result != MT_OK)
+        return complain(exit_code_of_result(result), "%s", error.message);
+    if (!mt_trace_is_complete(trace))
+        return complain(EXIT_INPUT, "events are missing from the recording, so from the export "
+                                    "too; memtide info says which");
+    return EXIT_FINE;
+}
+
+static int run(const struct command *command, const struct options *given)
+{
+    const char *to = given->values[OPTION_TO];
+    struct mt_trace *trace;
+    struct mt_error error;
+    enum mt_result result;
+    int code;
+
+    (void)command;
+    if (!to)
+        return complain(EXIT_USAGE, "export needs --to=FORMAT; see memtide export --to=help");
+    if (strcmp(to, "help") == 0)
+        return list_exporters();
+    code = check_exporter(to);
+    if (code != EXIT_FINE)
+        return code;
+    signal(SIGXFSZ, SIG_IGN); /* a file that is too large is an error of writing */
+    if (!given->operand_count)
+        return complain(EXIT_USAGE, "export needs a recording to read; see memtide export --help");
+    result =
+        mt_trace_open((const char *const *)given->operands, given->operand_count, &trace, &error);
+    if (result != MT_OK)
+        return complain(exit_code_of_result(result), "%s", error.message);
+    code = write_export(trace, to, given->values[OPTION_OUTPUT]);
+    mt_trace_close(trace);
+    return code;
+}
+
+const struct command command_export = {
+    .name = "export",
+    .operands = "INPUT...",
+    .meaning = "the recording as a file of another program",
+    .options = options,
+    .run = run,
+    .remark =
+        "A file that is there is replaced when the new one is whole. A folder must be new or\n"
+        "empty.",
+};

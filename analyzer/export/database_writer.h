@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A new database, written in one transaction.
+ *
+ *     struct database_writer *writer;
+ *     struct database_insert *blocks;
+ *
+ *     database_create(path, "CREATE TABLE blocks (...)", &writer, error);
+ *     database_insert_prepare(writer, "blocks", 2, &blocks, error);
+ *     insert_number(blocks, 1); insert_text(blocks, "name", 4);
+ *     database_insert_row(blocks, error);
+ *     database_finish(writer, "CREATE INDEX ...", error);
+ *     database_writer_destroy(writer);
+ *
+ * Cells are given from left to right. One thread at a time.
+ */
+#ifndef MEMTIDE_DATABASE_WRITER_H
+#define MEMTIDE_DATABASE_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memtide/error.h"
+
+struct database_writer;
+struct database_insert;
+
+/* path must not exist; name is what sentences call it. schema runs first. */
+enum mt_result database_create(const char *path, const char *name, const char *schema,
+                               struct database_writer **out, struct mt_error *error);
+enum mt_result database_run(struct database_writer *writer, const char *sql,
+                            struct mt_error *error);
+/* Ends the transaction. After it, only destroying. */
+enum mt_result database_finish(struct database_writer *writer, const char *last_sql,
+                               struct mt_error *error);
+/* Of all its inserts, too; accepts NULL. */
+void database_writer_destroy(struct database_writer *writer);
+
+/* The insert lives as long as the writer. */
+enum mt_result database_insert_prepare(struct database_writer *writer, const char *table,
+                                       unsigned column_count, struct database_insert **out,
+                                       struct mt_error *error);
+void insert_number(struct database_insert *insert, int64_t number);
+void insert_null(struct database_insert *insert);
+/* bytes must stay until the row is put. */
+void insert_bytes(struct database_insert *insert, const char *bytes, size_t size_bytes);
+void insert_text(struct database_insert *insert, const char *terminated);
+/* MT_USAGE: the disk is full, or the like. */
+enum mt_result database_insert_row(struct database_insert *insert, struct mt_error *error);
+
+#endif

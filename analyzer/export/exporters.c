@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The exporters.
+ */
+#include <string.h>
+
+#include "export.h"
+
+const struct exporter exporters[] = {
+    {"sqlite", "a database of everything, for SQL (docs/sqlite-schema.md)", EXPORT_FILE,
+     export_sqlite},
+    {NULL, NULL, EXPORT_FILE, NULL},
+};
+
+const struct exporter *exporter_find(const char *name)
+{
+    for (const struct exporter *exporter = exporters; exporter->name; exporter++)
+        if (strcmp(exporter->name, name) == 0)
+            return exporter;
+    return NULL;
+}

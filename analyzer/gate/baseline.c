@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Baselines, read and written.
+ */
+#include "baseline.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char first_line[] = "# memtide baseline 1";
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+struct line {
+    const char *path;
+    const char *start, *end;
+    unsigned number;
+};
+
+static void trim(const char **start, const char **end)
+{
+    while (*start < *end && isspace((unsigned char)**start))
+        (*start)++;
+    while (*end > *start && isspace((unsigned char)(*end)[-1]))
+        (*end)--;
+}
+
+static bool number_read(const char *start, const char *end, uint64_t *number)
+{
+    *number = 0;
+    for (const char *at = start; at < end; at++) {
+        if (*at < '0' || *at > '9' || *number > (UINT64_MAX - 9) / 10)
+            return false;
+        *number = *number * 10 + (uint64_t)(*at - '0');
+    }
+    return start < end;
+}
+
+/* "n=3 min=1 max=2 name of the site": n, min and max may be missing. */
+static void read_remark(struct baseline_file *baseline, struct baseline_row *row, const char *start,
+                        const char *end)
+{
+    uint64_t n = 0, low = row->value, high = row->value;
+    struct {
+        const char *word;
+        uint64_t *number;
+    } words[] = {{"n=", &n}, {"min=", &low}, {"max=", &high}};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        size_t length = strlen(words[i].word);
+        const char *stop;
+
+        trim(&start, &end);
+        stop = start;
+        while (stop < end && *stop != ' ')
+            stop++;
+        if ((size_t)(stop - start) > length && memcmp(start, words[i].word, length) == 0 &&
+            number_read(start + length, stop, words[i].number))
+            start = stop;
+    }
+    trim(&start, &end);
+    row->name = arena_text(&baseline->arena, start, (size_t)(end - start));
+    row->spread =
+        (struct spread){.low = low, .median = row->value, .high = high, .count = (size_t)n};
+}
+
+static enum mt_result read_line(struct baseline_file *baseline, const struct line *line,
+                                struct mt_error *error)
+{
+    const char *remark = NULL, *equals = NULL;
+    const char *key_start = line->start, *key_end, *value_start, *value_end;
+    struct baseline_row *row;
+
+    /* Names of owners and pools may hold either sign; the last = before the last " # " counts. */
+    for (const char *at = line->start; at < line->end; at++) {
+        if (*at == '#' && at > line->start && at[-1] == ' ' && equals && !remark)
+            remark = at;
+        if (*at == '=' && !remark)
+            equals = at;
+    }
+    if (!equals)
+        return mt_error_set(error, MT_USAGE, "%s:%u: \"key = number\" is expected", line->path,
+                            line->number);
+    key_end = equals;
+    value_start = equals + 1;
+    value_end = remark ? remark : line->end;
+    trim(&key_start, &key_end);
+    trim(&value_start, &value_end);
+    row = table_add(&baseline->rows);
+    if (row)
+        *row = (struct baseline_row){
+            .key = arena_text(&baseline->arena, key_start, (size_t)(key_end - key_start)),
+            .line = line->number};
+    if (!row || !row->key)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to read %s", line->path);
+    if (!number_read(value_start, value_end, &row->value))
+        return mt_error_set(error, MT_USAGE, "%s:%u: behind = a whole number is expected",
+                            line->path, line->number);
+    read_remark(baseline, row, remark ? remark + 1 : line->end, line->end);
+    return row->name ? MT_OK
+                     : mt_error_set(error, MT_NO_MEMORY, "no memory to read %s", line->path);
+}
+
+static enum mt_result read_lines(struct baseline_file *baseline, const char *text,
+                                 struct mt_error *error)
+{
+    struct line line = {.path = baseline->path, .end = text};
+    enum mt_result result = MT_OK;
+
+    if (strncmp(text, first_line, sizeof(first_line) - 1) != 0)
+        return mt_error_set(error, MT_USAGE,
+                            "%s:1: this is no baseline: it should begin with \"%s\"; memtide bless "
+                            "writes one",
+                            baseline->path, first_line);
+    while (result == MT_OK && *line.end) {
+        const char *next = strchr(line.end, '\n');
+
+        line.start = line.end;
+        line.end = next ? next : line.start + strlen(line.start);
+        line.number++;
+        trim(&line.start, &line.end);
+        if (line.start < line.end && *line.start != '#')
+            result = read_line(baseline, &line, error);
+        line.end = next ? next + 1 : "";
+    }
+    return result;
+}
+
+/* In the order of the file, which a merge of two branches may have changed. */
+static enum mt_result check_twice(const struct baseline_file *baseline, struct mt_error *error)
+{
+    for (size_t i = 1; i < baseline->rows.count; i++) {
+        const struct baseline_row *row = table_at(&baseline->rows, i);
+        const struct baseline_row *first = baseline_find(baseline, row->key);
+
+        if (first != row)
+            return mt_error_set(error, MT_USAGE, "%s:%u: %s is there twice, first on line %u",
+                                baseline->path, row->line, row->key, first->line);
+    }
+    return MT_OK;
+}
+
+enum mt_result baseline_open(const char *path, struct baseline_file **out, struct mt_error *error)
+{
+    struct baseline_file *baseline = calloc(1, sizeof(*baseline));
+    const char *text;
+    size_t size_bytes;
+    enum mt_result result;
+
+    if (!baseline)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to read %s", path);
+    arena_init(&baseline->arena);
+    table_init(&baseline->rows, &baseline->arena, sizeof(struct baseline_row));
+    baseline->path = arena_text(&baseline->arena, path, strlen(path));
+    if (!baseline->path)
+        result = mt_error_set(error, MT_NO_MEMORY, "no memory to read %s", path);
+    else
+        result = file_text(path, &baseline->arena, &text, &size_bytes, error);
+    if (result == MT_OK)
+        result = read_lines(baseline, text, error);
+    if (result == MT_OK)
+        result = check_twice(baseline, error);
+    if (result != MT_OK) {
+        baseline_close(baseline);
+        return result;
+    }
+    *out = baseline;
+    return MT_OK;
+}
+
+void baseline_close(struct baseline_file *baseline)
+{
+    if (!baseline)
+        return;
+    arena_release(&baseline->arena);
+    free(baseline);
+}
+
+const struct baseline_row *baseline_find(const struct baseline_file *baseline, const char *key)
+{
+    for (size_t i = 0; i < baseline->rows.count; i++) {
+        const struct baseline_row *row = table_at(&baseline->rows, i);
+
+        if (strcmp(row->key, key) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+struct chosen {
+    const struct measure *measure;
+    struct spread spread;
+};
+
+/* Sites of one pool together, the largest first; everything else in front. */
+static int by_pool_and_size(const void *left, const void *right)
+{
+    const struct chosen *a = left, *b = right;
+    int order = (a->measure->kind == RULE_SITE) - (b->measure->kind == RULE_SITE);
+
+    if (!order && a->measure->kind != RULE_SITE)
+        return strcmp(a->measure->key, b->measure->key);
+    if (!order)
+        order = strcmp(a->measure->device, b->measure->device);
+    if (!order)
+        order = strcmp(a->measure->pool, b->measure->pool);
+    if (!order)
+        order = (a->spread.median < b->spread.median) - (a->spread.median > b->spread.median);
+    return order ? order : strcmp(a->measure->key, b->measure->key);
+}
+
+static int by_key(const void *left, const void *right)
+{
+    return strcmp(((const struct chosen *)left)->measure->key,
+                  ((const struct chosen *)right)->measure->key);
+}
+
+/* Keeps everything but the small sites. */
+static size_t drop_small_sites(struct chosen *rows, size_t count)
+{
+    size_t kept = 0, sites = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct measure *now = rows[i].measure, *last = kept ? rows[kept - 1].measure : NULL;
+
+        if (now->kind == RULE_SITE) {
+            bool is_same_pool = last && last->kind == RULE_SITE &&
+                                strcmp(last->device, now->device) == 0 &&
+                                strcmp(last->pool, now->pool) == 0;
+
+            sites = is_same_pool ? sites + 1 : 1;
+            if (sites > BASELINE_SITES)
+                continue;
+        }
+        rows[kept++] = rows[i];
+    }
+    return kept;
+}
+
+/* A name fits on the line it stands on. */
+static void write_name(const char *name, FILE *out)
+{
+    for (; *name; name++)
+        fputc((unsigned char)*name < ' ' ? ' ' : *name, out);
+}
+
+static void write_row(const struct chosen *row, FILE *out)
+{
+    fprintf(out, "%s = %" PRIu64 "  # n=%zu min=%" PRIu64 " max=%" PRIu64, row->measure->key,
+            row->spread.median, row->spread.count, row->spread.low, row->spread.high);
+    if (row->measure->kind == RULE_SITE) {
+        fputc(' ', out);
+        write_name(row->measure->where.function, out);
+    }
+    fputc('\n', out);
+}
+
+bool baseline_write(const struct measures *measures, FILE *out)
+{
+    size_t count = measures_count(measures);
+    struct chosen *rows = malloc((count + 1) * sizeof(*rows));
+
+    if (!rows) {
+        errno = ENOMEM;
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        rows[i].measure = measures_at(measures, i);
+        rows[i].spread = measure_spread(measures, rows[i].measure);
+    }
+    qsort(rows, count, sizeof(*rows), by_pool_and_size);
+    count = drop_small_sites(rows, count);
+    qsort(rows, count, sizeof(*rows), by_key);
+    fprintf(out,
+            "%s: bytes, shares in hundredths of a percent; written by memtide bless, "
+            "reviewed like code\n",
+            first_line);
+    for (size_t i = 0; i < count; i++)
+        write_row(&rows[i], out);
+    free(rows);
+    return fflush(out) == 0 && !ferror(out);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a job used when its team last agreed to it: a text file, one line a key, sorted, so that a
+ * review shows what changed.
+ *
+ *     # memtide baseline 1
+ *     npu:0/pta/peak_live = 29204328448  # n=3 min=29204328448 max=29205114880
+ *     npu:0/pta/site/1f2e3d4c5b6a7988 = 536870912  # n=3 min=... max=... forward (model.py)
+ *
+ * Values are bytes, or hundredths of a percent for shares: the median of n recordings. What is
+ * behind # is for people, but n, min and max, which tell the noise.
+ */
+#ifndef MEMTIDE_GATE_BASELINE_H
+#define MEMTIDE_GATE_BASELINE_H
+
+#include <stdio.h>
+
+#include "measures.h"
+
+enum { BASELINE_SITES = 50 }; /* of one pool: the largest at the peak */
+
+struct baseline_row {
+    const char *key;
+    uint64_t value;
+    struct spread spread; /* count 0: not told */
+    const char *name;     /* of a site, for people; may be "" */
+    unsigned line;
+};
+
+struct baseline_file {
+    struct arena arena;
+    struct table rows; /* by key, as strcmp has it */
+    const char *path;
+};
+
+/* MT_NOT_FOUND, MT_IO; MT_USAGE with file and line; MT_NO_MEMORY. */
+enum mt_result baseline_open(const char *path, struct baseline_file **out, struct mt_error *error);
+void baseline_close(struct baseline_file *baseline);
+/* NULL when it has no such key. */
+const struct baseline_row *baseline_find(const struct baseline_file *baseline, const char *key);
+
+/* False when it cannot be written or there is no memory; errno tells. */
+bool baseline_write(const struct measures *measures, FILE *out);
+
+#endif

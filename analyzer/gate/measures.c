@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers of recordings, by key.
+ */
+#include "measures.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "labels.h"
+#include "origins.h"
+#include "text_builder.h"
+
+static const struct {
+    const char *beginning, *vendor;
+} vendors[] = {
+    {"hal", "npu"},  {"acl", "npu"},   {"pta", "npu"},       {"mindspore", "npu"},
+    {"atb", "npu"},  {"ge", "npu"},    {"hccl", "npu"},      {"app", "npu"},
+    {"cuda", "gpu"}, {"torch", "gpu"}, {"opencl", "opencl"},
+};
+
+static const char *vendor_of(const char *pool)
+{
+    for (size_t i = 0; i < sizeof(vendors) / sizeof(vendors[0]); i++)
+        if (strncmp(pool, vendors[i].beginning, strlen(vendors[i].beginning)) == 0)
+            return vendors[i].vendor;
+    return NULL;
+}
+
+bool kind_is_share(enum rule_kind kind)
+{
+    return kind == RULE_FRAGMENTATION || kind == RULE_RANKS;
+}
+
+uint64_t share_of(uint64_t part, uint64_t whole)
+{
+    const unsigned unit = 100 * 100; /* hundredths of a percent */
+
+    return (uint64_t)(((__extension__(unsigned __int128) part) * unit + whole / 2) / whole);
+}
+
+void measures_init(struct measures *measures, size_t repeat_count)
+{
+    memset(measures, 0, sizeof(*measures));
+    arena_init(&measures->arena);
+    table_init(&measures->rows, &measures->arena, sizeof(struct measure));
+    measures->repeat_count = repeat_count;
+}
+
+void measures_release(struct measures *measures)
+{
+    hash_index_release(&measures->index);
+    arena_release(&measures->arena);
+}
+
+static const char *pool_name(const struct model *model, uint16_t pool)
+{
+    return model_text_at(model, model_pool_name_at(model, pool));
+}
+
+static const char *keep(struct measures *measures, struct text_builder *text)
+{
+    const char *copy =
+        text->has_failed ? NULL : arena_text(&measures->arena, text_get(text), text->size_bytes);
+
+    if (!copy)
+        measures->has_failed = true;
+    text_release(text);
+    return copy ? copy : "";
+}
+
+static const char *keep_text(struct measures *measures, const char *terminated)
+{
+    const char *copy = arena_text(&measures->arena, terminated, strlen(terminated));
+
+    if (!copy)
+        measures->has_failed = true;
+    return copy ? copy : "";
+}
+
+const char *device_name(struct arena *arena, const struct model *model, const struct ledger *ledger)
+{
+    const char *vendor = vendor_of(pool_name(model, ledger->pool)), *name;
+    struct text_builder text;
+
+    if (ledger->device < 0 && !vendor)
+        return "host";
+    text_init(&text);
+    text_add(&text, vendor ? vendor : "device");
+    if (ledger->device >= 0)
+        text_add_format(&text, ":%" PRId32, ledger->device);
+    name = arena_text(arena, text_get(&text), text.size_bytes);
+    text_release(&text);
+    return name ? name : "";
+}
+
+static struct measure *row_find(const struct measures *measures, const char *key, uint64_t hash)
+{
+    size_t probe = 0;
+    uint32_t found;
+
+    while (hash_index_next(&measures->index, hash, &probe, &found)) {
+        struct measure *row = table_at(&measures->rows, found);
+
+        if (strcmp(row->key, key) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+const struct measure *measures_find(const struct measures *measures, const char *key)
+{
+    return row_find(measures, key, hash_bytes(key, strlen(key)));
+}
+
+/* The row of a measure, with room for every repeat. */
+static struct measure *row_for(struct measures *measures, const struct measure *like)
+{
+    uint64_t hash = hash_bytes(like->key, strlen(like->key));
+    struct measure *row = row_find(measures, like->key, hash);
+
+    if (row)
+        return row;
+    row = table_add(&measures->rows);
+    if (row)
+        *row = *like;
+    if (row) {
+        row->values = arena_alloc(&measures->arena, measures->repeat_count * sizeof(*row->values));
+        row->is_known =
+            arena_alloc(&measures->arena, measures->repeat_count * sizeof(*row->is_known));
+        row->sum_ledger = UINT32_MAX;
+    }
+    if (!row || !row->values || !row->is_known ||
+        !hash_index_add(&measures->index, hash, (uint32_t)(measures->rows.count - 1))) {
+        measures->has_failed = true;
+        return NULL;
+    }
+    return row;
+}
+
+/* The largest value counts; within one ledger, values add up. */
+static void put(struct measures *measures, const struct measure *like, size_t repeat,
+                uint32_t ledger, uint64_t value)
+{
+    struct measure *row = row_for(measures, like);
+
+    if (!row)
+        return;
+    row->sum = row->sum_ledger == ledger ? row->sum + value : value;
+    row->sum_ledger = ledger;
+    if (!row->is_known[repeat] || row->sum > row->values[repeat])
+        row->values[repeat] = row->sum;
+    row->is_known[repeat] = true;
+}
+
+/* One ledger, while it is measured. */
+struct scope {
+    struct measures *measures;
+    const struct question *question;
+    size_t repeat;
+    uint16_t index;
+    const struct ledger *ledger;
+    const char *device, *pool;
+};
+
+/* key: what is behind "device/pool/" */
+static struct measure measure_of(const struct scope *scope, enum rule_kind kind, const char *key,
+                                 const char *name)
+{
+    struct text_builder text;
+
+    text_init(&text);
+    text_add_format(&text, "%s/%s/%s", scope->device, scope->pool, key);
+    return (struct measure){
+        .key = keep(scope->measures, &text),
+        .device = scope->device,
+        .pool = scope->pool,
+        .name = name,
+        .kind = kind,
+        .where = {"", "", "", 0},
+    };
+}
+
+static void put_number(const struct scope *scope, enum rule_kind kind, const char *key,
+                       uint64_t value)
+{
+    struct measure measure = measure_of(scope, kind, key, "");
+
+    put(scope->measures, &measure, scope->repeat, scope->index, value);
+}
+
+static void put_ledger(const struct scope *scope)
+{
+    const struct ledger *ledger = scope->ledger;
+
+    put_number(scope, RULE_PEAK_LIVE, "peak_live", ledger->peak_bytes);
+    if (!ledger->has_reserved || !ledger->reserved_peak_bytes)
+        return;
+    put_number(scope, RULE_PEAK_RESERVED, "peak_reserved", ledger->reserved_peak_bytes);
+    if (ledger->reserved_peak_bytes >= ledger->peak_bytes)
+        put_number(scope, RULE_FRAGMENTATION, "frag",
+                   share_of(ledger->reserved_peak_bytes - ledger->peak_bytes,
+                            ledger->reserved_peak_bytes));
+}
+
+/* The first frame that is the program's own, else the innermost. */
+static struct place_in_code place_of(struct measures *measures, const struct question *question,
+                                     uint32_t site, const char *label)
+{
+    size_t count, chosen = 0;
+    const struct symbol_frame *frames = symbols_frames(question->symbols, site, &count);
+
+    while (chosen + 1 < count && frames[chosen].is_plumbing)
+        chosen++;
+    if (!count)
+        return (struct place_in_code){label, label, "", 0};
+    if (frames[chosen].is_plumbing)
+        chosen = 0;
+    return (struct place_in_code){
+        .label = label,
+        .function = keep_text(measures, frames[chosen].function),
+        .file = keep_text(measures, frames[chosen].file),
+        .line = frames[chosen].line,
+    };
+}
+
+/* A site by the id of its stack; what has none, by the name of its operator or owner. */
+static uint64_t origin_id(const struct question *question, const struct who *who)
+{
+    uint32_t text = who->operator_text ? who->operator_text : who->owner_text;
+    const char *name = model_text_at(question->model, text);
+
+    if (who->site)
+        return symbols_site_id(question->symbols, who->site);
+    return hash_pair(hash_bytes(name, strlen(name)), who->operator_text ? 1 : 2);
+}
+
+static void put_origin(const struct scope *scope, const struct origin *origin,
+                       struct report *labels)
+{
+    struct step_sample held = origin_at_peak(scope->question->tally, origin);
+    const char *label;
+    struct text_builder key;
+    struct measure measure;
+
+    if (!held.bytes)
+        return;
+    label = keep_text(scope->measures, label_who(scope->question, labels, origin->who));
+    text_init(&key);
+    text_add_format(&key, "site/%016" PRIx64, origin_id(scope->question, &origin->who));
+    measure = measure_of(scope, RULE_SITE, text_get(&key), label);
+    text_release(&key);
+    measure.where = place_of(scope->measures, scope->question, origin->who.site, label);
+    put(scope->measures, &measure, scope->repeat, scope->index, held.bytes);
+}
+
+static void put_owners(const struct scope *scope)
+{
+    const struct tally *tally = scope->question->tally;
+
+    for (size_t i = 1; i < tally_group_count(tally); i++) {
+        const struct group_detail *detail = tally_detail_at(tally, i);
+        uint64_t bytes;
+        const char *name;
+        struct text_builder key;
+        struct measure measure;
+
+        if (tally_group_at(tally, i)->ledger != scope->index || !detail->owner_text)
+            continue;
+        bytes = group_at_peak(tally, i).bytes;
+        if (!bytes)
+            continue;
+        name = model_text_at(scope->question->model, detail->owner_text);
+        text_init(&key);
+        text_add_format(&key, "owner/%s", name);
+        measure = measure_of(scope, RULE_OWNER, text_get(&key), keep_text(scope->measures, name));
+        text_release(&key);
+        put(scope->measures, &measure, scope->repeat, scope->index, bytes);
+    }
+}
+
+static void add_ledgers(struct measures *measures, const struct question *question, size_t repeat,
+                        struct report *labels)
+{
+    struct origins origins;
+
+    if (!origins_init(&origins, question->tally, false)) {
+        measures->has_failed = true;
+        return;
+    }
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(question->tally, i);
+        const char *pool = pool_name(question->model, ledger->pool);
+        struct scope scope = {measures, question, repeat, (uint16_t)i, ledger, NULL, NULL};
+
+        if (ledger->kind != LEDGER_MEMORY && ledger->kind != LEDGER_HOST)
+            continue;
+        scope.device = device_name(&measures->arena, question->model, ledger);
+        scope.pool = keep_text(measures, pool);
+        put_ledger(&scope);
+        for (size_t j = 0; j < origins.count; j++)
+            if (origins.rows[j].ledger == i)
+                put_origin(&scope, &origins.rows[j], labels);
+        put_owners(&scope);
+    }
+    origins_release(&origins);
+}
+
+/* --- ranks ------------------------------------------------------------------------------------ */
+
+static int number_compare(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static uint64_t median_of(uint64_t *numbers, size_t count)
+{
+    qsort(numbers, count, sizeof(*numbers), number_compare);
+    if (count % 2)
+        return numbers[count / 2];
+    return numbers[count / 2 - 1] + (numbers[count / 2] - numbers[count / 2 - 1]) / 2;
+}
+
+/* The peaks of one pool, one for each rank. */
+static size_t peaks_of_ranks(const struct question *question, uint16_t pool, uint64_t *peaks)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(question->tally, i);
+
+        if (ledger->pool == pool && ledger->kind == LEDGER_MEMORY && ledger->device >= 0 &&
+            model_process_at((struct model *)question->model, ledger->process)->rank >= 0)
+            peaks[count++] = ledger->peak_bytes;
+    }
+    return count;
+}
+
+static void add_ranks(struct measures *measures, const struct question *question, size_t repeat)
+{
+    uint64_t *peaks = malloc((tally_ledger_count(question->tally) + 1) * sizeof(*peaks));
+
+    if (!peaks) {
+        measures->has_failed = true;
+        return;
+    }
+    for (size_t pool = 0; pool < model_pool_count(question->model); pool++) {
+        size_t count = peaks_of_ranks(question, (uint16_t)pool, peaks);
+        uint64_t median = count > 1 ? median_of(peaks, count) : 0;
+        struct text_builder key;
+        struct measure measure = {
+            .device = "*", .name = "", .kind = RULE_RANKS, .where = {"", "", "", 0}};
+
+        if (!median)
+            continue;
+        measure.pool = keep_text(measures, pool_name(question->model, (uint16_t)pool));
+        text_init(&key);
+        text_add_format(&key, "ranks/%s/imbalance", measure.pool);
+        measure.key = keep(measures, &key);
+        put(measures, &measure, repeat, UINT32_MAX - 1,
+            share_of(peaks[count - 1] - median, median));
+    }
+    free(peaks);
+}
+
+/* --- the device as a whole ---------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *counter, *vendor;
+} used_counters[] = {{"npu used", "npu"}, {"gpu used", "gpu"}};
+
+/* Pools are layers, so the largest holds what the others hand out; processes add up. */
+static uint64_t recorded_peak(const struct question *question, const char *device,
+                              struct arena *arena)
+{
+    uint64_t sum = 0;
+
+    for (size_t process = 0; process < model_process_count(question->model); process++) {
+        uint64_t most = 0;
+
+        for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+            const struct ledger *ledger = tally_ledger_at(question->tally, i);
+            uint64_t held = ledger->has_reserved && ledger->reserved_peak_bytes > ledger->peak_bytes
+                                ? ledger->reserved_peak_bytes
+                                : ledger->peak_bytes;
+
+            if (ledger->process == process && ledger->kind == LEDGER_MEMORY && held > most &&
+                strcmp(device_name(arena, question->model, ledger), device) == 0)
+                most = held;
+        }
+        sum += most;
+    }
+    return sum;
+}
+
+static void add_unattributed(struct measures *measures, const struct question *question,
+                             size_t repeat)
+{
+    for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
+        const struct sample_row *row = tally_sample_at(question->tally, i);
+        const char *counter = model_text_at(question->model, row->counter);
+        int32_t device = model_place_at(question->model, row->place).device;
+
+        for (size_t j = 0; j < sizeof(used_counters) / sizeof(used_counters[0]); j++) {
+            struct text_builder key;
+            struct measure measure = {
+                .pool = "*", .name = "", .kind = RULE_UNATTRIBUTED, .where = {"", "", "", 0}};
+            uint64_t recorded;
+
+            if (strcmp(counter, used_counters[j].counter) != 0)
+                continue;
+            text_init(&key);
+            text_add_format(&key, "%s:%" PRId32, used_counters[j].vendor, device);
+            measure.device = keep(measures, &key);
+            text_init(&key);
+            text_add_format(&key, "%s/unattributed", measure.device);
+            measure.key = keep(measures, &key);
+            recorded = recorded_peak(question, measure.device, &measures->arena);
+            put(measures, &measure, repeat, UINT32_MAX - 1 - (uint32_t)row->process,
+                row->high_bytes > recorded ? row->high_bytes - recorded : 0);
+        }
+    }
+}
+
+void measures_add(struct measures *measures, const struct question *question, size_t repeat)
+{
+    struct report *labels;
+
+    for (size_t i = 0; i < measures->rows.count; i++)
+        ((struct measure *)table_at(&measures->rows, i))->sum_ledger = UINT32_MAX;
+    if (report_create("gate", &labels, NULL) != MT_OK) {
+        measures->has_failed = true;
+        return;
+    }
+    add_ledgers(measures, question, repeat, labels);
+    add_ranks(measures, question, repeat);
+    add_unattributed(measures, question, repeat);
+    report_destroy(labels);
+}
+
+size_t measures_count(const struct measures *measures)
+{
+    return measures->rows.count;
+}
+
+const struct measure *measures_at(const struct measures *measures, size_t index)
+{
+    return table_at(&measures->rows, index);
+}
+
+struct spread measure_spread(const struct measures *measures, const struct measure *measure)
+{
+    struct spread spread = {.low = UINT64_MAX};
+    uint64_t *known = malloc(measures->repeat_count * sizeof(*known));
+
+    for (size_t i = 0; i < measures->repeat_count; i++) {
+        if (!measure->is_known[i])
+            continue;
+        if (known)
+            known[spread.count] = measure->values[i];
+        spread.count++;
+        if (measure->values[i] < spread.low)
+            spread.low = measure->values[i];
+        if (measure->values[i] > spread.high)
+            spread.high = measure->values[i];
+    }
+    spread.median = known ? median_of(known, spread.count) : spread.high;
+    free(known);
+    return spread;
+}
+
+int64_t spread_share(struct spread spread)
+{
+    if (spread.count < 2 || !spread.median)
+        return 0;
+    return (int64_t)share_of(spread.high - spread.low, spread.median);
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The numbers of a recording that a policy can limit, each under a key that is the same for every
+ * recording of the same job: no process ids, no addresses, no line numbers.
+ *
+ *     npu:0/pta/peak_live              bytes at the highest point
+ *     npu:0/pta/peak_reserved          bytes that the pool held from below, at most
+ *     npu:0/pta/frag                   reserved but not used, of what was reserved
+ *     npu:0/pta/site/1f2e3d4c5b6a7988  bytes of one site at the peak
+ *     npu:0/pta/owner/CANN@HCCL        bytes of one owner at the peak
+ *     npu:0/pta/phase/backward         highest point while the phase was open
+ *     npu:0/unattributed               used on the device, but in no pool that was recorded
+ *     ranks/pta/imbalance              highest peak of a rank, over the median
+ *
+ * Where several processes have the same key, it is the largest of them. Several recordings of the
+ * same job are repeats: a measure keeps the value of each.
+ */
+#ifndef MEMTIDE_GATE_MEASURES_H
+#define MEMTIDE_GATE_MEASURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis.h"
+#include "arena.h"
+#include "hash_index.h"
+#include "policy.h"
+#include "table.h"
+
+/* Where in the program; texts are "" where nothing is known. */
+struct place_in_code {
+    const char *label;    /* as in reports */
+    const char *function; /* of the first frame that is the program's own */
+    const char *file;
+    uint32_t line;
+};
+
+struct measure {
+    const char *key;
+    const char *device, *pool; /* "npu:0", "pta" */
+    const char *name;          /* of a site its label, of an owner or a phase its name; else "" */
+    enum rule_kind kind;
+    struct place_in_code where; /* of a site */
+    uint64_t *values;           /* by repeat */
+    bool *is_known;
+    /* While measuring. */
+    uint64_t sum;
+    uint32_t sum_ledger;
+};
+
+struct measures {
+    struct arena arena;
+    struct table rows; /* struct measure */
+    struct hash_index index;
+    size_t repeat_count;
+    bool has_failed; /* no memory */
+};
+
+/* repeat_count recordings will be measured, one after the other. */
+void measures_init(struct measures *measures, size_t repeat_count);
+void measures_release(struct measures *measures);
+void measures_add(struct measures *measures, const struct question *question, size_t repeat);
+
+size_t measures_count(const struct measures *measures);
+const struct measure *measures_at(const struct measures *measures, size_t index);
+const struct measure *measures_find(const struct measures *measures, const char *key);
+
+/* Over the repeats that know it; there is always one. */
+struct spread {
+    uint64_t low, median, high;
+    size_t count;
+};
+
+struct spread measure_spread(const struct measures *measures, const struct measure *measure);
+/* Twice of this is the tightest relative limit that is not noise: hundredths of a percent. */
+int64_t spread_share(struct spread spread);
+
+/* "npu:0", "gpu:1", "opencl:0", "host": who the memory of a ledger belongs to. In the arena. */
+const char *device_name(struct arena *arena, const struct model *model,
+                        const struct ledger *ledger);
+bool kind_is_share(enum rule_kind kind);
+/* In hundredths of a percent, rounded. whole > 0. */
+uint64_t share_of(uint64_t part, uint64_t whole);
+
+#endif

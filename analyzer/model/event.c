@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Kinds of events, by name.
+ */
+#include "event.h"
+
+const char *event_kind_name(uint8_t kind)
+{
+    static const char *const names[EVENT_KIND_COUNT] = {
+        [EVENT_ALLOC] = "alloc",
+        [EVENT_FREE] = "free",
+        [EVENT_ALLOC_FAILED] = "failed alloc",
+        [EVENT_RESERVED] = "reserved size of a pool",
+        [EVENT_OPERATOR_BEGIN] = "operator begin",
+        [EVENT_OPERATOR_END] = "operator end",
+        [EVENT_RANGE_BEGIN] = "range begin",
+        [EVENT_RANGE_END] = "range end",
+        [EVENT_MARK] = "mark",
+        [EVENT_STEP_BEGIN] = "step begin",
+        [EVENT_STEP_END] = "step end",
+        [EVENT_TAG_BEGIN] = "tag begin",
+        [EVENT_TAG_END] = "tag end",
+        [EVENT_LAUNCH] = "kernel launch",
+        [EVENT_ACCESS] = "access",
+        [EVENT_SAMPLE] = "sample",
+        [EVENT_DEVICE] = "device",
+    };
+
+    return names[kind];
+}

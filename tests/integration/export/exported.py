@@ -1,0 +1,60 @@
+"""What the tests of exports have in common: recordings to export, and the report to compare with.
+
+Run a test as NAME_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA ('' without it).
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MEMTIDE, MAKE_TRACES, REFERENCE_DATA = sys.argv[1:4]
+
+# Recordings that cli_make_traces makes, and some of other tools.
+MADE = ["leak", "short", "window", "two"]
+REFERENCE = ["ascend/st-level2/rank_0_ascend_pt",
+             "ascend/text-202501/level0",
+             "ascend/db-202501/level0/rank0_ascend_pt",
+             "ascend/memsnapshot/snapshot_expandable.pkl",
+             "memscope/generated/scenario/leaks_decompose_inefficient.db"]
+
+
+def memtide(*arguments, **others):
+    return subprocess.run([MEMTIDE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=300, **others)
+
+
+class Exported(unittest.TestCase):
+    """Has a folder of its own with the made recordings."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.kept = tempfile.TemporaryDirectory()
+        cls.folder = cls.kept.name
+        subprocess.run([os.path.abspath(MAKE_TRACES)], cwd=cls.folder, check=True)
+        cls.inputs = [os.path.join(cls.folder, name) for name in MADE]
+        if REFERENCE_DATA:
+            cls.inputs += [os.path.join(REFERENCE_DATA, name) for name in REFERENCE]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.kept.cleanup()
+
+    def out(self, name):
+        return os.path.join(self.folder, "%s.%s" % (self._testMethodName, name))
+
+    def export(self, to, source, out):
+        ran = memtide("export", "--to", to, source, "-o", out)
+        self.assertEqual((ran.returncode, ran.stderr), (0, b""), source)
+        return out
+
+    def report(self, source, question="report"):
+        ran = memtide(question, "--format", "json", source)
+        self.assertEqual(ran.stderr, b"")
+        return json.loads(ran.stdout)
+
+
+def main():
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])

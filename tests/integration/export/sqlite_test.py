@@ -1,0 +1,150 @@
+"""Every figure of a report is one query on the exported database: those of docs/sqlite-schema.md.
+
+Run as sqlite_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA DOCS-FOLDER
+"""
+
+import os
+import re
+import sqlite3
+import sys
+
+import exported
+
+DOCS = sys.argv.pop(4)
+
+
+def queries():
+    with open(os.path.join(DOCS, "sqlite-schema.md"), encoding="utf-8") as page:
+        return dict(re.findall(r"```sql\n-- ([^\n]*)\n(.*?)```", page.read(), re.S))
+
+
+def rows_of(table, columns):
+    return sorted((tuple(row[column] for column in columns) for row in table), key=repr)
+
+
+class Sqlite(exported.Exported):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.queries = queries()
+        cls.databases = {}
+
+    def database(self, source):
+        if source not in self.databases:
+            out = os.path.join(self.folder, "%d.db" % len(self.databases))
+            self.export("sqlite", source, out)
+            self.databases[source] = sqlite3.connect(out)
+            self.databases[source].row_factory = sqlite3.Row
+        return self.databases[source]
+
+    def ask(self, source, query, **values):
+        return [dict(row) for row in self.database(source).execute(self.queries[query], values)]
+
+    def each(self, query, table=None, question="report"):
+        """Compares the query with the table of that name, for every input that has it."""
+        compared = 0
+        for source in self.inputs:
+            with self.subTest(source=source, query=query):
+                report = self.report(source, question)["tables"]
+                rows = [row for name in report for row in report[name]
+                        if name == (table or query) or
+                        (query == "held at the peak" and name.startswith(query))]
+                if not rows:
+                    continue
+                answers = self.ask(source, query)
+                columns = [column for column in answers[0] if column in rows[0]]
+                shown = {row["ledger"] for row in rows}  # a report leaves small ledgers out
+                answers = [row for row in answers if row["ledger"] in shown]
+                self.assertEqual(rows_of(answers, columns), rows_of(rows, columns))
+                compared += 1
+        self.assertGreater(compared, 0, query)
+
+    def test_totals(self):
+        self.each("totals")
+
+    def test_peaks(self):
+        self.each("peaks")
+
+    def test_held_at_the_peak(self):
+        self.each("held at the peak")
+
+    def test_window(self):
+        self.each("window")
+
+    def test_unreleased(self):
+        self.each("unreleased")
+
+    def test_operators(self):
+        self.each("operators")
+
+    def test_samples(self):
+        if not exported.REFERENCE_DATA:
+            self.skipTest("no reference data")
+        for source in self.inputs:
+            columns = ["counter", "device", "first_bytes", "last_bytes", "lowest_bytes",
+                       "highest_bytes", "sample_count"]
+            rows = self.report(source)["tables"].get("samples", [])
+            self.assertEqual(rows_of(self.ask(source, "samples"), columns), rows_of(rows, columns))
+
+    def test_steps_whose_ledgers_change(self):
+        """The report leaves out ledgers that are the same at each step end."""
+        source = os.path.join(self.folder, "leak")
+        rows = self.report(source, "steps")["tables"]["steps"]
+        answers = [row for row in self.ask(source, "steps")
+                   if row["ledger"] in {row["ledger"] for row in rows}]
+        columns = [column for column in answers[0] if column in rows[0]]
+        self.assertEqual(len(columns), 9)
+        self.assertEqual(rows_of(answers, columns), rows_of(rows, columns))
+
+    def test_growth_of_leaks(self):
+        source = os.path.join(self.folder, "leak")
+        report = self.report(source, "leaks")
+        answers = self.ask(source, "growth", warm_up=report["facts"]["warm_up_step_count"])
+        by_site = {(row["ledger"], row["site"]): row for row in answers}
+        self.assertGreater(len(report["findings"]), 0)
+        for row in report["tables"]["leaks"]:
+            answer = by_site[row["ledger"], row["site"]]
+            self.assertEqual(answer["alive_bytes"], row["alive_bytes"])
+            self.assertEqual(answer["alive_count"], row["alive_count"])
+            if row["verdict"] == "leak":
+                self.assertEqual(answer["growth_bytes_per_step"], row["growth_bytes_per_step"])
+        worst = report["findings"][0]
+        self.assertEqual(answers[0]["growth_bytes_per_step"], worst["growth_bytes_per_step"])
+
+    def test_alive_at_a_time_is_the_curve_at_that_time(self):
+        for source in self.inputs:
+            database = self.database(source)
+            alive = sum(row["alive_bytes"] for row in self.ask(source, "alive at a time"))
+            curve = database.execute(
+                "SELECT SUM(live_bytes) FROM (SELECT live_bytes, ROW_NUMBER() OVER (PARTITION BY "
+                "ledger ORDER BY event DESC, place DESC) AS newest FROM curve WHERE time_ns <= "
+                "100000000) WHERE newest = 1").fetchone()[0]
+            self.assertEqual(alive, curve or 0, source)
+
+    def test_every_page_query_runs_and_every_site_has_a_stack(self):
+        for source in self.inputs:
+            for query in self.queries:
+                self.ask(source, query, **({"warm_up": 0} if query == "growth" else {}))
+            lost = self.database(source).execute(
+                "SELECT COUNT(*) FROM sites WHERE site NOT IN (SELECT site FROM site_frames)")
+            self.assertEqual(lost.fetchone()[0], 0, source)
+
+    def test_is_indexed_and_whole(self):
+        database = self.database(self.inputs[0])
+        self.assertEqual(database.execute("PRAGMA integrity_check").fetchone()[0], "ok")
+        self.assertEqual(database.execute("PRAGMA foreign_key_check").fetchall(), [])
+        plan = database.execute("EXPLAIN QUERY PLAN SELECT * FROM blocks WHERE site = 1").fetchone()
+        self.assertIn("blocks_by_site", plan["detail"])
+
+    def test_events_are_as_many_as_the_report_counts(self):
+        for source in self.inputs:
+            rows = self.report(source, "info")["tables"]["events"]
+            kinds = dict(self.database(source).execute("SELECT * FROM event_kinds WHERE count > 0"))
+            self.assertEqual(kinds, {row["event"]: row["event_count"] for row in rows})
+            others = dict(self.database(source).execute(
+                "SELECT kind, COUNT(*) FROM events GROUP BY kind"))
+            self.assertEqual(others, {kind: kinds[kind] for kind in others})
+
+
+if __name__ == "__main__":
+    exported.main()
