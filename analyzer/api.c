@@ -31,6 +31,9 @@ struct mt_trace {
     struct event_source events;
     struct input *input; /* of paths[next_path - 1] */
     size_t next_path;
+    /* The first that was passed over. */
+    enum mt_result damage_result;
+    struct mt_error damage;
 };
 
 struct mt_answer {
@@ -48,6 +51,22 @@ static enum mt_result events_rewind(void *context, struct mt_error *error)
     return MT_OK;
 }
 
+/* Behind the damage in an input comes the next input, if what is there is wanted. */
+static enum mt_result pass_over(struct mt_trace *trace, enum mt_result result,
+                                struct mt_error *error)
+{
+    if (!model_wants_partial(trace->model) || (result != MT_CORRUPT && result != MT_IO))
+        return result;
+    if (trace->damage_result == MT_OK) {
+        trace->damage_result = result;
+        trace->damage = *error;
+    }
+    model_note_damage(trace->model, error);
+    input_close(trace->input);
+    trace->input = NULL;
+    return MT_OK;
+}
+
 /* The events of all inputs, one after the other. */
 static enum mt_result events_next(void *context, struct event *batch, size_t capacity,
                                   size_t *count, struct mt_error *error)
@@ -62,12 +81,17 @@ static enum mt_result events_next(void *context, struct event *batch, size_t cap
                 return MT_OK;
             result =
                 input_open(trace->paths[trace->next_path++], trace->model, &trace->input, error);
-            if (result != MT_OK)
-                return result;
+            if (result != MT_OK) {
+                result = pass_over(trace, result, error);
+                continue;
+            }
             trace->source_kind = input_kind_of(trace->input)->name;
         }
         result = input_next(trace->input, batch, capacity, count, error);
-        if (result == MT_OK && !*count) {
+        if (result != MT_OK) {
+            result = pass_over(trace, result, error);
+            *count = 0;
+        } else if (!*count) {
             input_close(trace->input);
             trace->input = NULL;
         }
@@ -114,8 +138,36 @@ static enum mt_result keep_paths(struct mt_trace *trace, const char *const *path
     return MT_OK;
 }
 
+static enum mt_result open_all(struct mt_trace *trace, const struct mt_open_options *options,
+                               struct mt_error *error)
+{
+    enum mt_result result = model_create(&trace->model, error);
+
+    if (result == MT_OK && options && options->size_bytes >= sizeof(*options) &&
+        options->is_partial)
+        model_want_partial(trace->model);
+    if (result == MT_OK)
+        result = tally_create(trace->model, &trace->tally, error);
+    if (result == MT_OK)
+        result = symbols_create(trace->model, &trace->symbols, error);
+    if (result == MT_OK)
+        result = read_all(trace, error);
+    if (result == MT_OK)
+        result = model_status(trace->model, error);
+    if (result == MT_OK && !tally_counts_of(trace->tally)->events && trace->damage_result != MT_OK)
+        result = mt_error_set(error, trace->damage_result, "%s", trace->damage.message);
+    return result;
+}
+
 enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
                              struct mt_error *error)
+{
+    return mt_trace_open_with(paths, count, NULL, out, error);
+}
+
+enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
+                                  const struct mt_open_options *options, struct mt_trace **out,
+                                  struct mt_error *error)
 {
     struct mt_trace *trace = calloc(1, sizeof(*trace));
     enum mt_result result;
@@ -126,15 +178,7 @@ enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_t
     trace->events = (struct event_source){trace, events_rewind_again, events_next};
     result = keep_paths(trace, paths, count, error);
     if (result == MT_OK)
-        result = model_create(&trace->model, error);
-    if (result == MT_OK)
-        result = tally_create(trace->model, &trace->tally, error);
-    if (result == MT_OK)
-        result = symbols_create(trace->model, &trace->symbols, error);
-    if (result == MT_OK)
-        result = read_all(trace, error);
-    if (result == MT_OK)
-        result = model_status(trace->model, error);
+        result = open_all(trace, options, error);
     if (result != MT_OK) {
         mt_trace_close(trace);
         return result;

@@ -129,6 +129,15 @@ static int ask_and_write(struct mt_trace *trace, const char *question, const cha
     return is_judged ? (int)exit_code_of_outcome(outcome) : EXIT_FINE;
 }
 
+enum mt_result open_inputs(const struct options *options, const char *const *paths, size_t count,
+                           struct mt_trace **trace, struct mt_error *error)
+{
+    struct mt_open_options how = {.size_bytes = sizeof(how),
+                                  .is_partial = options->values[OPTION_PARTIAL] != NULL};
+
+    return mt_trace_open_with(paths, count, &how, trace, error);
+}
+
 int answer(const char *question, const struct options *options, bool is_judged)
 {
     const char *format;
@@ -143,8 +152,8 @@ int answer(const char *question, const struct options *options, bool is_judged)
                         question);
     result = answer_options_read(options, &format, &ask, &error);
     if (result == MT_OK)
-        result = mt_trace_open((const char *const *)options->operands, options->operand_count,
-                               &trace, &error);
+        result = open_inputs(options, (const char *const *)options->operands,
+                             options->operand_count, &trace, &error);
     if (result != MT_OK)
         return complain(exit_code_of_result(result), "%s", error.message);
     code = ask_and_write(trace, question, format, options, &ask, is_judged);

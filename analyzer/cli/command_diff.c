@@ -21,6 +21,7 @@ static const struct option_spec options[] = {
 };
 
 struct comparison {
+    const struct options *options;
     struct mt_diff_side sides[sides_most];
     size_t side_count;
     char step_names[sides_most][32];
@@ -41,8 +42,8 @@ static enum mt_result add_side(struct comparison *comparison, struct mt_diff_sid
 static enum mt_result open_trace(struct comparison *comparison, const char *path,
                                  struct mt_error *error)
 {
-    enum mt_result result =
-        mt_trace_open(&path, 1, &comparison->traces[comparison->trace_count], error);
+    enum mt_result result = open_inputs(comparison->options, &path, 1,
+                                        &comparison->traces[comparison->trace_count], error);
 
     if (result == MT_OK)
         comparison->trace_count++;
@@ -201,6 +202,7 @@ static int run(const struct command *command, const struct options *given)
     comparison = calloc(1, sizeof(*comparison));
     if (!comparison)
         return complain(EXIT_INPUT, "no memory to compare");
+    comparison->options = given;
     code = compare(comparison, given);
     for (size_t i = 0; i < comparison->trace_count; i++)
         mt_trace_close(comparison->traces[i]);

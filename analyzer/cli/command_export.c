@@ -11,6 +11,7 @@
 static const struct option_spec options[] = {
     {OPTION_TO, 't', "to", "FORMAT", "for which program; --to=help lists them"},
     {OPTION_OUTPUT, 'o', "output", "OUT", "where to (standard output, for formats of text)"},
+    {OPTION_PARTIAL, 0, "partial", NULL, "of damaged inputs, what can be read"},
     {0, 0, NULL, NULL, NULL},
 };
 
@@ -77,8 +78,8 @@ static int run(const struct command *command, const struct options *given)
     signal(SIGXFSZ, SIG_IGN); /* a file that is too large is an error of writing */
     if (!given->operand_count)
         return complain(EXIT_USAGE, "export needs a recording to read; see memtide export --help");
-    result =
-        mt_trace_open((const char *const *)given->operands, given->operand_count, &trace, &error);
+    result = open_inputs(given, (const char *const *)given->operands, given->operand_count, &trace,
+                         &error);
     if (result != MT_OK)
         return complain(exit_code_of_result(result), "%s", error.message);
     code = write_export(trace, to, given->values[OPTION_OUTPUT]);

@@ -38,12 +38,18 @@ enum mt_result answer_options_read(const struct options *options, const char **f
 /* Writes to where the options say; an exit code. */
 int answer_write(const struct mt_answer *given, const char *format, const struct options *options);
 
+/* Opens recordings as the options say: with --partial, also what is left of damaged ones. */
+struct mt_trace;
+enum mt_result open_inputs(const struct options *options, const char *const *paths, size_t count,
+                           struct mt_trace **trace, struct mt_error *error);
+
 /* Rows of the table of options that every question has. */
 // clang-format off
 #define ANSWER_OPTIONS                                                                             \
     {OPTION_FORMAT, 'f', "format", "text|json", "how the answer is written (text)"},               \
     {OPTION_OUTPUT, 'o', "output", "FILE", "where to (standard output)"},                          \
-    {OPTION_TOP, 'n', "top", "N", "rows of a list; 0 for all"}
+    {OPTION_TOP, 'n', "top", "N", "rows of a list; 0 for all"},                                    \
+    {OPTION_PARTIAL, 0, "partial", NULL, "of damaged inputs, what can be read"}
 // clang-format on
 
 #endif

@@ -19,6 +19,7 @@ enum option_id {
     OPTION_OUTPUT,
     OPTION_TOP,
     OPTION_WARM_UP,
+    OPTION_PARTIAL,
     OPTION_MARGIN,
     OPTION_NAME,
     OPTION_MIN_SIZE,

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "database.h"
 #include "input_kinds.h"
 
 /* The first that recognises a path reads it. */
@@ -53,6 +54,12 @@ static enum mt_result refuse(const char *path, bool is_folder, struct mt_error *
         return mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
     if (is_folder && is_empty_folder(path))
         return mt_error_set(error, MT_NO_DATA, "%s: the folder is empty", path);
+    if (database_recognises(path)) {
+        enum mt_result result = database_check(path, error);
+
+        if (result != MT_OK)
+            return result;
+    }
     return mt_error_set(error, MT_UNSUPPORTED, "%s: no kind of recording that memtide knows", path);
 }
 

@@ -40,6 +40,7 @@ struct model {
         thread_index, note_index;
     const char *failure; /* what there was no room for; NULL while all is well */
     bool is_incomplete;
+    bool wants_partial;
     bool is_reread;
     size_t reread_processes; /* so far */
 };
@@ -409,6 +410,22 @@ void model_rewind(struct model *model)
 void model_set_incomplete(struct model *model)
 {
     model->is_incomplete = true;
+}
+
+void model_want_partial(struct model *model)
+{
+    model->wants_partial = true;
+}
+
+bool model_wants_partial(const struct model *model)
+{
+    return model->wants_partial;
+}
+
+void model_note_damage(struct model *model, const struct mt_error *damage)
+{
+    model_note(model, 0, "%s; only what was read before it is here", damage->message);
+    model_set_incomplete(model);
 }
 
 bool model_is_incomplete(const struct model *model)

@@ -123,6 +123,12 @@ void model_rewind(struct model *model);
 void model_set_incomplete(struct model *model);
 bool model_is_incomplete(const struct model *model);
 
+/* Damage is no reason to give up: what can be read is wanted, and a note where it ends. */
+void model_want_partial(struct model *model);
+bool model_wants_partial(const struct model *model);
+/* With model_want_partial(): notes the damage, and that this recording is incomplete. */
+void model_note_damage(struct model *model, const struct mt_error *damage);
+
 enum mt_result model_status(const struct model *model, struct mt_error *error);
 
 size_t model_text_count(const struct model *model);

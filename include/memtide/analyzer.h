@@ -65,6 +65,16 @@ enum mt_outcome {
  */
 enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
                              struct mt_error *error);
+/* Entries are only ever added at the end; size_bytes = sizeof(struct mt_open_options). */
+struct mt_open_options {
+    size_t size_bytes;
+    /* Of an input that is damaged, what can be read is taken; the answer says where it ends, and
+     * mt_trace_is_complete() is false. */
+    bool is_partial;
+};
+enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
+                                  const struct mt_open_options *options, struct mt_trace **out,
+                                  struct mt_error *error);
 void mt_trace_close(struct mt_trace *trace);
 
 /* False: events were lost while recording, or something recorded cannot be read any more. */

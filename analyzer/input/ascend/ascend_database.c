@@ -350,6 +350,10 @@ static enum mt_result table_next(void *state, struct ascend_row *row, bool *has_
         enum mt_result result = database_next(stream->query, has_row, error);
         int64_t time_ns;
 
+        if (result == MT_CORRUPT && model_wants_partial(stream->rank->model)) {
+            model_note_damage(stream->rank->model, error);
+            return MT_OK;
+        }
         if (result != MT_OK || !*has_row)
             return result;
         time_ns = database_integer(stream->query, 0);
@@ -524,8 +528,7 @@ enum mt_result ascend_database_look(const char *path, struct model *model,
     *rank = -1;
     if (result != MT_OK)
         return result;
-    if (database_has_log(database))
-        model_note(model, 1, "databases with changes in a write-ahead log, which is not read");
+    database_note_log(database, model);
     result =
         each_row(database, "SELECT rankId FROM RANK_DEVICE_MAP LIMIT 1", visit_rank, rank, error);
     if (result == MT_OK)

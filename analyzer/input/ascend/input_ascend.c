@@ -148,9 +148,11 @@ static enum mt_result check_ranks(struct ascend_run *run, const char *path, stru
         return mt_error_set(error, bad->first_bad_result, "%s", bad->first_bad.message);
     if (!has_rows)
         return mt_error_set(error, MT_NO_DATA, "%s: no usable rows of memory", path);
-    if (bad)
+    if (bad) {
         model_note(run->model, bad_count, "files that could not be read; the first: %s",
                    bad->first_bad.message);
+        model_set_incomplete(run->model);
+    }
     return MT_OK;
 }
 

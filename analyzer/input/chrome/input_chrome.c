@@ -227,6 +227,11 @@ static enum mt_result read_events(struct chrome *chrome, struct mt_error *error)
         return result;
     result = chrome_events_read(&chrome->events, &stream, error);
     byte_stream_close(&stream);
+    if (result == MT_CORRUPT && chrome->events.memory_count &&
+        model_wants_partial(chrome->events.model)) {
+        model_note_damage(chrome->events.model, error);
+        result = MT_OK;
+    }
     if (result != MT_OK)
         return result;
     if (!chrome->events.memory_count)

@@ -177,11 +177,14 @@ void csv_table_report(const struct csv_table *table, struct model *model)
         [CSV_SKIP_RELEASED_BEFORE] = "released before it was allocated",
     };
 
-    for (int i = 0; i < CSV_SKIP_COUNT; i++)
+    for (int i = 0; i < CSV_SKIP_COUNT; i++) {
         if (table->skips.counts[i])
             model_note(model, table->skips.counts[i],
                        "%s: rows skipped, the first in line %" PRIu64 ": %s", csv_table_name(table),
                        table->skips.first_lines[i], reasons[i]);
+        if (table->skips.counts[i] && i != CSV_SKIP_REPEATED_HEADER && i != CSV_SKIP_BEFORE_START)
+            model_set_incomplete(model);
+    }
 }
 
 const char *csv_table_name(const struct csv_table *table)

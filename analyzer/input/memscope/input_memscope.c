@@ -136,6 +136,10 @@ static enum mt_result read_files(struct memscope *memscope, const struct file_li
             result = memscope_db_read(path, memscope->model, memscope->rows, error);
         else
             result = memscope_csv_read(path, memscope->model, memscope->rows, error);
+        if (result == MT_CORRUPT && model_wants_partial(memscope->model)) {
+            model_note_damage(memscope->model, error);
+            result = MT_OK;
+        }
     }
     return result;
 }

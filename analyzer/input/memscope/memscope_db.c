@@ -1,85 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The database of msleaks and msmemscope, opened read-only and immutable: nothing is written
- * beside it, and it may lie in a folder that cannot be written.
+ * The database of msleaks and msmemscope. Columns go by their names; which there are, and in what
+ * order, differs between versions.
  */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include <sqlite3.h>
-
+#include "database.h"
 #include "memscope_files.h"
-#include "text_builder.h"
-
-static const char *const tables[] = {"memscope_dump", "leaks_dump"};
-
-static bool is_database(const char *path)
-{
-    static const char magic[] = "SQLite format 3";
-    char bytes[sizeof(magic)];
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool is_one = descriptor >= 0 &&
-                  read(descriptor, bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes) &&
-                  memcmp(bytes, magic, sizeof(bytes)) == 0;
-
-    if (descriptor >= 0)
-        close(descriptor);
-    return is_one;
-}
-
-/* A path as SQLite wants it in a URI. */
-static sqlite3 *open_database(const char *path)
-{
-    struct text_builder uri;
-    sqlite3 *database = NULL;
-
-    text_init(&uri);
-    text_add(&uri, "file:");
-    for (; *path; path++) {
-        if (strchr("?#%", *path))
-            text_add_format(&uri, "%%%02x", (unsigned char)*path);
-        else
-            text_add_char(&uri, *path, 1);
-    }
-    text_add(&uri, "?mode=ro&immutable=1");
-    if (!uri.has_failed &&
-        sqlite3_open_v2(text_get(&uri), &database, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) !=
-            SQLITE_OK) {
-        sqlite3_close(database);
-        database = NULL;
-    }
-    text_release(&uri);
-    return database;
-}
 
 /* All rows of the first table there is; NULL if there is none. */
-static sqlite3_stmt *prepare(sqlite3 *database)
+static struct database_query *dump_of(struct database *database)
 {
-    sqlite3_stmt *statement = NULL;
+    static const char *const tables[] = {"memscope_dump", "leaks_dump"};
+    struct database_query *query;
+    struct mt_error ignored;
 
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && !statement; i++) {
-        char query[64];
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        char text[64];
 
-        snprintf(query, sizeof(query), "SELECT * FROM %s", tables[i]);
-        if (sqlite3_prepare_v2(database, query, -1, &statement, NULL) != SQLITE_OK)
-            statement = NULL;
+        snprintf(text, sizeof(text), "SELECT * FROM %s", tables[i]);
+        if (database_has_table(database, tables[i]) &&
+            database_query(database, text, &query, &ignored) == MT_OK)
+            return query;
     }
-    return statement;
+    return NULL;
 }
 
 int memscope_db_recognises(const char *path)
 {
-    sqlite3 *database = is_database(path) ? open_database(path) : NULL;
-    sqlite3_stmt *statement = database ? prepare(database) : NULL;
-    int is_ours = statement != NULL;
+    struct database *database = NULL;
+    struct database_query *query = NULL;
+    struct mt_error ignored;
 
-    sqlite3_finalize(statement);
-    sqlite3_close(database);
-    return is_ours;
+    if (database_recognises(path) && database_open(path, &database, &ignored) == MT_OK)
+        query = dump_of(database);
+    database_query_close(query);
+    database_close(database);
+    return query != NULL;
 }
 
 /* Names and stacks keep the quotes that they have in a csv. */
@@ -90,60 +49,61 @@ static struct attr_text without_quotes(struct attr_text text)
     return text;
 }
 
-static uint64_t take_rows(sqlite3_stmt *statement, struct memscope_rows *rows, int *status)
+static bool take_row(struct database_query *query, struct memscope_rows *rows)
 {
-    int count = sqlite3_column_count(statement);
-    uint64_t bad_count = 0;
+    struct attr_text cells[MEMSCOPE_COLUMNS + 1];
 
-    while ((*status = sqlite3_step(statement)) == SQLITE_ROW) {
-        struct attr_text cells[MEMSCOPE_COLUMNS + 1];
+    for (size_t i = 0; i <= MEMSCOPE_COLUMNS; i++)
+        cells[i] = (struct attr_text){"", 0};
+    for (size_t i = 0; i < database_column_count(query); i++) {
+        const char *name = database_column_name(query, (int)i);
+        struct attr_text cell;
 
-        for (size_t i = 0; i <= MEMSCOPE_COLUMNS; i++)
-            cells[i] = (struct attr_text){"", 0};
-        for (int i = 0; i < count; i++) {
-            const char *name = sqlite3_column_name(statement, i);
-            const char *bytes = (const char *)sqlite3_column_text(statement, i);
-            struct attr_text cell = {bytes ? bytes : "",
-                                     bytes ? (size_t)sqlite3_column_bytes(statement, i) : 0};
-
-            if (name)
-                cells[memscope_column_of(name, strlen(name))] = without_quotes(cell);
-        }
-        bad_count += !memscope_rows_add(rows, cells);
+        cell.bytes = database_text(query, (int)i, &cell.size_bytes);
+        if (name)
+            cells[memscope_column_of(name, strlen(name))] = without_quotes(cell);
     }
-    return bad_count;
+    return memscope_rows_add(rows, cells);
 }
 
-static enum mt_result read_table(const char *path, sqlite3 *database, struct model *model,
-                                 struct memscope_rows *rows, struct mt_error *error)
+static enum mt_result read_table(const char *path, struct database_query *query,
+                                 struct model *model, struct memscope_rows *rows,
+                                 struct mt_error *error)
 {
-    sqlite3_stmt *statement = prepare(database);
-    int status = SQLITE_ERROR;
-    uint64_t bad_count;
+    uint64_t bad_count = 0, row = 0, first_bad = 0;
+    bool has_row = true;
+    enum mt_result result = MT_OK;
 
-    if (!statement)
-        return mt_error_set(error, MT_CORRUPT, "%s: %s", path, sqlite3_errmsg(database));
     memscope_rows_begin_file(rows, 0);
-    bad_count = take_rows(statement, rows, &status);
+    while ((result = database_next(query, &has_row, error)) == MT_OK && has_row) {
+        row++;
+        if (take_row(query, rows))
+            continue;
+        first_bad = bad_count++ ? first_bad : row;
+    }
     if (bad_count) {
         model_set_incomplete(model);
-        model_note(model, bad_count, "rows of %s that make no sense, and were left out", path);
+        model_note(model, bad_count,
+                   "rows of %s that make no sense, and were left out; the first is row %" PRIu64,
+                   path, first_bad);
     }
-    if (status != SQLITE_DONE)
-        mt_error_set(error, MT_CORRUPT, "%s: %s", path, sqlite3_errmsg(database));
-    sqlite3_finalize(statement);
-    return status == SQLITE_DONE ? MT_OK : MT_CORRUPT;
+    return result;
 }
 
 enum mt_result memscope_db_read(const char *path, struct model *model, struct memscope_rows *rows,
                                 struct mt_error *error)
 {
-    sqlite3 *database = open_database(path);
-    enum mt_result result;
+    struct database *database = NULL;
+    struct database_query *query = NULL;
+    enum mt_result result = database_open(path, &database, error);
 
-    if (!database)
-        return mt_error_set(error, MT_IO, "%s: cannot be opened as a database", path);
-    result = read_table(path, database, model, rows, error);
-    sqlite3_close(database);
+    if (result == MT_OK) {
+        database_note_log(database, model);
+        query = dump_of(database);
+        result = query ? read_table(path, query, model, rows, error)
+                       : mt_error_set(error, MT_CORRUPT, "%s: no table of msmemscope", path);
+    }
+    database_query_close(query);
+    database_close(database);
     return result;
 }

@@ -541,6 +541,28 @@ static enum mt_result run_all(struct pickle *pickle, struct mt_error *error)
     return MT_OK;
 }
 
+/*
+ * After damage, what is open is closed: each mark's values go into the list or dict below it. An
+ * item that is itself unfinished is left out.
+ */
+static void close_open(struct pickle *pickle)
+{
+    struct mt_error ignored;
+
+    while (pickle->depth && pickle->values) {
+        struct value *items = NULL;
+        size_t count = 0;
+
+        pop_mark(pickle, &items, &count, &ignored);
+        if (!pickle->value_count)
+            continue;
+        snapshot_fill_open(pickle->tables, pickle->values[pickle->value_count - 1], items, count);
+    }
+    if (pickle->value_count > 1)
+        snapshot_fill_open(pickle->tables, pickle->values[0], pickle->values + 1,
+                           pickle->value_count - 1);
+}
+
 enum mt_result pickle_read(struct byte_stream *stream, struct snapshot_tables *tables,
                            struct value *root, struct mt_error *error)
 {
@@ -555,6 +577,11 @@ enum mt_result pickle_read(struct byte_stream *stream, struct snapshot_tables *t
     if (result == MT_OK && (pickle.depth || pickle.value_count != 1))
         result = refuse(&pickle, MT_CORRUPT, error, "it ends with %zu values, not one",
                         pickle.value_count);
+    if (result == MT_CORRUPT && pickle.value_count && model_wants_partial(tables->model)) {
+        model_note_damage(tables->model, error);
+        close_open(&pickle);
+        result = MT_OK;
+    }
     if (result == MT_OK)
         *root = pickle.values[0];
     free(pickle.values);

@@ -17,6 +17,7 @@ struct json {
     struct value *values;
     size_t count, capacity;
     size_t marks[depth_max];
+    bool is_dict[depth_max]; /* of each mark */
     unsigned depth;
     enum mt_result result; /* why the reading was stopped */
     struct mt_error error;
@@ -84,14 +85,23 @@ static int on_string(void *context, const unsigned char *bytes, size_t size_byte
     return push(json, snapshot_text(json->tables, (const char *)bytes, size_bytes));
 }
 
-static int on_begin(void *context)
+static int on_begin(struct json *json, bool is_dict)
 {
-    struct json *json = context;
-
     if (json->depth == depth_max)
         return stop(json, MT_UNSUPPORTED, "lists and dicts nested too deep");
+    json->is_dict[json->depth] = is_dict;
     json->marks[json->depth++] = json->count;
     return 1;
+}
+
+static int on_map_begin(void *context)
+{
+    return on_begin(context, true);
+}
+
+static int on_array_begin(void *context)
+{
+    return on_begin(context, false);
 }
 
 static int on_end(struct json *json, bool is_dict)
@@ -126,10 +136,10 @@ static const yajl_callbacks callbacks = {
     .yajl_boolean = on_boolean,
     .yajl_number = on_number,
     .yajl_string = on_string,
-    .yajl_start_map = on_begin,
+    .yajl_start_map = on_map_begin,
     .yajl_map_key = on_string,
     .yajl_end_map = on_map_end,
-    .yajl_start_array = on_begin,
+    .yajl_start_array = on_array_begin,
     .yajl_end_array = on_array_end,
 };
 
@@ -166,6 +176,20 @@ static enum mt_result parse(struct json *json, struct byte_stream *stream, yajl_
     return byte_stream_status(stream, error);
 }
 
+/* After damage, what is open is closed; an item that is itself unfinished is left out. */
+static void close_open(struct json *json)
+{
+    while (json->depth) {
+        bool is_dict = json->is_dict[json->depth - 1];
+        size_t mark = json->marks[--json->depth];
+        struct value made = is_dict ? snapshot_dict(json->tables) : snapshot_list(json->tables);
+
+        snapshot_fill_open(json->tables, made, json->values + mark, json->count - mark);
+        json->count = mark;
+        json->values[json->count++] = made; /* there was room: the mark had a value or its parent */
+    }
+}
+
 enum mt_result snapshot_json_read(struct byte_stream *stream, struct snapshot_tables *tables,
                                   struct value *root, struct mt_error *error)
 {
@@ -183,6 +207,13 @@ enum mt_result snapshot_json_read(struct byte_stream *stream, struct snapshot_ta
     }
     yajl_config(parser, yajl_dont_validate_strings, 1);
     result = parse(&json, stream, parser, error);
+    if (result == MT_CORRUPT && json.depth && model_wants_partial(tables->model) &&
+        push(&json, value_other())) {
+        json.count--; /* room for one more, whatever is closed */
+        model_note_damage(tables->model, error);
+        close_open(&json);
+        result = MT_OK;
+    }
     if (result == MT_OK)
         *root = json.values[0];
     yajl_free(parser);

@@ -552,6 +552,24 @@ enum mt_result snapshot_append(struct snapshot_tables *tables, struct value list
     return result;
 }
 
+void snapshot_fill_open(struct snapshot_tables *tables, struct value target,
+                        const struct value *items, size_t count)
+{
+    const struct object *object = object_of(tables, target);
+    struct mt_error ignored;
+
+    if (!object)
+        return;
+    if (object->kind >= OBJECT_EMPTY_LIST) {
+        snapshot_append(tables, target, items, count, &ignored);
+        return;
+    }
+    /* Behind the last pair: the only item of a list, or a key. */
+    if (count % 2 && count > 1 && items[count - 2].kind == VALUE_OBJECT)
+        snapshot_append(tables, items[count - 2], &items[count - 1], 1, &ignored);
+    snapshot_set(tables, target, items, count - count % 2, &ignored);
+}
+
 /* --- the end ------------------------------------------------------------------------------- */
 
 static bool has_events(const struct snapshot_tables *tables)

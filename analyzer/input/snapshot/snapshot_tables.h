@@ -137,6 +137,13 @@ enum mt_result snapshot_set(struct snapshot_tables *tables, struct value dict,
 enum mt_result snapshot_append(struct snapshot_tables *tables, struct value list,
                                const struct value *items, size_t count, struct mt_error *error);
 
+/*
+ * A list or dict that damage left open gets the values that were read for it; what does not fit,
+ * as it is itself unfinished, is left out.
+ */
+void snapshot_fill_open(struct snapshot_tables *tables, struct value target,
+                        const struct value *items, size_t count);
+
 /* The last value of all. MT_UNSUPPORTED: no snapshot. MT_NO_DATA: one without anything in it. */
 enum mt_result snapshot_tables_finish(struct snapshot_tables *tables, struct value root,
                                       struct mt_error *error);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,21 +70,55 @@ static enum mt_result refuse(const struct database *database, struct mt_error *e
     return mt_error_set(error, result, "%s: %s", database->path, sqlite3_errmsg(database->handle));
 }
 
+static uint64_t big_endian(const unsigned char *bytes, size_t size_bytes)
+{
+    uint64_t number = 0;
+
+    for (size_t i = 0; i < size_bytes; i++)
+        number = number << 8 | bytes[i];
+    return number;
+}
+
+/* The header says how many pages there are, unless an old version wrote the file last. */
+static enum mt_result check_size(const char *path, struct mt_error *error)
+{
+    unsigned char header[100];
+    struct stat status;
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_read = descriptor >= 0 && fstat(descriptor, &status) == 0 &&
+                   read(descriptor, header, sizeof(header)) == (ssize_t)sizeof(header);
+    uint64_t page_bytes, whole_bytes;
+
+    if (descriptor >= 0)
+        close(descriptor);
+    if (!is_read)
+        return MT_OK; /* SQLite says it better */
+    page_bytes = big_endian(header + 16, 2);
+    whole_bytes = big_endian(header + 28, 4) * (page_bytes == 1 ? 65536 : page_bytes);
+    if (memcmp(header + 24, header + 92, 4) != 0 || (uint64_t)status.st_size >= whole_bytes)
+        return MT_OK;
+    return mt_error_set(error, MT_CORRUPT,
+                        "%s: the database ends at byte %" PRIu64 " of %" PRIu64
+                        ": it was cut short",
+                        path, (uint64_t)status.st_size, whole_bytes);
+}
+
 enum mt_result database_open(const char *path, struct database **out, struct mt_error *error)
 {
     struct database *database = calloc(1, sizeof(*database));
     char *uri = uri_of(path);
-    enum mt_result result = MT_OK;
+    enum mt_result result = check_size(path, error);
 
     if (database)
         database->path = strdup(path);
     if (!database || !uri || !database->path)
         result = mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", path);
-    else if (sqlite3_open_v2(uri, &database->handle,
-                             SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
-                             NULL) != SQLITE_OK ||
-             sqlite3_exec(database->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL,
-                          NULL) != SQLITE_OK)
+    else if (result == MT_OK &&
+             (sqlite3_open_v2(uri, &database->handle,
+                              SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+                              NULL) != SQLITE_OK ||
+              sqlite3_exec(database->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL,
+                           NULL) != SQLITE_OK))
         result = refuse(database, error);
     free(uri);
     if (result == MT_OK)
@@ -102,6 +137,15 @@ void database_close(struct database *database)
     free(database);
 }
 
+enum mt_result database_check(const char *path, struct mt_error *error)
+{
+    struct database *database = NULL;
+    enum mt_result result = database_open(path, &database, error);
+
+    database_close(database);
+    return result;
+}
+
 bool database_has_table(struct database *database, const char *table)
 {
     return sqlite3_table_column_metadata(database->handle, NULL, table, NULL, NULL, NULL, NULL,
@@ -114,13 +158,20 @@ bool database_has_column(struct database *database, const char *table, const cha
                                          NULL, NULL) == SQLITE_OK;
 }
 
-bool database_has_log(const struct database *database)
+void database_note_log(const struct database *database, struct model *model)
 {
+    const char *slash = strrchr(database->path, '/');
     char path[4096];
     struct stat status;
 
-    return snprintf(path, sizeof(path), "%s-wal", database->path) < (int)sizeof(path) &&
-           stat(path, &status) == 0 && status.st_size > 0;
+    if (snprintf(path, sizeof(path), "%s-wal", database->path) >= (int)sizeof(path) ||
+        stat(path, &status) != 0 || !status.st_size)
+        return;
+    model_note(model, 0,
+               "%s-wal holds %" PRIu64 " bytes of changes that are not in the database and were "
+               "not read; open it once with sqlite3 to take them over",
+               slash ? slash + 1 : database->path, (uint64_t)status.st_size);
+    model_set_incomplete(model);
 }
 
 enum mt_result database_query(struct database *database, const char *text,
@@ -153,6 +204,16 @@ void database_query_close(struct database_query *query)
         return;
     sqlite3_finalize(query->statement);
     free(query);
+}
+
+size_t database_column_count(struct database_query *query)
+{
+    return (size_t)sqlite3_column_count(query->statement);
+}
+
+const char *database_column_name(struct database_query *query, int column)
+{
+    return sqlite3_column_name(query->statement, column);
 }
 
 bool database_is_null(struct database_query *query, int column)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "memtide/error.h"
+#include "model.h"
 
 struct database;
 struct database_query;
@@ -20,15 +21,21 @@ struct database_query;
 /* Whether the file begins like a database. */
 bool database_recognises(const char *path);
 
-/* MT_IO, MT_NO_MEMORY; MT_CORRUPT when it is no database. */
+/* MT_OK, or what is wrong with the whole of the file: MT_CORRUPT, MT_IO, MT_NO_MEMORY. */
+enum mt_result database_check(const char *path, struct mt_error *error);
+
+/* MT_IO, MT_NO_MEMORY; MT_CORRUPT when it is no database, or one that was cut short. */
 enum mt_result database_open(const char *path, struct database **out, struct mt_error *error);
 void database_close(struct database *database);
 
 bool database_has_table(struct database *database, const char *table);
 /* Whether the table is there and has the column. */
 bool database_has_column(struct database *database, const char *table, const char *column);
-/* Whether changes wait in a write-ahead log, which is not read. */
-bool database_has_log(const struct database *database);
+/*
+ * Opened immutable, a database is read without its write-ahead log: nothing is written beside it.
+ * A note says so where changes wait in one.
+ */
+void database_note_log(const struct database *database, struct model *model);
 
 /* MT_CORRUPT when the tables are not as the text takes them to be. */
 enum mt_result database_query(struct database *database, const char *text,
@@ -36,6 +43,9 @@ enum mt_result database_query(struct database *database, const char *text,
 /* *has_row false is the end. MT_CORRUPT, MT_IO, MT_NO_MEMORY. */
 enum mt_result database_next(struct database_query *query, bool *has_row, struct mt_error *error);
 void database_query_close(struct database_query *query);
+
+size_t database_column_count(struct database_query *query);
+const char *database_column_name(struct database_query *query, int column);
 
 /* Cells of the current row. Texts are borrowed until the next call; "" for NULL. */
 bool database_is_null(struct database_query *query, int column);
