@@ -245,7 +245,8 @@ static void count_site(struct diff_join *join, size_t side, struct diff_row row,
     if (detail->site) {
         row.name = symbols_label(question->symbols, detail->site);
         row.site_id = symbols_site_id(question->symbols, detail->site);
-        row.key = join->is_one_recording ? detail->site : row.site_id;
+        row.key = join->is_one_recording ? symbols_site_key(question->symbols, detail->site)
+                                         : row.site_id;
     } else if (text) {
         row.key = (uint64_t)diff_name(join, side, text) + 1;
         row.name = diff_name_at(join, (uint32_t)(row.key - 1));

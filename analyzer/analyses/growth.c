@@ -182,11 +182,15 @@ struct judged_steps growth_longest_steps(const struct question *question)
     return longest;
 }
 
-bool growth_is_same(const struct judged *a, const struct judged *b)
+bool growth_is_same(struct symbols *symbols, const struct judged *a, const struct judged *b)
 {
-    return a->origin->ledger != b->origin->ledger && a->origin->who.site &&
-           a->origin->who.site == b->origin->who.site && a->alive.count == b->alive.count &&
-           a->judgement.birth_count == b->judgement.birth_count;
+    uint32_t site_a = a->origin->who.site, site_b = b->origin->who.site;
+
+    return a->origin->ledger != b->origin->ledger && site_a && site_b &&
+           a->alive.count == b->alive.count &&
+           a->judgement.birth_count == b->judgement.birth_count &&
+           (site_a == site_b ||
+            strcmp(symbols_label(symbols, site_a), symbols_label(symbols, site_b)) == 0);
 }
 
 void growth_release(struct judged_list *list)

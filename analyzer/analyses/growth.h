@@ -54,6 +54,6 @@ void growth_release(struct judged_list *list);
  * One allocation may pass through several pools: a runtime's and, below it, the driver's. Then it
  * shows up in each ledger, from one site and with as many blocks; it is one leak all the same.
  */
-bool growth_is_same(const struct judged *a, const struct judged *b);
+bool growth_is_same(struct symbols *symbols, const struct judged *a, const struct judged *b);
 
 #endif

@@ -113,7 +113,7 @@ static void add_table(const struct question *question, struct report *report,
 }
 
 /* Leaks that are not the first one seen again. */
-static size_t count_other_leaks(const struct judged_list *list)
+static size_t count_other_leaks(const struct question *question, const struct judged_list *list)
 {
     size_t others = 0;
 
@@ -121,7 +121,7 @@ static size_t count_other_leaks(const struct judged_list *list)
         bool is_known = false;
 
         for (size_t j = 0; j < i && !is_known; j++)
-            is_known = growth_is_same(&list->rows[j], &list->rows[i]);
+            is_known = growth_is_same(question->symbols, &list->rows[j], &list->rows[i]);
         others += !is_known;
     }
     return others;
@@ -130,7 +130,7 @@ static size_t count_other_leaks(const struct judged_list *list)
 static void say_leak(const struct question *question, struct report *report,
                      const struct judged_list *list)
 {
-    size_t others = count_other_leaks(list);
+    size_t others = count_other_leaks(question, list);
     const char *and_more =
         others ? report_text(report, "; and %zu more %s", others, others == 1 ? "leak" : "leaks")
                : "";
@@ -183,7 +183,7 @@ void analyse_leaks(const struct question *question, struct report *report)
 
     if (!steps.last)
         return; /* the window ledger answers */
-    if (!origins_init(&origins, question->tally, false)) {
+    if (!origins_init(&origins, question, false)) {
         report_note(report, 0, "leaks: not enough memory to judge");
         return;
     }

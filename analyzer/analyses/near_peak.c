@@ -275,7 +275,7 @@ static void add_details(struct search *search, struct report *report)
     struct origins origins;
     struct holder *holders;
 
-    if (!origins_init(&origins, search->question->tally, true)) {
+    if (!origins_init(&origins, search->question, true)) {
         report_note(report, 0, "peak: not enough memory to list sites");
         return;
     }

@@ -8,39 +8,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct order {
-    const struct tally *tally;
-    bool by_operator;
+/* What is compared, by group. */
+struct group_key {
+    uint64_t name;
+    uint32_t operator_text; /* 0 where it does not matter */
+    uint16_t ledger;
 };
+
+/* The key of a site is odd: no name of one kind is one of another. */
+static uint64_t name_key(const struct question *question, const struct group_detail *detail)
+{
+    enum name_kind { NAME_OPERATOR = 2, NAME_OWNER = 4 };
+
+    if (detail->site)
+        return symbols_site_key(question->symbols, detail->site);
+    if (detail->operator_text)
+        return (uint64_t)detail->operator_text << 3 | NAME_OPERATOR;
+    return (uint64_t)detail->owner_text << 3 | NAME_OWNER;
+}
 
 static int compare_numbers(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
-static uint64_t name_key(const struct group_detail *detail)
+static int key_compare(const struct group_key *a, const struct group_key *b)
 {
-    if (detail->site)
-        return detail->site;
-    if (detail->operator_text)
-        return UINT64_C(1) << 32 | detail->operator_text;
-    return UINT64_C(2) << 32 | detail->owner_text;
+    int result = compare_numbers(a->ledger, b->ledger);
+
+    if (!result)
+        result = compare_numbers(a->name, b->name);
+    return result ? result : compare_numbers(a->operator_text, b->operator_text);
 }
 
 static int group_compare(const void *left, const void *right, void *context)
 {
-    const struct order *order = context;
+    const struct group_key *keys = context;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    const struct group_detail *detail_a = tally_detail_at(order->tally, a);
-    const struct group_detail *detail_b = tally_detail_at(order->tally, b);
-    int result = compare_numbers(tally_group_at(order->tally, a)->ledger,
-                                 tally_group_at(order->tally, b)->ledger);
+    int result = key_compare(&keys[a], &keys[b]);
 
-    if (!result)
-        result = compare_numbers(name_key(detail_a), name_key(detail_b));
-    if (!result && order->by_operator)
-        result = compare_numbers(detail_a->operator_text, detail_b->operator_text);
-    return result;
+    return result ? result : compare_numbers(a, b);
 }
 
 static struct origin origin_start(const struct tally *tally, const uint32_t *group)
@@ -55,29 +62,55 @@ static struct origin origin_start(const struct tally *tally, const uint32_t *gro
     };
 }
 
-bool origins_init(struct origins *origins, const struct tally *tally, bool by_operator)
+/* By group, from 1. For free(); NULL without memory. */
+static struct group_key *keys_make(const struct question *question, bool by_operator)
 {
-    size_t group_count = tally_group_count(tally) - 1;
-    struct order order = {tally, by_operator};
+    size_t count = tally_group_count(question->tally);
+    struct group_key *keys = malloc(count * sizeof(*keys));
 
-    memset(origins, 0, sizeof(*origins));
-    origins->groups = malloc((group_count + 1) * sizeof(*origins->groups));
-    origins->rows = malloc((group_count + 1) * sizeof(*origins->rows));
-    if (!origins->groups || !origins->rows) {
-        origins_release(origins);
-        return false;
+    for (size_t i = 1; keys && i < count; i++) {
+        const struct group_detail *detail = tally_detail_at(question->tally, i);
+
+        keys[i] = (struct group_key){
+            .name = name_key(question, detail),
+            .operator_text = by_operator ? detail->operator_text : 0,
+            .ledger = tally_group_at(question->tally, i)->ledger,
+        };
     }
+    return keys;
+}
+
+static void join(struct origins *origins, const struct tally *tally, struct group_key *keys,
+                 size_t group_count)
+{
     for (size_t i = 0; i < group_count; i++)
         origins->groups[i] = (uint32_t)(i + 1);
-    qsort_r(origins->groups, group_count, sizeof(*origins->groups), group_compare, &order);
+    qsort_r(origins->groups, group_count, sizeof(*origins->groups), group_compare, keys);
     for (size_t i = 0; i < group_count; i++) {
         const uint32_t *group = &origins->groups[i];
 
-        if (i && group_compare(group - 1, group, &order) == 0)
+        if (i && key_compare(&keys[group[-1]], &keys[*group]) == 0)
             origins->rows[origins->count - 1].group_count++;
         else
             origins->rows[origins->count++] = origin_start(tally, group);
     }
+}
+
+bool origins_init(struct origins *origins, const struct question *question, bool by_operator)
+{
+    size_t group_count = tally_group_count(question->tally) - 1;
+    struct group_key *keys = keys_make(question, by_operator);
+
+    memset(origins, 0, sizeof(*origins));
+    origins->groups = malloc((group_count + 1) * sizeof(*origins->groups));
+    origins->rows = malloc((group_count + 1) * sizeof(*origins->rows));
+    if (!keys || !origins->groups || !origins->rows) {
+        free(keys);
+        origins_release(origins);
+        return false;
+    }
+    join(origins, question->tally, keys, group_count);
+    free(keys);
     return true;
 }
 

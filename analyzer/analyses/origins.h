@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups joined by where their blocks come from: (ledger, site), else operator, else owner.
+ * Groups joined by where their blocks come from: (ledger, site), else operator, else owner. Sites
+ * that are one to people, by symbols_site_key(), are one origin.
  */
 #ifndef MEMTIDE_ANALYSES_ORIGINS_H
 #define MEMTIDE_ANALYSES_ORIGINS_H
@@ -25,7 +26,7 @@ struct origins {
 };
 
 /* by_operator: another operator is another origin, even at one site. False without memory. */
-bool origins_init(struct origins *origins, const struct tally *tally, bool by_operator);
+bool origins_init(struct origins *origins, const struct question *question, bool by_operator);
 void origins_release(struct origins *origins);
 
 /* Sums over the groups of an origin. */

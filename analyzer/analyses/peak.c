@@ -159,7 +159,7 @@ void analyse_peak(const struct question *question, struct report *report)
     struct origins origins;
     struct holder *holders;
 
-    if (!order || !origins_init(&origins, question->tally, true)) {
+    if (!order || !origins_init(&origins, question, true)) {
         report_note(report, 0, "peak: not enough memory to list sites");
         free(order);
         return;

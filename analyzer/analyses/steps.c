@@ -122,7 +122,7 @@ void analyse_steps(const struct question *question, struct report *report)
     table = report_table(report, "steps", "Alive at the end of each step", "No step ended.",
                          columns, sizeof(columns) / sizeof(columns[0]));
     order = ledger_order(question->tally, &count);
-    if (!order || !origins_init(&origins, question->tally, false)) {
+    if (!order || !origins_init(&origins, question, false)) {
         report_note(report, 0, "steps: not enough memory to list sites");
         free(order);
         return;

@@ -286,7 +286,7 @@ static void add_ledgers(struct measures *measures, const struct question *questi
 {
     struct origins origins;
 
-    if (!origins_init(&origins, question->tally, false)) {
+    if (!origins_init(&origins, question, false)) {
         measures->has_failed = true;
         return;
     }

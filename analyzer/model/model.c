@@ -236,8 +236,8 @@ static bool is_frame(const struct model *model, const struct model_frame *row,
                      const struct model_frame *frame)
 {
     if (row->address != frame->address || row->function != frame->function ||
-        row->file != frame->file || row->line != frame->line || row->kind != frame->kind ||
-        row->process != frame->process)
+        row->file != frame->file || row->module != frame->module || row->line != frame->line ||
+        row->kind != frame->kind || row->process != frame->process)
         return false;
     for (size_t i = 0;
          row->address && row->time_ns != frame->time_ns && i < model_module_count(model); i++) {
@@ -253,8 +253,9 @@ static bool is_frame(const struct model *model, const struct model_frame *row,
 
 uint32_t model_frame(struct model *model, struct model_frame frame)
 {
-    uint64_t hash = hash_pair(frame.address ^ (uint64_t)frame.process << 48,
-                              hash_pair((uint64_t)frame.function << 32 | frame.file, frame.line));
+    uint64_t hash = hash_pair(
+        frame.address ^ (uint64_t)frame.process << 48,
+        hash_pair((uint64_t)frame.function << 32 | (frame.file ^ frame.module), frame.line));
     size_t probe = 0;
     uint32_t found;
     struct model_frame *row;

@@ -28,6 +28,7 @@ struct model_frame {
     uint8_t kind;            /* enum model_frame_kind */
     uint32_t line;           /* 0: not known */
     uint32_t function, file; /* texts; 0: not known */
+    uint32_t module;         /* text: path of its object, from sources that tell it; else 0 */
     uint64_t address;        /* return address in the process; 0: none */
     uint64_t time_ns;        /* when it was first seen: tells which module was there */
 };

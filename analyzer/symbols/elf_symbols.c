@@ -251,7 +251,7 @@ static enum symbol_open_result elf_open(const char *path, struct build_id record
 }
 
 /* The function that starts last at or before the address, if the address is inside of it. */
-static bool elf_find(const void *state, uint64_t address, struct symbol *symbol)
+static size_t elf_find(void *state, uint64_t address, struct symbol *symbols_found, size_t most)
 {
     const struct elf_symbols *symbols = state;
     size_t low = 0, high = symbols->count;
@@ -265,18 +265,18 @@ static bool elf_find(const void *state, uint64_t address, struct symbol *symbol)
         else
             high = middle;
     }
-    if (!low)
-        return false;
+    if (!low || !most)
+        return 0;
     function = &symbols->functions[low - 1];
     while (function > symbols->functions && function[-1].address == function->address)
         function--;
     /* Hand-written assembly often has no size: it ends where the next one starts, or soon. */
     if (address - function->address >=
         (function->size_bytes ? function->size_bytes : sizeless_most_bytes))
-        return false;
-    symbol->name = symbols->names + function->name;
-    symbol->offset_bytes = address - function->address;
-    return true;
+        return 0;
+    symbols_found[0] = (struct symbol){.name = symbols->names + function->name,
+                                       .offset_bytes = address - function->address};
+    return 1;
 }
 
 const struct symbol_source elf_symbol_source = {"elf", elf_open, elf_find, elf_close};

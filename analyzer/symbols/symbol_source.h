@@ -10,7 +10,9 @@
 #include <stdint.h>
 
 struct symbol {
-    const char *name;      /* as in the file; borrowed until close */
+    const char *name;      /* as in the file; borrowed until close; NULL: not known */
+    const char *file;      /* of the source; NULL: not known; borrowed until close */
+    uint32_t line;         /* 0: not known */
     uint64_t offset_bytes; /* of the address asked for, from where the function starts */
 };
 
@@ -30,7 +32,8 @@ struct symbol_source {
     const char *name;
     enum symbol_open_result (*open)(const char *path, struct build_id recorded, void **state);
     /* address: of the link, not of the process. */
-    bool (*find)(const void *state, uint64_t address, struct symbol *symbol);
+    /* Fills in at most `most` functions, what is inlined first; returns how many. */
+    size_t (*find)(void *state, uint64_t address, struct symbol *symbols, size_t most);
     void (*close)(void *state);
 };
 

@@ -8,37 +8,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "demangle.h"
+#include "frame_names.h"
 #include "hash.h"
-#include "hash_index.h"
-#include "symbol_source.h"
-#include "table.h"
+#include "module_symbols.h"
+#include "readable_name.h"
+#include "site_identity.h"
+#include "site_rules.h"
 #include "text_builder.h"
 
 enum { name_most_bytes = 64 };
 
-static const struct symbol_source *const sources[] = {&elf_symbol_source};
-
-/* The symbols of one file, by path and build-id; the same for all processes. */
-struct symbol_file {
-    uint32_t path; /* text */
-    const uint8_t *build_id;
-    size_t build_id_bytes;
-    const struct symbol_source *source; /* NULL: no symbols */
-    void *state;
-};
-
-struct label_row {
-    uint32_t site;
-    const char *label;
+/* What is known of a site so far. */
+struct site_row {
+    const char *label; /* NULL: not asked for */
+    uint64_t id, key;  /* 0: not asked for */
 };
 
 struct symbols {
     struct model *model;
     struct arena arena;
-    struct table files, labels;
-    struct hash_index label_index;
-    struct symbol_frame only_frame;
+    struct site_rules rules;
+    bool has_built_in_rules;
+    struct module_symbols modules;
+    struct frame_names names;
+    struct site_row *sites; /* by site */
+    size_t site_count;
+    /* The stack that was asked for last. */
+    const struct named_frame *stack[SYMBOLS_DEPTH_MOST];
+    size_t depth;
+    struct symbol_frame frames[SYMBOLS_DEPTH_MOST];
 };
 
 enum mt_result symbols_create(struct model *model, struct symbols **out, struct mt_error *error)
@@ -49,8 +47,9 @@ enum mt_result symbols_create(struct model *model, struct symbols **out, struct 
         return mt_error_set(error, MT_NO_MEMORY, "no memory for symbols");
     symbols->model = model;
     arena_init(&symbols->arena);
-    table_init(&symbols->files, &symbols->arena, sizeof(struct symbol_file));
-    table_init(&symbols->labels, &symbols->arena, sizeof(struct label_row));
+    site_rules_init(&symbols->rules);
+    module_symbols_init(&symbols->modules, model);
+    frame_names_init(&symbols->names, model, &symbols->rules, &symbols->modules);
     *out = symbols;
     return MT_OK;
 }
@@ -59,189 +58,223 @@ void symbols_destroy(struct symbols *symbols)
 {
     if (!symbols)
         return;
-    for (size_t i = 0; i < symbols->files.count; i++) {
-        struct symbol_file *file = table_at(&symbols->files, i);
-
-        if (file->source)
-            file->source->close(file->state);
-    }
-    hash_index_release(&symbols->label_index);
+    frame_names_release(&symbols->names);
+    module_symbols_release(&symbols->modules);
+    site_rules_release(&symbols->rules);
     arena_release(&symbols->arena);
+    free(symbols->sites);
     free(symbols);
 }
 
-/* The module at the site when it was seen; if none was then, the last that ever was there. */
-static const struct model_module *module_of(const struct model *model,
-                                            const struct model_site *site)
+enum mt_result symbols_add_rules(struct symbols *symbols, const char *path, struct mt_error *error)
 {
-    const struct model_module *any = NULL;
-
-    for (size_t i = model_module_count(model); i-- > 0;) {
-        const struct model_module *module = model_module_at(model, i);
-
-        if (module->process != site->process || site->address - module->base >= module->size_bytes)
-            continue;
-        if (module->loaded_ns <= site->time_ns && site->time_ns <= module->unloaded_ns)
-            return module;
-        if (!any)
-            any = module;
-    }
-    return any;
+    return site_rules_add_file(&symbols->rules, path, error);
 }
 
-static void file_open(struct symbols *symbols, struct symbol_file *file)
+/* The row of a site; NULL without memory. */
+static struct site_row *row_of(struct symbols *symbols, uint32_t site)
 {
-    const char *path = model_text_at(symbols->model, file->path);
-    struct build_id recorded = {file->build_id, file->build_id_bytes};
+    size_t count = model_site_count(symbols->model);
+    struct site_row *grown;
 
-    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-        enum symbol_open_result result = sources[i]->open(path, recorded, &file->state);
-
-        if (result == SYMBOLS_OPENED) {
-            file->source = sources[i];
-            return;
-        }
-        if (result == SYMBOLS_CHANGED) {
-            model_note(symbols->model, 0,
-                       "%s is not the file that was recorded: no function names of it", path);
-            return;
-        }
-    }
-}
-
-static struct symbol_file *file_of(struct symbols *symbols, const struct model_module *module)
-{
-    struct symbol_file *file;
-
-    for (size_t i = 0; i < symbols->files.count; i++) {
-        file = table_at(&symbols->files, i);
-        if (file->path == module->path && file->build_id_bytes == module->build_id_bytes &&
-            memcmp(file->build_id, module->build_id, module->build_id_bytes) == 0)
-            return file;
-    }
-    file = table_add(&symbols->files);
-    if (!file)
+    if (site < symbols->site_count)
+        return &symbols->sites[site];
+    grown = site < count ? realloc(symbols->sites, count * sizeof(*grown)) : NULL;
+    if (!grown)
         return NULL;
-    file->path = module->path;
-    file->build_id = module->build_id; /* rows of the model never move */
-    file->build_id_bytes = module->build_id_bytes;
-    if (file->build_id_bytes > sizeof(module->build_id))
-        file->build_id_bytes = 0;
-    file_open(symbols, file);
-    return file;
+    memset(grown + symbols->site_count, 0, (count - symbols->site_count) * sizeof(*grown));
+    symbols->sites = grown;
+    symbols->site_count = count;
+    return &symbols->sites[site];
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
+/* --- the frames of a site ------------------------------------------------------------------ */
 
-    return slash && slash[1] ? slash + 1 : path;
+static void push_frames(struct symbols *symbols, struct named_frames named)
+{
+    for (size_t i = 0; i < named.count && symbols->depth < SYMBOLS_DEPTH_MOST; i++)
+        symbols->stack[symbols->depth++] = &named.rows[i];
 }
 
-/* Where the parameters of a C++ name start; its length when it has none. */
-static size_t parameters_of(const char *name)
+/* The built-in rules come last, and nobody adds any once the first site was asked for. */
+static void rules_complete(struct symbols *symbols)
 {
-    static const char unnamed[] = "(anonymous namespace)";
-    int templates = 0;
+    if (symbols->has_built_in_rules)
+        return;
+    symbols->has_built_in_rules = true;
+    site_rules_add_built_in(&symbols->rules, NULL);
+}
 
-    for (size_t i = 0; name[i]; i++) {
-        if (strncmp(name + i, unnamed, sizeof(unnamed) - 1) == 0)
-            i += sizeof(unnamed) - 2;
-        else if (strncmp(name + i, "operator", 8) == 0)
-            i += 8 + strspn(name + i + 8, "<>=()-") - 1;
-        else if (name[i] == '(' && templates == 0 && i)
-            return i;
-        else
-            templates += (name[i] == '<') - (name[i] == '>');
+/* Fills symbols->stack; it stays empty for sites that are only a label. */
+static void stack_of(struct symbols *symbols, uint32_t site)
+{
+    const struct model_site *row = model_site_at(symbols->model, site);
+
+    rules_complete(symbols);
+    symbols->depth = 0;
+    for (uint32_t stack = row->stack; stack && symbols->depth < SYMBOLS_DEPTH_MOST;) {
+        const struct model_stack *top = model_stack_at(symbols->model, stack);
+
+        push_frames(symbols, frame_names_of(&symbols->names, top->frame));
+        stack = top->outer;
     }
-    return strlen(name);
+    if (!row->stack && row->address)
+        push_frames(symbols, frame_names_at(&symbols->names, &(struct model_frame){
+                                                                 .process = row->process,
+                                                                 .address = row->address,
+                                                                 .time_ns = row->time_ns,
+                                                             }));
 }
 
-/* Names of C++ fill pages: a long one goes without parameters, a very long one is cut. */
-static void add_name(struct text_builder *text, const char *name)
-{
-    char *readable = demangle(name);
-    const char *shown = readable ? readable : name;
-    size_t length = strlen(shown), whole;
+/* --- labels -------------------------------------------------------------------------------- */
 
-    if (readable && length > name_most_bytes)
-        length = parameters_of(shown);
-    whole = length;
+/* Names of C++ fill pages: a very long one is cut. */
+static void add_cut_name(struct text_builder *text, const char *name)
+{
+    size_t length = strlen(name), whole = length;
+
     if (length > name_most_bytes) {
         length = name_most_bytes;
-        while (length && ((unsigned char)shown[length] & 0xc0) == 0x80)
+        while (length && ((unsigned char)name[length] & 0xc0) == 0x80)
             length--;
     }
-    text_add_bytes(text, shown, length);
+    text_add_bytes(text, name, length);
     text_add(text, length < whole ? "..." : "");
-    free(readable);
 }
 
-static void add_site(struct symbols *symbols, struct text_builder *text,
-                     const struct model_site *site)
+/* Where all names of a class begin alike, the beginning says nothing. */
+static const char *without_namespace(const struct named_frame *frame)
 {
-    const struct model_module *module;
-    const struct symbol_file *file;
-    const char *module_name;
-    struct symbol symbol;
-    uint64_t address;
+    static const char generated[] = "torch::autograd::generated::";
 
-    if (site->label) {
-        text_add(text, model_text_at(symbols->model, site->label));
+    if (frame->class == CLASS_BACKWARD &&
+        strncmp(frame->function, generated, sizeof(generated) - 1) == 0)
+        return frame->function + sizeof(generated) - 1;
+    return frame->function;
+}
+
+/* "(models/net.py:12)", "(net.c:88)", "(net.c)" */
+static void add_file(struct text_builder *text, const struct named_frame *frame)
+{
+    text_add_format(text, " (%s",
+                    frame->is_python ? short_path(frame->file) : base_of_path(frame->file));
+    if (frame->line)
+        text_add_format(text, ":%" PRIu32, frame->line);
+    text_add(text, ")");
+}
+
+/* "train+0x12f0", "0x12f0 (train)" where it is not known what the address counts from, "0x12f0" */
+static void add_unnamed(struct text_builder *text, const struct named_frame *frame)
+{
+    if (frame->is_linked)
+        text_add_format(text, "%s+", frame->module);
+    text_add_format(text, "0x%" PRIx64, frame->address);
+    if (*frame->module && !frame->is_linked)
+        text_add_format(text, " (%s)", frame->module);
+}
+
+static void add_frame(struct text_builder *text, const struct named_frame *frame)
+{
+    if (!*frame->function) {
+        add_unnamed(text, frame);
         return;
     }
-    module = module_of(symbols->model, site);
-    if (!module) {
-        text_add_format(text, "0x%" PRIx64, site->address);
+    add_cut_name(text, without_namespace(frame));
+    if (*frame->file) {
+        add_file(text, frame);
         return;
     }
-    module_name = base_name(model_text_at(symbols->model, module->path));
-    address = site->address - module->bias;
-    file = file_of(symbols, module);
-    /* The call is before the address it returns to, which may already be another function. */
-    if (file && file->source && address && file->source->find(file->state, address - 1, &symbol)) {
-        add_name(text, symbol.name);
-        text_add_format(text, "+0x%" PRIx64 " (%s)", symbol.offset_bytes + 1, module_name);
-    } else {
-        text_add_format(text, "%s+0x%" PRIx64, module_name, address);
-    }
+    if (frame->has_offset)
+        text_add_format(text, "+0x%" PRIx64, frame->offset_bytes + 1);
+    if (*frame->module)
+        text_add_format(text, " (%s)", frame->module);
 }
 
 static const char *label_make(struct symbols *symbols, uint32_t site)
 {
+    const struct model_site *row = model_site_at(symbols->model, site);
     struct text_builder text;
     const char *label;
 
+    if (row->label && !row->stack)
+        return model_text_at(symbols->model, row->label);
+    stack_of(symbols, site);
     text_init(&text);
-    add_site(symbols, &text, model_site_at(symbols->model, site));
-    label = arena_text(&symbols->arena, text_get(&text), text.size_bytes);
+    if (symbols->depth)
+        add_frame(&text, symbols->stack[telling_frame(symbols->stack, symbols->depth)]);
+    label = text.size_bytes ? arena_text(&symbols->arena, text_get(&text), text.size_bytes)
+                            : "(unknown)";
     text_release(&text);
     return label;
 }
 
 const char *symbols_label(struct symbols *symbols, uint32_t site)
 {
-    uint64_t hash = hash_u64(site);
-    size_t probe = 0;
-    uint32_t found;
-    struct label_row *row;
-    const char *label;
+    struct site_row *row = site ? row_of(symbols, site) : NULL;
 
     if (!site)
         return "(unknown)";
-    while (hash_index_next(&symbols->label_index, hash, &probe, &found)) {
-        row = table_at(&symbols->labels, found);
-        if (row->site == site)
-            return row->label;
-    }
-    label = label_make(symbols, site);
-    row = label ? table_add(&symbols->labels) : NULL;
-    if (!row)
-        return label ? label : "(no memory)";
-    *row = (struct label_row){site, label};
-    hash_index_add(&symbols->label_index, hash, (uint32_t)(symbols->labels.count - 1));
-    return label;
+    if (row && !row->label)
+        row->label = label_make(symbols, site);
+    return row && row->label ? row->label : "(no memory)";
 }
+
+/* --- frames -------------------------------------------------------------------------------- */
+
+static struct symbol_frame shown_frame(const struct named_frame *frame)
+{
+    return (struct symbol_frame){
+        .function = frame->function,
+        .file = frame->file,
+        .module = frame->module,
+        .line = frame->line,
+        .is_inlined = frame->is_inlined,
+        .is_plumbing = frame_classes[frame->class].is_plumbing,
+        .whose = frame_classes[frame->class].whose,
+    };
+}
+
+/* A frame needs something to be called by. */
+static const char *name_of_unnamed(struct symbols *symbols, const struct named_frame *frame)
+{
+    struct text_builder text;
+    const char *name;
+
+    text_init(&text);
+    add_unnamed(&text, frame);
+    name = arena_text(&symbols->arena, text_get(&text), text.size_bytes);
+    text_release(&text);
+    return name ? name : "";
+}
+
+const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site, size_t *count)
+{
+    *count = 0;
+    if (!site)
+        return symbols->frames;
+    stack_of(symbols, site);
+    if (!symbols->depth) {
+        symbols->frames[(*count)++] = (struct symbol_frame){
+            .function = symbols_label(symbols, site),
+            .file = "",
+            .module = "",
+            .is_telling = true,
+            .whose = "",
+        };
+        return symbols->frames;
+    }
+    for (; *count < symbols->depth; ++*count) {
+        struct symbol_frame *shown = &symbols->frames[*count];
+
+        *shown = shown_frame(symbols->stack[*count]);
+        if (!*shown->function)
+            shown->function = name_of_unnamed(symbols, symbols->stack[*count]);
+    }
+    symbols->frames[telling_frame(symbols->stack, symbols->depth)].is_telling = true;
+    return symbols->frames;
+}
+
+/* --- what stays ---------------------------------------------------------------------------- */
 
 /* "train+0x40 (a.out)" and "forward (net.py:88)" without what moves: offset and line. */
 static size_t steady_length(const char *label)
@@ -253,19 +286,40 @@ static size_t steady_length(const char *label)
     return end && end > label ? (size_t)(end - label) : strlen(label);
 }
 
-const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site, size_t *count)
+static uint64_t id_make(struct symbols *symbols, uint32_t site)
 {
-    struct symbol_frame *frame = &symbols->only_frame;
+    const char *label;
 
-    *frame =
-        (struct symbol_frame){.function = symbols_label(symbols, site), .file = "", .module = ""};
-    *count = site ? 1 : 0;
-    return frame;
+    stack_of(symbols, site);
+    if (symbols->depth)
+        return stack_identity(symbols->stack, symbols->depth);
+    label = symbols_label(symbols, site);
+    return hash_bytes(label, steady_length(label)) | 1;
 }
 
 uint64_t symbols_site_id(struct symbols *symbols, uint32_t site)
 {
-    const char *label = symbols_label(symbols, site);
+    struct site_row *row = site ? row_of(symbols, site) : NULL;
 
-    return site ? hash_bytes(label, steady_length(label)) | 1 : 0;
+    if (!row)
+        return 0;
+    if (!row->id)
+        row->id = id_make(symbols, site);
+    return row->id;
+}
+
+uint64_t symbols_site_key(struct symbols *symbols, uint32_t site)
+{
+    struct site_row *row = site ? row_of(symbols, site) : NULL;
+    const char *label;
+
+    if (!row)
+        return 0;
+    if (!model_site_at(symbols->model, site)->stack)
+        return hash_u64(site) | 1;
+    if (!row->key) {
+        label = symbols_label(symbols, site);
+        row->key = hash_pair(symbols_site_id(symbols, site), hash_bytes(label, strlen(label))) | 1;
+    }
+    return row->key;
 }

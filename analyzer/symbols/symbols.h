@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sites as people know them: "train_layer+0x40 (leak_sample)".
+ * Sites as people know them: "train_layer (train.c:88)".
  *
- * Files are opened when the first site of theirs is asked for, and kept. A file that is not the
- * one that was recorded gives module and offset only, and a note in the model.
+ * A site with a stack is named after the frame that tells where the program asked; site_rules.h
+ * says which. Files are opened when the first site of theirs is asked for, and kept. A file that is
+ * not the one that was recorded gives module and offset only, and a note in the model.
  * One thread at a time.
  */
 #ifndef MEMTIDE_SYMBOLS_H
@@ -23,8 +24,15 @@ enum mt_result symbols_create(struct model *model, struct symbols **out, struct 
 void symbols_destroy(struct symbols *symbols);
 
 /*
- * Never NULL; borrowed until symbols_destroy(). Site 0 is "(unknown)". Without a name:
- * "leak_sample+0x12f0", and without a module: "0x7f00deadbeef".
+ * Rules that come before the built-in ones; before the first question. MT_USAGE: there is no such
+ * file, or a line of it is wrong.
+ */
+enum mt_result symbols_add_rules(struct symbols *symbols, const char *path, struct mt_error *error);
+
+/*
+ * Never NULL; borrowed until symbols_destroy(). Site 0 is "(unknown)". Without a line:
+ * "train_layer+0x40 (leak_sample)"; without a name: "leak_sample+0x12f0", and without a module:
+ * "0x7f00deadbeef".
  */
 const char *symbols_label(struct symbols *symbols, uint32_t site);
 
@@ -36,12 +44,17 @@ struct symbol_frame {
     uint32_t line;        /* 0: not known */
     bool is_inlined;      /* in the next outer frame */
     bool is_plumbing;     /* of an allocator, a framework, an interpreter: seldom who asked */
+    bool is_telling;      /* the site is named after this one */
+    const char *whose;    /* "the interpreter", "the program" */
 };
 
 /*
  * The stack of a site, innermost first; one frame where only the call site is known, none for
- * site 0. Borrowed until the next call; texts until symbols_destroy().
+ * site 0. Of a very deep one, the innermost SYMBOLS_DEPTH_MOST. Borrowed until the next call; texts
+ * until symbols_destroy().
  */
+enum { SYMBOLS_DEPTH_MOST = 1024 };
+
 const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site, size_t *count);
 
 /*
@@ -49,5 +62,11 @@ const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site
  * without addresses and line numbers. 0 for site 0.
  */
 uint64_t symbols_site_id(struct symbols *symbols, uint32_t site);
+
+/*
+ * Equal for sites that are one to people, within one recording: the same id and the same label. A
+ * site that is no stack is its own. 0 for site 0.
+ */
+uint64_t symbols_site_key(struct symbols *symbols, uint32_t site);
 
 #endif

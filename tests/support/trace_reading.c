@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "input.h"
+#include "symbols.h"
 #include "tally.h"
 
 enum { DEFAULT_BATCH = 1000 };
@@ -46,9 +47,17 @@ struct trace_reading trace_reading_of(const char *path, size_t batch_events)
 
 void trace_reading_release(struct trace_reading *reading)
 {
+    symbols_destroy(reading->symbols);
     model_destroy(reading->model);
     free(reading->events);
     *reading = (struct trace_reading){.error = {{0}}};
+}
+
+const char *trace_reading_label(struct trace_reading *reading, uint32_t site)
+{
+    if (!reading->symbols && symbols_create(reading->model, &reading->symbols, NULL) != MT_OK)
+        abort();
+    return symbols_label(reading->symbols, site);
 }
 
 uint64_t trace_reading_note(const struct trace_reading *reading, const char *words)

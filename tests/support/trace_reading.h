@@ -11,6 +11,7 @@
 #include "memtide/error.h"
 #include "model.h"
 
+struct symbols;
 struct tally;
 
 struct trace_reading {
@@ -19,6 +20,7 @@ struct trace_reading {
     struct model *model;
     struct event *events;
     size_t count;
+    struct symbols *symbols; /* once a label was asked for */
 };
 
 /* Reads in batches of batch_events (0: a default). Running out of memory ends the program. */
@@ -27,6 +29,9 @@ void trace_reading_release(struct trace_reading *reading);
 
 /* The count of the note that contains `words`, 0 if there is none. */
 uint64_t trace_reading_note(const struct trace_reading *reading, const char *words);
+
+/* How the site is called; borrowed until release. */
+const char *trace_reading_label(struct trace_reading *reading, uint32_t site);
 
 /* What its events add up to; tally_destroy() it before the reading is released. */
 struct tally *trace_reading_tally(const struct trace_reading *reading);

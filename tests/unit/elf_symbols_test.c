@@ -81,11 +81,11 @@ static void finds_the_function_of_an_address(void **state)
 
     (void)state;
     assert_int_equal(elf_symbol_source.open("/proc/self/exe", any, &symbols), SYMBOLS_OPENED);
-    assert_true(elf_symbol_source.find(symbols, own_address(), &symbol));
+    assert_true(elf_symbol_source.find(symbols, own_address(), &symbol, 1));
     assert_string_equal(symbol.name, "function_to_be_found");
     assert_int_equal(symbol.offset_bytes, 0);
-    assert_false(elf_symbol_source.find(symbols, 0, &symbol));
-    assert_false(elf_symbol_source.find(symbols, UINT64_MAX, &symbol));
+    assert_false(elf_symbol_source.find(symbols, 0, &symbol, 1));
+    assert_false(elf_symbol_source.find(symbols, UINT64_MAX, &symbol, 1));
     elf_symbol_source.close(symbols);
 }
 
@@ -119,7 +119,7 @@ static void open_and_look(void)
     if (elf_symbol_source.open(copy_path, any, &symbols) != SYMBOLS_OPENED)
         return;
     for (uint64_t address = 0; address < 0x10000; address += 0x101)
-        if (elf_symbol_source.find(symbols, address, &symbol))
+        if (elf_symbol_source.find(symbols, address, &symbol, 1))
             assert_true(strlen(symbol.name) < 100000); /* terminated */
     elf_symbol_source.close(symbols);
 }

@@ -49,10 +49,9 @@ static void one_file_reads_the_same_in_every_packing(void **state)
 static void site_is_the_first_function_that_is_no_plumbing(void **state)
 {
     struct trace_reading reading = read_fixture("version3.txt");
-    const struct model_site *site = model_site_at(reading.model, reading.events[0].site);
 
     (void)state;
-    assert_string_equal(model_text_at(reading.model, site->label), "layer (a.c:42)");
+    assert_string_equal(trace_reading_label(&reading, reading.events[0].site), "layer (a.c:42)");
     assert_string_equal(
         model_text_at(reading.model, model_process_at(reading.model, 0)->command_line),
         "/usr/bin/program --run");
@@ -62,12 +61,40 @@ static void site_is_the_first_function_that_is_no_plumbing(void **state)
 static void version_1_has_texts_without_length(void **state)
 {
     struct trace_reading reading = read_fixture("version1.txt");
-    const struct model_site *site = model_site_at(reading.model, reading.events[0].site);
 
     (void)state;
     assert_int_equal(reading.result, MT_OK);
-    assert_string_equal(model_text_at(reading.model, site->label), "0x1000 (with blank)");
+    assert_string_equal(trace_reading_label(&reading, reading.events[0].site),
+                        "0x1000 (with blank)");
     trace_reading_release(&reading);
+}
+
+/* Where only symbols are known, there is a function and no file; inlined functions follow. */
+static void frames_are_functions_files_and_what_is_inlined(void **state)
+{
+    static const char text[] =
+        "v 10400 3\ns 8 /bin/one\ns 6 malloc\ns 5 inner\ns 5 outer\ns 3 a.c\n"
+        "i 1000 1 2\ni 1010 1 3 5 7 4 5 9\nt 2 0\nt 1 1\na 10 2\n+ 0\n";
+    char *folder = temporary_folder_create();
+    char *path = temporary_file_write(folder, "frames.txt", text, strlen(text));
+    struct trace_reading reading = trace_reading_of(path, 0);
+    uint32_t stack = model_site_at(reading.model, reading.events[0].site)->stack;
+    static const char *const names[] = {"malloc", "inner", "outer"};
+
+    (void)state;
+    assert_int_equal(reading.result, MT_OK);
+    for (size_t i = 0; i < 3; i++) {
+        const struct model_stack *row = model_stack_at(reading.model, stack);
+        const struct model_frame *frame = model_frame_at(reading.model, row->frame);
+
+        assert_string_equal(model_text_at(reading.model, frame->function), names[i]);
+        stack = row->outer;
+    }
+    assert_int_equal(stack, 0);
+    assert_string_equal(trace_reading_label(&reading, reading.events[0].site), "inner (a.c:7)");
+    trace_reading_release(&reading);
+    free(path);
+    temporary_folder_remove(folder);
 }
 
 struct bad_file {
@@ -141,6 +168,7 @@ int main(void)
         FORM("version3.txt.gz"),
         FORM("version3.txt.zst"),
         cmocka_unit_test(site_is_the_first_function_that_is_no_plumbing),
+        cmocka_unit_test(frames_are_functions_files_and_what_is_inlined),
         cmocka_unit_test(version_1_has_texts_without_length),
         BAD(0),
         BAD(1),

@@ -96,9 +96,7 @@ static void site_leaves_out_the_frames_of_the_tool(void **state)
     const struct event *alloc = find_event(&reading, EVENT_ALLOC);
 
     (void)state;
-    assert_string_equal(
-        model_text_at(reading.model, model_site_at(reading.model, alloc->site)->label),
-        "bin/train(layer+0x12)");
+    assert_string_equal(trace_reading_label(&reading, alloc->site), "layer (train)");
     trace_reading_release(&reading);
 }
 

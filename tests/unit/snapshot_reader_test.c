@@ -37,11 +37,6 @@ static const struct event *find_event(const struct trace_reading *reading, enum 
     return NULL;
 }
 
-static const char *label_of(const struct trace_reading *reading, uint32_t site)
-{
-    return model_text_at(reading->model, model_site_at(reading->model, site)->label);
-}
-
 /* protocol 2, 4, 5 and JSON hold the same. */
 static void one_snapshot_reads_the_same_in_every_form(void **state)
 {
@@ -102,11 +97,13 @@ static void site_is_the_innermost_frame_of_the_program(void **state)
     struct trace_reading reading = read_fixture("protocol4.pickle");
 
     (void)state;
-    assert_string_equal(label_of(&reading, find_event(&reading, EVENT_ALLOC, 1000)->site),
-                        "forward (models/net.py:12)");
-    assert_string_equal(label_of(&reading, find_event(&reading, EVENT_ALLOC, 2000)->site),
-                        "BmmBackward0::apply");
-    assert_string_equal(label_of(&reading, find_event(&reading, EVENT_ALLOC, 700)->site),
+    assert_string_equal(
+        trace_reading_label(&reading, find_event(&reading, EVENT_ALLOC, 1000)->site),
+        "forward (models/net.py:12)");
+    assert_string_equal(
+        trace_reading_label(&reading, find_event(&reading, EVENT_ALLOC, 2000)->site),
+        "BmmBackward0::apply");
+    assert_string_equal(trace_reading_label(&reading, find_event(&reading, EVENT_ALLOC, 700)->site),
                         "forward (models/net.py:12)");
     assert_int_equal(find_event(&reading, EVENT_ALLOC, 300)->site, 0);
     trace_reading_release(&reading);
@@ -132,7 +129,7 @@ static void blocks_of_torch_2_0_follow_each_other(void **state)
 
     (void)state;
     assert_int_equal(alloc->address, 0x1200);
-    assert_string_equal(label_of(&reading, alloc->site), "forward (models/net.py:12)");
+    assert_string_equal(trace_reading_label(&reading, alloc->site), "forward (models/net.py:12)");
     trace_reading_release(&reading);
 }
 

@@ -21,24 +21,17 @@
 #include "byte_stream.h"
 #include "input_kinds.h"
 #include "table.h"
-#include "text_builder.h"
 
-enum { newest_version = 3, walk_most = 256, kind_shift = 32 };
+enum { newest_version = 3, inlined_most = 64, kind_shift = 32 };
 
+/* The frames of an address: more than one where functions are inlined. */
 struct heaptrack_address {
-    uint64_t address, line;
-    uint32_t module, function, file; /* rows of texts + 1 */
-};
-
-struct heaptrack_stack {
-    uint32_t address, parent; /* rows + 1 */
-    uint32_t site;
-    bool has_site;
+    uint32_t first_frame, frame_count; /* of frames; innermost first */
 };
 
 struct heaptrack_kind {
     uint64_t size_bytes;
-    uint32_t stack;      /* row + 1 */
+    uint32_t site;
     uint32_t live_count; /* blocks of the kind that are alive */
 };
 
@@ -47,7 +40,9 @@ struct heaptrack {
     struct model *model;
     struct byte_stream stream;
     struct arena arena;
-    struct table texts, addresses, stacks, kinds;
+    struct table texts, addresses, kinds;
+    struct table frames; /* of the model, by address */
+    struct table stacks; /* of the model */
     uint64_t version, line, time_ns, page_bytes;
     uint16_t process, pool, place;
     uint32_t thread, resident_text;
@@ -124,38 +119,97 @@ static enum mt_result take_text(struct heaptrack *heaptrack, struct words words,
     return MT_OK;
 }
 
+static uint32_t text_at(const struct heaptrack *heaptrack, uint32_t row)
+{
+    return row ? *(const uint32_t *)table_at(&heaptrack->texts, row - 1) : 0;
+}
+
+/*
+ * "function file line", once for each function that is inlined there; the last may be "function"
+ * alone. False if they are unknown.
+ */
+static bool take_function(struct heaptrack *heaptrack, struct words *words,
+                          struct model_frame *frame)
+{
+    uint32_t function, file = 0;
+    uint64_t line = 0;
+
+    if (!take_row(words, &heaptrack->texts, &function) ||
+        (words->bytes < words->end &&
+         (!take_row(words, &heaptrack->texts, &file) || !take_hex(words, &line))))
+        return false;
+    frame->function = text_at(heaptrack, function);
+    frame->file = text_at(heaptrack, file);
+    frame->line = line <= UINT32_MAX ? (uint32_t)line : 0;
+    return true;
+}
+
+static bool add_frame(struct heaptrack *heaptrack, struct heaptrack_address *address,
+                      struct model_frame frame)
+{
+    uint32_t *row = table_add(&heaptrack->frames);
+
+    if (!row)
+        return false;
+    *row = model_frame(heaptrack->model, frame);
+    address->frame_count++;
+    return true;
+}
+
 static enum mt_result take_address(struct heaptrack *heaptrack, struct words words,
                                    struct mt_error *error)
 {
-    struct heaptrack_address row = {0};
-    struct heaptrack_address *address;
+    struct heaptrack_address *address = table_add(&heaptrack->addresses);
+    struct model_frame frame = {.process = heaptrack->process, .kind = FRAME_NATIVE};
+    uint32_t module;
 
-    if (!take_hex(&words, &row.address) || !take_row(&words, &heaptrack->texts, &row.module))
+    if (!take_hex(&words, &frame.address) || !take_row(&words, &heaptrack->texts, &module))
         return refuse(heaptrack, MT_CORRUPT, "an address of an unknown module", error);
-    if (words.bytes < words.end &&
-        (!take_row(&words, &heaptrack->texts, &row.function) ||
-         !take_row(&words, &heaptrack->texts, &row.file) || !take_hex(&words, &row.line)))
-        return refuse(heaptrack, MT_CORRUPT, "an address of an unknown function", error);
-    address = table_add(&heaptrack->addresses);
     if (!address)
         return no_memory(heaptrack, error);
-    *address = row;
+    address->first_frame = (uint32_t)heaptrack->frames.count;
+    frame.module = text_at(heaptrack, module);
+    while (words.bytes < words.end && address->frame_count < inlined_most) {
+        struct model_frame inlined = frame;
+
+        if (!take_function(heaptrack, &words, &inlined))
+            return refuse(heaptrack, MT_CORRUPT, "an address of an unknown function", error);
+        if (!add_frame(heaptrack, address, inlined))
+            return no_memory(heaptrack, error);
+    }
+    if (!address->frame_count && !add_frame(heaptrack, address, frame))
+        return no_memory(heaptrack, error);
     return MT_OK;
 }
 
+static uint32_t stack_at(const struct heaptrack *heaptrack, uint32_t row)
+{
+    return row ? *(const uint32_t *)table_at(&heaptrack->stacks, row - 1) : 0;
+}
+
+/* A stack's caller was written before it. */
 static enum mt_result take_stack(struct heaptrack *heaptrack, struct words words,
                                  struct mt_error *error)
 {
-    struct heaptrack_stack row = {0};
-    struct heaptrack_stack *stack;
+    uint32_t address_row, parent, stack;
+    uint32_t *row;
 
-    if (!take_row(&words, &heaptrack->addresses, &row.address) ||
-        !take_row(&words, &heaptrack->stacks, &row.parent))
+    if (!take_row(&words, &heaptrack->addresses, &address_row) ||
+        !take_row(&words, &heaptrack->stacks, &parent))
         return refuse(heaptrack, MT_CORRUPT, "a stack of unknown addresses", error);
-    stack = table_add(&heaptrack->stacks);
-    if (!stack)
+    stack = stack_at(heaptrack, parent);
+    if (address_row) {
+        const struct heaptrack_address *address = table_at(&heaptrack->addresses, address_row - 1);
+
+        for (uint32_t i = address->frame_count; i-- > 0;)
+            stack = model_stack(
+                heaptrack->model, stack,
+                *(const uint32_t *)table_at(&heaptrack->frames, address->first_frame + i));
+    }
+    row = table_add(&heaptrack->stacks);
+    if (!row)
         return no_memory(heaptrack, error);
-    *stack = row;
+    *row = stack;
     return MT_OK;
 }
 
@@ -164,91 +218,18 @@ static enum mt_result take_kind(struct heaptrack *heaptrack, struct words words,
 {
     struct heaptrack_kind row = {0};
     struct heaptrack_kind *kind;
+    uint32_t stack;
 
-    if (!take_hex(&words, &row.size_bytes) || !take_row(&words, &heaptrack->stacks, &row.stack))
+    if (!take_hex(&words, &row.size_bytes) || !take_row(&words, &heaptrack->stacks, &stack))
         return refuse(heaptrack, MT_CORRUPT, "a block with an unknown stack", error);
     kind = table_add(&heaptrack->kinds);
     if (!kind)
         return no_memory(heaptrack, error);
+    row.site =
+        model_site(heaptrack->model, (struct model_site){.process = heaptrack->process,
+                                                         .stack = stack_at(heaptrack, stack)});
     *kind = row;
     return MT_OK;
-}
-
-/* --- sites --------------------------------------------------------------------------------- */
-
-static const char *text_at(const struct heaptrack *heaptrack, uint32_t row)
-{
-    const uint32_t *text = row ? table_at(&heaptrack->texts, row - 1) : NULL;
-
-    return text ? model_text_at(heaptrack->model, *text) : "";
-}
-
-/* Ways to the allocator, which say nothing about the program. */
-static bool is_plumbing(const char *function)
-{
-    static const char *const beginnings[] = {"operator new", "std::",   "__gnu_cxx::", "malloc",
-                                             "calloc",       "realloc", "void std::"};
-
-    for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++)
-        if (strncmp(function, beginnings[i], strlen(beginnings[i])) == 0)
-            return true;
-    return false;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash && slash[1] ? slash + 1 : path;
-}
-
-static uint32_t make_site(struct heaptrack *heaptrack, const struct heaptrack_address *address)
-{
-    const char *function = text_at(heaptrack, address->function);
-    struct text_builder text;
-    uint32_t site;
-
-    text_init(&text);
-    if (*function)
-        text_add(&text, function);
-    else
-        text_add_format(&text, "0x%" PRIx64, address->address);
-    if (address->file)
-        text_add_format(&text, " (%s:%" PRIu64 ")", base_name(text_at(heaptrack, address->file)),
-                        address->line);
-    else if (address->module)
-        text_add_format(&text, " (%s)", base_name(text_at(heaptrack, address->module)));
-    site = model_site(heaptrack->model,
-                      (struct model_site){
-                          .process = heaptrack->process,
-                          .label = model_text(heaptrack->model, text_get(&text), text.size_bytes),
-                      });
-    text_release(&text);
-    return site;
-}
-
-/* A stack's caller has a smaller number, as it was written first: so this ends. */
-static uint32_t site_of(struct heaptrack *heaptrack, uint32_t stack_row)
-{
-    struct heaptrack_stack *stack = stack_row ? table_at(&heaptrack->stacks, stack_row - 1) : NULL;
-    const struct heaptrack_stack *caller = stack;
-    const struct heaptrack_address *found = NULL;
-
-    if (!stack || stack->has_site)
-        return stack ? stack->site : 0;
-    for (unsigned i = 0; i < walk_most && caller; i++) {
-        const struct heaptrack_address *address =
-            caller->address ? table_at(&heaptrack->addresses, caller->address - 1) : NULL;
-
-        if (address && (!found || is_plumbing(text_at(heaptrack, found->function))))
-            found = address;
-        if (found && !is_plumbing(text_at(heaptrack, found->function)))
-            break;
-        caller = caller->parent ? table_at(&heaptrack->stacks, caller->parent - 1) : NULL;
-    }
-    stack->site = found ? make_site(heaptrack, found) : 0;
-    stack->has_site = true;
-    return stack->site;
 }
 
 /* --- events -------------------------------------------------------------------------------- */
@@ -283,7 +264,7 @@ static enum mt_result take_block(struct heaptrack *heaptrack, struct words words
     event->address = (row + 1) << kind_shift | kind->live_count;
     event->value = kind->size_bytes;
     if (is_alloc)
-        event->site = site_of(heaptrack, kind->stack);
+        event->site = kind->site;
     kind->live_count += is_alloc;
     return MT_OK;
 }
@@ -445,7 +426,8 @@ static void fill_model(struct heaptrack *heaptrack)
     arena_init(&heaptrack->arena);
     table_init(&heaptrack->texts, &heaptrack->arena, sizeof(uint32_t));
     table_init(&heaptrack->addresses, &heaptrack->arena, sizeof(struct heaptrack_address));
-    table_init(&heaptrack->stacks, &heaptrack->arena, sizeof(struct heaptrack_stack));
+    table_init(&heaptrack->frames, &heaptrack->arena, sizeof(uint32_t));
+    table_init(&heaptrack->stacks, &heaptrack->arena, sizeof(uint32_t));
     table_init(&heaptrack->kinds, &heaptrack->arena, sizeof(struct heaptrack_kind));
     model_note(model, 0, "heaptrack keeps no addresses, no threads, and times in steps of 10 ms");
 }

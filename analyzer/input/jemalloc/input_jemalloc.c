@@ -22,7 +22,7 @@
 #include "input_kinds.h"
 #include "table.h"
 
-enum { blocks_most = 1 << 24, stack_shift = 32, frames_kept = 12 };
+enum { blocks_most = 1 << 24, stack_shift = 32, frames_most = 512 };
 
 static const char beginning[] = "heap_v2/";
 
@@ -34,24 +34,18 @@ struct jemalloc_stack {
 struct jemalloc_library {
     uint64_t base, end;
     uint32_t path; /* text */
-    bool is_allocator;
 };
 
 struct jemalloc {
     char *path;
     struct model *model;
     struct arena arena;
-    struct table stacks, frames, libraries;
+    struct table stacks, libraries;
     uint64_t rate, line, blocks;
     uint16_t process, pool, place;
     uint32_t thread;
     size_t next_stack;
     uint64_t next_block;
-};
-
-/* The frames of a stack, until the libraries are known. */
-struct jemalloc_frames {
-    uint64_t addresses[frames_kept]; /* innermost first; 0: none */
 };
 
 /* --- the file ------------------------------------------------------------------------------ */
@@ -83,16 +77,27 @@ static bool number_after(const char **text, const char *word, int base, uint64_t
     return true;
 }
 
+/* Innermost first. What is beyond the limit is cut off outside. */
 static bool take_stack(struct jemalloc *jemalloc, const char *text)
 {
-    struct jemalloc_frames *frames = table_add(&jemalloc->frames);
-    struct jemalloc_stack *stack = table_add(&jemalloc->stacks);
-    uint64_t address;
+    struct jemalloc_stack *row = table_add(&jemalloc->stacks);
+    uint64_t addresses[frames_most];
+    uint32_t stack = 0;
+    unsigned count = 0;
 
-    if (!frames || !stack)
+    if (!row)
         return false;
-    for (unsigned i = 0; i < frames_kept && number_after(&text, "0x", 16, &address); i++)
-        frames->addresses[i] = address;
+    while (count < frames_most && number_after(&text, "0x", 16, &addresses[count]))
+        count++;
+    while (count-- > 0)
+        stack = model_stack(jemalloc->model, stack,
+                            model_frame(jemalloc->model, (struct model_frame){
+                                                             .process = jemalloc->process,
+                                                             .kind = FRAME_NATIVE,
+                                                             .address = addresses[count],
+                                                         }));
+    row->site = model_site(jemalloc->model,
+                           (struct model_site){.process = jemalloc->process, .stack = stack});
     return true;
 }
 
@@ -143,7 +148,6 @@ static bool take_mapping(struct jemalloc *jemalloc, const char *text)
     if (!library)
         return false;
     *library = (struct jemalloc_library){.base = base, .end = end, .path = name};
-    library->is_allocator = strstr(path, "jemalloc") || strstr(path, "libstdc++");
     return true;
 }
 
@@ -195,18 +199,7 @@ static enum mt_result read_lines(struct jemalloc *jemalloc, struct byte_stream *
     return result;
 }
 
-/* --- sites --------------------------------------------------------------------------------- */
-
-static const struct jemalloc_library *library_of(const struct jemalloc *jemalloc, uint64_t address)
-{
-    for (size_t i = 0; i < jemalloc->libraries.count; i++) {
-        const struct jemalloc_library *library = table_at(&jemalloc->libraries, i);
-
-        if (address - library->base < library->end - library->base)
-            return library;
-    }
-    return NULL;
-}
+/* --- modules ------------------------------------------------------------------------------- */
 
 /* A program that is not relocatable is linked for the addresses it has. */
 static void add_modules(struct jemalloc *jemalloc)
@@ -223,25 +216,6 @@ static void add_modules(struct jemalloc *jemalloc)
                                       .path = library->path};
 
         model_module(jemalloc->model, &module);
-    }
-}
-
-/* The innermost frame that is not the allocator's own. */
-static void add_sites(struct jemalloc *jemalloc)
-{
-    for (size_t i = 0; i < jemalloc->stacks.count; i++) {
-        const struct jemalloc_frames *frames = table_at(&jemalloc->frames, i);
-        struct jemalloc_stack *stack = table_at(&jemalloc->stacks, i);
-        uint64_t found = frames->addresses[0];
-
-        for (size_t f = frames_kept; f-- > 0;) {
-            const struct jemalloc_library *library = library_of(jemalloc, frames->addresses[f]);
-
-            if (library && !library->is_allocator)
-                found = frames->addresses[f];
-        }
-        stack->site = model_site(
-            jemalloc->model, (struct model_site){.process = jemalloc->process, .address = found});
     }
 }
 
@@ -280,7 +254,6 @@ static void fill_model(struct jemalloc *jemalloc)
     jemalloc->thread = model_thread(model, (struct model_thread){.process = jemalloc->process});
     arena_init(&jemalloc->arena);
     table_init(&jemalloc->stacks, &jemalloc->arena, sizeof(struct jemalloc_stack));
-    table_init(&jemalloc->frames, &jemalloc->arena, sizeof(struct jemalloc_frames));
     table_init(&jemalloc->libraries, &jemalloc->arena, sizeof(struct jemalloc_library));
 }
 
@@ -298,7 +271,6 @@ static enum mt_result read_profile(struct jemalloc *jemalloc, struct mt_error *e
     if (!jemalloc->blocks)
         return mt_error_set(error, MT_NO_DATA, "%s: a profile without live blocks", jemalloc->path);
     add_modules(jemalloc);
-    add_sites(jemalloc);
     model_note(jemalloc->model, 0,
                "a heap profile is one point in time; counts and bytes are estimated from samples, "
                "one in %" PRIu64 " B",

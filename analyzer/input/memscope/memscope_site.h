@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the stack columns of a row to a site: the innermost Python line, else the innermost native
- * one, without the frames of the tool itself.
+ * From the stack columns of a row to a site with a stack.
  */
 #ifndef MEMTIDE_INPUT_MEMSCOPE_SITE_H
 #define MEMTIDE_INPUT_MEMSCOPE_SITE_H

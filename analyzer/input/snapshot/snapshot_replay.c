@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "hash_index.h"
 
 enum { device_most = 1024 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "snapshot_frames.h"
+#include "snapshot_stacks.h"
 
 enum { partials_max = 1024, device_max = 4096, text_most_bytes = 4096 };
 
@@ -28,7 +28,6 @@ enum mt_result snapshot_tables_init(struct snapshot_tables *tables, struct model
     tables->process = process;
     arena_init(&tables->arena);
     table_init(&tables->objects, &tables->arena, sizeof(struct object));
-    table_init(&tables->frames, &tables->arena, sizeof(struct snapshot_frame));
     table_init(&tables->entries, &tables->arena, sizeof(struct snapshot_entry));
     table_init(&tables->blocks, &tables->arena, sizeof(struct snapshot_block));
     table_init(&tables->segments, &tables->arena, sizeof(struct snapshot_segment));
@@ -44,10 +43,11 @@ enum mt_result snapshot_tables_init(struct snapshot_tables *tables, struct model
 
 void snapshot_tables_release(struct snapshot_tables *tables)
 {
-    hash_index_release(&tables->frame_index);
     arena_release(&tables->arena);
     free(tables->fields);
+    free(tables->waiting);
     tables->fields = NULL;
+    tables->waiting = NULL;
 }
 
 static enum mt_result no_memory(const struct snapshot_tables *tables, struct mt_error *error)
@@ -147,10 +147,10 @@ static uint32_t text_of(struct snapshot_tables *tables, const struct fields *fie
 /* The site of the list of frames under this key. */
 static uint32_t site_of(struct snapshot_tables *tables, const struct fields *fields)
 {
-    const struct object *list =
+    struct object *list =
         has(fields, WORD_FRAMES) ? object_of(tables, fields->values[WORD_FRAMES]) : NULL;
 
-    return list && list->kind == OBJECT_FRAMES ? snapshot_frame_site(tables, list->first) : 0;
+    return list ? snapshot_stack_site(tables, list) : 0;
 }
 
 static int32_t device_of(const struct fields *fields)
@@ -281,14 +281,6 @@ static enum mt_result add_annotation(struct snapshot_tables *tables, const struc
     return MT_OK;
 }
 
-static enum mt_result add_frame(struct snapshot_tables *tables, const struct fields *fields,
-                                uint32_t *first, struct mt_error *error)
-{
-    *first = snapshot_frame(tables, text_of(tables, fields, WORD_NAME),
-                            text_of(tables, fields, WORD_FILENAME), number_of(fields, WORD_LINE));
-    return *first == UINT32_MAX ? no_memory(tables, error) : MT_OK;
-}
-
 /* The lists of a whole snapshot; a later dict of the kind wins. */
 static void keep_top(struct snapshot_tables *tables, const struct fields *fields)
 {
@@ -356,8 +348,12 @@ static enum mt_result add_row(struct snapshot_tables *tables, struct object *obj
             keep_top(tables, fields);
         return MT_OK;
     }
-    if (kind == OBJECT_FRAME)
-        return add_frame(tables, fields, &object->first, error);
+    if (kind == OBJECT_FRAME) {
+        object->first =
+            snapshot_frame(tables, text_of(tables, fields, WORD_NAME),
+                           text_of(tables, fields, WORD_FILENAME), number_of(fields, WORD_LINE));
+        return MT_OK;
+    }
     object->first = (uint32_t)table_of(tables, kind)->count;
     if (kind == OBJECT_ENTRY)
         result = add_entry(tables, fields, error);
@@ -484,19 +480,6 @@ static enum object_kind list_of(enum object_kind kind)
     }
 }
 
-static void append_frame(const struct snapshot_tables *tables, struct object *list, uint32_t frame)
-{
-    const struct snapshot_frame *old, *new = table_at(&tables->frames, frame);
-
-    if (!list->count++) {
-        list->first = frame;
-        return;
-    }
-    old = table_at(&tables->frames, list->first);
-    if (new->rank > old->rank)
-        list->first = frame;
-}
-
 static enum mt_result append_row(struct object *list, uint32_t row, struct mt_error *error)
 {
     if (!list->count)
@@ -521,10 +504,8 @@ static enum mt_result append_object(struct snapshot_tables *tables, struct objec
         list->kind = kind;
     else if (list->kind != kind)
         return mt_error_set(error, MT_CORRUPT, "a list of things of different kinds");
-    if (kind == OBJECT_FRAMES) {
-        append_frame(tables, list, item->first);
-        return MT_OK;
-    }
+    if (kind == OBJECT_FRAMES)
+        return snapshot_stack_append(tables, list, item->first, error);
     if (kind != OBJECT_LISTS)
         return append_row(list, item->first, error);
     child = table_add(&tables->children);

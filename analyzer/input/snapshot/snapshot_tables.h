@@ -5,8 +5,8 @@
  *   pickle, JSON -> values on a stack -> dicts and lists -> rows
  *
  * There is no tree of objects: when a dict is complete, its keys say what it is, and it becomes
- * one row; a list of rows becomes a range of them, and a list of frames the one frame that tells
- * where the program asked. What no analysis needs is dropped at once.
+ * one row; a list of rows becomes a range of them, and a list of frames a stack of the model. What
+ * no analysis needs is dropped at once.
  */
 #ifndef MEMTIDE_INPUT_SNAPSHOT_TABLES_H
 #define MEMTIDE_INPUT_SNAPSHOT_TABLES_H
@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "arena.h"
-#include "hash_index.h"
 #include "memtide/error.h"
 #include "model.h"
 #include "snapshot_words.h"
@@ -40,7 +39,7 @@ enum object_kind {
     OBJECT_SEGMENT,
     OBJECT_HISTORY,
     OBJECT_ANNOTATION,
-    OBJECT_FRAME, /* first = row of frames */
+    OBJECT_FRAME, /* first = frame of the model */
     OBJECT_TOP,
     OBJECT_EMPTY_LIST,
     OBJECT_ENTRIES,
@@ -48,7 +47,8 @@ enum object_kind {
     OBJECT_SEGMENTS,
     OBJECT_HISTORIES,
     OBJECT_ANNOTATIONS,
-    OBJECT_FRAMES, /* first = row of the frame that tells most */
+    OBJECT_FRAMES, /* first, count: of waiting */
+    OBJECT_STACK,  /* first = site: a list of frames that was used */
     OBJECT_LISTS,  /* first, count: of children */
     OBJECT_IGNORED
 };
@@ -56,13 +56,6 @@ enum object_kind {
 struct object {
     uint32_t kind; /* enum object_kind */
     uint32_t first, count;
-};
-
-struct snapshot_frame {
-    uint32_t name, file; /* texts */
-    uint64_t line;
-    uint32_t site; /* 0 until asked for */
-    uint8_t rank;  /* the higher, the more it tells */
 };
 
 struct snapshot_entry {
@@ -103,9 +96,10 @@ struct snapshot_tables {
     struct model *model;
     uint16_t process;
     struct arena arena;
-    struct table objects, frames, entries, blocks, segments, histories, annotations, children;
+    struct table objects, entries, blocks, segments, histories, annotations, children;
     struct table partials;
-    struct hash_index frame_index;
+    uint32_t *waiting; /* frames of the model, in lists that are not used yet */
+    size_t waiting_count, waiting_capacity;
     struct fields *fields;
     uint32_t free_partials; /* row + 1 of the first unused one */
     uint64_t unknown_actions;

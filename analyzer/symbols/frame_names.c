@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the frames of the model to names.
+ */
+#include "frame_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "readable_name.h"
+#include "text_builder.h"
+
+void frame_names_init(struct frame_names *names, struct model *model,
+                      const struct site_rules *rules, struct module_symbols *modules)
+{
+    *names = (struct frame_names){.model = model, .rules = rules, .modules = modules};
+    arena_init(&names->arena);
+}
+
+void frame_names_release(struct frame_names *names)
+{
+    arena_release(&names->arena);
+    free(names->known);
+    names->known = NULL;
+    names->known_count = 0;
+}
+
+/* A name as people write it; "" without memory. */
+static const char *readable(struct frame_names *names, const char *name)
+{
+    struct text_builder text;
+    const char *copy;
+
+    if (!strpbrk(name, "(.") && strncmp(name, "_Z", 2) != 0)
+        return name; /* as it is: most of C */
+    text_init(&text);
+    add_readable_name(&text, name);
+    copy = arena_text(&names->arena, text_get(&text), text.size_bytes);
+    text_release(&text);
+    return copy ? copy : "";
+}
+
+static void classify(const struct frame_names *names, struct named_frame *row)
+{
+    const struct frame_words words = {row->function, row->file, row->module, row->is_python};
+
+    row->class = (uint8_t)site_rules_class(names->rules, &words);
+}
+
+/* Sources say "??" for what they do not know. */
+static const char *known_text(const char *text)
+{
+    return strcmp(text, "??") == 0 ? "" : text;
+}
+
+static struct named_frames name_text(struct frame_names *names, const struct model_frame *frame)
+{
+    struct named_frame *row = arena_alloc(&names->arena, sizeof(*row));
+    const char *function = model_text_at(names->model, frame->function);
+
+    if (!row)
+        return (struct named_frames){NULL, 0};
+    *row = (struct named_frame){
+        .file = known_text(model_text_at(names->model, frame->file)),
+        .module = base_of_path(model_text_at(names->model, frame->module)),
+        .line = frame->line,
+        .address = frame->address,
+        .is_python = frame->kind == FRAME_PYTHON,
+    };
+    row->function = row->is_python ? function : readable(names, function);
+    classify(names, row);
+    return (struct named_frames){row, 1};
+}
+
+static struct named_frames name_symbols(struct frame_names *names,
+                                        const struct address_names *found)
+{
+    size_t count = found->count ? found->count : 1;
+    struct named_frame *rows = arena_alloc(&names->arena, count * sizeof(*rows));
+
+    if (!rows)
+        return (struct named_frames){NULL, 0};
+    for (size_t i = 0; i < count; i++) {
+        rows[i] = (struct named_frame){.function = "",
+                                       .file = "",
+                                       .module = found->module,
+                                       .address = found->link_address,
+                                       .is_linked = *found->module != 0};
+        if (i < found->count) {
+            const struct symbol *symbol = &found->symbols[i];
+
+            rows[i].function = symbol->name ? readable(names, symbol->name) : "";
+            rows[i].file = symbol->file ? symbol->file : "";
+            rows[i].line = symbol->line;
+            rows[i].is_inlined = i + 1 < count;
+            rows[i].offset_bytes = symbol->offset_bytes;
+            rows[i].has_offset = symbol->name != NULL;
+        }
+        classify(names, &rows[i]);
+    }
+    return (struct named_frames){rows, count};
+}
+
+struct named_frames frame_names_at(struct frame_names *names, const struct model_frame *frame)
+{
+    struct address_names found;
+
+    if (frame->function || frame->file || frame->module || !frame->address)
+        return name_text(names, frame);
+    module_symbols_find(names->modules, frame->process, frame->address, frame->time_ns, &found);
+    return name_symbols(names, &found);
+}
+
+static bool make_room(struct frame_names *names)
+{
+    size_t count = model_frame_count(names->model);
+    struct named_frames *grown = realloc(names->known, count * sizeof(*grown));
+
+    if (!grown)
+        return false;
+    memset(grown + names->known_count, 0, (count - names->known_count) * sizeof(*grown));
+    names->known = grown;
+    names->known_count = count;
+    return true;
+}
+
+struct named_frames frame_names_of(struct frame_names *names, uint32_t frame)
+{
+    if (frame >= names->known_count && !make_room(names))
+        return (struct named_frames){NULL, 0};
+    if (!names->known[frame].rows)
+        names->known[frame] = frame_names_at(names, model_frame_at(names->model, frame));
+    return names->known[frame];
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From an address of a process to symbols: finds its module, and the module's file.
+ *
+ * Files are opened when the first address of theirs is asked for, and kept. A file that is not the
+ * one that was recorded gives no symbols, and a note in the model. One thread at a time.
+ */
+#ifndef MEMTIDE_MODULE_SYMBOLS_H
+#define MEMTIDE_MODULE_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "model.h"
+#include "symbol_source.h"
+#include "table.h"
+
+enum { INLINED_MOST = 32 };
+
+struct module_symbols {
+    struct model *model;
+    struct arena arena;
+    struct table files;
+    const struct model_module *newest; /* that was found last: the next address is often there */
+};
+
+/* What is at an address. Names and files are borrowed from module_symbols. */
+struct address_names {
+    const char *module;                  /* base name; "": in no known module */
+    uint64_t link_address;               /* in the module; as recorded without one */
+    struct symbol symbols[INLINED_MOST]; /* innermost first */
+    size_t count;                        /* 0: no symbol covers it */
+};
+
+void module_symbols_init(struct module_symbols *modules, struct model *model);
+void module_symbols_release(struct module_symbols *modules);
+
+/* address: where a call returns to, in that process at that time. */
+void module_symbols_find(struct module_symbols *modules, uint16_t process, uint64_t address,
+                         uint64_t time_ns, struct address_names *found);
+
+#endif

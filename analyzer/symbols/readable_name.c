@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of functions as people write them.
+ */
+#include "readable_name.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "demangle.h"
+
+/* Where the parameters of a C++ name start; its length when it has none. */
+static size_t parameters_of(const char *name)
+{
+    static const char unnamed[] = "(anonymous namespace)";
+    int templates = 0;
+
+    for (size_t i = 0; name[i]; i++) {
+        if (strncmp(name + i, unnamed, sizeof(unnamed) - 1) == 0)
+            i += sizeof(unnamed) - 2;
+        else if (strncmp(name + i, "operator", 8) == 0)
+            i += 8 + strspn(name + i + 8, "<>=()-") - 1;
+        else if (name[i] == '(' && templates == 0 && i)
+            return i;
+        else
+            templates += (name[i] == '<') - (name[i] == '>');
+    }
+    return strlen(name);
+}
+
+/* "train.constprop.0" is a copy of train; a name that starts with a dot is one of its own. */
+static size_t clone_suffix_of(const char *name, size_t length)
+{
+    for (size_t i = 1; i + 1 < length; i++)
+        if (name[i] == '.' && isalpha((unsigned char)name[i + 1]) && name[i - 1] != '.')
+            return i;
+    return length;
+}
+
+void add_readable_name(struct text_builder *text, const char *name)
+{
+    char *readable = demangle(name);
+    const char *shown = readable ? readable : name;
+    size_t length = parameters_of(shown);
+
+    if (!strpbrk(shown, "(<:"))
+        length = clone_suffix_of(shown, length);
+    text_add_bytes(text, shown, length);
+    free(readable);
+}
+
+static bool is_separator(char c)
+{
+    return c == '/' || c == '\\';
+}
+
+static const char *last_parts(const char *path, unsigned count)
+{
+    const char *end = path + strlen(path);
+    unsigned parts = 0;
+
+    for (; end > path; end--)
+        if (is_separator(end[-1]) && *end && ++parts == count)
+            break;
+    return end;
+}
+
+const char *short_path(const char *path)
+{
+    return last_parts(path, 2);
+}
+
+const char *base_of_path(const char *path)
+{
+    return last_parts(path, 1);
+}

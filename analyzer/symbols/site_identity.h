@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a stack stands for: which frame tells where the program asked, and a number that stays.
+ */
+#ifndef MEMTIDE_SITE_IDENTITY_H
+#define MEMTIDE_SITE_IDENTITY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "frame_names.h"
+
+/* The innermost of those that tell most. count >= 1; frames innermost first, as in all below. */
+size_t telling_frame(const struct named_frame *const *frames, size_t count);
+
+/*
+ * A hash of the telling frame and its callers: functions and base names of files, without lines,
+ * addresses and folders; without recursion and without what the rules leave out. How the telling
+ * frame came to the memory does not matter, but for the Python function that it called. A telling
+ * frame without a name counts with its offset in the module, which holds for one build only.
+ * Never 0.
+ */
+uint64_t stack_identity(const struct named_frame *const *frames, size_t count);
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What stays of a stack when a program changes, and which frame tells.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model.h"
+#include "symbols.h"
+#include "temporary_folder.h"
+
+/* "function file line", innermost first; a file that ends in .py makes it Python. */
+struct frame_text {
+    const char *function, *file;
+    uint32_t line;
+};
+
+enum { depth_most = 12 };
+
+struct fixture {
+    struct model *model;
+    struct symbols *symbols;
+};
+
+static uint32_t text_of(struct model *model, const char *text)
+{
+    return model_text(model, text, strlen(text));
+}
+
+static uint32_t site_of(struct model *model, const struct frame_text *frames)
+{
+    uint32_t stack = 0;
+    size_t count = 0;
+
+    while (count < depth_most && frames[count].function)
+        count++;
+    while (count-- > 0) {
+        const struct frame_text *frame = &frames[count];
+        const char *end = strrchr(frame->file, '.');
+
+        stack = model_stack(
+            model, stack,
+            model_frame(model,
+                        (struct model_frame){
+                            .kind = end && strcmp(end, ".py") == 0 ? FRAME_PYTHON : FRAME_NATIVE,
+                            .function = text_of(model, frame->function),
+                            .file = text_of(model, frame->file),
+                            .line = frame->line,
+                        }));
+    }
+    return model_site(model, (struct model_site){.stack = stack});
+}
+
+static struct fixture fixture_make(void)
+{
+    struct fixture fixture;
+
+    assert_int_equal(model_create(&fixture.model, NULL), MT_OK);
+    assert_int_equal(symbols_create(fixture.model, &fixture.symbols, NULL), MT_OK);
+    return fixture;
+}
+
+static void fixture_release(struct fixture *fixture)
+{
+    symbols_destroy(fixture->symbols);
+    model_destroy(fixture->model);
+}
+
+struct pair {
+    const char *name;
+    struct frame_text first[depth_most], second[depth_most];
+    bool is_same;
+};
+
+static const struct pair pairs[] = {
+    {"moved lines are the same site",
+     {{"make", "/src/buffer.c", 10}, {"main", "/src/main.c", 20}},
+     {{"make", "/src/buffer.c", 14}, {"main", "/src/main.c", 33}},
+     true},
+    {"another build path is the same site",
+     {{"make", "/src/buffer.c", 10}, {"main", "/src/main.c", 20}},
+     {{"make", "C:\\build\\42\\buffer.c", 10}, {"main", "C:\\build\\42\\main.c", 20}},
+     true},
+    {"another caller is another site",
+     {{"make", "buffer.c", 10}, {"load", "io.c", 20}, {"main", "main.c", 1}},
+     {{"make", "buffer.c", 10}, {"save", "io.c", 20}, {"main", "main.c", 1}},
+     false},
+    {"another caller further out is another site",
+     {{"make", "buffer.c", 10}, {"load", "io.c", 20}, {"first", "main.c", 1}},
+     {{"make", "buffer.c", 10}, {"load", "io.c", 20}, {"second", "main.c", 1}},
+     false},
+    {"a function of the same name in another file is another site",
+     {{"init", "red.c", 1}, {"main", "main.c", 1}},
+     {{"init", "blue.c", 1}, {"main", "main.c", 1}},
+     false},
+    {"how deep a recursion was does not matter",
+     {{"leaf", "a.c", 1}, {"walk", "a.c", 2}, {"main", "a.c", 3}},
+     {{"leaf", "a.c", 1},
+      {"walk", "a.c", 2},
+      {"walk", "a.c", 2},
+      {"walk", "a.c", 2},
+      {"main", "a.c", 3}},
+     true},
+    {"two functions that call each other are recursion",
+     {{"leaf", "a.c", 1}, {"even", "a.c", 2}, {"odd", "a.c", 2}, {"main", "a.c", 3}},
+     {{"leaf", "a.c", 1},
+      {"even", "a.c", 2},
+      {"odd", "a.c", 2},
+      {"even", "a.c", 2},
+      {"odd", "a.c", 2},
+      {"main", "a.c", 3}},
+     true},
+    {"how the library came to malloc does not matter",
+     {{"malloc", "", 0}, {"std::vector<int>::reserve(unsigned long)", "", 0}, {"fill", "f.cc", 3}},
+     {{"operator new(unsigned long)", "", 0},
+      {"std::vector<int>::push_back(int&&)", "", 0},
+      {"fill", "f.cc", 5}},
+     true},
+    {"copies that a compiler makes are the function",
+     {{"fill", "f.c", 3}, {"main", "f.c", 1}},
+     {{"fill.constprop.0", "f.c", 3}, {"main", "f.c", 1}},
+     true},
+    {"inside of the framework nothing counts but its entry",
+     {{"forward", "net.py", 5},
+      {"_call_impl", "/lib/python3.11/site-packages/torch/nn/module.py", 9},
+      {"train", "train.py", 3}},
+     {{"forward", "net.py", 6},
+      {"_inner", "/lib/python3.12/site-packages/torch/nn/module.py", 12},
+      {"_call_impl", "/lib/python3.12/site-packages/torch/nn/module.py", 19},
+      {"train", "train.py", 4}},
+     true},
+    {"another function of the framework that the program calls is another site",
+     {{"step", "/x/site-packages/torch/optim/adam.py", 9}, {"train", "train.py", 3}},
+     {{"load", "/x/site-packages/torch/serialization.py", 9}, {"train", "train.py", 3}},
+     false},
+    {"how a program was started does not matter",
+     {{"main", "main.c", 3}},
+     {{"main", "main.c", 3}, {"__libc_start_call_main", "", 0}, {"_start", "", 0}},
+     true},
+    {"a stack of nothing but plumbing counts as it is",
+     {{"malloc", "", 0}, {"call_init", "dl-init.c", 1}},
+     {{"malloc", "", 0}, {"start_thread", "pthread.c", 1}},
+     false},
+};
+
+static void stable_ids(void **state)
+{
+    const struct pair *pair = *state;
+    struct fixture fixture = fixture_make();
+    uint32_t first = site_of(fixture.model, pair->first);
+    uint32_t second = site_of(fixture.model, pair->second);
+    bool is_same =
+        symbols_site_id(fixture.symbols, first) == symbols_site_id(fixture.symbols, second);
+
+    assert_true(is_same == pair->is_same);
+    assert_int_not_equal(symbols_site_id(fixture.symbols, first), 0);
+    fixture_release(&fixture);
+}
+
+struct label {
+    const char *text;
+    struct frame_text frames[depth_most];
+};
+
+static const struct label labels[] = {
+    {"forward (models/net.py:5)",
+     {{"c10::alloc(unsigned long)", "??", 0},
+      {"at::empty(int)", "??", 0},
+      {"dropout", "/x/site-packages/torch/nn/functional.py", 9},
+      {"forward", "/home/u/models/net.py", 5},
+      {"main", "/home/u/main.py", 1}}},
+    {"MulBackward0::apply",
+     {{"c10::alloc(unsigned long)", "??", 0},
+      {"at::_ops::mul::call(int)", "", 0},
+      {"torch::autograd::generated::MulBackward0::apply(int)", "", 0},
+      {"clone", "", 0}}},
+    {"fill (f.cc:3)",
+     {{"operator new(unsigned long)", "", 0},
+      {"std::vector<int>::reserve(unsigned long)", "", 0},
+      {"fill(int)", "/src/f.cc", 3},
+      {"main", "/src/f.cc", 9}}},
+};
+
+static void a_site_is_named_after_the_frame_that_tells_most(void **state)
+{
+    const struct label *label = *state;
+    struct fixture fixture = fixture_make();
+
+    assert_string_equal(symbols_label(fixture.symbols, site_of(fixture.model, label->frames)),
+                        label->text);
+    fixture_release(&fixture);
+}
+
+static void lines_are_told_apart_within_one_recording(void **state)
+{
+    static const struct frame_text first[] = {{"f", "a.c", 1}, {"main", "a.c", 9}, {NULL, "", 0}};
+    static const struct frame_text other[] = {{"f", "a.c", 2}, {"main", "a.c", 9}, {NULL, "", 0}};
+    static const struct frame_text outer[] = {{"f", "a.c", 1}, {"main", "a.c", 8}, {NULL, "", 0}};
+    struct fixture fixture = fixture_make();
+    uint64_t key = symbols_site_key(fixture.symbols, site_of(fixture.model, first));
+
+    (void)state;
+    assert_int_not_equal(key, symbols_site_key(fixture.symbols, site_of(fixture.model, other)));
+    assert_int_equal(key, symbols_site_key(fixture.symbols, site_of(fixture.model, outer)));
+    fixture_release(&fixture);
+}
+
+static void frames_are_the_whole_stack_with_what_is_plumbing(void **state)
+{
+    static const struct frame_text frames[] = {
+        {"malloc", "", 0}, {"f", "/src/a.c", 2}, {"main", "/src/a.c", 9}, {NULL, "", 0}};
+    struct fixture fixture = fixture_make();
+    size_t count;
+    const struct symbol_frame *shown =
+        symbols_frames(fixture.symbols, site_of(fixture.model, frames), &count);
+
+    (void)state;
+    assert_int_equal(count, 3);
+    assert_true(shown[0].is_plumbing);
+    assert_string_equal(shown[0].whose, "the allocator");
+    assert_string_equal(shown[1].function, "f");
+    assert_string_equal(shown[1].file, "/src/a.c");
+    assert_int_equal(shown[1].line, 2);
+    assert_true(shown[1].is_telling && !shown[2].is_telling && !shown[1].is_plumbing);
+    fixture_release(&fixture);
+}
+
+static void a_rule_of_the_user_comes_first(void **state)
+{
+    static const char rules[] = "# ours\n\nallocator  native  pool_*\nallocator file */MEM.py\n";
+    static const struct frame_text frames[] = {
+        {"pool_get", "pool.c", 2}, {"serve", "serve.c", 9}, {NULL, "", 0}};
+    static const struct frame_text python[] = {
+        {"get", "C:\\lib\\mem.py", 2}, {"serve", "serve.py", 9}, {NULL, "", 0}};
+    struct fixture fixture = fixture_make();
+    char *folder = temporary_folder_create();
+    char *path = temporary_file_write(folder, "our.rules", rules, strlen(rules));
+
+    (void)state;
+    assert_int_equal(symbols_add_rules(fixture.symbols, path, NULL), MT_OK);
+    assert_string_equal(symbols_label(fixture.symbols, site_of(fixture.model, frames)),
+                        "serve (serve.c:9)");
+    assert_string_equal(symbols_label(fixture.symbols, site_of(fixture.model, python)),
+                        "serve (serve.py:9)");
+    free(path);
+    temporary_folder_remove(folder);
+    fixture_release(&fixture);
+}
+
+static const struct {
+    const char *text, *words;
+} bad_rules[] = {
+    {"allocator native a\nplumbing native b\n", "line 2: there is no class plumbing"},
+    {"allocator function a\n", "line 1: behind the class, one of native"},
+    {"allocator native\n", "line 1: the pattern is missing"},
+};
+
+static void a_wrong_rule_is_told_with_its_line(void **state)
+{
+    struct fixture fixture = fixture_make();
+    struct mt_error error;
+    char *folder = temporary_folder_create();
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad_rules) / sizeof(bad_rules[0]); i++) {
+        char *path =
+            temporary_file_write(folder, "bad.rules", bad_rules[i].text, strlen(bad_rules[i].text));
+
+        assert_int_equal(symbols_add_rules(fixture.symbols, path, &error), MT_USAGE);
+        if (!strstr(error.message, bad_rules[i].words))
+            fail_msg("%s", error.message);
+        free(path);
+    }
+    assert_int_equal(symbols_add_rules(fixture.symbols, "/no/such.rules", &error), MT_USAGE);
+    temporary_folder_remove(folder);
+    fixture_release(&fixture);
+}
+
+enum {
+    pair_count = sizeof(pairs) / sizeof(pairs[0]),
+    label_count = sizeof(labels) / sizeof(labels[0])
+};
+
+int main(void)
+{
+    struct CMUnitTest tests[pair_count + label_count + 4] = {
+        cmocka_unit_test(lines_are_told_apart_within_one_recording),
+        cmocka_unit_test(frames_are_the_whole_stack_with_what_is_plumbing),
+        cmocka_unit_test(a_rule_of_the_user_comes_first),
+        cmocka_unit_test(a_wrong_rule_is_told_with_its_line),
+    };
+
+    for (size_t i = 0; i < pair_count; i++)
+        tests[4 + i] = (struct CMUnitTest){pairs[i].name, stable_ids, NULL, NULL,
+                                           (void *)(uintptr_t)&pairs[i]};
+    for (size_t i = 0; i < label_count; i++)
+        tests[4 + pair_count + i] =
+            (struct CMUnitTest){labels[i].text, a_site_is_named_after_the_frame_that_tells_most,
+                                NULL, NULL, (void *)(uintptr_t)&labels[i]};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
