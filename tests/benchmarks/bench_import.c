@@ -56,11 +56,18 @@ static void put_text(FILE *file, const char *text)
 }
 
 /* The memo numbers are those of the texts that were put before, in this order. */
-static const char *const words[] = {"device_traces",  "action",          "addr",   "size",
-                                    "stream",         "time_us",         "frames", "alloc",
-                                    "free_completed", "compile_context", "N/A"};
+static const char *const words[] = {
+    "device_traces",  "action",          "addr", "size", "stream",   "time_us", "frames", "alloc",
+    "free_completed", "compile_context", "N/A",  "name", "filename", "line"};
 
-enum { first_memo = 3 }; /* 0 is the dict of all, 1 its key, 2 the list of words */
+enum {
+    word_count = sizeof(words) / sizeof(words[0]),
+    first_memo = 3, /* 0 is the dict of all, 1 its key, 2 the list of words and stacks */
+    stack_count = 256,
+    stack_depth = 24,
+    stack_memos = 1 + stack_depth * 3, /* the list; of each frame itself, its name and its file */
+    first_stack_memo = first_memo + word_count
+};
 
 static void put_word(FILE *file, unsigned word)
 {
@@ -94,7 +101,32 @@ static void put_event(FILE *file, uint64_t index)
     put_word(file, 9);
     put_word(file, 10);
     put_word(file, 6);
-    fputs("]\x94u", file);
+    fputc('j', file);
+    fwrite(&(uint32_t){(uint32_t)(first_stack_memo + index / 2 % stack_count * stack_memos)}, 4, 1,
+           file);
+    fputc('u', file);
+}
+
+/* A list of frames; every second one has a name of its own, as callers are shared. */
+static void put_stack(FILE *file, unsigned index)
+{
+    fputs("]\x94(", file);
+    for (unsigned i = 0; i < stack_depth; i++) {
+        char text[64];
+
+        fputs("}\x94(", file);
+        put_word(file, 11);
+        snprintf(text, sizeof(text), "function_%u", i % 2 ? i : index);
+        put_text(file, text);
+        put_word(file, 12);
+        snprintf(text, sizeof(text), "/home/user/program/module_%u.py", i);
+        put_text(file, text);
+        put_word(file, 13);
+        fputc('K', file);
+        fputc((int)i, file);
+        fputc('u', file);
+    }
+    fputc('e', file);
 }
 
 static struct made make_pickle(uint64_t count)
@@ -106,8 +138,10 @@ static struct made make_pickle(uint64_t count)
     put_text(file, words[0]);
     fputs("]\x94", file); /* number 2: the list of words */
     fputc('(', file);
-    for (unsigned i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+    for (unsigned i = 0; i < word_count; i++)
         put_text(file, words[i]);
+    for (unsigned i = 0; i < stack_count; i++)
+        put_stack(file, i);
     fputs("e0", file); /* forget it; the words stay known */
     fputs("](]\x94(", file);
     for (uint64_t i = 0; i < count; i++) {
