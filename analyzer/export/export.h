@@ -51,6 +51,14 @@ const struct exporter *exporter_find(const char *name);
 enum mt_result export_write(const struct exporter *exporter, const struct question *question,
                             struct model *model, const char *path, struct mt_error *error);
 
+/* To be added to the times of events of a process: nanoseconds since 1970. 0: not known. */
+static inline uint64_t export_realtime_base(const struct model_process *process)
+{
+    return process->start_realtime_ns > process->start_ns
+               ? process->start_realtime_ns - process->start_ns
+               : 0;
+}
+
 enum mt_result export_sqlite(const struct export_request *request, struct mt_error *error);
 
 #endif

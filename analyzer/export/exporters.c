@@ -5,10 +5,14 @@
 #include <string.h>
 
 #include "export.h"
+#include "memscope_events.h"
 
 const struct exporter exporters[] = {
     {"sqlite", "a database of everything, for SQL (docs/sqlite-schema.md)", EXPORT_FILE,
      export_sqlite},
+    {"memscope-csv", "the csv of msmemscope", EXPORT_STREAM, export_memscope_csv},
+    {"memscope-db", "the database of msmemscope, for MindStudio Insight", EXPORT_FILE,
+     export_memscope_db},
     {NULL, NULL, EXPORT_FILE, NULL},
 };
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The stack columns of msmemscope.
+ *
+ *   Python: train.py(88): forward
+ *   C:      libtorch.so(at::empty) [0x7f174518125e]
+ */
+#include "memscope_stacks.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "text_builder.h"
+
+struct stack_row {
+    const char *python, *native; /* NULL: not made yet */
+};
+
+void memscope_stacks_init(struct memscope_stacks *stacks, const struct question *question)
+{
+    stacks->question = question;
+    arena_init(&stacks->arena);
+    table_init(&stacks->rows, &stacks->arena, sizeof(struct stack_row));
+}
+
+void memscope_stacks_release(struct memscope_stacks *stacks)
+{
+    arena_release(&stacks->arena);
+}
+
+static bool is_python(const struct symbol_frame *frame)
+{
+    size_t length = strlen(frame->file);
+
+    return length > 3 && strcmp(frame->file + length - 3, ".py") == 0;
+}
+
+static void add_line(struct text_builder *text, const struct symbol_frame *frame)
+{
+    text_add(text, text->size_bytes ? "\n" : "");
+    if (is_python(frame))
+        text_add_format(text, "%s(%" PRIu32 "): %s", frame->file, frame->line, frame->function);
+    else if (*frame->module)
+        text_add_format(text, "%s(%s)", frame->module, frame->function);
+    else
+        text_add(text, frame->function);
+}
+
+static const char *keep(struct memscope_stacks *stacks, const struct text_builder *text)
+{
+    const char *kept = arena_text(&stacks->arena, text_get(text), text->size_bytes);
+
+    return kept ? kept : "";
+}
+
+static void make(struct memscope_stacks *stacks, uint32_t site, struct stack_row *row)
+{
+    struct text_builder python, native;
+    const struct symbol_frame *frames;
+    size_t count;
+
+    text_init(&python);
+    text_init(&native);
+    frames = symbols_frames(stacks->question->symbols, site, &count);
+    for (size_t i = 0; i < count; i++)
+        add_line(is_python(&frames[i]) ? &python : &native, &frames[i]);
+    row->python = keep(stacks, &python);
+    row->native = keep(stacks, &native);
+    text_release(&python);
+    text_release(&native);
+}
+
+void memscope_stacks_of(struct memscope_stacks *stacks, uint32_t site, const char **python,
+                        const char **native)
+{
+    struct stack_row *row;
+
+    *python = *native = "";
+    if (!site)
+        return;
+    while (stacks->rows.count <= site)
+        if (!table_add(&stacks->rows))
+            return;
+    row = table_at(&stacks->rows, site);
+    if (!row->python)
+        make(stacks, site, row);
+    *python = row->python;
+    *native = row->native;
+}
