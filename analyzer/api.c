@@ -14,6 +14,7 @@
 #include "diff_spread.h"
 #include "export.h"
 #include "input.h"
+#include "memscope_compare.h"
 #include "report.h"
 #include "symbols.h"
 #include "tally.h"
@@ -343,6 +344,50 @@ enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count
     if (!answer)
         return MT_NO_MEMORY;
     return answer_give(answer, analyse_diff(&diff, answer->report, error), out, error);
+}
+
+static const enum compare_level compare_levels[] = {
+    [MT_COMPARE_OPERATORS] = COMPARE_OPERATORS,
+    [MT_COMPARE_KERNELS] = COMPARE_KERNELS,
+};
+
+enum mt_result mt_trace_compare_csv(struct mt_trace *base, struct mt_trace *current,
+                                    enum mt_compare_level level, FILE *out, struct mt_error *error)
+{
+    struct question questions[] = {question_make(base, 0, NULL), question_make(current, 0, NULL)};
+    enum compare_level of = compare_levels[level];
+    struct compare_list lists[2] = {{0}};
+    enum mt_result result = compare_read(&questions[0], of, &lists[0], error);
+
+    if (result == MT_OK)
+        result = compare_read(&questions[1], of, &lists[1], error);
+    if (result == MT_OK)
+        result = compare_write(&lists[0], &lists[1], of, out, error);
+    compare_list_release(&lists[0]);
+    compare_list_release(&lists[1]);
+    return result;
+}
+
+enum mt_result mt_memscope_compare_csv(const char *base, const char *current,
+                                       enum mt_compare_level level, FILE *out,
+                                       struct mt_error *error)
+{
+    enum compare_level of = compare_levels[level];
+    struct compare_list lists[2] = {{0}};
+    struct model *texts;
+    enum mt_result result = model_create(&texts, error);
+
+    if (result != MT_OK)
+        return result;
+    result = compare_read_strict(base, of, texts, &lists[0], error);
+    if (result == MT_OK)
+        result = compare_read_strict(current, of, texts, &lists[1], error);
+    if (result == MT_OK)
+        result = compare_write(&lists[0], &lists[1], of, out, error);
+    compare_list_release(&lists[0]);
+    compare_list_release(&lists[1]);
+    model_destroy(texts);
+    return result;
 }
 
 void mt_answer_close(struct mt_answer *answer)

@@ -90,19 +90,37 @@ enum mt_result answer_options_read(const struct options *options, const char **f
     return result;
 }
 
-int answer_write(const struct mt_answer *given, const char *format, const struct options *options)
+FILE *answer_open(const struct options *options)
 {
     const char *path = options->values[OPTION_OUTPUT];
-    FILE *out = path ? fopen(path, "w") : stdout;
+
+    return path ? fopen(path, "w") : stdout;
+}
+
+int answer_finish(FILE *out, const struct options *options, enum mt_result result,
+                  const struct mt_error *error)
+{
+    const char *path = options->values[OPTION_OUTPUT];
+
+    if (path && fclose(out) != 0 && result == MT_OK)
+        return complain(EXIT_USAGE, "%s: %s", path, strerror(errno));
+    if (result == MT_OK)
+        return EXIT_FINE;
+    return complain(exit_code_of_result(result), "%s", error->message);
+}
+
+int answer_write(const struct mt_answer *given, const char *format, const struct options *options)
+{
+    FILE *out = answer_open(options);
     struct mt_error error;
     enum mt_result result;
 
     if (!out)
-        return complain(EXIT_USAGE, "%s: %s", path, strerror(errno));
+        return complain(EXIT_USAGE, "%s: %s", options->values[OPTION_OUTPUT], strerror(errno));
     result = mt_answer_write(given, format, out, &error);
-    if (path && fclose(out) != 0 && result == MT_OK)
-        result = mt_error_set(&error, MT_IO, "%s: %s", path, strerror(errno));
-    return result == MT_OK ? EXIT_FINE : complain(EXIT_USAGE, "%s", error.message);
+    if (result == MT_IO) /* of the file that is written, not of one that is read */
+        result = MT_USAGE;
+    return answer_finish(out, options, result, &error);
 }
 
 static int ask_and_write(struct mt_trace *trace, const char *question, const char *format,

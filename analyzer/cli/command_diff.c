@@ -4,6 +4,7 @@
  *
  * Sides are bases first and the current one last; each recording is opened once.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,8 @@ static const struct option_spec options[] = {
     ANSWER_OPTIONS,
     {OPTION_BASE, 0, "base", "BASE", "another base: what the bases differ in is noise"},
     {OPTION_STEPS, 0, "steps", "N,M...", "compare steps of INPUT: the last with the others"},
+    {OPTION_LEVEL, 0, "level", "op|kernel", "of memscope-csv: operators, or kernels (op)"},
+    {OPTION_STRICT, 0, "strict", NULL, "of memscope-csv: the numbers of that tool, from its csv"},
     {OPTION_FAIL_ON, 0, "fail-on", "growth", "exit 1 when a peak or what is kept has grown"},
     {0, 0, NULL, NULL, NULL},
 };
@@ -190,6 +193,49 @@ static int compare(struct comparison *comparison, const struct options *given)
     return code == EXIT_FINE ? judge(comparison, given, outcome) : code;
 }
 
+static const char memscope_format[] = "memscope-csv";
+
+static enum mt_result write_csv(struct comparison *comparison, const struct options *given,
+                                enum mt_compare_level level, FILE *out, struct mt_error *error)
+{
+    enum mt_result result;
+
+    if (given->values[OPTION_STRICT])
+        return mt_memscope_compare_csv(given->operands[0], given->operands[1], level, out, error);
+    result = open_recordings(comparison, given, error);
+    if (result == MT_OK)
+        result =
+            mt_trace_compare_csv(comparison->traces[0], comparison->traces[1], level, out, error);
+    return result;
+}
+
+static int compare_csv(struct comparison *comparison, const struct options *given)
+{
+    const char *level = given->values[OPTION_LEVEL] ? given->values[OPTION_LEVEL] : "op";
+    bool is_kernel = strcmp(level, "kernel") == 0;
+    struct mt_error error;
+    enum mt_result result;
+    FILE *out;
+
+    if (!is_kernel && strcmp(level, "op") != 0)
+        return complain(EXIT_USAGE, "--level=%s: op or kernel is needed", level);
+    if (given->operand_count != 2 || given->repeated_count || given->values[OPTION_STEPS])
+        return complain(EXIT_USAGE, "diff --format=%s needs two recordings, BASE INPUT",
+                        memscope_format);
+    out = answer_open(given);
+    if (!out)
+        return complain(EXIT_USAGE, "%s: %s", given->values[OPTION_OUTPUT], strerror(errno));
+    result = write_csv(comparison, given, is_kernel ? MT_COMPARE_KERNELS : MT_COMPARE_OPERATORS,
+                       out, &error);
+    return answer_finish(out, given, result, &error);
+}
+
+static bool wants_csv(const struct options *given)
+{
+    return given->values[OPTION_FORMAT] &&
+           strcmp(given->values[OPTION_FORMAT], memscope_format) == 0;
+}
+
 static int run(const struct command *command, const struct options *given)
 {
     const char *fail_on = given->values[OPTION_FAIL_ON];
@@ -203,7 +249,7 @@ static int run(const struct command *command, const struct options *given)
     if (!comparison)
         return complain(EXIT_INPUT, "no memory to compare");
     comparison->options = given;
-    code = compare(comparison, given);
+    code = wants_csv(given) ? compare_csv(comparison, given) : compare(comparison, given);
     for (size_t i = 0; i < comparison->trace_count; i++)
         mt_trace_close(comparison->traces[i]);
     free(comparison);

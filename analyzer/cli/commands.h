@@ -35,6 +35,10 @@ int answer(const char *question, const struct options *options, bool is_judged);
 /* What the options say about format and lists; for commands that ask in a way of their own. */
 enum mt_result answer_options_read(const struct options *options, const char **format,
                                    struct mt_ask_options *ask, struct mt_error *error);
+/* Where the options say the answer goes; NULL when it cannot be opened. finish: an exit code. */
+FILE *answer_open(const struct options *options);
+int answer_finish(FILE *out, const struct options *options, enum mt_result result,
+                  const struct mt_error *error);
 /* Writes to where the options say; an exit code. */
 int answer_write(const struct mt_answer *given, const char *format, const struct options *options);
 

@@ -29,6 +29,7 @@ enum option_id {
     OPTION_AT,
     OPTION_FAIL_ON,
     OPTION_BASE,
+    OPTION_STRICT,
     OPTION_QUIET,
     OPTION_NO_REPORT,
     /* Handed on to the tracer as they are. */

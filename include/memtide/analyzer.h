@@ -119,6 +119,26 @@ enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count
                              const struct mt_ask_options *options, struct mt_answer **out,
                              struct mt_error *error);
 
+enum mt_compare_level { MT_COMPARE_OPERATORS, MT_COMPARE_KERNELS };
+
+/*
+ * The same as a csv in the form of msmemscope's compare: a line for each operator that ended, or
+ * for each kernel that was launched, lined up by name; what was allocated in it, or since the
+ * kernel before.
+ *
+ * Returns as mt_trace_open(), and MT_NO_DATA when a recording has no operators, or no kernels.
+ */
+enum mt_result mt_trace_compare_csv(struct mt_trace *base, struct mt_trace *current,
+                                    enum mt_compare_level level, FILE *out, struct mt_error *error);
+
+/*
+ * With the numbers of that tool itself, from two csv files of msleaks or msmemscope: the size of
+ * the first allocation or release of a pool at or behind the element.
+ */
+enum mt_result mt_memscope_compare_csv(const char *base, const char *current,
+                                       enum mt_compare_level level, FILE *out,
+                                       struct mt_error *error);
+
 enum mt_outcome mt_answer_outcome(const struct mt_answer *answer);
 /* The sentences of the verdict, most important first. Borrowed. */
 size_t mt_answer_verdict_count(const struct mt_answer *answer);

@@ -10,6 +10,7 @@
  *   empty      an empty folder
  *   text       a file of text
  *   two        two processes
+ *   base.csv   of msmemscope: two operators; now.csv: one more, and a block that is freed elsewhere
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +186,42 @@ static void make_text(const char *name)
         exit(1);
 }
 
+/* Rows of a block stand where it is freed, as the tool writes them. */
+static void write_csv(const char *path, const char *rows)
+{
+    FILE *file = fopen(path, "w");
+
+    if (!file)
+        exit(1);
+    fprintf(file,
+            "ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr,"
+            "Call Stack(Python),Call Stack(C)\n%s",
+            rows);
+    fclose(file);
+}
+
+static void csv_traces(void)
+{
+    write_csv("base.csv",
+              "1,OP_LAUNCH,ATEN_START,aten.mm,1000,7,7,0,N/A,,,\n"
+              "2,MALLOC,PTA,N/A,1001,7,7,0,0x1000,\"{addr:0x1000,size:512,total:4096}\",,\n"
+              "3,OP_LAUNCH,ATEN_END,aten.mm,1002,7,7,0,N/A,,,\n"
+              "4,OP_LAUNCH,ATEN_START,aten.add,1003,7,7,0,N/A,,,\n"
+              "6,OP_LAUNCH,ATEN_END,aten.add,1005,7,7,0,N/A,,,\n"
+              "5,MALLOC,PTA,N/A,1004,7,7,0,0x2000,\"{addr:0x2000,size:1024,total:4096}\",,\n"
+              "7,FREE,PTA,N/A,1006,7,7,0,0x2000,\"{addr:0x2000,size:1024,total:4096}\",,\n");
+    write_csv("now.csv",
+              "1,OP_LAUNCH,ATEN_START,aten.mm,1000,7,7,0,N/A,,,\n"
+              "2,MALLOC,PTA,N/A,1001,7,7,0,0x1000,\"{addr:0x1000,size:512,total:4096}\",,\n"
+              "3,OP_LAUNCH,ATEN_END,aten.mm,1002,7,7,0,N/A,,,\n"
+              "4,OP_LAUNCH,ATEN_START,aten.relu,1003,7,7,0,N/A,,,\n"
+              "5,OP_LAUNCH,ATEN_END,aten.relu,1004,7,7,0,N/A,,,\n"
+              "6,OP_LAUNCH,ATEN_START,aten.add,1005,7,7,0,N/A,,,\n"
+              "8,OP_LAUNCH,ATEN_END,aten.add,1007,7,7,0,N/A,,,\n"
+              "7,MALLOC,PTA,N/A,1006,7,7,0,0x2000,\"{addr:0x2000,size:2048,total:4096}\",,\n"
+              "9,FREE,PTA,N/A,1008,7,7,0,0x2000,\"{addr:0x2000,size:-2048,total:4096}\",,\n");
+}
+
 int main(void)
 {
     make_training("leak", 12);
@@ -196,5 +233,6 @@ int main(void)
     folder_of("empty");
     make_text("text");
     make_two("two");
+    csv_traces();
     return 0;
 }

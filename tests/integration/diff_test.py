@@ -91,6 +91,27 @@ class Upgrade(unittest.TestCase):
             self.assertEqual(sum(r["end_change_bytes"] for r in rows), ledger["end_change_bytes"])
 
 
+class CompareCsv(unittest.TestCase):
+    """The table of msmemscope, byte for byte as the tool wrote it."""
+
+    def check(self, level, base, current, expected):
+        paths = [os.path.join(DATA, "memscope", "upstream", name) for name in (base, current)]
+        done = subprocess.run([MEMTIDE, "diff", "--format=memscope-csv", "--strict",
+                               "--level=" + level, *paths], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=120)
+        with open(os.path.join(DATA, "memscope", "generated", "compare", expected), "rb") as file:
+            self.assertEqual(done.stdout, file.read())
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
+    def test_operators(self):
+        self.check("op", "example_compare/baseline.csv", "example_compare/leaks.csv",
+                   "example_op_memory_compare.csv")
+
+    def test_kernels_of_two_devices(self):
+        self.check("kernel", "smoke/memscope_dump_20250428113810.csv",
+                   "smoke/memscope_dump_20250428113811.csv", "smoke_kernel_memory_compare.csv")
+
+
 if __name__ == "__main__":
     if not DATA:
         print("skipped: no folder of reference recordings (MT_REFERENCE_DATA)")

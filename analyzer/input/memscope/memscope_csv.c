@@ -20,8 +20,7 @@ struct memscope_csv {
     struct csv_row row;
     int columns[CSV_COLUMNS_MAX]; /* enum memscope_column of each, or MEMSCOPE_COLUMNS */
     size_t wanted, header_count;
-    bool counts_microseconds;
-    uint64_t bad_count, bad_line;
+    struct memscope_csv_facts facts;
 };
 
 static void take_header(struct memscope_csv *csv)
@@ -36,7 +35,7 @@ static void take_header(struct memscope_csv *csv)
         if (csv->columns[i] != MEMSCOPE_COLUMNS)
             csv->wanted = i + 1;
         if (csv->columns[i] == COLUMN_TIME && memchr(field.bytes, 'u', field.size_bytes))
-            csv->counts_microseconds = true;
+            csv->facts.counts_microseconds = true;
     }
 }
 
@@ -92,7 +91,7 @@ int memscope_csv_recognises(const char *path)
     return 1;
 }
 
-static void take_row(struct memscope_csv *csv, struct memscope_rows *rows)
+static void take_row(struct memscope_csv *csv, const struct memscope_row_visitor *visitor)
 {
     struct attr_text cells[MEMSCOPE_COLUMNS + 1];
 
@@ -101,10 +100,10 @@ static void take_row(struct memscope_csv *csv, struct memscope_rows *rows)
     for (size_t i = 0; i < csv->wanted && i < csv->row.column_count; i++)
         cells[csv->columns[i]] =
             (struct attr_text){csv->row.fields[i].bytes, csv->row.fields[i].size_bytes};
-    if (csv->row.column_count >= csv->header_count && memscope_rows_add(rows, cells))
+    if (csv->row.column_count >= csv->header_count && visitor->row(visitor->context, cells))
         return;
-    if (!csv->bad_count++)
-        csv->bad_line = csv->row.line;
+    if (!csv->facts.bad_count++)
+        csv->facts.bad_line = csv->row.line;
 }
 
 static const char *base_name(const char *path)
@@ -114,8 +113,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-enum mt_result memscope_csv_read(const char *path, struct model *model, struct memscope_rows *rows,
-                                 struct mt_error *error)
+enum mt_result memscope_csv_visit(const char *path, const struct memscope_row_visitor *visitor,
+                                  struct memscope_csv_facts *facts, struct mt_error *error)
 {
     struct memscope_csv csv;
     struct mt_error why = {{0}};
@@ -124,22 +123,49 @@ enum mt_result memscope_csv_read(const char *path, struct model *model, struct m
 
     if (result != MT_OK)
         return result;
-    memscope_rows_begin_file(rows, csv.counts_microseconds ? 1000 : 0);
+    *facts = csv.facts;
     while (result == MT_OK) {
         result = csv_reader_next(&csv.reader, csv.wanted, &csv.row, &has_row, &why);
         if (result == MT_OK && !has_row)
             break;
         if (result == MT_OK)
-            take_row(&csv, rows);
+            take_row(&csv, visitor);
     }
     csv_close(&csv);
-    if (csv.bad_count) {
-        model_set_incomplete(model);
-        model_note(model, csv.bad_count,
-                   "rows of %s that make no sense, and were left out; the first is line %" PRIu64,
-                   base_name(path), csv.bad_line);
-    }
+    *facts = csv.facts;
     if (result != MT_OK)
         return mt_error_set(error, result, "%s: %s", path, why.message);
     return MT_OK;
+}
+
+struct reading {
+    struct memscope_rows *rows;
+    struct memscope_csv_facts facts;
+    bool is_begun;
+};
+
+static bool add_row(void *context, const struct attr_text *cells)
+{
+    struct reading *reading = context;
+
+    if (!reading->is_begun)
+        memscope_rows_begin_file(reading->rows, reading->facts.counts_microseconds ? 1000 : 0);
+    reading->is_begun = true;
+    return memscope_rows_add(reading->rows, cells);
+}
+
+enum mt_result memscope_csv_read(const char *path, struct model *model, struct memscope_rows *rows,
+                                 struct mt_error *error)
+{
+    struct reading reading = {.rows = rows};
+    struct memscope_row_visitor visitor = {&reading, add_row};
+    enum mt_result result = memscope_csv_visit(path, &visitor, &reading.facts, error);
+
+    if (reading.facts.bad_count) {
+        model_set_incomplete(model);
+        model_note(model, reading.facts.bad_count,
+                   "rows of %s that make no sense, and were left out; the first is line %" PRIu64,
+                   base_name(path), reading.facts.bad_line);
+    }
+    return result;
 }

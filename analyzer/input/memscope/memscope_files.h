@@ -12,6 +12,24 @@ int memscope_csv_recognises(const char *path);
 /* 1 if the database has their table. */
 int memscope_db_recognises(const char *path);
 
+/*
+ * Rows as they stand in a csv, in the order of the file; cells: MEMSCOPE_COLUMNS texts, valid
+ * during the call. False: the row makes no sense.
+ */
+struct memscope_row_visitor {
+    void *context;
+    bool (*row)(void *context, const struct attr_text *cells);
+};
+
+struct memscope_csv_facts {
+    uint64_t bad_count, bad_line; /* rows that make no sense; the first */
+    bool counts_microseconds;     /* says the header */
+};
+
+/* facts->counts_microseconds is known before the first row. */
+enum mt_result memscope_csv_visit(const char *path, const struct memscope_row_visitor *visitor,
+                                  struct memscope_csv_facts *facts, struct mt_error *error);
+
 /* All rows of a file. Rows that make no sense are counted in a note of the model. */
 enum mt_result memscope_csv_read(const char *path, struct model *model, struct memscope_rows *rows,
                                  struct mt_error *error);
