@@ -37,11 +37,16 @@ struct report_table {
     struct table remarks;
 };
 
+struct report_dataset {
+    const char *name;
+    struct table columns; /* of report_dataset_column */
+};
+
 struct report {
     struct arena arena;
     const char *command;
     enum report_outcome outcome;
-    struct table verdicts, facts, findings, tables, notes;
+    struct table verdicts, facts, findings, tables, datasets, notes;
     bool has_failed;
 };
 
@@ -56,6 +61,7 @@ enum mt_result report_create(const char *command, struct report **out, struct mt
     table_init(&report->facts, &report->arena, sizeof(struct fact));
     table_init(&report->findings, &report->arena, sizeof(struct finding));
     table_init(&report->tables, &report->arena, sizeof(struct report_table));
+    table_init(&report->datasets, &report->arena, sizeof(struct report_dataset));
     table_init(&report->notes, &report->arena, sizeof(struct note_row));
     report->command = report_text(report, "%s", command);
     *out = report;
@@ -248,6 +254,47 @@ const struct report_series *report_series(struct report *report, enum value_kind
     return series;
 }
 
+struct report_dataset *report_dataset(struct report *report, const char *name)
+{
+    struct report_dataset *dataset = row_add(report, &report->datasets);
+
+    if (!dataset)
+        return NULL;
+    dataset->name = copy(report, name);
+    table_init(&dataset->columns, &report->arena, sizeof(struct report_dataset_column));
+    return dataset;
+}
+
+void report_dataset_numbers(struct report *report, struct report_dataset *dataset, const char *key,
+                            const uint64_t *numbers, size_t count)
+{
+    struct report_dataset_column *column = dataset ? row_add(report, &dataset->columns) : NULL;
+    uint64_t *copies = arena_alloc(&report->arena, (count + 1) * sizeof(*copies));
+
+    if (!column || !copies) {
+        report->has_failed = true;
+        return;
+    }
+    if (count)
+        memcpy(copies, numbers, count * sizeof(*copies));
+    *column = (struct report_dataset_column){copy(report, key), copies, NULL, count};
+}
+
+void report_dataset_texts(struct report *report, struct report_dataset *dataset, const char *key,
+                          const char *const *texts, size_t count)
+{
+    struct report_dataset_column *column = dataset ? row_add(report, &dataset->columns) : NULL;
+    const char **copies = arena_alloc(&report->arena, (count + 1) * sizeof(*copies));
+
+    if (!column || !copies) {
+        report->has_failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        copies[i] = copy(report, texts[i]);
+    *column = (struct report_dataset_column){copy(report, key), NULL, copies, count};
+}
+
 void report_note(struct report *report, uint64_t count, const char *sentence)
 {
     struct note_row *row = row_add(report, &report->notes);
@@ -336,6 +383,32 @@ const uint64_t *report_series_numbers(const struct report_series *series, size_t
     *count = series->count;
     *kind = series->kind;
     return series->numbers;
+}
+
+size_t report_dataset_count(const struct report *report)
+{
+    return report->datasets.count;
+}
+
+static const struct report_dataset *dataset_at(const struct report *report, size_t dataset)
+{
+    return table_at(&report->datasets, dataset);
+}
+
+const char *report_dataset_name(const struct report *report, size_t dataset)
+{
+    return dataset_at(report, dataset)->name;
+}
+
+size_t report_dataset_column_count(const struct report *report, size_t dataset)
+{
+    return dataset_at(report, dataset)->columns.count;
+}
+
+const struct report_dataset_column *report_dataset_column_at(const struct report *report,
+                                                             size_t dataset, size_t column)
+{
+    return table_at(&dataset_at(report, dataset)->columns, column);
 }
 
 size_t report_note_count(const struct report *report)

@@ -20,6 +20,7 @@
 struct report;
 struct report_table;
 struct report_series;
+struct report_dataset;
 
 /* What a value is. A cell says it for itself, so that columns of facts and findings can mix. */
 enum value_kind {
@@ -141,6 +142,15 @@ void report_table_remark(struct report *report, struct report_table *table, cons
 /* Numbers for a VALUE_SERIES; copied. key_x: "step", unit of y by kind. */
 const struct report_series *report_series(struct report *report, enum value_kind kind,
                                           const uint64_t *numbers, size_t count);
+/*
+ * Numbers for pictures, too many for a table: columns of any length, by name. Only writers that
+ * draw look at them. dataset may be NULL after a failure.
+ */
+struct report_dataset *report_dataset(struct report *report, const char *name);
+void report_dataset_numbers(struct report *report, struct report_dataset *dataset, const char *key,
+                            const uint64_t *numbers, size_t count);
+void report_dataset_texts(struct report *report, struct report_dataset *dataset, const char *key,
+                          const char *const *texts, size_t count);
 /* What was lost, skipped or guessed. */
 void report_note(struct report *report, uint64_t count, const char *sentence);
 /* Borrowed until report_destroy(); "" after a failure. */
@@ -170,6 +180,17 @@ const uint64_t *report_series_numbers(const struct report_series *series, size_t
                                       enum value_kind *kind);
 size_t report_note_count(const struct report *report);
 const char *report_note_at(const struct report *report, size_t index, uint64_t *count);
+struct report_dataset_column {
+    const char *key;
+    const uint64_t *numbers;  /* NULL: texts */
+    const char *const *texts; /* NULL: numbers */
+    size_t count;
+};
+size_t report_dataset_count(const struct report *report);
+const char *report_dataset_name(const struct report *report, size_t dataset);
+size_t report_dataset_column_count(const struct report *report, size_t dataset);
+const struct report_dataset_column *report_dataset_column_at(const struct report *report,
+                                                             size_t dataset, size_t column);
 
 /* One per output format; report_writers.c holds the table. */
 struct report_writer {
@@ -183,5 +204,6 @@ extern const struct report_writer report_writers[]; /* ends with a NULL name */
 
 bool report_write_text(const struct report *report, FILE *out);
 bool report_write_json(const struct report *report, FILE *out);
+bool report_write_html(const struct report *report, FILE *out);
 
 #endif
