@@ -18,6 +18,7 @@ static const analysis report_analyses[] = {
     analyse_process_account,
     analyse_components,
     analyse_modules,
+    analyse_picture,
     analyse_notes,
     NULL,
 };

@@ -37,6 +37,7 @@ struct question {
     int warm_up_steps;                 /* not judged; WARM_UP_DEFAULT: chosen */
     unsigned margin_percent;           /* near a peak: at most so much below it */
     struct block_filter blocks;
+    bool is_for_pictures;              /* read once more for what a picture needs */
 };
 
 typedef void (*analysis)(const struct question *question, struct report *report);
@@ -59,6 +60,7 @@ void analyse_modules(const struct question *question, struct report *report);
 void analyse_modules_verdict(const struct question *question, struct report *report);
 void analyse_operators(const struct question *question, struct report *report);
 void analyse_operators_verdict(const struct question *question, struct report *report);
+void analyse_picture(const struct question *question, struct report *report);
 void analyse_processes(const struct question *question, struct report *report);
 
 /* What can be asked: each a list of analyses, ended by NULL. */

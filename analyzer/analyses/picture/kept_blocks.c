@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The blocks that matter, one by one, and the rest of them as sums.
+ */
+#include "kept_blocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+
+enum { first_stretches = 4096, first_rest_capacity = 1024 };
+
+static uint64_t age_ns(const struct life *life)
+{
+    return life->freed_ns - life->born_ns; /* never freed: longest */
+}
+
+/* Does a go before b when one has to? */
+static bool is_lesser(const struct life *a, const struct life *b)
+{
+    if (a->size_bytes != b->size_bytes)
+        return a->size_bytes < b->size_bytes;
+    if (age_ns(a) != age_ns(b))
+        return age_ns(a) < age_ns(b);
+    return a->index > b->index;
+}
+
+static void swap(struct life *a, struct life *b)
+{
+    struct life kept = *a;
+
+    *a = *b;
+    *b = kept;
+}
+
+static void sift_up(struct life *heap, size_t i)
+{
+    for (; i && is_lesser(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
+        swap(&heap[i], &heap[(i - 1) / 2]);
+}
+
+static void sift_down(struct life *heap, size_t count)
+{
+    size_t i = 0;
+
+    for (;;) {
+        size_t child = 2 * i + 1;
+
+        if (child >= count)
+            return;
+        if (child + 1 < count && is_lesser(&heap[child + 1], &heap[child]))
+            child++;
+        if (!is_lesser(&heap[child], &heap[i]))
+            return;
+        swap(&heap[child], &heap[i]);
+        i = child;
+    }
+}
+
+static uint64_t row_hash(uint32_t stretch, uint32_t group, uint32_t size_class)
+{
+    return hash_pair((uint64_t)group << 32 | stretch, size_class);
+}
+
+static struct rest_row *row_find(struct kept_blocks *kept, uint64_t hash, uint32_t stretch,
+                                 uint32_t group, uint32_t size_class)
+{
+    size_t probe = 0;
+    uint32_t found;
+
+    while (hash_index_next(&kept->rest_index, hash, &probe, &found)) {
+        struct rest_row *row = &kept->rest[found];
+
+        if (row->stretch == stretch && row->group == group && row->size_class == size_class)
+            return row;
+    }
+    return NULL;
+}
+
+static struct rest_row *row_for(struct kept_blocks *kept, uint32_t stretch, uint32_t group,
+                                uint32_t size_class)
+{
+    uint64_t hash = row_hash(stretch, group, size_class);
+    struct rest_row *row = row_find(kept, hash, stretch, group, size_class);
+
+    if (row)
+        return row;
+    if (kept->rest_count == kept->rest_capacity) {
+        size_t capacity = kept->rest_capacity ? kept->rest_capacity * 2 : first_rest_capacity;
+        struct rest_row *rows = realloc(kept->rest, capacity * sizeof(*rows));
+
+        if (!rows)
+            return NULL;
+        kept->rest = rows;
+        kept->rest_capacity = capacity;
+    }
+    if (!hash_index_add(&kept->rest_index, hash, (uint32_t)kept->rest_count))
+        return NULL;
+    row = &kept->rest[kept->rest_count++];
+    *row = (struct rest_row){.stretch = stretch, .group = group, .size_class = size_class};
+    return row;
+}
+
+static void row_add(struct rest_row *into, const struct rest_row *row)
+{
+    into->born_bytes += row->born_bytes;
+    into->born_count += row->born_count;
+    into->freed_bytes += row->freed_bytes;
+    into->freed_count += row->freed_count;
+}
+
+/* Two stretches become one. Rows only move down, so none is read after it was written over. */
+static bool halve(struct kept_blocks *kept)
+{
+    size_t count = kept->rest_count;
+
+    hash_index_release(&kept->rest_index);
+    hash_index_init(&kept->rest_index);
+    kept->rest_count = 0;
+    kept->stretch_ns *= 2;
+    for (size_t i = 0; i < count; i++) {
+        struct rest_row row = kept->rest[i];
+        struct rest_row *into = row_for(kept, row.stretch / 2, row.group, row.size_class);
+
+        if (!into)
+            return false;
+        row_add(into, &row);
+    }
+    return true;
+}
+
+static uint32_t stretch_at(const struct kept_blocks *kept, uint64_t time_ns)
+{
+    if (time_ns < kept->limits.start_ns)
+        return 0;
+    if (time_ns > kept->limits.end_ns)
+        time_ns = kept->limits.end_ns;
+    return (uint32_t)((time_ns - kept->limits.start_ns) / kept->stretch_ns);
+}
+
+static bool rest_put(struct kept_blocks *kept, const struct life *life)
+{
+    uint32_t size_class = life->size_bytes ? 63 - (uint32_t)__builtin_clzll(life->size_bytes) : 0;
+    struct rest_row *row = row_for(kept, stretch_at(kept, life->born_ns), life->group, size_class);
+
+    if (!row)
+        return false;
+    row_add(row, &(struct rest_row){.born_bytes = life->size_bytes, .born_count = 1});
+    if (life->freed_ns != UINT64_MAX) {
+        row = row_for(kept, stretch_at(kept, life->freed_ns), life->group, size_class);
+        if (!row)
+            return false;
+        row_add(row, &(struct rest_row){.freed_bytes = life->size_bytes, .freed_count = 1});
+    }
+    kept->rest_bytes += life->size_bytes;
+    kept->rest_block_count++;
+    if (life->size_bytes > kept->rest_size_most)
+        kept->rest_size_most = life->size_bytes;
+    while (kept->rest_count > kept->limits.rest_most &&
+           kept->stretch_ns < kept->limits.end_ns - kept->limits.start_ns)
+        if (!halve(kept))
+            return false;
+    return true;
+}
+
+bool kept_init(struct kept_blocks *kept, const struct kept_limits *limits)
+{
+    *kept = (struct kept_blocks){.limits = *limits};
+    kept->stretch_ns = (limits->end_ns - limits->start_ns) / first_stretches + 1;
+    hash_index_init(&kept->rest_index);
+    kept->blocks = malloc(limits->block_most * sizeof(*kept->blocks));
+    return kept->blocks != NULL;
+}
+
+bool kept_put(struct kept_blocks *kept, const struct life *life)
+{
+    struct life out = *life;
+
+    if (kept->count < kept->limits.block_most) {
+        kept->blocks[kept->count++] = *life;
+        sift_up(kept->blocks, kept->count - 1);
+        return true;
+    }
+    if (is_lesser(&kept->blocks[0], life)) {
+        out = kept->blocks[0];
+        kept->blocks[0] = *life;
+        sift_down(kept->blocks, kept->count);
+    }
+    return rest_put(kept, &out);
+}
+
+static int by_birth(const void *left, const void *right)
+{
+    const struct life *a = left, *b = right;
+
+    if (a->born_ns != b->born_ns)
+        return a->born_ns < b->born_ns ? -1 : 1;
+    return (a->index > b->index) - (a->index < b->index);
+}
+
+static int by_stretch(const void *left, const void *right)
+{
+    const struct rest_row *a = left, *b = right;
+
+    if (a->stretch != b->stretch)
+        return a->stretch < b->stretch ? -1 : 1;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    return (a->size_class > b->size_class) - (a->size_class < b->size_class);
+}
+
+void kept_finish(struct kept_blocks *kept)
+{
+    if (kept->count)
+        qsort(kept->blocks, kept->count, sizeof(*kept->blocks), by_birth);
+    if (kept->rest_count)
+        qsort(kept->rest, kept->rest_count, sizeof(*kept->rest), by_stretch);
+}
+
+void kept_release(struct kept_blocks *kept)
+{
+    free(kept->blocks);
+    free(kept->rest);
+    hash_index_release(&kept->rest_index);
+    *kept = (struct kept_blocks){0};
+}

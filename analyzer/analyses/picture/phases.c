@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Named stretches of time, as ranges and marks of the program tell them.
+ */
+#include "phases.h"
+
+#include <stdlib.h>
+
+enum { phase_most = 4096, open_most = 4096, first_capacity = 64 };
+
+static bool make_room(struct phase **rows, size_t count, size_t *capacity)
+{
+    size_t wanted = *capacity ? *capacity * 2 : first_capacity;
+    struct phase *grown;
+
+    if (count < *capacity)
+        return true;
+    grown = realloc(*rows, wanted * sizeof(*grown));
+    if (!grown)
+        return false;
+    *rows = grown;
+    *capacity = wanted;
+    return true;
+}
+
+static int longest_first(const void *left, const void *right)
+{
+    const struct phase *a = left, *b = right;
+    uint64_t length_a = a->end_ns - a->begin_ns, length_b = b->end_ns - b->begin_ns;
+
+    if (length_a != length_b)
+        return length_a > length_b ? -1 : 1;
+    return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
+}
+
+static bool keep(struct phases *phases, const struct phase *phase)
+{
+    if (phase->end_ns - phase->begin_ns < phases->least_ns) {
+        phases->left_out_count++;
+        return true;
+    }
+    if (phases->count == phase_most) {
+        qsort(phases->rows, phases->count, sizeof(*phases->rows), longest_first);
+        phases->count /= 2;
+        phases->left_out_count += phase_most - phases->count;
+        phases->least_ns =
+            phases->rows[phases->count - 1].end_ns - phases->rows[phases->count - 1].begin_ns + 1;
+    }
+    if (!make_room(&phases->rows, phases->count, &phases->capacity))
+        return false;
+    phases->rows[phases->count++] = *phase;
+    return true;
+}
+
+static bool begin(struct phases *phases, const struct event *event)
+{
+    if (phases->open_count == open_most) {
+        phases->left_out_count++;
+        return true;
+    }
+    if (!make_room(&phases->open, phases->open_count, &phases->open_capacity))
+        return false;
+    phases->open[phases->open_count++] = (struct phase){.begin_ns = event->time_ns,
+                                                        .end_ns = event->time_ns,
+                                                        .range_id = event->address,
+                                                        .text = event->text,
+                                                        .process = event->process};
+    return true;
+}
+
+/* The newest open range of this id; ends that match nothing are passed over. */
+static bool end(struct phases *phases, const struct event *event)
+{
+    for (size_t i = phases->open_count; i-- > 0;) {
+        struct phase phase = phases->open[i];
+
+        if (phase.range_id != event->address || phase.process != event->process)
+            continue;
+        phases->open[i] = phases->open[--phases->open_count];
+        phase.end_ns = event->time_ns > phase.begin_ns ? event->time_ns : phase.begin_ns;
+        return keep(phases, &phase);
+    }
+    return true;
+}
+
+bool phases_put(struct phases *phases, const struct event *event)
+{
+    switch (event->kind) {
+    case EVENT_RANGE_BEGIN:
+        return begin(phases, event);
+    case EVENT_RANGE_END:
+        return end(phases, event);
+    case EVENT_MARK:
+        return keep(phases, &(struct phase){.begin_ns = event->time_ns,
+                                            .end_ns = event->time_ns,
+                                            .text = event->text,
+                                            .process = event->process});
+    default:
+        return true;
+    }
+}
+
+bool phases_finish(struct phases *phases, uint64_t end_ns)
+{
+    for (; phases->open_count; phases->open_count--) {
+        struct phase phase = phases->open[phases->open_count - 1];
+
+        phase.end_ns = end_ns > phase.begin_ns ? end_ns : phase.begin_ns;
+        if (!keep(phases, &phase))
+            return false;
+    }
+    return true;
+}
+
+void phases_release(struct phases *phases)
+{
+    free(phases->rows);
+    free(phases->open);
+    *phases = (struct phases){0};
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A picture as datasets of a report. docs/html-report.md tells what each column is.
+ *
+ * A list of rows becomes one array per column; each function below is one dataset.
+ */
+#include <stdlib.h>
+
+#include "labels.h"
+#include "name_list.h"
+#include "origins.h"
+#include "picture.h"
+
+enum { series_most = 256, column_most = 12 };
+
+/* Rows of numbers that are written down as columns. */
+struct sheet {
+    const char *const *keys; /* ends with NULL */
+    size_t column_count;
+    uint64_t *columns[column_most];
+    size_t row_count, capacity;
+    bool has_failed;
+};
+
+static struct sheet sheet_of(const char *const *keys)
+{
+    struct sheet sheet = {.keys = keys};
+
+    while (keys[sheet.column_count])
+        sheet.column_count++;
+    return sheet;
+}
+
+static void sheet_add(struct sheet *sheet, const uint64_t *values)
+{
+    if (sheet->row_count == sheet->capacity && !sheet->has_failed) {
+        size_t capacity = sheet->capacity ? sheet->capacity * 2 : 256;
+
+        for (size_t i = 0; i < sheet->column_count; i++) {
+            uint64_t *column = realloc(sheet->columns[i], capacity * sizeof(*column));
+
+            sheet->has_failed |= !column;
+            sheet->columns[i] = column ? column : sheet->columns[i];
+        }
+        sheet->capacity = capacity;
+    }
+    if (sheet->has_failed)
+        return;
+    for (size_t i = 0; i < sheet->column_count; i++)
+        sheet->columns[i][sheet->row_count] = values[i];
+    sheet->row_count++;
+}
+
+/* Hands the sheet over and releases it. */
+static void sheet_to_report(struct sheet *sheet, struct report *report, const char *name)
+{
+    struct report_dataset *dataset = report_dataset(report, name);
+
+    for (size_t i = 0; i < sheet->column_count; i++) {
+        report_dataset_numbers(report, dataset, sheet->keys[i], sheet->columns[i],
+                               sheet->row_count);
+        free(sheet->columns[i]);
+    }
+    if (sheet->has_failed)
+        report_note(report, 0, "pictures: not enough memory for all of them");
+}
+
+static void add_range(const struct picture *picture, struct report *report)
+{
+    static const char *const keys[] = {"start_ns",        "end_ns",     "rest_stretch_ns",
+                                       "rest_bytes",      "rest_count", "rest_size_most_bytes",
+                                       "phases_left_out", NULL};
+    struct sheet sheet = sheet_of(keys);
+    const struct kept_blocks *kept = &picture->kept;
+
+    sheet_add(&sheet, (const uint64_t[]){picture->limits.start_ns, picture->limits.end_ns,
+                                         kept->stretch_ns, kept->rest_bytes, kept->rest_block_count,
+                                         kept->rest_size_most, picture->phases.left_out_count});
+    sheet_to_report(&sheet, report, "picture");
+}
+
+static void add_processes(const struct picture *picture, struct name_list *names,
+                          struct report *report)
+{
+    static const char *const keys[] = {"name", "start_ns", "end_ns", "is_rank", "rank", NULL};
+    struct model *model = tally_model(picture->question->tally);
+    struct sheet sheet = sheet_of(keys);
+
+    for (size_t i = 0; i < model_process_count(model); i++) {
+        const struct model_process *process = model_process_at(model, (uint16_t)i);
+        const char *label = label_process(picture->question, report, (uint16_t)i);
+
+        sheet_add(&sheet, (const uint64_t[]){names_put(names, label), process->start_ns,
+                                             process->end_ns, process->rank >= 0,
+                                             process->rank >= 0 ? (uint64_t)process->rank : 0});
+    }
+    sheet_to_report(&sheet, report, "processes");
+}
+
+static void add_ledgers(const struct picture *picture, struct name_list *names,
+                        struct report *report)
+{
+    static const char *const keys[] = {"name",        "process",    "pool",    "device_next",
+                                       "kind",        "peak_bytes", "peak_ns", "peak_count",
+                                       "alloc_count", "end_bytes",  NULL};
+    const struct question *question = picture->question;
+    struct sheet sheet = sheet_of(keys);
+
+    for (size_t i = 0; i < picture->ledger_count; i++) {
+        const struct ledger *ledger = tally_ledger_at(question->tally, i);
+        const char *pool =
+            model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
+
+        sheet_add(&sheet,
+                  (const uint64_t[]){names_put(names, label_ledger(question, report, (uint16_t)i)),
+                                     ledger->process, names_put(names, pool),
+                                     (uint64_t)(ledger->device + 1), ledger->kind,
+                                     ledger->peak_bytes, ledger->peak_time_ns, ledger->peak_count,
+                                     ledger->alloc_count, ledger->live_bytes});
+    }
+    sheet_to_report(&sheet, report, "ledgers");
+}
+
+/* What a curve is of. The page knows these numbers. */
+enum curve_of { CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL };
+
+struct curve_sheets {
+    struct sheet curves, points;
+};
+
+static void add_point(struct sheet *points, const struct curve_point *point)
+{
+    sheet_add(points, (const uint64_t[]){point->time_ns, point->last, point->last - point->low,
+                                         point->high - point->last});
+}
+
+static void add_curve(struct curve_sheets *sheets, const struct curve *curve, enum curve_of of,
+                      uint64_t subject)
+{
+    if (!curve->count)
+        return;
+    sheet_add(&sheets->curves, (const uint64_t[]){of, subject, curve->stretch_ns, curve->count});
+    for (size_t i = 0; i < curve->count; i++)
+        add_point(&sheets->points, &curve->points[i]);
+}
+
+/* Only where the curve itself is shortened. */
+static void add_detail(struct curve_sheets *sheets, const struct picture *picture, size_t index)
+{
+    const struct curve_detail *detail = &picture->details[index];
+    uint16_t ledger = picture->detail_ledgers[index];
+
+    if (!picture->live[ledger].stretch_ns)
+        return;
+    sheet_add(&sheets->curves,
+              (const uint64_t[]){CURVE_PEAK_DETAIL, ledger, 0, curve_detail_count(detail)});
+    for (size_t i = 0; i < curve_detail_count(detail); i++)
+        add_point(&sheets->points, curve_detail_at(detail, i));
+}
+
+static void add_curves(const struct picture *picture, struct report *report)
+{
+    static const char *const curve_keys[] = {"of", "subject", "stretch_ns", "point_count", NULL};
+    static const char *const point_keys[] = {"time_ns", "last_bytes", "below_bytes", "above_bytes",
+                                             NULL};
+    struct curve_sheets sheets = {sheet_of(curve_keys), sheet_of(point_keys)};
+
+    for (size_t i = 0; i < picture->ledger_count; i++) {
+        add_curve(&sheets, &picture->live[i], CURVE_LIVE, i);
+        add_curve(&sheets, &picture->reserved[i], CURVE_RESERVED, i);
+    }
+    for (size_t i = 0; i < picture->sample_count; i++)
+        add_curve(&sheets, &picture->samples[i], CURVE_SAMPLE, i);
+    for (size_t i = 0; i < picture->detail_count; i++)
+        add_detail(&sheets, picture, i);
+    sheet_to_report(&sheets.curves, report, "curves");
+    sheet_to_report(&sheets.points, report, "points");
+}
+
+static void add_samples(const struct picture *picture, struct name_list *names,
+                        struct report *report)
+{
+    static const char *const keys[] = {"counter", "process", "device_next", NULL};
+    const struct question *question = picture->question;
+    struct sheet sheet = sheet_of(keys);
+
+    for (size_t i = 0; i < picture->sample_count; i++) {
+        const struct sample_row *row = tally_sample_at(question->tally, i);
+
+        sheet_add(&sheet,
+                  (const uint64_t[]){
+                      names_put(names, model_text_at(question->model, row->counter)), row->process,
+                      (uint64_t)(model_place_at(question->model, row->place).device + 1)});
+    }
+    sheet_to_report(&sheet, report, "samples");
+}
+
+static void add_groups(const struct picture *picture, struct name_list *names,
+                       struct report *report)
+{
+    static const char *const keys[] = {"ledger", "site",       "label",      "operator",  "owner",
+                                       "module", "peak_bytes", "peak_count", "end_bytes", NULL};
+    const struct question *question = picture->question;
+    struct sheet sheet = sheet_of(keys);
+
+    sheet_add(&sheet, (const uint64_t[column_most]){0}); /* group 0 does not exist */
+    for (size_t i = 1; i < tally_group_count(question->tally); i++) {
+        const struct group *group = tally_group_at(question->tally, i);
+        const struct group_detail *detail = tally_detail_at(question->tally, i);
+        struct step_sample peak = group_at_peak(question->tally, i);
+        struct who who = {detail->site, detail->operator_text, detail->owner_text};
+        int32_t module = model_place_at(question->model, detail->place).module;
+
+        sheet_add(&sheet,
+                  (const uint64_t[]){
+                      group->ledger, detail->site,
+                      names_put(names, label_who(question, report, who)),
+                      names_put(names, model_text_at(question->model, detail->operator_text)),
+                      names_put(names, model_text_at(question->model, detail->owner_text)),
+                      (uint64_t)(module + 1), peak.bytes, peak.count, group->live_bytes});
+    }
+    sheet_to_report(&sheet, report, "groups");
+}
+
+/* Stacks, outermost frame last, each frame a row; sites without a group are left out. */
+static void add_stacks(const struct picture *picture, struct name_list *names,
+                       struct report *report)
+{
+    static const char *const keys[] = {"site", "function", "file", "line", "module", "flags", NULL};
+    const struct question *question = picture->question;
+    size_t site_count = model_site_count(question->model);
+    unsigned char *is_done = calloc(site_count + 1, 1);
+    struct sheet sheet = sheet_of(keys);
+
+    for (size_t i = 1; is_done && i < tally_group_count(question->tally); i++) {
+        uint32_t site = tally_detail_at(question->tally, i)->site;
+        size_t count = 0;
+        const struct symbol_frame *frames;
+
+        if (!site || site >= site_count || is_done[site])
+            continue;
+        is_done[site] = 1;
+        frames = symbols_frames(question->symbols, site, &count);
+        for (size_t f = 0; f < count; f++)
+            sheet_add(&sheet, (const uint64_t[]){site, names_put(names, frames[f].function),
+                                                 names_put(names, frames[f].file), frames[f].line,
+                                                 names_put(names, frames[f].module),
+                                                 (uint64_t)frames[f].is_inlined |
+                                                     (uint64_t)frames[f].is_plumbing << 1});
+    }
+    free(is_done);
+    sheet_to_report(&sheet, report, "stacks");
+}
+
+static void add_blocks(const struct picture *picture, struct report *report)
+{
+    static const char *const keys[] = {"born_ns", "life_ns_next", "size_bytes", "group", NULL};
+    struct sheet sheet = sheet_of(keys);
+
+    for (size_t i = 0; i < picture->kept.count; i++) {
+        const struct life *life = &picture->kept.blocks[i];
+        uint64_t age = life->freed_ns == UINT64_MAX ? 0 : life->freed_ns - life->born_ns + 1;
+
+        sheet_add(&sheet, (const uint64_t[]){life->born_ns, age, life->size_bytes, life->group});
+    }
+    sheet_to_report(&sheet, report, "blocks");
+}
+
+static void add_rest(const struct picture *picture, struct report *report)
+{
+    static const char *const keys[] = {"stretch",    "group",       "size_class",  "born_bytes",
+                                       "born_count", "freed_bytes", "freed_count", NULL};
+    struct sheet sheet = sheet_of(keys);
+
+    for (size_t i = 0; i < picture->kept.rest_count; i++) {
+        const struct rest_row *row = &picture->kept.rest[i];
+
+        sheet_add(&sheet,
+                  (const uint64_t[]){row->stretch, row->group, row->size_class, row->born_bytes,
+                                     row->born_count, row->freed_bytes, row->freed_count});
+    }
+    sheet_to_report(&sheet, report, "rest");
+}
+
+static void add_steps(const struct picture *picture, struct report *report)
+{
+    static const char *const keys[] = {"process", "index", "number", "begin_ns", "end_ns", NULL};
+    const struct tally *tally = picture->question->tally;
+    struct sheet sheet = sheet_of(keys);
+
+    for (size_t i = 0; i < tally_step_count(tally); i++) {
+        const struct step *step = tally_step_at(tally, i);
+        uint64_t end_ns = step->is_ended ? step->end_ns : picture->limits.end_ns;
+
+        sheet_add(&sheet, (const uint64_t[]){step->process, step->index, step->number,
+                                             step->begin_ns, end_ns});
+    }
+    sheet_to_report(&sheet, report, "steps");
+}
+
+static void add_phases(const struct picture *picture, struct name_list *names,
+                       struct report *report)
+{
+    static const char *const keys[] = {"process", "name", "begin_ns", "end_ns", NULL};
+    struct sheet sheet = sheet_of(keys);
+
+    for (size_t i = 0; i < picture->phases.count; i++) {
+        const struct phase *phase = &picture->phases.rows[i];
+        const char *name = model_text_at(picture->question->model, phase->text);
+
+        sheet_add(&sheet, (const uint64_t[]){phase->process, names_put(names, name),
+                                             phase->begin_ns, phase->end_ns});
+    }
+    sheet_to_report(&sheet, report, "phases");
+}
+
+static void add_failures(const struct picture *picture, struct name_list *names,
+                         struct report *report)
+{
+    static const char *const keys[] = {"time_ns", "size_bytes", "live_bytes",
+                                       "ledger",  "site_name",  NULL};
+    const struct tally *tally = picture->question->tally;
+    struct sheet sheet = sheet_of(keys);
+
+    for (size_t i = 0; i < tally_failure_count(tally); i++) {
+        const struct failure *failure = tally_failure_at(tally, i);
+        const char *site = symbols_label(picture->question->symbols, failure->site);
+
+        sheet_add(&sheet,
+                  (const uint64_t[]){failure->time_ns, failure->size_bytes, failure->live_bytes,
+                                     failure->ledger, names_put(names, site)});
+    }
+    sheet_to_report(&sheet, report, "failures");
+}
+
+struct heavy_origin {
+    size_t origin;
+    uint64_t most_bytes;
+};
+
+static int heaviest_first(const void *left, const void *right)
+{
+    const struct heavy_origin *a = left, *b = right;
+
+    if (a->most_bytes != b->most_bytes)
+        return a->most_bytes > b->most_bytes ? -1 : 1;
+    return (a->origin > b->origin) - (a->origin < b->origin);
+}
+
+static uint64_t most_at_step_ends(const struct tally *tally, const struct origin *origin)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < origin->group_count; i++) {
+        const struct step_series *series = &tally_detail_at(tally, origin->groups[i])->series;
+        uint64_t most = 0;
+
+        for (size_t s = 0; s < series->count; s++)
+            if (series->samples[s].bytes > most)
+                most = series->samples[s].bytes;
+        sum += most;
+    }
+    return sum;
+}
+
+static void add_series_of(const struct picture *picture, const struct origin *origin,
+                          struct name_list *names, struct report *report, struct sheet *sheet)
+{
+    const struct question *question = picture->question;
+    const struct tally *tally = question->tally;
+    uint16_t process = tally_ledger_at(tally, origin->ledger)->process;
+    uint32_t step_count = tally_process_at(tally, process).ended_step_count;
+    uint32_t stride = (step_count + STEP_SERIES_MAX - 1) / STEP_SERIES_MAX;
+    uint32_t name = names_put(names, label_who(question, report, origin->who));
+
+    for (uint32_t step = 1; step <= step_count; step += stride) {
+        struct step_sample alive = origin_at_step(tally, origin, step);
+
+        sheet_add(sheet, (const uint64_t[]){origin->ledger, name, step, alive.bytes, alive.count});
+    }
+}
+
+/* Alive at step ends, of the heaviest origins. */
+static void add_step_series(const struct picture *picture, struct name_list *names,
+                            struct report *report)
+{
+    static const char *const keys[] = {"ledger",      "name",        "step_index",
+                                       "alive_bytes", "alive_count", NULL};
+    const struct tally *tally = picture->question->tally;
+    struct sheet sheet = sheet_of(keys);
+    struct heavy_origin *heavy = NULL;
+    struct origins origins;
+    size_t count = 0;
+
+    if (origins_init(&origins, tally, false)) {
+        heavy = malloc((origins.count + 1) * sizeof(*heavy));
+        for (size_t i = 0; heavy && i < origins.count; i++) {
+            heavy[count] = (struct heavy_origin){i, most_at_step_ends(tally, &origins.rows[i])};
+            count += heavy[count].most_bytes > 0;
+        }
+        if (count)
+            qsort(heavy, count, sizeof(*heavy), heaviest_first);
+        for (size_t i = 0; i < count && i < series_most; i++)
+            add_series_of(picture, &origins.rows[heavy[i].origin], names, report, &sheet);
+        origins_release(&origins);
+    }
+    free(heavy);
+    sheet_to_report(&sheet, report, "step_series");
+}
+
+void picture_to_report(const struct picture *picture, struct report *report)
+{
+    struct name_list names;
+
+    names_init(&names);
+    add_range(picture, report);
+    add_processes(picture, &names, report);
+    add_ledgers(picture, &names, report);
+    add_samples(picture, &names, report);
+    add_curves(picture, report);
+    add_groups(picture, &names, report);
+    add_stacks(picture, &names, report);
+    add_blocks(picture, report);
+    add_rest(picture, report);
+    add_steps(picture, report);
+    add_phases(picture, &names, report);
+    add_failures(picture, &names, report);
+    add_step_series(picture, &names, report);
+    report_dataset_texts(report, report_dataset(report, "names"), "text", names.texts, names.count);
+    if (names.has_failed)
+        report_note(report, 0, "pictures: not enough memory for all names");
+    names_release(&names);
+}
