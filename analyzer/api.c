@@ -247,8 +247,10 @@ static void read_options(struct question *question, const struct mt_ask_options 
     if (options->size_bytes >= offsetof(struct mt_ask_options, margin_percent))
         question->warm_up_steps =
             options->warm_up_steps < 0 ? WARM_UP_DEFAULT : options->warm_up_steps;
-    if (options->size_bytes >= sizeof(*options))
+    if (options->size_bytes >= offsetof(struct mt_ask_options, flags))
         read_block_options(question, options);
+    if (options->size_bytes >= sizeof(*options))
+        question->is_for_pictures = options->flags & MT_ASK_PICTURES;
 }
 
 static struct question question_of(const struct mt_trace *trace)

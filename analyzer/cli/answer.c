@@ -26,7 +26,7 @@ static enum mt_result format_check(const char *format, struct mt_error *error)
         if (strcmp(name, format) == 0)
             return MT_OK;
     return mt_error_set(error, MT_USAGE, "--format=%s: there is no such format; %s%s%s", format,
-                        nearest ? "did you mean " : "text and json are known",
+                        nearest ? "did you mean " : "text, json and html are known",
                         nearest ? nearest : "", nearest ? "?" : "");
 }
 
@@ -87,6 +87,8 @@ enum mt_result answer_options_read(const struct options *options, const char **f
     result = format_check(*format, error);
     if (result == MT_OK)
         result = ask_options_read(options, strcmp(*format, "text") != 0, ask, error);
+    if (result == MT_OK && strcmp(*format, "html") == 0)
+        ask->flags |= MT_ASK_PICTURES;
     return result;
 }
 

@@ -50,7 +50,7 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
 /* Rows of the table of options that every question has. */
 // clang-format off
 #define ANSWER_OPTIONS                                                                             \
-    {OPTION_FORMAT, 'f', "format", "text|json", "how the answer is written (text)"},               \
+    {OPTION_FORMAT, 'f', "format", "text|json|html", "how the answer is written (text)"},          \
     {OPTION_OUTPUT, 'o', "output", "FILE", "where to (standard output)"},                          \
     {OPTION_TOP, 'n', "top", "N", "rows of a list; 0 for all"},                                    \
     {OPTION_PARTIAL, 0, "partial", NULL, "of damaged inputs, what can be read"}

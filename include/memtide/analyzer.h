@@ -33,6 +33,9 @@ struct mt_answer;
 /* As many rows as the question itself thinks right. */
 #define MT_TOP_DEFAULT ((size_t)-1)
 
+/* For the format html: the inputs are read once more, for what a picture needs. */
+#define MT_ASK_PICTURES ((uint64_t)1)
+
 /* Entries are only ever added at the end; size_bytes = sizeof(struct mt_ask_options). */
 struct mt_ask_options {
     size_t size_bytes;
@@ -44,6 +47,7 @@ struct mt_ask_options {
     uint64_t block_least_bytes, block_most_bytes;
     /* Alive at some time from, to: since the start of the run, or, if that large, since 1970. */
     uint64_t block_from_ns, block_to_ns;
+    uint64_t flags; /* MT_ASK_... */
 };
 
 /* How an answer is to be taken; the exit code of the command is made from it. */

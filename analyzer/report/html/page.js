@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Puts the views on the page: first what can be drawn from curves, then what needs blocks.
+import {say, language, setLanguage, languages} from './language.js';
+import {make, makeButton, byId, replaceContent} from './dom.js';
+import {readFirstPart, readSecondPart, CURVE_LIVE, curvesOf} from './recording.js';
+import {stretchAbove} from './envelope.js';
+import {state, readAddress, update, forgetListeners} from './view_state.js';
+import {makeTimeline} from './timeline.js';
+import {makeSelectionView} from './selection.js';
+import {drawVerdict} from './verdict.js';
+import {makePeakView} from './peak.js';
+import {makeStepsView} from './steps.js';
+import {makeCountersView} from './counters.js';
+import {makeRanksView} from './ranks.js';
+import {makeOtherTables} from './tables.js';
+
+const nearPeakShare = 0.95;
+const themes = ['auto', 'light', 'dark'];
+
+// Where the ledger stays within a margin of its peak.
+function nearPeak(recording) {
+    const ledger = recording.ledgers[state.ledger];
+    const curve = ledger && curvesOf(recording, CURVE_LIVE, ledger.index)[0];
+    if (!curve)
+        return null;
+    const stretch = stretchAbove(curve, ledger.peakNs, ledger.peakBytes * nearPeakShare, recording.endNs);
+    return stretch.toNs > stretch.fromNs ? stretch : null;
+}
+
+function drawNavigation(sections) {
+    replaceContent(byId('nav'), sections.map(section => makeButton(
+        section.querySelector('h2').textContent, () => {
+            section.scrollIntoView();
+            section.querySelector('h2').focus({preventScroll: true});
+        })));
+}
+
+function remember(key, value) {
+    try {
+        localStorage.setItem(`memtide.${key}`, value);
+    } catch {
+        // A page from a file may have no storage: then it is chosen again next time.
+    }
+}
+
+function remembered(key) {
+    try {
+        return localStorage.getItem(`memtide.${key}`);
+    } catch {
+        return null;
+    }
+}
+
+function setTheme(theme) {
+    const wanted = themes.includes(theme) ? theme : 'auto';
+    document.documentElement.dataset.theme = wanted;
+    return wanted;
+}
+
+class Page {
+    constructor(recording) {
+        this.recording = recording;
+        this.theme = setTheme(remembered('theme'));
+        matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
+            () => this.timeline?.onTheme());
+        matchMedia('print').addEventListener('change', () => this.timeline?.onTheme());
+    }
+
+    drawSettings() {
+        const themeNames = {auto: say('theme: as the system'), light: say('theme: light'),
+            dark: say('theme: dark')};
+        const theme = makeButton(themeNames[this.theme], () => {
+            this.theme = setTheme(themes[(themes.indexOf(this.theme) + 1) % themes.length]);
+            remember('theme', this.theme);
+            theme.textContent = themeNames[this.theme];
+            this.timeline?.onTheme();
+        }, {id: 'theme'});
+        const others = Object.entries(languages).filter(([code]) => code !== language());
+        replaceContent(byId('settings'), others.map(([code, name]) => makeButton(name, () => {
+            setLanguage(code);
+            remember('language', code);
+            this.drawAll();
+        }, {lang: code, id: 'language'})), theme, makeButton(say('Print'), () => window.print()));
+    }
+
+    drawFirst() {
+        const {recording} = this;
+        document.documentElement.lang = language();
+        drawVerdict(recording.report);
+        this.drawSettings();
+        replaceContent(byId('views'));
+        forgetListeners();
+        if (!recording.hasPictures)
+            return;
+        this.timeline = makeTimeline(recording);
+        byId('views').append(this.timeline.makeView());
+        this.timeline.draw();
+    }
+
+    drawSecond() {
+        const {recording} = this;
+        const views = byId('views');
+        if (recording.hasPictures) {
+            this.timeline.drawControls();
+            const selection = makeSelectionView(recording);
+            const peak = makePeakView(recording);
+            views.append(selection.makeView(), peak.makeView(), makeStepsView(recording),
+                makeCountersView(recording));
+            const ranks = makeRanksView(recording);
+            if (ranks)
+                views.append(ranks);
+            selection.draw();
+            peak.draw();
+            if (state.stackBy !== 'none')
+                this.timeline.draw();
+        }
+        views.append(makeOtherTables(recording.report));
+        drawNavigation([...document.querySelectorAll('main section')]);
+        document.documentElement.dataset.ready = 'whole';
+    }
+
+    drawAll() {
+        this.drawFirst();
+        this.drawSecond();
+    }
+}
+
+function openAddress(recording) {
+    const {hasSelection} = readAddress(recording);
+    if (!hasSelection)
+        state.selection = nearPeak(recording);
+}
+
+async function start() {
+    setLanguage(remembered('language') || (navigator.language || 'en').split('-')[0]);
+    if (typeof DecompressionStream === 'undefined') {
+        byId('numbers').textContent = say('This browser is too old for the pictures and tables: Firefox 113, Chromium 80 or Safari 16.4 can show them.');
+        return;
+    }
+    const recording = await readFirstPart();
+    if (recording.hasPictures)
+        openAddress(recording);
+    const page = new Page(recording);
+    page.drawFirst();
+    document.documentElement.dataset.ready = 'first';
+    await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)));
+    if (recording.hasPictures)
+        await readSecondPart(recording);
+    page.drawSecond();
+    window.addEventListener('hashchange', () => {
+        openAddress(recording);
+        update(recording, {...state});
+    });
+}
+
+start().catch(error => {
+    byId('numbers').append(make('p', {class: 'error'},
+        say('The data of this page cannot be read: {0}', error.message)));
+    console.error(error);
+});

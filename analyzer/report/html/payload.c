@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Data inside of a page: columns, deflated, as base64.
+ */
+#include "payload.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "text_builder.h"
+
+enum { varint_most = 10, level = 6, line_groups = 4096 };
+
+static size_t put_varint(unsigned char *bytes, uint64_t number)
+{
+    size_t count = 0;
+
+    while (number >= 0x80) {
+        bytes[count++] = (unsigned char)(number | 0x80);
+        number >>= 7;
+    }
+    bytes[count++] = (unsigned char)number;
+    return count;
+}
+
+static uint64_t zigzag(uint64_t difference)
+{
+    return difference << 1 ^ (difference >> 63 ? UINT64_MAX : 0);
+}
+
+static size_t varint_size(uint64_t number)
+{
+    size_t count = 1;
+
+    while (number >>= 7)
+        count++;
+    return count;
+}
+
+/* Are the differences shorter than the numbers themselves? */
+static bool is_delta_shorter(const struct report_dataset_column *column)
+{
+    uint64_t before = 0;
+    size_t plain = 0, delta = 0;
+
+    for (size_t i = 0; i < column->count; i++) {
+        plain += varint_size(column->numbers[i]);
+        delta += varint_size(zigzag(column->numbers[i] - before));
+        before = column->numbers[i];
+    }
+    return delta < plain;
+}
+
+static void add_numbers(struct text_builder *body, const struct report_dataset_column *column,
+                        bool is_delta)
+{
+    unsigned char bytes[varint_most];
+    uint64_t before = 0;
+
+    for (size_t i = 0; i < column->count; i++) {
+        uint64_t number = column->numbers[i];
+        size_t count = put_varint(bytes, is_delta ? zigzag(number - before) : number);
+
+        text_add_bytes(body, (const char *)bytes, count);
+        before = number;
+    }
+}
+
+static void add_column(struct text_builder *header, struct text_builder *body,
+                       const struct report_dataset_column *column)
+{
+    size_t start = body->size_bytes;
+    const char *kind = "text";
+
+    if (column->texts) {
+        for (size_t i = 0; i < column->count; i++)
+            text_add_bytes(body, column->texts[i], strlen(column->texts[i]) + 1);
+    } else {
+        bool is_delta = is_delta_shorter(column);
+
+        kind = is_delta ? "delta" : "plain";
+        add_numbers(body, column, is_delta);
+    }
+    text_add_format(header, "%s{\"key\":\"%s\",\"kind\":\"%s\",\"rows\":%zu,\"bytes\":%zu}",
+                    header->size_bytes ? "," : "", column->key, kind, column->count,
+                    body->size_bytes - start);
+}
+
+static size_t encode_groups(const unsigned char *bytes, size_t size_bytes, char *text)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t used = 0;
+
+    for (size_t i = 0; i < size_bytes; i += 3) {
+        uint32_t bits = (uint32_t)bytes[i] << 16;
+
+        bits |= i + 1 < size_bytes ? (uint32_t)bytes[i + 1] << 8 : 0;
+        bits |= i + 2 < size_bytes ? bytes[i + 2] : 0;
+        text[used++] = letters[bits >> 18];
+        text[used++] = letters[bits >> 12 & 63];
+        text[used++] = i + 1 < size_bytes ? letters[bits >> 6 & 63] : '=';
+        text[used++] = i + 2 < size_bytes ? letters[bits & 63] : '=';
+    }
+    return used;
+}
+
+static bool write_base64(const unsigned char *bytes, size_t size_bytes, FILE *out)
+{
+    char text[line_groups * 4];
+
+    while (size_bytes) {
+        size_t piece = size_bytes < line_groups * 3 ? size_bytes : line_groups * 3;
+        size_t used = encode_groups(bytes, piece, text);
+
+        if (fwrite(text, 1, used, out) != used)
+            return false;
+        bytes += piece;
+        size_bytes -= piece;
+    }
+    return true;
+}
+
+bool payload_write_text(const char *name, const char *bytes, size_t size_bytes, FILE *out)
+{
+    uLongf packed_bytes = compressBound(size_bytes);
+    unsigned char *packed = malloc(packed_bytes);
+    bool is_ok =
+        packed && compress2(packed, &packed_bytes, (const Bytef *)bytes, size_bytes, level) == Z_OK;
+
+    is_ok = is_ok &&
+            fprintf(out, "<script type=\"application/octet-stream\" id=\"data-%s\">", name) > 0 &&
+            write_base64(packed, packed_bytes, out) && fputs("</script>\n", out) != EOF;
+    free(packed);
+    return is_ok;
+}
+
+bool payload_write_dataset(const struct report *report, size_t dataset, FILE *out)
+{
+    struct text_builder header, body, whole;
+    bool is_ok;
+
+    text_init(&header);
+    text_init(&body);
+    text_init(&whole);
+    for (size_t i = 0; i < report_dataset_column_count(report, dataset); i++)
+        add_column(&header, &body, report_dataset_column_at(report, dataset, i));
+    text_add_format(&whole, "{\"columns\":[%s]}\n", text_get(&header));
+    text_add_bytes(&whole, text_get(&body), body.size_bytes);
+    is_ok = !header.has_failed && !body.has_failed && !whole.has_failed &&
+            payload_write_text(report_dataset_name(report, dataset), text_get(&whole),
+                               whole.size_bytes, out);
+    text_release(&header);
+    text_release(&body);
+    text_release(&whole);
+    return is_ok;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Data inside of a page: columns, deflated, as base64 in script elements that are no scripts.
+ *
+ *   <script type="application/octet-stream" id="data-NAME">base64(zlib(header LF columns))</script>
+ *
+ * header   JSON on one line: {"columns": [{"key", "kind", "rows", "bytes"} ...]}
+ * columns  one behind the other; kind says how:
+ *            plain  varints: 7 bits a byte, lowest first, the top bit says that more follow
+ *            delta  varints of the zigzag of the difference to the row before, modulo 2^64
+ *            text   UTF-8, a zero byte behind each
+ *
+ * Nothing of what a stranger wrote is ever outside of the base64.
+ */
+#ifndef MEMTIDE_REPORT_PAYLOAD_H
+#define MEMTIDE_REPORT_PAYLOAD_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report.h"
+
+/* False when there is no memory, or the file cannot be written. */
+bool payload_write_dataset(const struct report *report, size_t dataset, FILE *out);
+/* One text of its own, without a header. */
+bool payload_write_text(const char *name, const char *bytes, size_t size_bytes, FILE *out);
+
+#endif

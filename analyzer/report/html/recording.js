@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recording as the page knows it. Times are nanoseconds since the start of the picture.
+//
+// Read in two parts: what the first picture needs, then blocks and stacks.
+import {takeDataset, takeReport} from './payload.js';
+
+// What a curve is of; numbered as in picture_datasets.c.
+export const CURVE_LIVE = 0;
+export const CURVE_RESERVED = 1;
+export const CURVE_SAMPLE = 2;
+export const CURVE_PEAK_DETAIL = 3;
+
+function shift(times, startNs) {
+    for (let i = 0; i < times.length; i++)
+        times[i] -= startNs;
+    return times;
+}
+
+function rowsOf(dataset, make) {
+    const keys = Object.keys(dataset);
+    const count = keys.length ? dataset[keys[0]].length : 0;
+    return Array.from({length: count}, (_, i) => make(i));
+}
+
+function readCurves(curves, points, startNs) {
+    const times = shift(points.time_ns, startNs);
+    let first = 0;
+    return rowsOf(curves, i => {
+        const end = first + curves.point_count[i];
+        const curve = {of: curves.of[i], subject: curves.subject[i],
+            stretchNs: curves.stretch_ns[i], times: times.subarray(first, end),
+            last: points.last_bytes.subarray(first, end),
+            below: points.below_bytes.subarray(first, end),
+            above: points.above_bytes.subarray(first, end)};
+        first = end;
+        return curve;
+    });
+}
+
+function readLedgers(data, names, startNs) {
+    return rowsOf(data, i => ({index: i, name: names[data.name[i]], process: data.process[i],
+        pool: names[data.pool[i]], device: data.device_next[i] - 1, kind: data.kind[i],
+        peakBytes: data.peak_bytes[i], peakNs: data.peak_ns[i] - startNs,
+        peakCount: data.peak_count[i], allocCount: data.alloc_count[i],
+        endBytes: data.end_bytes[i]}));
+}
+
+// Memory of devices first, then by peak: the order of the verdict.
+function ledgerOrder(ledgers) {
+    return ledgers.filter(ledger => ledger.allocCount || ledger.peakBytes)
+        .sort((a, b) => (a.kind - b.kind) || ((b.device >= 0) - (a.device >= 0)) ||
+            (b.peakBytes - a.peakBytes));
+}
+
+async function takeNamed(names) {
+    const datasets = await Promise.all(names.map(takeDataset));
+    return Object.fromEntries(names.map((name, i) => [name, datasets[i]]));
+}
+
+export async function readFirstPart() {
+    const report = await takeReport();
+    const data = await takeNamed(['picture', 'names', 'processes', 'ledgers', 'samples', 'curves',
+        'points', 'steps', 'phases', 'failures']);
+    if (!data.picture)
+        return {report, hasPictures: false};
+    const names = data.names.text;
+    const startNs = data.picture.start_ns[0];
+    const recording = {
+        report, hasPictures: true, names, startNs,
+        endNs: data.picture.end_ns[0] - startNs,
+        rest: {stretchNs: data.picture.rest_stretch_ns[0], bytes: data.picture.rest_bytes[0],
+            count: data.picture.rest_count[0],
+            sizeMostBytes: data.picture.rest_size_most_bytes[0]},
+        phasesLeftOut: data.picture.phases_left_out[0],
+        processes: rowsOf(data.processes, i => ({name: names[data.processes.name[i]],
+            startNs: data.processes.start_ns[i] - startNs,
+            endNs: data.processes.end_ns[i] - startNs,
+            rank: data.processes.is_rank[i] ? data.processes.rank[i] : null})),
+        ledgers: readLedgers(data.ledgers, names, startNs),
+        samples: rowsOf(data.samples, i => ({name: names[data.samples.counter[i]],
+            process: data.samples.process[i], device: data.samples.device_next[i] - 1})),
+        curves: readCurves(data.curves, data.points, startNs),
+        steps: rowsOf(data.steps, i => ({process: data.steps.process[i],
+            index: data.steps.index[i], number: data.steps.number[i],
+            beginNs: data.steps.begin_ns[i] - startNs, endNs: data.steps.end_ns[i] - startNs})),
+        phases: rowsOf(data.phases, i => ({process: data.phases.process[i],
+            name: names[data.phases.name[i]], beginNs: data.phases.begin_ns[i] - startNs,
+            endNs: data.phases.end_ns[i] - startNs})),
+        failures: rowsOf(data.failures, i => ({timeNs: data.failures.time_ns[i] - startNs,
+            sizeBytes: data.failures.size_bytes[i], liveBytes: data.failures.live_bytes[i],
+            ledger: data.failures.ledger[i], site: names[data.failures.site_name[i]]})),
+    };
+    recording.ledgerOrder = ledgerOrder(recording.ledgers);
+    return recording;
+}
+
+function readBlocks(data, startNs) {
+    const born = shift(data.born_ns, startNs);
+    const end = data.life_ns_next;
+    for (let i = 0; i < end.length; i++)
+        end[i] = end[i] ? born[i] + end[i] - 1 : Infinity;
+    return {count: born.length, born, end, size: data.size_bytes, group: Uint32Array.from(data.group)};
+}
+
+// Innermost frame first.
+function readStacks(data, names) {
+    const stacks = new Map();
+    for (let i = 0; i < data.site.length; i++) {
+        const frame = {function: names[data.function[i]], file: names[data.file[i]],
+            line: data.line[i], module: names[data.module[i]],
+            isPlumbing: (data.flags[i] & 2) !== 0};
+        if (!stacks.has(data.site[i]))
+            stacks.set(data.site[i], []);
+        stacks.get(data.site[i]).push(frame);
+    }
+    return stacks;
+}
+
+function readStepSeries(data, names) {
+    const series = new Map();
+    for (let i = 0; i < data.ledger.length; i++) {
+        const key = `${data.ledger[i]} ${data.name[i]}`;
+        if (!series.has(key))
+            series.set(key, {ledger: data.ledger[i], name: names[data.name[i]], steps: [], bytes: [],
+                counts: []});
+        const row = series.get(key);
+        row.steps.push(data.step_index[i]);
+        row.bytes.push(data.alive_bytes[i]);
+        row.counts.push(data.alive_count[i]);
+    }
+    return [...series.values()];
+}
+
+export async function readSecondPart(recording) {
+    const {names} = recording;
+    const data = await takeNamed(['groups', 'stacks', 'blocks', 'rest', 'step_series']);
+    const groups = data.groups;
+    recording.blocks = readBlocks(data.blocks, recording.startNs);
+    recording.groups = {count: groups.ledger.length, ledger: Uint16Array.from(groups.ledger),
+        site: Uint32Array.from(groups.site), label: Uint32Array.from(groups.label),
+        operator: Uint32Array.from(groups.operator), owner: Uint32Array.from(groups.owner),
+        module: Uint16Array.from(groups.module), peakBytes: groups.peak_bytes,
+        peakCount: groups.peak_count, endBytes: groups.end_bytes};
+    recording.stacks = readStacks(data.stacks, names);
+    Object.assign(recording.rest, {rows: data.rest.stretch.length,
+        stretch: Uint32Array.from(data.rest.stretch), group: Uint32Array.from(data.rest.group),
+        sizeClass: Uint8Array.from(data.rest.size_class), bornBytes: data.rest.born_bytes,
+        bornCount: data.rest.born_count, freedBytes: data.rest.freed_bytes,
+        freedCount: data.rest.freed_count});
+    recording.stepSeries = readStepSeries(data.step_series, names);
+    recording.isWhole = true;
+}
+
+// What blocks can be summed up by: the number of a group's key in `names`, or a text of its own.
+export const dimensions = ['operator', 'site', 'owner', 'module', 'size'];
+
+export function hasDimension(recording, dimension) {
+    if (dimension === 'size' || dimension === 'site')
+        return true;
+    return recording.groups[dimension].some((value, i) => i && value);
+}
+
+const classNames = new Map();
+
+function sizeClassName(sizeClass) {
+    if (!classNames.has(sizeClass)) {
+        const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];
+        const text = bits => `${2 ** (bits % 10)} ${units[Math.floor(bits / 10)]}`;
+        classNames.set(sizeClass, `${text(sizeClass)} – ${text(sizeClass + 1)}`);
+    }
+    return classNames.get(sizeClass);
+}
+
+export function sizeClassOf(bytes) {
+    return bytes >= 1 ? Math.floor(Math.log2(bytes)) : 0;
+}
+
+// Returns f(group, sizeClass) -> a small integer, and the names of these integers.
+export function keyNumbers(recording, dimension) {
+    const {groups, names} = recording;
+    if (dimension === 'size')
+        return {numberOf: (group, sizeClass) => sizeClass, nameOf: sizeClassName, most: 64};
+    if (dimension === 'module')
+        return {numberOf: group => groups.module[group],
+            nameOf: number => number ? `module ${number - 1}` : '', most: 65537};
+    const column = dimension === 'site' ? groups.label : groups[dimension];
+    return {numberOf: group => column[group], nameOf: number => names[number], most: names.length};
+}
+
+export function curvesOf(recording, of, subject) {
+    return recording.curves.filter(curve => curve.of === of && curve.subject === subject);
+}
+
+export function stepAt(recording, process, timeNs) {
+    return recording.steps.find(step => step.process === process && step.beginNs <= timeNs &&
+        timeNs < step.endNs);
+}

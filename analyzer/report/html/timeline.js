@@ -1,0 +1,605 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline: totals over time, or one ledger in layers; steps, phases, peaks and failures; zoom,
+// pan and selection by mouse, by keyboard and by numbers.
+import {say} from './language.js';
+import {make, makeButton, makeSelect, makeSection, replaceContent} from './dom.js';
+import {size, moment, duration, count} from './format.js';
+import {colourAt, restColour, styleColour, withAlpha} from './colours.js';
+import {CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL, curvesOf, dimensions,
+    hasDimension, stepAt} from './recording.js';
+import {envelopeOf, envelope} from './envelope.js';
+import {layersOf} from './layers.js';
+import {state, update, listen} from './view_state.js';
+import {makeTable} from './table.js';
+
+const layerMost = 9;
+const leastViewNs = 10;
+const chartHeight = 340;
+const stripHeight = 15; /* of steps, of phases */
+
+const dimensionNames = {
+    none: () => say('nothing: totals'), operator: () => say('operator'), site: () => say('site'),
+    owner: () => say('owner'), module: () => say('module'), size: () => say('size class'),
+};
+
+function curveName(recording, curve) {
+    if (curve.of === CURVE_SAMPLE) {
+        const sample = recording.samples[curve.subject];
+        const process = recording.processes.length > 1 ?
+            `, ${recording.processes[sample.process].name}` : '';
+        return `${sample.name}${process}`;
+    }
+    const {name} = recording.ledgers[curve.subject];
+    return curve.of === CURVE_RESERVED ? say('{0}: reserved', name) : say('{0}: allocated', name);
+}
+
+function isConstantZero(curve) {
+    return curve.last.every(value => value === 0) && curve.above.every(value => value === 0);
+}
+
+// What is worth seeing first: the ledger, what its pool holds, and the pool's own counters.
+function isShownFirst(recording, curve, ledger) {
+    if (curve.of !== CURVE_SAMPLE)
+        return curve.subject === ledger.index;
+    const sample = recording.samples[curve.subject];
+    const hasReserved = curvesOf(recording, CURVE_RESERVED, ledger.index).length > 0;
+    const words = hasReserved ? ['allocated', 'active'] : ['allocated', 'active', 'reserved'];
+    return sample.process === ledger.process && !isConstantZero(curve) &&
+        words.some(word => sample.name.toLowerCase() === `${ledger.pool} ${word}`);
+}
+
+class Timeline {
+    constructor(recording) {
+        this.recording = recording;
+        this.curves = recording.curves.filter(curve => curve.of !== CURVE_PEAK_DETAIL);
+        this.curves.forEach((curve, i) => {
+            curve.name = curveName(recording, curve);
+            curve.colour = colourAt(i);
+        });
+        this.chartBox = make('div', {class: 'chart', tabindex: 0, role: 'application',
+            'aria-describedby': 'timeline-summary', 'aria-label': say('Timeline'),
+            onkeydown: event => this.onKey(event)});
+        this.readout = make('p', {class: 'readout'});
+        this.legend = make('div', {class: 'legend'});
+        this.summary = make('p', {id: 'timeline-summary', class: 'summary'});
+        this.tableBox = make('div', null);
+        this.controls = make('div', {class: 'controls'});
+        this.chooseCurves();
+        listen(keys => this.onState(keys));
+        new ResizeObserver(() => this.onResize()).observe(this.chartBox);
+    }
+
+    get ledger() {
+        return this.recording.ledgers[state.ledger];
+    }
+
+    chooseCurves() {
+        this.shown = new Set(this.curves.filter(curve =>
+            this.ledger && isShownFirst(this.recording, curve, this.ledger)));
+        if (!this.shown.size)
+            this.curves.slice(0, 4).forEach(curve => this.shown.add(curve));
+    }
+
+    // ---- controls
+
+    drawControls() {
+        const {recording} = this;
+        const ledgers = recording.ledgerOrder.map(each => [String(each.index), each.name]);
+        const stackable = recording.isWhole ?
+            dimensions.filter(each => hasDimension(recording, each)) : [];
+        this.fromInput = this.makeTimeInput(say('From'));
+        this.toInput = this.makeTimeInput(say('to'));
+        replaceContent(this.controls,
+            ledgers.length > 0 && makeSelect(say('Ledger'), ledgers, String(state.ledger),
+                value => update(recording, {ledger: Number(value)})),
+            makeSelect(say('Stacked by'), ['none', ...stackable].map(each =>
+                [each, dimensionNames[each]()]), state.stackBy,
+                value => update(recording, {stackBy: value})),
+            make('span', {class: 'buttons', role: 'group', 'aria-label': say('Zoom')},
+                makeButton('+', () => this.zoom(0.5), {title: say('Zoom in')}),
+                makeButton('−', () => this.zoom(2), {title: say('Zoom out')}),
+                makeButton('◀', () => this.pan(-0.25), {title: say('Earlier')}),
+                makeButton('▶', () => this.pan(0.25), {title: say('Later')}),
+                makeButton(say('Whole run'), () => this.showWhole()),
+                makeButton(say('Selection'), () => this.showSelection()),
+                makeButton(say('Peak'), () => this.showPeak())),
+            make('form', {class: 'range', onsubmit: event => {
+                event.preventDefault();
+                this.selectNumbers();
+            }}, this.fromInput.label, this.toInput.label, makeButton(say('Select'), null,
+                {type: 'submit'})),
+            this.makeStepChooser());
+        this.showNumbers();
+    }
+
+    makeTimeInput(text) {
+        const input = make('input', {type: 'number', step: 'any', min: 0, class: 'time'});
+        return {input, label: make('label', {class: 'control'}, make('span', null, text), input,
+            ' s')};
+    }
+
+    makeStepChooser() {
+        const steps = this.recording.steps.filter(step => step.process === this.ledger?.process);
+        if (!steps.length)
+            return null;
+        const input = make('input', {type: 'number', class: 'time', min: 0,
+            value: String(steps[steps.length - 1].number)});
+        return make('form', {class: 'range', onsubmit: event => {
+            event.preventDefault();
+            const step = steps.find(each => each.number === Number(input.value));
+            if (step)
+                this.select(step.beginNs, step.endNs);
+        }}, make('label', {class: 'control'}, make('span', null, say('Step')), input),
+            makeButton(say('Select step'), null, {type: 'submit'}));
+    }
+
+    showNumbers() {
+        if (!this.fromInput || !state.selection)
+            return;
+        this.fromInput.input.value = (state.selection.fromNs / 1e9).toFixed(9);
+        this.toInput.input.value = (state.selection.toNs / 1e9).toFixed(9);
+    }
+
+    selectNumbers() {
+        this.select(Number(this.fromInput.input.value) * 1e9, Number(this.toInput.input.value) * 1e9);
+    }
+
+    // ---- moving about
+
+    select(fromNs, toNs) {
+        const from = Math.max(0, Math.min(fromNs, toNs));
+        const to = Math.min(this.recording.endNs, Math.max(fromNs, toNs));
+        if (to > from)
+            update(this.recording, {selection: {fromNs: from, toNs: to}, shownBlock: null});
+    }
+
+    showStretch(fromNs, toNs) {
+        const {endNs} = this.recording;
+        const width = Math.min(endNs, Math.max(leastViewNs, toNs - fromNs));
+        const from = Math.max(0, Math.min(fromNs, endNs - width));
+        update(this.recording, {viewFromNs: from, viewToNs: from + width});
+    }
+
+    showWhole() {
+        this.showStretch(0, this.recording.endNs);
+    }
+
+    showSelection() {
+        if (state.selection) {
+            const {fromNs, toNs} = state.selection;
+            this.showStretch(fromNs - (toNs - fromNs) * 0.1, toNs + (toNs - fromNs) * 0.1);
+        }
+    }
+
+    showPeak() {
+        const width = (state.viewToNs - state.viewFromNs) / 4;
+        this.showStretch(this.ledger.peakNs - width / 2, this.ledger.peakNs + width / 2);
+    }
+
+    zoom(factor, aroundNs = (state.viewFromNs + state.viewToNs) / 2) {
+        this.showStretch(aroundNs - (aroundNs - state.viewFromNs) * factor,
+            aroundNs + (state.viewToNs - aroundNs) * factor);
+    }
+
+    pan(share) {
+        const by = (state.viewToNs - state.viewFromNs) * share;
+        this.showStretch(state.viewFromNs + by, state.viewToNs + by);
+    }
+
+    // Moves one edge of the selection; a selection that is not there begins in the middle.
+    moveEdge(edge, share) {
+        const width = state.viewToNs - state.viewFromNs;
+        const middle = state.viewFromNs + width / 2;
+        const {fromNs, toNs} = state.selection || {fromNs: middle, toNs: middle + width * 0.05};
+        if (edge === 'to')
+            this.select(fromNs, Math.max(fromNs + 1, toNs + width * share));
+        else
+            this.select(Math.min(toNs - 1, fromNs + width * share), toNs);
+    }
+
+    onKey(event) {
+        const moves = {
+            ArrowLeft: () => (event.shiftKey ? this.moveEdge(event.altKey ? 'from' : 'to', -0.02) :
+                this.pan(-0.1)),
+            ArrowRight: () => (event.shiftKey ? this.moveEdge(event.altKey ? 'from' : 'to', 0.02) :
+                this.pan(0.1)),
+            '+': () => this.zoom(0.5), '=': () => this.zoom(0.5), '-': () => this.zoom(2),
+            0: () => this.showWhole(), p: () => this.showPeak(), s: () => this.showSelection(),
+            Escape: () => update(this.recording, {shownBlock: null}),
+        };
+        if (event.ctrlKey || event.metaKey || !moves[event.key])
+            return;
+        event.preventDefault();
+        moves[event.key]();
+    }
+
+    onWheel(event) {
+        if (!event.ctrlKey && !event.metaKey && document.activeElement !== this.chartBox)
+            return;
+        event.preventDefault();
+        const aroundNs = this.chart.posToVal(event.offsetX, 'x') * 1e9;
+        this.zoom(event.deltaY > 0 ? 1.25 : 0.8, aroundNs);
+    }
+
+    onDown(event) {
+        this.chartBox.focus({preventScroll: true});
+        if (!event.shiftKey)
+            return;
+        event.stopImmediatePropagation();
+        event.preventDefault();
+        let lastX = event.clientX;
+        const move = moved => {
+            const share = (lastX - moved.clientX) / this.chart.over.clientWidth;
+            lastX = moved.clientX;
+            this.pan(share);
+        };
+        const up = () => {
+            document.removeEventListener('mousemove', move);
+            document.removeEventListener('mouseup', up);
+        };
+        document.addEventListener('mousemove', move);
+        document.addEventListener('mouseup', up);
+    }
+
+    // ---- the picture
+
+    columnsWide() {
+        return Math.max(100, Math.min(2000, Math.floor(this.chartBox.clientWidth - 90)));
+    }
+
+    totalsOf(columns) {
+        const {recording} = this;
+        return this.curves.filter(curve => this.shown.has(curve)).map(curve => {
+            const detail = curve.of === CURVE_LIVE ?
+                curvesOf(recording, CURVE_PEAK_DETAIL, curve.subject)[0] : null;
+            const {low, high} = envelopeOf(curve, detail, state.viewFromNs, state.viewToNs, columns);
+            return {name: curve.name, colour: curve.colour, low, high,
+                isFilled: curve.of === CURVE_LIVE, isDashed: curve.of === CURVE_RESERVED};
+        });
+    }
+
+    // Drawn from the top of the stack down, so that each layer covers what is below it.
+    layers(columns) {
+        const layers = layersOf(this.recording, state.ledger, state.stackBy, state.viewFromNs,
+            state.viewToNs, columns, layerMost);
+        const sum = new Float64Array(columns);
+        const series = layers.values.map((values, i) => {
+            const high = new Float64Array(columns);
+            for (let column = 0; column < columns; column++)
+                high[column] = sum[column] += values[column];
+            const isOthers = layers.hasOthers && i === layers.values.length - 1;
+            return {name: isOthers ? say('{0} others', count(layers.othersCount)) :
+                layers.names[i] || say('(none)'), colour: isOthers ? restColour : colourAt(i),
+                low: high, high, values, isFilled: true, isLayer: true};
+        });
+        return series.reverse();
+    }
+
+    // Two points for each column, in the order that makes the line go on from the one before.
+    dataOf(series, columns) {
+        const width = (state.viewToNs - state.viewFromNs) / columns;
+        const xs = new Float64Array(columns * 2);
+        for (let i = 0; i < columns; i++)
+            xs[2 * i] = xs[2 * i + 1] = (state.viewFromNs + (i + 0.5) * width) / 1e9;
+        const ys = series.map(({low, high}) => {
+            const values = new Array(columns * 2);
+            let before = 0;
+            for (let i = 0; i < columns; i++) {
+                const isUp = Math.abs(low[i] - before) <= Math.abs(high[i] - before);
+                const first = isUp ? low[i] : high[i];
+                before = isUp ? high[i] : low[i];
+                values[2 * i] = Number.isNaN(first) ? null : first;
+                values[2 * i + 1] = Number.isNaN(before) ? null : before;
+            }
+            return values;
+        });
+        return [xs, ...ys];
+    }
+
+    uPlotSeries(each) {
+        return {label: each.name, stroke: each.colour, width: each.isLayer ? 1 : 1.5,
+            fill: each.isLayer ? withAlpha(each.colour, 0.85) :
+                (each.isFilled ? withAlpha(each.colour, 0.18) : undefined),
+            dash: each.isDashed ? [6, 4] : undefined, points: {show: false}};
+    }
+
+    optionsOf(series) {
+        const text = styleColour('--text');
+        const grid = {stroke: styleColour('--grid'), width: 1};
+        const axis = {stroke: text, grid, ticks: grid, font: '12px system-ui, sans-serif'};
+        return {
+            width: Math.max(200, this.chartBox.clientWidth), height: chartHeight,
+            padding: [2 * stripHeight + 6, 14, 0, 0],
+            legend: {show: false},
+            scales: {x: {time: false, range: () => [state.viewFromNs / 1e9, state.viewToNs / 1e9]},
+                y: {range: (chart, low, high) => [0, high > 0 ? high * 1.06 : 1]}},
+            axes: [{...axis, values: (chart, splits) => splits.map(at =>
+                moment(at * 1e9, Math.abs(splits[1] - splits[0]) * 1e9 || 1))},
+            {...axis, size: 78, incrs: Array.from({length: 60}, (_, i) => 2 ** i),
+                values: (chart, splits) => splits.map(size)}],
+            cursor: {drag: {x: true, y: false, setScale: false}, points: {show: false},
+                bind: {dblclick: () => () => { this.showWhole(); return null; }}},
+            series: [{}, ...series.map(each => this.uPlotSeries(each))],
+            hooks: {drawClear: [chart => this.drawSteps(chart)],
+                draw: [chart => this.drawMarks(chart)],
+                setSelect: [chart => this.onDrag(chart)],
+                setCursor: [chart => this.onCursor(chart)]},
+        };
+    }
+
+    onDrag(chart) {
+        const {left, width} = chart.select;
+        if (width < 2)
+            return;
+        this.select(chart.posToVal(left, 'x') * 1e9, chart.posToVal(left + width, 'x') * 1e9);
+        chart.setSelect({left: 0, top: 0, width: 0, height: 0}, false);
+    }
+
+    draw() {
+        const columns = this.columnsWide();
+        const isStacked = state.stackBy !== 'none' && this.recording.isWhole;
+        this.series = isStacked ? this.layers(columns) : this.totalsOf(columns);
+        const data = this.dataOf(this.series, columns);
+        const key = this.series.map(each => each.name + each.colour).join('\n') + isStacked;
+        if (this.chart && this.drawnKey === key) {
+            this.chart.setData(data, true);
+        } else {
+            this.chart?.destroy();
+            this.chart = new uPlot(this.optionsOf(this.series), data, this.chartBox);
+            this.chart.over.addEventListener('wheel', event => this.onWheel(event), {passive: false});
+            this.chart.over.addEventListener('mousedown', event => this.onDown(event), true);
+            this.drawnKey = key;
+            this.drawLegend(isStacked);
+        }
+        this.drawSummary(columns);
+    }
+
+    // x of a moment on the canvas
+    canvasX(chart, ns) {
+        return chart.valToPos(ns / 1e9, 'x', true);
+    }
+
+    drawStrip(chart, stretches, top, colours) {
+        const {ctx, bbox} = chart;
+        const pixels = devicePixelRatio;
+        let lastRight = -Infinity;
+        ctx.font = `${10 * pixels}px system-ui, sans-serif`;
+        ctx.textBaseline = 'middle';
+        stretches.forEach((stretch, i) => {
+            const left = Math.max(bbox.left, this.canvasX(chart, stretch.beginNs));
+            const right = Math.min(bbox.left + bbox.width, this.canvasX(chart, stretch.endNs));
+            if (right < bbox.left || left > bbox.left + bbox.width)
+                return;
+            ctx.fillStyle = colours[i % 2];
+            ctx.fillRect(left, top, Math.max(pixels, right - left), (stripHeight - 2) * pixels);
+            const width = ctx.measureText(stretch.label).width + 6 * pixels;
+            if (width < right - left && left > lastRight) {
+                ctx.fillStyle = styleColour('--text');
+                ctx.fillText(stretch.label, left + 3 * pixels, top + stripHeight / 2 * pixels);
+                lastRight = left + width;
+            }
+        });
+    }
+
+    drawSteps(chart) {
+        const {ctx, bbox} = chart;
+        const process = this.ledger?.process ?? 0;
+        const isSeen = each => each.process === process && each.endNs >= state.viewFromNs &&
+            each.beginNs <= state.viewToNs;
+        const steps = this.recording.steps.filter(isSeen)
+            .map(step => ({...step, label: say('step {0}', step.number)}));
+        const phases = this.recording.phases.filter(each => isSeen(each) && each.endNs > each.beginNs)
+            .map(phase => ({...phase, label: phase.name}));
+        ctx.save();
+        this.drawStrip(chart, phases, bbox.top - 2 * stripHeight * devicePixelRatio,
+            [styleColour('--phase-a'), styleColour('--phase-b')]);
+        this.drawStrip(chart, steps, bbox.top - stripHeight * devicePixelRatio,
+            [styleColour('--step-a'), styleColour('--step-b')]);
+        if (steps.length < bbox.width / 4)
+            steps.forEach((step, i) => {
+                const left = Math.max(bbox.left, this.canvasX(chart, step.beginNs));
+                const right = Math.min(bbox.left + bbox.width, this.canvasX(chart, step.endNs));
+                ctx.fillStyle = styleColour(i % 2 ? '--band-b' : '--band-a');
+                ctx.fillRect(left, bbox.top, Math.max(0, right - left), bbox.height);
+            });
+        ctx.restore();
+    }
+
+    drawMarks(chart) {
+        const {ctx, bbox} = chart;
+        ctx.save();
+        ctx.beginPath();
+        ctx.rect(bbox.left, 0, bbox.width, bbox.top + bbox.height);
+        ctx.clip();
+        this.drawSelection(chart);
+        if (this.ledger)
+            this.drawLabel(chart, this.ledger.peakNs, `▼ ${say('peak')} ${size(this.ledger.peakBytes)}`,
+                styleColour('--mark'));
+        for (const failure of this.recording.failures)
+            if (failure.ledger === state.ledger)
+                this.drawLabel(chart, failure.timeNs, `✖ ${say('out of memory')}`,
+                    styleColour('--bad'));
+        this.drawBlock(chart);
+        ctx.restore();
+    }
+
+    drawLabel(chart, ns, text, colour) {
+        if (ns < state.viewFromNs || ns > state.viewToNs)
+            return;
+        const {ctx, bbox} = chart;
+        const pixels = devicePixelRatio;
+        const x = this.canvasX(chart, ns);
+        ctx.strokeStyle = ctx.fillStyle = colour;
+        ctx.lineWidth = pixels;
+        ctx.setLineDash([3 * pixels, 3 * pixels]);
+        ctx.beginPath();
+        ctx.moveTo(x, bbox.top);
+        ctx.lineTo(x, bbox.top + bbox.height);
+        ctx.stroke();
+        ctx.setLineDash([]);
+        ctx.font = `bold ${11 * pixels}px system-ui, sans-serif`;
+        ctx.textBaseline = 'top';
+        const isRight = x + ctx.measureText(text).width + 8 * pixels > bbox.left + bbox.width;
+        ctx.textAlign = isRight ? 'right' : 'left';
+        ctx.fillText(text, x + (isRight ? -4 : 4) * pixels, bbox.top + 3 * pixels);
+        ctx.textAlign = 'left';
+    }
+
+    drawSelection(chart) {
+        if (!state.selection)
+            return;
+        const {ctx, bbox} = chart;
+        const left = this.canvasX(chart, state.selection.fromNs);
+        const right = this.canvasX(chart, state.selection.toNs);
+        ctx.fillStyle = styleColour('--selection');
+        ctx.fillRect(left, bbox.top, Math.max(devicePixelRatio, right - left), bbox.height);
+        ctx.strokeStyle = styleColour('--selection-edge');
+        ctx.lineWidth = devicePixelRatio;
+        ctx.strokeRect(left, bbox.top, Math.max(devicePixelRatio, right - left), bbox.height);
+    }
+
+    // A block's life: a bar from its birth to its end, and its name.
+    drawBlock(chart) {
+        const block = state.shownBlock;
+        if (!block)
+            return;
+        const {ctx, bbox} = chart;
+        const pixels = devicePixelRatio;
+        const left = this.canvasX(chart, block.born);
+        const right = block.end === Infinity ? bbox.left + bbox.width :
+            Math.max(left + 2 * pixels, this.canvasX(chart, block.end));
+        const top = bbox.top + bbox.height - 34 * pixels;
+        ctx.fillStyle = styleColour('--mark');
+        ctx.fillRect(left, top, right - left, 10 * pixels);
+        ctx.strokeStyle = styleColour('--text');
+        ctx.strokeRect(left, top, right - left, 10 * pixels);
+        ctx.fillStyle = styleColour('--text');
+        ctx.font = `bold ${11 * pixels}px system-ui, sans-serif`;
+        ctx.textBaseline = 'top';
+        ctx.fillText(`${size(block.size)} ${block.name}${block.end === Infinity ? ' …' : ''}`,
+            Math.max(left, bbox.left + 4 * pixels), top + 13 * pixels);
+    }
+
+    // ---- words beside the picture
+
+    onCursor(chart) {
+        const {left} = chart.cursor;
+        if (left === undefined || left < 0) {
+            this.readout.textContent = '\u00a0';
+            return;
+        }
+        const atNs = chart.posToVal(left, 'x') * 1e9;
+        const column = Math.floor(left / chart.over.clientWidth * (this.series[0]?.high.length || 1));
+        const step = stepAt(this.recording, this.ledger?.process, atNs);
+        const parts = [moment(atNs, (state.viewToNs - state.viewFromNs) / 1000)];
+        if (step)
+            parts.push(say('step {0}', step.number));
+        for (const each of this.series.filter(one => one.high[column] >= 0).slice(-6))
+            parts.push(`${each.name} ${size((each.values || each.high)[column])}`);
+        this.readout.textContent = parts.join(' · ');
+    }
+
+    drawLegend(isStacked) {
+        if (isStacked) {
+            replaceContent(this.legend, [...this.series].reverse().map(each =>
+                make('span', {class: 'key'}, this.makeSwatch(each.colour), each.name)));
+            return;
+        }
+        const boxes = this.curves.map(curve => {
+            const box = make('input', {type: 'checkbox', checked: this.shown.has(curve), onchange: () => {
+                if (box.checked)
+                    this.shown.add(curve);
+                else
+                    this.shown.delete(curve);
+                this.drawnKey = null;
+                this.draw();
+            }});
+            return make('label', {class: 'key'}, box, this.makeSwatch(curve.colour), curve.name);
+        });
+        const isFirst = curve => this.shown.has(curve) || curve.of !== CURVE_SAMPLE;
+        const others = boxes.filter((_, i) => !isFirst(this.curves[i]));
+        const first = boxes.filter((_, i) => isFirst(this.curves[i]));
+        replaceContent(this.legend, first, others.length > 0 && make('details', null,
+            make('summary', null, say('{0} more counters', others.length)), others));
+    }
+
+    makeSwatch(colour) {
+        const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
+        swatch.style.background = colour;
+        return swatch;
+    }
+
+    drawSummary(columns) {
+        const parts = [...this.series].reverse().slice(0, 10).map(each => {
+            const values = (each.values || each.high).filter(value => !Number.isNaN(value));
+            return values.length ? say('{0}: at most {1}', each.name,
+                size(values.reduce((a, b) => Math.max(a, b), 0))) : null;
+        });
+        this.summary.textContent = say('{0} from {1} to {2} ({3}). ', this.ledger?.name ?? '',
+            moment(state.viewFromNs), moment(state.viewToNs),
+            duration(state.viewToNs - state.viewFromNs)) + parts.filter(Boolean).join('; ') + '.';
+        if (this.details?.open)
+            this.drawTable();
+    }
+
+    // The same as the picture, as numbers: twenty stretches of what is seen.
+    drawTable() {
+        const rowCount = 20;
+        const widthNs = (state.viewToNs - state.viewFromNs) / rowCount;
+        const shown = this.curves.filter(curve => this.shown.has(curve));
+        const envelopes = shown.map(curve => envelope(curve, state.viewFromNs, state.viewToNs, rowCount));
+        const rows = Array.from({length: rowCount}, (_, i) => i);
+        const bytes = value => (Number.isNaN(value) ? '' : size(value));
+        const columns = [{key: 'from_ns', title: say('from'), isNumber: true,
+            value: i => Math.round(state.viewFromNs + i * widthNs), show: value => moment(value, widthNs)},
+        ...shown.flatMap((curve, c) => [
+            {key: `${curve.name} lowest_bytes`, title: `${curve.name}, ${say('lowest')}`,
+                isNumber: true, value: i => envelopes[c].low[i], show: bytes},
+            {key: `${curve.name} highest_bytes`, title: `${curve.name}, ${say('highest')}`,
+                isNumber: true, value: i => envelopes[c].high[i], show: bytes}])];
+        replaceContent(this.tableBox, makeTable(columns, rows, {caption: say('The timeline as a table'),
+            sort: 'from_ns', isAscending: true}));
+    }
+
+    onState(keys) {
+        if (keys.includes('ledger')) {
+            this.chooseCurves();
+            this.drawnKey = null;
+            this.drawControls();
+        }
+        if (keys.includes('selection'))
+            this.showNumbers();
+        if (keys.some(key => ['viewFromNs', 'ledger', 'stackBy'].includes(key)))
+            this.draw();
+        else
+            this.chart?.redraw(false);
+    }
+
+    onResize() {
+        if (this.chart && this.chart.width !== this.chartBox.clientWidth) {
+            this.drawnKey = null;
+            this.draw();
+        }
+    }
+
+    onTheme() {
+        this.drawnKey = null;
+        this.draw();
+    }
+
+    makeView() {
+        const {section, body} = makeSection('timeline', say('Timeline'),
+            say('Drag to select a stretch of time; shift and drag to move; ctrl and wheel to zoom. ' +
+                'Keys: arrows move, + and − zoom, 0 shows all, p the peak, shift and arrows select.'));
+        this.details = make('details', {ontoggle: () => this.details.open && this.drawTable()},
+            make('summary', null, say('The timeline as a table')), this.tableBox);
+        this.drawControls();
+        body.append(this.controls, this.legend, this.chartBox, this.readout, this.summary, this.details);
+        return section;
+    }
+}
+
+export function makeTimeline(recording) {
+    return new Timeline(recording);
+}
+
