@@ -31,7 +31,7 @@ struct mt_trace;
 struct mt_answer;
 
 /* As many rows as the question itself thinks right. */
-#define MT_TOP_DEFAULT ((size_t)-1)
+#define MT_TOP_DEFAULT  ((size_t)-1)
 
 /* For the format html: the inputs are read once more, for what a picture needs. */
 #define MT_ASK_PICTURES ((uint64_t)1)
