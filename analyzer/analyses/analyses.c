@@ -7,20 +7,13 @@
 #include "analysis.h"
 
 static const analysis report_analyses[] = {
-    analyse_recording,
-    analyse_leaks,
-    analyse_window,
-    analyse_peak,
-    analyse_near_peak,
-    analyse_steps,
-    analyse_totals,
-    analyse_operators,
-    analyse_process_account,
-    analyse_components,
-    analyse_modules,
-    analyse_picture,
-    analyse_notes,
-    NULL,
+    analyse_recording,       analyse_leaks,
+    analyse_window,          analyse_peak,
+    analyse_near_peak,       analyse_steps,
+    analyse_totals,          analyse_operators,
+    analyse_process_account, analyse_components,
+    analyse_modules,         analyse_picture,
+    analyse_notes,           NULL,
 };
 static const analysis leaks_analyses[] = {
     analyse_recording, analyse_leaks, analyse_window, analyse_notes, NULL,

@@ -37,7 +37,7 @@ struct question {
     int warm_up_steps;                 /* not judged; WARM_UP_DEFAULT: chosen */
     unsigned margin_percent;           /* near a peak: at most so much below it */
     struct block_filter blocks;
-    bool is_for_pictures;              /* read once more for what a picture needs */
+    bool is_for_pictures; /* read once more for what a picture needs */
 };
 
 typedef void (*analysis)(const struct question *question, struct report *report);
