@@ -21,7 +21,7 @@ static int answer_request(const struct compat_request *request)
     }
     if (request->wants_version)
         return say_version(request->generation);
-    return compat_record(request);
+    return request->input_count ? compat_look(request) : compat_record(request);
 }
 
 int compat_command(const struct compat_generation *generation, int argc, char **argv)

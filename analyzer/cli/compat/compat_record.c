@@ -2,16 +2,14 @@
 /*
  * Records a program: the request becomes the words of `memtide run`.
  */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "compat_command.h"
+#include "compat_layout.h"
 
 enum { RUN_WORDS_MOST = 16 };
 
@@ -91,35 +89,17 @@ static int run_words(struct run_words *words, const struct compat_request *reque
     return command_run.run(&command_run, &options);
 }
 
-/* All folders of the path that are not there. */
-static enum mt_result folders_make(const char *path, struct mt_error *error)
-{
-    char part[PATH_MAX];
-
-    for (const char *end = path; *end; end += *end == '/') {
-        end += strcspn(end, "/");
-        snprintf(part, sizeof(part), "%.*s", (int)(end - path), path);
-        if (part[0] && mkdir(part, 0750) != 0 && errno != EEXIST)
-            return mt_error_set(error, MT_IO, "%s: the folder cannot be made: %s", part,
-                                strerror(errno));
-    }
-    return MT_OK;
-}
-
 /* <folder>/<name>_<time>_<our process>.memtide: what the program wrote, before it is put in form.
  */
 static enum mt_result trace_folder_name(const struct compat_request *request, char *path,
                                         size_t path_bytes, struct mt_error *error)
 {
-    time_t now = time(NULL);
-    struct tm local;
-    char stamp[32];
-    enum mt_result result = folders_make(request->output_path, error);
+    char stamp[COMPAT_STAMP_BYTES];
+    enum mt_result result = compat_folders_make(request->output_path, error);
 
     if (result != MT_OK)
         return result;
-    localtime_r(&now, &local);
-    strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &local);
+    compat_stamp(time(NULL), stamp);
     if (snprintf(path, path_bytes, "%s/%s_%s_%d.memtide", request->output_path,
                  request->generation->program, stamp, (int)getpid()) >= (int)path_bytes)
         return mt_error_set(error, MT_USAGE, "--output-path: the path is too long");

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Questions to files that are there already: --compare, and --analysis with one --input-path.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "compat_command.h"
+#include "compat_layout.h"
+#include "dump_compare.h"
+#include "dump_inefficient.h"
+#include "dump_leaks.h"
+
+static int fail(const struct compat_request *request, const char *what, enum mt_result result,
+                const struct mt_error *error)
+{
+    fprintf(stderr, "[%s] %s: %s%s\n", request->generation->program,
+            request->generation->error_word, what, error->message);
+    return exit_code_of_result(result);
+}
+
+static void say_bad_rows(const struct compat_request *request, uint64_t count)
+{
+    if (count)
+        fprintf(stderr, "[%s] Warning: %ju rows make no sense, and were left out\n",
+                request->generation->program, (uintmax_t)count);
+}
+
+static int compare_into(const struct compat_place *place, const char *path, FILE *out)
+{
+    const struct compat_request *request = place->request;
+    struct dump_compare compare = {.base_path = request->inputs[0],
+                                   .other_path = request->inputs[1],
+                                   .by_kernel = request->levels == COMPAT_KERNEL,
+                                   .is_strict = request->is_strict};
+    struct dump_compare_counts counts;
+    struct mt_error error;
+    enum mt_result result = dump_compare_write(&compare, out, &counts, &error);
+
+    fclose(out);
+    if (result != MT_OK) {
+        compat_file_drop(place, path);
+        return fail(request, "Memory comparison failed! ", result, &error);
+    }
+    say_bad_rows(request, counts.bad_count);
+    printf("[%s] Info: create file %s.\n", request->generation->program, path);
+    printf("%zu launches side by side, %zu with another value\n", counts.pair_count,
+           counts.different_count);
+    return EXIT_FINE;
+}
+
+static int compare_files(const struct compat_request *request)
+{
+    struct compat_place place;
+    struct mt_error error;
+    char path[PATH_MAX];
+    FILE *out = NULL;
+    enum mt_result result =
+        compat_place_make(&place, request, (uint64_t)getpid(), time(NULL), &error);
+
+    if (result == MT_OK)
+        result = compat_file_open(&place, "compare", "memory_compare", ".csv", path, &out, &error);
+    if (result != MT_OK)
+        return fail(request, "", result, &error);
+    return compare_into(&place, path, out);
+}
+
+static int check_leaks(const struct compat_request *request)
+{
+    struct dump_leaks leaks = {.path = request->inputs[0],
+                               .mark = request->offline.mark,
+                               .start_index = request->offline.start_index};
+    struct dump_leaks_counts counts;
+    struct mt_error error;
+    enum mt_result result = dump_leaks_write(&leaks, stdout, &counts, &error);
+
+    if (result != MT_OK)
+        return fail(request, "", result, &error);
+    say_bad_rows(request, counts.bad_count);
+    if (!counts.judged_device_count)
+        return EXIT_NO_DATA;
+    return counts.leak_count ? EXIT_FOUND : EXIT_FINE;
+}
+
+/* Without a mark there is no stretch: then the whole recording is judged. */
+static int judge_leaks(const struct compat_request *request)
+{
+    char *operands[] = {(char *)request->inputs[0], NULL};
+    struct options options = {.operands = operands, .operand_count = 1};
+
+    return answer("leaks", &options, true);
+}
+
+static int check_inefficient(const struct compat_request *request)
+{
+    struct dump_inefficient_search search = {.path = request->inputs[0],
+                                             .least_bytes = request->offline.least_bytes,
+                                             .types = request->offline.inefficient_types,
+                                             .idle_threshold = request->offline.idle_threshold,
+                                             .is_strict = request->is_strict};
+    struct dump_inefficient_counts counts;
+    struct mt_error error;
+    enum mt_result result = dump_inefficient_mark(&search, stdout, &counts, &error);
+
+    if (result != MT_OK)
+        return fail(request, "", result, &error);
+    say_bad_rows(request, counts.bad_count);
+    if (!request->is_strict)
+        printf("%ju blocks of %ju B are used badly: %ju taken early, %ju given back late, %ju idle "
+               "in between\n",
+               (uintmax_t)counts.block_count, (uintmax_t)counts.block_bytes,
+               (uintmax_t)counts.early_count, (uintmax_t)counts.late_count,
+               (uintmax_t)counts.idle_count);
+    return counts.block_count && !request->is_strict ? EXIT_FOUND : EXIT_FINE;
+}
+
+int compat_look(const struct compat_request *request)
+{
+    if (request->wants_compare)
+        return compare_files(request);
+    if (request->analyses == COMPAT_INEFFICIENT)
+        return check_inefficient(request);
+    return request->offline.has_mark ? check_leaks(request) : judge_leaks(request);
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counts calls, and judges each block when it is used or given back.
+ */
+#include "inefficiency.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "hash.h"
+#include "hash_index.h"
+#include "table.h"
+
+enum { LANES_MOST = 4096 };
+
+/* One process and family of pools, with its own count of calls. */
+struct lane {
+    uint64_t process_id;
+    enum dump_pool pool;
+    uint64_t call;
+    uint64_t last_malloc_call, last_free_call; /* 0: none yet */
+    uint32_t open_operators;
+    bool has_malloc, has_free; /* in the operator that runs */
+};
+
+struct block {
+    uint64_t process_id, key;
+    uint64_t malloc_call, first_call, last_call; /* 0: not used */
+    uint32_t number;
+    uint8_t types;
+    bool is_gone;
+};
+
+struct inefficiency {
+    struct arena arena;
+    struct table lanes, blocks, found;
+    struct hash_index index; /* of the blocks, by process and key */
+    uint32_t idle_threshold;
+};
+
+struct inefficiency *inefficiency_create(uint32_t idle_threshold)
+{
+    struct inefficiency *made = calloc(1, sizeof(*made));
+
+    if (!made)
+        return NULL;
+    made->idle_threshold = idle_threshold;
+    arena_init(&made->arena);
+    table_init(&made->lanes, &made->arena, sizeof(struct lane));
+    table_init(&made->blocks, &made->arena, sizeof(struct block));
+    table_init(&made->found, &made->arena, sizeof(struct block *));
+    hash_index_init(&made->index);
+    return made;
+}
+
+void inefficiency_destroy(struct inefficiency *inefficiency)
+{
+    if (!inefficiency)
+        return;
+    hash_index_release(&inefficiency->index);
+    arena_release(&inefficiency->arena);
+    free(inefficiency);
+}
+
+static struct lane *lane_of(struct inefficiency *all, const struct inefficiency_event *event)
+{
+    struct lane *lane;
+
+    for (size_t i = 0; i < all->lanes.count; i++) {
+        lane = table_at(&all->lanes, i);
+        if (lane->process_id == event->process_id && lane->pool == event->pool)
+            return lane;
+    }
+    lane = all->lanes.count < LANES_MOST ? table_add(&all->lanes) : NULL;
+    if (lane) {
+        lane->process_id = event->process_id;
+        lane->pool = event->pool;
+    }
+    return lane;
+}
+
+static struct block *block_find(struct inefficiency *all, const struct inefficiency_event *event)
+{
+    size_t probe = 0;
+    uint32_t row;
+
+    while (hash_index_next(&all->index, hash_pair(event->process_id, event->block), &probe, &row)) {
+        struct block *block = table_at(&all->blocks, row);
+
+        if (!block->is_gone && block->key == event->block && block->process_id == event->process_id)
+            return block;
+    }
+    return NULL;
+}
+
+static bool block_mark(struct inefficiency *all, struct block *block, enum dump_inefficient type)
+{
+    if (!block->types) {
+        struct block **row = table_add(&all->found);
+
+        if (!row)
+            return false;
+        *row = block;
+    }
+    block->types |= (uint8_t)type;
+    return true;
+}
+
+static void operator_end(struct lane *lane)
+{
+    if (lane->open_operators)
+        lane->open_operators--;
+    if (lane->has_malloc)
+        lane->last_malloc_call = lane->call;
+    if (lane->has_free)
+        lane->last_free_call = lane->call;
+    lane->has_malloc = lane->has_free = false;
+}
+
+static bool block_taken(struct inefficiency *all, struct lane *lane,
+                        const struct inefficiency_event *event)
+{
+    uint32_t row = (uint32_t)all->blocks.count;
+    struct block *block = block_find(all, event);
+
+    if (block)
+        block->is_gone = true; /* its end was not seen */
+    block = table_add(&all->blocks);
+    if (!block || !hash_index_add(&all->index, hash_pair(event->process_id, event->block), row))
+        return false;
+    if (lane->open_operators) {
+        lane->has_malloc = true;
+    } else {
+        lane->last_malloc_call = ++lane->call;
+    }
+    *block = (struct block){.process_id = event->process_id,
+                            .key = event->block,
+                            .malloc_call = lane->call,
+                            .number = event->number};
+    return true;
+}
+
+static bool block_used(struct inefficiency *all, const struct lane *lane, struct block *block)
+{
+    bool is_ok = true;
+
+    if (!block->first_call) {
+        block->first_call = lane->call;
+        if (block->malloc_call < lane->last_free_call && lane->last_free_call < block->first_call)
+            is_ok = block_mark(all, block, DUMP_EARLY);
+    } else if (lane->call - block->last_call > all->idle_threshold) {
+        is_ok = block_mark(all, block, DUMP_IDLE);
+    }
+    block->last_call = lane->call;
+    return is_ok;
+}
+
+static bool block_given_back(struct inefficiency *all, struct lane *lane, struct block *block)
+{
+    bool is_ok = true;
+
+    if (lane->open_operators)
+        lane->has_free = true;
+    else
+        lane->last_free_call = ++lane->call;
+    if (!block)
+        return true;
+    if (block->last_call && block->last_call < lane->last_malloc_call &&
+        lane->last_malloc_call < lane->call)
+        is_ok = block_mark(all, block, DUMP_LATE);
+    block->is_gone = true;
+    return is_ok;
+}
+
+bool inefficiency_take(struct inefficiency *inefficiency, const struct inefficiency_event *event)
+{
+    struct lane *lane;
+    struct block *block;
+
+    if (event->pool != DUMP_POOL_PTA && event->pool != DUMP_POOL_ATB &&
+        event->pool != DUMP_POOL_MINDSPORE)
+        return true;
+    lane = lane_of(inefficiency, event);
+    if (!lane)
+        return false;
+    switch (event->event) {
+    case DUMP_OPERATOR_BEGIN:
+        lane->call++;
+        lane->open_operators++;
+        return true;
+    case DUMP_OPERATOR_END:
+        operator_end(lane);
+        return true;
+    case DUMP_MALLOC:
+        return block_taken(inefficiency, lane, event);
+    case DUMP_ACCESS:
+        block = block_find(inefficiency, event);
+        return !block || block_used(inefficiency, lane, block);
+    case DUMP_FREE:
+        return block_given_back(inefficiency, lane, block_find(inefficiency, event));
+    default:
+        return true;
+    }
+}
+
+size_t inefficiency_count(const struct inefficiency *inefficiency)
+{
+    return inefficiency->found.count;
+}
+
+uint32_t inefficiency_at(const struct inefficiency *inefficiency, size_t index, uint32_t *types)
+{
+    struct block *const *row = table_at(&inefficiency->found, index);
+
+    *types = (*row)->types;
+    return (*row)->number;
+}
+
+void inefficiency_names(uint32_t types, char *text)
+{
+    static const struct {
+        enum dump_inefficient type;
+        const char *name;
+    } names[] = {{DUMP_EARLY, "early_allocation"},
+                 {DUMP_LATE, "late_deallocation"},
+                 {DUMP_IDLE, "temporary_idleness"}};
+
+    *text = 0;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (types & names[i].type) {
+            if (*text)
+                strcat(text, ",");
+            strcat(text, names[i].name);
+        }
+}
