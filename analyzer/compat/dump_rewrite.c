@@ -187,24 +187,29 @@ static size_t attr_column_of(const struct csv_row *header)
     return CSV_COLUMNS_MAX;
 }
 
+/* Rows are counted as they were read: short ones make no sense, and have no number. */
 static enum mt_result rewrite_rows(struct csv_rewrite *rewrite, struct csv_reader *reader,
                                    struct mt_error *error)
 {
     struct csv_row row;
-    bool has_row = true;
-    enum mt_result result = MT_OK;
+    bool has_row = true, is_header = true;
+    size_t number = 0;
+    enum mt_result result = csv_reader_next(reader, CSV_COLUMNS_MAX, &row, &has_row, error);
 
-    for (size_t number = 0; result == MT_OK; number++) {
-        uint32_t types = number && number - 1 < rewrite->row_count ? rewrite->types[number - 1] : 0;
+    if (result == MT_OK && has_row) {
+        rewrite->attr_column = attr_column_of(&row);
+        rewrite->column_count = row.column_count;
+    }
+    while (result == MT_OK && has_row) {
+        bool is_counted = !is_header && row.column_count >= rewrite->column_count;
+        uint32_t types = is_counted && number < rewrite->row_count ? rewrite->types[number] : 0;
 
-        result = csv_reader_next(reader, CSV_COLUMNS_MAX, &row, &has_row, error);
-        if (result != MT_OK || !has_row)
-            break;
-        if (!number)
-            rewrite->attr_column = attr_column_of(&row);
+        number += is_counted;
+        is_header = false;
         if (!write_row(rewrite, reader, &row, types))
-            result = mt_error_set(error, MT_IO, "%s cannot be written anew: %s", rewrite->path,
-                                  strerror(errno));
+            return mt_error_set(error, MT_IO, "%s cannot be written anew: %s", rewrite->path,
+                                strerror(errno));
+        result = csv_reader_next(reader, CSV_COLUMNS_MAX, &row, &has_row, error);
     }
     return result;
 }

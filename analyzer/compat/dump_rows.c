@@ -5,18 +5,13 @@
 #define _GNU_SOURCE
 #include "dump_rows.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "csv_reader.h"
 #include "database.h"
 #include "memscope_attr.h"
-#include "memscope_rows.h"
-
-enum { buffer_bytes = 1 << 20 };
+#include "memscope_files.h"
 
 static bool is(struct attr_text cell, const char *word)
 {
@@ -43,7 +38,6 @@ static enum dump_event event_of(struct attr_text event, struct attr_text type)
         {"OP_LAUNCH", "ATB_START", DUMP_OPERATOR_BEGIN},
         {"OP_LAUNCH", "ATEN_END", DUMP_OPERATOR_END},
         {"OP_LAUNCH", "ATB_END", DUMP_OPERATOR_END},
-        {"KERNEL_LAUNCH", "KERNEL_LAUNCH", DUMP_KERNEL_LAUNCH},
         {"MSTX", "Mark", DUMP_MARK},
     };
 
@@ -153,79 +147,34 @@ static bool take_cells(struct dump_rows *rows, const struct attr_text *cells, ui
 
 /* --- csv -------------------------------------------------------------------------------------- */
 
-struct csv_columns {
-    int columns[CSV_COLUMNS_MAX]; /* enum memscope_column of each, or MEMSCOPE_COLUMNS */
-    size_t count, wanted;
+struct csv_taking {
+    struct dump_rows *rows;
+    uint32_t number;
+    bool has_failed;
 };
 
-static bool take_header(struct csv_columns *header, const struct csv_row *row)
+static bool take_csv_row(void *context, const struct attr_text *cells)
 {
-    bool has[MEMSCOPE_COLUMNS + 1] = {false};
+    struct csv_taking *taking = context;
 
-    *header = (struct csv_columns){.count = row->column_count};
-    for (size_t i = 0; i < row->column_count && i < CSV_COLUMNS_MAX; i++) {
-        header->columns[i] =
-            (int)memscope_column_of(row->fields[i].bytes, row->fields[i].size_bytes);
-        if (header->columns[i] != MEMSCOPE_COLUMNS)
-            header->wanted = i + 1;
-        has[header->columns[i]] = true;
-    }
-    return has[COLUMN_EVENT] && has[COLUMN_TYPE] && has[COLUMN_TIME];
-}
-
-static bool take_csv_row(struct dump_rows *rows, const struct csv_columns *header,
-                         const struct csv_row *row, uint32_t number)
-{
-    struct attr_text cells[MEMSCOPE_COLUMNS + 1];
-
-    if (row->column_count < header->wanted) {
-        rows->bad_count++;
-        return true;
-    }
-    for (size_t i = 0; i <= MEMSCOPE_COLUMNS; i++)
-        cells[i] = (struct attr_text){"", 0};
-    for (size_t i = 0; i < header->wanted; i++)
-        cells[header->columns[i]] =
-            (struct attr_text){row->fields[i].bytes, row->fields[i].size_bytes};
-    return take_cells(rows, cells, number);
-}
-
-static enum mt_result read_csv_rows(struct dump_rows *rows, struct csv_reader *reader,
-                                    struct mt_error *error)
-{
-    struct csv_columns header;
-    struct csv_row row;
-    bool has_row = false;
-    enum mt_result result = csv_reader_next(reader, CSV_COLUMNS_MAX, &row, &has_row, error);
-
-    if (result == MT_OK && (!has_row || !take_header(&header, &row)))
-        return mt_error_set(error, MT_UNSUPPORTED, "no rows of msleaks or msmemscope");
-    for (uint32_t number = 0; result == MT_OK; number++) {
-        result = csv_reader_next(reader, header.wanted, &row, &has_row, error);
-        if (result != MT_OK || !has_row)
-            break;
-        if (!take_csv_row(rows, &header, &row, number))
-            result = mt_error_set(error, MT_NO_MEMORY, "no memory for its rows");
-    }
-    return result;
+    if (!taking->has_failed && !take_cells(taking->rows, cells, taking->number))
+        taking->has_failed = true;
+    taking->number++;
+    return true;
 }
 
 static enum mt_result read_csv(struct dump_rows *rows, const char *path, struct mt_error *error)
 {
-    struct csv_reader reader;
-    struct mt_error why = {{0}};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    enum mt_result result;
+    struct csv_taking taking = {.rows = rows};
+    const struct memscope_row_visitor visitor = {&taking, take_csv_row};
+    struct memscope_csv_facts facts;
+    enum mt_result result = memscope_csv_visit(path, &visitor, &facts, error);
 
-    if (descriptor < 0)
-        return mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
-    result = csv_reader_init(&reader, descriptor, buffer_bytes, &why);
-    if (result == MT_OK) {
-        result = read_csv_rows(rows, &reader, &why);
-        csv_reader_release(&reader);
-    }
-    close(descriptor);
-    return result == MT_OK ? MT_OK : mt_error_set(error, result, "%s: %s", path, why.message);
+    if (result == MT_OK && taking.has_failed)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for the rows of %s", path);
+    if (result == MT_OK)
+        rows->bad_count += facts.bad_count;
+    return result;
 }
 
 /* --- database --------------------------------------------------------------------------------- */

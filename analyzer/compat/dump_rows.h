@@ -23,7 +23,6 @@ enum dump_event {
     DUMP_ACCESS,
     DUMP_OPERATOR_BEGIN,
     DUMP_OPERATOR_END,
-    DUMP_KERNEL_LAUNCH,
     DUMP_MARK
 };
 

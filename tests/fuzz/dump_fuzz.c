@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arbitrary bytes as a file of msleaks or msmemscope that is compared, searched and written anew.
+ * Arbitrary bytes as a file of msleaks or msmemscope that is searched and written anew.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "dump_compare.h"
 #include "dump_inefficient.h"
 #include "dump_leaks.h"
 
@@ -16,15 +15,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 static void ask(const char *path, FILE *out, bool is_strict)
 {
-    struct dump_compare compare = {path, path, is_strict, is_strict};
-    struct dump_compare_counts compared;
     struct dump_leaks leaks = {path, "test", 0};
     struct dump_leaks_counts leaked;
     struct dump_inefficient_search search = {
         .path = path, .idle_threshold = 2, .is_strict = is_strict};
     struct dump_inefficient_counts marked;
 
-    dump_compare_write(&compare, out, &compared, NULL);
     dump_leaks_write(&leaks, out, &leaked, NULL);
     dump_inefficient_mark(&search, out, &marked, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What msleaks and msmemscope say of their own files, and what we say: comparison, leaks between
- * marks, blocks used badly. Strictly compatible answers are those of the tool, byte for byte.
+ * What msleaks and msmemscope say of their own files, and what we say: leaks between marks, blocks
+ * used badly. Strictly compatible answers are those of the tool, byte for byte.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "dump_compare.h"
 #include "dump_inefficient.h"
 #include "dump_leaks.h"
 #include "python_number.h"
@@ -46,41 +45,6 @@ static char *reference_path(const char *name)
     return path;
 }
 
-/* --- comparison --------------------------------------------------------------------------------
- */
-
-static const struct golden_comparison {
-    const char *name, *base, *other, *golden;
-    bool by_kernel;
-} comparisons[] = {
-    {"comparison of operators is the tool's", "upstream/example_compare/baseline.csv",
-     "upstream/example_compare/leaks.csv", "generated/compare/example_op_memory_compare.csv",
-     false},
-    {"comparison of kernels is the tool's", "upstream/smoke/memscope_dump_20250428113810.csv",
-     "upstream/smoke/memscope_dump_20250428113811.csv",
-     "generated/compare/smoke_kernel_memory_compare.csv", true},
-};
-
-static void comparison_is_the_tools(void **state)
-{
-    const struct golden_comparison *c = *state;
-    char *base = reference_path(c->base), *other = reference_path(c->other);
-    char *path = reference_path(c->golden), *golden = contents_of(path), *got = NULL;
-    struct dump_compare compare = {base, other, c->by_kernel, true};
-    struct dump_compare_counts counts;
-    size_t size;
-    FILE *out = open_memstream(&got, &size);
-
-    assert_int_equal(dump_compare_write(&compare, out, &counts, NULL), MT_OK);
-    fclose(out);
-    assert_string_equal(got, golden);
-    free(base);
-    free(other);
-    free(path);
-    free(golden);
-    free(got);
-}
-
 #define HEADER                                                                                     \
     "ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr,"              \
     "Call Stack(Python),Call Stack(C)\n"
@@ -92,61 +56,6 @@ static void comparison_is_the_tools(void **state)
 static char *file_of(const char *folder, const char *name, const char *text)
 {
     return temporary_file_write(folder, name, text, strlen(text));
-}
-
-static void what_a_launch_itself_did_stands_beside(void **state)
-{
-    char *folder = temporary_folder_create(), *got = NULL;
-    char *base = file_of(folder, "a.csv",
-                         HEADER OPERATOR("START", "10", "outer") OPERATOR("START", "11", "inner")
-                             BLOCK("MALLOC", "12", "1", "100") BLOCK("FREE", "13", "1", "100")
-                                 OPERATOR("END", "14", "inner") BLOCK("MALLOC", "15", "2", "30")
-                                     OPERATOR("END", "16", "outer"));
-    char *other = file_of(folder, "b.csv",
-                          HEADER OPERATOR("START", "10", "outer") OPERATOR("END", "16", "outer"));
-    struct dump_compare compare = {base, other, false, false};
-    struct dump_compare_counts counts;
-    size_t size;
-    FILE *out = open_memstream(&got, &size);
-
-    (void)state;
-    assert_int_equal(dump_compare_write(&compare, out, &counts, NULL), MT_OK);
-    fclose(out);
-    assert_non_null(strstr(got, "\nOP_LAUNCH,inner,0,30,N/A,-30,0,N/A,0,100,N/A,-100\n"));
-    assert_non_null(strstr(got, "\nOP_LAUNCH,outer,0,0,0,0,30,0,-30,100,0,-100\n"));
-    assert_int_equal(counts.pair_count, 2);
-    assert_int_equal(counts.different_count, 1);
-    free(got);
-    free(base);
-    free(other);
-    temporary_folder_remove(folder);
-}
-
-static void comparison_says_why_it_cannot(void **state)
-{
-    char *folder = temporary_folder_create(), *got = NULL;
-    char *empty = file_of(folder, "a.csv", HEADER BLOCK("MALLOC", "12", "1", "100"));
-    char *other = file_of(folder, "b.txt", "some other text\n");
-    struct dump_compare compare = {empty, empty, false, true};
-    struct dump_compare_counts counts;
-    struct mt_error error;
-    size_t size;
-    FILE *out = open_memstream(&got, &size);
-
-    (void)state;
-    assert_int_equal(dump_compare_write(&compare, out, &counts, &error), MT_NO_DATA);
-    assert_non_null(strstr(error.message, "no launches of operators to compare"));
-    compare.other_path = other;
-    compare.base_path = other;
-    assert_int_equal(dump_compare_write(&compare, out, &counts, &error), MT_UNSUPPORTED);
-    compare.base_path = "no/such/file";
-    assert_int_equal(dump_compare_write(&compare, out, &counts, &error), MT_IO);
-    fclose(out);
-    assert_string_equal(got, "");
-    free(got);
-    free(empty);
-    free(other);
-    temporary_folder_remove(folder);
 }
 
 /* --- leaks between marks ------------------------------------------------------------------------
@@ -292,10 +201,6 @@ static void marking_twice_changes_nothing_and_keeps_the_rest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        {comparisons[0].name, comparison_is_the_tools, NULL, NULL, (void *)&comparisons[0]},
-        {comparisons[1].name, comparison_is_the_tools, NULL, NULL, (void *)&comparisons[1]},
-        cmocka_unit_test(what_a_launch_itself_did_stands_beside),
-        cmocka_unit_test(comparison_says_why_it_cannot),
         cmocka_unit_test(leaks_between_marks_are_the_tools),
         cmocka_unit_test(numbers_are_written_as_python_does),
         cmocka_unit_test(badly_used_blocks_are_the_tools),

@@ -3,13 +3,11 @@
  * Questions to files that are there already: --compare, and --analysis with one --input-path.
  */
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "compat_command.h"
 #include "compat_layout.h"
-#include "dump_compare.h"
 #include "dump_inefficient.h"
 #include "dump_leaks.h"
 
@@ -28,26 +26,40 @@ static void say_bad_rows(const struct compat_request *request, uint64_t count)
                 request->generation->program, (uintmax_t)count);
 }
 
+/* The tool takes only its own csv files; we take any recording. */
+static enum mt_result compare_recordings(const struct compat_request *request,
+                                         enum mt_compare_level level, FILE *out,
+                                         struct mt_error *error)
+{
+    struct mt_trace *base = NULL, *other = NULL;
+    enum mt_result result = mt_trace_open(&request->inputs[0], 1, &base, error);
+
+    if (result == MT_OK)
+        result = mt_trace_open(&request->inputs[1], 1, &other, error);
+    if (result == MT_OK)
+        result = mt_trace_compare_csv(base, other, level, out, error);
+    mt_trace_close(base);
+    mt_trace_close(other);
+    return result;
+}
+
 static int compare_into(const struct compat_place *place, const char *path, FILE *out)
 {
     const struct compat_request *request = place->request;
-    struct dump_compare compare = {.base_path = request->inputs[0],
-                                   .other_path = request->inputs[1],
-                                   .by_kernel = request->levels == COMPAT_KERNEL,
-                                   .is_strict = request->is_strict};
-    struct dump_compare_counts counts;
+    enum mt_compare_level level =
+        request->levels == COMPAT_KERNEL ? MT_COMPARE_KERNELS : MT_COMPARE_OPERATORS;
     struct mt_error error;
-    enum mt_result result = dump_compare_write(&compare, out, &counts, &error);
+    enum mt_result result =
+        request->is_strict
+            ? mt_memscope_compare_csv(request->inputs[0], request->inputs[1], level, out, &error)
+            : compare_recordings(request, level, out, &error);
 
     fclose(out);
     if (result != MT_OK) {
         compat_file_drop(place, path);
         return fail(request, "Memory comparison failed! ", result, &error);
     }
-    say_bad_rows(request, counts.bad_count);
     printf("[%s] Info: create file %s.\n", request->generation->program, path);
-    printf("%zu launches side by side, %zu with another value\n", counts.pair_count,
-           counts.different_count);
     return EXIT_FINE;
 }
 
