@@ -6,17 +6,29 @@
 
 #include "analysis.h"
 
+/* One a line, so that two changes never meet. */
+// clang-format off
 static const analysis report_analyses[] = {
-    analyse_recording,       analyse_leaks,
-    analyse_window,          analyse_peak,
-    analyse_near_peak,       analyse_steps,
-    analyse_totals,          analyse_operators,
-    analyse_process_account, analyse_components,
-    analyse_modules,         analyse_picture,
-    analyse_notes,           NULL,
+    analyse_recording,
+    analyse_leaks,
+    analyse_ledger_growth,
+    analyse_window,
+    analyse_peak,
+    analyse_near_peak,
+    analyse_steps,
+    analyse_totals,
+    analyse_operators,
+    analyse_process_account,
+    analyse_components,
+    analyse_modules,
+    analyse_picture,
+    analyse_notes,
+    NULL,
 };
+// clang-format on
 static const analysis leaks_analyses[] = {
-    analyse_recording, analyse_leaks, analyse_window, analyse_notes, NULL,
+    analyse_recording, analyse_leaks, analyse_ledger_growth, analyse_leftovers, analyse_window,
+    analyse_notes,     NULL,
 };
 static const analysis peak_analyses[] = {
     analyse_recording, analyse_peak, analyse_near_peak, analyse_notes, NULL,

@@ -47,6 +47,8 @@ void analyse_recording_verdict(const struct question *question, struct report *r
 void analyse_event_kinds(const struct question *question, struct report *report);
 void analyse_notes(const struct question *question, struct report *report);
 void analyse_leaks(const struct question *question, struct report *report);
+void analyse_ledger_growth(const struct question *question, struct report *report);
+void analyse_leftovers(const struct question *question, struct report *report);
 void analyse_window(const struct question *question, struct report *report);
 void analyse_peak(const struct question *question, struct report *report);
 void analyse_near_peak(const struct question *question, struct report *report);

@@ -9,6 +9,34 @@
 
 enum { default_warm_up = 2 };
 
+/*
+ * How long new sites keep coming: programs compile, tune and fill caches in their first steps. Two
+ * steps at least, and on while a step brings more than a hundredth of all groups for the first
+ * time, up to a third of the steps; five are always left to be judged.
+ */
+static uint32_t warm_up_of(const struct tally *tally, uint16_t process, uint32_t last)
+{
+    enum { share = 100 };
+    uint32_t most = last / 3 < last - STEPS_NEEDED ? last / 3 : last - STEPS_NEEDED;
+    uint32_t *new_groups = calloc((size_t)most + 2, sizeof(*new_groups));
+    uint32_t warm_up = default_warm_up, all = 0;
+
+    for (size_t i = 1; new_groups && i < tally_group_count(tally); i++) {
+        const struct group_detail *detail = tally_detail_at(tally, i);
+
+        if (detail->process != process || !detail->first_step)
+            continue;
+        all++;
+        if (detail->first_step <= most)
+            new_groups[detail->first_step]++;
+    }
+    while (new_groups && warm_up < most && new_groups[warm_up + 1] > 1 &&
+           new_groups[warm_up + 1] > all / share)
+        warm_up++;
+    free(new_groups);
+    return warm_up;
+}
+
 struct judged_steps growth_steps_of(const struct question *question, uint16_t process)
 {
     uint32_t last = tally_process_at(question->tally, process).ended_step_count;
@@ -17,7 +45,7 @@ struct judged_steps growth_steps_of(const struct question *question, uint16_t pr
     if (question->warm_up_steps != WARM_UP_DEFAULT)
         steps.warm_up = (uint32_t)question->warm_up_steps;
     else if (last >= STEPS_NEEDED + default_warm_up)
-        steps.warm_up = default_warm_up;
+        steps.warm_up = warm_up_of(question->tally, process, last);
     else
         steps.warm_up = last > STEPS_NEEDED ? last - STEPS_NEEDED : 0;
     if (steps.warm_up > last)
@@ -63,6 +91,8 @@ static void add_survivors(const struct question *question, const struct judged_s
 
             if (!left.count || !birth)
                 continue;
+            if (!judged->first_step || left.step < judged->first_step)
+                judged->first_step = left.step ? left.step : 1;
             judged->survivor_bytes += left.bytes;
             judged->survivor_count += left.count;
             if (birth > steps->last)
@@ -142,31 +172,67 @@ static int judged_compare(const void *left, const void *right)
     return a->origin < b->origin ? -1 : a->origin > b->origin;
 }
 
-bool growth_judge(const struct question *question, const struct origins *origins,
-                  struct judged_list *list)
+/* Origins come ledger by ledger, so by process: the steps are looked for once for each. */
+static bool judge_rows(const struct question *question, const struct origin *origins, size_t count,
+                       struct judged_list *list)
 {
-    memset(list, 0, sizeof(*list));
-    arena_init(&list->arena);
-    list->rows = malloc((origins->count + 1) * sizeof(*list->rows));
-    if (!list->rows)
-        return false;
-    for (size_t i = 0; i < origins->count; i++) {
-        const struct origin *origin = &origins->rows[i];
-        const struct ledger *ledger = tally_ledger_at(question->tally, origin->ledger);
-        struct judged_steps steps = growth_steps_of(question, ledger->process);
+    struct judged_steps steps = {0};
+
+    list->rows = malloc((count + 1) * sizeof(*list->rows));
+    for (size_t i = 0; list->rows && i < count; i++) {
+        uint16_t process = tally_ledger_at(question->tally, origins[i].ledger)->process;
         struct judged *row = &list->rows[list->count];
 
-        if (!steps.last || !was_alive_at_a_step_end(question->tally, origin))
+        if (!i || steps.process != process)
+            steps = growth_steps_of(question, process);
+        if (!steps.last || !was_alive_at_a_step_end(question->tally, &origins[i]))
             continue;
-        *row = judge(question, &steps, origin, &list->arena);
+        *row = judge(question, &steps, &origins[i], &list->arena);
         if (row->judgement.verdict < VERDICT_TEMPORARY && !row->alive_bytes)
             return false;
         list->origin_count++;
         list->verdict_counts[row->judgement.verdict]++;
         list->count += row->judgement.verdict < VERDICT_TEMPORARY;
     }
-    qsort(list->rows, list->count, sizeof(*list->rows), judged_compare);
-    return true;
+    if (list->rows)
+        qsort(list->rows, list->count, sizeof(*list->rows), judged_compare);
+    return list->rows != NULL;
+}
+
+bool growth_judge(const struct question *question, const struct origins *origins,
+                  struct judged_list *list)
+{
+    memset(list, 0, sizeof(*list));
+    arena_init(&list->arena);
+    return judge_rows(question, origins->rows, origins->count, list);
+}
+
+/* The groups of a ledger follow each other. */
+static size_t ledgers_of(const struct origins *origins, struct origin *ledgers)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < origins->count; i++) {
+        const struct origin *row = &origins->rows[i];
+
+        if (count && ledgers[count - 1].ledger == row->ledger) {
+            ledgers[count - 1].group_count += row->group_count;
+            continue;
+        }
+        ledgers[count] = *row;
+        ledgers[count++].who = (struct who){0};
+    }
+    return count;
+}
+
+bool growth_judge_ledgers(const struct question *question, const struct origins *origins,
+                          struct judged_list *list)
+{
+    memset(list, 0, sizeof(*list));
+    arena_init(&list->arena);
+    list->ledgers = malloc((tally_ledger_count(question->tally) + 1) * sizeof(*list->ledgers));
+    return list->ledgers &&
+           judge_rows(question, list->ledgers, ledgers_of(origins, list->ledgers), list);
 }
 
 struct judged_steps growth_longest_steps(const struct question *question)
@@ -196,5 +262,6 @@ bool growth_is_same(struct symbols *symbols, const struct judged *a, const struc
 void growth_release(struct judged_list *list)
 {
     free(list->rows);
+    free(list->ledgers);
     arena_release(&list->arena);
 }

@@ -29,6 +29,7 @@ struct judged {
     uint64_t survivor_bytes;  /* of them, born in any step */
     uint64_t survivor_count;
     struct judged_steps steps;
+    uint32_t first_step;         /* index of the first one that left survivors; 0: none */
     const uint64_t *alive_bytes; /* at the ends of the judged stretches */
 };
 
@@ -38,6 +39,7 @@ struct judged_list {
     size_t count;
     size_t origin_count; /* looked at */
     size_t verdict_counts[VERDICT_COUNT];
+    struct origin *ledgers; /* of growth_judge_ledgers() */
     struct arena arena;
 };
 
@@ -48,6 +50,9 @@ struct judged_steps growth_longest_steps(const struct question *question);
 /* False without memory. Release in either case; the origins must outlive the list. */
 bool growth_judge(const struct question *question, const struct origins *origins,
                   struct judged_list *list);
+/* The same for ledgers as a whole: `who` of their origins is nobody. */
+bool growth_judge_ledgers(const struct question *question, const struct origins *origins,
+                          struct judged_list *list);
 void growth_release(struct judged_list *list);
 
 /*

@@ -94,6 +94,13 @@ static const struct step *step_find(const struct tally *tally, uint16_t process,
     return NULL;
 }
 
+uint64_t step_number(const struct tally *tally, uint16_t process, uint32_t index)
+{
+    const struct step *step = step_find(tally, process, index);
+
+    return step ? step->number : index;
+}
+
 const char *label_in_step(const struct question *question, struct report *report, uint16_t process,
                           uint32_t step_index)
 {

@@ -37,6 +37,9 @@ struct value value_name(const struct question *question, uint32_t text);
 const char *label_in_step(const struct question *question, struct report *report, uint16_t process,
                           uint32_t step_index);
 
+/* As the program counts; the index itself where there is no such step. */
+uint64_t step_number(const struct tally *tally, uint16_t process, uint32_t index);
+
 /* As words for sentences. */
 const char *label_size(struct report *report, uint64_t bytes);
 const char *label_count(struct report *report, uint64_t count);

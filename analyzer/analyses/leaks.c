@@ -9,47 +9,7 @@
 #include "analysis.h"
 #include "growth.h"
 #include "labels.h"
-
-static const char *leak_sentence(const struct question *question, struct report *report,
-                                 const struct judged *row)
-{
-    return report_text(
-        report, "%s per step at %s: %s since step %" PRIu32 ", survivors of %zu of %zu steps (%s)",
-        label_size(report, row->judgement.growth_per_step),
-        label_who(question, report, row->origin->who), label_size(report, row->grown_bytes),
-        row->steps.warm_up + row->steps.stride, row->judgement.birth_count, row->steps.count,
-        label_ledger(question, report, row->origin->ledger));
-}
-
-static uint64_t chance_ppb(const struct trend *trend)
-{
-    return (uint64_t)(trend->rise_chance * 1e9 + 0.5);
-}
-
-static void add_finding(const struct question *question, struct report *report,
-                        const struct judged *row)
-{
-    const struct fact facts[] = {
-        {"ledger", NULL, value_text(label_ledger(question, report, row->origin->ledger))},
-        {"site", NULL, value_text(label_who(question, report, row->origin->who))},
-        {"growth_bytes_per_step", NULL, value_bytes(row->judgement.growth_per_step)},
-        {"alive_bytes", NULL, value_bytes(row->alive.bytes)},
-        {"grown_bytes", NULL, value_bytes(row->grown_bytes)},
-        {"survivor_bytes", NULL, value_bytes(row->survivor_bytes)},
-        {"survivor_count", NULL, value_count(row->survivor_count)},
-        {"birth_step_count", NULL, value_count(row->judgement.birth_count)},
-        {"judged_step_count", NULL, value_count(row->steps.count)},
-        {"rise_chance_ppb", NULL, value_count(chance_ppb(&row->judgement.trend))},
-    };
-    const char *sentence =
-        report_text(report,
-                    "%s: %s; a rise like this happens by chance with "
-                    "p = %.1g",
-                    step_verdict_name(row->judgement.verdict), leak_sentence(question, report, row),
-                    row->judgement.trend.rise_chance);
-
-    report_finding(report, "leak", sentence, facts, sizeof(facts) / sizeof(facts[0]));
-}
+#include "leak_finding.h"
 
 static void add_row(const struct question *question, struct report *report,
                     struct report_table *table, const struct judged *row)
@@ -135,14 +95,14 @@ static void say_leak(const struct question *question, struct report *report,
         others ? report_text(report, "; and %zu more %s", others, others == 1 ? "leak" : "leaks")
                : "";
 
-    report_verdict(report, RANK_LEAKS, "LEAK: %s%s.",
-                   leak_sentence(question, report, &list->rows[0]), and_more);
+    report_verdict(report, RANK_LEAKS, "LEAK: %s%s%s.",
+                   leak_sentence(question, report, &list->rows[0]),
+                   leak_horizon(question, report, &list->rows[0]), and_more);
     report_outcome(report, REPORT_FOUND);
     for (size_t i = 0; i < list->verdict_counts[VERDICT_LEAK]; i++)
-        add_finding(question, report, &list->rows[i]);
+        leak_finding(question, report, &list->rows[i]);
 }
 
-/* The process with most steps speaks for the run. */
 /* What is kept but does not grow any more: a cache, or a buffer that was forgotten once. */
 static const char *kept_clause(struct report *report, const struct judged_list *list)
 {

@@ -101,8 +101,15 @@ struct group_detail {
     /* The greatest age, in steps, at which a block that was born in a step was freed: ever, and
      * until the newest step end. */
     uint32_t freed_age, freed_age_at_end;
-    struct step_series series; /* alive at step ends */
-    struct cohorts cohorts;    /* by birth */
+    /* Blocks that were born in a step and alive when it ended, summed over the steps that had any.
+     */
+    uint64_t left_bytes, left_count;
+    uint32_t left_steps;
+    /* One that is alive at the end of the process, born near the middle of its steps. */
+    uint32_t example_birth;                  /* step index */
+    uint64_t example_address, example_bytes; /* 0: none */
+    struct step_series series;               /* alive at step ends */
+    struct cohorts cohorts;                  /* by birth */
 };
 
 /* What one operator, or one module of the driver, held in one ledger. */

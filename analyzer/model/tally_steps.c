@@ -50,6 +50,11 @@ static bool group_era_end(struct tally *tally, uint32_t index)
 
     tell_ledger(tally, group, detail);
     detail->freed_age_at_end = detail->freed_age;
+    if (group->born_count && tally->era) {
+        detail->left_bytes += group->born_bytes;
+        detail->left_count += group->born_count;
+        detail->left_steps++;
+    }
     if (group->born_count &&
         !cohorts_put(&detail->cohorts, tally->era, group->born_count, group->born_bytes))
         return false;
@@ -159,6 +164,28 @@ void tally_process_begin(struct tally *tally, uint16_t process)
     tally->process_first_ledger = tally->ledger_count;
 }
 
+static uint32_t distance(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Of those born in one step, that with the lowest address, so that an answer does not depend on how
+ * the set is laid out. */
+static void keep_example(void *context, const struct live_block *block)
+{
+    const struct tally *tally = context;
+    uint32_t middle = tally->processes[tally->process].ended_step_count / 2;
+    struct group_detail *detail = table_at(&tally->details, block->group);
+    uint32_t old = distance(detail->example_birth, middle), new = distance(block->birth, middle);
+
+    if (detail->example_address &&
+        (old < new || (old == new && detail->example_address <= block->address)))
+        return;
+    detail->example_birth = block->birth;
+    detail->example_address = block->address;
+    detail->example_bytes = block->size_bytes;
+}
+
 /* What is left alive stays counted in groups and ledgers; the addresses mean nothing any more. */
 void tally_process_end(struct tally *tally)
 {
@@ -166,6 +193,7 @@ void tally_process_end(struct tally *tally)
         return;
     tally->processes[tally->process].live_count = live_set_count(&tally->live);
     tally->processes[tally->process].epoch = tally->epoch;
+    live_set_each(&tally->live, keep_example, tally);
     for (size_t i = 0; i < tally->touched_count; i++) {
         uint32_t index = tally->touched[i];
 

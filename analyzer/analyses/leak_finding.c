@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One leak, as a sentence and as a finding with all its figures.
+ */
+#include "leak_finding.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "labels.h"
+#include "text_builder.h"
+
+const char *leak_sentence(const struct question *question, struct report *report,
+                          const struct judged *row)
+{
+    const char *who =
+        row->origin->who.site || row->origin->who.operator_text || row->origin->who.owner_text
+            ? label_who(question, report, row->origin->who)
+            : "sites without a name";
+    const char *how = row->judgement.is_one_growing_block
+                          ? "made anew in each step, each time larger"
+                          : report_text(report, "survivors of %zu of %zu steps",
+                                        row->judgement.birth_count, row->steps.count);
+
+    return report_text(
+        report, "%s per step at %s: %s since step %" PRIu64 ", %s (%s)",
+        label_size(report, row->judgement.growth_per_step), who,
+        label_size(report, row->grown_bytes),
+        step_number(question->tally, row->steps.process, row->steps.warm_up + row->steps.stride),
+        how, label_ledger(question, report, row->origin->ledger));
+}
+
+static bool ends_with_free(const char *counter)
+{
+    size_t length = strlen(counter);
+
+    return length >= 5 && strcmp(counter + length - 5, " free") == 0;
+}
+
+/* The least that the driver said to be free on the device of the ledger; 0: it never said. */
+static uint64_t lowest_free_bytes(const struct question *question, const struct ledger *ledger)
+{
+    uint64_t lowest = UINT64_MAX;
+
+    for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
+        const struct sample_row *row = tally_sample_at(question->tally, i);
+
+        if (ledger->device >= 0 &&
+            model_place_at(question->model, row->place).device == ledger->device &&
+            ends_with_free(model_text_at(question->model, row->counter)) && row->low_bytes < lowest)
+            lowest = row->low_bytes;
+    }
+    return lowest == UINT64_MAX ? 0 : lowest;
+}
+
+/* 0: not known. */
+static uint64_t steps_until_full(const struct question *question, const struct judged *row)
+{
+    const struct ledger *ledger = tally_ledger_at(question->tally, row->origin->ledger);
+
+    if (!row->judgement.growth_per_step || ledger->kind != LEDGER_MEMORY)
+        return 0;
+    return lowest_free_bytes(question, ledger) / row->judgement.growth_per_step;
+}
+
+const char *leak_horizon(const struct question *question, struct report *report,
+                         const struct judged *row)
+{
+    uint64_t steps = steps_until_full(question, row);
+
+    return steps ? report_text(report, "; the device is full in %s",
+                               label_counted(report, steps, "more step"))
+                 : "";
+}
+
+/* Of the groups of an origin, the example that was born nearest to the middle of the run. */
+static const struct group_detail *example_of(const struct question *question,
+                                             const struct judged *row)
+{
+    const struct group_detail *best = NULL;
+
+    for (size_t i = 0; i < row->origin->group_count; i++) {
+        const struct group_detail *detail =
+            tally_detail_at(question->tally, row->origin->groups[i]);
+
+        if (detail->example_address && detail->example_birth > row->steps.warm_up &&
+            (!best || detail->example_birth < best->example_birth))
+            best = detail;
+    }
+    return best;
+}
+
+/* "train_step (train.py:40) < main (train.py:90)", innermost first, without what nobody asked for.
+ */
+static const char *stack_text(const struct question *question, struct report *report, uint32_t site)
+{
+    enum { frames_most = 8 };
+    struct text_builder text;
+    size_t count, shown = 0;
+    const struct symbol_frame *frames = symbols_frames(question->symbols, site, &count);
+    const char *copy;
+
+    text_init(&text);
+    for (size_t i = 0; i < count && shown < frames_most; i++) {
+        const char *file = base_name(frames[i].file);
+
+        if (frames[i].is_plumbing)
+            continue;
+        text_add_format(&text, "%s%s", shown++ ? " < " : "", frames[i].function);
+        if (*file)
+            text_add_format(&text, " (%s:%" PRIu32 ")", file, frames[i].line);
+    }
+    copy = report_text(report, "%s", text_get(&text));
+    text_release(&text);
+    return copy;
+}
+
+static const char *example_text(struct report *report, const struct question *question,
+                                const struct judged *row, const struct group_detail *example)
+{
+    if (!example)
+        return "";
+    return report_text(report, "; for example %s at 0x%" PRIx64 ", made in step %" PRIu64,
+                       label_size(report, example->example_bytes), example->example_address,
+                       step_number(question->tally, row->steps.process, example->example_birth));
+}
+
+static uint64_t chance_ppb(const struct trend *trend)
+{
+    return (uint64_t)(trend->rise_chance * 1e9 + 0.5);
+}
+
+static uint64_t blocks_per_1000_steps(const struct judged *row)
+{
+    uint64_t steps = (uint64_t)row->judgement.overdue_entries * row->steps.stride;
+
+    return steps ? (row->judgement.overdue_count * 1000 + steps / 2) / steps : 0;
+}
+
+static const char *rate_text(struct report *report, uint64_t per_1000)
+{
+    if (per_1000 && per_1000 % 1000 == 0)
+        return report_text(report, "%s a step", label_counted(report, per_1000 / 1000, "block"));
+    return report_text(report, "%s in 1,000 steps", label_counted(report, per_1000, "block"));
+}
+
+static const char *finding_sentence(const struct question *question, struct report *report,
+                                    const struct judged *row, const struct group_detail *example)
+{
+    return report_text(
+        report,
+        "%s: %s; between %s and %s per step with a confidence of 95 %%, %s, first "
+        "seen in step %" PRIu64 "; a rise like this happens by chance with p = %.1g%s%s",
+        step_verdict_name(row->judgement.verdict), leak_sentence(question, report, row),
+        label_size(report, row->judgement.growth_low),
+        label_size(report, row->judgement.growth_high),
+        rate_text(report, blocks_per_1000_steps(row)),
+        step_number(question->tally, row->steps.process, row->first_step),
+        row->judgement.trend.rise_chance, leak_horizon(question, report, row),
+        example_text(report, question, row, example));
+}
+
+void leak_finding(const struct question *question, struct report *report, const struct judged *row)
+{
+    const struct group_detail *example = example_of(question, row);
+    uint64_t until_full = steps_until_full(question, row);
+    const char *stack = stack_text(question, report, row->origin->who.site);
+    const struct step_judgement *judgement = &row->judgement;
+    const struct fact facts[] = {
+        {"ledger", NULL, value_text(label_ledger(question, report, row->origin->ledger))},
+        {"site", NULL, value_text(label_who(question, report, row->origin->who))},
+        {"growth_bytes_per_step", NULL, value_bytes(judgement->growth_per_step)},
+        {"growth_low_bytes_per_step", NULL, value_bytes(judgement->growth_low)},
+        {"growth_high_bytes_per_step", NULL, value_bytes(judgement->growth_high)},
+        {"growth_blocks_per_1000_steps", NULL, value_count(blocks_per_1000_steps(row))},
+        {"is_one_growing_block", NULL, value_number(VALUE_FLAG, judgement->is_one_growing_block)},
+        {"first_step", NULL,
+         value_step(step_number(question->tally, row->steps.process, row->first_step))},
+        {"alive_bytes", NULL, value_bytes(row->alive.bytes)},
+        {"grown_bytes", NULL, value_bytes(row->grown_bytes)},
+        {"survivor_bytes", NULL, value_bytes(row->survivor_bytes)},
+        {"survivor_count", NULL, value_count(row->survivor_count)},
+        {"overdue_bytes", NULL, value_bytes(judgement->overdue_bytes)},
+        {"overdue_count", NULL, value_count(judgement->overdue_count)},
+        {"birth_step_count", NULL, value_count(judgement->birth_count)},
+        {"judged_step_count", NULL, value_count(row->steps.count)},
+        {"rise_chance_ppb", NULL, value_count(chance_ppb(&judgement->trend))},
+        {"steps_until_full_count", NULL, until_full ? value_count(until_full) : value_none()},
+        {"example_address", NULL,
+         example ? value_text(report_text(report, "0x%" PRIx64, example->example_address))
+                 : value_none()},
+        {"example_bytes", NULL, example ? value_bytes(example->example_bytes) : value_none()},
+        {"example_step", NULL,
+         example
+             ? value_step(step_number(question->tally, row->steps.process, example->example_birth))
+             : value_none()},
+        {"stack", NULL, *stack ? value_text(stack) : value_none()},
+    };
+
+    report_finding(report, "leak", finding_sentence(question, report, row, example), facts,
+                   sizeof(facts) / sizeof(facts[0]));
+}

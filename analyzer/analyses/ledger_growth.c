@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does a ledger as a whole grow from step to step? By the same rules as a site.
+ *
+ * A leak may be spread so thin over sites that none of them can be judged: each step a new one, as
+ * with generated code. Then only its ledger shows it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "growth.h"
+#include "labels.h"
+#include "leak_finding.h"
+
+/* The same site may leak in several ledgers; a ledger with a site that leaks is explained. */
+static bool has_leaking_site(const struct judged_list *sites, uint16_t ledger)
+{
+    for (size_t i = 0; i < sites->verdict_counts[VERDICT_LEAK]; i++)
+        if (sites->rows[i].origin->ledger == ledger)
+            return true;
+    return false;
+}
+
+/*
+ * Survivors of many steps, most of them of at least ten sites that each left some in one or two
+ * steps. A handful of buffers made at need, at a handful of sites, is no leak.
+ */
+static bool is_spread_leak(const struct judged_list *sites, const struct judged *ledger)
+{
+    enum { sites_least = 10, births_most = 2 };
+    size_t count = 0;
+    uint64_t bytes = 0;
+
+    if (ledger->judgement.trend.rise_chance >= 0.01 ||
+        has_leaking_site(sites, ledger->origin->ledger))
+        return false;
+    for (size_t i = 0; i < sites->count; i++) {
+        const struct judged *site = &sites->rows[i];
+
+        if (site->origin->ledger != ledger->origin->ledger ||
+            site->judgement.birth_count > births_most)
+            continue;
+        count++;
+        bytes += site->judgement.overdue_bytes;
+    }
+    return count >= sites_least && bytes >= ledger->judgement.overdue_bytes / 2;
+}
+
+static void add_row(const struct question *question, struct report *report,
+                    struct report_table *table, const struct judged *row)
+{
+    const struct step_judgement *judgement = &row->judgement;
+    bool is_measured = judgement->verdict == VERDICT_LEAK || judgement->verdict == VERDICT_UNSURE;
+    const struct value values[] = {
+        value_text(label_ledger(question, report, row->origin->ledger)),
+        value_text(judgement->verdict == VERDICT_LEAK ? "grows"
+                                                      : step_verdict_name(judgement->verdict)),
+        is_measured ? value_bytes(judgement->growth_per_step) : value_none(),
+        is_measured ? value_bytes(judgement->growth_low) : value_none(),
+        is_measured ? value_bytes(judgement->growth_high) : value_none(),
+        value_bytes(row->alive.bytes),
+        value_bytes(row->grown_bytes),
+        value_series(report_series(report, VALUE_BYTES, row->alive_bytes, row->steps.count)),
+    };
+
+    report_row(report, table, values);
+}
+
+static void add_table(const struct question *question, struct report *report,
+                      const struct judged_list *list)
+{
+    static const struct report_column columns[] = {
+        {"ledger", "ledger"},
+        {"verdict", "verdict"},
+        {"growth_bytes_per_step", "per step"},
+        {"growth_low_bytes_per_step", "from"},
+        {"growth_high_bytes_per_step", "to"},
+        {"alive_bytes", "alive"},
+        {"grown_bytes", "grown"},
+        {"alive_bytes_by_step", "alive at step ends"},
+    };
+    struct report_table *table = report_table(report, "ledger_growth", "Ledgers from step to step",
+                                              NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    size_t shown = rows_shown(question, list->count);
+
+    for (size_t i = 0; i < shown; i++)
+        add_row(question, report, table, &list->rows[i]);
+    if (shown < list->count)
+        report_table_remark(report, table, "... and %zu more.", list->count - shown);
+}
+
+void analyse_ledger_growth(const struct question *question, struct report *report)
+{
+    struct judged_list sites = {0}, ledgers = {0};
+    struct origins origins;
+
+    if (!growth_longest_steps(question).last || !origins_init(&origins, question, false))
+        return; /* the leaks say what is missing */
+    if (growth_judge(question, &origins, &sites) &&
+        growth_judge_ledgers(question, &origins, &ledgers)) {
+        for (size_t i = 0; i < ledgers.verdict_counts[VERDICT_LEAK]; i++) {
+            const struct judged *row = &ledgers.rows[i];
+
+            if (!is_spread_leak(&sites, row))
+                continue;
+            report_verdict(report, RANK_LEAKS, "LEAK: %s; no single site makes it.",
+                           leak_sentence(question, report, row));
+            report_outcome(report, REPORT_FOUND);
+            leak_finding(question, report, row);
+        }
+        add_table(question, report, &ledgers);
+    }
+    growth_release(&sites);
+    growth_release(&ledgers);
+    origins_release(&origins);
+}

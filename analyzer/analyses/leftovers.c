@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Born in a step and still alive when it ends, by site: what a step leaves to the next.
+ *
+ * Mostly it is freed there: gradients, a batch fetched ahead. It is part of what the next step
+ * starts with, though, and of its peak.
+ */
+#include <stdlib.h>
+
+#include "analysis.h"
+#include "labels.h"
+#include "origins.h"
+
+struct leftover {
+    const struct origin *origin;
+    uint64_t bytes, count;
+    uint32_t steps; /* that left some */
+    uint32_t freed_age;
+    struct step_sample alive; /* at the end of the process */
+};
+
+static int leftover_compare(const void *left, const void *right)
+{
+    const struct leftover *a = left, *b = right;
+
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return a->origin < b->origin ? -1 : a->origin > b->origin;
+}
+
+static struct leftover leftover_of(const struct tally *tally, const struct origin *origin)
+{
+    struct leftover sum = {.origin = origin, .alive = origin_alive(tally, origin)};
+
+    for (size_t i = 0; i < origin->group_count; i++) {
+        const struct group_detail *detail = tally_detail_at(tally, origin->groups[i]);
+        uint32_t age = detail->freed_age_at_end;
+
+        sum.bytes += detail->left_bytes;
+        sum.count += detail->left_count;
+        sum.steps = detail->left_steps > sum.steps ? detail->left_steps : sum.steps;
+        sum.freed_age = age > sum.freed_age ? age : sum.freed_age;
+    }
+    return sum;
+}
+
+static void add_rows(const struct question *question, struct report *report,
+                     const struct leftover *rows, size_t count)
+{
+    static const struct report_column columns[] = {
+        {"left_bytes_per_step", "left by a step"},
+        {"left_step_count", "steps"},
+        {"left_count", "blocks"},
+        {"oldest_freed_step_count", "freed after"},
+        {"site", "site"},
+        {"operator", "operator"},
+        {"ledger", "ledger"},
+    };
+    struct report_table *table = report_table(
+        report, "leftovers", "Born in a step and alive when it ends, by site",
+        "Each step frees what it makes.", columns, sizeof(columns) / sizeof(columns[0]));
+    size_t shown = rows_shown(question, count);
+
+    for (size_t i = 0; i < shown; i++) {
+        const struct who who = rows[i].origin->who;
+        const struct value values[] = {
+            value_bytes(rows[i].bytes / rows[i].steps),
+            value_count(rows[i].steps),
+            value_count(rows[i].count),
+            rows[i].freed_age ? value_count(rows[i].freed_age) : value_none(),
+            value_text(label_who(question, report, who)),
+            who.site ? value_name(question, who.operator_text) : value_none(),
+            value_text(label_ledger(question, report, rows[i].origin->ledger)),
+        };
+
+        report_row(report, table, values);
+    }
+    if (shown < count)
+        report_table_remark(report, table, "... and %zu more sites.", count - shown);
+    report_table_remark(report, table,
+                        "Left by a step: the mean of the steps that left some. Freed after: steps, "
+                        "at most; none was freed where it is empty.");
+}
+
+void analyse_leftovers(const struct question *question, struct report *report)
+{
+    struct origins origins;
+    struct leftover *rows;
+    size_t count = 0;
+
+    if (!tally_step_count(question->tally))
+        return;
+    if (!origins_init(&origins, question, false)) {
+        report_note(report, 0, "leftovers: not enough memory to list sites");
+        return;
+    }
+    rows = malloc((origins.count + 1) * sizeof(*rows));
+    for (size_t i = 0; rows && i < origins.count; i++) {
+        rows[count] = leftover_of(question->tally, &origins.rows[i]);
+        count += rows[count].steps > 0;
+    }
+    if (rows) {
+        qsort(rows, count, sizeof(*rows), leftover_compare);
+        add_rows(question, report, rows, count);
+    }
+    free(rows);
+    origins_release(&origins);
+}
