@@ -10,13 +10,22 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-enum { RING_BYTES_MIN = 64 * 1024, RING_BYTES_MAX = 256 * 1024 * 1024, OPTION_MAX = 1024 };
+enum {
+    RING_BYTES_MIN = 64 * 1024,
+    RING_BYTES_MAX = 256 * 1024 * 1024,
+    STACK_BYTES_MIN = 1024 * 1024,
+    STACK_BYTES_MAX = 1024 * 1024 * 1024,
+    STACK_FRAMES_MAX = 1000, /* more than are ever recorded; what other tools take */
+    OPTION_MAX = 1024
+};
 
 static struct config config = {
     .records_device = true,
     .traces_children = true,
     .sample_ms = 20,
     .ring_bytes = 1024 * 1024,
+    .stack_frames = 50,
+    .stack_bytes = 32 * 1024 * 1024,
 };
 
 static void complain(const char *option, const char *value, const char *expected)
@@ -113,6 +122,55 @@ static bool set_ring(const char *value)
     return true;
 }
 
+/* One word of --call-stack: "c", "c:20", "python:10", "free". */
+static bool set_stack_word(const char *word, size_t length)
+{
+    size_t name = strcspn(word, ":,");
+    uint64_t frames = 50;
+    char number[16] = "";
+
+    if (name < length) {
+        if (length - name - 1 >= sizeof(number))
+            return false;
+        memcpy(number, word + name + 1, length - name - 1);
+        if (!number_read(number, &frames) || frames > STACK_FRAMES_MAX)
+            return false;
+    }
+    if (name == 1 && word[0] == 'c')
+        config.stack_frames = (uint32_t)frames;
+    else if (name == 6 && strncmp(word, "python", 6) == 0)
+        config.python_frames = (uint32_t)frames;
+    else if (length == 4 && strncmp(word, "free", 4) == 0)
+        config.has_free_stacks = true;
+    else
+        return false;
+    return true;
+}
+
+static bool set_call_stack(const char *value)
+{
+    bool is_none = strcmp(value, "none") == 0;
+
+    config.stack_frames = 0;
+    config.has_host_stacks = !is_none;
+    while (*value && !is_none) {
+        size_t length = strcspn(value, ",");
+
+        if (!set_stack_word(value, length))
+            return false;
+        value += length;
+        value += *value == ',';
+    }
+    config.has_host_stacks &= config.stack_frames > 0;
+    return true;
+}
+
+static bool set_stack_memory(const char *value)
+{
+    return number_read(value, &config.stack_bytes) && config.stack_bytes >= STACK_BYTES_MIN &&
+           config.stack_bytes <= STACK_BYTES_MAX;
+}
+
 static bool set_children(const char *value)
 {
     config.traces_children = strcmp(value, "no") != 0;
@@ -147,7 +205,9 @@ static const struct option {
     {"--run-id", set_run, "expected a hexadecimal number"},
     {"--steps", set_nothing, ""},
     {"--level", set_nothing, ""},
-    {"--call-stack", set_nothing, ""},
+    {"--call-stack", set_call_stack,
+     "expected none, or c[:N], python[:N] with N up to 1000, and free"},
+    {"--stack-memory", set_stack_memory, "expected 1m to 1g"},
     {"--analysis", set_nothing, ""},
     {"--collect-mode", set_nothing, ""},
     {"--format", set_nothing, ""},

@@ -12,14 +12,19 @@
 #include <stdint.h>
 
 struct config {
-    bool is_forbidden;     /* setuid program, or no folder can be written: record nothing */
-    bool records_host;     /* --device has cpu */
-    bool records_device;   /* --device has npu, gpu or a number of one */
-    bool records_launches; /* --events has launch */
-    bool records_accesses; /* --events has access */
-    bool traces_children;  /* --follow-children: forks and execs are recorded too (default) */
-    uint32_t sample_ms;    /* --sample-ms, default 20; 0 = no samples */
-    uint64_t ring_bytes;   /* --ring-size, default 1 MiB a thread */
+    bool is_forbidden;      /* setuid program, or no folder can be written: record nothing */
+    bool records_host;      /* --device has cpu */
+    bool records_device;    /* --device has npu, gpu or a number of one */
+    bool records_launches;  /* --events has launch */
+    bool records_accesses;  /* --events has access */
+    bool traces_children;   /* --follow-children: forks and execs are recorded too (default) */
+    bool has_host_stacks;   /* --call-stack is given: the host heap has stacks too */
+    bool has_free_stacks;   /* --call-stack has free */
+    uint32_t stack_frames;  /* --call-stack=c:N, default 50; 0 = no call stacks */
+    uint32_t python_frames; /* --call-stack=python:N */
+    uint64_t stack_bytes;   /* --stack-memory, default 32 MiB a thread, touched as it is used */
+    uint32_t sample_ms;     /* --sample-ms, default 20; 0 = no samples */
+    uint64_t ring_bytes;    /* --ring-size, default 1 MiB a thread */
     uint64_t run_id;
     char output_path[1024]; /* folder of the run; made if absent */
     char text[512];         /* the options in force, for the trace */

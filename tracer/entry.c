@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call_stacks.h"
 #include "config.h"
 #include "module_list.h"
 #include "recorder.h"
@@ -27,6 +28,8 @@ const struct recording_setup *recording_setup(void)
         setup.options = config->text;
         setup.run_id = config->run_id;
         setup.ring_bytes = config->ring_bytes;
+        setup.stack_frames = config->stack_frames;
+        setup.stack_bytes = config->stack_bytes;
         setup.tick_ms = config->sample_ms;
         setup.tick = sampler_tick;
         setup.output_path = config->output_path;
@@ -66,6 +69,7 @@ __attribute__((constructor)) static void on_load(void)
         return;
     if (!config->traces_children)
         leave_children_alone();
+    call_stacks_prepare();
     if (config->records_host && recording_start()) {
         modules_record_changes(); /* before a child may be forked that knows them from us */
         recording_start_drain_thread();

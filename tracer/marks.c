@@ -121,10 +121,11 @@ static uint64_t pool_place(int device)
 
 static void pool_alloc(const char *pool, int device, const void *address, uint64_t size_bytes)
 {
-    const void *site = __builtin_return_address(0);
+    struct call_site site;
 
     if (!guard_enter(LAYER_MARKS))
         return;
+    site = recorder_site(LAYER_MARKS, unwind_caller());
     if (address)
         record_alloc(pool_name(pool), pool_place(device), (uintptr_t)address, size_bytes, site);
     else

@@ -25,14 +25,17 @@ static const struct option_spec options[] = {
      "where to record (./memtide-PROGRAM-DATE-PID.memtide)"},
     {OPTION_DEVICE, 0, "device", "LIST", "npu, gpu, opencl, cpu: whose memory (npu,gpu,opencl)"},
     {OPTION_EVENTS, 0, "events", "LIST", "alloc, free, launch, access: what else (alloc,free)"},
+    {OPTION_CALL_STACK, 0, "call-stack", "LIST",
+     "none; c[:N], free: N frames, of frees too (c:50, not cpu)"},
     {OPTION_SAMPLE_MS, 0, "sample-ms", "N", "read the system's counters every N ms (20); 0: never"},
     {OPTION_RING_SIZE, 0, "ring-size", "SIZE", "buffer of each thread, 64k to 256m (1m)"},
+    {OPTION_STACK_MEMORY, 0, "stack-memory", "SIZE",
+     "at most so much of each thread to know stacks, 1m to 1g (32m)"},
     {OPTION_FOLLOW_CHILDREN, 0, "follow-children", "yes|no", "record what it starts too (yes)"},
     {OPTION_QUIET, 'q', "quiet", NULL, "say nothing but errors"},
     {OPTION_NO_REPORT, 0, "no-report", NULL, "no verdict at the end"},
     {OPTION_STEPS, 0, "steps", "LIST", "accepted, no effect yet"},
     {OPTION_LEVEL, 0, "level", "LIST", "accepted, no effect yet"},
-    {OPTION_CALL_STACK, 0, "call-stack", "LIST", "accepted, no effect yet"},
     {OPTION_ANALYSIS, 0, "analysis", "LIST", "accepted, no effect yet"},
     {OPTION_COLLECT_MODE, 0, "collect-mode", "MODE", "accepted, no effect yet"},
     {OPTION_FORMAT, 0, "format", "FORMAT", "accepted, no effect yet"},
@@ -49,12 +52,17 @@ static const struct handed_on {
     {OPTION_DEVICE, "device", (const char *const[]){"npu", "gpu", "opencl", "cpu", NULL}},
     {OPTION_EVENTS, "events",
      (const char *const[]){"alloc", "free", "launch", "access", "traceback", "none", NULL}},
+    {OPTION_CALL_STACK, "call-stack", (const char *const[]){"c", "python", "free", "none", NULL}},
+    {OPTION_STACK_MEMORY, "stack-memory", NULL},
     {OPTION_SAMPLE_MS, "sample-ms", NULL},
     {OPTION_RING_SIZE, "ring-size", NULL},
     {OPTION_FOLLOW_CHILDREN, "follow-children", (const char *const[]){"yes", "no", NULL}},
 };
 
-enum { handed_on_count = sizeof(handed_on) / sizeof(handed_on[0]) };
+enum {
+    handed_on_count = sizeof(handed_on) / sizeof(handed_on[0]),
+    STACK_FRAMES_MOST = 1000 /* what other tools take; 512 are recorded */
+};
 
 static const char *word_at(const void *context, size_t i)
 {
@@ -91,6 +99,25 @@ static enum mt_result words_check(const struct handed_on *option, const char *li
     }
 }
 
+/* How many frames: "c:20,python:10". */
+static enum mt_result frames_check(const char *list, struct mt_error *error)
+{
+    enum mt_result result = MT_OK;
+
+    while (*list && result == MT_OK) {
+        size_t length = strcspn(list, ","), name_length = strcspn(list, ",:");
+        char number[24];
+        size_t frames;
+
+        snprintf(number, sizeof(number), "%.*s", (int)(length - name_length),
+                 list + name_length + (name_length < length));
+        if (name_length < length)
+            result = option_number("call-stack", number, STACK_FRAMES_MOST, &frames, error);
+        list += length + (list[length] != 0);
+    }
+    return result;
+}
+
 static enum mt_result values_check(const struct options *given, struct mt_error *error)
 {
     size_t milliseconds = 0;
@@ -101,6 +128,12 @@ static enum mt_result values_check(const struct options *given, struct mt_error 
 
         if (value && handed_on[i].words)
             result = words_check(&handed_on[i], value, error);
+        if (result != MT_OK)
+            return result;
+    }
+    if (given->values[OPTION_CALL_STACK]) {
+        enum mt_result result = frames_check(given->values[OPTION_CALL_STACK], error);
+
         if (result != MT_OK)
             return result;
     }
@@ -140,9 +173,9 @@ static void tracer_options(struct text_builder *text, const struct options *give
 
 static void say_no_effect(const struct options *given)
 {
-    static const enum option_id without_effect[] = {
-        OPTION_STEPS,        OPTION_LEVEL,  OPTION_CALL_STACK, OPTION_ANALYSIS,
-        OPTION_COLLECT_MODE, OPTION_FORMAT, OPTION_LOG_LEVEL};
+    static const enum option_id without_effect[] = {OPTION_STEPS,    OPTION_LEVEL,
+                                                    OPTION_ANALYSIS, OPTION_COLLECT_MODE,
+                                                    OPTION_FORMAT,   OPTION_LOG_LEVEL};
     struct text_builder names;
 
     text_init(&names);

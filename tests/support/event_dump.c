@@ -72,6 +72,29 @@ static void site_print(const struct model *model, const struct event *event)
     }
 }
 
+/* Innermost first. */
+static void stack_print(const struct model *model, const struct event *event)
+{
+    uint32_t stack = model_site_at(model, event->site)->stack;
+    const char *separator = "";
+
+    if (!stack)
+        return;
+    fputs(", \"stack\": [", stdout);
+    for (; stack; stack = model_stack_at(model, stack)->outer) {
+        const struct model_frame *frame =
+            model_frame_at(model, model_stack_at(model, stack)->frame);
+
+        printf("%s{\"line\": %" PRIu32 ", \"address\": %" PRIu64, separator, frame->line,
+               frame->address);
+        string_print("function", model_text_at(model, frame->function));
+        string_print("file", model_text_at(model, frame->file));
+        putchar('}');
+        separator = ", ";
+    }
+    putchar(']');
+}
+
 static void event_print(const struct model *model, const struct event *event)
 {
     struct mt_place place = {.device = -1, .module = -1};
@@ -94,6 +117,7 @@ static void event_print(const struct model *model, const struct event *event)
            : event->kind == EVENT_DEVICE ? (int64_t)event->value
                                          : 0);
     site_print(model, event);
+    stack_print(model, event);
     puts("}");
 }
 

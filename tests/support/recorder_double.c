@@ -85,10 +85,10 @@ void guard_leave(enum layer layer)
     is_inside[layer] = false;
 }
 
-const void *guard_outer_caller(enum layer layer, const void *caller)
+struct call_site recorder_site(enum layer layer, struct unwind_registers from)
 {
     (void)layer;
-    return caller;
+    return (struct call_site){.caller = (const void *)(uintptr_t)from.pc};
 }
 
 uint64_t recorder_ticks(void)
@@ -102,14 +102,14 @@ uint64_t recorder_new_range(void)
 }
 
 void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t size_bytes,
-                  const void *site)
+                  struct call_site site)
 {
     struct double_event *event = event_add(MT_RECORD_alloc, pool);
 
     event->place = mt_place_unpack(place);
     event->address = address;
     event->size_bytes = size_bytes;
-    event->site = site;
+    event->site = site.caller;
 }
 
 void record_free(struct text pool, uint64_t address)
@@ -118,14 +118,14 @@ void record_free(struct text pool, uint64_t address)
 }
 
 void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, uint64_t status,
-                         const void *site)
+                         struct call_site site)
 {
     struct double_event *event = event_add(MT_RECORD_alloc_failed, pool);
 
     event->place = mt_place_unpack(place);
     event->size_bytes = size_bytes;
     event->status = status;
-    event->site = site;
+    event->site = site.caller;
 }
 
 void record_pool_reserved(struct text pool, uint64_t place, uint64_t size_bytes)

@@ -17,7 +17,7 @@ static const struct text first_pool = {"first", 5}, second_pool = {"second", 6};
 static struct device_block block_of(const struct text *pool, uint64_t size_bytes)
 {
     return (struct device_block){
-        .pool = pool, .place = 77, .size_bytes = size_bytes, .site = &first_pool};
+        .pool = pool, .place = 77, .size_bytes = size_bytes, .site = {.caller = &first_pool}};
 }
 
 static int reset(void **state)

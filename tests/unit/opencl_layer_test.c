@@ -19,7 +19,7 @@ enum { LOADER_ENTRIES = 149, CREATE_BUFFER = 14, RETAIN_OBJECT = 17, SVM_FREE = 
 
 static struct opencl_recorder recorder;
 static const struct opencl_calls *seen_real;
-static const void *seen_site;
+static uint64_t seen_site;
 static char of_the_real_call;
 
 __attribute__((visibility("default"))) const struct opencl_recorder *mt_opencl_recorder(void);
@@ -28,11 +28,12 @@ const struct opencl_recorder *mt_opencl_recorder(void)
     return recorder.size_bytes ? &recorder : NULL;
 }
 
-static cl_mem create_buffer(const struct opencl_calls *real, const void *site, cl_context context,
-                            cl_bitfield flags, size_t size_bytes, void *host, cl_int *errcode)
+static cl_mem create_buffer(const struct opencl_calls *real, struct unwind_registers from,
+                            cl_context context, cl_bitfield flags, size_t size_bytes, void *host,
+                            cl_int *errcode)
 {
     seen_real = real;
-    seen_site = site;
+    seen_site = from.pc;
     return real->clCreateBuffer(context, flags, size_bytes, host, errcode);
 }
 
@@ -140,7 +141,7 @@ static void layer_passes_calls_to_the_tracer(void **state)
     create = (cl_mem(*)(cl_context, cl_bitfield, size_t, void *, cl_int *))own[CREATE_BUFFER];
     assert_ptr_equal(create(NULL, 0, 4711, NULL, &status), &of_the_real_call);
     assert_int_equal(status, 4711);
-    assert_non_null(seen_site);
+    assert_true(seen_site != 0);
     assert_null(seen_real->clSVMFree);
     dlclose(layer.library);
 }

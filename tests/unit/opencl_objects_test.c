@@ -54,7 +54,7 @@ static char gpu_0, gpu_1, context_of_gpu_0, context_of_gpu_1, platform_of_all;
 #define CONTEXT_0 ((cl_context)&context_of_gpu_0)
 #define CONTEXT_1 ((cl_context)&context_of_gpu_1)
 #define PLATFORM  ((cl_platform_id)&platform_of_all)
-static const char here; /* a site */
+static const struct unwind_registers here = {.pc = 0x401234}; /* a site */
 
 enum { CL_MEM_OBJECT_ALLOCATION_FAILURE = -4, CL_INVALID_MEM_OBJECT = -38, CL_TEST_GUESS = 77 };
 
@@ -303,14 +303,14 @@ static int nothing_is_left(void **state)
 
 static cl_mem create(cl_bitfield flags, size_t size_bytes)
 {
-    return us->clCreateBuffer(&real, &here, CONTEXT_0, flags, size_bytes, NULL, NULL);
+    return us->clCreateBuffer(&real, here, CONTEXT_0, flags, size_bytes, NULL, NULL);
 }
 
 static cl_mem create_view(cl_mem buffer, size_t size_bytes)
 {
     struct cl_region region = {.origin = 0, .size_bytes = size_bytes};
 
-    return us->clCreateSubBuffer(&real, &here, buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region,
+    return us->clCreateSubBuffer(&real, here, buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region,
                                  NULL);
 }
 
@@ -318,12 +318,12 @@ static cl_mem create_image(cl_mem viewed)
 {
     struct cl_shape shape = {.width = 10, .height = 5, .viewed = viewed};
 
-    return us->clCreateImage(&real, &here, CONTEXT_0, 0, NULL, &shape, NULL, NULL);
+    return us->clCreateImage(&real, here, CONTEXT_0, 0, NULL, &shape, NULL, NULL);
 }
 
 static void release(cl_mem object)
 {
-    assert_int_equal(us->clReleaseMemObject(&real, &here, object), CL_SUCCESS);
+    assert_int_equal(us->clReleaseMemObject(&real, here, object), CL_SUCCESS);
 }
 
 static void assert_last_free(const void *handle)
@@ -345,7 +345,7 @@ static void buffer_lives_from_create_to_release(void **state)
     assert_string_equal(event->text, "opencl");
     assert_int_equal(event->address, (uintptr_t)buffer);
     assert_int_equal(event->size_bytes, 4096);
-    assert_ptr_equal(event->site, &here);
+    assert_ptr_equal(event->site, (const void *)here.pc);
     assert_int_equal(event->place.device, 0);
     assert_int_equal(event->place.kind, MT_KIND_DEVICE);
     assert_int_equal(event->place.flags, 0);
@@ -359,7 +359,7 @@ static void retained_buffer_lives_until_the_last_release(void **state)
     cl_mem buffer = create(0, 64);
 
     (void)state;
-    assert_int_equal(us->clRetainMemObject(&real, &here, buffer), CL_SUCCESS);
+    assert_int_equal(us->clRetainMemObject(&real, here, buffer), CL_SUCCESS);
     release(buffer);
     assert_int_equal(double_count_of(MT_RECORD_free), 0);
     release(buffer);
@@ -418,7 +418,7 @@ static void image_view_ends_without_a_callback(void **state)
     (void)state;
     assert_int_equal(double_last(MT_RECORD_alloc)->place.flags, MT_PLACE_VIEW);
     assert_null(image->destroyed);
-    us->clRetainMemObject(&real, &here, image);
+    us->clRetainMemObject(&real, here, image);
     release(image);
     assert_int_equal(double_count_of(MT_RECORD_free), 0);
     release(image);
@@ -435,7 +435,7 @@ static void buffers_of_opencl_1_0_end_at_the_last_release(void **state)
     (void)state;
     cl.has_callbacks = false;
     buffer = create(0, 128);
-    us->clRetainMemObject(&real, &here, buffer);
+    us->clRetainMemObject(&real, here, buffer);
     release(buffer);
     assert_int_equal(double_count_of(MT_RECORD_free), 0);
     release(buffer);
@@ -472,13 +472,13 @@ static void memory_of_another_api_is_imported(void **state)
     cl_mem buffer;
 
     (void)state;
-    buffer = us->clCreateBufferWithProperties(&real, &here, CONTEXT_0, own, 0, 8, NULL, NULL);
+    buffer = us->clCreateBufferWithProperties(&real, here, CONTEXT_0, own, 0, 8, NULL, NULL);
     assert_int_equal(double_last(MT_RECORD_alloc)->place.flags, 0);
     release(buffer);
-    buffer = us->clCreateBufferWithProperties(&real, &here, CONTEXT_0, imported, 0, 8, NULL, NULL);
+    buffer = us->clCreateBufferWithProperties(&real, here, CONTEXT_0, imported, 0, 8, NULL, NULL);
     assert_int_equal(double_last(MT_RECORD_alloc)->place.flags, MT_PLACE_IMPORTED);
     release(buffer);
-    buffer = us->clCreateBufferWithProperties(&real, &here, CONTEXT_0, NULL, 0, 8, NULL, NULL);
+    buffer = us->clCreateBufferWithProperties(&real, here, CONTEXT_0, NULL, 0, 8, NULL, NULL);
     assert_int_equal(double_last(MT_RECORD_alloc)->place.flags, 0);
     release(buffer);
 }
@@ -486,7 +486,7 @@ static void memory_of_another_api_is_imported(void **state)
 static void devices_are_numbered_by_first_sight(void **state)
 {
     cl_mem first = create(0, 8);
-    cl_mem second = us->clCreateBuffer(&real, &here, CONTEXT_1, 0, 8, NULL, NULL);
+    cl_mem second = us->clCreateBuffer(&real, here, CONTEXT_1, 0, 8, NULL, NULL);
 
     (void)state;
     assert_int_equal(double_events[0].place.device, 0);
@@ -501,7 +501,7 @@ static void failure_is_passed_on_and_recorded(void **state)
 
     (void)state;
     cl.fails = true;
-    assert_null(us->clCreateBuffer(&real, &here, CONTEXT_0, 0, 1 << 20, NULL, &status));
+    assert_null(us->clCreateBuffer(&real, here, CONTEXT_0, 0, 1 << 20, NULL, &status));
     assert_int_equal(status, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     assert_ptr_equal(cl.seen_errcode, &status); /* the program's own, not a copy */
     assert_null(create(0, 1 << 20));            /* without an errcode */
@@ -517,20 +517,21 @@ static void absent_function_answers_like_no_opencl(void **state)
     cl_int status = CL_TEST_GUESS;
 
     (void)state;
-    assert_null(us->clCreateBuffer(&nothing, &here, CONTEXT_0, 0, 8, NULL, &status));
+    assert_null(us->clCreateBuffer(&nothing, here, CONTEXT_0, 0, 8, NULL, &status));
     assert_int_equal(status, CL_PLATFORM_NOT_FOUND);
-    assert_null(us->clCreateBuffer(&nothing, &here, CONTEXT_0, 0, 8, NULL, NULL));
-    assert_int_equal(us->clReleaseMemObject(&nothing, &here, NULL), CL_PLATFORM_NOT_FOUND);
-    assert_null(us->clSVMAlloc(&nothing, &here, CONTEXT_0, 0, 8, 0));
-    us->clSVMFree(&nothing, &here, CONTEXT_0, NULL);
-    assert_null(us->clGetExtensionFunctionAddress(&nothing, &here, "clOther"));
+    assert_null(us->clCreateBuffer(&nothing, here, CONTEXT_0, 0, 8, NULL, NULL));
+    assert_int_equal(us->clReleaseMemObject(&nothing, here, NULL), CL_PLATFORM_NOT_FOUND);
+    assert_null(us->clSVMAlloc(&nothing, here, CONTEXT_0, 0, 8, 0));
+    us->clSVMFree(&nothing, here, CONTEXT_0, NULL);
+    assert_null(us->clGetExtensionFunctionAddress(&nothing, here, "clOther"));
     assert_int_equal(double_event_count(), 0);
 }
 
 static cl_mem buffer_new_through_the_layer(cl_context context, cl_bitfield flags, size_t size_bytes,
                                            void *host, cl_int *errcode)
 {
-    return us->clCreateBuffer(&real, NULL, context, flags, size_bytes, host, errcode);
+    return us->clCreateBuffer(&real, (struct unwind_registers){0}, context, flags, size_bytes, host,
+                              errcode);
 }
 
 static void call_that_passes_both_ways_is_recorded_once(void **state)
@@ -540,9 +541,9 @@ static void call_that_passes_both_ways_is_recorded_once(void **state)
 
     (void)state;
     both.clCreateBuffer = buffer_new_through_the_layer;
-    buffer = us->clCreateBuffer(&both, &here, CONTEXT_0, 0, 8, NULL, NULL);
+    buffer = us->clCreateBuffer(&both, here, CONTEXT_0, 0, 8, NULL, NULL);
     assert_int_equal(double_count_of(MT_RECORD_alloc), 1);
-    assert_ptr_equal(double_last(MT_RECORD_alloc)->site, &here);
+    assert_ptr_equal(double_last(MT_RECORD_alloc)->site, (const void *)here.pc);
     release(buffer);
     assert_int_equal(double_count_of(MT_RECORD_free), 1);
 }
@@ -572,18 +573,18 @@ static void errno_stays_as_the_real_call_left_it(void **state)
 
 static void svm_lives_from_alloc_to_free(void **state)
 {
-    void *address = us->clSVMAlloc(&real, &here, CONTEXT_1, 0, 777, 0);
+    void *address = us->clSVMAlloc(&real, here, CONTEXT_1, 0, 777, 0);
 
     (void)state;
     assert_int_equal(double_last(MT_RECORD_alloc)->address, (uintptr_t)address);
     assert_int_equal(double_last(MT_RECORD_alloc)->size_bytes, 777);
     assert_int_equal(double_last(MT_RECORD_alloc)->place.kind, MT_KIND_SHARED);
-    us->clSVMFree(&real, &here, CONTEXT_1, address);
+    us->clSVMFree(&real, here, CONTEXT_1, address);
     assert_int_equal(double_last(MT_RECORD_free)->address, (uintptr_t)address);
-    us->clSVMFree(&real, &here, CONTEXT_1, NULL);
+    us->clSVMFree(&real, here, CONTEXT_1, NULL);
     assert_int_equal(double_count_of(MT_RECORD_free), 1);
     cl.fails = true;
-    assert_null(us->clSVMAlloc(&real, &here, CONTEXT_1, 0, 777, 0));
+    assert_null(us->clSVMAlloc(&real, here, CONTEXT_1, 0, 777, 0));
     assert_int_equal(double_count_of(MT_RECORD_alloc_failed), 1);
 }
 
@@ -597,29 +598,29 @@ static void free_them_by_svm_free(cl_command_queue queue, cl_uint count, void **
 
 static void enqueued_svm_free_ends_the_blocks_it_frees_itself(void **state)
 {
-    void *both[2] = {us->clSVMAlloc(&real, &here, CONTEXT_0, 0, 16, 0),
-                     us->clSVMAlloc(&real, &here, CONTEXT_0, 0, 16, 0)};
-    void *third = us->clSVMAlloc(&real, &here, CONTEXT_0, 0, 16, 0);
+    void *both[2] = {us->clSVMAlloc(&real, here, CONTEXT_0, 0, 16, 0),
+                     us->clSVMAlloc(&real, here, CONTEXT_0, 0, 16, 0)};
+    void *third = us->clSVMAlloc(&real, here, CONTEXT_0, 0, 16, 0);
 
     (void)state;
-    us->clEnqueueSVMFree(&real, &here, NULL, 2, both, NULL, NULL, 0, NULL, NULL);
+    us->clEnqueueSVMFree(&real, here, NULL, 2, both, NULL, NULL, 0, NULL, NULL);
     assert_int_equal(double_count_of(MT_RECORD_free), 2);
-    us->clEnqueueSVMFree(&real, &here, NULL, 1, &third, free_them_by_svm_free, NULL, 0, NULL, NULL);
+    us->clEnqueueSVMFree(&real, here, NULL, 1, &third, free_them_by_svm_free, NULL, 0, NULL, NULL);
     assert_int_equal(double_count_of(MT_RECORD_free), 2);
 }
 
 static void launch_has_the_name_of_the_kernel(void **state)
 {
     (void)state;
-    us->clEnqueueNDRangeKernel(&real, &here, NULL, NULL, 1, NULL, NULL, NULL, 0, NULL, NULL);
+    us->clEnqueueNDRangeKernel(&real, here, NULL, NULL, 1, NULL, NULL, NULL, 0, NULL, NULL);
     assert_string_equal(double_last(MT_RECORD_launch)->text, "gemm_f16");
     assert_int_equal(double_last(MT_RECORD_launch)->place.device, 1);
     config.records_launches = false;
-    us->clEnqueueNDRangeKernel(&real, &here, NULL, NULL, 1, NULL, NULL, NULL, 0, NULL, NULL);
+    us->clEnqueueNDRangeKernel(&real, here, NULL, NULL, 1, NULL, NULL, NULL, 0, NULL, NULL);
     config.records_launches = true;
     cl.fails = true;
     assert_int_equal(
-        us->clEnqueueNDRangeKernel(&real, &here, NULL, NULL, 1, NULL, NULL, NULL, 0, NULL, NULL),
+        us->clEnqueueNDRangeKernel(&real, here, NULL, NULL, 1, NULL, NULL, NULL, 0, NULL, NULL),
         CL_INVALID_VALUE);
     assert_int_equal(double_count_of(MT_RECORD_launch), 1);
 }
@@ -629,7 +630,7 @@ static void new_context_is_a_device_event(void **state)
     cl_device_id device = GPU_1;
 
     (void)state;
-    assert_ptr_equal(us->clCreateContext(&real, &here, NULL, 1, &device, NULL, NULL, NULL),
+    assert_ptr_equal(us->clCreateContext(&real, here, NULL, 1, &device, NULL, NULL, NULL),
                      CONTEXT_1);
     assert_string_equal(double_last(MT_RECORD_device_event)->text, "clCreateContext");
     assert_int_equal(double_last(MT_RECORD_device_event)->place.device, 1);
@@ -643,10 +644,10 @@ static void usm_is_recorded_through_the_functions_handed_out(void **state)
     void *address;
 
     (void)state;
-    *(void **)&alloc = us->clGetExtensionFunctionAddressForPlatform(&real, &here, PLATFORM,
+    *(void **)&alloc = us->clGetExtensionFunctionAddressForPlatform(&real, here, PLATFORM,
                                                                     "clDeviceMemAllocINTEL");
     *(void **)&free_it =
-        us->clGetExtensionFunctionAddressForPlatform(&real, &here, PLATFORM, "clMemFreeINTEL");
+        us->clGetExtensionFunctionAddressForPlatform(&real, here, PLATFORM, "clMemFreeINTEL");
     assert_ptr_not_equal((void *)alloc, (void *)usm_new);
     address = alloc(CONTEXT_0, GPU_1, NULL, 333, 0, NULL);
     assert_non_null(address);
@@ -660,10 +661,9 @@ static void usm_is_recorded_through_the_functions_handed_out(void **state)
 static void other_extensions_are_left_alone(void **state)
 {
     (void)state;
-    assert_ptr_equal(
-        us->clGetExtensionFunctionAddressForPlatform(&real, &here, PLATFORM, "clOther"),
-        (void *)extension_find);
-    assert_null(us->clGetExtensionFunctionAddressForPlatform(&real, &here, PLATFORM,
+    assert_ptr_equal(us->clGetExtensionFunctionAddressForPlatform(&real, here, PLATFORM, "clOther"),
+                     (void *)extension_find);
+    assert_null(us->clGetExtensionFunctionAddressForPlatform(&real, here, PLATFORM,
                                                              "clSharedMemAllocINTEL"));
 }
 

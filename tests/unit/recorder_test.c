@@ -54,7 +54,8 @@ static void *record_blocks(void *argument)
     for (uint64_t i = 1; i <= EVENTS; i++) {
         if (!guard_enter(LAYER_DRIVER))
             abort();
-        record_alloc(text_of(i % 2 ? "odd" : "even"), place, base | i, i, record_blocks);
+        record_alloc(text_of(i % 2 ? "odd" : "even"), place, base | i, i,
+                     (struct call_site){.caller = (const void *)record_blocks});
         record_free(text_of(i % 2 ? "odd" : "even"), base | i);
         guard_leave(LAYER_DRIVER);
     }
@@ -66,7 +67,8 @@ static void on_alarm(int signal)
     (void)signal;
     if (guard_enter(LAYER_RUNTIME)) {
         handler_events++;
-        record_alloc(text_of("handler"), 0, UINT64_C(99) << 40, 1, on_alarm);
+        record_alloc(text_of("handler"), 0, UINT64_C(99) << 40, 1,
+                     (struct call_site){.caller = (const void *)on_alarm});
         guard_leave(LAYER_RUNTIME);
     }
 }

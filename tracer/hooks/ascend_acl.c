@@ -29,7 +29,7 @@ static uint64_t key_hash(const char *key)
 #include "device_hook_table.h"
 
 /* The key keeps the block alive, so that closing the key ends the block. */
-static void import_begin(uint64_t key, uint64_t address, const void *site)
+static void import_begin(uint64_t key, uint64_t address, struct call_site site)
 {
     struct device_block memory = acl_import_origin(ascend_current_device());
     struct device_block name = {.held_space = SPACE_ACL_IMPORT, .held = address};
@@ -56,7 +56,8 @@ HOOK_EXPORT int aclrtIpcMemImportByKey(void **address, const char *key, uint64_t
         int saved_errno = errno;
 
         if (status == 0)
-            import_begin(key_hash(key), (uintptr_t)*address, __builtin_return_address(0));
+            import_begin(key_hash(key), (uintptr_t)*address,
+                         recorder_site(LAYER_RUNTIME, unwind_caller()));
         device_hook_leave(LAYER_RUNTIME, saved_errno);
     }
     return status;

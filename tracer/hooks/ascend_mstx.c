@@ -343,7 +343,7 @@ static void heap_unregister(void *handle, void *heap)
 }
 
 static void region_begin(struct domain *domain, const struct mstx_virtual_range *range,
-                         const void *site)
+                         struct call_site site)
 {
     struct text pool = text_of(domain->pool);
     struct device_block block = {.place = range_place(range), .site = site};
@@ -377,8 +377,10 @@ static void regions_register(void *handle, const struct mstx_regions *regions)
     if (!regions || !regions->ranges || (domain->follows_specification && regions->type != 0))
         return;
     if (device_hook_enter(LAYER_MSTX)) {
+        const struct call_site site = recorder_site(LAYER_MSTX, unwind_caller());
+
         for (size_t i = 0; i < regions->count; i++)
-            region_begin(domain, &regions->ranges[i], __builtin_return_address(0));
+            region_begin(domain, &regions->ranges[i], site);
         guard_leave(LAYER_MSTX);
     }
     for (size_t i = 0; domain->follows_specification && regions->handles && i < regions->count; i++)

@@ -61,7 +61,7 @@ struct device_block {
     const struct text *pool; /* NULL: remembered, but not recorded */
     uint64_t place;          /* mt_place_pack() */
     uint64_t size_bytes;
-    const void *site;
+    struct call_site site;
     enum block_space held_space; /* with held: what this block keeps alive */
     uint64_t held;               /* 0 = nothing */
 };

@@ -43,7 +43,7 @@ static struct {
 #undef HOOK
 };
 
-#define HOOK_CALLER()         guard_outer_caller(HOOK_LAYER, __builtin_return_address(0))
+#define HOOK_SITE()           recorder_site(HOOK_LAYER, unwind_caller())
 #define HOOK_ADDRESS(address) ((uint64_t)(uintptr_t)(address))
 
 #define HOOK_alloc(name, params, args, space, origin, address, size)                               \
@@ -61,13 +61,15 @@ static struct {
         if (!real)                                                                                 \
             return HOOK_UNAVAILABLE;                                                               \
         bool is_outermost = device_hook_enter(HOOK_LAYER);                                         \
-        const void *caller = is_outermost ? HOOK_CALLER() : NULL;                                  \
+        struct call_site site = {NULL, 0, 0};                                                      \
+        if (is_outermost)                                                                          \
+            site = HOOK_SITE();                                                                    \
         HOOK_STATUS status = real args;                                                            \
         if (is_outermost) {                                                                        \
             int saved_errno = errno;                                                               \
             struct device_block block = origin;                                                    \
             block.size_bytes = (size);                                                             \
-            block.site = caller;                                                                   \
+            block.site = site;                                                                     \
             block.held_space = (enum block_space)(holds);                                          \
             block.held = HOOK_ADDRESS(holding);                                                    \
             if (status == 0)                                                                       \

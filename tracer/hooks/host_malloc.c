@@ -20,7 +20,8 @@
 #include "hook.h"
 #include "host_records.h"
 
-#define CALLER __builtin_return_address(0)
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define NOINLINE      __attribute__((noinline))
 
 HOOK_EXPORT void *malloc(size_t size);
 HOOK_EXPORT void *calloc(size_t count, size_t size);
@@ -65,7 +66,14 @@ static const struct {
     {"free", (void **)&real.free},
 };
 
-enum mode { UNREADY, PASSING, RECORDING };
+/* Written once each, and compiled for each: what is not asked for costs nothing. */
+enum mode {
+    UNREADY,   /* the real functions are not known yet */
+    PASSING,   /* nothing is recorded */
+    RECORDING, /* blocks with their call site */
+    STACKS,    /* blocks with their call stack */
+    ALL_STACKS /* frees too */
+};
 static _Atomic int mode;
 
 /*
@@ -101,22 +109,38 @@ static void *first_grow(const void *block, size_t size)
     return copy;
 }
 
-/* Finds the real functions. False while this very thread is doing so further out. */
-static bool make_ready(void)
+static enum mode wanted_mode(void)
+{
+    const struct config *config = config_get();
+
+    if (!config->records_host)
+        return PASSING;
+    if (!config->has_host_stacks)
+        return RECORDING;
+    call_stacks_prepare();
+    return config->has_free_stacks ? ALL_STACKS : STACKS;
+}
+
+/* Finds the real functions. UNREADY while this very thread is doing so further out. */
+static NOINLINE enum mode make_ready(void)
 {
     struct thread_state *thread = &thread_state;
 
-    if (atomic_load_explicit(&mode, memory_order_acquire) != UNREADY)
-        return true;
-    if (thread->inside & IS_OURS)
-        return real.free != NULL; /* inside dlsym below, or found while reading the options */
+    if (thread->inside & IS_OURS) /* inside dlsym below, or found while reading the options */
+        return real.free ? PASSING : UNREADY;
     thread->inside |= IS_OURS;
     for (size_t i = 0; i < sizeof(real_table) / sizeof(real_table[0]); i++)
         *real_table[i].slot = dlsym(RTLD_NEXT, real_table[i].name);
-    atomic_store_explicit(&mode, config_get()->records_host ? RECORDING : PASSING,
-                          memory_order_release);
+    atomic_store_explicit(&mode, wanted_mode(), memory_order_release);
     thread->inside &= ~(uint32_t)IS_OURS;
-    return true;
+    return (enum mode)atomic_load_explicit(&mode, memory_order_relaxed);
+}
+
+static ALWAYS_INLINE enum mode mode_now(void)
+{
+    enum mode now = (enum mode)atomic_load_explicit(&mode, memory_order_acquire);
+
+    return LIKELY(now != UNREADY) ? now : make_ready();
 }
 
 /* A call on its way through: who makes it, and what was open on that thread before. */
@@ -136,13 +160,12 @@ static __attribute__((noinline)) struct passage enter_slowly(void)
     return passage;
 }
 
-static inline struct passage host_enter(void)
+/* Only where something is recorded. */
+static ALWAYS_INLINE struct passage host_enter(void)
 {
     struct thread_state *thread = &thread_state;
     struct passage passage = {thread, thread->inside};
 
-    if (UNLIKELY(atomic_load_explicit(&mode, memory_order_relaxed) != RECORDING))
-        return (struct passage){NULL, 0};
     if (UNLIKELY(passage.inside & (1u << LAYER_HOST | IS_OURS | IS_PUSHING)))
         return enter_slowly();
     thread->inside = passage.inside | 1u << LAYER_HOST;
@@ -156,154 +179,247 @@ static inline void host_leave(struct passage passage)
     push_end(passage.thread, passage.inside);
 }
 
-/* Real functions are known; if not, this thread is looking for them further out. */
-static inline bool is_ready(void)
-{
-    return LIKELY(atomic_load_explicit(&mode, memory_order_acquire) != UNREADY) || make_ready();
-}
-
-static inline __attribute__((always_inline)) void *made(struct passage passage, void *block,
-                                                        size_t size, const void *site)
+/* In the functions below `now` is a constant: RECORDING, STACKS or ALL_STACKS. */
+static ALWAYS_INLINE void *made(enum mode now, struct passage passage, void *block, size_t size,
+                                struct unwind_registers from)
 {
     if (!passage.thread)
         return block;
-    if (LIKELY(block != NULL))
-        record_host_alloc(passage.thread, passage.inside, block, size, site);
-    else
+    if (UNLIKELY(!block))
         host_leave(passage);
+    else if (now == RECORDING)
+        record_host_alloc(passage.thread, passage.inside, block, size, (const void *)from.pc);
+    else
+        record_host_alloc_with_stack(passage.thread, passage.inside, block, size, from);
     return block;
 }
 
-void *malloc(size_t size)
+/* A block moves: its end is stamped before the real call, and both halves recorded after it. */
+static ALWAYS_INLINE void *moved(enum mode now, struct passage passage, uint64_t ticks,
+                                 const void *old_block, void *new_block, size_t size,
+                                 struct unwind_registers from)
 {
-    struct passage passage;
-
-    if (UNLIKELY(!is_ready()))
-        return first_alloc(size);
-    passage = host_enter();
-    return made(passage, real.malloc(size), size, CALLER);
+    if (passage.thread && old_block && (new_block || !size)) {
+        if (now == ALL_STACKS)
+            record_free_site(passage.thread, from);
+        record_host_free(passage.thread, passage.inside | 1u << LAYER_HOST, old_block, ticks);
+    }
+    return made(now, passage, new_block, size, from);
 }
 
-void *calloc(size_t count, size_t size)
+static ALWAYS_INLINE void *malloc_in(enum mode now, size_t size, struct unwind_registers from)
 {
-    struct passage passage;
+    struct passage passage = host_enter();
 
-    if (UNLIKELY(!is_ready()))
-        return size && count > SIZE_MAX / size ? NULL : first_alloc(count * size);
-    passage = host_enter();
-    return made(passage, real.calloc(count, size), count * size, CALLER);
+    return made(now, passage, real.malloc(size), size, from);
 }
 
-void free(void *block)
+static ALWAYS_INLINE void *calloc_in(enum mode now, size_t count, size_t size,
+                                     struct unwind_registers from)
 {
-    struct passage passage;
+    struct passage passage = host_enter();
 
-    if (!block || UNLIKELY(is_first_block(block)) || UNLIKELY(!is_ready()))
-        return;
-    passage = host_enter();
+    return made(now, passage, real.calloc(count, size), count * size, from);
+}
+
+static ALWAYS_INLINE void *realloc_in(enum mode now, void *block, size_t size,
+                                      struct unwind_registers from)
+{
+    struct passage passage = host_enter();
+    uint64_t ticks = passage.thread ? clock_ticks() : 0;
+
+    return moved(now, passage, ticks, block, real.realloc(block, size), size, from);
+}
+
+static ALWAYS_INLINE void free_in(enum mode now, void *block, struct unwind_registers from)
+{
+    struct passage passage = host_enter();
+
     if (!passage.thread) {
         real.free(block);
         return;
     }
+    if (now == ALL_STACKS)
+        record_free_site(passage.thread, from);
     record_host_free(passage.thread, passage.inside | 1u << LAYER_HOST, block, clock_ticks());
     real.free(block);
     host_leave(passage);
 }
 
-/* A block moves: its end is stamped before the real call, and both halves recorded after it. */
-static inline void *moved(struct passage passage, uint64_t ticks, const void *old_block,
-                          void *new_block, size_t size, const void *site)
+/* With stacks, apart, so that the way without them stays short. */
+static NOINLINE void *malloc_with_stack(size_t size, struct unwind_registers from)
 {
-    if (passage.thread && old_block && (new_block || !size))
-        record_host_free(passage.thread, passage.inside | 1u << LAYER_HOST, old_block, ticks);
-    return made(passage, new_block, size, site);
+    return malloc_in(STACKS, size, from);
+}
+
+static NOINLINE void *calloc_with_stack(size_t count, size_t size, struct unwind_registers from)
+{
+    return calloc_in(STACKS, count, size, from);
+}
+
+static NOINLINE void *realloc_with_stack(enum mode now, void *block, size_t size,
+                                         struct unwind_registers from)
+{
+    return now == STACKS ? realloc_in(STACKS, block, size, from)
+                         : realloc_in(ALL_STACKS, block, size, from);
+}
+
+static NOINLINE void free_with_stack(void *block, struct unwind_registers from)
+{
+    free_in(ALL_STACKS, block, from);
+}
+
+void *malloc(size_t size)
+{
+    enum mode now = mode_now();
+
+    if (LIKELY(now == RECORDING))
+        return malloc_in(RECORDING, size, unwind_caller());
+    if (now == PASSING)
+        return real.malloc(size);
+    return now == UNREADY ? first_alloc(size) : malloc_with_stack(size, unwind_caller());
+}
+
+void *calloc(size_t count, size_t size)
+{
+    enum mode now = mode_now();
+
+    if (LIKELY(now == RECORDING))
+        return calloc_in(RECORDING, count, size, unwind_caller());
+    if (now == PASSING)
+        return real.calloc(count, size);
+    if (now != UNREADY)
+        return calloc_with_stack(count, size, unwind_caller());
+    return size && count > SIZE_MAX / size ? NULL : first_alloc(count * size);
+}
+
+void free(void *block)
+{
+    enum mode now;
+
+    if (!block || UNLIKELY(is_first_block(block)))
+        return;
+    now = mode_now();
+    if (LIKELY(now == RECORDING || now == STACKS))
+        free_in(RECORDING, block, unwind_caller());
+    else if (now == PASSING)
+        real.free(block);
+    else if (now != UNREADY)
+        free_with_stack(block, unwind_caller());
 }
 
 void *realloc(void *block, size_t size)
 {
-    struct passage passage;
-    uint64_t ticks;
+    enum mode now = mode_now();
 
-    if (UNLIKELY(!is_ready()))
+    if (UNLIKELY(now == UNREADY))
         return block ? NULL : first_alloc(size);
     if (UNLIKELY(is_first_block(block)))
         return first_grow(block, size);
-    passage = host_enter();
-    ticks = passage.thread ? clock_ticks() : 0;
-    return moved(passage, ticks, block, real.realloc(block, size), size, CALLER);
+    if (LIKELY(now == RECORDING))
+        return realloc_in(RECORDING, block, size, unwind_caller());
+    if (now == PASSING)
+        return real.realloc(block, size);
+    return realloc_with_stack(now, block, size, unwind_caller());
 }
 
+/* --- the others: rare, and one way for all modes -------------------------------------------- */
+
+static ALWAYS_INLINE struct passage enter_if_recorded(enum mode now)
+{
+    return now == PASSING ? (struct passage){NULL, 0} : host_enter();
+}
+
+static void *made_rarely(enum mode now, struct passage passage, void *block, size_t size,
+                         struct unwind_registers from)
+{
+    return now == RECORDING ? made(RECORDING, passage, block, size, from)
+                            : made(STACKS, passage, block, size, from);
+}
+
+/* Not by way of realloc: a program may have an allocator that brings only that of its own. */
 void *reallocarray(void *block, size_t count, size_t size)
 {
+    const struct unwind_registers from = unwind_caller();
+    enum mode now = mode_now();
     struct passage passage;
     uint64_t ticks;
+    void *moved_to;
 
-    if (UNLIKELY(!is_ready()) || !real.reallocarray) {
+    if (now == UNREADY || !real.reallocarray) {
         errno = ENOMEM;
         return NULL;
     }
-    passage = host_enter();
+    passage = enter_if_recorded(now);
     ticks = passage.thread ? clock_ticks() : 0;
-    return moved(passage, ticks, block, real.reallocarray(block, count, size), count * size,
-                 CALLER);
+    moved_to = real.reallocarray(block, count, size);
+    if (now == RECORDING)
+        return moved(RECORDING, passage, ticks, block, moved_to, count * size, from);
+    return moved(now == STACKS ? STACKS : ALL_STACKS, passage, ticks, block, moved_to, count * size,
+                 from);
 }
 
 int posix_memalign(void **out, size_t alignment, size_t size)
 {
+    enum mode now = mode_now();
     struct passage passage;
     int error;
 
-    if (UNLIKELY(!is_ready()))
+    if (now == UNREADY)
         return ENOMEM;
-    passage = host_enter();
+    passage = enter_if_recorded(now);
     error = real.posix_memalign(out, alignment, size);
-    made(passage, error ? NULL : *out, size, CALLER);
+    made_rarely(now, passage, error ? NULL : *out, size, unwind_caller());
     return error;
 }
 
 void *aligned_alloc(size_t alignment, size_t size)
 {
+    enum mode now = mode_now();
     struct passage passage;
 
-    if (UNLIKELY(!is_ready()))
+    if (now == UNREADY)
         return NULL;
-    passage = host_enter();
-    return made(passage, real.aligned_alloc(alignment, size), size, CALLER);
+    passage = enter_if_recorded(now);
+    return made_rarely(now, passage, real.aligned_alloc(alignment, size), size, unwind_caller());
 }
 
 void *memalign(size_t alignment, size_t size)
 {
+    enum mode now = mode_now();
     struct passage passage;
 
-    if (UNLIKELY(!is_ready()))
+    if (now == UNREADY)
         return NULL;
-    passage = host_enter();
-    return made(passage, real.memalign(alignment, size), size, CALLER);
+    passage = enter_if_recorded(now);
+    return made_rarely(now, passage, real.memalign(alignment, size), size, unwind_caller());
 }
 
 void *valloc(size_t size)
 {
+    enum mode now = mode_now();
     struct passage passage;
 
-    if (UNLIKELY(!is_ready()))
+    if (now == UNREADY)
         return NULL;
-    passage = host_enter();
-    return made(passage, real.valloc(size), size, CALLER);
+    passage = enter_if_recorded(now);
+    return made_rarely(now, passage, real.valloc(size), size, unwind_caller());
 }
 
 void *pvalloc(size_t size)
 {
+    enum mode now = mode_now();
     struct passage passage;
 
-    if (UNLIKELY(!is_ready()))
+    if (now == UNREADY)
         return NULL;
-    passage = host_enter();
-    return made(passage, real.pvalloc(size), size, CALLER);
+    passage = enter_if_recorded(now);
+    return made_rarely(now, passage, real.pvalloc(size), size, unwind_caller());
 }
 
 size_t malloc_usable_size(void *block)
 {
-    if (!block || !is_ready())
+    if (!block || mode_now() == UNREADY)
         return 0;
     if (is_first_block(block))
         return (size_t)(first_blocks + FIRST_BYTES - (const char *)block);

@@ -20,6 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "call_stacks.h"
 #include "config.h"
 #include "guard.h"
 #include "hook.h"
@@ -37,7 +38,7 @@ HOOK_EXPORT void *mremap(void *address, size_t old_size, size_t new_size, int fl
 
 struct region {
     uint64_t begin, end, place;
-    const void *site;
+    struct call_site site;
 };
 
 /* Sorted by begin, without overlaps; changed by whoever holds the lock. */
@@ -147,7 +148,7 @@ static void range_forget(uint64_t begin, uint64_t end)
     }
 }
 
-static void range_remember(uint64_t begin, size_t size, int protection, const void *site)
+static void range_remember(uint64_t begin, size_t size, int protection, struct call_site site)
 {
     struct region region = {.begin = begin, .end = begin + size, .site = site};
 
@@ -175,8 +176,16 @@ static void mapping_leave(void)
     guard_leave(LAYER_HOST);
 }
 
+static struct call_site mapping_site(struct unwind_registers from)
+{
+    struct thread_state *thread = &thread_state;
+    bool is_wanted = config_get()->has_host_stacks && call_stacks_are_on();
+
+    return call_stacks_site(thread, is_wanted ? call_stacks_capture(thread, from) : 0, from);
+}
+
 static void *map_and_record(void *address, size_t size, int protection, int flags, int descriptor,
-                            off64_t offset, const void *site)
+                            off64_t offset, struct unwind_registers from)
 {
     bool is_wanted = flags & MAP_ANONYMOUS && size >= MAPPING_MIN_BYTES;
     bool is_recorded = (is_wanted || flags & MAP_FIXED) && mapping_enter();
@@ -189,7 +198,7 @@ static void *map_and_record(void *address, size_t size, int protection, int flag
     error = errno;
     if (is_recorded) {
         if (is_wanted && result != MAP_FAILED)
-            range_remember((uintptr_t)result, size, protection, site);
+            range_remember((uintptr_t)result, size, protection, mapping_site(from));
         mapping_leave();
     }
     errno = error;
@@ -198,14 +207,12 @@ static void *map_and_record(void *address, size_t size, int protection, int flag
 
 void *mmap(void *address, size_t size, int protection, int flags, int descriptor, off_t offset)
 {
-    return map_and_record(address, size, protection, flags, descriptor, offset,
-                          __builtin_return_address(0));
+    return map_and_record(address, size, protection, flags, descriptor, offset, unwind_caller());
 }
 
 void *mmap64(void *address, size_t size, int protection, int flags, int descriptor, off64_t offset)
 {
-    return map_and_record(address, size, protection, flags, descriptor, offset,
-                          __builtin_return_address(0));
+    return map_and_record(address, size, protection, flags, descriptor, offset, unwind_caller());
 }
 
 int munmap(void *address, size_t size)
@@ -246,7 +253,7 @@ void *mremap(void *address, size_t old_size, size_t new_size, int flags, ...)
             range_forget((uintptr_t)address, (uintptr_t)address + old_size);
             if (wanted)
                 range_forget((uintptr_t)wanted, (uintptr_t)wanted + new_size);
-            range_remember((uintptr_t)result, new_size, protection, __builtin_return_address(0));
+            range_remember((uintptr_t)result, new_size, protection, mapping_site(unwind_caller()));
         }
         mapping_leave();
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dlclose: writes down which objects are loaded before one of them leaves, and that it left.
+ * dlclose: writes down which objects are loaded before one of them leaves, and that it left; what
+ * was known of its stack frames is forgotten.
  *
  * dlopen is not hooked: it looks at who calls it, and would see us. The drain thread notices new
  * objects by itself.
@@ -8,6 +9,7 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
+#include "call_stacks.h"
 #include "guard.h"
 #include "hook.h"
 #include "module_list.h"
@@ -24,10 +26,13 @@ int dlclose(void *handle)
     bool is_recording = recording_header() && guard_enter(LAYER_MARKS);
     int result;
 
-    if (is_recording)
+    if (is_recording) {
         modules_record_changes();
+        call_stacks_objects_changed();
+    }
     result = real ? real(handle) : -1;
     if (is_recording) {
+        call_stacks_objects_changed();
         modules_record_changes();
         guard_leave(LAYER_MARKS);
     }

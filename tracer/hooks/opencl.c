@@ -63,13 +63,13 @@ static const struct opencl_calls *real_calls(void)
     HOOK_EXPORT result name(__VA_ARGS__);                                                          \
     result name(__VA_ARGS__)                                                                       \
     {                                                                                              \
-        return opencl_objects.name(real_calls(), __builtin_return_address(0), UNPACK arguments);   \
+        return opencl_objects.name(real_calls(), unwind_caller(), UNPACK arguments);               \
     }
 #define HOOKED_VOID(index, name, arguments, ...)                                                   \
     HOOK_EXPORT void name(__VA_ARGS__);                                                            \
     void name(__VA_ARGS__)                                                                         \
     {                                                                                              \
-        opencl_objects.name(real_calls(), __builtin_return_address(0), UNPACK arguments);          \
+        opencl_objects.name(real_calls(), unwind_caller(), UNPACK arguments);                      \
     }
 #define ASKED(index, result, name, ...)
 #include "opencl.def"

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "unwind_caller.h"
+
 typedef int32_t cl_int;
 typedef uint32_t cl_uint;
 typedef uint64_t cl_bitfield;
@@ -83,15 +85,15 @@ struct opencl_calls {
 
 /*
  * What the preloaded library offers to the layer, as mt_opencl_recorder(). Each function does the
- * real call through `real` and records it; site is the return address of the program's call.
+ * real call through `real` and records it; from is where the program's call came from.
  * A layer of another size_bytes stays out.
  */
 struct opencl_recorder {
     size_t size_bytes;
 #define HOOKED(index, result, name, arguments, ...)                                                \
-    result (*name)(const struct opencl_calls *real, const void *site, __VA_ARGS__);
+    result (*name)(const struct opencl_calls *real, struct unwind_registers from, __VA_ARGS__);
 #define HOOKED_VOID(index, name, arguments, ...)                                                   \
-    void (*name)(const struct opencl_calls *real, const void *site, __VA_ARGS__);
+    void (*name)(const struct opencl_calls *real, struct unwind_registers from, __VA_ARGS__);
 #define ASKED(index, result, name, ...)
 #include "opencl.def"
 #undef HOOKED

@@ -55,10 +55,10 @@ cl_device_id opencl_first_device(const struct opencl_calls *real, cl_context con
     return of_context[0];
 }
 
-struct opencl_call opencl_call_begin(const struct opencl_calls *real, const void *site)
+struct opencl_call opencl_call_begin(const struct opencl_calls *real, struct unwind_registers from)
 {
     return (struct opencl_call){.real = real,
-                                .site = site,
+                                .from = from,
                                 .is_recorded =
                                     config_get()->records_device && guard_enter(LAYER_OPENCL)};
 }
@@ -119,7 +119,8 @@ static void record_created(const struct opencl_call *call, const struct request 
 
     if (!size_bytes && call->real->clGetMemObjectInfo)
         call->real->clGetMemObjectInfo(object, CL_MEM_SIZE, sizeof(size_bytes), &size_bytes, NULL);
-    record_alloc(text_of(OPENCL_POOL), place, (uintptr_t)object, size_bytes, call->site);
+    record_alloc(text_of(OPENCL_POOL), place, (uintptr_t)object, size_bytes,
+                 recorder_site(LAYER_OPENCL, call->from));
     if (!follow_end(call->real, object, is_image_view) && (request->place_flags & MT_PLACE_VIEW))
         record_free(text_of(OPENCL_POOL), (uintptr_t)object); /* better none than one for ever */
 }
@@ -134,7 +135,7 @@ static cl_mem created(const struct opencl_call *call, const struct request *requ
             record_created(call, request, object, is_image_view);
         else
             record_alloc_failed(text_of(OPENCL_POOL), place_of(call, request), request->size_bytes,
-                                (uint64_t)(int64_t)status, call->site);
+                                (uint64_t)(int64_t)status, recorder_site(LAYER_OPENCL, call->from));
         errno = saved_errno;
     }
     opencl_call_end(call);
@@ -149,8 +150,9 @@ static void *absent(cl_int *errcode)
     return NULL;
 }
 
-static cl_mem create_buffer(const struct opencl_calls *real, const void *site, cl_context context,
-                            cl_bitfield flags, size_t size_bytes, void *host, cl_int *errcode)
+static cl_mem create_buffer(const struct opencl_calls *real, struct unwind_registers from,
+                            cl_context context, cl_bitfield flags, size_t size_bytes, void *host,
+                            cl_int *errcode)
 {
     struct request request = {.context = context, .flags = flags, .size_bytes = size_bytes};
     cl_int own_status = CL_SUCCESS;
@@ -160,7 +162,7 @@ static cl_mem create_buffer(const struct opencl_calls *real, const void *site, c
 
     if (!real->clCreateBuffer)
         return absent(errcode);
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     object = real->clCreateBuffer(context, flags, size_bytes, host, status);
     return created(&call, &request, object, false, *status);
 }
@@ -181,10 +183,10 @@ static uint16_t flags_of_properties(const uint64_t *properties)
     return 0;
 }
 
-static cl_mem create_buffer_with_properties(const struct opencl_calls *real, const void *site,
-                                            cl_context context, const uint64_t *properties,
-                                            cl_bitfield flags, size_t size_bytes, void *host,
-                                            cl_int *errcode)
+static cl_mem create_buffer_with_properties(const struct opencl_calls *real,
+                                            struct unwind_registers from, cl_context context,
+                                            const uint64_t *properties, cl_bitfield flags,
+                                            size_t size_bytes, void *host, cl_int *errcode)
 {
     struct request request = {.context = context,
                               .flags = flags,
@@ -197,7 +199,7 @@ static cl_mem create_buffer_with_properties(const struct opencl_calls *real, con
 
     if (!real->clCreateBufferWithProperties)
         return absent(errcode);
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     object =
         real->clCreateBufferWithProperties(context, properties, flags, size_bytes, host, status);
     return created(&call, &request, object, false, *status);
@@ -217,8 +219,8 @@ static struct request request_of_view(const struct opencl_calls *real, cl_mem pa
     return request;
 }
 
-static cl_mem create_sub_buffer(const struct opencl_calls *real, const void *site, cl_mem buffer,
-                                cl_bitfield flags, cl_uint type, const void *region,
+static cl_mem create_sub_buffer(const struct opencl_calls *real, struct unwind_registers from,
+                                cl_mem buffer, cl_bitfield flags, cl_uint type, const void *region,
                                 cl_int *errcode)
 {
     cl_int own_status = CL_SUCCESS;
@@ -229,7 +231,7 @@ static cl_mem create_sub_buffer(const struct opencl_calls *real, const void *sit
 
     if (!real->clCreateSubBuffer)
         return absent(errcode);
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     object = real->clCreateSubBuffer(buffer, flags, type, region, status);
     if (object && call.is_recorded)
         request = request_of_view(real, buffer,
@@ -253,9 +255,9 @@ static cl_mem image_created(const struct opencl_call *call, cl_context context, 
     return created(call, &request, object, is_view, status);
 }
 
-static cl_mem create_image(const struct opencl_calls *real, const void *site, cl_context context,
-                           cl_bitfield flags, const void *format, const struct cl_shape *shape,
-                           void *host, cl_int *errcode)
+static cl_mem create_image(const struct opencl_calls *real, struct unwind_registers from,
+                           cl_context context, cl_bitfield flags, const void *format,
+                           const struct cl_shape *shape, void *host, cl_int *errcode)
 {
     cl_int own_status = CL_SUCCESS;
     cl_int *status = errcode ? errcode : &own_status;
@@ -264,16 +266,16 @@ static cl_mem create_image(const struct opencl_calls *real, const void *site, cl
 
     if (!real->clCreateImage)
         return absent(errcode);
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     object = real->clCreateImage(context, flags, format, shape, host, status);
     return image_created(&call, context, flags, NULL, shape, object, *status);
 }
 
-static cl_mem create_image_with_properties(const struct opencl_calls *real, const void *site,
-                                           cl_context context, const uint64_t *properties,
-                                           cl_bitfield flags, const void *format,
-                                           const struct cl_shape *shape, void *host,
-                                           cl_int *errcode)
+static cl_mem create_image_with_properties(const struct opencl_calls *real,
+                                           struct unwind_registers from, cl_context context,
+                                           const uint64_t *properties, cl_bitfield flags,
+                                           const void *format, const struct cl_shape *shape,
+                                           void *host, cl_int *errcode)
 {
     cl_int own_status = CL_SUCCESS;
     cl_int *status = errcode ? errcode : &own_status;
@@ -282,15 +284,16 @@ static cl_mem create_image_with_properties(const struct opencl_calls *real, cons
 
     if (!real->clCreateImageWithProperties)
         return absent(errcode);
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     object =
         real->clCreateImageWithProperties(context, properties, flags, format, shape, host, status);
     return image_created(&call, context, flags, properties, shape, object, *status);
 }
 
-static cl_mem create_image_2d(const struct opencl_calls *real, const void *site, cl_context context,
-                              cl_bitfield flags, const void *format, size_t width, size_t height,
-                              size_t row_pitch, void *host, cl_int *errcode)
+static cl_mem create_image_2d(const struct opencl_calls *real, struct unwind_registers from,
+                              cl_context context, cl_bitfield flags, const void *format,
+                              size_t width, size_t height, size_t row_pitch, void *host,
+                              cl_int *errcode)
 {
     cl_int own_status = CL_SUCCESS;
     cl_int *status = errcode ? errcode : &own_status;
@@ -299,15 +302,15 @@ static cl_mem create_image_2d(const struct opencl_calls *real, const void *site,
 
     if (!real->clCreateImage2D)
         return absent(errcode);
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     object = real->clCreateImage2D(context, flags, format, width, height, row_pitch, host, status);
     return image_created(&call, context, flags, NULL, NULL, object, *status);
 }
 
-static cl_mem create_image_3d(const struct opencl_calls *real, const void *site, cl_context context,
-                              cl_bitfield flags, const void *format, size_t width, size_t height,
-                              size_t depth, size_t row_pitch, size_t slice_pitch, void *host,
-                              cl_int *errcode)
+static cl_mem create_image_3d(const struct opencl_calls *real, struct unwind_registers from,
+                              cl_context context, cl_bitfield flags, const void *format,
+                              size_t width, size_t height, size_t depth, size_t row_pitch,
+                              size_t slice_pitch, void *host, cl_int *errcode)
 {
     cl_int own_status = CL_SUCCESS;
     cl_int *status = errcode ? errcode : &own_status;
@@ -316,15 +319,15 @@ static cl_mem create_image_3d(const struct opencl_calls *real, const void *site,
 
     if (!real->clCreateImage3D)
         return absent(errcode);
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     object = real->clCreateImage3D(context, flags, format, width, height, depth, row_pitch,
                                    slice_pitch, host, status);
     return image_created(&call, context, flags, NULL, NULL, object, *status);
 }
 
-static cl_mem create_pipe(const struct opencl_calls *real, const void *site, cl_context context,
-                          cl_bitfield flags, cl_uint packet_bytes, cl_uint packets,
-                          const intptr_t *properties, cl_int *errcode)
+static cl_mem create_pipe(const struct opencl_calls *real, struct unwind_registers from,
+                          cl_context context, cl_bitfield flags, cl_uint packet_bytes,
+                          cl_uint packets, const intptr_t *properties, cl_int *errcode)
 {
     struct request request = {
         .context = context, .flags = flags, .size_bytes = (uint64_t)packet_bytes * packets};
@@ -335,19 +338,20 @@ static cl_mem create_pipe(const struct opencl_calls *real, const void *site, cl_
 
     if (!real->clCreatePipe)
         return absent(errcode);
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     object = real->clCreatePipe(context, flags, packet_bytes, packets, properties, status);
     return created(&call, &request, object, false, *status);
 }
 
-static cl_int retain_object(const struct opencl_calls *real, const void *site, cl_mem object)
+static cl_int retain_object(const struct opencl_calls *real, struct unwind_registers from,
+                            cl_mem object)
 {
     struct opencl_call call;
     cl_int status;
 
     if (!real->clRetainMemObject)
         return CL_PLATFORM_NOT_FOUND;
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     status = real->clRetainMemObject(object);
     if (call.is_recorded && status == CL_SUCCESS)
         opencl_references_retain(object);
@@ -355,14 +359,15 @@ static cl_int retain_object(const struct opencl_calls *real, const void *site, c
     return status;
 }
 
-static cl_int release_object(const struct opencl_calls *real, const void *site, cl_mem object)
+static cl_int release_object(const struct opencl_calls *real, struct unwind_registers from,
+                             cl_mem object)
 {
     struct opencl_call call;
     cl_int status;
 
     if (!real->clReleaseMemObject)
         return CL_PLATFORM_NOT_FOUND;
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     if (call.is_recorded && opencl_references_release(object))
         record_free(text_of(OPENCL_POOL), (uintptr_t)object);
     status = real->clReleaseMemObject(object);
@@ -370,38 +375,40 @@ static cl_int release_object(const struct opencl_calls *real, const void *site, 
     return status;
 }
 
-static void *svm_alloc(const struct opencl_calls *real, const void *site, cl_context context,
-                       cl_bitfield flags, size_t size_bytes, cl_uint alignment)
+static void *svm_alloc(const struct opencl_calls *real, struct unwind_registers from,
+                       cl_context context, cl_bitfield flags, size_t size_bytes, cl_uint alignment)
 {
     struct opencl_call call;
     void *address;
 
     if (!real->clSVMAlloc)
         return NULL;
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     address = real->clSVMAlloc(context, flags, size_bytes, alignment);
     if (call.is_recorded) {
         int saved_errno = errno;
         uint64_t place = opencl_place(opencl_first_device(real, context), MT_KIND_SHARED, 0);
 
         if (address)
-            record_alloc(text_of(OPENCL_POOL), place, (uintptr_t)address, size_bytes, site);
+            record_alloc(text_of(OPENCL_POOL), place, (uintptr_t)address, size_bytes,
+                         recorder_site(LAYER_OPENCL, from));
         else /* the function gives no reason */
-            record_alloc_failed(text_of(OPENCL_POOL), place, size_bytes, 0, site);
+            record_alloc_failed(text_of(OPENCL_POOL), place, size_bytes, 0,
+                                recorder_site(LAYER_OPENCL, from));
         errno = saved_errno;
     }
     opencl_call_end(&call);
     return address;
 }
 
-static void svm_free(const struct opencl_calls *real, const void *site, cl_context context,
-                     void *address)
+static void svm_free(const struct opencl_calls *real, struct unwind_registers from,
+                     cl_context context, void *address)
 {
     struct opencl_call call;
 
     if (!real->clSVMFree)
         return;
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     if (call.is_recorded && address)
         record_free(text_of(OPENCL_POOL), (uintptr_t)address);
     real->clSVMFree(context, address);
@@ -412,7 +419,7 @@ static void svm_free(const struct opencl_calls *real, const void *site, cl_conte
  * The program gives the blocks up here, though the device may hold them until the queue gets
  * there. With a function of its own, the program frees them itself, by clSVMFree.
  */
-static cl_int enqueue_svm_free(const struct opencl_calls *real, const void *site,
+static cl_int enqueue_svm_free(const struct opencl_calls *real, struct unwind_registers from,
                                cl_command_queue queue, cl_uint count, void **addresses,
                                cl_svm_free_them free_them, void *user, cl_uint wait_count,
                                const cl_event *wait_list, cl_event *event)
@@ -422,7 +429,7 @@ static cl_int enqueue_svm_free(const struct opencl_calls *real, const void *site
 
     if (!real->clEnqueueSVMFree)
         return CL_PLATFORM_NOT_FOUND;
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     if (call.is_recorded && !free_them && addresses)
         for (cl_uint i = 0; i < count; i++)
             record_free(text_of(OPENCL_POOL), (uintptr_t)addresses[i]);
@@ -447,7 +454,7 @@ static cl_context context_created(const struct opencl_call *call, const char *fu
     return context;
 }
 
-static cl_context create_context(const struct opencl_calls *real, const void *site,
+static cl_context create_context(const struct opencl_calls *real, struct unwind_registers from,
                                  const intptr_t *properties, cl_uint device_count,
                                  const cl_device_id *of_context, cl_context_notify notify,
                                  void *user, cl_int *errcode)
@@ -459,14 +466,15 @@ static cl_context create_context(const struct opencl_calls *real, const void *si
 
     if (!real->clCreateContext)
         return absent(errcode);
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     context = real->clCreateContext(properties, device_count, of_context, notify, user, status);
     return context_created(&call, "clCreateContext", context, *status);
 }
 
-static cl_context create_context_from_type(const struct opencl_calls *real, const void *site,
-                                           const intptr_t *properties, cl_bitfield type,
-                                           cl_context_notify notify, void *user, cl_int *errcode)
+static cl_context create_context_from_type(const struct opencl_calls *real,
+                                           struct unwind_registers from, const intptr_t *properties,
+                                           cl_bitfield type, cl_context_notify notify, void *user,
+                                           cl_int *errcode)
 {
     cl_int own_status = CL_SUCCESS;
     cl_int *status = errcode ? errcode : &own_status;
@@ -475,7 +483,7 @@ static cl_context create_context_from_type(const struct opencl_calls *real, cons
 
     if (!real->clCreateContextFromType)
         return absent(errcode);
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     context = real->clCreateContextFromType(properties, type, notify, user, status);
     return context_created(&call, "clCreateContextFromType", context, *status);
 }
@@ -502,7 +510,7 @@ static cl_int launched(const struct opencl_call *call, cl_command_queue queue, c
     return status;
 }
 
-static cl_int enqueue_kernel(const struct opencl_calls *real, const void *site,
+static cl_int enqueue_kernel(const struct opencl_calls *real, struct unwind_registers from,
                              cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
                              const size_t *offset, const size_t *global, const size_t *local,
                              cl_uint wait_count, const cl_event *wait_list, cl_event *event)
@@ -511,13 +519,13 @@ static cl_int enqueue_kernel(const struct opencl_calls *real, const void *site,
 
     if (!real->clEnqueueNDRangeKernel)
         return CL_PLATFORM_NOT_FOUND;
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     return launched(&call, queue, kernel,
                     real->clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local,
                                                  wait_count, wait_list, event));
 }
 
-static cl_int enqueue_task(const struct opencl_calls *real, const void *site,
+static cl_int enqueue_task(const struct opencl_calls *real, struct unwind_registers from,
                            cl_command_queue queue, cl_kernel kernel, cl_uint wait_count,
                            const cl_event *wait_list, cl_event *event)
 {
@@ -525,23 +533,25 @@ static cl_int enqueue_task(const struct opencl_calls *real, const void *site,
 
     if (!real->clEnqueueTask)
         return CL_PLATFORM_NOT_FOUND;
-    call = opencl_call_begin(real, site);
+    call = opencl_call_begin(real, from);
     return launched(&call, queue, kernel,
                     real->clEnqueueTask(queue, kernel, wait_count, wait_list, event));
 }
 
-static void *extension_address(const struct opencl_calls *real, const void *site, const char *name)
+static void *extension_address(const struct opencl_calls *real, struct unwind_registers from,
+                               const char *name)
 {
-    (void)site;
+    (void)from;
     if (!real->clGetExtensionFunctionAddress)
         return NULL;
     return opencl_usm_replace(real, NULL, name, real->clGetExtensionFunctionAddress(name));
 }
 
-static void *extension_address_for_platform(const struct opencl_calls *real, const void *site,
-                                            cl_platform_id platform, const char *name)
+static void *extension_address_for_platform(const struct opencl_calls *real,
+                                            struct unwind_registers from, cl_platform_id platform,
+                                            const char *name)
 {
-    (void)site;
+    (void)from;
     if (!real->clGetExtensionFunctionAddressForPlatform)
         return NULL;
     return opencl_usm_replace(real, platform, name,

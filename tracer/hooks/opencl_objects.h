@@ -17,11 +17,11 @@ extern const struct opencl_recorder opencl_objects;
 /* A call on its way: what every function here needs to know about it. */
 struct opencl_call {
     const struct opencl_calls *real;
-    const void *site;
+    struct unwind_registers from; /* of the program's call */
     bool is_recorded;
 };
 
-struct opencl_call opencl_call_begin(const struct opencl_calls *real, const void *site);
+struct opencl_call opencl_call_begin(const struct opencl_calls *real, struct unwind_registers from);
 void opencl_call_end(const struct opencl_call *call);
 
 /* The place of memory of this kind (enum mt_place_kind), with flags (enum mt_place_flag). */

@@ -79,10 +79,11 @@ static void *alloc_end(const struct opencl_call *call, cl_device_id device, uint
         uint64_t place = opencl_place(device, kind, 0);
 
         if (address)
-            record_alloc(text_of(OPENCL_POOL), place, (uintptr_t)address, size_bytes, call->site);
+            record_alloc(text_of(OPENCL_POOL), place, (uintptr_t)address, size_bytes,
+                         recorder_site(LAYER_OPENCL, call->from));
         else
             record_alloc_failed(text_of(OPENCL_POOL), place, size_bytes, (uint64_t)(int64_t)status,
-                                call->site);
+                                recorder_site(LAYER_OPENCL, call->from));
     }
     opencl_call_end(call);
     return address;
@@ -93,7 +94,7 @@ static void *usm_host_alloc(cl_context context, const uint64_t *properties, size
 {
     const struct opencl_calls *real = NULL;
     host_alloc function = (host_alloc)real_function(context, HOST_ALLOC, &real);
-    struct opencl_call call = opencl_call_begin(real, __builtin_return_address(0));
+    struct opencl_call call = opencl_call_begin(real, unwind_caller());
     cl_int own_status = CL_SUCCESS;
     cl_int *status = errcode ? errcode : &own_status;
     void *address = function(context, properties, size_bytes, alignment, status);
@@ -102,14 +103,14 @@ static void *usm_host_alloc(cl_context context, const uint64_t *properties, size
                      *status);
 }
 
-static void *device_alloc_through(enum usm_function which, uint8_t kind, const void *site,
-                                  cl_context context, cl_device_id device,
-                                  const uint64_t *properties, size_t size_bytes, cl_uint alignment,
-                                  cl_int *errcode)
+static void *device_alloc_through(enum usm_function which, uint8_t kind,
+                                  struct unwind_registers from, cl_context context,
+                                  cl_device_id device, const uint64_t *properties,
+                                  size_t size_bytes, cl_uint alignment, cl_int *errcode)
 {
     const struct opencl_calls *real = NULL;
     device_alloc function = (device_alloc)real_function(context, which, &real);
-    struct opencl_call call = opencl_call_begin(real, site);
+    struct opencl_call call = opencl_call_begin(real, from);
     cl_int own_status = CL_SUCCESS;
     cl_int *status = errcode ? errcode : &own_status;
     void *address = function(context, device, properties, size_bytes, alignment, status);
@@ -121,23 +122,23 @@ static void *device_alloc_through(enum usm_function which, uint8_t kind, const v
 static void *usm_device_alloc(cl_context context, cl_device_id device, const uint64_t *properties,
                               size_t size_bytes, cl_uint alignment, cl_int *errcode)
 {
-    return device_alloc_through(DEVICE_ALLOC, MT_KIND_DEVICE, __builtin_return_address(0), context,
-                                device, properties, size_bytes, alignment, errcode);
+    return device_alloc_through(DEVICE_ALLOC, MT_KIND_DEVICE, unwind_caller(), context, device,
+                                properties, size_bytes, alignment, errcode);
 }
 
 static void *usm_shared_alloc(cl_context context, cl_device_id device, const uint64_t *properties,
                               size_t size_bytes, cl_uint alignment, cl_int *errcode)
 {
-    return device_alloc_through(SHARED_ALLOC, MT_KIND_SHARED, __builtin_return_address(0), context,
-                                device, properties, size_bytes, alignment, errcode);
+    return device_alloc_through(SHARED_ALLOC, MT_KIND_SHARED, unwind_caller(), context, device,
+                                properties, size_bytes, alignment, errcode);
 }
 
-static cl_int free_through(enum usm_function which, const void *site, cl_context context,
-                           void *address)
+static cl_int free_through(enum usm_function which, struct unwind_registers from,
+                           cl_context context, void *address)
 {
     const struct opencl_calls *real = NULL;
     usm_free function = (usm_free)real_function(context, which, &real);
-    struct opencl_call call = opencl_call_begin(real, site);
+    struct opencl_call call = opencl_call_begin(real, from);
     cl_int status;
 
     if (call.is_recorded && address)
@@ -149,12 +150,12 @@ static cl_int free_through(enum usm_function which, const void *site, cl_context
 
 static cl_int usm_free_now(cl_context context, void *address)
 {
-    return free_through(FREE, __builtin_return_address(0), context, address);
+    return free_through(FREE, unwind_caller(), context, address);
 }
 
 static cl_int usm_free_blocking(cl_context context, void *address)
 {
-    return free_through(BLOCKING_FREE, __builtin_return_address(0), context, address);
+    return free_through(BLOCKING_FREE, unwind_caller(), context, address);
 }
 
 static const struct {

@@ -40,12 +40,12 @@ static void *dispatch[DISPATCH_ENTRIES]; /* NULL: the loader goes straight on */
 #define HOOKED(index, result, name, arguments, ...)                                                \
     static result layer_##name(__VA_ARGS__)                                                        \
     {                                                                                              \
-        return recorder->name(&calls, __builtin_return_address(0), UNPACK arguments);              \
+        return recorder->name(&calls, unwind_caller(), UNPACK arguments);              \
     }
 #define HOOKED_VOID(index, name, arguments, ...)                                                   \
     static void layer_##name(__VA_ARGS__)                                                          \
     {                                                                                              \
-        recorder->name(&calls, __builtin_return_address(0), UNPACK arguments);                     \
+        recorder->name(&calls, unwind_caller(), UNPACK arguments);                     \
     }
 #define ASKED(index, result, name, ...)
 #include "opencl.def"

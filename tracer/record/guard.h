@@ -38,11 +38,4 @@ enum layer {
 bool guard_enter(enum layer layer);
 void guard_leave(enum layer layer);
 
-/*
- * Who asked for the memory in the end: `caller`, or, when this call happens inside one of another
- * layer, the caller of that. Call it between guard_enter and the real call: then halMemAlloc inside
- * aclrtMalloc is laid at the door of the program, not of the runtime. The host heap is not asked.
- */
-const void *guard_outer_caller(enum layer layer, const void *caller);
-
 #endif

@@ -7,11 +7,13 @@
 #ifndef MEMTIDE_TRACER_HOST_RECORDS_H
 #define MEMTIDE_TRACER_HOST_RECORDS_H
 
+#include "call_stacks.h"
+#include "recorder.h"
 #include "thread_state.h"
 
 /* The same as the inline functions below, when the ring has no room at hand. */
 void record_host_alloc_slowly(uint32_t inside, const void *address, uint64_t size_bytes,
-                              const void *site);
+                              struct call_site site);
 void record_host_free_slowly(uint32_t inside, const void *address, uint64_t ticks);
 
 /*
@@ -28,7 +30,7 @@ static inline void record_host_alloc(struct thread_state *thread, uint32_t insid
 
     if (UNLIKELY((where | who) >> MT_RING_PACKED_BITS || size_bytes > UINT32_MAX ||
                  !thread_is_ready(thread, 3))) {
-        record_host_alloc_slowly(inside, address, size_bytes, site);
+        record_host_alloc_slowly(inside, address, size_bytes, (struct call_site){site, 0, 0});
         return;
     }
     thread->inside = inside | IS_PUSHING;
@@ -38,6 +40,40 @@ static inline void record_host_alloc(struct thread_state *thread, uint32_t insid
     words[(head + 2) & mask] = who | size_bytes >> 16 << MT_RING_PACKED_BITS;
     thread_publish(thread, head + 3);
     push_end(thread, inside);
+}
+
+/* The same with the call stack that begins with `from`. */
+static inline void record_host_alloc_with_stack(struct thread_state *thread, uint32_t inside,
+                                                const void *address, uint64_t size_bytes,
+                                                struct unwind_registers from)
+{
+    uint32_t stack = call_stacks_capture(thread, from);
+    uint64_t where = (uintptr_t)address, mask = thread->mask, head = thread->head;
+    uint64_t *words = thread->words;
+
+    if (UNLIKELY(!stack || where >> MT_RING_PACKED_BITS || size_bytes > UINT32_MAX ||
+                 !thread_is_ready(thread, 3))) {
+        record_host_alloc_slowly(inside, address, size_bytes,
+                                 call_stacks_site(thread, stack, from));
+        return;
+    }
+    thread->inside = inside | IS_PUSHING;
+    atomic_signal_fence(memory_order_seq_cst);
+    words[head & mask] =
+        MT_RECORD_host_alloc | MT_RING_SITE_IS_STACK | clock_ticks() << MT_RING_TIME_SHIFT;
+    words[(head + 1) & mask] = where | size_bytes << MT_RING_PACKED_BITS;
+    words[(head + 2) & mask] = stack | size_bytes >> 16 << MT_RING_PACKED_BITS;
+    thread_publish(thread, head + 3);
+    push_end(thread, inside);
+}
+
+/* Who asks for the free that is recorded next. */
+static inline void record_free_site(struct thread_state *thread, struct unwind_registers from)
+{
+    uint32_t stack = call_stacks_capture(thread, from);
+    uint64_t site = stack ? MT_SITE_IS_STACK | stack : from.pc;
+
+    recorder_push(MT_RECORD_free_site, &site);
 }
 
 /* ticks: for realloc, stamped before the real call and recorded when that has succeeded. */

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "call_stacks.h"
 #include "private_heap.h"
 #include "recorder.h"
 
@@ -165,6 +166,7 @@ void modules_record_changes(void)
     if (has_changed) {
         dl_iterate_phdr(module_note, NULL);
         forget_unseen();
+        call_stacks_objects_changed();
     }
     atomic_flag_clear(&is_busy);
 }

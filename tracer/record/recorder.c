@@ -15,6 +15,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "call_stacks.h"
 #include "drain.h"
 #include "guard.h"
 #include "host_records.h"
@@ -67,16 +68,6 @@ bool guard_enter(enum layer layer)
 void guard_leave(enum layer layer)
 {
     thread_state.inside &= ~(1u << layer);
-}
-
-const void *guard_outer_caller(enum layer layer, const void *caller)
-{
-    struct thread_state *thread = &thread_state;
-    uint32_t other_layers = ((1u << LAYER_COUNT) - 1) & ~(1u << layer | 1u << LAYER_HOST);
-
-    if (!(thread->inside & other_layers))
-        thread->outer_caller = caller;
-    return thread->outer_caller;
 }
 
 /* --- room in the ring ------------------------------------------------------------------- */
@@ -138,6 +129,9 @@ static void thread_take_ring(struct thread_state *thread, struct ring *ring, uin
     thread->words = ring->words;
     thread->mask = ring->capacity_words - 1;
     thread->published_head = &ring->header->head;
+    thread->stacks = ring->stacks;
+    if (ring->stacks)
+        call_stacks_hand_over(ring->stacks);
     thread->head = ring_head(ring);
     thread->generation = atomic_load_explicit(&recording_page->generation, memory_order_relaxed);
     limit_renew(thread);
@@ -190,6 +184,20 @@ bool thread_make_room(struct thread_state *thread, uint64_t word_count)
         thread->limit = thread->head + word_count;
     slow_end(thread, way);
     return true;
+}
+
+bool thread_take_stacks(struct thread_state *thread)
+{
+    struct ring *ring = thread->ring;
+    struct slow_way way;
+
+    if (ring->has_no_stacks || !call_stacks_are_on())
+        return false;
+    way = slow_begin(thread);
+    ring->stacks = thread->stacks = call_stacks_create();
+    ring->has_no_stacks = !ring->stacks;
+    slow_end(thread, way);
+    return ring->stacks != NULL;
 }
 
 /* --- records ---------------------------------------------------------------------------- */
@@ -313,8 +321,33 @@ uint64_t recorder_text(struct text text)
     return id;
 }
 
+/* --- sites ------------------------------------------------------------------------------ */
+
+struct call_site recorder_site(enum layer layer, struct unwind_registers from)
+{
+    struct thread_state *thread = &thread_state;
+    uint32_t other_layers = ((1u << LAYER_COUNT) - 1) & ~(1u << layer | 1u << LAYER_HOST);
+
+    if (!(thread->inside & other_layers)) {
+        uint32_t stack = call_stacks_are_on() ? call_stacks_capture(thread, from) : 0;
+
+        thread->outer_site = call_stacks_site(thread, stack, from);
+    }
+    return thread->outer_site;
+}
+
+/* As it stands in a record of the calling thread. */
+static uint64_t site_value(struct call_site site)
+{
+    const struct call_stacks *stacks = thread_state.stacks;
+
+    if (site.stack && stacks && call_stacks_number(stacks) == site.stacks)
+        return MT_SITE_IS_STACK | site.stack;
+    return (uintptr_t)site.caller;
+}
+
 /* What does not fit the packed record: a block of more than 4 GiB, say. */
-static void record_host_alloc_wide(const void *address, uint64_t size_bytes, const void *site)
+static void record_host_alloc_wide(const void *address, uint64_t size_bytes, struct call_site site)
 {
     uint64_t place = mt_place_pack((struct mt_place){.device = -1, .module = -1});
 
@@ -322,14 +355,15 @@ static void record_host_alloc_wide(const void *address, uint64_t size_bytes, con
 }
 
 void record_host_alloc_slowly(uint32_t inside, const void *address, uint64_t size_bytes,
-                              const void *site)
+                              struct call_site site)
 {
     struct thread_state *thread = &thread_state;
 
-    if (((uintptr_t)address | (uintptr_t)site) >> MT_RING_PACKED_BITS || size_bytes > UINT32_MAX)
+    if (((uintptr_t)address | (uintptr_t)site.caller) >> MT_RING_PACKED_BITS ||
+        size_bytes > UINT32_MAX || site.stack)
         record_host_alloc_wide(address, size_bytes, site);
     else if (thread_has_room(thread, 3))
-        record_host_alloc(thread, inside, address, size_bytes, site);
+        record_host_alloc(thread, inside, address, size_bytes, site.caller);
     thread->inside = inside;
 }
 
@@ -343,9 +377,9 @@ void record_host_free_slowly(uint32_t inside, const void *address, uint64_t tick
 }
 
 void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t size_bytes,
-                  const void *site)
+                  struct call_site site)
 {
-    uint64_t fields[] = {(uintptr_t)site, size_bytes, address, recorder_text(pool), place};
+    uint64_t fields[] = {site_value(site), size_bytes, address, recorder_text(pool), place};
 
     recorder_push(MT_RECORD_alloc, fields);
 }
@@ -358,9 +392,9 @@ void record_free(struct text pool, uint64_t address)
 }
 
 void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, uint64_t status,
-                         const void *site)
+                         struct call_site site)
 {
-    uint64_t fields[] = {(uintptr_t)site, size_bytes, recorder_text(pool), place, status};
+    uint64_t fields[] = {site_value(site), size_bytes, recorder_text(pool), place, status};
 
     recorder_push(MT_RECORD_alloc_failed, fields);
 }

@@ -9,7 +9,7 @@
  * (guard.h), or from code that cannot be re-entered.
  *
  * Texts are bytes and a length, so that parts of a message need no copy.
- * A site is the return address of the hooked call: __builtin_return_address(0) in the hook.
+ * A site comes from recorder_site(), in the hook.
  */
 #ifndef MEMTIDE_TRACER_RECORDER_H
 #define MEMTIDE_TRACER_RECORDER_H
@@ -18,7 +18,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "call_site.h"
+#include "guard.h"
 #include "memtide/format.h"
+#include "unwind_caller.h"
 
 struct text {
     const char *bytes;
@@ -39,6 +42,14 @@ uint64_t recorder_ticks(void);
  */
 uint64_t recorder_text(struct text text);
 
+/*
+ * Who asked for the memory in the end: the caller of a hook of a device runtime or of a pool, with
+ * its call stack; or, when this call happens inside one of another layer, the site of that one.
+ * So halMemAlloc inside aclrtMalloc is laid at the door of the program, not of the runtime.
+ * Between guard_enter and the real call. from: unwind_caller() in the hook.
+ */
+struct call_site recorder_site(enum layer layer, struct unwind_registers from);
+
 /* A record without a BYTES field, stamped now; fields in the order of records.def. */
 void recorder_push(enum mt_record_code code, const uint64_t *fields);
 void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *fields);
@@ -53,10 +64,10 @@ void recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const
  * record_alloc after the real one. status is the allocator's own code.
  */
 void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t size_bytes,
-                  const void *site);
+                  struct call_site site);
 void record_free(struct text pool, uint64_t address);
 void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, uint64_t status,
-                         const void *site);
+                         struct call_site site);
 void record_pool_reserved(struct text pool, uint64_t place, uint64_t size_bytes);
 
 void record_operator_begin(struct text name);

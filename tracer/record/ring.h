@@ -17,6 +17,8 @@
 
 #include "memtide/format.h"
 
+struct call_stacks;
+
 enum { RING_TEXTS = 128 };
 
 struct ring {
@@ -26,6 +28,8 @@ struct ring {
     _Atomic uint32_t thread_id; /* 0: free */
     atomic_flag is_draining;
     uint64_t known_texts[RING_TEXTS]; /* ids defined in this stream not long ago */
+    struct call_stacks *stacks;       /* of this stream, once one was wanted */
+    bool has_no_stacks;               /* there was no memory for them */
     struct ring *next;                /* older ring of the process */
 };
 

@@ -14,10 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "call_site.h"
 #include "clock.h"
 #include "guard.h"
 #include "memtide/format.h"
 
+struct call_stacks;
 struct ring;
 
 struct thread_state {
@@ -28,9 +30,10 @@ struct thread_state {
     uint64_t limit;           /* head may come to here before somebody has to look at the ring */
     uint64_t *published_head; /* in the ring's header */
     struct ring *ring;
+    struct call_stacks *stacks;      /* of the ring; NULL: not needed yet */
     uint32_t inside;                 /* a bit per layer, and the two below */
     const char *frames[LAYER_COUNT]; /* where the stack was when the bit was set */
-    const void *outer_caller;        /* of the outermost device call */
+    struct call_site outer_site;     /* of the outermost device call */
 };
 
 enum {
@@ -52,6 +55,7 @@ extern struct recording_page *recording_page;
 /* The slow ways; recorder.c. */
 bool thread_attach(struct thread_state *thread);
 bool thread_make_room(struct thread_state *thread, uint64_t word_count);
+bool thread_take_stacks(struct thread_state *thread);
 
 /* Room for word_count words at thread->head, at no cost. */
 static inline bool thread_is_ready(const struct thread_state *thread, uint64_t word_count)

@@ -704,6 +704,13 @@ void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
     thread->busy_sp = 0;
 }
 
+void unwind_thread_changes(struct unwind_thread *thread)
+{
+    thread->stack = (struct stack_knowledge){.top = 0};
+    thread->frame_count = 0;
+    thread->busy_sp = 0;
+}
+
 void unwinder_prepare(struct unwinder *unwinder)
 {
     stack_memory_prepare();

@@ -27,6 +27,7 @@
 #include "objects.h"
 #include "row_table.h"
 #include "stack_memory.h"
+#include "unwind_caller.h"
 
 enum { UNWIND_MAX_FRAMES = 512, UNWIND_FRONT_ROWS = 512 };
 
@@ -98,11 +99,6 @@ struct unwinder {
     uint64_t mismatch_count; /* of is_checking; the plain walk is given then */
 };
 
-/* Where a walk begins: in a function that has just called the hook. */
-struct unwind_registers {
-    uint64_t pc, sp, fp; /* pc is a return address */
-};
-
 struct unwind_stack {
     const uint64_t *pcs; /* return addresses, outermost first; borrowed until the next capture */
     uint32_t count;
@@ -125,15 +121,8 @@ void unwinder_objects_changed(struct unwinder *unwinder);
 void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
                     struct unwind_registers start, struct unwind_stack *stack);
 
-/* The caller of the function that this is written in. */
-static inline __attribute__((always_inline)) struct unwind_registers unwind_caller(void)
-{
-    return (struct unwind_registers){
-        .pc = (uint64_t)(uintptr_t)__builtin_return_address(0),
-        .sp = (uint64_t)(uintptr_t)__builtin_dwarf_cfa(),
-        .fp = *(const uint64_t *)__builtin_frame_address(0),
-    };
-}
+/* Another thread uses it from now on: of the stack there, nothing is known. */
+void unwind_thread_changes(struct unwind_thread *thread);
 
 /* The hash of some pcs and one more; 0 for none. unwind_hash_end makes its bits of equal use. */
 static inline uint64_t unwind_hash(uint64_t hash, uint64_t pc)

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "call_stacks.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "memtide/frames.h"
+#include "recorder.h"
+#include "recording.h"
+#include "stack_set.h"
+
+enum { WRITTEN_WHOLE_EVERY = 64 };
+
+enum readiness { NOT_READY, GETTING_READY, READY };
+
+struct call_stacks {
+    struct unwind_thread thread;
+    struct stack_set set;
+    uint32_t number;
+    uint32_t since_whole; /* `stack` records since one that shared nothing */
+    uint8_t bytes[MT_STACK_FRAMES_MAX * MT_FRAME_BYTES_MAX + MT_VARINT_MAX_BYTES];
+    uint64_t memory[]; /* of the set */
+};
+
+_Static_assert(MT_STACK_FRAMES_MAX *MT_FRAME_BYTES_MAX <= MT_TEXT_MAX, "fits a BYTES field");
+_Static_assert((int)UNWIND_MAX_FRAMES <= (int)MT_STACK_FRAMES_MAX, "all frames can be written");
+_Static_assert((int)UNWIND_COMPLETE == (int)MT_STACK_COMPLETE &&
+                   (int)UNWIND_SIGNAL == (int)MT_STACK_SIGNAL,
+               "flags are written as they are");
+
+static struct unwinder unwinder; /* a MiB that is touched as it is used */
+static _Atomic int readiness;
+static _Atomic uint32_t last_number;
+
+void call_stacks_prepare(void)
+{
+    const struct recording_setup *setup = recording_setup();
+    int before = NOT_READY;
+
+    if (!setup->stack_frames || setup->is_forbidden ||
+        !atomic_compare_exchange_strong(&readiness, &before, GETTING_READY))
+        return;
+    unwinder.frame_limit = setup->stack_frames;
+    unwinder_prepare(&unwinder);
+    atomic_store_explicit(&readiness, READY, memory_order_release);
+}
+
+bool call_stacks_are_on(void)
+{
+    return atomic_load_explicit(&readiness, memory_order_acquire) == READY;
+}
+
+void call_stacks_objects_changed(void)
+{
+    if (call_stacks_are_on())
+        unwinder_objects_changed(&unwinder);
+}
+
+struct call_stacks *call_stacks_create(void)
+{
+    size_t set_bytes = recording_setup()->stack_bytes;
+    struct call_stacks *stacks = mmap(NULL, sizeof(*stacks) + set_bytes, PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    if (stacks == MAP_FAILED)
+        return NULL;
+    stack_set_init(&stacks->set, stacks->memory, set_bytes);
+    stacks->number = atomic_fetch_add(&last_number, 1) + 1;
+    return stacks;
+}
+
+void call_stacks_hand_over(struct call_stacks *stacks)
+{
+    unwind_thread_changes(&stacks->thread);
+}
+
+uint32_t call_stacks_number(const struct call_stacks *stacks)
+{
+    return stacks->number;
+}
+
+/* The definition of a stack, with what it shares with the one written before. */
+static __attribute__((noinline)) void stack_write(struct call_stacks *stacks,
+                                                  const struct unwind_stack *stack,
+                                                  const struct stack_name *name)
+{
+    uint32_t shared_count = name->shared_count;
+    uint64_t before = 0;
+    uint8_t *end = stacks->bytes;
+    uint64_t fields[3];
+
+    if (++stacks->since_whole == WRITTEN_WHOLE_EVERY)
+        shared_count = 0;
+    if (shared_count)
+        before = stack->pcs[shared_count - 1];
+    else
+        stacks->since_whole = 0;
+    for (uint32_t i = shared_count; i < stack->count; i++) {
+        end = mt_frame_put(end, stack->pcs[i], before);
+        before = stack->pcs[i];
+    }
+    fields[0] = name->id;
+    fields[1] = shared_count;
+    fields[2] = stack->flags;
+    recorder_push_bytes(MT_RECORD_stack, fields, stacks->bytes, (size_t)(end - stacks->bytes));
+}
+
+static void count_restarts(const struct stack_set *set, uint32_t before)
+{
+    struct mt_file_header *header = recording_header();
+
+    if (header)
+        __atomic_fetch_add(&header->stack_restart_count, set->restart_count - before,
+                           __ATOMIC_RELAXED);
+}
+
+static __attribute__((noinline)) void count_no_stack(void)
+{
+    struct mt_file_header *header = recording_header();
+
+    if (header)
+        __atomic_fetch_add(&header->no_stack_count, 1, __ATOMIC_RELAXED);
+}
+
+uint32_t call_stacks_capture(struct thread_state *thread, struct unwind_registers from)
+{
+    struct call_stacks *stacks;
+    struct unwind_stack stack;
+    struct stack_name name;
+    uint32_t before, restart_count;
+
+    if (!thread_has_room(thread, 3))
+        return 0;
+    if (UNLIKELY(!thread->stacks) && !thread_take_stacks(thread))
+        return 0;
+    stacks = thread->stacks;
+    before = push_begin(thread);
+    unwind_capture(&unwinder, &stacks->thread, from, &stack);
+    restart_count = stacks->set.restart_count;
+    name = stack_set_find(&stacks->set, &stack);
+    if (UNLIKELY(name.is_new))
+        stack_write(stacks, &stack, &name);
+    if (UNLIKELY(stacks->set.restart_count != restart_count))
+        count_restarts(&stacks->set, restart_count);
+    if (UNLIKELY(!name.id))
+        count_no_stack();
+    push_end(thread, before);
+    return name.id;
+}
+
+struct call_site call_stacks_site(const struct thread_state *thread, uint32_t stack,
+                                  struct unwind_registers from)
+{
+    return (struct call_site){
+        .caller = (const void *)(uintptr_t)from.pc,
+        .stack = stack,
+        .stacks = stack ? thread->stacks->number : 0,
+    };
+}

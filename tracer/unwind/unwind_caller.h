@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a walk of a call stack begins. The function that asks must not return before the walk.
+ */
+#ifndef MEMTIDE_TRACER_UNWIND_CALLER_H
+#define MEMTIDE_TRACER_UNWIND_CALLER_H
+
+#include <stdint.h>
+
+/* Where a walk begins: in a function that has just called the hook. */
+struct unwind_registers {
+    uint64_t pc, sp, fp; /* pc is a return address */
+};
+
+/* The caller of the function that this is written in. */
+static inline __attribute__((always_inline)) struct unwind_registers unwind_caller(void)
+{
+    return (struct unwind_registers){
+        .pc = (uint64_t)(uintptr_t)__builtin_return_address(0),
+        .sp = (uint64_t)(uintptr_t)__builtin_dwarf_cfa(),
+        .fp = *(const uint64_t *)__builtin_frame_address(0),
+    };
+}
+
+#endif
