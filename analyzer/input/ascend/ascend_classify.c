@@ -29,6 +29,12 @@ static const struct signature {
       {"Node Index Start", true},
       {"Node Index End", true},
       {"Size", true}}},
+    {ASCEND_MEMORY_BLOCK,
+     {{"start_time_stamp", true},
+      {"end_time_stamp", true},
+      {"device_addr", true},
+      {"size", true},
+      {"python_stack", true}}},
 };
 
 /* A line of text at the start, so that no reader has to go far for a header. */

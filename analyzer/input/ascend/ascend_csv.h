@@ -28,6 +28,10 @@ enum mt_result ascend_npu_mem_csv(const struct ascend_rank *rank, struct ascend_
 enum mt_result ascend_static_csv(const struct ascend_rank *rank, struct ascend_paths paths,
                                  struct ascend_stream *stream, struct mt_error *error);
 
+/* Ticks instead of times: not to be merged with the others. */
+enum mt_result ascend_block_csv(const struct ascend_rank *rank, struct ascend_paths paths,
+                                struct ascend_stream *stream, struct mt_error *error);
+
 /*
  * What the other streams have to know of a memory_record: whether it is MindSpore's, how large its
  * MB is (proved with the reserved bytes of operator_memory, where given), and when the workspace
@@ -54,6 +58,32 @@ struct ascend_files {
     size_t count;
     struct csv_sorted sorted;
 };
+
+struct ascend_csv;
+
+/* One kind of csv file: its columns, and what becomes of its rows. */
+struct ascend_csv_kind {
+    const char *name; /* "operator_memory" */
+    const struct csv_column *columns;
+    size_t column_count, time_column, other_time_column;
+    size_t state_bytes;                    /* of a struct that begins with a struct ascend_csv */
+    void (*begin)(struct ascend_csv *csv); /* before the first row; may be NULL */
+    /* A row with its time and id filled in; false: it is of no use. */
+    bool (*fill)(struct ascend_csv *csv, struct csv_table *table, const struct csv_row *cells,
+                 struct ascend_row *row);
+    void (*end)(struct ascend_csv *csv); /* may be NULL */
+};
+
+/* A stream of rows of one kind; all else is zero before begin(). */
+struct ascend_csv {
+    const struct ascend_csv_kind *kind;
+    const struct ascend_rank *rank;
+    struct ascend_files files;
+};
+
+enum mt_result ascend_csv_open(const struct ascend_csv_kind *kind, const struct ascend_rank *rank,
+                               struct ascend_paths paths, struct ascend_stream *stream,
+                               struct mt_error *error);
 
 /* Opens all paths and finds their order. */
 enum mt_result ascend_files_open(struct ascend_files *files, struct ascend_paths paths,

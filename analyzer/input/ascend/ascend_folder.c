@@ -26,6 +26,7 @@ static const struct {
     {"npu_module_mem", ASCEND_MODULE_MEM, ".csv"},
     {"npu_mem", ASCEND_NPU_MEM, ".csv"},
     {"static_op_mem", ASCEND_STATIC_OP_MEM, ".csv"},
+    {"memory_block", ASCEND_MEMORY_BLOCK, ".csv"},
     {"step_trace_time", ASCEND_STEP_TRACE, ".csv"},
     {"kernel_details", ASCEND_KERNEL_DETAILS, ".csv"},
     {"trace_view", ASCEND_TRACE_VIEW, ".json"},
@@ -274,7 +275,8 @@ bool ascend_has_memory(const struct ascend_found *found)
 {
     return found->files[ASCEND_OPERATOR_MEMORY].count || found->files[ASCEND_MEMORY_RECORD].count ||
            found->files[ASCEND_MODULE_MEM].count || found->files[ASCEND_NPU_MEM].count ||
-           found->files[ASCEND_STATIC_OP_MEM].count || found->files[ASCEND_DATABASE].count;
+           found->files[ASCEND_STATIC_OP_MEM].count || found->files[ASCEND_MEMORY_BLOCK].count ||
+           found->files[ASCEND_DATABASE].count;
 }
 
 enum mt_result ascend_search(const char *path, struct ascend_search *search, struct mt_error *error)

@@ -28,84 +28,56 @@ static const struct csv_column npu_columns[NPU_COLUMNS] = {
     [MEMORY] = {"memory", false}, [NPU_DEVICE] = {"Device_id|Device", false},
 };
 
-struct sample_csv {
-    const struct ascend_rank *rank;
-    struct ascend_files files;
+struct module_csv {
+    struct ascend_csv csv;
     uint64_t free_only_count; /* rows of modules that say -1 */
 };
 
-static void sample_close(void *state)
+static void end(struct ascend_csv *csv)
 {
-    struct sample_csv *file = state;
+    const struct module_csv *file = (const struct module_csv *)csv;
 
     if (file->free_only_count)
-        model_note(file->rank->model, file->free_only_count,
+        model_note(csv->rank->model, file->free_only_count,
                    "%s: rows of modules that only showed frees in the window",
-                   csv_table_name(&file->files.tables[0]));
-    ascend_files_close(&file->files, file->rank->model);
-    free(file);
+                   csv_table_name(&csv->files.tables[0]));
 }
 
-static enum mt_result module_next(void *state, struct ascend_row *row, bool *has_row,
-                                  struct mt_error *error)
+static bool fill_module(struct ascend_csv *csv, struct csv_table *table,
+                        const struct csv_row *cells, struct ascend_row *row)
 {
-    struct sample_csv *file = state;
-    struct model *model = file->rank->model;
-    const struct csv_row *cells;
-    struct csv_table *table;
+    struct module_csv *file = (struct module_csv *)csv;
+    struct model *model = csv->rank->model;
+    struct csv_field component = csv_trim(csv_at(table, cells, COMPONENT));
+    struct ascend_total reserved = {.is_known = true};
+    enum csv_cell cell =
+        csv_size(csv_at(table, cells, RESERVED), table->columns[RESERVED].unit, &reserved.bytes);
+    char name[80];
 
-    *has_row = false;
-    while (!*has_row) {
-        enum mt_result result;
-        struct csv_field component;
-        enum csv_cell cell;
-        char name[80];
-        struct ascend_total reserved = {0};
-
-        memset(row, 0, sizeof(*row));
-        result = csv_sorted_next(&file->files.sorted, &cells, &table, &row->time_ns, error);
-        if (result != MT_OK || !cells)
-            return result;
-        cell = csv_size(csv_at(table, cells, RESERVED), table->columns[RESERVED].unit,
-                        &reserved.bytes);
-        if (cell == CSV_CELL_NEGATIVE || cell == CSV_CELL_TOO_LARGE) {
-            file->free_only_count++;
-            continue;
-        }
-        if (cell != CSV_CELL_NUMBER) {
-            csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
-            continue;
-        }
-        component = csv_trim(csv_at(table, cells, COMPONENT));
-        reserved.is_known = true;
-        component.size_bytes = (size_t)snprintf(
-            name, sizeof(name), "module %.*s",
-            component.size_bytes < 64 ? (int)component.size_bytes : 64, component.bytes);
-        component.bytes = name;
-        row->kind = ASCEND_COUNTERS;
-        row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
-        ascend_counter_add(model, row, component, "reserved", reserved);
-        *has_row = true;
+    if (cell == CSV_CELL_NEGATIVE || cell == CSV_CELL_TOO_LARGE) {
+        file->free_only_count++;
+        return false;
     }
-    return MT_OK;
+    if (cell != CSV_CELL_NUMBER) {
+        csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
+        return false;
+    }
+    component.size_bytes = (size_t)snprintf(
+        name, sizeof(name), "module %.*s",
+        component.size_bytes < 64 ? (int)component.size_bytes : 64, component.bytes);
+    component.bytes = name;
+    row->kind = ASCEND_COUNTERS;
+    row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
+    ascend_counter_add(model, row, component, "reserved", reserved);
+    return true;
 }
 
-static enum mt_result npu_next(void *state, struct ascend_row *row, bool *has_row,
-                               struct mt_error *error)
+static bool fill_npu(struct ascend_csv *csv, struct csv_table *table, const struct csv_row *cells,
+                     struct ascend_row *row)
 {
-    struct sample_csv *file = state;
-    struct model *model = file->rank->model;
-    const struct csv_row *cells;
-    struct csv_table *table;
-    struct csv_field event;
-    enum mt_result result;
+    struct model *model = csv->rank->model;
+    struct csv_field event = csv_trim(csv_at(table, cells, EVENT));
 
-    memset(row, 0, sizeof(*row));
-    *has_row = false;
-    result = csv_sorted_next(&file->files.sorted, &cells, &table, &row->time_ns, error);
-    if (result != MT_OK || !cells)
-        return result;
-    event = csv_trim(csv_at(table, cells, EVENT));
     if (event.size_bytes == 1 && *event.bytes == '0')
         event = (struct csv_field){"APP", 3};
     else if (event.size_bytes == 1 && *event.bytes == '1')
@@ -115,52 +87,38 @@ static enum mt_result npu_next(void *state, struct ascend_row *row, bool *has_ro
     ascend_counter_add(model, row, event, "reserved", ascend_bytes(table, cells, MEMORY, 0));
     ascend_counter_add(model, row, event, "ddr", ascend_bytes(table, cells, DDR, 0));
     ascend_counter_add(model, row, event, "hbm", ascend_bytes(table, cells, HBM, 0));
-    *has_row = true;
-    return MT_OK;
-}
-
-static enum mt_result sample_open(const struct ascend_rank *rank, struct ascend_paths paths,
-                                  const struct csv_column *columns, size_t column_count,
-                                  size_t time_column, struct ascend_stream *stream,
-                                  struct mt_error *error)
-{
-    struct sample_csv *file = calloc(1, sizeof(*file));
-    enum mt_result result;
-
-    if (!file)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory to open npu_module_mem");
-    file->rank = rank;
-    result = ascend_files_open(&file->files, paths, columns, column_count, time_column, time_column,
-                               rank->model, error);
-    if (result != MT_OK) {
-        free(file);
-        return result;
-    }
-    *stream = (struct ascend_stream){.state = file,
-                                     .close = sample_close,
-                                     .first_ns = file->files.sorted.first_ns,
-                                     .last_ns = file->files.sorted.last_ns};
-    return MT_OK;
+    return true;
 }
 
 enum mt_result ascend_module_csv(const struct ascend_rank *rank, struct ascend_paths paths,
                                  struct ascend_stream *stream, struct mt_error *error)
 {
-    enum mt_result result =
-        sample_open(rank, paths, module_columns, MODULE_COLUMNS, TIMESTAMP, stream, error);
+    static const struct ascend_csv_kind kind = {
+        .name = "npu_module_mem",
+        .columns = module_columns,
+        .column_count = MODULE_COLUMNS,
+        .time_column = TIMESTAMP,
+        .other_time_column = TIMESTAMP,
+        .state_bytes = sizeof(struct module_csv),
+        .fill = fill_module,
+        .end = end,
+    };
 
-    if (result == MT_OK)
-        stream->next = module_next;
-    return result;
+    return ascend_csv_open(&kind, rank, paths, stream, error);
 }
 
 enum mt_result ascend_npu_mem_csv(const struct ascend_rank *rank, struct ascend_paths paths,
                                   struct ascend_stream *stream, struct mt_error *error)
 {
-    enum mt_result result =
-        sample_open(rank, paths, npu_columns, NPU_COLUMNS, NPU_TIMESTAMP, stream, error);
+    static const struct ascend_csv_kind kind = {
+        .name = "npu_mem",
+        .columns = npu_columns,
+        .column_count = NPU_COLUMNS,
+        .time_column = NPU_TIMESTAMP,
+        .other_time_column = NPU_TIMESTAMP,
+        .state_bytes = sizeof(struct ascend_csv),
+        .fill = fill_npu,
+    };
 
-    if (result == MT_OK)
-        stream->next = npu_next;
-    return result;
+    return ascend_csv_open(&kind, rank, paths, stream, error);
 }

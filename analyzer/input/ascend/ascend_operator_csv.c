@@ -45,8 +45,7 @@ static const struct csv_column columns[COLUMN_COUNT] = {
 };
 
 struct operator_csv {
-    const struct ascend_rank *rank;
-    struct ascend_files files;
+    struct ascend_csv csv;
     uint16_t framework_pool, graph_pool, workspace_pool;
     struct place_cache {
         char text[16];
@@ -56,14 +55,6 @@ struct operator_csv {
     struct ascend_counters framework, graph;
 };
 
-static void operator_close(void *state)
-{
-    struct operator_csv *file = state;
-
-    ascend_files_close(&file->files, file->rank->model);
-    free(file);
-}
-
 static uint16_t place_of(struct operator_csv *file, struct csv_field device)
 {
     struct place_cache *newest = &file->newest;
@@ -71,7 +62,7 @@ static uint16_t place_of(struct operator_csv *file, struct csv_field device)
     if (device.size_bytes && device.size_bytes == newest->size_bytes &&
         memcmp(device.bytes, newest->text, device.size_bytes) == 0)
         return newest->place;
-    newest->place = ascend_place(file->rank->model, csv_device(device));
+    newest->place = ascend_place(file->csv.rank->model, csv_device(device));
     newest->size_bytes = device.size_bytes <= sizeof(newest->text) ? device.size_bytes : 0;
     memcpy(newest->text, device.bytes, newest->size_bytes);
     return newest->place;
@@ -148,7 +139,7 @@ static void add_counters(const struct operator_csv *file, const struct csv_table
 {
     const struct ascend_counters *counters = is_graph ? &file->graph : &file->framework;
 
-    if (file->rank->has_record || row->is_workspace)
+    if (file->csv.rank->has_record || row->is_workspace)
         return;
     ascend_total_add(row, counters->allocated, row->allocated);
     ascend_total_add(row, counters->reserved, row->reserved);
@@ -177,13 +168,13 @@ static bool block_of(struct operator_csv *file, struct csv_table *table,
         return false;
     }
     row->kind = ASCEND_BLOCK;
-    row->name = model_text(file->rank->model, name.bytes, name.size_bytes);
+    row->name = model_text(file->csv.rank->model, name.bytes, name.size_bytes);
     row->pool = is_graph ? file->graph_pool : file->framework_pool;
     row->allocated = ascend_bytes(table, cells, ALLOCATED, 0);
     row->reserved = ascend_bytes(table, cells, RESERVED, 0);
     if (!is_graph)
         row->release_allocated = ascend_bytes(table, cells, RELEASE_ALLOCATED, 0);
-    if (!is_graph && is_workspace(file->rank, row->time_ns)) {
+    if (!is_graph && is_workspace(file->csv.rank, row->time_ns)) {
         row->is_workspace = true;
         row->pool = file->workspace_pool;
         csv_size(csv_at(table, cells, STREAM), 1, &row->stream);
@@ -209,40 +200,22 @@ static bool older_release_of(struct operator_csv *file, struct csv_table *table,
     return true;
 }
 
-static enum mt_result operator_next(void *state, struct ascend_row *row, bool *has_row,
-                                    struct mt_error *error)
+static bool fill(struct ascend_csv *csv, struct csv_table *table, const struct csv_row *cells,
+                 struct ascend_row *row)
 {
-    struct operator_csv *file = state;
-    const struct csv_row *cells;
-    struct csv_table *table;
+    struct operator_csv *file = (struct operator_csv *)csv;
 
-    *has_row = false;
-    while (!*has_row) {
-        enum mt_result result;
-
-        memset(row, 0, sizeof(*row));
-        result = csv_sorted_next(&file->files.sorted, &cells, &table, &row->time_ns, error);
-        if (result != MT_OK || !cells)
-            return result;
-        row->id = (uint64_t)(table - file->files.tables) << 40 | (cells->line - 1);
-        row->place = place_of(file, csv_at(table, cells, DEVICE));
-        if (csv_is_missing(csv_at(table, cells, ALLOCATION_TIME)))
-            *has_row = older_release_of(file, table, cells, row);
-        else
-            *has_row = block_of(file, table, cells, row);
-    }
-    return MT_OK;
+    row->place = place_of(file, csv_at(table, cells, DEVICE));
+    if (csv_is_missing(csv_at(table, cells, ALLOCATION_TIME)))
+        return older_release_of(file, table, cells, row);
+    return block_of(file, table, cells, row);
 }
 
-enum mt_result ascend_operator_csv(const struct ascend_rank *rank, struct ascend_paths paths,
-                                   struct ascend_stream *stream, struct mt_error *error)
+static void begin(struct ascend_csv *csv)
 {
-    struct operator_csv *file = calloc(1, sizeof(*file));
-    enum mt_result result;
+    struct operator_csv *file = (struct operator_csv *)csv;
+    const struct ascend_rank *rank = csv->rank;
 
-    if (!file)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory to open operator_memory");
-    file->rank = rank;
     ascend_counters_of(rank->model, &file->framework,
                        rank->is_mindspore ? (struct csv_field){"MindSpore", 9}
                                           : (struct csv_field){"PTA", 3});
@@ -251,18 +224,23 @@ enum mt_result ascend_operator_csv(const struct ascend_rank *rank, struct ascend
     file->graph_pool = ascend_pool(rank->model, "ge");
     if (rank->workspace_count)
         file->workspace_pool = ascend_pool(rank->model, "pta_workspace");
-    result = ascend_files_open(&file->files, paths, columns, COLUMN_COUNT, ALLOCATION_TIME,
-                               RELEASE_TIME, rank->model, error);
-    if (result != MT_OK) {
-        free(file);
-        return result;
-    }
-    *stream = (struct ascend_stream){.state = file,
-                                     .next = operator_next,
-                                     .close = operator_close,
-                                     .first_ns = file->files.sorted.first_ns,
-                                     .last_ns = file->files.sorted.last_ns};
-    return MT_OK;
+}
+
+enum mt_result ascend_operator_csv(const struct ascend_rank *rank, struct ascend_paths paths,
+                                   struct ascend_stream *stream, struct mt_error *error)
+{
+    static const struct ascend_csv_kind kind = {
+        .name = "operator_memory",
+        .columns = columns,
+        .column_count = COLUMN_COUNT,
+        .time_column = ALLOCATION_TIME,
+        .other_time_column = RELEASE_TIME,
+        .state_bytes = sizeof(struct operator_csv),
+        .begin = begin,
+        .fill = fill,
+    };
+
+    return ascend_csv_open(&kind, rank, paths, stream, error);
 }
 
 enum mt_result ascend_operator_look(const char *path, struct ascend_total *reserved,

@@ -284,15 +284,16 @@ static void start(struct ascend_rank_files *rank, struct model *model,
 }
 
 enum mt_result ascend_plan_open(struct ascend_rank_files *rank, struct model *model,
-                                const struct ascend_found *found, struct mt_error *error)
+                                const struct ascend_found *found, enum ascend_file kind,
+                                struct mt_error *error)
 {
     struct mt_error trouble;
     enum mt_result result;
 
     start(rank, model, found);
     rank->is_plan = true;
-    result = ascend_static_csv(&rank->facts, paths_of(found, ASCEND_STATIC_OP_MEM), rank->streams,
-                               &trouble);
+    result = (kind == ASCEND_MEMORY_BLOCK ? ascend_block_csv : ascend_static_csv)(
+        &rank->facts, paths_of(found, kind), rank->streams, &trouble);
     if (result != MT_OK)
         return leave_out(rank, result, &trouble, error);
     add_stream(rank);

@@ -16,7 +16,7 @@ struct ascend_rank_files {
     size_t stream_count;
     uint64_t first_ns, last_ns;
     int32_t last_rank; /* when nothing better tells the rank; -1: not known */
-    bool is_plan;      /* of static graphs: numbers of nodes instead of times */
+    bool is_plan;      /* numbers of nodes, or ticks, instead of times */
     struct model_process process;
     /* Files that could not be read are left out. */
     enum mt_result first_bad_result;
@@ -30,9 +30,11 @@ struct ascend_rank_files {
  */
 enum mt_result ascend_rank_open(struct ascend_rank_files *rank, struct model *model,
                                 const struct ascend_found *found, struct mt_error *error);
-/* The same for the plans of static graphs, which are a process of their own. */
+/* The same for files that count nodes or ticks, not time, and are processes of their own: kind is
+ * ASCEND_STATIC_OP_MEM or ASCEND_MEMORY_BLOCK. */
 enum mt_result ascend_plan_open(struct ascend_rank_files *rank, struct model *model,
-                                const struct ascend_found *found, struct mt_error *error);
+                                const struct ascend_found *found, enum ascend_file kind,
+                                struct mt_error *error);
 void ascend_rank_close(struct ascend_rank_files *rank);
 
 #endif

@@ -21,18 +21,9 @@ static const struct csv_column columns[COLUMN_COUNT] = {
 };
 
 struct record_csv {
-    const struct ascend_rank *rank;
-    struct ascend_files files;
+    struct ascend_csv csv;
     struct ascend_counters components[ASCEND_COMPONENTS];
 };
-
-static void record_close(void *state)
-{
-    struct record_csv *file = state;
-
-    ascend_files_close(&file->files, file->rank->model);
-    free(file);
-}
 
 static bool is_component(struct csv_field component, const char *name)
 {
@@ -47,62 +38,42 @@ static struct csv_field component_of(const struct csv_table *table, const struct
                                      : (struct csv_field){"MindSpore", 9};
 }
 
-static enum mt_result record_next(void *state, struct ascend_row *row, bool *has_row,
-                                  struct mt_error *error)
+static bool fill(struct ascend_csv *csv, struct csv_table *table, const struct csv_row *cells,
+                 struct ascend_row *row)
 {
-    struct record_csv *file = state;
-    struct model *model = file->rank->model;
-    const struct csv_row *cells;
-    struct csv_table *table;
+    struct record_csv *file = (struct record_csv *)csv;
+    struct model *model = csv->rank->model;
+    struct csv_field component = component_of(table, cells);
+    uint64_t unit = csv->rank->record_megabyte;
+    const struct ascend_counters *counters;
 
-    *has_row = false;
-    while (!*has_row) {
-        enum mt_result result;
-        struct csv_field component;
-        const struct ascend_counters *counters;
-        uint64_t unit = file->rank->record_megabyte;
-
-        memset(row, 0, sizeof(*row));
-        result = csv_sorted_next(&file->files.sorted, &cells, &table, &row->time_ns, error);
-        if (result != MT_OK || !cells)
-            return result;
-        component = component_of(table, cells);
-        row->kind = ASCEND_COUNTERS;
-        row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
-        counters = ascend_counters_of(model, file->components, component);
-        ascend_total_add(row, counters->reserved, ascend_bytes(table, cells, RESERVED, unit));
-        if (!is_component(component, "APP")) { /* the driver knows no more than that */
-            ascend_total_add(row, counters->allocated, ascend_bytes(table, cells, ALLOCATED, unit));
-            ascend_total_add(row, counters->active, ascend_bytes(table, cells, ACTIVE, unit));
-        }
-        *has_row = row->counter_count > 0;
-        if (!*has_row)
-            csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
+    row->kind = ASCEND_COUNTERS;
+    row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
+    counters = ascend_counters_of(model, file->components, component);
+    ascend_total_add(row, counters->reserved, ascend_bytes(table, cells, RESERVED, unit));
+    if (!is_component(component, "APP")) { /* the driver knows no more than that */
+        ascend_total_add(row, counters->allocated, ascend_bytes(table, cells, ALLOCATED, unit));
+        ascend_total_add(row, counters->active, ascend_bytes(table, cells, ACTIVE, unit));
     }
-    return MT_OK;
+    if (!row->counter_count)
+        csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
+    return row->counter_count > 0;
 }
 
 enum mt_result ascend_record_csv(const struct ascend_rank *rank, struct ascend_paths paths,
                                  struct ascend_stream *stream, struct mt_error *error)
 {
-    struct record_csv *file = calloc(1, sizeof(*file));
-    enum mt_result result;
+    static const struct ascend_csv_kind kind = {
+        .name = "memory_record",
+        .columns = columns,
+        .column_count = COLUMN_COUNT,
+        .time_column = TIMESTAMP,
+        .other_time_column = TIMESTAMP,
+        .state_bytes = sizeof(struct record_csv),
+        .fill = fill,
+    };
 
-    if (!file)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory to open memory_record");
-    file->rank = rank;
-    result = ascend_files_open(&file->files, paths, columns, COLUMN_COUNT, TIMESTAMP, TIMESTAMP,
-                               rank->model, error);
-    if (result != MT_OK) {
-        free(file);
-        return result;
-    }
-    *stream = (struct ascend_stream){.state = file,
-                                     .next = record_next,
-                                     .close = record_close,
-                                     .first_ns = file->files.sorted.first_ns,
-                                     .last_ns = file->files.sorted.last_ns};
-    return MT_OK;
+    return ascend_csv_open(&kind, rank, paths, stream, error);
 }
 
 /* --- looking ahead ------------------------------------------------------------------------- */

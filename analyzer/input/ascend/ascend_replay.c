@@ -220,11 +220,25 @@ static struct ascend_release heap_pop(struct ascend_replay *replay)
     return top;
 }
 
+static void put_last_use(struct ascend_replay *replay, const struct ascend_release *use)
+{
+    struct event *event = put(replay, EVENT_ACCESS, use->time_ns);
+
+    event->pool = use->pool;
+    event->place = use->place;
+    event->address = use->id;
+    event->value = use->size_bytes;
+}
+
 static void on_release(struct ascend_replay *replay)
 {
     struct ascend_release release = heap_pop(replay);
     struct ascend_pool_state *state = pool_state(replay, release.pool, release.place);
 
+    if (release.is_last_use) {
+        put_last_use(replay, &release);
+        return;
+    }
     put_free(replay, release.time_ns, release.pool, release.id, release.size_bytes);
     if (!state)
         return;
@@ -256,6 +270,28 @@ static uint64_t workspace_address(struct ascend_replay *replay, const struct asc
     return found->id;
 }
 
+/* The last use of a block, and its release. */
+static enum mt_result push_ends(struct ascend_replay *replay, const struct ascend_row *row,
+                                uint64_t address, struct mt_error *error)
+{
+    struct ascend_release release = {.time_ns = row->last_use_ns,
+                                     .id = address,
+                                     .size_bytes = row->size_bytes,
+                                     .pool = row->pool,
+                                     .place = row->place,
+                                     .is_last_use = true};
+    enum mt_result result = MT_OK;
+
+    if (row->is_workspace)
+        return MT_OK;
+    if (row->last_use_ns && (!row->release_ns || row->last_use_ns < row->release_ns))
+        result = heap_push(replay, &release, error);
+    release.time_ns = row->release_ns;
+    release.allocated = row->release_allocated;
+    release.is_last_use = false;
+    return result == MT_OK && row->release_ns ? heap_push(replay, &release, error) : result;
+}
+
 static enum mt_result on_block(struct ascend_replay *replay, const struct ascend_row *row,
                                struct mt_error *error)
 {
@@ -273,19 +309,11 @@ static enum mt_result on_block(struct ascend_replay *replay, const struct ascend
     event->place = row->place;
     event->address = address;
     event->value = row->size_bytes;
+    event->site = row->site;
     put_operator(replay, EVENT_OPERATOR_END, row->time_ns, row->name);
     if (state)
         reserved_changed(replay, state, row);
-    if (!row->release_ns || row->is_workspace)
-        return MT_OK;
-    return heap_push(replay,
-                     &(struct ascend_release){.time_ns = row->release_ns,
-                                              .id = address,
-                                              .size_bytes = row->size_bytes,
-                                              .allocated = row->release_allocated,
-                                              .pool = row->pool,
-                                              .place = row->place},
-                     error);
+    return push_ends(replay, row, address, error);
 }
 
 static void on_older_release(struct ascend_replay *replay, const struct ascend_row *row)

@@ -22,6 +22,7 @@ struct ascend_release {
     uint64_t time_ns, id, size_bytes;
     struct ascend_total allocated; /* the pool's counter right after */
     uint16_t pool, place;
+    bool is_last_use; /* not a release */
 };
 
 struct ascend_pool_state {

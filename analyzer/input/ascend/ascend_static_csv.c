@@ -25,19 +25,6 @@ static const struct csv_column columns[COLUMN_COUNT] = {
     [DEVICE] = {"Device_id", false},
 };
 
-struct static_csv {
-    const struct ascend_rank *rank;
-    struct ascend_files files;
-};
-
-static void static_close(void *state)
-{
-    struct static_csv *file = state;
-
-    ascend_files_close(&file->files, file->rank->model);
-    free(file);
-}
-
 /* The row TOTAL is no buffer, it is what the whole graph takes. */
 static void fill_total(struct model *model, const char *graph, struct ascend_row *row)
 {
@@ -46,10 +33,10 @@ static void fill_total(struct model *model, const char *graph, struct ascend_row
                        (struct ascend_total){row->size_bytes, true});
 }
 
-static bool fill(struct static_csv *file, struct csv_table *table, const struct csv_row *cells,
+static bool fill(struct ascend_csv *csv, struct csv_table *table, const struct csv_row *cells,
                  struct ascend_row *row)
 {
-    struct model *model = file->rank->model;
+    struct model *model = csv->rank->model;
     struct csv_field name = csv_at(table, cells, OP_NAME);
     struct csv_field graph = csv_trim(csv_at(table, cells, GRAPH));
     char pool[64];
@@ -63,7 +50,6 @@ static bool fill(struct static_csv *file, struct csv_table *table, const struct 
     snprintf(pool, sizeof(pool), "static graph %.*s",
              graph.size_bytes < 32 ? (int)graph.size_bytes : 32, graph.bytes);
     row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
-    row->id = (uint64_t)(table - file->files.tables) << 40 | (cells->line - 1);
     if (row->release_ns == LAST_NODE_RAW)
         row->release_ns++;
     if (name.size_bytes == 5 && memcmp(name.bytes, "TOTAL", 5) == 0) {
@@ -80,46 +66,24 @@ static bool fill(struct static_csv *file, struct csv_table *table, const struct 
     return true;
 }
 
-static enum mt_result static_next(void *state, struct ascend_row *row, bool *has_row,
-                                  struct mt_error *error)
+static void begin(struct ascend_csv *csv)
 {
-    struct static_csv *file = state;
-    const struct csv_row *cells;
-    struct csv_table *table;
-
-    *has_row = false;
-    while (!*has_row) {
-        enum mt_result result;
-
-        memset(row, 0, sizeof(*row));
-        result = csv_sorted_next(&file->files.sorted, &cells, &table, &row->time_ns, error);
-        if (result != MT_OK || !cells)
-            return result;
-        *has_row = fill(file, table, cells, row);
-    }
-    return MT_OK;
+    model_note(csv->rank->model, 0, "times in pools of static graphs are numbers of nodes");
 }
 
 enum mt_result ascend_static_csv(const struct ascend_rank *rank, struct ascend_paths paths,
                                  struct ascend_stream *stream, struct mt_error *error)
 {
-    struct static_csv *file = calloc(1, sizeof(*file));
-    enum mt_result result;
+    static const struct ascend_csv_kind kind = {
+        .name = "static_op_mem",
+        .columns = columns,
+        .column_count = COLUMN_COUNT,
+        .time_column = NODE_BEGIN,
+        .other_time_column = NODE_BEGIN,
+        .state_bytes = sizeof(struct ascend_csv),
+        .begin = begin,
+        .fill = fill,
+    };
 
-    if (!file)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory to open static_op_mem");
-    file->rank = rank;
-    result = ascend_files_open(&file->files, paths, columns, COLUMN_COUNT, NODE_BEGIN, NODE_BEGIN,
-                               rank->model, error);
-    if (result != MT_OK) {
-        free(file);
-        return result;
-    }
-    model_note(rank->model, 0, "times in pools of static graphs are numbers of nodes");
-    *stream = (struct ascend_stream){.state = file,
-                                     .next = static_next,
-                                     .close = static_close,
-                                     .first_ns = file->files.sorted.first_ns,
-                                     .last_ns = file->files.sorted.last_ns};
-    return MT_OK;
+    return ascend_csv_open(&kind, rank, paths, stream, error);
 }

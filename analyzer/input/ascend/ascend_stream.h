@@ -44,7 +44,9 @@ struct ascend_row {
     uint64_t id;   /* of a block: which row it is; of a step: its number */
     uint32_t name; /* text: operator */
     uint64_t size_bytes;
-    uint64_t release_ns; /* 0: not released */
+    uint64_t release_ns;  /* 0: not released */
+    uint64_t last_use_ns; /* 0: not known */
+    uint32_t site;        /* 0: not known */
     /* The pool's own counters, right after the alloc and after the release. */
     struct ascend_total allocated, reserved, release_allocated;
     bool is_workspace; /* ended by the next one of its stream */

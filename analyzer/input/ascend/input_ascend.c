@@ -158,9 +158,10 @@ static enum mt_result check_ranks(struct ascend_run *run, const char *path, stru
 
 static enum mt_result open_ranks(struct ascend_run *run, struct mt_error *error)
 {
+    static const enum ascend_file plans[] = {ASCEND_STATIC_OP_MEM, ASCEND_MEMORY_BLOCK};
     enum mt_result result = MT_OK;
 
-    run->ranks = calloc(2 * run->search.count + 1, sizeof(*run->ranks)); /* ranks and plans */
+    run->ranks = calloc(3 * run->search.count + 1, sizeof(*run->ranks)); /* ranks and plans */
     if (!run->ranks)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu ranks", run->search.count);
     for (size_t i = 0; result == MT_OK && i < run->search.count; i++) {
@@ -171,8 +172,10 @@ static enum mt_result open_ranks(struct ascend_run *run, struct mt_error *error)
             continue;
         }
         result = ascend_rank_open(&run->ranks[run->rank_count++], run->model, found, error);
-        if (result == MT_OK && found->files[ASCEND_STATIC_OP_MEM].count)
-            result = ascend_plan_open(&run->ranks[run->rank_count++], run->model, found, error);
+        for (size_t k = 0; k < sizeof(plans) / sizeof(plans[0]); k++)
+            if (result == MT_OK && found->files[plans[k]].count)
+                result = ascend_plan_open(&run->ranks[run->rank_count++], run->model, found,
+                                          plans[k], error);
     }
     return result;
 }

@@ -71,6 +71,7 @@ static void match_header(struct csv_table *table, const struct csv_row *row,
                 continue;
             table->columns[k].column = (int16_t)i;
             table->columns[k].unit = unit;
+            table->has_rest |= columns[k].need == CSV_REST;
             table->wanted = i + 1;
             break;
         }
@@ -100,7 +101,7 @@ static enum mt_result read_header(struct csv_table *table, const struct csv_colu
         table->first_row_line = reader.line;
     }
     for (size_t i = 0; result == MT_OK && i < count; i++)
-        if (columns[i].is_required && table->columns[i].column < 0)
+        if (columns[i].need == CSV_REQUIRED && table->columns[i].column < 0)
             result = mt_error_set(error, MT_CORRUPT, "%s: line 1: no column \"%s\"", table->path,
                                   columns[i].names);
     csv_reader_release(&reader);
@@ -143,7 +144,7 @@ void csv_table_close(struct csv_table *table)
 
 bool csv_row_fits(struct csv_table *table, const struct csv_row *row)
 {
-    if (row->column_count == table->column_count)
+    if (csv_row_has_columns(table, row))
         return true;
     csv_skip(table, row->is_cut ? CSV_SKIP_CUT : CSV_SKIP_COLUMNS, row->line);
     return false;

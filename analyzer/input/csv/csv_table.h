@@ -16,7 +16,11 @@ enum { CSV_WANTED_MAX = 24 };
 
 struct csv_column {
     const char *names; /* alternatives, "Device Type|Device"; case does not matter */
-    bool is_required;
+    enum csv_need {
+        CSV_OPTIONAL = false,
+        CSV_REQUIRED = true,
+        CSV_REST /* optional, the last, and not quoted: it may hold commas */
+    } need;
 };
 
 struct csv_skips {
@@ -40,6 +44,7 @@ struct csv_table {
     uint64_t size_bytes;
     uint64_t first_row_offset_bytes, first_row_line;
     size_t column_count; /* of the header */
+    bool has_rest;       /* CSV_REST: a row may have more */
     size_t wanted;       /* how many columns have to be split */
     struct csv_wanted {
         int16_t column; /* -1: there is none */
@@ -71,7 +76,14 @@ static inline bool csv_has(const struct csv_table *table, size_t column)
     return table->columns[column].column >= 0;
 }
 
-/* Whether the row has as many columns as the header; counts it as skipped where not. */
+/* Whether the row has as many columns as the header. */
+static inline bool csv_row_has_columns(const struct csv_table *table, const struct csv_row *row)
+{
+    return row->column_count == table->column_count ||
+           (table->has_rest && row->column_count > table->column_count);
+}
+
+/* The same; counts it as skipped where not. */
 bool csv_row_fits(struct csv_table *table, const struct csv_row *row);
 
 void csv_skip(struct csv_table *table, enum csv_skip reason, uint64_t line);
