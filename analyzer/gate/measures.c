@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "hash.h"
-#include "labels.h"
 #include "origins.h"
 #include "text_builder.h"
 
@@ -205,9 +204,8 @@ static void put_ledger(const struct scope *scope)
                             ledger->reserved_peak_bytes));
 }
 
-/* The first frame that is the program's own, else the innermost. */
-static struct place_in_code place_of(struct measures *measures, const struct question *question,
-                                     uint32_t site, const char *label)
+struct place_in_code place_of(struct measures *measures, const struct question *question,
+                              uint32_t site, const char *label)
 {
     size_t count, chosen = 0;
     const struct symbol_frame *frames = symbols_frames(question->symbols, site, &count);
@@ -226,8 +224,7 @@ static struct place_in_code place_of(struct measures *measures, const struct que
     };
 }
 
-/* A site by the id of its stack; what has none, by the name of its operator or owner. */
-static uint64_t origin_id(const struct question *question, const struct who *who)
+uint64_t origin_id(const struct question *question, const struct who *who)
 {
     uint32_t text = who->operator_text ? who->operator_text : who->owner_text;
     const char *name = model_text_at(question->model, text);

@@ -25,6 +25,7 @@
 #include "analysis.h"
 #include "arena.h"
 #include "hash_index.h"
+#include "labels.h"
 #include "policy.h"
 #include "table.h"
 
@@ -75,6 +76,13 @@ struct spread {
 struct spread measure_spread(const struct measures *measures, const struct measure *measure);
 /* Twice of this is the tightest relative limit that is not noise: hundredths of a percent. */
 int64_t spread_share(struct spread spread);
+
+/* A site by the id of its stack; what has none, by the name of its operator or owner. */
+uint64_t origin_id(const struct question *question, const struct who *who);
+/* The first frame of a site that is the program's own, else the innermost. label is kept as it is.
+ */
+struct place_in_code place_of(struct measures *measures, const struct question *question,
+                              uint32_t site, const char *label);
 
 /* "npu:0", "gpu:1", "opencl:0", "host": who the memory of a ledger belongs to. In the arena. */
 const char *device_name(struct arena *arena, const struct model *model,

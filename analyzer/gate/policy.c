@@ -419,8 +419,10 @@ static enum mt_result read_confidence(struct reading *reading, const struct toml
                                       const struct scope *scope)
 {
     (void)scope;
-    if (value->kind != TOML_FRACTION || value->fraction < 0.5 || value->fraction >= 1)
-        return complain_at(reading, value, "a number from 0.5 to below 1 is expected, like 0.99");
+    if (value->kind != TOML_FRACTION || value->fraction < 0.99 || value->fraction >= 1)
+        return complain_at(reading, value,
+                           "a number from 0.99, as leaks are judged anyway, to "
+                           "below 1 is expected");
     reading->policy->leak.chance_max = 1 - value->fraction;
     return MT_OK;
 }

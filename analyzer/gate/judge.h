@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A policy held against recordings: one case for each number that a rule is about.
+ *
+ * Nothing passes for lack of data. A rule that cannot be judged is a case too, and says why.
+ */
+#ifndef MEMTIDE_GATE_JUDGE_H
+#define MEMTIDE_GATE_JUDGE_H
+
+#include "baseline.h"
+#include "measures.h"
+#include "policy.h"
+#include "suppressions.h"
+
+enum case_outcome {
+    CASE_PASSED,
+    CASE_SUPPRESSED,
+    CASE_REMARK,     /* nothing wrong, but somebody should know */
+    CASE_UNSURE,     /* too little data to judge */
+    CASE_INCOMPLETE, /* the recording is */
+    CASE_FAILED,
+    CASE_OUTCOME_COUNT
+};
+
+struct gate_case {
+    const char *rule; /* "peak_live", "leak": the key in the policy */
+    const char *key;  /* unique in a verdict */
+    const char *sentence;
+    enum case_outcome outcome;
+    unsigned policy_line; /* 0: not of one line */
+    const struct measure *measure;
+    struct place_in_code where; /* texts are "" where nothing is known */
+    /* For programs: bytes, bytes per step, or hundredths of a percent. */
+    bool has_value, has_limit, has_base;
+    uint64_t value, limit, base;
+};
+
+/* One recording of the job; all are repeats of the same. */
+struct recording {
+    struct question question;
+    bool is_complete;
+    uint64_t lost_count;
+    const char *path;
+};
+
+struct gate_verdict {
+    struct arena arena;
+    struct table cases; /* struct gate_case, in the order of the policy */
+    size_t counts[CASE_OUTCOME_COUNT];
+    struct measures measures;
+    struct table leaks; /* struct gate_leak */
+    const char *policy_path, *baseline_path;
+    size_t recording_count;
+    uint32_t step_count; /* fewest of the recordings */
+    bool has_failed;     /* no memory */
+};
+
+/* A leak, or a growing cache where those are not allowed, of one key. */
+struct gate_leak {
+    const char *key;
+    const char *device, *pool;
+    struct place_in_code where;
+    size_t repeat_count; /* recordings that have it */
+    uint64_t growth_per_step, alive_bytes;
+    double chance; /* the largest of the recordings */
+    bool is_cache;
+    const struct suppression *suppression; /* the first that matches */
+};
+
+/* What is judged; baseline and suppressions may be NULL. */
+struct gate {
+    const struct policy *policy;
+    const struct baseline_file *baseline;
+    struct suppressions *suppressions; /* their uses are counted */
+    const struct recording *recordings;
+    size_t recording_count;
+};
+
+/* MT_NO_MEMORY. The recordings must outlive the verdict. */
+enum mt_result gate_judge(const struct gate *gate, struct gate_verdict **out,
+                          struct mt_error *error);
+void gate_verdict_destroy(struct gate_verdict *verdict);
+
+size_t gate_case_count(const struct gate_verdict *verdict);
+const struct gate_case *gate_case_at(const struct gate_verdict *verdict, size_t index);
+const char *case_outcome_name(enum case_outcome outcome); /* "failed" */
+
+/* For the files that judge. */
+
+void gate_add(struct gate_verdict *verdict, const struct gate_case *row);
+/* Lives as long as the verdict. */
+const char *gate_text(struct gate_verdict *verdict, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+const char *gate_size(struct gate_verdict *verdict, uint64_t bytes);
+/* "+412 MiB" */
+const char *gate_change(struct gate_verdict *verdict, uint64_t from, uint64_t to);
+/* Bytes as a size, a share as "8.05 %". */
+const char *gate_amount(struct gate_verdict *verdict, enum rule_kind kind, uint64_t amount);
+
+/* judge_limits.c, judge_leaks.c */
+void judge_limits(const struct gate *gate, struct gate_verdict *verdict);
+void judge_leaks(const struct gate *gate, struct gate_verdict *verdict);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Limits: absolute ones, and growth against the baseline.
+ *
+ * With several recordings the best of them must keep an absolute limit, as the noise of a peak
+ * is mostly late frees; growth is judged by their median. A relative limit that is tighter than
+ * twice the noise judges the noise, and is refused.
+ */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge.h"
+
+/* How much of a sentence a number deserves. */
+enum { NAMED_SITES = 3 };
+
+static const struct {
+    const char *rule; /* the key in the policy */
+    const char *what; /* the number, in a sentence */
+} kinds[RULE_KIND_COUNT] = {
+    [RULE_PEAK_LIVE] = {"peak_live", "peak"},
+    [RULE_PEAK_RESERVED] = {"peak_reserved", "reserved peak"},
+    [RULE_FRAGMENTATION] = {"frag", "fragmentation"},
+    [RULE_UNATTRIBUTED] = {"unattributed", "unattributed memory"},
+    [RULE_SITE] = {"site", "at the peak"},
+    [RULE_OWNER] = {"owner", "at the peak"},
+    [RULE_PHASE] = {"phase", "peak in phase"},
+    [RULE_RANKS] = {"imbalance", "highest peak of a rank over the median"},
+};
+
+/* --- which measures a rule is about --------------------------------------------------------------
+ */
+
+static bool glob_matches(const char *glob, const char *text)
+{
+    return fnmatch(glob, text, 0) == 0;
+}
+
+
+/* A site is known by its label, by its function, and by "file:function". */
+static bool site_matches(const char *glob, const struct measure *measure)
+{
+    char text[512];
+
+    if (glob_matches(glob, measure->name) || glob_matches(glob, measure->where.function))
+        return true;
+    if (!measure->where.file[0])
+        return false;
+    snprintf(text, sizeof(text), "%s:%s", base_name(measure->where.file), measure->where.function);
+    return glob_matches(glob, text);
+}
+
+static bool rule_is_about(const struct rule *rule, const struct measure *measure)
+{
+    if (rule->kind != measure->kind || !glob_matches(rule->device, measure->device) ||
+        !glob_matches(rule->pool, measure->pool))
+        return false;
+    if (rule->kind == RULE_SITE)
+        return site_matches(rule->name, measure);
+    return strcmp(rule->name, "*") == 0 || glob_matches(rule->name, measure->name);
+}
+
+/* A limit for a pool replaces the one for all pools of its device. */
+static bool is_replaced(const struct policy *policy, const struct rule *rule,
+                        const struct measure *measure)
+{
+    if (strcmp(rule->pool, "*") != 0)
+        return false;
+    for (const struct rule *other = policy->rules; other; other = other->next)
+        if (other != rule && strcmp(other->pool, "*") != 0 && other->kind == rule->kind &&
+            other->kind <= RULE_FRAGMENTATION && rule_is_about(other, measure))
+            return true;
+    return false;
+}
+
+/* --- why a peak is what it is
+ * ---------------------------------------------------------------------- */
+
+struct part {
+    const struct measure *site;
+    uint64_t now, before;
+    bool is_new; /* the baseline does not have it */
+};
+
+static int part_compare(const void *left, const void *right)
+{
+    const struct part *a = left, *b = right;
+    int64_t grown_a = (int64_t)(a->now - a->before), grown_b = (int64_t)(b->now - b->before);
+
+    if (grown_a != grown_b)
+        return grown_a > grown_b ? -1 : 1;
+    return strcmp(a->site->key, b->site->key);
+}
+
+/* Sites of the same pool, those first that grew most; without a baseline, those that hold most. */
+static struct part *parts_of(const struct gate *gate, const struct gate_verdict *verdict,
+                             const struct measure *measure, size_t *count)
+{
+    struct part *parts = malloc((measures_count(&verdict->measures) + 1) * sizeof(*parts));
+
+    *count = 0;
+    for (size_t i = 0; parts && i < measures_count(&verdict->measures); i++) {
+        const struct measure *site = measures_at(&verdict->measures, i);
+        const struct baseline_row *base;
+
+        if (site->kind != RULE_SITE || strcmp(site->device, measure->device) != 0 ||
+            strcmp(site->pool, measure->pool) != 0)
+            continue;
+        base = gate->baseline ? baseline_find(gate->baseline, site->key) : NULL;
+        parts[(*count)++] = (struct part){.site = site,
+                                          .now = measure_spread(&verdict->measures, site).median,
+                                          .before = base ? base->value : 0,
+                                          .is_new = !base};
+    }
+    if (parts)
+        qsort(parts, *count, sizeof(*parts), part_compare);
+    return parts;
+}
+
+static const char *part_text(struct gate_verdict *verdict, const struct part *part,
+                             bool has_baseline)
+{
+    if (!has_baseline)
+        return gate_text(verdict, "%s at %s", gate_size(verdict, part->now), part->site->name);
+    return gate_text(verdict, "%s at %s (was %s)", gate_change(verdict, part->before, part->now),
+                     part->site->name, part->is_new ? "0" : gate_size(verdict, part->before));
+}
+
+/* ": +380 MiB at forward (model.py:88) (was 0), +32 MiB at ..." and where the first one is. */
+static const char *because(const struct gate *gate, struct gate_verdict *verdict,
+                           const struct measure *measure, struct place_in_code *where)
+{
+    size_t count;
+    struct part *parts = parts_of(gate, verdict, measure, &count);
+    const char *text = "";
+
+    for (size_t i = 0; i < count && i < NAMED_SITES; i++) {
+        if (gate->baseline && parts[i].now <= parts[i].before)
+            break;
+        if (!i)
+            *where = parts[i].site->where;
+        text = gate_text(verdict, "%s%s%s", text, i ? ", " : ": ",
+                         part_text(verdict, &parts[i], gate->baseline != NULL));
+    }
+    free(parts);
+    return text;
+}
+
+/* --- one measure, one rule
+ * -------------------------------------------------------------------------- */
+
+struct trial {
+    const struct gate *gate;
+    struct gate_verdict *verdict;
+    const struct rule *rule;
+    const struct measure *measure;
+    struct spread spread;
+    const struct baseline_row *base; /* NULL: none */
+    uint64_t base_value;
+};
+
+/* "peak of pta on npu:0", "forward (net.py) of pta on npu:0, at the peak" */
+static const char *subject(const struct trial *trial)
+{
+    const struct measure *measure = trial->measure;
+    const char *what = kinds[measure->kind].what;
+
+    switch (measure->kind) {
+    case RULE_SITE:
+    case RULE_OWNER:
+        return gate_text(trial->verdict, "%s in %s on %s, %s", measure->name, measure->pool,
+                         measure->device, what);
+    case RULE_PHASE:
+        return gate_text(trial->verdict, "%s %s of %s on %s", what, measure->name, measure->pool,
+                         measure->device);
+    case RULE_UNATTRIBUTED:
+        return gate_text(trial->verdict, "%s on %s", what, measure->device);
+    case RULE_RANKS:
+        return gate_text(trial->verdict, "%s in %s", what, measure->pool);
+    default:
+        return gate_text(trial->verdict, "%s of %s on %s", what, measure->pool, measure->device);
+    }
+}
+
+static struct gate_case case_of(const struct trial *trial, enum case_outcome outcome)
+{
+    return (struct gate_case){
+        .rule = kinds[trial->rule->kind].rule,
+        .key = trial->measure->key,
+        .outcome = outcome,
+        .policy_line = trial->rule->line,
+        .measure = trial->measure,
+        .where = trial->measure->where,
+        .has_value = true,
+        .value = trial->spread.median,
+    };
+}
+
+/* Sizes are named with their cause; what is one site is its own cause. */
+static const char *cause_of(const struct trial *trial, struct place_in_code *where)
+{
+    if (trial->rule->kind != RULE_PEAK_LIVE && trial->rule->kind != RULE_PEAK_RESERVED)
+        return "";
+    return because(trial->gate, trial->verdict, trial->measure, where);
+}
+
+static void try_max(const struct trial *trial)
+{
+    bool is_over = trial->spread.low > trial->rule->max;
+    struct gate_case row = case_of(trial, is_over ? CASE_FAILED : CASE_PASSED);
+    const char *value = gate_amount(trial->verdict, trial->rule->kind, trial->spread.low);
+    const char *limit = gate_amount(trial->verdict, trial->rule->kind, trial->rule->max);
+
+    row.value = trial->spread.low;
+    row.has_limit = true;
+    row.limit = trial->rule->max;
+    if (is_over)
+        row.sentence = gate_text(
+            trial->verdict, "%s: %s, %s over the limit of %s%s", subject(trial), value,
+            gate_amount(trial->verdict, trial->rule->kind, trial->spread.low - trial->rule->max),
+            limit, cause_of(trial, &row.where));
+    else
+        row.sentence = gate_text(trial->verdict, "%s: %s, limit %s", subject(trial), value, limit);
+    gate_add(trial->verdict, &row);
+}
+
+static int64_t noise_of(const struct trial *trial)
+{
+    int64_t now = spread_share(trial->spread);
+    int64_t before = trial->base ? spread_share(trial->base->spread) : 0;
+
+    return now > before ? now : before;
+}
+
+static const char *share_text(struct gate_verdict *verdict, int64_t hundredths)
+{
+    int64_t size = hundredths < 0 ? -hundredths : hundredths;
+
+    return gate_text(verdict, "%s%" PRId64 ".%02" PRId64 " %%", hundredths < 0 ? "-" : "+",
+                     size / 100, size % 100);
+}
+
+static void say_noise(const struct trial *trial, int64_t noise)
+{
+    struct gate_case row = case_of(trial, CASE_UNSURE);
+
+    row.sentence = gate_text(
+        trial->verdict,
+        "%s: the tolerance of %s is tighter than twice the noise of %s between recordings: raise "
+        "rel, record more evenly, or write force = true",
+        subject(trial), share_text(trial->verdict, trial->rule->relative),
+        share_text(trial->verdict, noise));
+    gate_add(trial->verdict, &row);
+}
+
+/* value * (1 + share), rounded down; what does not fit is as much as there can be. */
+static uint64_t grown_by(uint64_t value, int64_t hundredths)
+{
+    __extension__ __int128 grown = (__extension__(__int128) value) * (10000 + hundredths) / 10000;
+
+    if (grown < 0)
+        return 0;
+    return grown > UINT64_MAX ? UINT64_MAX : (uint64_t)grown;
+}
+
+static const char *grown_share(const struct trial *trial)
+{
+    uint64_t now = trial->spread.median, before = trial->base_value;
+
+    if (!before)
+        return "";
+    return gate_text(trial->verdict, " (%s, allowed %s)",
+                     now < before
+                         ? share_text(trial->verdict, -(int64_t)share_of(before - now, before))
+                         : share_text(trial->verdict, (int64_t)share_of(now - before, before)),
+                     share_text(trial->verdict, trial->rule->relative));
+}
+
+static void try_growth(const struct trial *trial)
+{
+    uint64_t now = trial->spread.median, before = trial->base_value;
+    uint64_t allowed = grown_by(before, trial->rule->relative);
+    bool is_over = now > allowed && (now <= before || now - before > trial->rule->floor);
+    struct gate_case row = case_of(trial, is_over ? CASE_FAILED : CASE_PASSED);
+    bool is_share = kind_is_share(trial->rule->kind);
+
+    row.has_limit = row.has_base = true;
+    row.limit = allowed;
+    row.base = before;
+    row.sentence = gate_text(
+        trial->verdict, "%s: %s%s%s, baseline %s%s", subject(trial),
+        is_share ? gate_amount(trial->verdict, trial->rule->kind, now)
+                 : gate_change(trial->verdict, before, now),
+        grown_share(trial),
+        is_share ? "" : gate_text(trial->verdict, ", now %s", gate_size(trial->verdict, now)),
+        gate_amount(trial->verdict, trial->rule->kind, before),
+        is_over ? cause_of(trial, &row.where) : "");
+    gate_add(trial->verdict, &row);
+}
+
+/* A site or an owner that the baseline does not have held nothing worth a line then. */
+static bool may_be_new(enum rule_kind kind)
+{
+    return kind == RULE_SITE || kind == RULE_OWNER;
+}
+
+static void try_relative(const struct trial *trial)
+{
+    struct gate_case row = case_of(trial, CASE_UNSURE);
+    int64_t noise = noise_of(trial);
+
+    if (!trial->base && !may_be_new(trial->rule->kind)) {
+        row.sentence = gate_text(trial->verdict,
+                                 "%s: the baseline %s has no %s to compare with: renew it with "
+                                 "memtide bless",
+                                 subject(trial), trial->gate->baseline->path, trial->measure->key);
+        gate_add(trial->verdict, &row);
+    } else if (!trial->rule->is_forced && trial->base && llabs(trial->rule->relative) < 2 * noise) {
+        say_noise(trial, noise);
+    } else {
+        try_growth(trial);
+    }
+}
+
+static void try_measure(const struct gate *gate, struct gate_verdict *verdict,
+                        const struct rule *rule, const struct measure *measure)
+{
+    struct trial trial = {.gate = gate, .verdict = verdict, .rule = rule, .measure = measure};
+
+    trial.spread = measure_spread(&verdict->measures, measure);
+    trial.base = gate->baseline ? baseline_find(gate->baseline, measure->key) : NULL;
+    trial.base_value = trial.base ? trial.base->value : 0;
+    if (rule->has_max)
+        try_max(&trial);
+    if (rule->has_relative && gate->baseline)
+        try_relative(&trial);
+}
+
+/* --- rules that cannot be judged
+ * ---------------------------------------------------------------------- */
+
+static void say_no_baseline(const struct gate *gate, struct gate_verdict *verdict,
+                            const struct rule *rule)
+{
+    struct gate_case row = {
+        .rule = kinds[rule->kind].rule,
+        .key = gate_text(verdict, "%s/line-%u/baseline", kinds[rule->kind].rule, rule->line),
+        .outcome = CASE_UNSURE,
+        .policy_line = rule->line,
+    };
+
+    row.sentence =
+        gate_text(verdict,
+                  "%s:%u: rel needs a baseline, and there is none: write it with memtide "
+                  "bless, and name it with --baseline or in [baseline]",
+                  gate->policy->path, rule->line);
+    gate_add(verdict, &row);
+}
+
+/* "npu:0/pta, host/host": what a rule could have been about. */
+static const char *pools_there(struct gate_verdict *verdict)
+{
+    const char *text = "";
+
+    for (size_t i = 0; i < measures_count(&verdict->measures); i++) {
+        const struct measure *measure = measures_at(&verdict->measures, i);
+
+        if (measure->kind == RULE_PEAK_LIVE)
+            text = gate_text(verdict, "%s%s%s of %s", text, *text ? ", " : "", measure->pool,
+                             measure->device);
+    }
+    return *text ? text : "no pool";
+}
+
+static void say_unmatched(const struct gate *gate, struct gate_verdict *verdict,
+                          const struct rule *rule)
+{
+    bool is_zero = may_be_new(rule->kind) && measures_count(&verdict->measures) > 0;
+    struct gate_case row = {
+        .rule = kinds[rule->kind].rule,
+        .key = gate_text(verdict, "%s/line-%u/%s", kinds[rule->kind].rule, rule->line,
+                         may_be_new(rule->kind) ? rule->name : rule->device),
+        .outcome = is_zero ? CASE_REMARK : CASE_UNSURE,
+        .policy_line = rule->line,
+    };
+
+    if (is_zero)
+        row.sentence = gate_text(verdict, "%s:%u: nothing at the peak matches %s: it holds 0 B",
+                                 gate->policy->path, rule->line, rule->name);
+    else
+        row.sentence =
+            gate_text(verdict,
+                      "%s:%u: this recording cannot tell %s of device %s, pool %s%s%s; it "
+                      "has %s",
+                      gate->policy->path, rule->line, kinds[rule->kind].what, rule->device,
+                      rule->pool, rule->kind == RULE_PHASE ? ", phase " : "",
+                      rule->kind == RULE_PHASE ? rule->name : "", pools_there(verdict));
+    gate_add(verdict, &row);
+}
+
+void judge_limits(const struct gate *gate, struct gate_verdict *verdict)
+{
+    size_t measure_count = measures_count(&verdict->measures);
+
+    for (const struct rule *rule = gate->policy->rules; rule; rule = rule->next) {
+        size_t matched = 0;
+
+        for (size_t i = 0; i < measure_count; i++) {
+            const struct measure *measure = measures_at(&verdict->measures, i);
+
+            if (!rule_is_about(rule, measure))
+                continue;
+            matched++;
+            if (!is_replaced(gate->policy, rule, measure))
+                try_measure(gate, verdict, rule, measure);
+        }
+        if (!matched)
+            say_unmatched(gate, verdict, rule);
+        else if (rule->has_relative && !gate->baseline)
+            say_no_baseline(gate, verdict, rule);
+    }
+}
