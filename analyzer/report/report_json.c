@@ -6,54 +6,11 @@
  */
 #include <inttypes.h>
 
+#include "json_text.h"
 #include "report.h"
 #include "text_builder.h"
 
 enum { REPORT_JSON_VERSION = 1 };
-
-/* Length of the well-formed UTF-8 sequence here, 0 when there is none. */
-static size_t sequence_length(const unsigned char *bytes)
-{
-    static const struct {
-        unsigned char mask, lead;
-        uint32_t least;
-    } forms[] = {{0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
-
-    for (size_t length = 1; length <= 4; length++) {
-        uint32_t point = bytes[0] & (unsigned char)~forms[length - 1].mask;
-
-        if ((bytes[0] & forms[length - 1].mask) != forms[length - 1].lead)
-            continue;
-        for (size_t i = 1; i < length; i++) {
-            if ((bytes[i] & 0xc0) != 0x80)
-                return 0;
-            point = point << 6 | (bytes[i] & 0x3f);
-        }
-        return point < forms[length - 1].least || point > 0x10ffff || point >> 11 == 0x1b ? 0
-                                                                                          : length;
-    }
-    return 0;
-}
-
-static void add_string(struct text_builder *text, const char *string)
-{
-    text_add(text, "\"");
-    while (*string) {
-        unsigned char first = (unsigned char)*string;
-        size_t length = sequence_length((const unsigned char *)string);
-
-        if (first == '"' || first == '\\')
-            text_add_format(text, "\\%c", first);
-        else if (first < 0x20 || first == 0x7f)
-            text_add_format(text, "\\u%04x", first);
-        else if (length)
-            text_add_bytes(text, string, length);
-        else
-            text_add(text, "\\ufffd");
-        string += length ? length : 1;
-    }
-    text_add(text, "\"");
-}
 
 static void add_series(struct text_builder *text, const struct report_series *series)
 {
@@ -74,7 +31,7 @@ static void add_value(struct text_builder *text, const struct value *value)
         text_add(text, "null");
         break;
     case VALUE_TEXT:
-        add_string(text, value->text);
+        text_add_json(text, value->text);
         break;
     case VALUE_BYTES_CHANGE:
     case VALUE_COUNT_CHANGE:
@@ -94,7 +51,7 @@ static void add_value(struct text_builder *text, const struct value *value)
 
 static void add_member(struct text_builder *text, const char *key, const struct value *value)
 {
-    add_string(text, key);
+    text_add_json(text, key);
     text_add(text, ": ");
     add_value(text, value);
 }
@@ -108,7 +65,7 @@ static void add_verdicts(struct text_builder *text, const struct report *report)
                     outcomes[report_outcome_of(report)]);
     for (size_t i = 0; i < report_verdict_count(report); i++) {
         text_add(text, i ? ", " : "");
-        add_string(text, report_verdict_at(report, i));
+        text_add_json(text, report_verdict_at(report, i));
     }
     text_add(text, "],\n");
 }
@@ -130,9 +87,9 @@ static void add_findings(struct text_builder *text, const struct report *report)
         const struct finding *finding = report_finding_at(report, i);
 
         text_add(text, i ? ",\n    {\"kind\": " : "\n    {\"kind\": ");
-        add_string(text, finding->kind);
+        text_add_json(text, finding->kind);
         text_add(text, ", \"sentence\": ");
-        add_string(text, finding->sentence);
+        text_add_json(text, finding->sentence);
         for (size_t f = 0; f < finding->fact_count; f++) {
             text_add(text, ", ");
             add_member(text, finding->facts[f].key, &finding->facts[f].value);
@@ -147,7 +104,7 @@ static void add_table(struct text_builder *text, const struct report *report, si
     struct report_table_view view = report_table_at(report, table);
 
     text_add(text, table ? ",\n    " : "\n    ");
-    add_string(text, view.name);
+    text_add_json(text, view.name);
     text_add(text, ": [");
     for (size_t r = 0; r < view.row_count; r++) {
         const struct value *row = report_row_at(report, table, r);
@@ -171,7 +128,7 @@ static void add_notes(struct text_builder *text, const struct report *report)
 
         text_add_format(text, "%s{\"count\": %" PRIu64 ", \"sentence\": ", i ? ",\n    " : "\n    ",
                         count);
-        add_string(text, sentence);
+        text_add_json(text, sentence);
         text_add(text, "}");
     }
     text_add(text, "\n  ]\n}\n");
@@ -186,7 +143,7 @@ bool report_write_json(const struct report *report, FILE *out)
     text_add_format(&text, "{\n  \"format\": \"memtide-report\",\n  \"version\": %d,\n",
                     REPORT_JSON_VERSION);
     text_add(&text, "  \"command\": ");
-    add_string(&text, report_command(report));
+    text_add_json(&text, report_command(report));
     text_add(&text, ",\n");
     add_verdicts(&text, report);
     add_facts(&text, report);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Strings of JSON. Source: RFC 8259, section 7; for UTF-8 RFC 3629.
+ */
+#include "json_text.h"
+
+#include <stdint.h>
+
+size_t utf8_length(const unsigned char *bytes)
+{
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t least;
+    } forms[] = {{0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+
+    for (size_t length = 1; length <= 4; length++) {
+        uint32_t point = bytes[0] & (unsigned char)~forms[length - 1].mask;
+
+        if ((bytes[0] & forms[length - 1].mask) != forms[length - 1].lead)
+            continue;
+        for (size_t i = 1; i < length; i++) {
+            if ((bytes[i] & 0xc0) != 0x80)
+                return 0;
+            point = point << 6 | (bytes[i] & 0x3f);
+        }
+        return point < forms[length - 1].least || point > 0x10ffff || point >> 11 == 0x1b ? 0
+                                                                                          : length;
+    }
+    return 0;
+}
+
+void text_add_json(struct text_builder *text, const char *string)
+{
+    text_add(text, "\"");
+    while (*string) {
+        unsigned char first = (unsigned char)*string;
+        size_t length = utf8_length((const unsigned char *)string);
+
+        if (first == '"' || first == '\\')
+            text_add_format(text, "\\%c", first);
+        else if (first < 0x20 || first == 0x7f)
+            text_add_format(text, "\\u%04x", first);
+        else if (length)
+            text_add_bytes(text, string, length);
+        else
+            text_add(text, "\\ufffd");
+        string += length ? length : 1;
+    }
+    text_add(text, "\"");
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Texts of strangers in formats that are read by programs.
+ */
+#ifndef MEMTIDE_BASE_JSON_TEXT_H
+#define MEMTIDE_BASE_JSON_TEXT_H
+
+#include <stddef.h>
+
+#include "text_builder.h"
+
+/* Length of the well-formed UTF-8 sequence here, 0 when there is none. bytes ends with a zero. */
+size_t utf8_length(const unsigned char *bytes);
+
+/* In quotes, as JSON has it; what is no UTF-8 becomes U+FFFD. */
+void text_add_json(struct text_builder *text, const char *string);
+
+#endif
