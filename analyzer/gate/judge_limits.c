@@ -38,7 +38,6 @@ static bool glob_matches(const char *glob, const char *text)
     return fnmatch(glob, text, 0) == 0;
 }
 
-
 /* A site is known by its label, by its function, and by "file:function". */
 static bool site_matches(const char *glob, const struct measure *measure)
 {
