@@ -18,6 +18,7 @@
 #include "report.h"
 #include "symbols.h"
 #include "tally.h"
+#include "trace_question.h"
 
 enum { batch_events = 4096 };
 
@@ -203,6 +204,11 @@ void mt_trace_close(struct mt_trace *trace)
     free(trace);
 }
 
+const char *trace_path(const struct mt_trace *trace)
+{
+    return trace->path_count ? trace->paths[0] : "";
+}
+
 uint64_t mt_trace_lost_count(const struct mt_trace *trace)
 {
     uint64_t sum = 0;
@@ -253,7 +259,7 @@ static void read_options(struct question *question, const struct mt_ask_options 
         question->is_for_pictures = options->flags & MT_ASK_PICTURES;
 }
 
-static struct question question_of(const struct mt_trace *trace)
+struct question trace_question(const struct mt_trace *trace)
 {
     return (struct question){
         .tally = trace->tally,
@@ -270,7 +276,7 @@ static struct question question_of(const struct mt_trace *trace)
 static struct question question_make(struct mt_trace *trace, size_t top,
                                      const struct mt_ask_options *options)
 {
-    struct question question = question_of(trace);
+    struct question question = trace_question(trace);
 
     question.top = top;
     read_options(&question, options);
@@ -453,7 +459,7 @@ enum mt_result mt_trace_export(struct mt_trace *trace, const char *name, const c
                                struct mt_error *error)
 {
     const struct exporter *exporter = exporter_find(name);
-    struct question question = question_of(trace);
+    struct question question = trace_question(trace);
 
     if (!exporter)
         return mt_error_set(error, MT_USAGE, "there is no exporter named %s", name);

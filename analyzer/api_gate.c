@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Implements memtide/gate.h.
+ */
+#include "memtide/gate.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gate_explain.h"
+#include "gate_writers.h"
+#include "judge.h"
+#include "trace_question.h"
+
+struct mt_gate_verdict {
+    struct policy *policy;
+    struct baseline_file *baseline;
+    struct suppressions *suppressions;
+    struct recording *recordings;
+    struct gate gate;
+    struct gate_verdict *verdict;
+};
+
+/* Files that a policy names are looked for beside it. */
+static const char *path_beside(const char *policy_path, const char *path, char *room, size_t size)
+{
+    const char *slash = strrchr(policy_path, '/');
+
+    if (*path == '/' || !slash)
+        return path;
+    snprintf(room, size, "%.*s/%s", (int)(slash - policy_path), policy_path, path);
+    return room;
+}
+
+static enum mt_result open_files(struct mt_gate_verdict *gate,
+                                 const struct mt_gate_options *options, struct mt_error *error)
+{
+    char room[PATH_MAX];
+    const char *baseline, *suppressions;
+    enum mt_result result = policy_open(options->policy_path, &gate->policy, error);
+
+    if (result != MT_OK)
+        return result;
+    baseline = options->baseline_path;
+    if (!baseline && gate->policy->baseline_path)
+        baseline =
+            path_beside(options->policy_path, gate->policy->baseline_path, room, sizeof(room));
+    if (baseline)
+        result = baseline_open(baseline, &gate->baseline, error);
+    if (result == MT_NOT_FOUND && options->is_baseline_optional)
+        result = MT_OK;
+    suppressions = options->suppressions_path;
+    if (!suppressions && gate->policy->suppressions_path)
+        suppressions =
+            path_beside(options->policy_path, gate->policy->suppressions_path, room, sizeof(room));
+    if (result == MT_OK && suppressions)
+        result = suppressions_open(suppressions, &gate->suppressions, error);
+    return result;
+}
+
+static enum mt_result take_recordings(struct mt_gate_verdict *gate, struct mt_trace *const *traces,
+                                      size_t count, struct mt_error *error)
+{
+    gate->recordings = calloc(count, sizeof(*gate->recordings));
+    if (!gate->recordings)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
+    for (size_t i = 0; i < count; i++) {
+        gate->recordings[i] = (struct recording){
+            .question = trace_question(traces[i]),
+            .is_complete = mt_trace_is_complete(traces[i]),
+            .lost_count = mt_trace_lost_count(traces[i]),
+            .path = trace_path(traces[i]),
+        };
+        if (gate->policy->require.warm_up_steps >= 0)
+            gate->recordings[i].question.warm_up_steps = gate->policy->require.warm_up_steps;
+    }
+    gate->gate = (struct gate){.policy = gate->policy,
+                               .baseline = gate->baseline,
+                               .suppressions = gate->suppressions,
+                               .recordings = gate->recordings,
+                               .recording_count = count};
+    return MT_OK;
+}
+
+enum mt_result mt_gate_judge(const struct mt_gate_options *options, struct mt_trace *const *traces,
+                             size_t count, struct mt_gate_verdict **out, struct mt_error *error)
+{
+    struct mt_gate_verdict *gate;
+    enum mt_result result;
+
+    if (options->size_bytes < sizeof(*options) || !options->policy_path || !count)
+        return mt_error_set(error, MT_USAGE, "a gate needs a policy and a recording");
+    gate = calloc(1, sizeof(*gate));
+    if (!gate)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
+    result = open_files(gate, options, error);
+    if (result == MT_OK)
+        result = take_recordings(gate, traces, count, error);
+    if (result == MT_OK)
+        result = gate_judge(&gate->gate, &gate->verdict, error);
+    if (result != MT_OK) {
+        mt_gate_close(gate);
+        return result;
+    }
+    *out = gate;
+    return MT_OK;
+}
+
+void mt_gate_close(struct mt_gate_verdict *gate)
+{
+    if (!gate)
+        return;
+    gate_verdict_destroy(gate->verdict);
+    suppressions_close(gate->suppressions);
+    baseline_close(gate->baseline);
+    policy_close(gate->policy);
+    free(gate->recordings);
+    free(gate);
+}
+
+enum mt_gate_outcome mt_gate_outcome(const struct mt_gate_verdict *gate)
+{
+    switch (gate_worst(gate->verdict)) {
+    case CASE_FAILED:
+        return MT_GATE_FAILED;
+    case CASE_INCOMPLETE:
+        return MT_GATE_INCOMPLETE;
+    case CASE_UNSURE:
+        return MT_GATE_UNSURE;
+    default:
+        return MT_GATE_PASSED;
+    }
+}
+
+/* Takes the text. */
+static enum mt_result write_text(struct text_builder *text, FILE *out, struct mt_error *error)
+{
+    bool is_written = !text->has_failed &&
+                      fwrite(text_get(text), 1, text->size_bytes, out) == text->size_bytes &&
+                      fflush(out) == 0;
+    int why = errno;
+
+    text_release(text);
+    if (is_written)
+        return MT_OK;
+    return mt_error_set(error, MT_IO, "the verdict cannot be written: %s", strerror(why));
+}
+
+enum mt_result mt_gate_write(const struct mt_gate_verdict *gate, const char *format, FILE *out,
+                             struct mt_error *error)
+{
+    for (const struct gate_writer *writer = gate_writers; writer->name; writer++) {
+        struct text_builder text;
+
+        if (strcmp(writer->name, format) != 0)
+            continue;
+        text_init(&text);
+        writer->write(gate->verdict, &text);
+        return write_text(&text, out, error);
+    }
+    return mt_error_set(error, MT_USAGE, "there is no format named %s", format);
+}
+
+const char *mt_gate_format_at(size_t index, const char **meaning, const char **file_name)
+{
+    const struct gate_writer *writer = gate_writers;
+
+    while (writer->name && index--)
+        writer++;
+    if (writer->name && meaning)
+        *meaning = writer->meaning;
+    if (writer->name && file_name)
+        *file_name = writer->file_name;
+    return writer->name;
+}
+
+enum mt_result mt_gate_write_baseline(const struct mt_gate_verdict *gate, FILE *out,
+                                      struct mt_error *error)
+{
+    if (!measures_count(&gate->verdict->measures))
+        return mt_error_set(error, MT_NO_DATA,
+                            "the recording has no pool: there is no number to "
+                            "agree to");
+    if (baseline_write(&gate->verdict->measures, out))
+        return MT_OK;
+    return mt_error_set(error, MT_IO, "the baseline cannot be written: %s", strerror(errno));
+}
+
+enum mt_result mt_gate_write_suppressions(const struct mt_gate_verdict *gate, FILE *out,
+                                          struct mt_error *error)
+{
+    struct text_builder text;
+
+    text_init(&text);
+    gate_add_suppressions(gate->verdict, &text);
+    return write_text(&text, out, error);
+}
+
+enum mt_result mt_gate_explain(const struct mt_gate_verdict *gate, const char *key, FILE *out,
+                               struct mt_error *error)
+{
+    struct text_builder text;
+    enum mt_result result;
+
+    text_init(&text);
+    result = gate_explain(&gate->gate, gate->verdict, key, &text, error);
+    if (result == MT_OK)
+        return write_text(&text, out, error);
+    text_release(&text);
+    return result;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A key from all sides: what was said of it, its value in each recording, the baseline, who holds
+ * it, the stack.
+ */
+#include "gate_explain.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nearest_name.h"
+
+enum { HOLDERS = 10 };
+
+static const char *key_at(const void *context, size_t i)
+{
+    const struct gate_verdict *verdict = context;
+
+    if (i < gate_case_count(verdict))
+        return gate_case_at(verdict, i)->key;
+    i -= gate_case_count(verdict);
+    return i < measures_count(&verdict->measures) ? measures_at(&verdict->measures, i)->key : NULL;
+}
+
+static void add_amount(struct text_builder *text, enum rule_kind kind, uint64_t amount)
+{
+    if (kind_is_share(kind))
+        text_add_format(text, "%" PRIu64 ".%02" PRIu64 " %%", amount / 100, amount % 100);
+    else
+        text_add_size_exact(text, amount);
+}
+
+static void add_values(struct text_builder *text, const struct gate *gate,
+                       const struct measure *measure)
+{
+    for (size_t i = 0; i < gate->recording_count; i++) {
+        text_add_format(text, "  %s: ", gate->recordings[i].path);
+        if (measure->is_known[i])
+            add_amount(text, measure->kind, measure->values[i]);
+        else
+            text_add(text, "not there");
+        text_add(text, "\n");
+    }
+}
+
+static void add_baseline(struct text_builder *text, const struct gate *gate,
+                         const struct measure *measure)
+{
+    const struct baseline_row *row =
+        gate->baseline ? baseline_find(gate->baseline, measure->key) : NULL;
+
+    if (!gate->baseline)
+        return;
+    text_add_format(text, "  baseline %s", gate->baseline->path);
+    if (row) {
+        text_add_format(text, ":%u: ", row->line);
+        add_amount(text, measure->kind, row->value);
+        text_add_format(text, ", from %zu recordings", row->spread.count);
+    } else {
+        text_add(text, ": not there");
+    }
+    text_add(text, "\n");
+}
+
+struct holder {
+    const struct measure *site;
+    uint64_t bytes;
+};
+
+static int holder_compare(const void *left, const void *right)
+{
+    const struct holder *a = left, *b = right;
+
+    if (a->bytes != b->bytes)
+        return a->bytes > b->bytes ? -1 : 1;
+    return strcmp(a->site->key, b->site->key);
+}
+
+static void add_holders(struct text_builder *text, const struct gate *gate,
+                        const struct gate_verdict *verdict, const struct measure *measure)
+{
+    size_t count = 0, all = measures_count(&verdict->measures);
+    struct holder *rows = malloc((all + 1) * sizeof(*rows));
+
+    for (size_t i = 0; rows && i < all; i++) {
+        const struct measure *site = measures_at(&verdict->measures, i);
+
+        if (site->kind == RULE_SITE && strcmp(site->device, measure->device) == 0 &&
+            strcmp(site->pool, measure->pool) == 0)
+            rows[count++] = (struct holder){site, measure_spread(&verdict->measures, site).median};
+    }
+    if (rows && count)
+        qsort(rows, count, sizeof(*rows), holder_compare);
+    for (size_t i = 0; i < count && i < HOLDERS; i++) {
+        const struct baseline_row *base =
+            gate->baseline ? baseline_find(gate->baseline, rows[i].site->key) : NULL;
+
+        text_add(text, i ? "    " : "  held at the peak by\n    ");
+        text_add_size(text, rows[i].bytes);
+        text_add_format(text, "  %s", rows[i].site->name);
+        if (gate->baseline) {
+            text_add(text, " (was ");
+            text_add_size(text, base ? base->value : 0);
+            text_add(text, ")");
+        }
+        text_add_format(text, "  [%s]\n", rows[i].site->key);
+    }
+    free(rows);
+}
+
+static void add_cases(struct text_builder *text, const struct gate_verdict *verdict,
+                      const char *key, bool *is_known)
+{
+    for (size_t i = 0; i < gate_case_count(verdict); i++) {
+        const struct gate_case *row = gate_case_at(verdict, i);
+
+        if (strcmp(row->key, key) != 0)
+            continue;
+        *is_known = true;
+        text_add_format(text, "  %s: %s\n", case_outcome_name(row->outcome), row->sentence);
+        if (row->policy_line)
+            text_add_format(text, "  rule at %s:%u\n", verdict->policy_path, row->policy_line);
+    }
+}
+
+static void add_code(struct text_builder *text, const struct place_in_code *where)
+{
+    if (!where->function[0])
+        return;
+    text_add_format(text, "  in %s", where->function);
+    if (where->file[0])
+        text_add_format(text, " at %s:%" PRIu32, where->file, where->line);
+    text_add(text, "\n");
+}
+
+static const struct gate_leak *leak_find(const struct gate_verdict *verdict, const char *key)
+{
+    for (size_t i = 0; i < verdict->leaks.count; i++) {
+        const struct gate_leak *row = table_at(&verdict->leaks, i);
+
+        if (strcmp(row->key, key) == 0)
+            return row;
+    }
+    return NULL;
+}
+
+enum mt_result gate_explain(const struct gate *gate, const struct gate_verdict *verdict,
+                            const char *key, struct text_builder *text, struct mt_error *error)
+{
+    const struct measure *measure = measures_find(&verdict->measures, key);
+    const struct gate_leak *leak = leak_find(verdict, key);
+    bool is_known = measure || leak;
+    const char *nearest;
+
+    text_add_format(text, "%s\n", key);
+    add_cases(text, verdict, key, &is_known);
+    if (!is_known) {
+        nearest = nearest_name(key, key_at, verdict);
+        return mt_error_set(error, MT_NOT_FOUND, "there is no key %s%s%s%s", key,
+                            nearest ? "; did you mean " : "; --format json lists all",
+                            nearest ? nearest : "", nearest ? "?" : "");
+    }
+    if (measure) {
+        add_values(text, gate, measure);
+        add_baseline(text, gate, measure);
+        add_code(text, &measure->where);
+        if (measure->kind == RULE_PEAK_LIVE || measure->kind == RULE_PEAK_RESERVED)
+            add_holders(text, gate, verdict, measure);
+    }
+    if (leak) {
+        text_add_format(text, "  found in %zu of %zu recordings\n", leak->repeat_count,
+                        gate->recording_count);
+        add_code(text, &leak->where);
+    }
+    return MT_OK;
+}
+
+/* A pattern with blanks stands in quotes. */
+static void add_pattern(struct text_builder *text, const char *name)
+{
+    bool has_blank = strpbrk(name, " \t") != NULL;
+
+    text_add(text, has_blank ? "leak:\"" : "leak:");
+    for (; *name && *name != '"'; name++)
+        text_add_char(text, *name, 1);
+    text_add(text, has_blank ? "\"" : "");
+}
+
+void gate_add_suppressions(const struct gate_verdict *verdict, struct text_builder *text)
+{
+    for (size_t i = 0; i < gate_case_count(verdict); i++) {
+        const struct gate_case *row = gate_case_at(verdict, i);
+        const struct gate_leak *leak = leak_find(verdict, row->key);
+
+        if (row->outcome != CASE_FAILED || !leak)
+            continue;
+        text_add_format(text, "# %s\n", row->sentence);
+        add_pattern(text, leak->where.function[0] ? leak->where.function : leak->where.label);
+        text_add(text, " reason=\"why this is known\" max=\"");
+        text_add_format(text, "%" PRIu64 " B\"\n", leak->alive_bytes);
+    }
+}

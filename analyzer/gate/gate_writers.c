@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The formats, and what they have in common.
+ */
+#include "gate_writers.h"
+
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct gate_writer gate_writers[] = {
+    {"text", "for a terminal", "gate.txt", gate_write_text},
+    {"md", "a summary for a page of the CI", "summary.md", gate_write_markdown},
+    {"junit", "test results, one case a key", "junit.xml", gate_write_junit},
+    {"sarif", "SARIF 2.1.0, for code scanning", "results.sarif", gate_write_sarif},
+    {"json", "for programs; docs/gates.md", "gate.json", gate_write_json},
+    {"openmetrics", "numbers over time, for dashboards", "metrics.txt", gate_write_openmetrics},
+    {"github", "annotations of GitHub Actions", "annotations.txt", gate_write_github},
+    {NULL, NULL, NULL, NULL},
+};
+
+enum case_outcome gate_worst(const struct gate_verdict *verdict)
+{
+    static const enum case_outcome order[] = {CASE_FAILED, CASE_INCOMPLETE, CASE_UNSURE};
+
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+        if (verdict->counts[order[i]])
+            return order[i];
+    return CASE_PASSED;
+}
+
+void gate_add_headline(const struct gate_verdict *verdict, struct text_builder *text)
+{
+    static const char *const words[CASE_OUTCOME_COUNT] = {
+        [CASE_PASSED] = "passed",
+        [CASE_UNSURE] = "CANNOT JUDGE",
+        [CASE_INCOMPLETE] = "INCOMPLETE recording",
+        [CASE_FAILED] = "FAILED",
+    };
+    size_t judged = verdict->counts[CASE_PASSED] + verdict->counts[CASE_FAILED] +
+                    verdict->counts[CASE_SUPPRESSED];
+
+    text_add_format(text, "Memory gate %s: %zu of %zu checks kept", words[gate_worst(verdict)],
+                    verdict->counts[CASE_PASSED] + verdict->counts[CASE_SUPPRESSED],
+                    judged + verdict->counts[CASE_UNSURE] + verdict->counts[CASE_INCOMPLETE]);
+    if (verdict->counts[CASE_FAILED])
+        text_add_format(text, ", %zu failed", verdict->counts[CASE_FAILED]);
+    if (verdict->counts[CASE_INCOMPLETE])
+        text_add_format(text, ", %zu on an incomplete recording", verdict->counts[CASE_INCOMPLETE]);
+    if (verdict->counts[CASE_UNSURE])
+        text_add_format(text, ", %zu cannot be judged", verdict->counts[CASE_UNSURE]);
+    if (verdict->counts[CASE_SUPPRESSED])
+        text_add_format(text, ", %zu suppressed", verdict->counts[CASE_SUPPRESSED]);
+    text_add(text, ".");
+}
+
+const char *project_path(const char *path)
+{
+    char folder[PATH_MAX];
+    size_t length;
+
+    if (!getcwd(folder, sizeof(folder)))
+        return path;
+    length = strlen(folder);
+    if (length > 1 && strncmp(path, folder, length) == 0 && path[length] == '/')
+        return path + length + 1;
+    return strncmp(path, "./", 2) == 0 ? path + 2 : path;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An open recording, as the inside of the analyzer sees it.
+ */
+#ifndef MEMTIDE_TRACE_QUESTION_H
+#define MEMTIDE_TRACE_QUESTION_H
+
+#include "analysis.h"
+#include "memtide/analyzer.h"
+
+/* With the options that a command has by default. Borrowed from the trace. */
+struct question trace_question(const struct mt_trace *trace);
+/* The first of its inputs. */
+const char *trace_path(const struct mt_trace *trace);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hold recordings against a memory budget: a policy, a baseline, suppressions. docs/gates.md
+ * describes the files.
+ *
+ *     struct mt_gate_options options = {.size_bytes = sizeof(options), .policy_path =
+ * "memtide.toml"};
+ *
+ *     if (mt_gate_judge(&options, traces, 1, &verdict, &error) == MT_OK)
+ *         mt_gate_write(verdict, "text", stdout, &error);
+ *
+ * One thread at a time.
+ */
+#ifndef MEMTIDE_GATE_H
+#define MEMTIDE_GATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "memtide/analyzer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct mt_gate_verdict;
+
+/* Entries are only ever added at the end; size_bytes = sizeof(struct mt_gate_options). */
+struct mt_gate_options {
+    size_t size_bytes;
+    const char *policy_path;
+    const char *baseline_path;     /* NULL: the one that the policy names, if any */
+    const char *suppressions_path; /* likewise */
+    /* A baseline that is not there yet is none: for writing the first one. */
+    bool is_baseline_optional;
+};
+
+enum mt_gate_outcome {
+    MT_GATE_PASSED = 0,
+    MT_GATE_FAILED,     /* something is over a limit */
+    MT_GATE_INCOMPLETE, /* a recording is not complete, and the policy wants it to be */
+    MT_GATE_UNSURE      /* something cannot be judged for lack of data */
+};
+
+/*
+ * traces  count >= 1 recordings of the same job: repeats; they must outlive the verdict
+ *
+ * MT_NOT_FOUND, MT_IO: a file is not there or cannot be read; MT_USAGE: what stands in it is wrong,
+ * with file and line; MT_NO_MEMORY.
+ */
+enum mt_result mt_gate_judge(const struct mt_gate_options *options, struct mt_trace *const *traces,
+                             size_t count, struct mt_gate_verdict **out, struct mt_error *error);
+void mt_gate_close(struct mt_gate_verdict *verdict);
+
+enum mt_gate_outcome mt_gate_outcome(const struct mt_gate_verdict *verdict);
+
+/* MT_USAGE when there is no such format, MT_IO when it cannot be written. */
+enum mt_result mt_gate_write(const struct mt_gate_verdict *verdict, const char *format, FILE *out,
+                             struct mt_error *error);
+/* Names, NULL behind the last; the others, unless NULL, get what it is and what to call its file.
+ */
+const char *mt_gate_format_at(size_t index, const char **meaning, const char **file_name);
+
+/* The numbers of these recordings, to be agreed to. */
+enum mt_result mt_gate_write_baseline(const struct mt_gate_verdict *verdict, FILE *out,
+                                      struct mt_error *error);
+/* A line for each leak that was found and is not suppressed yet. */
+enum mt_result mt_gate_write_suppressions(const struct mt_gate_verdict *verdict, FILE *out,
+                                          struct mt_error *error);
+/* All that is known about one key. MT_NOT_FOUND, with keys that look like it. */
+enum mt_result mt_gate_explain(const struct mt_gate_verdict *verdict, const char *key, FILE *out,
+                               struct mt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
