@@ -15,6 +15,7 @@
 #include "trace_question.h"
 
 struct mt_gate_verdict {
+    char baseline_path[PATH_MAX]; /* "" when none is named */
     struct policy *policy;
     struct baseline_file *baseline;
     struct suppressions *suppressions;
@@ -47,9 +48,12 @@ static enum mt_result open_files(struct mt_gate_verdict *gate,
     if (!baseline && gate->policy->baseline_path)
         baseline =
             path_beside(options->policy_path, gate->policy->baseline_path, room, sizeof(room));
-    if (baseline)
+    if (baseline) {
+        snprintf(gate->baseline_path, sizeof(gate->baseline_path), "%s", baseline);
         result = baseline_open(baseline, &gate->baseline, error);
-    if (result == MT_NOT_FOUND && options->is_baseline_optional)
+    }
+    /* One that only the policy names may still be to be written: rules that need it say so. */
+    if (result == MT_NOT_FOUND && (options->is_baseline_optional || !options->baseline_path))
         result = MT_OK;
     suppressions = options->suppressions_path;
     if (!suppressions && gate->policy->suppressions_path)
@@ -174,6 +178,11 @@ const char *mt_gate_format_at(size_t index, const char **meaning, const char **f
     if (writer->name && file_name)
         *file_name = writer->file_name;
     return writer->name;
+}
+
+const char *mt_gate_baseline_path(const struct mt_gate_verdict *gate)
+{
+    return gate->baseline_path[0] ? gate->baseline_path : NULL;
 }
 
 enum mt_result mt_gate_write_baseline(const struct mt_gate_verdict *gate, FILE *out,

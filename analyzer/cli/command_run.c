@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "gate_recordings.h"
+#include "gate_results.h"
 #include "launch.h"
 #include "memtide/analyzer.h"
 #include "program_file.h"
@@ -34,6 +36,9 @@ static const struct option_spec options[] = {
     {OPTION_FOLLOW_CHILDREN, 0, "follow-children", "yes|no", "record what it starts too (yes)"},
     {OPTION_QUIET, 'q', "quiet", NULL, "say nothing but errors"},
     {OPTION_NO_REPORT, 0, "no-report", NULL, "no verdict at the end"},
+    {OPTION_POLICY, 'p', "policy", "FILE",
+     "then hold the recording against this budget: memtide gate"},
+    {OPTION_BASELINE, 'b', "baseline", "FILE", "for --policy: what was agreed to"},
     {OPTION_STEPS, 0, "steps", "LIST", "accepted, no effect yet"},
     {OPTION_LEVEL, 0, "level", "LIST", "accepted, no effect yet"},
     {OPTION_ANALYSIS, 0, "analysis", "LIST", "accepted, no effect yet"},
@@ -315,6 +320,28 @@ static void say_end(const struct options *given, const char *folder)
     fprintf(stderr, "memtide: recorded in %s\n", folder);
 }
 
+/* A program that failed has its own status; what it recorded is not the job that was agreed on. */
+static int hold_against_policy(const struct options *given, const char *folder, int status)
+{
+    struct judged_recordings judged;
+    struct gate_results results;
+    int code;
+
+    if (status != 0)
+        return complain(status, "the program failed with %d: not held against %s", status,
+                        given->values[OPTION_POLICY]);
+    code = gate_results_read(NULL, NULL, &results);
+    if (code != EXIT_FINE)
+        return code;
+    code = judge_recordings(given, &folder, 1, false, &judged);
+    if (code == EXIT_FINE)
+        code = gate_results_write(&results, judged.verdict);
+    if (code == EXIT_FINE)
+        code = exit_code_of_gate(mt_gate_outcome(judged.verdict));
+    judged_recordings_close(&judged);
+    return code;
+}
+
 static int record(const struct options *given, const char *tracer, const char *folder)
 {
     char layer[PATH_MAX], runtime[128];
@@ -353,7 +380,8 @@ static int record(const struct options *given, const char *tracer, const char *f
         return complain(EXIT_NO_PROGRAM, "%s: %s", given->operands[0], strerror(end.start_errno));
     }
     say_end(given, folder);
-    return end.status;
+    return given->values[OPTION_POLICY] ? hold_against_policy(given, folder, end.status)
+                                        : end.status;
 }
 
 static int run(const struct command *command, const struct options *given)

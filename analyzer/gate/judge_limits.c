@@ -205,9 +205,14 @@ static const char *cause_of(const struct trial *trial, struct place_in_code *whe
     return because(trial->gate, trial->verdict, trial->measure, where);
 }
 
+static bool is_over_max(const struct trial *trial)
+{
+    return trial->spread.low > trial->rule->max;
+}
+
 static void try_max(const struct trial *trial)
 {
-    bool is_over = trial->spread.low > trial->rule->max;
+    bool is_over = is_over_max(trial);
     struct gate_case row = case_of(trial, is_over ? CASE_FAILED : CASE_PASSED);
     const char *value = gate_amount(trial->verdict, trial->rule->kind, trial->spread.low);
     const char *limit = gate_amount(trial->verdict, trial->rule->kind, trial->rule->max);
@@ -277,16 +282,23 @@ static const char *grown_share(const struct trial *trial)
                      share_text(trial->verdict, trial->rule->relative));
 }
 
+static bool has_grown_too_much(const struct trial *trial)
+{
+    uint64_t now = trial->spread.median, before = trial->base_value;
+
+    return now > grown_by(before, trial->rule->relative) &&
+           (now <= before || now - before > trial->rule->floor);
+}
+
 static void try_growth(const struct trial *trial)
 {
     uint64_t now = trial->spread.median, before = trial->base_value;
-    uint64_t allowed = grown_by(before, trial->rule->relative);
-    bool is_over = now > allowed && (now <= before || now - before > trial->rule->floor);
+    bool is_over = has_grown_too_much(trial);
     struct gate_case row = case_of(trial, is_over ? CASE_FAILED : CASE_PASSED);
     bool is_share = kind_is_share(trial->rule->kind);
 
     row.has_limit = row.has_base = true;
-    row.limit = allowed;
+    row.limit = grown_by(before, trial->rule->relative);
     row.base = before;
     row.sentence = gate_text(
         trial->verdict, "%s: %s%s%s, baseline %s%s", subject(trial),
@@ -323,18 +335,68 @@ static void try_relative(const struct trial *trial)
     }
 }
 
-static void try_measure(const struct gate *gate, struct gate_verdict *verdict,
-                        const struct rule *rule, const struct measure *measure)
+static struct trial trial_of(const struct gate *gate, struct gate_verdict *verdict,
+                             const struct rule *rule, const struct measure *measure)
 {
-    struct trial trial = {.gate = gate, .verdict = verdict, .rule = rule, .measure = measure};
+    const struct baseline_row *base =
+        gate->baseline ? baseline_find(gate->baseline, measure->key) : NULL;
 
-    trial.spread = measure_spread(&verdict->measures, measure);
-    trial.base = gate->baseline ? baseline_find(gate->baseline, measure->key) : NULL;
-    trial.base_value = trial.base ? trial.base->value : 0;
-    if (rule->has_max)
-        try_max(&trial);
-    if (rule->has_relative && gate->baseline)
-        try_relative(&trial);
+    return (struct trial){
+        .gate = gate,
+        .verdict = verdict,
+        .rule = rule,
+        .measure = measure,
+        .spread = measure_spread(&verdict->measures, measure),
+        .base = base,
+        .base_value = base ? base->value : 0,
+    };
+}
+
+static void try_measure(const struct trial *trial)
+{
+    if (trial->rule->has_max)
+        try_max(trial);
+    if (trial->rule->has_relative && trial->gate->baseline)
+        try_relative(trial);
+}
+
+/* A program has thousands of sites: those within their budget are one case together. */
+struct budget {
+    size_t kept_count;
+    struct trial largest;
+};
+
+static void try_budget(struct budget *budget, const struct trial *trial)
+{
+    bool is_kept =
+        (!trial->rule->has_max || !is_over_max(trial)) &&
+        (!trial->rule->has_relative || !trial->gate->baseline || !has_grown_too_much(trial));
+
+    if (!is_kept) {
+        try_measure(trial);
+        return;
+    }
+    if (!budget->kept_count || trial->spread.median > budget->largest.spread.median)
+        budget->largest = *trial;
+    budget->kept_count++;
+}
+
+static void say_budget(const struct budget *budget, struct gate_verdict *verdict,
+                       const struct rule *rule)
+{
+    const struct trial *largest = &budget->largest;
+    struct gate_case row = case_of(largest, CASE_PASSED);
+
+    row.key = gate_text(verdict, "%s/%s", kinds[rule->kind].rule, rule->name);
+    row.measure = NULL;
+    row.has_limit = rule->has_max;
+    row.limit = rule->max;
+    row.sentence = gate_text(
+        verdict, "%zu %s%s like %s within budget%s%s; the largest: %s with %s", budget->kept_count,
+        kinds[rule->kind].rule, budget->kept_count == 1 ? "" : "s", rule->name,
+        rule->has_max ? " of " : "", rule->has_max ? gate_size(verdict, rule->max) : "",
+        largest->measure->name, gate_size(verdict, largest->spread.median));
+    gate_add(verdict, &row);
 }
 
 /* --- rules that cannot be judged
@@ -399,23 +461,37 @@ static void say_unmatched(const struct gate *gate, struct gate_verdict *verdict,
     gate_add(verdict, &row);
 }
 
+/* How many measures the rule is about. */
+static size_t judge_rule(const struct gate *gate, struct gate_verdict *verdict,
+                         const struct rule *rule)
+{
+    size_t matched = 0, measure_count = measures_count(&verdict->measures);
+    struct budget budget = {0};
+
+    for (size_t i = 0; i < measure_count; i++) {
+        const struct measure *measure = measures_at(&verdict->measures, i);
+        struct trial trial;
+
+        if (!rule_is_about(rule, measure))
+            continue;
+        matched++;
+        if (is_replaced(gate->policy, rule, measure))
+            continue;
+        trial = trial_of(gate, verdict, rule, measure);
+        if (may_be_new(rule->kind))
+            try_budget(&budget, &trial);
+        else
+            try_measure(&trial);
+    }
+    if (budget.kept_count)
+        say_budget(&budget, verdict, rule);
+    return matched;
+}
+
 void judge_limits(const struct gate *gate, struct gate_verdict *verdict)
 {
-    size_t measure_count = measures_count(&verdict->measures);
-
     for (const struct rule *rule = gate->policy->rules; rule; rule = rule->next) {
-        size_t matched = 0;
-
-        for (size_t i = 0; i < measure_count; i++) {
-            const struct measure *measure = measures_at(&verdict->measures, i);
-
-            if (!rule_is_about(rule, measure))
-                continue;
-            matched++;
-            if (!is_replaced(gate->policy, rule, measure))
-                try_measure(gate, verdict, rule, measure);
-        }
-        if (!matched)
+        if (!judge_rule(gate, verdict, rule))
             say_unmatched(gate, verdict, rule);
         else if (rule->has_relative && !gate->baseline)
             say_no_baseline(gate, verdict, rule);

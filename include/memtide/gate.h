@@ -62,6 +62,8 @@ enum mt_result mt_gate_write(const struct mt_gate_verdict *verdict, const char *
  */
 const char *mt_gate_format_at(size_t index, const char **meaning, const char **file_name);
 
+/* The baseline that was named, whether it is there or not; NULL: none was. Borrowed. */
+const char *mt_gate_baseline_path(const struct mt_gate_verdict *verdict);
 /* The numbers of these recordings, to be agreed to. */
 enum mt_result mt_gate_write_baseline(const struct mt_gate_verdict *verdict, FILE *out,
                                       struct mt_error *error);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memtide gate: whether recordings keep to a memory budget.
+ *
+ * What is for people goes to the terminal, what is for programs into a folder; under GitHub Actions
+ * its annotations and its summary come by themselves.
+ */
+
+#include "gate_recordings.h"
+#include "gate_results.h"
+
+static const struct option_spec options[] = {
+    GATE_OPTIONS,
+    {OPTION_FORMAT, 'f', "format", "LIST",
+     "text, md, junit, sarif, json, openmetrics, github (text)"},
+    {OPTION_OUTPUT, 'o', "output", "FOLDER", "where files of formats for programs go"},
+    {OPTION_EXPLAIN, 'e', "explain", "KEY", "all that is known about one key, instead"},
+    {0, 0, NULL, NULL, NULL},
+};
+
+static int explain(const struct judged_recordings *judged, const char *key)
+{
+    struct mt_error error;
+    enum mt_result result = mt_gate_explain(judged->verdict, key, stdout, &error);
+
+    if (result == MT_OK)
+        return EXIT_FINE;
+    return complain(EXIT_USAGE, "%s", error.message);
+}
+
+static int run(const struct command *command, const struct options *given)
+{
+    struct gate_results results;
+    struct judged_recordings judged;
+    int code;
+
+    (void)command;
+    if (!given->operand_count)
+        return complain(EXIT_USAGE, "gate needs a recording to read; see memtide gate --help");
+    code = gate_results_read(given->values[OPTION_FORMAT], given->values[OPTION_OUTPUT], &results);
+    if (code != EXIT_FINE)
+        return code;
+    code = judge_recordings(given, (const char *const *)given->operands, given->operand_count,
+                            false, &judged);
+    if (code == EXIT_FINE && given->values[OPTION_EXPLAIN]) {
+        code = explain(&judged, given->values[OPTION_EXPLAIN]);
+    } else if (code == EXIT_FINE) {
+        code = gate_results_write(&results, judged.verdict);
+        if (code == EXIT_FINE)
+            code = exit_code_of_gate(mt_gate_outcome(judged.verdict));
+    }
+    judged_recordings_close(&judged);
+    return code;
+}
+
+const struct command command_gate = {
+    .name = "gate",
+    .operands = "INPUT...",
+    .meaning = "whether a recording keeps to a memory budget",
+    .options = options,
+    .run = run,
+    .remark = "Exit status 1 when a limit is exceeded, 3 when the recording is incomplete, 4 when\n"
+              "something cannot be judged for lack of data or of a baseline.",
+};

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recordings opened, and held against a policy.
+ */
+#include "gate_recordings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int open_traces(const char *const *paths, size_t count, bool are_repeats,
+                       struct judged_recordings *out)
+{
+    size_t wanted = are_repeats ? count : 1;
+    struct mt_error error;
+
+    out->traces = calloc(wanted, sizeof(struct mt_trace *));
+    if (!out->traces)
+        return complain(EXIT_INPUT, "no memory for %zu recordings", wanted);
+    for (size_t i = 0; i < wanted; i++) {
+        enum mt_result result =
+            mt_trace_open(paths + i, are_repeats ? 1 : count, &out->traces[i], &error);
+
+        if (result != MT_OK)
+            return complain(exit_code_of_result(result), "%s", error.message);
+        out->trace_count++;
+    }
+    return EXIT_FINE;
+}
+
+int judge_recordings(const struct options *options, const char *const *paths, size_t count,
+                     bool is_baseline_optional, struct judged_recordings *out)
+{
+    const char *policy = options->values[OPTION_POLICY];
+    struct mt_gate_options gate = {
+        .size_bytes = sizeof(gate),
+        .policy_path = policy ? policy : "memtide.toml",
+        .baseline_path = options->values[OPTION_BASELINE],
+        .suppressions_path = options->values[OPTION_SUPPRESSIONS],
+        .is_baseline_optional = is_baseline_optional,
+    };
+    struct mt_error error;
+    enum mt_result result;
+    int code;
+
+    memset(out, 0, sizeof(*out));
+    code = open_traces(paths, count, options->values[OPTION_TRACES] != NULL, out);
+    if (code != EXIT_FINE)
+        return code;
+    result = mt_gate_judge(&gate, out->traces, out->trace_count, &out->verdict, &error);
+    if (result == MT_NOT_FOUND && !policy && access(gate.policy_path, F_OK) != 0)
+        return complain(EXIT_USAGE, "%s; name the policy with --policy", error.message);
+    return result == MT_OK ? EXIT_FINE : complain(exit_code_of_result(result), "%s", error.message);
+}
+
+void judged_recordings_close(struct judged_recordings *judged)
+{
+    mt_gate_close(judged->verdict);
+    for (size_t i = 0; i < judged->trace_count; i++)
+        mt_trace_close(judged->traces[i]);
+    free(judged->traces);
+}
+
+int exit_code_of_gate(enum mt_gate_outcome outcome)
+{
+    static const enum exit_code codes[] = {
+        [MT_GATE_PASSED] = EXIT_FINE,
+        [MT_GATE_FAILED] = EXIT_FOUND,
+        [MT_GATE_INCOMPLETE] = EXIT_INPUT,
+        [MT_GATE_UNSURE] = EXIT_NO_DATA,
+    };
+
+    return codes[outcome];
+}
