@@ -109,13 +109,21 @@ static void add_holders(struct text_builder *text, const struct gate *gate,
     free(rows);
 }
 
+/* The key, or a part of it: "npu:0/pta/peak_live/growth" of "npu:0/pta/peak_live". */
+static bool is_about(const char *row_key, const char *key)
+{
+    size_t length = strlen(key);
+
+    return strncmp(row_key, key, length) == 0 && (!row_key[length] || row_key[length] == '/');
+}
+
 static void add_cases(struct text_builder *text, const struct gate_verdict *verdict,
                       const char *key, bool *is_known)
 {
     for (size_t i = 0; i < gate_case_count(verdict); i++) {
         const struct gate_case *row = gate_case_at(verdict, i);
 
-        if (strcmp(row->key, key) != 0)
+        if (!is_about(row->key, key))
             continue;
         *is_known = true;
         text_add_format(text, "  %s: %s\n", case_outcome_name(row->outcome), row->sentence);
@@ -145,10 +153,19 @@ static const struct gate_leak *leak_find(const struct gate_verdict *verdict, con
     return NULL;
 }
 
+/* Also of a case that is about its growth. */
+static const struct measure *measure_for(const struct gate_verdict *verdict, const char *key)
+{
+    for (size_t i = 0; i < measures_count(&verdict->measures); i++)
+        if (is_about(key, measures_at(&verdict->measures, i)->key))
+            return measures_at(&verdict->measures, i);
+    return NULL;
+}
+
 enum mt_result gate_explain(const struct gate *gate, const struct gate_verdict *verdict,
                             const char *key, struct text_builder *text, struct mt_error *error)
 {
-    const struct measure *measure = measures_find(&verdict->measures, key);
+    const struct measure *measure = measure_for(verdict, key);
     const struct gate_leak *leak = leak_find(verdict, key);
     bool is_known = measure || leak;
     const char *nearest;

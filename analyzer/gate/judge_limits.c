@@ -250,6 +250,7 @@ static void say_noise(const struct trial *trial, int64_t noise)
 {
     struct gate_case row = case_of(trial, CASE_UNSURE);
 
+    row.key = gate_text(trial->verdict, "%s/growth", trial->measure->key);
     row.sentence = gate_text(
         trial->verdict,
         "%s: the tolerance of %s is tighter than twice the noise of %s between recordings: raise "
@@ -297,6 +298,7 @@ static void try_growth(const struct trial *trial)
     struct gate_case row = case_of(trial, is_over ? CASE_FAILED : CASE_PASSED);
     bool is_share = kind_is_share(trial->rule->kind);
 
+    row.key = gate_text(trial->verdict, "%s/growth", trial->measure->key);
     row.has_limit = row.has_base = true;
     row.limit = grown_by(before, trial->rule->relative);
     row.base = before;
@@ -321,6 +323,8 @@ static void try_relative(const struct trial *trial)
 {
     struct gate_case row = case_of(trial, CASE_UNSURE);
     int64_t noise = noise_of(trial);
+
+    row.key = gate_text(trial->verdict, "%s/growth", trial->measure->key);
 
     if (!trial->base && !may_be_new(trial->rule->kind)) {
         row.sentence = gate_text(trial->verdict,
