@@ -25,10 +25,10 @@ static bool is_over_the_limit(const struct policy *policy, const struct judged *
 }
 
 /* An earlier row is the same leak, seen in a layer above or below. */
-static bool is_seen(const struct judged_list *list, size_t index)
+static bool is_seen(const struct question *question, const struct judged_list *list, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (growth_is_same(&list->rows[i], &list->rows[index]))
+        if (growth_is_same(question->symbols, &list->rows[i], &list->rows[index]))
             return true;
     return false;
 }
@@ -108,14 +108,14 @@ static size_t find_leaks(const struct gate *gate, struct gate_verdict *verdict, 
     struct report *labels = NULL;
     size_t judged_count;
 
-    if (!origins_init(&origins, question->tally, false)) {
+    if (!origins_init(&origins, question, false)) {
         verdict->has_failed = true;
         return 0;
     }
     if (report_create("gate", &labels, NULL) != MT_OK || !growth_judge(question, &origins, &list))
         verdict->has_failed = true;
     for (size_t i = 0; !verdict->has_failed && i < list.count; i++)
-        if (is_over_the_limit(gate->policy, &list.rows[i]) && !is_seen(&list, i))
+        if (is_over_the_limit(gate->policy, &list.rows[i]) && !is_seen(question, &list, i))
             add_leak(gate, verdict, repeat, &list.rows[i],
                      label_who(question, labels, list.rows[i].origin->who));
     judged_count = list.origin_count;
