@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+large_input_test.py MEMTIDE: memory to read a file grows with the blocks that are alive, not with
+its size.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MEMTIDE = sys.argv[1]
+HEADER = ('Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Allocation Total '
+          'Allocated(MB),Allocation Total Reserved(MB),Release Total Allocated(MB),Release Total '
+          'Reserved(MB),Device Type\r\n')
+READ = ('import resource, subprocess, sys; run = subprocess.run(sys.argv[1:], capture_output=True);'
+        'print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss);'
+        'sys.stdout.buffer.write(run.stdout); sys.exit(run.returncode)')
+
+
+def read(path):
+    """Kilobytes of memory, exit status, answer."""
+    run = subprocess.run([sys.executable, '-c', READ, MEMTIDE, 'ops', '--format=json', path],
+                         capture_output=True, text=True, check=False)
+    memory, text = run.stdout.split('\n', 1)
+    return int(memory), run.returncode, json.loads(text)
+
+
+class Large(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def make(self, row_count):
+        path = os.path.join(self.folder.name, f'operator_memory_{row_count}.csv')
+        with open(path, 'w', encoding='ascii', newline='') as file:
+            file.write(HEADER)
+            for row in range(row_count):
+                start = 1764246877074330 + row
+                file.write(f'aten::op{row % 50},1.5,{start}.000\t,{start + 3}.500\t,3.500\t,'
+                           '10.5,64.0,9.0,64.0,NPU:0\r\n')
+                if row % 1000 == 999:
+                    file.write('aten::bad,1.5\r\n')
+        return path
+
+    def test_pitfall_6_a_large_file_takes_no_more_memory_and_skipped_rows_are_counted(self):
+        small_kib, _, _ = read(self.make(5000))
+        large_kib, status, answer = read(self.make(200000))
+        self.assertLess(large_kib - small_kib, 8192)
+        self.assertEqual(status, 3)
+        self.assertEqual(sum(row['allocated_count'] for row in answer['tables']['operators']),
+                         200000)
+        self.assertIn({'count': 200, 'sentence': 'operator_memory_200000.csv: rows skipped, the '
+                       'first in line 1002: not as many columns as the header'}, answer['notes'])
+
+
+if __name__ == '__main__':
+    unittest.main(argv=sys.argv[:1])
