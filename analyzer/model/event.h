@@ -26,7 +26,7 @@ enum event_kind {
     EVENT_TAG_BEGIN,   /* text = owner; on this thread */
     EVENT_TAG_END,
     EVENT_LAUNCH, /* text = kernel, place */
-    EVENT_ACCESS, /* address, value = size in bytes, pool; text unused */
+    EVENT_ACCESS, /* address, value = size in bytes, pool; text = operator, detail */
     EVENT_SAMPLE, /* text = counter, value = bytes, place */
     EVENT_DEVICE, /* text, place, value = status */
     EVENT_KIND_COUNT
@@ -38,7 +38,9 @@ enum event_flag {
      * block that the source never saw, but whose place it knows. A sample: what such blocks hold
      * in this pool and place, beside those that are blocks here; a running total.
      */
-    EVENT_IS_OLDER = 1
+    EVENT_IS_OLDER = 1,
+    EVENT_IS_READ = 2, /* an access: what it does; none of both: not known */
+    EVENT_IS_WRITE = 4
 };
 
 struct event {
@@ -53,6 +55,8 @@ struct event {
     uint16_t process;
     uint8_t kind;  /* enum event_kind */
     uint8_t flags; /* enum event_flag */
+    /* An access: text, the tensor's type and its shape, "torch.float32 torch.Size([2, 3])". */
+    uint32_t detail;
 };
 
 /* "alloc", "step begin"; kind < EVENT_KIND_COUNT. */

@@ -177,7 +177,8 @@ enum mt_place_flag {
     MT_PLACE_MAPPING = 2,    /* memory of another block, made visible at an address */
     MT_PLACE_IMPORTED = 4,   /* memory of another process */
     MT_PLACE_REGISTERED = 8, /* memory of the program, pinned for a device */
-    MT_PLACE_VIEW = 16       /* a part of another block */
+    MT_PLACE_VIEW = 16,      /* a part of another block */
+    MT_PLACE_HANDLE = 32     /* memory without an address of its own: the address is its handle */
 };
 
 struct mt_place {

@@ -205,6 +205,11 @@ void record_access(uint64_t address, uint64_t size_bytes, struct text pool, uint
     event->status = flags;
 }
 
+void record_tensor_access(struct text pool, const struct tensor_use *use)
+{
+    record_access(use->address, use->size_bytes, pool, use->flags);
+}
+
 void record_sample(struct text counter, uint64_t place, uint64_t value_bytes)
 {
     struct double_event *event = event_add(MT_RECORD_sample, counter);

@@ -86,9 +86,9 @@ static void physical_memory_says_where_it_is(void **state)
 
     (void)state;
     assert_is(hal_property_origin(&device), "hal",
-              (struct mt_place){3, MT_KIND_DEVICE, MT_PAGE_GIANT, 0, 48});
+              (struct mt_place){3, MT_KIND_DEVICE, MT_PAGE_GIANT, MT_PLACE_HANDLE, 48});
     assert_is(hal_property_origin(&host), "hal_host",
-              (struct mt_place){-1, MT_KIND_HOST, MT_PAGE_NORMAL, 0, 48});
+              (struct mt_place){-1, MT_KIND_HOST, MT_PAGE_NORMAL, MT_PLACE_HANDLE, 48});
     assert_is(hal_property_origin(NULL), "hal",
               (struct mt_place){-1, MT_KIND_UNKNOWN, MT_PAGE_UNKNOWN, 0, -1});
 }

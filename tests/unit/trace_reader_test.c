@@ -108,7 +108,7 @@ static void a_trace_without_events_is_fine(void **state)
 struct record_case {
     const char *name;
     enum mt_record_code code;
-    uint64_t fields[6]; /* 1 stands for the text "T", 2 for the place */
+    uint64_t fields[7]; /* 1 stands for the text "T", 2 for the place */
     struct event event; /* text 1, pool 1, place 1: that they are these */
 };
 
@@ -153,7 +153,21 @@ static const struct record_case record_cases[] = {
     {"access",
      MT_RECORD_access,
      {4096, 64, T, 3},
-     {.kind = EVENT_ACCESS, .address = 4096, .value = 64, .pool = 1}},
+     {.kind = EVENT_ACCESS,
+      .address = 4096,
+      .value = 64,
+      .pool = 1,
+      .flags = EVENT_IS_READ | EVENT_IS_WRITE}},
+    {"tensor_access",
+     MT_RECORD_tensor_access,
+     {4096, 64, T, 2, T, T, T},
+     {.kind = EVENT_ACCESS,
+      .address = 4096,
+      .value = 64,
+      .pool = 1,
+      .text = 1,
+      .detail = 2,
+      .flags = EVENT_IS_WRITE}},
     {"sample",
      MT_RECORD_sample,
      {T, PLACE, 12345},
@@ -178,6 +192,8 @@ static void check_event(const struct trace_reading *r, const struct event *event
     assert_int_equal(event->value, expected->value);
     assert_int_equal(model_site_at(r->model, event->site)->address, expected->site);
     assert_string_equal(text_of(r, event->text), expected->text ? "T" : "");
+    assert_int_equal(event->flags, expected->flags);
+    assert_string_equal(text_of(r, event->detail), expected->detail ? "T T" : "");
     assert_string_equal(pool_of(r, event), expected->pool ? "T" : "host");
     assert_int_equal(mt_place_pack(model_place_at(r->model, event->place)),
                      expected->place ? mt_place_pack(some_place) : 0);
@@ -190,10 +206,10 @@ static void a_record_becomes_its_event(void **state)
 
     for (int is_drained = 0; is_drained < 2; is_drained++) {
         struct trace_builder *b = trace_builder_create(&defaults);
-        uint64_t fields[6];
+        uint64_t fields[7];
         struct trace_reading r;
 
-        for (size_t i = 0; i < 6; i++)
+        for (size_t i = 0; i < 7; i++)
             fields[i] = c->fields[i] == T       ? trace_builder_text(b, 5, 50, "T")
                         : c->fields[i] == PLACE ? mt_place_pack(some_place)
                                                 : c->fields[i];

@@ -130,12 +130,24 @@ static void domain_destroy(void *handle)
     (void)handle;
 }
 
-static void accesses_record(struct text list, uint64_t access)
+static void accesses_record(struct text list, struct text name, uint64_t access)
 {
-    uint64_t address, size;
+    struct tensor_use use = {.flags = access, .operator_name = name};
 
-    while (mstx_access_next(&list, &address, &size))
-        record_access(address, size, text_of("pta"), access);
+    while (mstx_access_next(&list, &use.address, &use.size_bytes))
+        record_tensor_access(text_of("pta"), &use);
+}
+
+static void access_record(const struct mstx_mark *mark)
+{
+    const struct tensor_use use = {.address = mark->address,
+                                   .size_bytes = mark->size_bytes,
+                                   .flags = mark->access,
+                                   .operator_name = mark->name,
+                                   .dtype = mark->dtype,
+                                   .shape = mark->shape};
+
+    record_tensor_access(text_of("pta"), &use);
 }
 
 static void mark_record(struct text message, struct text domain)
@@ -155,14 +167,14 @@ static void mark_record(struct text message, struct text domain)
         break;
     case MSTX_MARK_ACCESS:
         if (records_accesses)
-            record_access(mark.address, mark.size_bytes, text_of("pta"), mark.access);
+            access_record(&mark);
         break;
     case MSTX_MARK_ACCESSES:
         if (!records_accesses)
             break;
         record_operator_begin(mark.name);
-        accesses_record(mark.reads, MSTX_READ);
-        accesses_record(mark.writes, MSTX_WRITE);
+        accesses_record(mark.reads, mark.name, MSTX_READ);
+        accesses_record(mark.writes, mark.name, MSTX_WRITE);
         record_operator_end(mark.name);
         break;
     }

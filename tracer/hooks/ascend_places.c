@@ -78,6 +78,7 @@ static struct device_block property_origin(const struct hal_memory_property *pro
         return unknown_of(device_pool);
     place.page = page_of(property->page);
     place.module = (uint16_t)property->module;
+    place.flags = MT_PLACE_HANDLE;
     if (property->side != 1)
         return block_of(host_pool, place);
     place.device = (int16_t)property->device;
@@ -108,7 +109,7 @@ static struct device_block map_origin(const struct text *pool, enum block_space 
 
     if (device_block_find(space, (uintptr_t)handle, &memory))
         place = mt_place_unpack(memory.place);
-    place.flags |= MT_PLACE_MAPPING;
+    place.flags = (uint16_t)((place.flags & ~MT_PLACE_HANDLE) | MT_PLACE_MAPPING);
     return block_of(pool, place);
 }
 

@@ -110,6 +110,10 @@ static bool access_read(struct text fields, struct mstx_mark *mark)
             mark->access |= is_equal(field, "True") ? MSTX_WRITE : 0;
         else if (prefix_take(&field, "name="))
             mark->name = field;
+        else if (prefix_take(&field, "dtype="))
+            mark->dtype = field;
+        else if (prefix_take(&field, "shape="))
+            mark->shape = field;
     }
     return has_address && mark->address;
 }

@@ -5,7 +5,8 @@
  *
  *   memscope-aten-b: name=<op>      an operator begins     (also leaks-aten-b:)
  *   memscope-aten-e: name=<op>      it ends
- *   memscope-aten-ac:ptr=<n>;is_write=True;is_read=False;is_output=False;name=<op>;...;tensor_size=<n>
+ *   memscope-aten-ac:ptr=<n>;is_write=True;is_read=False;is_output=False;name=<op>;
+ *                    shape=torch.Size([2, 3]);dtype=torch.float32;tensor_size=<n>;device=npu:0
  *   sanitizer-op: name=<op>;read=<alias:address:size>,...;write=<alias:address:size>,...
  *   step start                      of a range: a step; bare or in double quotes
  *
@@ -34,7 +35,8 @@ struct mstx_mark {
     struct text name; /* of the operator */
     uint64_t address;
     uint64_t size_bytes;
-    uint64_t access; /* enum mstx_access */
+    uint64_t access;          /* enum mstx_access */
+    struct text dtype, shape; /* of the tensor; may be empty */
     struct text reads;
     struct text writes;
 };

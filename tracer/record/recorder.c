@@ -477,6 +477,19 @@ void record_access(uint64_t address, uint64_t size_bytes, struct text pool, uint
     recorder_push(MT_RECORD_access, fields);
 }
 
+void record_tensor_access(struct text pool, const struct tensor_use *use)
+{
+    uint64_t fields[] = {use->address,
+                         use->size_bytes,
+                         recorder_text(pool),
+                         use->flags,
+                         recorder_text(use->operator_name),
+                         recorder_text(use->dtype),
+                         recorder_text(use->shape)};
+
+    recorder_push(MT_RECORD_tensor_access, fields);
+}
+
 void record_sample(struct text counter, uint64_t place, uint64_t value_bytes)
 {
     uint64_t fields[] = {recorder_text(counter), place, value_bytes};

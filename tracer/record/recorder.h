@@ -85,6 +85,12 @@ void record_tag_begin(struct text owner);
 void record_tag_end(struct text owner);
 void record_launch(struct text name, uint64_t place);
 void record_access(uint64_t address, uint64_t size_bytes, struct text pool, uint64_t flags);
+/* An operator uses a tensor. Only address, size and flags (bit 0 read, bit 1 write) are needed. */
+struct tensor_use {
+    uint64_t address, size_bytes, flags;
+    struct text operator_name, dtype, shape;
+};
+void record_tensor_access(struct text pool, const struct tensor_use *use);
 void record_sample(struct text counter, uint64_t place, uint64_t value_bytes);
 void record_device_event(struct text name, uint64_t place, uint64_t status);
 

@@ -97,6 +97,22 @@ uint32_t trace_context_text(struct trace_context *context, uint64_t id)
     return text;
 }
 
+uint32_t trace_context_tensor(struct trace_context *context, uint32_t dtype, uint32_t shape)
+{
+    struct trace_tensor *known = &context->tensors[hash_pair(dtype, shape) & (TRACE_TENSORS - 1)];
+    char joined[512];
+
+    if (!dtype && !shape)
+        return 0;
+    if (known->dtype == dtype && known->shape == shape)
+        return known->joined;
+    snprintf(joined, sizeof(joined), "%s %s", model_text_at(context->model, dtype),
+             model_text_at(context->model, shape));
+    *known =
+        (struct trace_tensor){dtype, shape, model_text(context->model, joined, strlen(joined))};
+    return known->joined;
+}
+
 uint16_t trace_context_pool(struct trace_context *context, uint64_t name_id)
 {
     return model_pool(context->model, trace_context_text(context, name_id));

@@ -31,6 +31,12 @@ void trace_texts_release(struct trace_texts *texts);
 bool trace_texts_add(struct trace_texts *texts, uint64_t id, uint32_t text);
 bool trace_texts_find(const struct trace_texts *texts, uint64_t id, uint32_t *text);
 
+/* Pairs of texts that were joined lately. */
+enum { TRACE_TENSORS = 64 };
+struct trace_tensor {
+    uint32_t dtype, shape, joined;
+};
+
 struct trace_context {
     struct model *model;
     struct trace_texts *texts;   /* of the run: ids are hashes of what they name */
@@ -39,6 +45,7 @@ struct trace_context {
     struct trace_clock clock;
     uint16_t process;
     uint16_t host_pool, host_place;
+    struct trace_tensor tensors[TRACE_TENSORS];
     uint32_t site_epoch; /* grows when modules are unloaded: sites must be looked up again */
     uint64_t event_count;
     uint64_t last_time_ns;
@@ -54,6 +61,8 @@ uint16_t trace_context_pool(struct trace_context *context, uint64_t name_id);
 uint16_t trace_context_place(struct trace_context *context, uint64_t packed);
 /* site: a return address or the id of a stack, as in memtide/format.h. */
 uint32_t trace_context_site(struct trace_context *context, uint64_t site, uint64_t time_ns);
+/* "torch.float32 torch.Size([2, 3])" of two texts; 0 when both are. */
+uint32_t trace_context_tensor(struct trace_context *context, uint32_t dtype, uint32_t shape);
 struct stack_source trace_context_stack_source(struct trace_context *context, uint64_t time_ns);
 
 #endif

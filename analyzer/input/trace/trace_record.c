@@ -56,6 +56,10 @@ static const struct meaning meanings[MT_RECORD_CODE_END] = {
     [MT_RECORD_launch] = {true, EVENT_LAUNCH, .text = AT(launch, name), .place = AT(launch, place)},
     [MT_RECORD_access] = {true, EVENT_ACCESS, .address = AT(access, address),
                           .value = AT(access, size), .pool = AT(access, pool)},
+    [MT_RECORD_tensor_access] = {true, EVENT_ACCESS, .address = AT(tensor_access, address),
+                                 .value = AT(tensor_access, size),
+                                 .text = AT(tensor_access, operator_name),
+                                 .pool = AT(tensor_access, pool)},
     [MT_RECORD_sample] = {true, EVENT_SAMPLE, .text = AT(sample, counter),
                           .place = AT(sample, place), .value = AT(sample, value)},
     [MT_RECORD_device_event] = {true, EVENT_DEVICE, .text = AT(device_event, name),
@@ -234,6 +238,20 @@ static void define(struct trace_context *context, uint32_t *thread,
     }
 }
 
+/* What an access did, and to what. */
+static void fill_access(struct trace_context *context, const struct trace_record *record,
+                        struct event *event)
+{
+    bool is_tensor = record->code == MT_RECORD_tensor_access;
+    uint64_t flags = value_at(record, is_tensor ? AT(tensor_access, flags) : AT(access, flags));
+
+    event->flags = (uint8_t)((flags & 1 ? EVENT_IS_READ : 0) | (flags & 2 ? EVENT_IS_WRITE : 0));
+    if (is_tensor)
+        event->detail =
+            trace_context_tensor(context, text_at(context, record, AT(tensor_access, dtype)),
+                                 text_at(context, record, AT(tensor_access, shape)));
+}
+
 bool trace_record_apply(struct trace_context *context, uint32_t *thread,
                         const struct trace_record *record, struct event *event)
 {
@@ -255,6 +273,8 @@ bool trace_record_apply(struct trace_context *context, uint32_t *thread,
         .process = context->process,
         .kind = meaning->kind,
     };
+    if (event->kind == EVENT_ACCESS)
+        fill_access(context, record, event);
     if (event->kind == EVENT_FREE) {
         event->site = context->stacks->free_site;
         context->stacks->free_site = 0;
