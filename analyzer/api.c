@@ -328,6 +328,16 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
 
 enum { diff_top = 20, diff_sides_least = 2 };
 
+/* The current side is the last; the base, where it is another recording, the first. */
+static void draw_sides(struct question *questions, const struct mt_diff_side *sides,
+                       size_t side_count, struct report *report)
+{
+    questions[0].picture_name = "base-";
+    if (sides[0].trace != sides[side_count - 1].trace)
+        analyse_picture(&questions[0], report);
+    analyse_picture(&questions[side_count - 1], report);
+}
+
 enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count,
                              const struct mt_ask_options *options, struct mt_answer **out,
                              struct mt_error *error)
@@ -338,6 +348,7 @@ enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count
     struct held_stretch stretches[DIFF_SIDES_MOST];
     struct diff_question diff = {on, names, stretches, side_count};
     struct mt_answer *answer;
+    enum mt_result result;
 
     if (side_count < diff_sides_least || side_count > DIFF_SIDES_MOST)
         return mt_error_set(error, MT_USAGE, "2 to %d recordings or steps can be compared, not %zu",
@@ -351,7 +362,10 @@ enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count
     answer = answer_create("diff", error);
     if (!answer)
         return MT_NO_MEMORY;
-    return answer_give(answer, analyse_diff(&diff, answer->report, error), out, error);
+    result = analyse_diff(&diff, answer->report, error);
+    if (result == MT_OK)
+        draw_sides(questions, sides, side_count, answer->report);
+    return answer_give(answer, result, out, error);
 }
 
 static const enum compare_level compare_levels[] = {

@@ -37,7 +37,8 @@ struct question {
     int warm_up_steps;                 /* not judged; WARM_UP_DEFAULT: chosen */
     unsigned margin_percent;           /* near a peak: at most so much below it */
     struct block_filter blocks;
-    bool is_for_pictures; /* read once more for what a picture needs */
+    bool is_for_pictures;     /* read once more for what a picture needs */
+    const char *picture_name; /* before the names of its datasets; NULL: none */
 };
 
 typedef void (*analysis)(const struct question *question, struct report *report);

@@ -39,7 +39,8 @@ struct report_table {
 
 struct report_dataset {
     const char *name;
-    struct table columns; /* of report_dataset_column */
+    struct report_dataset_column *columns;
+    size_t column_count, capacity;
 };
 
 struct report {
@@ -254,45 +255,47 @@ const struct report_series *report_series(struct report *report, enum value_kind
     return series;
 }
 
-struct report_dataset *report_dataset(struct report *report, const char *name)
+struct report_dataset *report_dataset(struct report *report, const char *name, size_t column_count)
 {
     struct report_dataset *dataset = row_add(report, &report->datasets);
 
     if (!dataset)
         return NULL;
     dataset->name = copy(report, name);
-    table_init(&dataset->columns, &report->arena, sizeof(struct report_dataset_column));
+    dataset->columns = arena_alloc(&report->arena, column_count * sizeof(*dataset->columns));
+    dataset->capacity = dataset->columns ? column_count : 0;
     return dataset;
+}
+
+static void dataset_add(struct report *report, struct report_dataset *dataset,
+                        const struct report_dataset_column *column)
+{
+    if (dataset && dataset->column_count < dataset->capacity && (column->numbers || column->texts))
+        dataset->columns[dataset->column_count++] = *column;
+    else
+        report->has_failed = true;
 }
 
 void report_dataset_numbers(struct report *report, struct report_dataset *dataset, const char *key,
                             const uint64_t *numbers, size_t count)
 {
-    struct report_dataset_column *column = dataset ? row_add(report, &dataset->columns) : NULL;
     uint64_t *copies = arena_alloc(&report->arena, (count + 1) * sizeof(*copies));
 
-    if (!column || !copies) {
-        report->has_failed = true;
-        return;
-    }
-    if (count)
+    if (copies && count)
         memcpy(copies, numbers, count * sizeof(*copies));
-    *column = (struct report_dataset_column){copy(report, key), copies, NULL, count};
+    dataset_add(report, dataset,
+                &(struct report_dataset_column){copy(report, key), copies, NULL, count});
 }
 
 void report_dataset_texts(struct report *report, struct report_dataset *dataset, const char *key,
                           const char *const *texts, size_t count)
 {
-    struct report_dataset_column *column = dataset ? row_add(report, &dataset->columns) : NULL;
     const char **copies = arena_alloc(&report->arena, (count + 1) * sizeof(*copies));
 
-    if (!column || !copies) {
-        report->has_failed = true;
-        return;
-    }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; copies && i < count; i++)
         copies[i] = copy(report, texts[i]);
-    *column = (struct report_dataset_column){copy(report, key), NULL, copies, count};
+    dataset_add(report, dataset,
+                &(struct report_dataset_column){copy(report, key), NULL, copies, count});
 }
 
 void report_note(struct report *report, uint64_t count, const char *sentence)
@@ -390,25 +393,11 @@ size_t report_dataset_count(const struct report *report)
     return report->datasets.count;
 }
 
-static const struct report_dataset *dataset_at(const struct report *report, size_t dataset)
+struct report_dataset_view report_dataset_at(const struct report *report, size_t index)
 {
-    return table_at(&report->datasets, dataset);
-}
+    const struct report_dataset *dataset = table_at(&report->datasets, index);
 
-const char *report_dataset_name(const struct report *report, size_t dataset)
-{
-    return dataset_at(report, dataset)->name;
-}
-
-size_t report_dataset_column_count(const struct report *report, size_t dataset)
-{
-    return dataset_at(report, dataset)->columns.count;
-}
-
-const struct report_dataset_column *report_dataset_column_at(const struct report *report,
-                                                             size_t dataset, size_t column)
-{
-    return table_at(&dataset_at(report, dataset)->columns, column);
+    return (struct report_dataset_view){dataset->name, dataset->columns, dataset->column_count};
 }
 
 size_t report_note_count(const struct report *report)

@@ -143,10 +143,10 @@ void report_table_remark(struct report *report, struct report_table *table, cons
 const struct report_series *report_series(struct report *report, enum value_kind kind,
                                           const uint64_t *numbers, size_t count);
 /*
- * Numbers for pictures, too many for a table: columns of any length, by name. Only writers that
- * draw look at them. dataset may be NULL after a failure.
+ * Numbers for pictures, too many for a table: columns of any length, as many as are told
+ * here. Only writers that draw look at them. dataset may be NULL after a failure.
  */
-struct report_dataset *report_dataset(struct report *report, const char *name);
+struct report_dataset *report_dataset(struct report *report, const char *name, size_t column_count);
 void report_dataset_numbers(struct report *report, struct report_dataset *dataset, const char *key,
                             const uint64_t *numbers, size_t count);
 void report_dataset_texts(struct report *report, struct report_dataset *dataset, const char *key,
@@ -187,10 +187,12 @@ struct report_dataset_column {
     size_t count;
 };
 size_t report_dataset_count(const struct report *report);
-const char *report_dataset_name(const struct report *report, size_t dataset);
-size_t report_dataset_column_count(const struct report *report, size_t dataset);
-const struct report_dataset_column *report_dataset_column_at(const struct report *report,
-                                                             size_t dataset, size_t column);
+struct report_dataset_view {
+    const char *name;
+    const struct report_dataset_column *columns;
+    size_t column_count;
+};
+struct report_dataset_view report_dataset_at(const struct report *report, size_t index);
 
 /* One per output format; report_writers.c holds the table. */
 struct report_writer {

@@ -49,8 +49,7 @@ function makeAreas(layers, width) {
     });
     return makeSvg('svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'img',
         class: 'areas', preserveAspectRatio: 'none',
-        'aria-label': say('Modules over time, together at most {0}', size(most))}, shapes,
-    makeSvg('text', {x: 4, y: 11}, size(most)));
+        'aria-label': say('Modules over time, together at most {0}', size(most))}, shapes);
 }
 
 function makeModulePicture(recording, curves, process) {
@@ -63,8 +62,9 @@ function makeModulePicture(recording, curves, process) {
         return make('span', {class: 'key'}, swatch, `${layer.name} ${size(highest(layer.values))}`);
     });
     return make('figure', {class: 'modules'},
-        make('figcaption', null, say('Memory by module of the driver, {0}, from the start to {1}',
-            recording.processes[process].name, moment(recording.endNs))),
+        make('figcaption', null, say('Memory by module of the driver, {0}, 0 to {1}; together at most {2}.',
+            recording.processes[process].name, moment(recording.endNs),
+            size(layers.reduce((sum, layer) => sum + highest(layer.values), 0)))),
         makeAreas(layers, 1000), make('div', {class: 'legend'}, keys));
 }
 
@@ -75,7 +75,7 @@ export function makeCountersView(recording) {
     const processes = [...new Set(curves.map(curve => recording.samples[curve.subject].process))];
     const {report} = recording;
     replaceContent(body, processes.slice(0, 8).map(process => makeModulePicture(recording, curves, process)),
-        tablesNamed(report, /reconcil|account|^modules|^samples|^totals|^window|ledger/)
+        tablesNamed(report, /^(process account|components|modules|totals|window|samples)$|reconcil/)
             .map(name => makeReportTable(report, name)));
     if (!body.childElementCount)
         body.append(make('p', null, say('The recording has no counters of modules.')));

@@ -54,6 +54,20 @@ export function duration(ns) {
     return '0 s';
 }
 
+// "1 block", "2 blocks"
+export function blocks(number) {
+    return say(number === 1 ? '{0} block' : '{0} blocks', count(number));
+}
+
+// Moments next to each other on an axis: all in the unit that fits the last.
+export function axisMoments(moments) {
+    const last = Math.abs(moments[moments.length - 1] || 0);
+    const apart = moments.length > 1 ? Math.abs(moments[1] - moments[0]) : last;
+    const [scale, unit] = durationUnits.find(([each]) => last >= each) || [1e9, 's'];
+    const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(apart / scale || 1) - 1e-9)));
+    return moments.map(ns => `${(ns / scale).toFixed(digits)} ${unit}`);
+}
+
 // A moment: seconds with as many digits as are needed to tell moments this far apart.
 export function moment(ns, apartNs = 1000) {
     const digits = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(Math.max(apartNs, 1)))));
@@ -78,5 +92,5 @@ export function byKey(key, value) {
         return moment(value);
     if (/_percent$/.test(key))
         return `${value} %`;
-    return /_id$|^device$|step$|number$/.test(key) ? String(value) : count(value);
+    return /_id$|^(device|rank|row|address)$|step$|number$/.test(key) ? String(value) : count(value);
 }

@@ -25,6 +25,7 @@ set(page_scripts
   steps.js
   counters.js
   ranks.js
+  difference.js
   page.js)
 list(TRANSFORM page_scripts PREPEND ${page_folder}/)
 set(page_styles ${page_folder}/uplot/uPlot.min.css ${page_folder}/page.css)

@@ -12,7 +12,8 @@ import {makePeakView} from './peak.js';
 import {makeStepsView} from './steps.js';
 import {makeCountersView} from './counters.js';
 import {makeRanksView} from './ranks.js';
-import {makeOtherTables} from './tables.js';
+import {makeOtherTables, setTitles} from './tables.js';
+import {makeDifferenceView} from './difference.js';
 
 const nearPeakShare = 0.95;
 const themes = ['auto', 'light', 'dark'];
@@ -24,7 +25,9 @@ function nearPeak(recording) {
     if (!curve)
         return null;
     const stretch = stretchAbove(curve, ledger.peakNs, ledger.peakBytes * nearPeakShare, recording.endNs);
-    return stretch.toNs > stretch.fromNs ? stretch : null;
+    if (stretch.toNs > stretch.fromNs)
+        return stretch;
+    return {fromNs: Math.max(0, stretch.fromNs - recording.endNs / 200), toNs: recording.endNs};
 }
 
 function drawNavigation(sections) {
@@ -90,6 +93,8 @@ class Page {
         this.drawSettings();
         replaceContent(byId('views'));
         forgetListeners();
+        if (recording.report.command === 'diff')
+            byId('views').append(makeDifferenceView(recording));
         if (!recording.hasPictures)
             return;
         this.timeline = makeTimeline(recording);
@@ -138,6 +143,7 @@ async function start() {
         return;
     }
     const recording = await readFirstPart();
+    setTitles(recording.titles);
     if (recording.hasPictures)
         openAddress(recording);
     const page = new Page(recording);

@@ -137,7 +137,8 @@ bool payload_write_text(const char *name, const char *bytes, size_t size_bytes, 
     return is_ok;
 }
 
-bool payload_write_dataset(const struct report *report, size_t dataset, FILE *out)
+bool payload_write_columns(const char *name, const struct report_dataset_column *columns,
+                           size_t count, FILE *out)
 {
     struct text_builder header, body, whole;
     bool is_ok;
@@ -145,13 +146,12 @@ bool payload_write_dataset(const struct report *report, size_t dataset, FILE *ou
     text_init(&header);
     text_init(&body);
     text_init(&whole);
-    for (size_t i = 0; i < report_dataset_column_count(report, dataset); i++)
-        add_column(&header, &body, report_dataset_column_at(report, dataset, i));
+    for (size_t i = 0; i < count; i++)
+        add_column(&header, &body, &columns[i]);
     text_add_format(&whole, "{\"columns\":[%s]}\n", text_get(&header));
     text_add_bytes(&whole, text_get(&body), body.size_bytes);
     is_ok = !header.has_failed && !body.has_failed && !whole.has_failed &&
-            payload_write_text(report_dataset_name(report, dataset), text_get(&whole),
-                               whole.size_bytes, out);
+            payload_write_text(name, text_get(&whole), whole.size_bytes, out);
     text_release(&header);
     text_release(&body);
     text_release(&whole);

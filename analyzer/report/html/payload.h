@@ -21,7 +21,8 @@
 #include "report.h"
 
 /* False when there is no memory, or the file cannot be written. */
-bool payload_write_dataset(const struct report *report, size_t dataset, FILE *out);
+bool payload_write_columns(const char *name, const struct report_dataset_column *columns,
+                           size_t count, FILE *out);
 /* One text of its own, without a header. */
 bool payload_write_text(const char *name, const char *bytes, size_t size_bytes, FILE *out);
 

@@ -2,18 +2,20 @@
 // The peak of a ledger: who held the memory, as an icicle and as a table, and what would lower it.
 import {say} from './language.js';
 import {make, makeSection, makeSelect, replaceContent} from './dom.js';
-import {size, moment, count, percent} from './format.js';
+import {size, moment, count, percent, blocks} from './format.js';
 import {state, listen} from './view_state.js';
 import {makeIcicle, treeOf} from './icicle.js';
 import {makeTable} from './table.js';
 import {makeReportTable, tablesNamed} from './tables.js';
 
 // Names from the outside in: owner, then stack or operator.
-function pathOf(recording, group, kind) {
+function pathOf(recording, group, kind, hasPlumbing) {
     const {groups, names, stacks} = recording;
     const owner = names[groups.owner[group]].split('@').filter(Boolean);
     const operator = names[groups.operator[group]];
-    const frames = (stacks.get(groups.site[group]) || []).map(frame => frame.function).reverse();
+    const all = stacks.get(groups.site[group]) || [];
+    const wanted = hasPlumbing ? all : all.filter(frame => !frame.isPlumbing);
+    const frames = (wanted.length ? wanted : all).map(frame => frame.function).reverse();
     if (kind === 'stack')
         return frames.length ? frames : [names[groups.label[group]]];
     const inside = [...owner, ...(operator ? [operator] : []), ...frames];
@@ -29,19 +31,32 @@ function heldAtPeak(recording, ledger) {
     return held;
 }
 
-function holderColumns(recording, wholeBytes) {
+// Groups of one name, operator and owner are one row.
+function holdersOf(recording, held) {
     const {groups, names} = recording;
-    const text = (key, title, column) => ({key, title, isWide: key === 'site',
-        value: group => names[groups[column][group]]});
+    const rows = new Map();
+    for (const group of held) {
+        const texts = ['label', 'operator', 'owner'].map(column => groups[column][group]);
+        const key = texts.join(' ');
+        if (!rows.has(key))
+            rows.set(key, {site: names[texts[0]], operator: names[texts[1]], owner: names[texts[2]],
+                bytes: 0, count: 0});
+        const row = rows.get(key);
+        row.bytes += groups.peakBytes[group];
+        row.count += groups.peakCount[group];
+    }
+    return [...rows.values()];
+}
+
+function holderColumns(wholeBytes) {
+    const text = (key, title) => ({key, title, isWide: key === 'site', value: row => row[key]});
     return [
-        text('site', say('site or operator'), 'label'),
-        {key: 'held_bytes', title: say('held'), isNumber: true, value: group => groups.peakBytes[group],
-            show: size},
-        {key: 'share_percent', title: '%', isNumber: true, value: group => groups.peakBytes[group],
+        text('site', say('site or operator')),
+        {key: 'held_bytes', title: say('held'), isNumber: true, value: row => row.bytes, show: size},
+        {key: 'share_percent', title: '%', isNumber: true, value: row => row.bytes,
             show: value => percent(value, wholeBytes)},
-        {key: 'block_count', title: say('blocks'), isNumber: true, value: group => groups.peakCount[group],
-            show: count},
-        text('operator', say('operator'), 'operator'), text('owner', say('owner'), 'owner'),
+        {key: 'block_count', title: say('blocks'), isNumber: true, value: row => row.count, show: count},
+        text('operator', say('operator')), text('owner', say('owner')),
     ];
 }
 
@@ -49,6 +64,7 @@ class PeakView {
     constructor(recording) {
         this.recording = recording;
         this.kind = 'owner';
+        this.hasPlumbing = false;
         this.result = make('div', null);
         listen(keys => keys.includes('ledger') && this.draw());
     }
@@ -60,20 +76,30 @@ class PeakView {
             return;
         const held = heldAtPeak(recording, ledger.index);
         const {groups} = recording;
-        const paths = held.map(group => ({names: pathOf(recording, group, this.kind),
+        const paths = held.map(group => ({names: pathOf(recording, group, this.kind, this.hasPlumbing),
             bytes: groups.peakBytes[group], count: groups.peakCount[group]}));
-        const columns = holderColumns(recording, ledger.peakBytes)
-            .filter(column => column.key !== 'owner' || held.some(column.value));
+        const holders = holdersOf(recording, held);
+        const columns = holderColumns(ledger.peakBytes)
+            .filter(column => column.isNumber || holders.some(column.value));
         const hasStacks = held.some(group => (recording.stacks.get(groups.site[group]) || []).length > 1);
+        const hasPlumbing = held.some(group => (recording.stacks.get(groups.site[group]) || [])
+            .some(frame => frame.isPlumbing));
         replaceContent(this.result,
-            make('p', null, say('{0} was highest at {1}: {2} in {3} blocks.', ledger.name,
-                moment(ledger.peakNs), size(ledger.peakBytes), count(ledger.peakCount))),
+            make('p', null, say('{0} was highest at {1}: {2} in {3}.', ledger.name,
+                moment(ledger.peakNs), size(ledger.peakBytes), blocks(ledger.peakCount))),
             hasStacks && makeSelect(say('Outermost'), [['owner', say('owner, operator, stack')],
                 ['stack', say('stack')]], this.kind, value => { this.kind = value; this.draw(); }),
+            hasPlumbing && make('label', {class: 'control'}, make('input', {type: 'checkbox',
+                checked: this.hasPlumbing, onchange: event => {
+                    this.hasPlumbing = event.target.checked;
+                    this.draw();
+                }}), say('also frames of allocators, frameworks and interpreters')),
             makeIcicle(treeOf(ledger.name, paths)),
-            makeTable(columns, held, {caption: say('Held at the peak of {0}', ledger.name),
+            makeTable(columns, holders, {caption: say('Held at the peak of {0}', ledger.name),
                 sort: 'held_bytes'}),
-            tablesNamed(recording.report, /candidate|lower the peak|would lower/).map(name =>
+            tablesNamed(recording.report, /candidate|lower/).map(name =>
+                makeReportTable(recording.report, name)),
+            tablesNamed(recording.report, /^(peaks|near the peak)$/).map(name =>
                 makeReportTable(recording.report, name)));
     }
 

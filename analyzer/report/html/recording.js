@@ -52,21 +52,21 @@ function ledgerOrder(ledgers) {
             (b.peakBytes - a.peakBytes));
 }
 
-async function takeNamed(names) {
-    const datasets = await Promise.all(names.map(takeDataset));
+async function takeNamed(names, prefix = '') {
+    const datasets = await Promise.all(names.map(name => takeDataset(prefix + name)));
     return Object.fromEntries(names.map((name, i) => [name, datasets[i]]));
 }
 
-export async function readFirstPart() {
-    const report = await takeReport();
+// prefix: 'base-' for the other recording of a comparison.
+async function readPicture(prefix) {
     const data = await takeNamed(['picture', 'names', 'processes', 'ledgers', 'samples', 'curves',
-        'points', 'steps', 'phases', 'failures']);
+        'points', 'steps', 'phases', 'failures'], prefix);
     if (!data.picture)
-        return {report, hasPictures: false};
+        return {hasPictures: false};
     const names = data.names.text;
     const startNs = data.picture.start_ns[0];
     const recording = {
-        report, hasPictures: true, names, startNs,
+        hasPictures: true, names, startNs,
         endNs: data.picture.end_ns[0] - startNs,
         rest: {stretchNs: data.picture.rest_stretch_ns[0], bytes: data.picture.rest_bytes[0],
             count: data.picture.rest_count[0],
@@ -92,6 +92,14 @@ export async function readFirstPart() {
     };
     recording.ledgerOrder = ledgerOrder(recording.ledgers);
     return recording;
+}
+
+export async function readFirstPart() {
+    const report = await takeReport();
+    const titles = await takeDataset('titles');
+    const recording = await readPicture('');
+    const base = await readPicture('base-');
+    return Object.assign(recording, {report, titles, base: base.hasPictures ? base : null});
 }
 
 function readBlocks(data, startNs) {

@@ -54,14 +54,43 @@ static bool write_json_report(const struct report *report, FILE *out)
     return is_ok;
 }
 
+/* What people call the tables, and the sentences below them: not in the JSON. */
+static bool write_titles(const struct report *report, FILE *out)
+{
+    size_t count = report_table_count(report), used = 0;
+    const char **texts = calloc(3 * count + 1, sizeof(*texts));
+    const struct report_dataset_column columns[] = {
+        {"name", NULL, texts, count},
+        {"title", NULL, texts + count, count},
+        {"remark", NULL, texts + 2 * count, count},
+    };
+    bool is_ok;
+
+    if (!texts)
+        return false;
+    for (; used < count; used++) {
+        struct report_table_view view = report_table_at(report, used);
+
+        texts[used] = view.name;
+        texts[count + used] = view.title;
+        texts[2 * count + used] = view.remark_count ? report_remark_at(report, used, 0) : "";
+    }
+    is_ok = payload_write_columns("titles", columns, sizeof(columns) / sizeof(columns[0]), out);
+    free(texts);
+    return is_ok;
+}
+
 bool report_write_html(const struct report *report, FILE *out)
 {
     bool is_ok = write_bytes(page_before_verdict, page_before_verdict_bytes, out) &&
                  write_verdict(report, out) &&
                  write_bytes(page_before_data, page_before_data_bytes, out) &&
-                 write_json_report(report, out);
+                 write_json_report(report, out) && write_titles(report, out);
 
-    for (size_t i = 0; is_ok && i < report_dataset_count(report); i++)
-        is_ok = payload_write_dataset(report, i, out);
+    for (size_t i = 0; is_ok && i < report_dataset_count(report); i++) {
+        struct report_dataset_view view = report_dataset_at(report, i);
+
+        is_ok = payload_write_columns(view.name, view.columns, view.column_count, out);
+    }
     return is_ok && write_bytes(page_after_data, page_after_data_bytes, out);
 }

@@ -3,7 +3,7 @@
 // by operator, site, owner, module or size class, and block by block.
 import {say} from './language.js';
 import {make, makeButton, makeSection, makeSelect, replaceContent} from './dom.js';
-import {size, sizeExact, moment, duration, count, percent} from './format.js';
+import {size, sizeExact, moment, duration, count, percent, blocks} from './format.js';
 import {dimensions, hasDimension} from './recording.js';
 import {blocksMeeting, highestMoment, sumBy, restIn} from './selected_blocks.js';
 import {state, update, listen} from './view_state.js';
@@ -96,9 +96,9 @@ class SelectionView {
         const ledger = this.recording.ledgers[state.ledger];
         const apartNs = (toNs - fromNs) / 1000;
         const parts = [
-            say('{0}, {1} to {2} ({3}): {4} blocks were alive in it, {5} in all; at its highest, at {6}, {7}.',
+            say('{0}, {1} to {2} ({3}): {4} alive at some time, {5} in all; at its highest, at {6}, {7}.',
                 ledger.name, moment(fromNs, apartNs), moment(toNs, apartNs), duration(toNs - fromNs),
-                count(total.metCount), size(total.metBytes), moment(high.timeNs, apartNs),
+                blocks(total.metCount), size(total.metBytes), moment(high.timeNs, apartNs),
                 sizeExact(total.highBytes)),
             say('Born in it: {0}; of that {1} died in it and {2} survived it. Older blocks that ended in it: {3}; that outlived it: {4}.',
                 size(total.bornBytes), size(total.withinBytes), size(total.survivedBytes),
@@ -128,9 +128,9 @@ class SelectionView {
             countColumn('met_count', say('blocks')),
             bytesColumn('born_bytes', say('born in it')),
             bytesColumn('within_bytes', say('born and died in it')),
-            bytesColumn('survived_bytes', say('born in it, survived it')),
+            bytesColumn('survived_bytes', say('born in it, survived')),
             bytesColumn('ended_bytes', say('older, died in it')),
-            bytesColumn('through_bytes', say('older, survived it')),
+            bytesColumn('through_bytes', say('older, survived')),
         ];
     }
 

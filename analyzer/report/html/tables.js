@@ -6,10 +6,29 @@ import {byKey} from './format.js';
 import {makeTable} from './table.js';
 
 const drawn = new Set();
+let titles = new Map();
 
-// "held_bytes" -> "held": the unit is in the values.
-function titleOf(key) {
-    return say(key.replace(/_(bytes|count|ns|percent)$/, '').replaceAll('_', ' '));
+// {name, title, remark} columns, as the analyzer writes them.
+export function setTitles(dataset) {
+    titles = new Map(dataset.name.map((name, i) =>
+        [name, {title: dataset.title[i], remark: dataset.remark[i]}]));
+}
+
+export function titleOfTable(name) {
+    return say(titles.get(name)?.title || name);
+}
+
+// "held_bytes" -> "held": the unit is in the values. A count next to such bytes is of blocks.
+function titleOf(key, keys) {
+    const words = key.replace(/_(bytes|ns|percent)$/, '').replace(/_bytes_(per|by)_/, '_$1_');
+    const stem = words.replace(/_count$/, '');
+    if (key.endsWith('_ns') && keys.includes(`${stem}_bytes`))
+        return say('{0}, at', say(stem.replaceAll('_', ' ')));
+    if (stem === words)
+        return say(words.replaceAll('_', ' '));
+    if (keys.includes(`${stem}_bytes`))
+        return say('{0}, blocks', say(stem.replaceAll('_', ' ')));
+    return say(/^(block|event|step|sample|process|life)$/.test(stem) ? `${stem}s` : stem.replaceAll('_', ' '));
 }
 
 function makeSpark(numbers) {
@@ -26,7 +45,7 @@ function columnsOf(rows) {
     return keys.filter(key => rows.some(row => row[key] !== null)).map(key => {
         const isNumber = rows.some(row => typeof row[key] === 'number');
         const isSeries = rows.some(row => Array.isArray(row[key]));
-        return {key, title: titleOf(key), isNumber, isWide: /site|operator|name/.test(key),
+        return {key, title: titleOf(key, keys), isNumber, isWide: /site|operator|name/.test(key),
             value: row => row[key], show: (value, row) => (isSeries && Array.isArray(row[key]) ?
                 makeSpark(row[key]) : byKey(key, value))};
     });
@@ -39,8 +58,10 @@ export function tablesNamed(report, pattern) {
 export function makeReportTable(report, name) {
     drawn.add(name);
     const rows = report.tables[name];
-    return make('div', {class: 'report-table'}, make('h3', null, say(name)),
-        makeTable(columnsOf(rows), rows, {caption: say(name), rowsAtOnce: 12}));
+    const remark = titles.get(name)?.remark;
+    return make('div', {class: 'report-table'}, make('h3', null, titleOfTable(name)),
+        makeTable(columnsOf(rows), rows, {caption: titleOfTable(name), rowsAtOnce: 12}),
+        remark && make('p', {class: 'remark'}, remark));
 }
 
 // Those that no view has shown.
@@ -49,7 +70,7 @@ export function makeOtherTables(report) {
         say('The same as in the json report: memtide report --format json.'));
     const names = Object.keys(report.tables).filter(name => !drawn.has(name) && report.tables[name].length);
     body.append(...names.map(name => make('details', null, make('summary', null,
-        `${say(name)} (${report.tables[name].length})`), makeReportTable(report, name))));
+        `${titleOfTable(name)} (${report.tables[name].length})`), makeReportTable(report, name))));
     if (report.findings.length)
         body.prepend(make('ul', null, report.findings.map(finding => make('li', null, finding.sentence))));
     return section;

@@ -3,7 +3,7 @@
 // pan and selection by mouse, by keyboard and by numbers.
 import {say} from './language.js';
 import {make, makeButton, makeSelect, makeSection, replaceContent} from './dom.js';
-import {size, moment, duration, count} from './format.js';
+import {size, moment, duration, count, axisMoments} from './format.js';
 import {colourAt, restColour, styleColour, withAlpha} from './colours.js';
 import {CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL, curvesOf, dimensions,
     hasDimension, stepAt} from './recording.js';
@@ -13,9 +13,11 @@ import {state, update, listen} from './view_state.js';
 import {makeTable} from './table.js';
 
 const layerMost = 9;
+const legendMost = 12;
 const leastViewNs = 10;
 const chartHeight = 340;
 const stripHeight = 15; /* of steps, of phases */
+const phaseRowMost = 3;
 
 const dimensionNames = {
     none: () => say('nothing: totals'), operator: () => say('operator'), site: () => say('site'),
@@ -48,6 +50,20 @@ function isShownFirst(recording, curve, ledger) {
         words.some(word => sample.name.toLowerCase() === `${ledger.pool} ${word}`);
 }
 
+// Phases inside of others get rows below them; marks, which have no length, get none.
+function placePhases(phases) {
+    const open = new Map();
+    const inOrder = [...phases].sort((a, b) => a.beginNs - b.beginNs || b.endNs - a.endNs);
+    for (const phase of inOrder) {
+        const around = (open.get(phase.process) || []).filter(other => other.endNs > phase.beginNs);
+        const taken = new Set(around.map(other => other.row));
+        phase.row = phase.endNs > phase.beginNs ? 0 : Infinity;
+        while (taken.has(phase.row))
+            phase.row++;
+        open.set(phase.process, phase.row === Infinity ? around : [...around, phase]);
+    }
+}
+
 class Timeline {
     constructor(recording) {
         this.recording = recording;
@@ -64,9 +80,17 @@ class Timeline {
         this.summary = make('p', {id: 'timeline-summary', class: 'summary'});
         this.tableBox = make('div', null);
         this.controls = make('div', {class: 'controls'});
+        placePhases(recording.phases);
         this.chooseCurves();
         listen(keys => this.onState(keys));
         new ResizeObserver(() => this.onResize()).observe(this.chartBox);
+    }
+
+    // As many as this process needs.
+    phaseRows() {
+        const process = this.ledger?.process ?? 0;
+        return this.recording.phases.reduce((most, phase) => (phase.process === process &&
+            phase.row < phaseRowMost ? Math.max(most, phase.row + 1) : most), 0);
     }
 
     get ledger() {
@@ -309,12 +333,12 @@ class Timeline {
         const axis = {stroke: text, grid, ticks: grid, font: '12px system-ui, sans-serif'};
         return {
             width: Math.max(200, this.chartBox.clientWidth), height: chartHeight,
-            padding: [2 * stripHeight + 6, 14, 0, 0],
+            padding: [(1 + this.phaseRows()) * stripHeight + 6, 14, 0, 0],
             legend: {show: false},
             scales: {x: {time: false, range: () => [state.viewFromNs / 1e9, state.viewToNs / 1e9]},
                 y: {range: (chart, low, high) => [0, high > 0 ? high * 1.06 : 1]}},
-            axes: [{...axis, values: (chart, splits) => splits.map(at =>
-                moment(at * 1e9, Math.abs(splits[1] - splits[0]) * 1e9 || 1))},
+            axes: [{...axis, space: 90,
+                values: (chart, splits) => axisMoments(splits.map(at => at * 1e9))},
             {...axis, size: 78, incrs: Array.from({length: 60}, (_, i) => 2 ** i),
                 values: (chart, splits) => splits.map(size)}],
             cursor: {drag: {x: true, y: false, setScale: false}, points: {show: false},
@@ -388,11 +412,14 @@ class Timeline {
             each.beginNs <= state.viewToNs;
         const steps = this.recording.steps.filter(isSeen)
             .map(step => ({...step, label: say('step {0}', step.number)}));
-        const phases = this.recording.phases.filter(each => isSeen(each) && each.endNs > each.beginNs)
+        const phaseRows = this.phaseRows();
+        const phases = this.recording.phases.filter(each => isSeen(each) && each.row < phaseRows)
             .map(phase => ({...phase, label: phase.name}));
         ctx.save();
-        this.drawStrip(chart, phases, bbox.top - 2 * stripHeight * devicePixelRatio,
-            [styleColour('--phase-a'), styleColour('--phase-b')]);
+        for (let row = 0; row < phaseRows; row++)
+            this.drawStrip(chart, phases.filter(phase => phase.row === row),
+                bbox.top - (1 + phaseRows - row) * stripHeight * devicePixelRatio,
+                [styleColour('--phase-a'), styleColour('--phase-b')]);
         this.drawStrip(chart, steps, bbox.top - stripHeight * devicePixelRatio,
             [styleColour('--step-a'), styleColour('--step-b')]);
         if (steps.length < bbox.width / 4)
@@ -451,6 +478,7 @@ class Timeline {
         const {ctx, bbox} = chart;
         const left = this.canvasX(chart, state.selection.fromNs);
         const right = this.canvasX(chart, state.selection.toNs);
+        ctx.setLineDash([]);
         ctx.fillStyle = styleColour('--selection');
         ctx.fillRect(left, bbox.top, Math.max(devicePixelRatio, right - left), bbox.height);
         ctx.strokeStyle = styleColour('--selection-edge');
@@ -516,11 +544,13 @@ class Timeline {
             }});
             return make('label', {class: 'key'}, box, this.makeSwatch(curve.colour), curve.name);
         });
-        const isFirst = curve => this.shown.has(curve) || curve.of !== CURVE_SAMPLE;
+        const totals = this.curves.filter(curve => curve.of !== CURVE_SAMPLE);
+        const isFirst = curve => this.shown.has(curve) ||
+            (totals.length <= legendMost && curve.of !== CURVE_SAMPLE);
         const others = boxes.filter((_, i) => !isFirst(this.curves[i]));
         const first = boxes.filter((_, i) => isFirst(this.curves[i]));
         replaceContent(this.legend, first, others.length > 0 && make('details', null,
-            make('summary', null, say('{0} more counters', others.length)), others));
+            make('summary', null, say('{0} more curves', others.length)), others));
     }
 
     makeSwatch(colour) {

@@ -3,13 +3,14 @@
 // already, as text that needs no script.
 import {say} from './language.js';
 import {make, byId, replaceContent} from './dom.js';
-import {size, sizeChange, moment, count, duration} from './format.js';
+import {size, sizeChange, moment, count, duration, blocks} from './format.js';
 
 function peakNumber(report) {
     const row = report.tables.peaks?.[0];
     if (!row)
         return null;
-    const step = row.peak_step === null ? '' : say(', in step {0}', row.peak_step);
+    const step = row.peak_step === null ? '' :
+        (row.peak_step ? say(', in step {0}', row.peak_step) : say(', before the first step'));
     return {number: size(row.peak_bytes), title: say('highest point'),
         text: say('{0}, at {1}{2}', row.ledger, moment(row.peak_ns), step)};
 }
@@ -21,9 +22,11 @@ function growthNumber(report) {
             title: say('largest leak'), text: `${leak.site}, ${leak.ledger}`, isBad: true};
     const window = report.tables.window?.[0];
     if (window)
-        return {number: sizeChange(window.net_growth_bytes), title: say('net growth in the window'),
+        return {number: window.net_growth_bytes === null ? '?' : sizeChange(window.net_growth_bytes), title: say('net growth in the window'),
             text: say('{0}: {1} not released, {2} of older blocks released', window.ledger,
                 size(window.unreleased_bytes), size(window.older_released_bytes))};
+    if (report.outcome === 'no data')
+        return {number: '?', title: say('growth per step'), text: say('too few steps to judge')};
     return {number: '0 B', title: say('growth per step'), text: say('no site grows from step to step')};
 }
 
@@ -32,7 +35,7 @@ function endNumber(report) {
     const name = report.tables.peaks?.[0]?.ledger;
     const row = rows.find(each => each.ledger === name) || rows[0];
     return row ? {number: size(row.alive_bytes), title: say('alive at the end'),
-        text: say('{0}, {1} blocks', row.ledger, count(row.alive_count))} : null;
+        text: `${row.ledger}, ${blocks(row.alive_count)}`} : null;
 }
 
 function makeCard(card) {
@@ -41,8 +44,24 @@ function makeCard(card) {
         make('div', {class: 'card-text'}, card.text));
 }
 
+// Of a comparison: what the first ledger's peak and end did, and how many operators changed.
+function differenceNumbers(report) {
+    const row = report.tables.ledger_changes?.[0];
+    const operators = report.tables.operator_changes || [];
+    const counted = kind => count(operators.filter(each => each.change === kind).length);
+    return [row && {number: sizeChange(row.peak_change_bytes), title: say('highest point'),
+        text: say('{0}: {1}, was {2}', row.ledger, size(row.peak_bytes), size(row.base_peak_bytes)),
+        isBad: row.peak_change_bytes > 0},
+    row && {number: sizeChange(row.end_change_bytes), title: say('alive at the end'),
+        text: say('{0}: {1}, was {2}', row.ledger, size(row.end_bytes), size(row.base_end_bytes)),
+        isBad: row.end_change_bytes > 0},
+    operators.length > 0 && {number: say('{0} new, {1} gone', counted('new'), counted('gone')),
+        title: say('operators'), text: say('{0} grown, {1} shrunk', counted('grown'), counted('shrunk'))}];
+}
+
 export function drawVerdict(report) {
-    const cards = [peakNumber(report), growthNumber(report), endNumber(report)].filter(Boolean);
+    const cards = (report.command === 'diff' ? differenceNumbers(report) :
+        [peakNumber(report), growthNumber(report), endNumber(report)]).filter(Boolean);
     byId('verdict-title').textContent = say('Verdict');
     byId('verdict').classList.toggle('is-bad', report.outcome === 'found');
     replaceContent(byId('numbers'), make('div', {class: 'cards'}, cards.map(makeCard)),
@@ -52,6 +71,7 @@ export function drawVerdict(report) {
                 make('li', null, note.count ? `${count(note.count)}: ` : '', note.sentence)))));
     const facts = report.facts;
     replaceContent(byId('about'), [facts.program, facts.source_kind,
-        facts.recorded_ns ? duration(facts.recorded_ns) : null, say('{0} events', count(facts.event_count || 0)),
-        say('{0} steps', count(facts.step_count || 0))].filter(Boolean).join(' · '));
+        facts.recorded_ns ? duration(facts.recorded_ns) : null,
+        facts.event_count ? say('{0} events', count(facts.event_count)) : null,
+        facts.step_count ? say('{0} steps', count(facts.step_count)) : null].filter(Boolean).join(' · '));
 }
