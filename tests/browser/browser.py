@@ -126,8 +126,9 @@ class Browser:
             if "method" in answer:
                 self.events.append(answer)
 
-    def open(self, path, fragment="", is_dark=False, scripts=()):
-        """Opens a file and waits until the whole page is drawn."""
+    def open(self, path, fragment="", is_dark=False, scripts=(),
+             until="document.documentElement?.dataset.ready === 'whole'"):
+        """Opens a file and waits until the whole page is drawn, or until something else is so."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session)
@@ -137,7 +138,7 @@ class Browser:
         for script in scripts:
             page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
         page.call("Page.navigate", url=f"file://{os.path.abspath(path)}{fragment}")
-        page.wait_for("document.documentElement?.dataset.ready === 'whole'")
+        page.wait_for(until)
         return page
 
 
