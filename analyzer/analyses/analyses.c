@@ -31,7 +31,8 @@ static const analysis leaks_analyses[] = {
     analyse_notes,     NULL,
 };
 static const analysis peak_analyses[] = {
-    analyse_recording, analyse_peak, analyse_near_peak, analyse_notes, NULL,
+    analyse_recording, analyse_peak, analyse_peak_effect, analyse_step_peaks, analyse_near_peak,
+    analyse_notes,     NULL,
 };
 static const analysis blocks_analyses[] = {analyse_recording, analyse_blocks, analyse_notes, NULL};
 static const analysis steps_analyses[] = {

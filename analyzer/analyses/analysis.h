@@ -53,6 +53,8 @@ void analyse_leftovers(const struct question *question, struct report *report);
 void analyse_window(const struct question *question, struct report *report);
 void analyse_peak(const struct question *question, struct report *report);
 void analyse_near_peak(const struct question *question, struct report *report);
+void analyse_peak_effect(const struct question *question, struct report *report);
+void analyse_step_peaks(const struct question *question, struct report *report);
 void analyse_blocks(const struct question *question, struct report *report);
 void analyse_steps(const struct question *question, struct report *report);
 void analyse_steps_verdict(const struct question *question, struct report *report);

@@ -93,11 +93,6 @@ struct report_table *block_list_table(struct report *report, const char *name, c
                         sizeof(columns) / sizeof(columns[0]));
 }
 
-static unsigned percent(uint64_t part, uint64_t whole)
-{
-    return (unsigned)(((unsigned __int128)part * 100 + whole / 2) / whole);
-}
-
 static void show(const struct life *life, const struct question *question, struct report *report,
                  struct report_table *table, uint64_t whole_bytes)
 {
@@ -107,7 +102,7 @@ static void show(const struct life *life, const struct question *question, struc
     struct who who = {detail->site, detail->operator_text, detail->owner_text};
     const struct value values[] = {
         value_bytes(life->size_bytes),
-        whole_bytes ? value_number(VALUE_PERCENT, percent(life->size_bytes, whole_bytes))
+        whole_bytes ? value_number(VALUE_PERCENT, percent_of(life->size_bytes, whole_bytes))
                     : value_none(),
         value_text(label_who(question, report, who)),
         value_name(question, who.operator_text),

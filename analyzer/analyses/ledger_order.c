@@ -44,3 +44,10 @@ uint16_t *ledger_order(const struct tally *tally, size_t *count)
         qsort_r(order, *count, sizeof(*order), ledger_compare, (void *)tally);
     return order;
 }
+
+bool ledger_matters(const struct tally *tally, uint16_t first, uint16_t ledger)
+{
+    uint64_t peak_bytes = tally_ledger_at(tally, ledger)->peak_bytes;
+
+    return peak_bytes && peak_bytes >= tally_ledger_at(tally, first)->peak_bytes / 100;
+}

@@ -11,4 +11,7 @@
 /* Indexes of all ledgers with events, *count of them, for free(); NULL without memory. */
 uint16_t *ledger_order(const struct tally *tally, size_t *count);
 
+/* Whether a ledger is high enough to be shown in detail beside the first of the order. */
+bool ledger_matters(const struct tally *tally, uint16_t first, uint16_t ledger);
+
 #endif

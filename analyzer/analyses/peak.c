@@ -45,11 +45,6 @@ static size_t holders_of(const struct question *question, const struct origins *
     return count;
 }
 
-static unsigned percent(uint64_t part, uint64_t whole)
-{
-    return whole ? (unsigned)(((unsigned __int128)part * 100 + whole / 2) / whole) : 0;
-}
-
 static void add_holders(const struct question *question, struct report *report, uint16_t index,
                         const struct holder *rows, size_t count)
 {
@@ -72,7 +67,7 @@ static void add_holders(const struct question *question, struct report *report, 
         const struct who *who = &rows[i].origin->who;
         const struct value values[] = {
             value_bytes(rows[i].held.bytes),
-            value_number(VALUE_PERCENT, percent(rows[i].held.bytes, ledger->peak_bytes)),
+            value_number(VALUE_PERCENT, percent_of(rows[i].held.bytes, ledger->peak_bytes)),
             value_count(rows[i].held.count),
             value_text(label_who(question, report, *who)),
             value_name(question, who->operator_text),
@@ -138,13 +133,13 @@ static void say_peak(const struct question *question, struct report *report, uin
     if (count)
         most = report_text(report, "; most of it, %s (%u %%), held by %s",
                            label_size(report, holders[0].held.bytes),
-                           percent(holders[0].held.bytes, ledger->peak_bytes),
+                           percent_of(holders[0].held.bytes, ledger->peak_bytes),
                            label_who(question, report, holders[0].origin->who));
-    if (count && percent(holders[0].held.bytes, ledger->peak_bytes) < 50)
+    if (count && percent_of(holders[0].held.bytes, ledger->peak_bytes) < 50)
         most = report_text(report, "; largest holder %s with %s (%u %%)",
                            label_who(question, report, holders[0].origin->who),
                            label_size(report, holders[0].held.bytes),
-                           percent(holders[0].held.bytes, ledger->peak_bytes));
+                           percent_of(holders[0].held.bytes, ledger->peak_bytes));
     report_verdict(report, RANK_PEAK,
                    "PEAK: %s of %s%s, %" PRIu64 ".%03" PRIu64 " s after the start%s.",
                    label_size(report, ledger->peak_bytes), label_ledger(question, report, index),

@@ -163,11 +163,6 @@ static bool account_init(const struct question *question, struct report *report,
     return true;
 }
 
-static unsigned percent(uint64_t part, uint64_t whole)
-{
-    return whole ? (unsigned)(((unsigned __int128)part * 100 + whole / 2) / whole) : 0;
-}
-
 static void add_row(const struct question *question, struct report *report,
                     struct report_table *table, const struct account *account, const char *name,
                     struct amount amount)
@@ -176,7 +171,7 @@ static void add_row(const struct question *question, struct report *report,
     const struct value values[] = {
         value_text(name),
         value_bytes(amount.highest_bytes),
-        value_number(VALUE_PERCENT, percent(amount.highest_bytes, whole.highest_bytes)),
+        value_number(VALUE_PERCENT, percent_of(amount.highest_bytes, whole.highest_bytes)),
         value_bytes(amount.last_bytes),
         value_step((uint64_t)device_of(question, account->process)),
         value_text(label_process(question, report, account->process->process)),
@@ -221,15 +216,16 @@ static void say_account(const struct question *question, struct report *report,
                        label_size(report, account->known.highest_bytes));
         return;
     }
-    report_verdict(
-        report, RANK_MODULES,
-        "%s holds %s of device %" PRId32 ": %s in %s (%u %%) is the largest part; %s "
-        "(%u %%) is in no pool or module.",
-        label_process(question, report, account->process->process),
-        label_size(report, whole.highest_bytes), device_of(question, account->process),
-        label_size(report, account->parts[0].amount.highest_bytes), account->parts[0].name,
-        percent(account->parts[0].amount.highest_bytes, whole.highest_bytes),
-        label_size(report, rest.highest_bytes), percent(rest.highest_bytes, whole.highest_bytes));
+    report_verdict(report, RANK_MODULES,
+                   "%s holds %s of device %" PRId32 ": %s in %s (%u %%) is the largest part; %s "
+                   "(%u %%) is in no pool or module.",
+                   label_process(question, report, account->process->process),
+                   label_size(report, whole.highest_bytes), device_of(question, account->process),
+                   label_size(report, account->parts[0].amount.highest_bytes),
+                   account->parts[0].name,
+                   percent_of(account->parts[0].amount.highest_bytes, whole.highest_bytes),
+                   label_size(report, rest.highest_bytes),
+                   percent_of(rest.highest_bytes, whole.highest_bytes));
 }
 
 void analyse_process_account(const struct question *question, struct report *report)

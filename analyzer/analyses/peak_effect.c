@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What would lower the peak? For the largest sites of each ledger, how far it would fall without
+ * them: no further than to the next point of the curve that is as high. And what the blocks at the
+ * peak are like.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "driver_modules.h"
+#include "labels.h"
+#include "peak_trial.h"
+
+/* --- what would lower it -------------------------------------------------------------------- */
+
+static uint64_t fall(uint64_t peak_bytes, uint64_t bytes)
+{
+    return bytes < peak_bytes ? peak_bytes - bytes : 0;
+}
+
+static int by_effect(const void *left, const void *right)
+{
+    const struct trial *a = *(const struct trial *const *)left;
+    const struct trial *b = *(const struct trial *const *)right;
+    uint64_t least_a = a->used_bytes < a->without_bytes ? a->used_bytes : a->without_bytes;
+    uint64_t least_b = b->used_bytes < b->without_bytes ? b->used_bytes : b->without_bytes;
+
+    if (least_a != least_b)
+        return least_a < least_b ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+static void add_effects(const struct question *question, struct report *report,
+                        const struct peak_trials *ledger)
+{
+    static const struct report_column columns[] = {
+        {"lowers_bytes", "lowers it by"},
+        {"peak_without_bytes", "to"},
+        {"used_only_lowers_bytes", "if alive only while used"},
+        {"held_bytes", "held"},
+        {"block_count", "blocks"},
+        {"site", "without"},
+        {"operator", "operator"},
+        {"ledger", "ledger"},
+    };
+    const char *label = label_ledger(question, report, ledger->ledger);
+    struct report_table *table =
+        report_table(report, report_text(report, "lowering the peak of %s", label),
+                     report_text(report, "What would lower the peak of %s", label), NULL, columns,
+                     sizeof(columns) / sizeof(columns[0]));
+    uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
+    const struct trial *order[TRIALS_MOST];
+    size_t shown = rows_shown(question, ledger->count);
+
+    for (size_t i = 0; i < ledger->count; i++)
+        order[i] = &ledger->trials[i];
+    qsort(order, ledger->count, sizeof(order[0]), by_effect);
+    for (size_t i = 0; i < shown; i++) {
+        const struct trial *trial = order[i];
+        const struct value values[] = {
+            value_bytes(fall(peak_bytes, trial->without_bytes)),
+            value_bytes(trial->without_bytes),
+            ledger->has_uses ? value_bytes(fall(peak_bytes, trial->used_bytes)) : value_none(),
+            value_bytes(trial->held.bytes),
+            value_count(trial->held.count),
+            value_text(label_who(question, report, trial->origin->who)),
+            value_name(question, trial->origin->who.operator_text),
+            value_text(label),
+        };
+
+        report_row(report, table, values);
+    }
+}
+
+static uint64_t percent_bytes(uint64_t bytes, unsigned percent)
+{
+    return (uint64_t)((unsigned __int128)bytes * percent / 100);
+}
+
+/* "to lower the peak by so much": the largest holders, as few as will do. */
+static void add_targets(const struct question *question, struct report *report,
+                        const struct peak_trials *ledger)
+{
+    static const struct report_column columns[] = {
+        {"target_percent", "to lower it by"}, {"target_bytes", "that is"}, {"site_count", "sites"},
+        {"lowers_bytes", "lower it by"},      {"sites", "these"},          {"ledger", "ledger"},
+    };
+    static const unsigned targets[] = {5, 10, 25, 50};
+    const size_t target_count = sizeof(targets) / sizeof(targets[0]);
+    const char *label = label_ledger(question, report, ledger->ledger);
+    struct report_table *table = report_table(
+        report, report_text(report, "sites to lower the peak of %s", label),
+        report_text(report, "Sites to lower the peak of %s, largest holders first", label),
+        "Even without its 16 largest sites the peak would not fall by 5 %.", columns,
+        sizeof(columns) / sizeof(columns[0]));
+    uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
+    const char *sites = "";
+    size_t count = 0;
+
+    for (size_t i = 0; i < target_count; i++) {
+        uint64_t target_bytes = percent_bytes(peak_bytes, targets[i]);
+
+        while (count < ledger->count &&
+               (!count ||
+                fall(peak_bytes, ledger->trials[count - 1].without_all_bytes) < target_bytes)) {
+            sites = report_text(report, "%s%s%s", sites, count ? ", " : "",
+                                label_who(question, report, ledger->trials[count].origin->who));
+            count++;
+        }
+        if (!count || fall(peak_bytes, ledger->trials[count - 1].without_all_bytes) < target_bytes)
+            break;
+        if (i + 1 < target_count && fall(peak_bytes, ledger->trials[count - 1].without_all_bytes) >=
+                                        percent_bytes(peak_bytes, targets[i + 1]))
+            continue; /* the next row says it */
+        report_row(report, table,
+                   (const struct value[]){
+                       value_number(VALUE_PERCENT, targets[i]), value_bytes(target_bytes),
+                       value_count(count),
+                       value_bytes(fall(peak_bytes, ledger->trials[count - 1].without_all_bytes)),
+                       value_text(sites), value_text(label)});
+    }
+}
+
+static void say_effect(const struct question *question, struct report *report,
+                       const struct peak_trials *ledger)
+{
+    uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
+    const struct trial *best = NULL, *used = NULL;
+
+    for (size_t i = 0; i < ledger->count; i++) {
+        const struct trial *trial = &ledger->trials[i];
+        struct who who = trial->origin->who;
+
+        if (!who.site && !who.operator_text && !who.owner_text)
+            continue; /* nobody could act on it */
+        if (!best || trial->without_bytes < best->without_bytes)
+            best = trial;
+        if (ledger->has_uses && (!used || trial->used_bytes < used->used_bytes))
+            used = trial;
+    }
+    if (best && fall(peak_bytes, best->without_bytes))
+        report_verdict(report, RANK_PEAK, "LOWER IT: without %s it would be %s, %s less.",
+                       label_who(question, report, best->origin->who),
+                       label_size(report, best->without_bytes),
+                       label_size(report, fall(peak_bytes, best->without_bytes)));
+    if (used && fall(peak_bytes, used->used_bytes))
+        report_verdict(report, RANK_PEAK,
+                       "LOWER IT: if blocks of %s were alive only from their first use to their "
+                       "last, it would be %s, %s less.",
+                       label_who(question, report, used->origin->who),
+                       label_size(report, used->used_bytes),
+                       label_size(report, fall(peak_bytes, used->used_bytes)));
+}
+
+/* --- what the blocks are like --------------------------------------------------------------- */
+
+struct share {
+    const char *name;
+    struct step_sample held;
+};
+
+static void add_shares(const struct question *question, struct report *report, uint16_t index,
+                       const char *by, const struct share *shares, size_t count)
+{
+    const struct report_column columns[] = {
+        {"held_bytes", "held"}, {"share_percent", "share"}, {"block_count", "blocks"}, {by, by},
+        {"ledger", "ledger"},
+    };
+    const char *label = label_ledger(question, report, index);
+    struct report_table *table =
+        report_table(report, report_text(report, "%s at the peak of %s", by, label),
+                     report_text(report, "The peak of %s, by %s", label, by), NULL, columns,
+                     sizeof(columns) / sizeof(columns[0]));
+    uint64_t peak_bytes = tally_ledger_at(question->tally, index)->peak_bytes;
+    size_t shown = rows_shown(question, count);
+
+    for (size_t i = 0; i < shown; i++) {
+        const struct value values[] = {
+            value_bytes(shares[i].held.bytes),
+            value_number(VALUE_PERCENT, percent_of(shares[i].held.bytes, peak_bytes)),
+            value_count(shares[i].held.count),
+            value_text(shares[i].name),
+            value_text(label),
+        };
+
+        report_row(report, table, values);
+    }
+    if (shown < count)
+        report_table_remark(report, table, "... and %zu more.", count - shown);
+}
+
+enum share_key { SHARE_OPERATOR, SHARE_OWNER, SHARE_MODULE };
+
+/* 0: none */
+static uint32_t key_of(const struct question *question, size_t group, enum share_key key)
+{
+    const struct group_detail *detail = tally_detail_at(question->tally, group);
+
+    switch (key) {
+    case SHARE_OPERATOR:
+        return detail->operator_text;
+    case SHARE_OWNER:
+        return detail->owner_text;
+    default:
+        return (uint32_t)(model_place_at(question->model, detail->place).module + 1);
+    }
+}
+
+struct keyed {
+    uint32_t key;
+    struct step_sample held;
+};
+
+static int by_key(const void *left, const void *right)
+{
+    const struct keyed *a = left, *b = right;
+
+    return (a->key > b->key) - (a->key < b->key);
+}
+
+static int by_size(const void *left, const void *right)
+{
+    const struct share *a = left, *b = right;
+
+    if (a->held.bytes != b->held.bytes)
+        return a->held.bytes > b->held.bytes ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+static const char *name_of(const struct question *question, struct report *report, uint32_t key,
+                           enum share_key kind)
+{
+    const char *name;
+
+    if (!key)
+        return "(none)";
+    if (kind != SHARE_MODULE)
+        return model_text_at(question->model, key);
+    name = driver_module_name(key - 1);
+    return name ? name : report_text(report, "module %" PRIu32, key - 1);
+}
+
+/* Groups of a ledger at its peak, by key; nothing when no group has one. */
+static void add_keyed(const struct question *question, struct report *report, uint16_t ledger,
+                      const char *by, enum share_key kind)
+{
+    size_t group_count = tally_group_count(question->tally), count = 0, share_count = 0;
+    struct keyed *rows = malloc((group_count + 1) * sizeof(*rows));
+    struct share *shares = malloc((group_count + 1) * sizeof(*shares));
+
+    for (size_t i = 1; rows && shares && i < group_count; i++) {
+        if (tally_group_at(question->tally, i)->ledger != ledger)
+            continue;
+        rows[count] = (struct keyed){key_of(question, i, kind), group_at_peak(question->tally, i)};
+        count += rows[count].held.count > 0;
+    }
+    if (count)
+        qsort(rows, count, sizeof(*rows), by_key);
+    for (size_t i = 0; i < count; i++) {
+        if (!i || rows[i].key != rows[i - 1].key)
+            shares[share_count++] =
+                (struct share){.name = name_of(question, report, rows[i].key, kind)};
+        shares[share_count - 1].held.bytes += rows[i].held.bytes;
+        shares[share_count - 1].held.count += rows[i].held.count;
+    }
+    if (share_count > 1 || (share_count && rows[0].key)) {
+        qsort(shares, share_count, sizeof(*shares), by_size);
+        add_shares(question, report, ledger, by, shares, share_count);
+    }
+    free(rows);
+    free(shares);
+}
+
+static void add_sizes(const struct question *question, struct report *report,
+                      const struct peak_trials *ledger)
+{
+    struct share shares[SIZE_CLASSES];
+    size_t count = 0;
+
+    for (unsigned i = SIZE_CLASSES; i-- > 0;)
+        if (ledger->sizes[i].count)
+            shares[count++] = (struct share){
+                i < 10 ? "up to 512 B" /* the smallest that is handed out as a rule */
+                       : report_text(report, "up to %s", label_size(report, UINT64_C(1) << i)),
+                ledger->sizes[i]};
+    /* The classes below are one. */
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(shares[i].name, shares[i - 1].name) == 0) {
+            shares[i - 1].held.bytes += shares[i].held.bytes;
+            shares[i - 1].held.count += shares[i].held.count;
+            memmove(&shares[i], &shares[i + 1], (count - i - 1) * sizeof(shares[0]));
+            count--;
+            i--;
+        }
+    add_shares(question, report, ledger->ledger, "size", shares, count);
+}
+
+static void add_ages(const struct question *question, struct report *report,
+                     const struct peak_trials *ledger)
+{
+    static const char *const step_words[AGE_CLASSES] = {
+        "made in this step",  "in the step before",    "2 to 9 steps ago",
+        "10 to 99 steps ago", "100 steps ago or more", "before the first step",
+    };
+    static const char *const time_words[AGE_CLASSES] = {
+        "below 1 ms", "1 to 10 ms", "10 to 100 ms", "100 ms to 1 s", "1 to 10 s", "10 s or more",
+    };
+    struct share shares[AGE_CLASSES];
+    size_t count = 0;
+
+    for (unsigned i = 0; i < AGE_CLASSES; i++)
+        if (ledger->ages[i].count)
+            shares[count++] = (struct share){ledger->counts_steps ? step_words[i] : time_words[i],
+                                             ledger->ages[i]};
+    add_shares(question, report, ledger->ledger, "age", shares, count);
+}
+
+static void add_all_shares(const struct question *question, struct report *report,
+                           const struct peak_trials *ledger)
+{
+    add_keyed(question, report, ledger->ledger, "operator", SHARE_OPERATOR);
+    add_keyed(question, report, ledger->ledger, "owner", SHARE_OWNER);
+    add_keyed(question, report, ledger->ledger, "module", SHARE_MODULE);
+    add_sizes(question, report, ledger);
+    add_ages(question, report, ledger);
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+void analyse_peak_effect(const struct question *question, struct report *report)
+{
+    struct trials trials;
+    struct mt_error error;
+    enum mt_result result = trials_run(question, &trials, &error);
+
+    if (result == MT_OK && trials.count)
+        say_effect(question, report, &trials.ledgers[0]);
+    for (size_t i = 0; result == MT_OK && i < trials.count; i++) {
+        add_effects(question, report, &trials.ledgers[i]);
+        add_targets(question, report, &trials.ledgers[i]);
+        add_all_shares(question, report, &trials.ledgers[i]);
+    }
+    if (result != MT_OK)
+        report_note(report, 0, report_text(report, "what would lower the peak: %s", error.message));
+    if (result == MT_OK && trials.missed_count)
+        report_note(report, trials.missed_count, "accesses that lie in no block that was alive");
+    trials_release(&trials);
+}

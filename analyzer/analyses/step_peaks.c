@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The highest point of each step, and who held most there. By a second reading: the tally knows how
+ * high each step was, but who held it only for the highest of all.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "labels.h"
+#include "ledger_order.h"
+#include "lives.h"
+#include "origins.h"
+
+enum { ledgers_most = 3 };
+/* Looking at every group at the end of every step must end some day. */
+#define WORK_LIMIT UINT64_C(400000000)
+
+struct group_state {
+    struct step_sample live, kept;
+    uint64_t epoch;
+};
+
+struct ledger_state {
+    uint16_t ledger;
+    uint64_t live_bytes, peak_bytes, peak_ns, epoch;
+    uint32_t era;
+    const struct origin *first; /* its origins stand side by side */
+    size_t origin_count;
+};
+
+struct reading {
+    const struct question *question;
+    struct report *report;
+    struct report_table *tables[ledgers_most];
+    struct origins origins;
+    struct group_state *groups;
+    struct ledger_state ledgers[ledgers_most];
+    size_t ledger_count;
+    uint64_t work;
+};
+
+static struct step_sample held_at_peak(const struct reading *reading,
+                                       const struct ledger_state *ledger,
+                                       const struct origin *origin)
+{
+    struct step_sample sum = {0};
+
+    for (size_t i = 0; i < origin->group_count; i++) {
+        const struct group_state *group = &reading->groups[origin->groups[i]];
+        const struct step_sample *held =
+            group->epoch == ledger->epoch ? &group->kept : &group->live;
+
+        sum.bytes += held->bytes;
+        sum.count += held->count;
+    }
+    return sum;
+}
+
+static const struct step *step_of(const struct reading *reading, const struct ledger_state *ledger)
+{
+    const struct tally *tally = reading->question->tally;
+    uint16_t process = tally_ledger_at(tally, ledger->ledger)->process;
+
+    for (size_t i = 0; i < tally_step_count(tally); i++)
+        if (tally_step_at(tally, i)->process == process &&
+            tally_step_at(tally, i)->index == ledger->era)
+            return tally_step_at(tally, i);
+    return NULL;
+}
+
+static void add_row(struct reading *reading, const struct ledger_state *ledger,
+                    const struct step *step)
+{
+    const struct origin *most = NULL;
+    struct step_sample held = {0};
+
+    for (size_t i = 0; i < ledger->origin_count && reading->work < WORK_LIMIT; i++) {
+        struct step_sample sample = held_at_peak(reading, ledger, &ledger->first[i]);
+
+        reading->work += ledger->first[i].group_count;
+        if (sample.bytes <= held.bytes)
+            continue;
+        held = sample;
+        most = &ledger->first[i];
+    }
+    report_row(reading->report, reading->tables[ledger - reading->ledgers],
+               (const struct value[]){
+                   value_step(step->number), value_bytes(ledger->peak_bytes),
+                   value_time(ledger->peak_ns), most ? value_bytes(held.bytes) : value_none(),
+                   most ? value_number(VALUE_PERCENT, percent_of(held.bytes, ledger->peak_bytes))
+                        : value_none(),
+                   most ? value_text(label_who(reading->question, reading->report, most->who))
+                        : value_none(),
+                   value_text(label_ledger(reading->question, reading->report, ledger->ledger))});
+}
+
+/* Steps of the ledger's process up to this era are over. Era 0 is before the first. */
+static void advance(struct reading *reading, struct ledger_state *ledger, uint32_t era)
+{
+    while (ledger->era < era) {
+        const struct step *step = ledger->era ? step_of(reading, ledger) : NULL;
+
+        if (step && step->is_ended) {
+            ledger->peak_ns = ledger->peak_ns < step->begin_ns ? step->begin_ns : ledger->peak_ns;
+            add_row(reading, ledger, step);
+        }
+        ledger->era++;
+        ledger->epoch++;
+        ledger->peak_bytes = ledger->live_bytes;
+        ledger->peak_ns = 0;
+    }
+}
+
+static struct ledger_state *ledger_find(struct reading *reading, uint16_t ledger)
+{
+    for (size_t i = 0; i < reading->ledger_count; i++)
+        if (reading->ledgers[i].ledger == ledger)
+            return &reading->ledgers[i];
+    return NULL;
+}
+
+static struct group_state *touch(struct reading *reading, const struct ledger_state *ledger,
+                                 uint32_t index)
+{
+    struct group_state *group = &reading->groups[index];
+
+    if (group->epoch != ledger->epoch) {
+        group->kept = group->live;
+        group->epoch = ledger->epoch;
+    }
+    return group;
+}
+
+static bool on_born(void *context, const struct life *life)
+{
+    struct reading *reading = context;
+    struct ledger_state *ledger = ledger_find(reading, life->ledger);
+    struct group_state *group;
+
+    if (!ledger)
+        return true;
+    advance(reading, ledger, life->born_step);
+    group = touch(reading, ledger, life->group);
+    group->live.bytes += life->size_bytes;
+    group->live.count++;
+    ledger->live_bytes += life->size_bytes;
+    if (ledger->live_bytes > ledger->peak_bytes) {
+        ledger->peak_bytes = ledger->live_bytes;
+        ledger->peak_ns = life->born_ns;
+        ledger->epoch++;
+    }
+    return true;
+}
+
+static bool on_over(void *context, const struct life *life)
+{
+    struct reading *reading = context;
+    struct ledger_state *ledger = ledger_find(reading, life->ledger);
+    struct group_state *group;
+
+    if (!ledger || life->freed_ns == UINT64_MAX)
+        return true;
+    advance(reading, ledger, life->freed_step);
+    group = touch(reading, ledger, life->group);
+    group->live.bytes -= life->size_bytes;
+    group->live.count--;
+    ledger->live_bytes -= life->size_bytes;
+    return true;
+}
+
+static bool on_process_over(void *context, uint16_t process)
+{
+    struct reading *reading = context;
+    const struct tally *tally = reading->question->tally;
+
+    for (size_t i = 0; i < reading->ledger_count; i++)
+        if (tally_ledger_at(tally, reading->ledgers[i].ledger)->process == process)
+            advance(reading, &reading->ledgers[i], tally_process_at(tally, process).step_count + 1);
+    return true;
+}
+
+static void find_origins(const struct reading *reading, struct ledger_state *ledger)
+{
+    for (size_t i = 0; i < reading->origins.count; i++) {
+        if (reading->origins.rows[i].ledger != ledger->ledger)
+            continue;
+        if (!ledger->origin_count++)
+            ledger->first = &reading->origins.rows[i];
+    }
+}
+
+static struct report_table *add_table(const struct reading *reading,
+                                      const struct ledger_state *ledger)
+{
+    static const struct report_column columns[] = {
+        {"step", "step"},           {"peak_bytes", "peak"},
+        {"peak_ns", "at"},          {"held_bytes", "most held"},
+        {"share_percent", "share"}, {"site", "by"},
+        {"ledger", "ledger"},
+    };
+    const char *label = label_ledger(reading->question, reading->report, ledger->ledger);
+
+    return report_table(reading->report, report_text(reading->report, "peaks by step of %s", label),
+                        report_text(reading->report, "Highest point of %s, step by step", label),
+                        "No step ended.", columns, sizeof(columns) / sizeof(columns[0]));
+}
+
+static bool choose(struct reading *reading)
+{
+    const struct tally *tally = reading->question->tally;
+    size_t count;
+    uint16_t *order = ledger_order(tally, &count);
+
+    reading->groups = calloc(tally_group_count(tally) + 1, sizeof(*reading->groups));
+    if (!order || !reading->groups || !origins_init(&reading->origins, reading->question, true)) {
+        free(order);
+        return false;
+    }
+    for (size_t i = 0; i < count && reading->ledger_count < ledgers_most; i++) {
+        struct ledger_state *ledger = &reading->ledgers[reading->ledger_count];
+        const struct ledger *row = tally_ledger_at(tally, order[i]);
+
+        if (!ledger_matters(tally, order[0], order[i]) ||
+            !tally_process_at(tally, row->process).ended_step_count)
+            continue;
+        ledger->ledger = order[i];
+        find_origins(reading, ledger);
+        reading->tables[reading->ledger_count++] = add_table(reading, ledger);
+    }
+    free(order);
+    return true;
+}
+
+void analyse_step_peaks(const struct question *question, struct report *report)
+{
+    struct reading reading = {.question = question, .report = report};
+    struct life_visitor visitor = {
+        .context = &reading, .born = on_born, .over = on_over, .process_over = on_process_over};
+    struct mt_error error;
+    enum mt_result result = MT_OK;
+
+    if (!choose(&reading))
+        result = mt_error_set(&error, MT_NO_MEMORY, "not enough memory");
+    else if (reading.ledger_count)
+        result = lives_read(question->events, tally_model(question->tally), &visitor, &error);
+    if (result != MT_OK)
+        report_note(report, 0, report_text(report, "peaks of steps: %s", error.message));
+    if (reading.work >= WORK_LIMIT)
+        report_note(report, 0,
+                    "peaks of later steps: too many sites and steps to say who held most");
+    free(reading.groups);
+    origins_release(&reading.origins);
+}
