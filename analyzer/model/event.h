@@ -29,6 +29,9 @@ enum event_kind {
     EVENT_ACCESS, /* address, value = size in bytes, pool; text = operator, detail */
     EVENT_SAMPLE, /* text = counter, value = bytes, place */
     EVENT_DEVICE, /* text, place, value = status */
+    /* address, pool: the program has given the block up or is about to, and now no stream uses it
+     * any more: its pool may hand it out again. Not before, and seldom long behind its free. */
+    EVENT_RETURNED,
     EVENT_KIND_COUNT
 };
 
@@ -55,7 +58,8 @@ struct event {
     uint16_t process;
     uint8_t kind;  /* enum event_kind */
     uint8_t flags; /* enum event_flag */
-    /* An access: text, the tensor's type and its shape, "torch.float32 torch.Size([2, 3])". */
+    /* A text; 0: not known. An access: the tensor's type and its shape, "torch.float32
+     * torch.Size([2, 3])". An alloc, a sample: the stream of the device. */
     uint32_t detail;
 };
 

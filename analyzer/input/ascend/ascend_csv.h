@@ -106,6 +106,9 @@ struct ascend_counters {
 
 enum { ASCEND_COMPONENTS = 8 };
 
+/* The cell as a text; 0 when it is missing. */
+uint32_t ascend_stream_name(struct model *model, struct csv_field stream);
+
 /* Finds the component among ASCEND_COMPONENTS, or adds it in the place of the last. */
 const struct ascend_counters *ascend_counters_of(struct model *model,
                                                  struct ascend_counters *components,

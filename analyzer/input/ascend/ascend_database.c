@@ -48,6 +48,15 @@ static struct csv_field text_at(struct table_stream *stream, int column)
     return field;
 }
 
+static uint32_t stream_at(struct table_stream *stream, int column)
+{
+    struct csv_field text = text_at(stream, column);
+
+    return database_is_null(stream->query, column)
+               ? 0
+               : model_text(stream->rank->model, text.bytes, text.size_bytes);
+}
+
 static uint16_t place_at(struct table_stream *stream, int column)
 {
     int64_t device = database_integer(stream->query, column);
@@ -142,6 +151,14 @@ static uint64_t op_release(struct table_stream *stream, bool is_graph, uint64_t 
     return release_ns;
 }
 
+static uint64_t op_return(struct table_stream *stream, const struct ascend_row *row)
+{
+    uint64_t return_ns = (uint64_t)database_integer(stream->query, OP_ACTIVE_RELEASE);
+    bool is_known = row->release_ns && !database_is_null(stream->query, OP_ACTIVE_RELEASE);
+
+    return is_known && return_ns >= row->time_ns ? return_ns : 0;
+}
+
 static void op_counters(struct table_stream *stream, bool is_graph, struct ascend_row *row)
 {
     struct model *model = stream->rank->model;
@@ -176,6 +193,8 @@ static bool fill_op_memory(struct table_stream *stream, struct ascend_row *row)
     row->kind = ASCEND_BLOCK;
     row->name = op_name(stream, is_graph);
     row->release_ns = op_release(stream, is_graph, row->time_ns);
+    row->returned_ns = op_return(stream, row);
+    row->stream_name = stream_at(stream, OP_STREAM);
     row->allocated = total_at(stream, OP_ALLOCATED);
     row->reserved = total_at(stream, OP_RESERVED);
     if (!is_graph)
@@ -251,11 +270,13 @@ static bool fill_npu_op_mem(struct table_stream *stream, struct ascend_row *row)
 
 static bool write_record(struct database *database, char *query)
 {
-    return snprintf(query, query_bytes_max,
-                    "SELECT t.timestamp AS at, s.value, t.totalAllocated, t.totalReserved, %s, "
-                    "t.deviceId FROM MEMORY_RECORD t LEFT JOIN STRING_IDS s ON s.id = t.component "
-                    "ORDER BY at, t.rowid",
-                    or_null(database, "MEMORY_RECORD", "totalActive")) < query_bytes_max &&
+    return snprintf(
+               query, query_bytes_max,
+               "SELECT t.timestamp AS at, s.value, t.totalAllocated, t.totalReserved, %s, "
+               "t.deviceId, %s FROM MEMORY_RECORD t LEFT JOIN STRING_IDS s ON s.id = t.component "
+               "ORDER BY at, t.rowid",
+               or_null(database, "MEMORY_RECORD", "totalActive"),
+               or_null(database, "MEMORY_RECORD", "streamPtr")) < query_bytes_max &&
            database_has_table(database, "STRING_IDS");
 }
 
@@ -265,6 +286,7 @@ static bool fill_record(struct table_stream *stream, struct ascend_row *row)
     struct csv_field component = text_at(stream, 1);
 
     row->place = place_at(stream, 5);
+    row->stream_name = stream_at(stream, 6);
     ascend_counter_add(model, row, component, "reserved", total_at(stream, 3));
     ascend_counter_add(model, row, component, "allocated", total_at(stream, 2));
     if (component.size_bytes != 2 || memcmp(component.bytes, "GE", 2) != 0) /* always 0 there */

@@ -97,6 +97,12 @@ void ascend_counter_add(struct model *model, struct ascend_row *row, struct csv_
         ascend_total_add(row, counter_text(model, component, what), value);
 }
 
+uint32_t ascend_stream_name(struct model *model, struct csv_field stream)
+{
+    stream = csv_trim(stream);
+    return csv_is_missing(stream) ? 0 : model_text(model, stream.bytes, stream.size_bytes);
+}
+
 const struct ascend_counters *ascend_counters_of(struct model *model,
                                                  struct ascend_counters *components,
                                                  struct csv_field component)

@@ -127,6 +127,18 @@ static bool release_of(const struct csv_table *table, const struct csv_row *row,
     return cell == CSV_CELL_NUMBER || cell == CSV_CELL_MISSING;
 }
 
+/* When the block was back in its pool; 0 where the file does not tell. */
+static uint64_t return_of(const struct csv_table *table, const struct csv_row *row,
+                          uint64_t time_ns, uint64_t release_ns)
+{
+    uint64_t return_ns;
+
+    if (!release_ns || !csv_has(table, ACTIVE_RELEASE_TIME) ||
+        time_at(table, row, ACTIVE_RELEASE_TIME, &return_ns) != CSV_CELL_NUMBER)
+        return 0;
+    return return_ns >= time_ns ? return_ns : 0;
+}
+
 static bool is_workspace(const struct ascend_rank *rank, uint64_t time_ns)
 {
     return rank->workspace_count && bsearch(&time_ns, rank->workspace_times, rank->workspace_count,
@@ -168,6 +180,8 @@ static bool block_of(struct operator_csv *file, struct csv_table *table,
         return false;
     }
     row->kind = ASCEND_BLOCK;
+    row->returned_ns = return_of(table, cells, row->time_ns, row->release_ns);
+    row->stream_name = ascend_stream_name(file->csv.rank->model, csv_at(table, cells, STREAM));
     row->name = model_text(file->csv.rank->model, name.bytes, name.size_bytes);
     row->pool = is_graph ? file->graph_pool : file->framework_pool;
     row->allocated = ascend_bytes(table, cells, ALLOCATED, 0);

@@ -10,7 +10,7 @@
 
 #include "ascend_csv.h"
 
-enum column { COMPONENT, TIMESTAMP, ALLOCATED, RESERVED, ACTIVE, DEVICE, COLUMN_COUNT };
+enum column { COMPONENT, TIMESTAMP, ALLOCATED, RESERVED, ACTIVE, DEVICE, STREAM, COLUMN_COUNT };
 
 enum { mindspore_megabyte = 1024000, megabyte = 1 << 20 };
 
@@ -18,6 +18,7 @@ static const struct csv_column columns[COLUMN_COUNT] = {
     [COMPONENT] = {"Component", false},      [TIMESTAMP] = {"Timestamp", true},
     [ALLOCATED] = {"Total Allocated", true}, [RESERVED] = {"Total Reserved", true},
     [ACTIVE] = {"Total Active", false},      [DEVICE] = {"Device Type|Device", false},
+    [STREAM] = {"Stream Ptr", false},
 };
 
 struct record_csv {
@@ -48,6 +49,7 @@ static bool fill(struct ascend_csv *csv, struct csv_table *table, const struct c
     const struct ascend_counters *counters;
 
     row->kind = ASCEND_COUNTERS;
+    row->stream_name = ascend_stream_name(model, csv_at(table, cells, STREAM));
     row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
     counters = ascend_counters_of(model, file->components, component);
     ascend_total_add(row, counters->reserved, ascend_bytes(table, cells, RESERVED, unit));

@@ -61,12 +61,13 @@ static void put_older_free(struct ascend_replay *replay, uint64_t time_ns, uint1
     event->value = size_bytes;
 }
 
-static void put_sample(struct ascend_replay *replay, uint64_t time_ns, uint16_t place,
+static void put_sample(struct ascend_replay *replay, const struct ascend_row *row,
                        struct ascend_counter counter)
 {
-    struct event *event = put(replay, EVENT_SAMPLE, time_ns);
+    struct event *event = put(replay, EVENT_SAMPLE, row->time_ns);
 
-    event->place = place;
+    event->place = row->place;
+    event->detail = row->stream_name;
     event->text = counter.text;
     event->value = counter.bytes;
 }
@@ -118,8 +119,9 @@ static struct ascend_pool_state *pool_state(struct ascend_replay *replay, uint16
 static void older_changed(struct ascend_replay *replay, const struct ascend_pool_state *state,
                           uint64_t time_ns)
 {
-    put_sample(replay, time_ns, state->place,
-               (struct ascend_counter){state->older_counter, state->older_bytes});
+    const struct ascend_row row = {.time_ns = time_ns, .place = state->place};
+
+    put_sample(replay, &row, (struct ascend_counter){state->older_counter, state->older_bytes});
     replay->queue[replay->queue_end - 1].pool = state->pool;
     replay->queue[replay->queue_end - 1].flags = EVENT_IS_OLDER;
 }
@@ -220,14 +222,15 @@ static struct ascend_release heap_pop(struct ascend_replay *replay)
     return top;
 }
 
-static void put_last_use(struct ascend_replay *replay, const struct ascend_release *use)
+static void put_about_block(struct ascend_replay *replay, enum event_kind kind,
+                            const struct ascend_release *block)
 {
-    struct event *event = put(replay, EVENT_ACCESS, use->time_ns);
+    struct event *event = put(replay, kind, block->time_ns);
 
-    event->pool = use->pool;
-    event->place = use->place;
-    event->address = use->id;
-    event->value = use->size_bytes;
+    event->pool = block->pool;
+    event->place = block->place;
+    event->address = block->id;
+    event->value = block->size_bytes;
 }
 
 static void on_release(struct ascend_replay *replay)
@@ -235,8 +238,9 @@ static void on_release(struct ascend_replay *replay)
     struct ascend_release release = heap_pop(replay);
     struct ascend_pool_state *state = pool_state(replay, release.pool, release.place);
 
-    if (release.is_last_use) {
-        put_last_use(replay, &release);
+    if (release.kind != ASCEND_RELEASE) {
+        put_about_block(replay, release.kind == ASCEND_RETURN ? EVENT_RETURNED : EVENT_ACCESS,
+                        &release);
         return;
     }
     put_free(replay, release.time_ns, release.pool, release.id, release.size_bytes);
@@ -270,7 +274,7 @@ static uint64_t workspace_address(struct ascend_replay *replay, const struct asc
     return found->id;
 }
 
-/* The last use of a block, and its release. */
+/* The last use of a block, its return to the pool, and its release. */
 static enum mt_result push_ends(struct ascend_replay *replay, const struct ascend_row *row,
                                 uint64_t address, struct mt_error *error)
 {
@@ -279,16 +283,20 @@ static enum mt_result push_ends(struct ascend_replay *replay, const struct ascen
                                      .size_bytes = row->size_bytes,
                                      .pool = row->pool,
                                      .place = row->place,
-                                     .is_last_use = true};
+                                     .kind = ASCEND_LAST_USE};
     enum mt_result result = MT_OK;
 
     if (row->is_workspace)
         return MT_OK;
     if (row->last_use_ns && (!row->release_ns || row->last_use_ns < row->release_ns))
         result = heap_push(replay, &release, error);
+    release.kind = ASCEND_RETURN;
+    release.time_ns = row->returned_ns;
+    if (result == MT_OK && row->returned_ns)
+        result = heap_push(replay, &release, error);
+    release.kind = ASCEND_RELEASE;
     release.time_ns = row->release_ns;
     release.allocated = row->release_allocated;
-    release.is_last_use = false;
     return result == MT_OK && row->release_ns ? heap_push(replay, &release, error) : result;
 }
 
@@ -309,6 +317,7 @@ static enum mt_result on_block(struct ascend_replay *replay, const struct ascend
     event->place = row->place;
     event->address = address;
     event->value = row->size_bytes;
+    event->detail = row->stream_name;
     event->site = row->site;
     put_operator(replay, EVENT_OPERATOR_END, row->time_ns, row->name);
     if (state)
@@ -342,7 +351,7 @@ static enum mt_result on_row(struct ascend_replay *replay, const struct ascend_r
     else if (row->kind == ASCEND_STEP_END)
         put(replay, EVENT_STEP_END, row->time_ns)->value = row->id;
     for (unsigned i = 0; i < row->counter_count; i++)
-        put_sample(replay, row->time_ns, row->place, row->counters[i]);
+        put_sample(replay, row, row->counters[i]);
     return result;
 }
 

@@ -19,10 +19,11 @@
 enum { ASCEND_STREAMS_MAX = 8, ASCEND_QUEUE = 24, ASCEND_POOLS_MAX = 64 };
 
 struct ascend_release {
+    bool is_return; /* to the pool, when no stream used it any more; no release by itself */
     uint64_t time_ns, id, size_bytes;
     struct ascend_total allocated; /* the pool's counter right after */
     uint16_t pool, place;
-    bool is_last_use; /* not a release */
+    enum ascend_ending { ASCEND_RELEASE, ASCEND_LAST_USE, ASCEND_RETURN } kind;
 };
 
 struct ascend_pool_state {

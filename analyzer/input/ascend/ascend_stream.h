@@ -47,6 +47,8 @@ struct ascend_row {
     uint64_t release_ns;  /* 0: not released */
     uint64_t last_use_ns; /* 0: not known */
     uint32_t site;        /* 0: not known */
+    uint64_t returned_ns; /* no stream used it any more; 0: the source does not tell */
+    uint32_t stream_name; /* text */
     /* The pool's own counters, right after the alloc and after the release. */
     struct ascend_total allocated, reserved, release_allocated;
     bool is_workspace; /* ended by the next one of its stream */
