@@ -34,7 +34,7 @@ struct sqlite_export {
     /* Frames that were written, by number - 1. Texts are of the symbols. */
     struct arena arena;
     struct table frames;
-    struct hash_index frame_index;
+    struct hash_index frame_index, origin_index;
     /* Where the second reading is. */
     int64_t event;
     size_t begun_steps; /* of all processes */
@@ -208,6 +208,22 @@ static void put_site_frames(struct sqlite_export *export, uint32_t site)
     }
 }
 
+/* The first site that is the same to people. */
+static int64_t origin_of(struct sqlite_export *export, uint32_t site)
+{
+    struct symbols *symbols = export->question->symbols;
+    uint64_t key = symbols_site_key(symbols, site), hash = hash_u64(key);
+    size_t probe = 0;
+    uint32_t found;
+
+    while (hash_index_next(&export->origin_index, hash, &probe, &found))
+        if (symbols_site_key(symbols, found) == key)
+            return found;
+    if (!hash_index_add(&export->origin_index, hash, site))
+        export->result = mt_error_set(export->error, MT_NO_MEMORY, "no memory for sites");
+    return site;
+}
+
 static void put_sites(struct sqlite_export *export)
 {
     const struct question *question = export->question;
@@ -224,6 +240,7 @@ static void put_sites(struct sqlite_export *export)
         insert_text(insert, symbols_label(question->symbols, i));
         insert_text(insert, stable_id);
         insert_number_if(insert, site->address != 0, site->address);
+        insert_number(insert, origin_of(export, i));
         put_row(export, TABLE_SITES);
         put_site_frames(export, i);
     }
@@ -566,6 +583,7 @@ enum mt_result export_sqlite(const struct export_request *request, struct mt_err
         export.result = database_finish(export.writer, sqlite_indexes, error);
     database_writer_destroy(export.writer);
     hash_index_release(&export.frame_index);
+    hash_index_release(&export.origin_index);
     arena_release(&export.arena);
     free(export.steps);
     return export.result;

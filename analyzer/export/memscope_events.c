@@ -168,9 +168,9 @@ static const char *page_name(uint8_t page)
 
 /* What the program said, else the module of the driver. */
 static void add_owner(struct rows *rows, struct memscope_row *row,
-                      const struct group_detail *detail, struct mt_place place)
+                      const struct group_detail *detail, int32_t module_id)
 {
-    const char *module = place.module >= 0 ? driver_module_name((uint32_t)place.module) : NULL;
+    const char *module = module_id >= 0 ? driver_module_name((uint32_t)module_id) : NULL;
 
     if (detail->owner_text) {
         memscope_text(row, "owner", model_text_at(rows->question->model, detail->owner_text));
@@ -245,7 +245,7 @@ static bool on_born(void *context, const struct life *life)
     state->used_bytes += life->size_bytes;
     row = block_row(rows, "MALLOC", life, life->born_ns, life->thread);
     add_sums(rows, &row, state);
-    add_owner(rows, &row, detail, place);
+    add_owner(rows, &row, detail, state->is_driver ? place.module : -1);
     if (state->is_driver) {
         memscope_text(&row, "page_type", page_name(place.page));
         memscope_text(&row, "alloc_type", "alloc");

@@ -3,7 +3,9 @@
  * The stack columns of msmemscope.
  *
  *   Python: train.py(88): forward
- *   C:      libtorch.so(at::empty) [0x7f174518125e]
+ *   C:      libtorch.so(at::empty+0x0), train(+0x131d)
+ *
+ * As backtrace_symbols() has it; how far into a function the call was is not kept.
  */
 #include "memscope_stacks.h"
 
@@ -35,15 +37,31 @@ static bool is_python(const struct symbol_frame *frame)
     return length > 3 && strcmp(frame->file + length - 3, ".py") == 0;
 }
 
+/* "0x131d" of "0x131d (train)" and of "train+0x131d"; NULL where the function has a name. */
+static const char *offset_of(const struct symbol_frame *frame)
+{
+    size_t length = strlen(frame->module);
+
+    if (strncmp(frame->function, "0x", 2) == 0)
+        return frame->function;
+    if (strncmp(frame->function, frame->module, length) == 0 &&
+        strncmp(frame->function + length, "+0x", 3) == 0)
+        return frame->function + length + 1;
+    return NULL;
+}
+
 static void add_line(struct text_builder *text, const struct symbol_frame *frame)
 {
-    text_add(text, text->size_bytes ? "\n" : "");
+    const char *offset = offset_of(frame);
+
     if (is_python(frame))
-        text_add_format(text, "%s(%" PRIu32 "): %s", frame->file, frame->line, frame->function);
-    else if (*frame->module)
-        text_add_format(text, "%s(%s)", frame->module, frame->function);
+        text_add_format(text, "%s(%" PRIu32 "): %s\n", frame->file, frame->line, frame->function);
+    else if (!*frame->module)
+        text_add_format(text, "%s\n", frame->function);
+    else if (offset)
+        text_add_format(text, "%s(+%.*s)\n", frame->module, (int)strcspn(offset, " "), offset);
     else
-        text_add(text, frame->function);
+        text_add_format(text, "%s(%s+0x0)\n", frame->module, frame->function);
 }
 
 static const char *keep(struct memscope_stacks *stacks, const struct text_builder *text)

@@ -10,7 +10,7 @@ const struct sqlite_table_shape sqlite_tables[TABLE_COUNT] = {
     [TABLE_THREADS] = {"threads", 4},
     [TABLE_LEDGERS] = {"ledgers", 7},
     [TABLE_FRAMES] = {"frames", 7},
-    [TABLE_SITES] = {"sites", 5},
+    [TABLE_SITES] = {"sites", 6},
     [TABLE_SITE_FRAMES] = {"site_frames", 3},
     [TABLE_OPERATORS] = {"operators", 2},
     [TABLE_OWNERS] = {"owners", 2},
@@ -39,7 +39,7 @@ const char sqlite_schema[] =
     "CREATE TABLE frames (frame INTEGER PRIMARY KEY, function TEXT, file TEXT, line INTEGER,"
     " module TEXT, is_inlined INTEGER, is_plumbing INTEGER);"
     "CREATE TABLE sites (site INTEGER PRIMARY KEY, process INTEGER REFERENCES processes,"
-    " name TEXT, stable_id TEXT, address INTEGER);"
+    " name TEXT, stable_id TEXT, address INTEGER, origin INTEGER REFERENCES sites);"
     "CREATE TABLE site_frames (site INTEGER REFERENCES sites, depth INTEGER,"
     " frame INTEGER REFERENCES frames, PRIMARY KEY (site, depth)) WITHOUT ROWID;"
     "CREATE TABLE operators (operator INTEGER PRIMARY KEY, name TEXT);"
@@ -78,7 +78,8 @@ const char sqlite_indexes[] =
     "CREATE INDEX events_by_kind ON events (kind, event);"
     "CREATE VIEW named_blocks AS"
     " SELECT blocks.*, ledgers.name AS ledger_name, operators.name AS operator_name,"
-    "  owners.name AS owner_name, COALESCE(sites.name, 'operator ' || operators.name,"
+    "  owners.name AS owner_name, sites.origin AS origin, COALESCE(sites.name, 'operator ' || "
+    "operators.name,"
     "  'owner ' || owners.name, '(unknown)') AS who"
     " FROM blocks JOIN ledgers USING (ledger) LEFT JOIN sites USING (site)"
     " LEFT JOIN operators USING (operator) LEFT JOIN owners USING (owner);"
