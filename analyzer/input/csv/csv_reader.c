@@ -80,23 +80,37 @@ static enum mt_result fill(struct csv_reader *reader, struct mt_error *error)
     return MT_OK;
 }
 
-/* The line end of a row with quotes: the first that is outside of them; NULL when there is none. */
+/* Behind the quote that closes the field which opened before bytes; NULL when there is none. */
+static const char *behind_quoted(const char *bytes, const char *end)
+{
+    const char *quote;
+
+    while ((quote = memchr(bytes, '"', (size_t)(end - bytes)))) {
+        if (quote + 1 == end || quote[1] != '"')
+            return quote + 1;
+        bytes = quote + 2;
+    }
+    return NULL;
+}
+
+/*
+ * The line end of a row with quotes: the first that is outside of them; NULL when there is none. A
+ * quote opens a field only where the field begins.
+ */
 static const char *quoted_row_end(const char *bytes, const char *end)
 {
-    bool is_field_start = true, is_quoted = false;
+    const char *start = bytes;
 
-    for (; bytes < end; bytes++) {
-        if (is_quoted) {
-            if (*bytes == '"')
-                is_quoted = bytes + 1 < end && bytes[1] == '"';
-            if (*bytes == '"' && is_quoted)
-                bytes++;
-            continue;
-        }
-        if (*bytes == '\n')
-            return bytes;
-        is_quoted = is_field_start && *bytes == '"';
-        is_field_start = *bytes == ',';
+    while (bytes) {
+        const char *line_end = memchr(bytes, '\n', (size_t)(end - bytes));
+        const char *quote = memchr(bytes, '"', (size_t)((line_end ? line_end : end) - bytes));
+
+        if (!quote)
+            return line_end;
+        if (quote == start || quote[-1] == ',')
+            bytes = behind_quoted(quote + 1, end);
+        else
+            bytes = quote + 1;
     }
     return NULL;
 }
@@ -169,10 +183,14 @@ static void split_plain(char *bytes, const char *end, size_t wanted, struct csv_
  * and is no comma belongs to the field. */
 static struct csv_field quoted_field(char **bytes, const char *end)
 {
-    char *from = *bytes + 1, *to = *bytes;
+    char *from = *bytes + 1, *to = *bytes, *quote = memchr(from, '"', (size_t)(end - from));
     struct csv_field field = {to, 0};
     bool is_quoted = true;
 
+    if (quote && (quote + 1 == end || quote[1] == ',')) { /* nothing to take out */
+        *bytes = quote + 1;
+        return (struct csv_field){from, (size_t)(quote - from)};
+    }
     for (; from < end && (is_quoted || *from != ','); from++) {
         if (*from == '"' && is_quoted && from + 1 < end && from[1] == '"')
             *to++ = *from++;
@@ -195,8 +213,7 @@ static void split_quoted(char *bytes, const char *end, size_t wanted, struct csv
         if (bytes < end && *bytes == '"') {
             field = quoted_field(&bytes, end);
         } else {
-            while (bytes < end && *bytes != ',')
-                bytes++;
+            bytes = find_comma(bytes, end);
             field.size_bytes = (size_t)(bytes - field.bytes);
         }
         if (row->column_count < wanted)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "memscope_attr.h"
 
+#include <endian.h>
 #include <string.h>
 
 // clang-format off
@@ -17,32 +18,27 @@
 enum attr_key { ATTR_NONE, ATTR_KEYS(ATTR_ID) };
 #undef ATTR_ID
 
-#define ATTR_NAME(key) {#key, sizeof(#key) - 1},
+#define ATTR_NAME(key) {sizeof(#key) - 1, #key[0], #key},
 static const struct {
-    const char *text;
-    size_t length;
-} names[] = {{"", 0}, ATTR_KEYS(ATTR_NAME)};
+    unsigned char length;
+    char first;
+    char text[18];
+} names[] = {{0, 0, ""}, ATTR_KEYS(ATTR_NAME)};
 #undef ATTR_NAME
 
-static bool is(enum attr_key key, const char *bytes, size_t length)
-{
-    return names[key].length == length && memcmp(names[key].text, bytes, length) == 0;
-}
-
-/* Those of nearly every row first. */
+/* Those of nearly every row come first; first letter and length tell nearly all apart. */
 static enum attr_key key_of(const char *bytes, size_t length)
 {
     for (size_t i = 1; i < sizeof(names) / sizeof(names[0]); i++)
-        if (names[i].length == length && names[i].text[0] == bytes[0] &&
-            is((enum attr_key)i, bytes, length))
+        if (names[i].first == bytes[0] && names[i].length == length &&
+            memcmp(names[i].text, bytes, length) == 0)
             return (enum attr_key)i;
     return ATTR_NONE;
 }
 
-static bool is_key_character(char character)
+static inline bool is_key_character(char character)
 {
-    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
-           character == '_';
+    return ((unsigned char)(character | 32) - (unsigned)'a') < 26 || character == '_';
 }
 
 /* The key at bytes, with its colon; *value is where its value begins. */
@@ -60,13 +56,38 @@ static enum attr_key key_at(const char *bytes, const char *end, const char **val
     return key_of(first, (size_t)(last - first));
 }
 
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* The value of eight decimal digits, first digit first; false where one is none. */
+static inline bool eight_digits(const char *bytes, uint64_t *value)
+{
+    uint64_t word;
+
+    memcpy(&word, bytes, sizeof(word));
+    word = le64toh(word);
+    if (((word & EACH_BYTE * 0xf0) | ((word + EACH_BYTE * 6) & EACH_BYTE * 0xf0) >> 4) !=
+        EACH_BYTE * 0x33)
+        return false;
+    word -= EACH_BYTE * '0';
+    word = word * 10 + (word >> 8); /* pairs, in every second byte */
+    *value = ((word & UINT64_C(0xff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
+              (word >> 16 & UINT64_C(0xff000000ff)) * (1 + (UINT64_C(10000) << 32))) >>
+             32;
+    return true;
+}
+
 enum { decimal_digits = 19, hex_digits = 16 }; /* as many as always fit */
 
 static bool decimal_number(const char *bytes, const char *end, uint64_t *number)
 {
     bool may_overflow = end - bytes > decimal_digits;
-    uint64_t sum = 0;
+    uint64_t sum = 0, eight;
 
+    for (; !may_overflow && end - bytes >= 8; bytes += 8) {
+        if (!eight_digits(bytes, &eight))
+            return false;
+        sum = sum * 100000000 + eight;
+    }
     for (; bytes < end; bytes++) {
         unsigned digit = (unsigned char)*bytes - (unsigned)'0';
 
@@ -113,15 +134,19 @@ bool memscope_number(const char *bytes, size_t size_bytes, uint64_t *number)
     return decimal_number(bytes, end, number);
 }
 
-/* Where the value ends: before a comma and a known key, or before the brace at the end. */
-static const char *value_end(const char *bytes, const char *end)
+/* A value ends before a comma and a known key, which comes next, or before the brace at the end. */
+struct attr_at {
+    enum attr_key key;
+    const char *value;
+};
+
+static const char *value_end(const char *bytes, const char *end, struct attr_at *next_attr)
 {
     const char *next = bytes;
 
     while ((next = memchr(next, ',', (size_t)(end - next)))) {
-        const char *value;
-
-        if (key_at(next + 1, end, &value) != ATTR_NONE)
+        next_attr->key = key_at(next + 1, end, &next_attr->value);
+        if (next_attr->key != ATTR_NONE)
             return next;
         next++;
     }
@@ -175,25 +200,23 @@ static void keep(struct memscope_attr *attr, enum attr_key key, const char *byte
 void memscope_attr_read(struct memscope_attr *attr, const char *bytes, size_t size_bytes)
 {
     const char *end = bytes + size_bytes;
+    struct attr_at at;
 
     *attr = (struct memscope_attr){.module = -1};
     if (bytes < end && *bytes == '{')
         bytes++;
     if (bytes < end && end[-1] == '}')
         end--;
-    while (bytes < end) {
-        const char *value, *last, *next;
-        enum attr_key key = key_at(bytes, end, &value);
+    at.key = key_at(bytes, end, &at.value);
+    while (at.value < end) {
+        struct attr_at next = {ATTR_NONE, end};
+        const char *value = at.value, *last = value_end(value, end, &next);
 
-        if (value >= end)
-            return;
-        next = value_end(value, end);
-        last = next;
         if (last > value && *value == '"' && last[-1] == '"' && last - value > 1) {
             value++;
             last--;
         }
-        keep(attr, key, value, (size_t)(last - value));
-        bytes = next + 1;
+        keep(attr, at.key, value, (size_t)(last - value));
+        at = next;
     }
 }
