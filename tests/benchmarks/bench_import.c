@@ -3,7 +3,8 @@
  * How fast recordings of other tools are read: generated files, from the page cache, as events.
  *
  * The pickle is as Python writes it: words and stacks named once, then referred to. The csv has the
- * rows of today's msmemscope.
+ * rows of today's msmemscope. What Python's own pickle and csv modules need for the same files,
+ * which is before anything is made of the values, is told beside. --large: files of 1 GB.
  */
 #include <inttypes.h>
 #include <sys/resource.h>
@@ -17,7 +18,9 @@ enum {
     batch_events = 4096,
     pickle_events = 3000000,
     csv_rows = 3000000,
-    quick = 100
+    quick = 100,
+    large_pickle = 8, /* times as much */
+    large_csv = 2
 };
 
 struct made {
@@ -180,11 +183,20 @@ static struct made make_csv(uint64_t count)
 
 /* --- reading ------------------------------------------------------------------------------- */
 
+/* Of the processor: one thread reads, and other programs may run beside it. */
+static uint64_t spent_ns(void)
+{
+    struct timespec spent;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+    return (uint64_t)spent.tv_sec * UINT64_C(1000000000) + (uint64_t)spent.tv_nsec;
+}
+
 /* Stops the program if fewer events come out than rows went in. */
 static double read_seconds(const char *path, uint64_t rows)
 {
     static struct event batch[batch_events];
-    uint64_t start_ns = bench_now_ns();
+    uint64_t start_ns = spent_ns();
     struct mt_error error = {{0}};
     struct model *model;
     struct input *input;
@@ -206,32 +218,63 @@ static double read_seconds(const char *path, uint64_t rows)
     }
     input_close(input);
     model_destroy(model);
-    return (double)(bench_now_ns() - start_ns) / 1e9;
+    return (double)(spent_ns() - start_ns) / 1e9;
 }
 
-static void measure(struct made made, const char *name, const char *unit, double amount,
-                    size_t count)
+/* What Python needs to read the file, once; it prints seconds. */
+static void measure_peer(const struct made *made, const char *module, const char *unit,
+                         double amount)
+{
+    char command[512], name[64];
+    double seconds = 0, rate;
+    FILE *python;
+
+    snprintf(command, sizeof(command),
+             "python3 -c \"import %s, sys, time; s = time.process_time();"
+             "%s; print(time.process_time() - s)\" %s 2>/dev/null",
+             module,
+             strcmp(module, "pickle") == 0 ? "pickle.load(open(sys.argv[1], 'rb'))"
+                                           : "sum(1 for r in csv.reader(open(sys.argv[1])))",
+             made->path);
+    python = popen(command, "r");
+    if (!python || fscanf(python, "%lf", &seconds) != 1 || seconds <= 0)
+        fprintf(stderr, "no python3 to compare with\n");
+    if (python)
+        pclose(python);
+    if (seconds <= 0)
+        return;
+    rate = amount / seconds;
+    snprintf(name, sizeof(name), "Python's %s on the same file", module);
+    bench_report(name, unit, &rate, 1);
+}
+
+static void measure(struct made made, const char *name, const char *unit, const char *module,
+                    double amount, size_t count)
 {
     double runs[runs_full];
     struct rusage usage;
 
     for (size_t i = 0; i < count; i++)
         runs[i] = amount / read_seconds(made.path, made.rows);
-    unlink(made.path);
     getrusage(RUSAGE_SELF, &usage);
     fprintf(stderr, "%s: file of %" PRIu64 " MB, at most %ld MiB of memory so far\n", name,
             made.bytes / 1000000, usage.ru_maxrss / 1024);
     bench_report(name, unit, runs, count);
+    measure_peer(&made, module, unit, amount);
+    unlink(made.path);
 }
 
 int main(int argc, char **argv)
 {
     bool is_quick = bench_is_quick(argc, argv);
+    bool is_large = argc > 1 && strcmp(argv[1], "--large") == 0;
     size_t count = is_quick ? 1 : runs_full;
-    struct made made = make_pickle(pickle_events / (is_quick ? quick : 1));
+    uint64_t events = (uint64_t)pickle_events * (is_large ? large_pickle : 1);
+    uint64_t rows = (uint64_t)csv_rows * (is_large ? large_csv : 1);
+    struct made made = make_pickle(events / (is_quick ? quick : 1));
 
-    measure(made, "read a snapshot pickle", "MB/s", (double)made.bytes / 1e6, count);
-    made = make_csv(csv_rows / (is_quick ? quick : 1));
-    measure(made, "read a memscope csv", "rows/s", (double)made.rows, count);
+    measure(made, "read a snapshot pickle", "MB/s", "pickle", (double)made.bytes / 1e6, count);
+    made = make_csv(rows / (is_quick ? quick : 1));
+    measure(made, "read a memscope csv", "rows/s", "csv", (double)made.rows, count);
     return 0;
 }
