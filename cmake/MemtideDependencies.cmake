@@ -46,3 +46,22 @@ if(mt_missing)
     "memtide needs these packages, which are missing:${mt_missing}\n"
     "On Debian or Ubuntu: apt-get install${mt_missing}")
 endif()
+
+# dwarf_init_path() lost four arguments in libdwarf 0.1, which has no version macro yet.
+include(CheckCSourceCompiles)
+set(CMAKE_REQUIRED_INCLUDES ${DWARF_INCLUDE_DIR})
+set(CMAKE_REQUIRED_LIBRARIES ${DWARF_LIBRARY})
+set(CMAKE_REQUIRED_FLAGS -Werror=implicit-function-declaration)
+check_c_source_compiles("
+#include <stddef.h>
+#include <libdwarf.h>
+int main(void)
+{
+    Dwarf_Debug debug;
+    Dwarf_Error error;
+
+    return dwarf_init_path(\"\", NULL, 0, 0, NULL, NULL, &debug, &error);
+}" MT_LIBDWARF_NEW)
+unset(CMAKE_REQUIRED_INCLUDES)
+unset(CMAKE_REQUIRED_LIBRARIES)
+unset(CMAKE_REQUIRED_FLAGS)

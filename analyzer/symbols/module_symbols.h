@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From an address of a process to symbols: finds its module, and the module's file.
+ * From an address of a process to symbols: finds its module, and the module's files.
  *
- * Files are opened when the first address of theirs is asked for, and kept. A file that is not the
- * one that was recorded gives no symbols, and a note in the model. One thread at a time.
+ * Files are opened when the first address of theirs is asked for, and kept. What is missing, or is
+ * not the file that was recorded, gives no symbols, and a note in the model with its build-id. One
+ * thread at a time.
  */
 #ifndef MEMTIDE_MODULE_SYMBOLS_H
 #define MEMTIDE_MODULE_SYMBOLS_H
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "debug_files.h"
 #include "model.h"
 #include "symbol_source.h"
 #include "table.h"
@@ -21,6 +23,7 @@ enum { INLINED_MOST = 32 };
 struct module_symbols {
     struct model *model;
     struct arena arena;
+    struct debug_places places;
     struct table files;
     const struct model_module *newest; /* that was found last: the next address is often there */
 };

@@ -9,16 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "elf_file.h"
+
 struct symbol {
     const char *name;      /* as in the file; borrowed until close; NULL: not known */
     const char *file;      /* of the source; NULL: not known; borrowed until close */
     uint32_t line;         /* 0: not known */
-    uint64_t offset_bytes; /* of the address asked for, from where the function starts */
-};
-
-struct build_id {
-    const uint8_t *bytes;
-    size_t size_bytes; /* 0: not known */
+    uint64_t offset_bytes; /* of the address asked for, from where the function starts; of DWARF
+                              data, which has lines, 0 */
 };
 
 enum symbol_open_result {
@@ -31,12 +29,14 @@ enum symbol_open_result {
 struct symbol_source {
     const char *name;
     enum symbol_open_result (*open)(const char *path, struct build_id recorded, void **state);
-    /* address: of the link, not of the process. */
-    /* Fills in at most `most` functions, what is inlined first; returns how many. */
+    /*
+     * address: of the link, not of the process. Fills in at most `most` functions, what is inlined
+     * first; returns how many.
+     */
     size_t (*find)(void *state, uint64_t address, struct symbol *symbols, size_t most);
     void (*close)(void *state);
 };
 
-extern const struct symbol_source elf_symbol_source;
+extern const struct symbol_source dwarf_symbol_source, elf_symbol_source;
 
 #endif

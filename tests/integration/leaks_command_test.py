@@ -37,11 +37,11 @@ class Recorded(unittest.TestCase):
         ran, status, report = self.leaks_of(SAMPLE, "--device", self.device, "--steps", str(STEPS),
                                             "--step-ms", "0", *options)
         self.assertEqual(ran, 0)
-        findings = [(f["kind"], f["site"].split("+")[0], f["growth_bytes_per_step"],
+        findings = [(f["kind"], f["site"].split("+")[0].split(" (")[0], f["growth_bytes_per_step"],
                      f["survivor_count"]) for f in report["findings"]]
         self.assertEqual(status, 1 if findings else 0)
         self.assertEqual(report["facts"]["step_count"], STEPS)
-        rows = {row["site"].split("+")[0]: row["verdict"] for row in report["tables"]["leaks"]}
+        rows = {row["site"].split("+")[0].split(" (")[0]: row["verdict"] for row in report["tables"]["leaks"]}
         return findings, rows
 
 
@@ -94,7 +94,7 @@ class OneBufferInOneStep(Recorded):
             self.skipTest("this machine has no OpenCL platform")
         ran, _, report = self.leaks_of(program)
         self.assertEqual(ran, 0)
-        rows = [(row["site"].split("+")[0], row["alive_bytes"], row["alive_count"],
+        rows = [(row["site"].split("+")[0].split(" (")[0], row["alive_bytes"], row["alive_count"],
                  row["birth_steps"], row["alive_bytes_by_step"])
                 for row in report["tables"]["leaks"]]
         self.assertEqual(rows, [("forget_metrics", 48 * KIB, 1, "1 of 5",
