@@ -24,7 +24,7 @@ static struct config config = {
     .traces_children = true,
     .sample_ms = 20,
     .ring_bytes = 1024 * 1024,
-    .stack_frames = 50,
+    .stack_frames = STACK_FRAMES_MAX,
     .stack_bytes = 32 * 1024 * 1024,
 };
 
@@ -126,7 +126,7 @@ static bool set_ring(const char *value)
 static bool set_stack_word(const char *word, size_t length)
 {
     size_t name = strcspn(word, ":,");
-    uint64_t frames = 50;
+    uint64_t frames = STACK_FRAMES_MAX;
     char number[16] = "";
 
     if (name < length) {

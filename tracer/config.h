@@ -20,7 +20,7 @@ struct config {
     bool traces_children;   /* --follow-children: forks and execs are recorded too (default) */
     bool has_host_stacks;   /* --call-stack is given: the host heap has stacks too */
     bool has_free_stacks;   /* --call-stack has free */
-    uint32_t stack_frames;  /* --call-stack=c:N, default 50; 0 = no call stacks */
+    uint32_t stack_frames;  /* --call-stack=c:N, default all of them; 0 = no call stacks */
     uint32_t python_frames; /* --call-stack=python:N */
     uint64_t stack_bytes;   /* --stack-memory, default 32 MiB a thread, touched as it is used */
     uint32_t sample_ms;     /* --sample-ms, default 20; 0 = no samples */

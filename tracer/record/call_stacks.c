@@ -33,6 +33,7 @@ _Static_assert((int)UNWIND_COMPLETE == (int)MT_STACK_COMPLETE &&
 static struct unwinder unwinder; /* a MiB that is touched as it is used */
 static _Atomic int readiness;
 static _Atomic uint32_t last_number;
+static uint32_t frames_wanted;
 
 void call_stacks_prepare(void)
 {
@@ -42,7 +43,7 @@ void call_stacks_prepare(void)
     if (!setup->stack_frames || setup->is_forbidden ||
         !atomic_compare_exchange_strong(&readiness, &before, GETTING_READY))
         return;
-    unwinder.frame_limit = setup->stack_frames;
+    frames_wanted = setup->stack_frames;
     unwinder_prepare(&unwinder);
     atomic_store_explicit(&readiness, READY, memory_order_release);
 }
@@ -124,6 +125,23 @@ static __attribute__((noinline)) void count_no_stack(void)
         __atomic_fetch_add(&header->no_stack_count, 1, __ATOMIC_RELAXED);
 }
 
+/*
+ * Leaves the innermost frames_wanted. Stacks are walked whole nevertheless: a whole one is known
+ * again from the one before, which is cheaper than to walk as many frames anew.
+ */
+static __attribute__((noinline)) void stack_cut(struct unwind_stack *stack)
+{
+    uint64_t hash = 0;
+
+    stack->pcs += stack->count - frames_wanted;
+    stack->count = frames_wanted;
+    stack->reused_count = 0;
+    stack->flags = (stack->flags & ~(uint32_t)UNWIND_COMPLETE) | UNWIND_TRUNCATED;
+    for (uint32_t i = 0; i < stack->count; i++)
+        hash = unwind_hash(hash, stack->pcs[i]);
+    stack->hash = unwind_hash_end(hash);
+}
+
 uint32_t call_stacks_capture(struct thread_state *thread, struct unwind_registers from)
 {
     struct call_stacks *stacks;
@@ -138,6 +156,8 @@ uint32_t call_stacks_capture(struct thread_state *thread, struct unwind_register
     stacks = thread->stacks;
     before = push_begin(thread);
     unwind_capture(&unwinder, &stacks->thread, from, &stack);
+    if (UNLIKELY(stack.count > frames_wanted))
+        stack_cut(&stack);
     restart_count = stacks->set.restart_count;
     name = stack_set_find(&stacks->set, &stack);
     if (UNLIKELY(name.is_new))

@@ -167,6 +167,11 @@ struct stack_name stack_set_find(struct stack_set *set, const struct unwind_stac
     set->last_number = 0;
     if (stack->count == 0)
         return name;
+    if (known_count == stack->count && known_count == set->last_count) {
+        set->last_number = stack->number;
+        name.id = set->last_id;
+        return name;
+    }
     set->written_count = smaller(set->written_count, known_count);
     name.id = find(set, stack, known_count);
     if (!name.id) {
@@ -175,9 +180,12 @@ struct stack_name stack_set_find(struct stack_set *set, const struct unwind_stac
         name.shared_count = set->written_count;
         set->written_count = name.is_new ? stack->count : 0;
     }
-    if (name.id)
+    if (name.id) {
         set->last_number = stack->number;
-    else
+        set->last_id = name.id;
+        set->last_count = stack->count;
+    } else {
         set->unnamed_count++;
+    }
     return name;
 }

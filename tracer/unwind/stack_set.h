@@ -52,6 +52,8 @@ struct stack_set {
     uint32_t restart_count;
     uint64_t unnamed_count; /* stacks that got no id: 2^32 ids are spent, or no memory at all */
     uint64_t last_number;   /* of the last capture that was looked up */
+    uint32_t last_id;       /* of that capture */
+    uint32_t last_count;    /* of its pcs */
     uint32_t written_count; /* of pcs, the first that are those of the last new stack */
     uint32_t here[UNWIND_MAX_FRAMES]; /* nodes of the last stack, outermost first */
 };
