@@ -15,6 +15,7 @@ enum {
     SCAN_WORDS = 512, /* a frame without rows may be as large */
     SHARE_LOW = 96,   /* of 256: below, remembering costs more than it saves */
     JUDGED_CAPTURES = 16,
+    QUICK_FRAMES = 64,   /* new ones, in the short way */
     PLAIN_CAPTURES = 62, /* until it is tried again */
     NOTHING = -1
 };
@@ -606,6 +607,72 @@ static void check(struct unwinder *unwinder, struct unwind_thread *thread,
     stack->reused_count = 0; /* of the last capture nothing is left */
 }
 
+/* --- the short way ---------------------------------------------------------------------- */
+
+/* To the caller of new frame `new`, if that takes a plain row and words of the thread's own stack.
+ */
+static READS_STACK inline bool step_plainly(const struct unwind_thread *thread, uint32_t row,
+                                            uint32_t cfa_bytes, struct unwind_registers *at)
+{
+    uint64_t cfa = at->sp;
+
+    if (row_needs_fp(row)) {
+        cfa = at->fp;
+        __asm__("" : "+r"(cfa)); /* as in walk_plainly */
+    }
+    cfa += cfa_bytes;
+    if (UNLIKELY(!row_is_plain(row) || cfa <= at->sp || cfa > thread->stack.top || (cfa & 7) ||
+                 row_return_slot(row, cfa) < thread->stack.low))
+        return false;
+    if (row_saves_fp(row)) {
+        if (UNLIKELY(row_loses_fp(row) || row_fp_slot(row, cfa) < thread->stack.low))
+            return false;
+        at->fp = word_at(row_fp_slot(row, cfa));
+    }
+    at->pc = word_at(row_return_slot(row, cfa)) & ROW_PC_MASK;
+    at->sp = cfa;
+    return true;
+}
+
+/*
+ * What nearly all captures are: a few plain steps, and then a remembered frame below which nothing
+ * has changed. Puts the new frames into thread->new_frames and returns how many of the remembered
+ * ones stay; 0: something was otherwise, and the long way begins from the start.
+ */
+static READS_STACK uint32_t meet_quickly(struct unwinder *unwinder, struct unwind_thread *thread,
+                                         struct unwind_registers at, uint32_t *new_count)
+{
+    const struct unwind_frame *frames = thread->frames;
+    int32_t candidate = (int32_t)thread->frame_count - 1;
+    uint32_t count = 0;
+
+    at.pc &= ROW_PC_MASK;
+    for (;;) {
+        const struct unwind_front_row *front;
+
+        while (candidate >= 0 && frames[candidate].sp < at.sp)
+            candidate--;
+        if (candidate < 0 || count == QUICK_FRAMES)
+            return 0;
+        if (frames[candidate].sp == at.sp) {
+            if (thread->pcs[candidate] == at.pc &&
+                (!frames[candidate].needs_fp || frames[candidate].fp == at.fp))
+                break;
+            candidate--;
+        }
+        if (UNLIKELY(at.pc == 0))
+            return 0;
+        front = front_row(unwinder, thread, at.pc);
+        thread->new_frames[count++] = (struct unwind_new_frame){at.pc, at.sp, at.fp, front->row};
+        if (!step_plainly(thread, front->row, front->cfa_bytes, &at))
+            return 0;
+    }
+    if (UNLIKELY(broken_check(thread, candidate) != NOTHING))
+        return 0;
+    *new_count = count;
+    return (uint32_t)candidate + 1;
+}
+
 /* --- captures --------------------------------------------------------------------------- */
 
 static void capture_plain(struct unwinder *unwinder, struct unwind_thread *thread,
@@ -618,12 +685,40 @@ static void capture_plain(struct unwinder *unwinder, struct unwind_thread *threa
     give_plain(&walk, stack);
 }
 
+/* The kept frames and on top of them the new ones. */
+static void give_remembered(struct unwind_thread *thread, uint32_t kept, uint32_t new_count,
+                            struct unwind_stack *stack)
+{
+    remember(thread, kept, new_count);
+    stack->count = kept + new_count;
+    stack->reused_count = kept;
+    stack->flags = thread->kept_flags;
+    stack->hash = unwind_hash_end(stack->count ? thread->hashes[stack->count - 1] : 0);
+}
+
+static void give_kept(struct unwind_thread *thread, uint32_t kept, uint32_t new_count,
+                      struct unwind_stack *stack)
+{
+    give_remembered(thread, kept, new_count, stack);
+    note_share(thread, kept, kept + new_count);
+}
+
 static void capture_and_remember(struct unwinder *unwinder, struct unwind_thread *thread,
                                  const struct unwind_registers *start, struct unwind_stack *stack)
 {
     uint32_t known_count = thread->frame_count, kept = 0;
     struct walk walk;
 
+    if (LIKELY(is_on_own_stack(thread, start->sp) && known_count && !unwinder->frame_limit)) {
+        uint32_t new_count;
+
+        kept = meet_quickly(unwinder, thread, *start, &new_count);
+        if (LIKELY(kept && kept + new_count <= UNWIND_MAX_FRAMES)) {
+            give_kept(thread, kept, new_count, stack);
+            return;
+        }
+        kept = 0;
+    }
     walk_begin(&walk, unwinder, thread, start);
     if (walk.memory.is_own)
         walk.candidate = (int32_t)known_count - 1;
@@ -644,13 +739,10 @@ static void capture_and_remember(struct unwinder *unwinder, struct unwind_thread
         return;
     }
     thread->kept_flags = walk.flags;
-    remember(thread, kept, walk.count);
     if (known_count)
-        note_share(thread, kept, kept + walk.count);
-    stack->count = kept + walk.count;
-    stack->reused_count = kept;
-    stack->flags = walk.flags;
-    stack->hash = unwind_hash_end(stack->count ? thread->hashes[stack->count - 1] : 0);
+        give_kept(thread, kept, walk.count, stack);
+    else
+        give_remembered(thread, 0, walk.count, stack);
 }
 
 /* Objects came or went since this thread was here. */
