@@ -243,13 +243,14 @@ static void add_holders(const struct search *search, struct report *report,
 
     for (size_t i = 0; i < shown; i++) {
         const struct who who = holders[i].origin->who;
-        uint64_t share = (uint64_t)(((unsigned __int128)holders[i].held.bytes * 100 +
-                                     region->throughout_bytes / 2) /
-                                    region->throughout_bytes);
         const struct value values[] = {
-            value_bytes(holders[i].held.bytes),      value_number(VALUE_PERCENT, share),
-            value_count(holders[i].held.count),      value_text(label_who(question, report, who)),
-            value_name(question, who.operator_text), value_text(label),
+            value_bytes(holders[i].held.bytes),
+            value_number(VALUE_PERCENT,
+                         percent_of(holders[i].held.bytes, region->throughout_bytes)),
+            value_count(holders[i].held.count),
+            value_text(label_who(question, report, who)),
+            value_name(question, who.operator_text),
+            value_text(label),
         };
 
         if (region->throughout_bytes)

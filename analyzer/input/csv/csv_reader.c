@@ -76,6 +76,7 @@ static enum mt_result fill(struct csv_reader *reader, struct mt_error *error)
     if (got < 0)
         return mt_error_set(error, MT_IO, "line %" PRIu64 ": %s", reader->line, strerror(errno));
     reader->end += (size_t)got;
+    memset(reader->buffer + reader->end, 0, SLACK_BYTES); /* a comma is looked for in words */
     reader->is_file_over = got == 0;
     return MT_OK;
 }
