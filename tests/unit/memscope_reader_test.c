@@ -161,6 +161,27 @@ static void the_files_of_a_run_are_one_recording(void **state)
     trace_reading_release(&reading);
 }
 
+/* Beside a dump, and in a table of its database. */
+static void calls_of_python_are_ranges(void **state)
+{
+    static const char *const fixtures[] = {"traced", "traced.db"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct trace_reading reading = read_fixture(fixtures[i]);
+        struct tally *tally = trace_reading_tally(&reading);
+        const struct ledger *pool = ledger_of(tally, "pta", 0);
+
+        assert_int_equal(reading.result, MT_OK);
+        assert_int_equal(tally_event_count(tally, EVENT_RANGE_BEGIN), 2);
+        assert_int_equal(tally_event_count(tally, EVENT_RANGE_END), 1); /* main goes on */
+        assert_string_equal(model_text_at(reading.model, pool->peak_phase), "model.py:3 forward");
+        assert_int_equal(tally_counts_of(tally)->unmatched_ends, 0);
+        tally_destroy(tally);
+        trace_reading_release(&reading);
+    }
+}
+
 static void a_header_without_rows_is_no_data(void **state)
 {
     static const char header[] = "ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,"
@@ -229,6 +250,7 @@ int main(void)
         cmocka_unit_test(the_first_version_is_read),
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
         cmocka_unit_test(the_files_of_a_run_are_one_recording),
+        cmocka_unit_test(calls_of_python_are_ranges),
         cmocka_unit_test(a_header_without_rows_is_no_data),
         SCENARIO("all_analysis_oom3.csv"),
         SCENARIO("leaks_decompose_inefficient.db"),

@@ -29,7 +29,8 @@ struct memscope {
 
 static bool is_dump_name(const char *name)
 {
-    return (strncmp(name, "memscope_dump_", 14) == 0 || strncmp(name, "leaks_dump_", 11) == 0) &&
+    return (strncmp(name, "memscope_dump_", 14) == 0 || strncmp(name, "leaks_dump_", 11) == 0 ||
+            strncmp(name, "python_trace_", 13) == 0) &&
            (strstr(name, ".csv") || strstr(name, ".db"));
 }
 
@@ -134,6 +135,8 @@ static enum mt_result read_files(struct memscope *memscope, const struct file_li
 
         if (memscope_db_recognises(path))
             result = memscope_db_read(path, memscope->model, memscope->rows, error);
+        else if (memscope_trace_recognises(path))
+            result = memscope_trace_read(path, memscope->model, memscope->rows, error);
         else
             result = memscope_csv_read(path, memscope->model, memscope->rows, error);
         if (result == MT_CORRUPT && model_wants_partial(memscope->model)) {

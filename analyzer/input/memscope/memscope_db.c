@@ -102,6 +102,8 @@ enum mt_result memscope_db_read(const char *path, struct model *model, struct me
         query = dump_of(database);
         result = query ? read_table(path, query, model, rows, error)
                        : mt_error_set(error, MT_CORRUPT, "%s: no table of msmemscope", path);
+        if (result == MT_OK)
+            result = memscope_trace_tables_read(database, path, model, rows, error);
     }
     database_query_close(query);
     database_close(database);

@@ -7,6 +7,8 @@
 
 #include "memscope_rows.h"
 
+struct database;
+
 /* 1 if the first bytes of a file are a header of theirs. */
 int memscope_csv_recognises(const char *path);
 /* 1 if the database has their table. */
@@ -35,5 +37,13 @@ enum mt_result memscope_csv_read(const char *path, struct model *model, struct m
                                  struct mt_error *error);
 enum mt_result memscope_db_read(const char *path, struct model *model, struct memscope_rows *rows,
                                 struct mt_error *error);
+
+/* Calls of Python functions: 1 if it is a csv of them; all of a csv; all tables of a database. */
+int memscope_trace_recognises(const char *path);
+enum mt_result memscope_trace_read(const char *path, struct model *model,
+                                   struct memscope_rows *rows, struct mt_error *error);
+enum mt_result memscope_trace_tables_read(struct database *database, const char *path,
+                                          struct model *model, struct memscope_rows *rows,
+                                          struct mt_error *error);
 
 #endif

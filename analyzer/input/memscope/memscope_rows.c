@@ -15,7 +15,10 @@ enum { cached_places = 16, totals_max = 1024 };
 #define POOL_MOST 8
 
 /* Kinds of records that no single event is. */
-enum { RECORD_STEP_RANGE = EVENT_KIND_COUNT, RECORD_STEP };
+enum { RECORD_STEP_RANGE = EVENT_KIND_COUNT, RECORD_STEP, RECORD_CALL, RECORD_CALL_END };
+
+/* Ranges of marks are counted from 1; those of calls of Python from here. */
+static const uint64_t call_ranges = UINT64_C(1) << 48;
 
 struct place_row {
     struct mt_place place;
@@ -48,6 +51,7 @@ struct memscope_rows {
     uint16_t newest_thread_process;
     uint32_t newest_thread;
     struct memscope_sites sites;
+    uint64_t call_count; /* of Python */
     uint64_t shadow_count, microsecond_files, unused_count;
     /* While events are handed out. */
     struct memscope_order order;
@@ -439,6 +443,30 @@ bool memscope_rows_add(struct memscope_rows *rows, const struct attr_text *cells
     return true;
 }
 
+static void call_record(struct memscope_rows *rows, const struct memscope_call *call, int kind)
+{
+    struct memscope_record *record = record_add(rows);
+
+    if (!record)
+        return;
+    *record = (struct memscope_record){
+        .time_ns = kind == RECORD_CALL ? call->start_ns : call->end_ns,
+        .kind = (uint8_t)kind,
+        .address = call_ranges + rows->call_count,
+        .process = process_of(rows, call->process_id),
+        .text = text_of(rows, call->function),
+    };
+    record->thread = thread_of(rows, record->process, call->thread_id);
+}
+
+void memscope_rows_add_call(struct memscope_rows *rows, const struct memscope_call *call)
+{
+    rows->call_count++;
+    call_record(rows, call, RECORD_CALL);
+    if (call->end_ns)
+        call_record(rows, call, RECORD_CALL_END);
+}
+
 /* --- records become events ----------------------------------------------------------------- */
 
 static void note(const struct memscope_rows *rows)
@@ -594,6 +622,14 @@ static void pend_record(struct memscope_rows *rows, const struct memscope_record
         break;
     case EVENT_RANGE_END:
         pend_range_end(rows, record);
+        break;
+    case RECORD_CALL:
+        pend(rows, record,
+             (struct event){
+                 .kind = EVENT_RANGE_BEGIN, .text = record->text, .address = record->address});
+        break;
+    case RECORD_CALL_END:
+        pend(rows, record, (struct event){.kind = EVENT_RANGE_END, .address = record->address});
         break;
     default:
         pend(rows, record,

@@ -51,6 +51,13 @@ void memscope_rows_begin_file(struct memscope_rows *rows, uint64_t time_unit);
  */
 bool memscope_rows_add(struct memscope_rows *rows, const struct attr_text *cells);
 
+/* A call of a Python function; end_ns 0: it did not end. */
+struct memscope_call {
+    struct attr_text function;
+    uint64_t start_ns, end_ns, thread_id, process_id;
+};
+void memscope_rows_add_call(struct memscope_rows *rows, const struct memscope_call *call);
+
 /* Behind the last row. MT_NO_DATA if there is none. */
 enum mt_result memscope_rows_sort(struct memscope_rows *rows, const char *path,
                                   struct mt_error *error);
