@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory budgets for tests: a plug-in for pytest, in one file.
+
+    # conftest.py
+    pytest_plugins = ["pytest_memtide"]
+
+    @pytest.mark.memtide(peak="24 MiB", leak="0")
+    def test_one_batch():
+        train_one_batch()
+
+    def test_tool(memtide_run):
+        memtide_run(["./convert", "in.bin"], peak="64 MiB", leak="0")
+
+A marked test runs in a process of its own under `memtide run`, its body several times, each time as
+a step. peak is what a call may use on top of what was there before it; leak is how much each call
+may leave behind, where "leave behind" is memtide's verdict: growth from call to call that is not by
+chance. Both are of each pool by itself: the host heap, and each pool of a device. Caches that fill
+and stop are no leaks.
+
+The command is `memtide` of the PATH, or the one that the variable MEMTIDE names.
+"""
+
+import gc
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+_INNER = "MEMTIDE_PYTEST_ITEM"  # set in the process that is recorded: which test it is
+_UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
+          "kB": 1000, "KB": 1000, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_REPEAT = 10
+_DEVICES = "npu,gpu,opencl,cpu"
+
+
+def _refuse(sentence):
+    """Wrong use is one sentence, not a stack."""
+    pytest.fail(sentence, pytrace=False)
+
+
+def size_of(text):
+    """Bytes of "24 MiB"; "0" needs no unit."""
+    match = re.match(r"^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$", str(text))
+    if not match or (match.group(2) not in _UNITS and float(match.group(1)) != 0):
+        _refuse("memtide: %r is no size; write it like \"24 MiB\"" % (text,))
+    return int(float(match.group(1)) * _UNITS.get(match.group(2), 1))
+
+
+def size_text(size_bytes):
+    for unit in ("TiB", "GiB", "MiB", "KiB"):
+        if size_bytes >= _UNITS[unit]:
+            return "%.3g %s" % (size_bytes / _UNITS[unit], unit)
+    return "%d B" % size_bytes
+
+
+def _command():
+    found = os.environ.get("MEMTIDE") or shutil.which("memtide")
+    if not found:
+        _refuse("memtide: there is no command memtide in the PATH; name it in the variable "
+                "MEMTIDE")
+    return found
+
+
+def _ask(question, recording, *options):
+    done = subprocess.run([_command(), question, "--format=json", *options, recording],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          universal_newlines=True, check=False)
+    if not done.stdout:
+        raise RuntimeError(done.stderr.strip() or "memtide %s said nothing" % question)
+    return json.loads(done.stdout)
+
+
+class Recording:
+    """What a program used. Sizes in bytes, by ledger: "host", "pta device 0"."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def step_peaks(self, warm_up=2):
+        """The most that a step used on top of what was there when it began."""
+        peaks, before = {}, {}
+        for row in _ask("steps", self.path)["tables"].get("steps", []):
+            ledger = row["ledger"]
+            if row["step"] > warm_up and ledger in before:
+                used = row["peak_bytes"] - before[ledger]
+                peaks[ledger] = max(peaks.get(ledger, 0), used)
+            before[ledger] = row["end_bytes"]
+        return peaks
+
+    def peaks(self):
+        """The highest point of the whole recording."""
+        return {row["ledger"]: row["peak_bytes"]
+                for row in _ask("peak", self.path)["tables"].get("peaks", [])}
+
+    def holders(self, ledger):
+        """The sites that held most at the peak, as sentences."""
+        table = _ask("peak", self.path)["tables"].get("held at the peak of " + ledger, [])
+        return ["%s at %s" % (size_text(row["held_bytes"]), row["site"]) for row in table[:3]]
+
+    def leaks(self, *options):
+        """Findings: growth_bytes_per_step, site, ledger, sentence."""
+        return [finding for finding in _ask("leaks", self.path, *options)["findings"]
+                if finding["kind"] == "leak"]
+
+    def check(self, peaks, peak=None, leak=None, *options):
+        """A list of sentences: what is over its limit."""
+        wrong = []
+        if peak is not None:
+            for ledger, used in sorted(peaks.items()):
+                if used > size_of(peak):
+                    wrong.append("peak of %s: %s, limit %s: %s" % (
+                        ledger, size_text(used), size_text(size_of(peak)),
+                        ", ".join(self.holders(ledger))))
+        if leak is not None:
+            found = self.leaks(*options)
+            grown = sum(finding["growth_bytes_per_step"] for finding in found)
+            if grown > size_of(leak):
+                wrong.extend(finding["sentence"] for finding in found)
+        return wrong
+
+
+def _record(folder, arguments, environment, options=()):
+    path = os.path.join(folder, "run")
+    done = subprocess.run([_command(), "run", "--quiet", "--device=" + _DEVICES, *options,
+                           "--output-path=" + path, "--", *arguments],
+                          env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          universal_newlines=True, check=False)
+    return done, Recording(path)
+
+
+def pytest_configure(config):
+    config.addinivalue_line(
+        "markers", "memtide(peak, leak, repeat=10, warm_up=2): limits of the memory that the test "
+                   "uses, and leaves behind, each time it runs")
+
+
+def _marked(item):
+    marker = item.get_closest_marker("memtide")
+    if not marker:
+        return None
+    unknown = set(marker.kwargs) - {"peak", "leak", "repeat", "warm_up"}
+    if unknown or marker.args:
+        _refuse("memtide: peak, leak, repeat and warm_up are known, each by its name")
+    if marker.kwargs.get("peak") is None and marker.kwargs.get("leak") is None:
+        _refuse("memtide: a limit is needed: peak or leak")
+    for name in ("peak", "leak"):
+        size_of(marker.kwargs.get(name) or 0)
+    return marker.kwargs
+
+
+def _call(item):
+    """The body of the test, with its fixtures."""
+    names = item._fixtureinfo.argnames  # as pytest's own caller does
+    item.obj(**{name: item.funcargs[name] for name in names})
+
+
+def _call_in_steps(item, repeat):
+    import memtide
+
+    for _ in range(repeat):
+        memtide.step_begin()
+        _call(item)
+        gc.collect()
+        memtide.step_end()
+
+
+def _call_recorded(item, limits):
+    environment = dict(os.environ)
+    environment[_INNER] = item.nodeid
+    environment["PYTHONMALLOC"] = "malloc"  # each object of Python is a block of its own
+    with tempfile.TemporaryDirectory(prefix="memtide-") as folder:
+        done, recording = _record(folder, [
+            sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir",
+            str(item.config.rootpath), str(item.config.rootpath / item.nodeid)], environment)
+        if done.returncode != 0:
+            pytest.fail("under memtide the test ended with %d:\n%s"
+                        % (done.returncode, done.stdout), pytrace=False)
+        warm_up = limits.get("warm_up", 2)
+        wrong = recording.check(recording.step_peaks(warm_up), limits.get("peak"),
+                                limits.get("leak"), "--warm-up=%d" % warm_up)
+    if wrong:
+        pytest.fail("memory budget exceeded:\n  " + "\n  ".join(wrong), pytrace=False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    limits = _marked(pyfuncitem)
+    if not limits:
+        return None
+    if os.environ.get(_INNER) == pyfuncitem.nodeid:
+        _call_in_steps(pyfuncitem, limits.get("repeat", _REPEAT))
+    else:
+        _call_recorded(pyfuncitem, limits)
+    return True
+
+
+@pytest.fixture
+def memtide_run():
+    """memtide_run(arguments, peak=None, leak=None): runs a program, fails when it is over a limit.
+
+    peak is of the whole run; leak needs a program that marks steps. Returns its output.
+    """
+    def run(arguments, peak=None, leak=None):
+        with tempfile.TemporaryDirectory(prefix="memtide-") as folder:
+            done, recording = _record(folder, arguments, dict(os.environ))
+            if done.returncode != 0:
+                pytest.fail("%s ended with %d:\n%s" % (arguments[0], done.returncode, done.stdout),
+                            pytrace=False)
+            wrong = recording.check(recording.peaks(), peak, leak)
+        if wrong:
+            pytest.fail("memory budget exceeded:\n  " + "\n  ".join(wrong), pytrace=False)
+        return done.stdout
+
+    return run
