@@ -89,6 +89,9 @@ static enum mt_result read_line(struct baseline_file *baseline, const struct lin
     value_end = remark ? remark : line->end;
     trim(&key_start, &key_end);
     trim(&value_start, &value_end);
+    if (key_start == key_end || key_end[-1] == '=')
+        return mt_error_set(error, MT_USAGE, "%s:%u: \"key = number\" is expected", line->path,
+                            line->number);
     row = table_add(&baseline->rows);
     if (row)
         *row = (struct baseline_row){

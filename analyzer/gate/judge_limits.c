@@ -418,9 +418,10 @@ static void say_no_baseline(const struct gate *gate, struct gate_verdict *verdic
 
     row.sentence =
         gate_text(verdict,
-                  "%s:%u: rel needs a baseline, and there is none: write it with memtide "
+                  "%s:%u: rel needs a baseline, and there is none%s%s: write it with memtide "
                   "bless, and name it with --baseline or in [baseline]",
-                  gate->policy->path, rule->line);
+                  gate->policy->path, rule->line, gate->policy->baseline_path ? " at " : "",
+                  gate->policy->baseline_path ? gate->policy->baseline_path : "");
     gate_add(verdict, &row);
 }
 

@@ -19,6 +19,7 @@ struct reader {
     const char *name;
     const char *at, *end;
     unsigned line;
+    unsigned section; /* headers so far, and one; 0 while a header is read */
     unsigned depth;
     struct arena *arena;
     struct mt_error *error;
@@ -105,12 +106,24 @@ static void skip_blanks(struct reader *reader)
         reader->at++;
 }
 
+static bool is_control(int c)
+{
+    return (c >= 0 && c < ' ' && c != '\t') || c == 0x7f;
+}
+
+static bool is_line_end(const struct reader *reader)
+{
+    return peek(reader) == '\n' ||
+           (peek(reader) == '\r' && reader->at + 1 < reader->end && reader->at[1] == '\n');
+}
+
 static void skip_comment(struct reader *reader)
 {
     if (peek(reader) != '#')
         return;
-    while (peek(reader) >= 0 && peek(reader) != '\n')
-        reader->at++;
+    for (; peek(reader) >= 0 && !is_line_end(reader); reader->at++)
+        if (is_control(peek(reader)))
+            refuse(reader, "a comment has no control characters");
 }
 
 static bool accept_newline(struct reader *reader)
@@ -194,7 +207,7 @@ static bool read_quoted_into(struct reader *reader, char quote, struct text_buil
     for (;;) {
         int c = peek(reader);
 
-        if (c < 0 || c == '\n' || (c < ' ' && c != '\t'))
+        if (c < 0 || is_control(c))
             return refuse(reader, "the string does not end on its line");
         reader->at++;
         if (c == quote)
@@ -262,6 +275,7 @@ static struct toml_node *enter(struct reader *reader, struct toml_node *table, c
         if (!node)
             return NULL;
         node->key = key;
+        node->section = reader->section;
         node_append(table, node);
         return node;
     }
@@ -272,6 +286,13 @@ static struct toml_node *enter(struct reader *reader, struct toml_node *table, c
         refuse(reader, "this name is a value already: it cannot be a table too");
         return NULL;
     }
+    if (reader->section &&
+        (node->is_defined || (node->section && node->section != reader->section))) {
+        refuse(reader, "this table is defined elsewhere: keys with dots cannot add to it");
+        return NULL;
+    }
+    if (reader->section)
+        node->section = reader->section;
     return node;
 }
 
@@ -516,7 +537,6 @@ static bool read_pair(struct reader *reader, struct toml_node *table)
         return false;
     value->key = key;
     value->line = line;
-    value->is_defined = true;
     node_append(table, value);
     return true;
 }
@@ -528,7 +548,8 @@ static struct toml_node *define_table(struct reader *reader, struct toml_node *p
 {
     struct toml_node *node = child_of(parent, key);
 
-    if (node && (node->kind != TOML_TABLE || node->is_inline || node->is_defined)) {
+    if (node &&
+        (node->kind != TOML_TABLE || node->is_inline || node->is_defined || node->section)) {
         refuse(reader, "this table is there twice, or its name is a value already");
         return NULL;
     }
@@ -567,7 +588,7 @@ static struct toml_node *append_table(struct reader *reader, struct toml_node *p
 }
 
 /* [a.b] or [[a.b]]: the table that the pairs below it belong to. */
-static struct toml_node *read_header(struct reader *reader, struct toml_node *root)
+static struct toml_node *read_header_name(struct reader *reader, struct toml_node *root)
 {
     bool is_array;
     const char *key;
@@ -587,6 +608,17 @@ static struct toml_node *read_header(struct reader *reader, struct toml_node *ro
     return is_array ? append_table(reader, parent, key) : define_table(reader, parent, key);
 }
 
+static struct toml_node *read_header(struct reader *reader, struct toml_node *root)
+{
+    unsigned section = reader->section;
+    struct toml_node *table;
+
+    reader->section = 0;
+    table = read_header_name(reader, root);
+    reader->section = section + 1;
+    return table;
+}
+
 static bool read_line_end(struct reader *reader)
 {
     skip_blanks(reader);
@@ -603,6 +635,7 @@ enum mt_result toml_read(const char *name, const char *text, size_t size_bytes, 
                             .at = text,
                             .end = text + size_bytes,
                             .line = 1,
+                            .section = 1,
                             .arena = arena,
                             .error = error};
     struct toml_node *top = node_new(&reader, TOML_TABLE), *table = top;

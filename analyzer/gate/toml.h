@@ -35,8 +35,9 @@ struct toml_node {
     struct toml_node *first, *next;
     /* While reading. */
     struct toml_node *last;
-    bool is_defined; /* by a header or as a value: a second time is an error */
-    bool is_inline;  /* nothing can be added later */
+    bool is_defined;  /* by a header of its own: a second one is an error */
+    unsigned section; /* whose dotted keys made it: the only one that may add to it so */
+    bool is_inline;   /* nothing can be added later */
 };
 
 /*
