@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A TOML file as JSON, for tests that compare with another reader: toml_dump FILE. Exit status 1 and
- * the sentence when it is refused.
+ * A TOML file as JSON, for tests that compare with another reader: toml_dump FILE. Exit status 1
+ * and the sentence when it is refused.
  */
 #include <stdio.h>
 #include <string.h>
