@@ -12,6 +12,7 @@ set(page_scripts
   payload.js
   recording.js
   envelope.js
+  changes.js
   layers.js
   selected_blocks.js
   table.js

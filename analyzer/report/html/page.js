@@ -148,11 +148,12 @@ async function start() {
         openAddress(recording);
     const page = new Page(recording);
     page.drawFirst();
-    document.documentElement.dataset.ready = 'first';
     await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)));
+    performance.mark('first picture');
     if (recording.hasPictures)
         await readSecondPart(recording);
     page.drawSecond();
+    performance.mark('whole page');
     window.addEventListener('hashchange', () => {
         openAddress(recording);
         update(recording, {...state});

@@ -4,18 +4,19 @@
 // A block lives in [born, end); it meets [from, to] if born <= to and end > from. Kept blocks are
 // exact. The rest is known by stretches of time only, and is told apart from them.
 import {keyNumbers, sizeClassOf} from './recording.js';
-import {endsOf} from './layers.js';
+import {groupsOf, visitChanges} from './changes.js';
 
 // Indexes of the kept blocks that meet the selection and pass its filters.
 export function blocksMeeting(recording, selection) {
     const {blocks, groups, names} = recording;
-    const {ledger, fromNs, toNs, isOnlyChanged, leastBytes = 0, mostBytes = Infinity} = selection;
+    const isWanted = groupsOf(recording, selection.ledger);
+    const {fromNs, toNs, isOnlyChanged, leastBytes = 0, mostBytes = Infinity} = selection;
     const words = (selection.text || '').toLowerCase();
     const isNamed = words ? groupsNamed(groups, names, words) : null;
     const found = [];
     for (let i = 0; i < blocks.count && blocks.born[i] <= toNs; i++) {
         const group = blocks.group[i];
-        if (blocks.end[i] <= fromNs || groups.ledger[group] !== ledger)
+        if (blocks.end[i] <= fromNs || !isWanted[group])
             continue;
         if (blocks.size[i] < leastBytes || blocks.size[i] > mostBytes || (isNamed && !isNamed[group]))
             continue;
@@ -39,32 +40,14 @@ function groupsNamed(groups, names, words) {
 }
 
 // When the kept blocks together were highest in the selection: {timeNs, bytes}.
-export function highestMoment(recording, selection) {
-    const {blocks, groups} = recording;
-    const {ledger, fromNs, toNs} = selection;
-    const ends = endsOf(recording);
-    let bytes = 0, born = 0, end = 0;
-    const endUntil = untilNs => {
-        for (; end < ends.length && blocks.end[ends[end]] <= untilNs; end++)
-            if (groups.ledger[blocks.group[ends[end]]] === ledger)
-                bytes -= blocks.size[ends[end]];
-    };
-    const bear = () => {
-        if (groups.ledger[blocks.group[born]] === ledger)
-            bytes += blocks.size[born];
-        born++;
-    };
-    while (born < blocks.count && blocks.born[born] <= fromNs)
-        bear();
-    endUntil(fromNs);
-    const highest = {timeNs: fromNs, bytes};
-    while (born < blocks.count && blocks.born[born] <= toNs) {
-        endUntil(blocks.born[born]);
-        const timeNs = blocks.born[born];
-        bear();
+export function highestMoment(recording, {ledger, fromNs, toNs}) {
+    const highest = {timeNs: fromNs, bytes: 0};
+    let bytes = 0;
+    visitChanges(recording, ledger, fromNs, toNs, false, (timeNs, group, sizeClass, change) => {
+        bytes += change;
         if (bytes > highest.bytes)
             Object.assign(highest, {timeNs, bytes});
-    }
+    });
     return highest;
 }
 
@@ -73,6 +56,9 @@ function emptySum(name) {
         withinBytes: 0, withinCount: 0, survivedBytes: 0, survivedCount: 0, endedBytes: 0,
         endedCount: 0, throughBytes: 0, throughCount: 0};
 }
+
+const kindKeys = ['within', 'survived', 'ended', 'through'].map(kind =>
+    ({bytes: `${kind}Bytes`, count: `${kind}Count`}));
 
 function addBlock(sum, size, isBorn, isEnded, isAtHigh) {
     sum.metBytes += size;
@@ -83,9 +69,9 @@ function addBlock(sum, size, isBorn, isEnded, isAtHigh) {
         sum.bornBytes += size;
         sum.bornCount++;
     }
-    const kind = isBorn ? (isEnded ? 'within' : 'survived') : (isEnded ? 'ended' : 'through');
-    sum[`${kind}Bytes`] += size;
-    sum[`${kind}Count`]++;
+    const keys = kindKeys[(isBorn ? 0 : 2) + (isEnded ? 0 : 1)];
+    sum[keys.bytes] += size;
+    sum[keys.count]++;
 }
 
 // One row for each name in the dimension, largest at the highest moment first, and their total.
@@ -98,10 +84,11 @@ export function sumBy(recording, found, selection, dimension, highNs) {
         const key = keys.numberOf(blocks.group[i], sizeClassOf(blocks.size[i]));
         if (!sums.has(key))
             sums.set(key, emptySum(keys.nameOf(key)));
-        const facts = [blocks.size[i], blocks.born[i] >= selection.fromNs,
-            blocks.end[i] <= selection.toNs, blocks.born[i] <= highNs && blocks.end[i] > highNs];
-        addBlock(sums.get(key), ...facts);
-        addBlock(total, ...facts);
+        const isBorn = blocks.born[i] >= selection.fromNs;
+        const isEnded = blocks.end[i] <= selection.toNs;
+        const isAtHigh = blocks.born[i] <= highNs && blocks.end[i] > highNs;
+        addBlock(sums.get(key), blocks.size[i], isBorn, isEnded, isAtHigh);
+        addBlock(total, blocks.size[i], isBorn, isEnded, isAtHigh);
     }
     const rows = [...sums.values()].sort((a, b) => b.highBytes - a.highBytes || b.metBytes - a.metBytes);
     return {rows, total};

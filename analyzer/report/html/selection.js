@@ -134,8 +134,7 @@ class SelectionView {
         ];
     }
 
-    makeSumTable(found, high) {
-        const {rows, total} = sumBy(this.recording, found, state.selection, this.tab, high.timeNs);
+    makeSumTable(rows, total) {
         this.total = total;
         return makeTable(this.sumColumns(), rows, {caption: say('Selected: by {0}',
             dimensionTitles[this.tab]()), sort: 'high_bytes', total: {...total, name: say('total')},
@@ -189,8 +188,9 @@ class SelectionView {
         const query = this.query();
         const found = blocksMeeting(this.recording, query);
         const high = highestMoment(this.recording, query);
-        const {total} = sumBy(this.recording, found, state.selection, 'size', high.timeNs);
-        const table = this.tab === 'blocks' ? this.makeBlockTable(found) : this.makeSumTable(found, high);
+        const dimension = this.tab === 'blocks' ? 'size' : this.tab;
+        const {rows, total} = sumBy(this.recording, found, state.selection, dimension, high.timeNs);
+        const table = this.tab === 'blocks' ? this.makeBlockTable(found) : this.makeSumTable(rows, total);
         replaceContent(this.result, this.makeSentence(total, high), this.makeRestSentence(),
             this.makeTabs(), make('div', {id: 'selection-table', role: 'tabpanel',
                 'aria-labelledby': `tab-${this.tab}`}, table));

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The HTML report of a large recording: its size, and how a browser copes with it.
+
+    bench_report_page.py BUILD-FOLDER [--quick] [--events N]
+
+Makes a recording of N events (1e7) that looks like training, writes its page, and opens that in
+headless Chromium several times. Prints lines as bench.h says; none for the browser where there is no Chromium.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "browser"))
+from browser import Browser, find_browser  # noqa: E402
+
+BUILD = os.path.abspath(sys.argv[1])
+QUICK = "--quick" in sys.argv
+EVENTS = int(float(sys.argv[sys.argv.index("--events") + 1])) if "--events" in sys.argv else 10**7
+ROUNDS = 1 if QUICK else 5
+LIMIT_S = 900
+
+# Waits until what was asked for is on the screen.
+TIMED = """(async () => {
+    const times = [];
+    for (let i = 0; i < %d; i++) {
+        const start = performance.now();
+        %s;
+        for (let turn = 0; turn < 5; turn++) // the picture is drawn when the turn ends
+            await null;
+        times.push(performance.now() - start);
+        await new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)));
+    }
+    return times; })()"""
+BUTTON = "document.querySelectorAll('#timeline .buttons button')[%d].click()"
+SELECT = """const inputs = document.querySelectorAll('#timeline form.range input.time');
+    const end = performance.measureEnd ??= Number(inputs[1].value) || 1;
+    inputs[0].value = (end * (0.2 + 0.1 * i)).toFixed(9); inputs[1].value = (end * (0.25 + 0.1 * i)).toFixed(9);
+    inputs[0].form.requestSubmit()"""
+
+
+def say(name, unit, runs, **more):
+    print(json.dumps({"name": name, "unit": unit, "median": statistics.median(runs),
+                      "min": min(runs), "runs": runs, **more}), flush=True)
+
+
+def measure(page_path):
+    """One visit: what it took, by name."""
+    with Browser(seconds=60, options=("--js-flags=--expose-gc",)) as browser:
+        page = browser.open(page_path)
+        found = {
+            "first picture": [page.evaluate("performance.getEntriesByName('first picture')[0].startTime")],
+            "whole page": [page.evaluate("performance.getEntriesByName('whole page')[0].startTime")],
+            "zoom in": page.evaluate(TIMED % (8, BUTTON % 0)),
+            "zoom out": page.evaluate(TIMED % (8, BUTTON % 1)),
+            "select": page.evaluate(TIMED % (6, SELECT)),
+        }
+        page.evaluate("""(() => { const select = document.querySelectorAll('#timeline select')[1];
+            select.value = 'site'; select.dispatchEvent(new Event('change')); })()""")
+        found["zoom in, stacked by site"] = page.evaluate(TIMED % (6, BUTTON % 0))
+        page.evaluate("gc()")
+        heap = page.call("Runtime.getHeapUsage")
+        found["heap"] = [(heap["usedSize"] + heap.get("backingStorageSize", 0)) / 1e6]
+        if page.complaints():
+            raise SystemExit("the page complains: %s" % page.complaints())
+    return found
+
+
+def main():
+    events = 10**5 if QUICK else EVENTS
+    with tempfile.TemporaryDirectory() as folder:
+        page = os.path.join(folder, "report.html")
+        subprocess.run([os.path.join(BUILD, "benchmarks", "programs", "make_training"), folder, str(events)],
+                       check=True, timeout=LIMIT_S)
+        start = time.monotonic()
+        subprocess.run([os.path.join(BUILD, "bin", "memtide"), "report", "--format", "html", "-o", page, folder],
+                       check=True, timeout=LIMIT_S)
+        say("report page: writing", "s", [round(time.monotonic() - start, 2)], events=events)
+        say("report page: size", "MB", [os.path.getsize(page) / 1e6], events=events)
+        if not find_browser():
+            return
+        visits = [measure(page) for _ in range(ROUNDS)]
+    for name in visits[0]:
+        runs = [round(value, 1) for visit in visits for value in visit[name]]
+        say("report page: " + name, "MB" if name == "heap" else "ms", runs, most=max(runs), events=events)
+
+
+main()
