@@ -16,6 +16,7 @@
 #include "input.h"
 #include "memscope_compare.h"
 #include "report.h"
+#include "stepping.h"
 #include "symbols.h"
 #include "tally.h"
 #include "trace_question.h"
@@ -31,6 +32,7 @@ struct mt_trace {
     size_t path_count;
     /* The second reading, and all after it. */
     struct event_source events;
+    struct stepping stepping;
     struct input *input; /* of paths[next_path - 1] */
     size_t next_path;
     /* The first that was passed over. */
@@ -119,8 +121,11 @@ static enum mt_result read_all(struct mt_trace *trace, struct mt_error *error)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a batch of events");
     while (result == MT_OK && count) {
         result = events_next(trace, batch, batch_events, &count, error);
-        if (result == MT_OK && count)
-            result = tally_feed(trace->tally, batch, count, error);
+        if (result != MT_OK || !count)
+            break;
+        result = tally_feed(trace->tally, batch, count, error);
+        if (trace->stepping.finder)
+            step_finder_feed(trace->stepping.finder, batch, count);
     }
     free(batch);
     return result;
@@ -140,20 +145,97 @@ static enum mt_result keep_paths(struct mt_trace *trace, const char *const *path
     return MT_OK;
 }
 
+/* Adds everything up again, with other steps. */
+static enum mt_result read_again(struct mt_trace *trace, struct tally *tally,
+                                 struct mt_error *error)
+{
+    struct event *batch = malloc(batch_events * sizeof(*batch));
+    enum mt_result result;
+    size_t count = 1;
+
+    if (!batch)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for a batch of events");
+    result = trace->events.rewind(trace->events.context, error);
+    while (result == MT_OK && count) {
+        result = trace->events.next(trace->events.context, batch, batch_events, &count, error);
+        if (result == MT_OK && count)
+            result = tally_feed(tally, batch, count, error);
+    }
+    free(batch);
+    if (result == MT_OK)
+        tally_finish(tally);
+    return result;
+}
+
+/* The second reading takes the place of the first, unless the steps that it found are none. */
+static enum mt_result read_stepped(struct mt_trace *trace, struct mt_error *error)
+{
+    struct tally *marked = trace->tally, *stepped = NULL;
+    bool is_changed;
+    enum mt_result result;
+
+    tally_finish(marked);
+    result = stepping_begin(&trace->stepping, trace->model, trace->symbols, &trace->events,
+                            &is_changed, error);
+    if (result != MT_OK || !is_changed)
+        return result;
+    result = tally_create(trace->model, &stepped, error);
+    if (result == MT_OK)
+        result = read_again(trace, stepped, error);
+    if (result == MT_OK && stepping_confirm(&trace->stepping, stepped)) {
+        trace->tally = stepped;
+        stepped = marked;
+        if (step_choice_is_made(&trace->stepping.choice) && !tally_step_count(trace->tally))
+            result = mt_error_set(error, MT_NO_DATA,
+                                  "the recording has %zu steps, and none of those asked for",
+                                  tally_step_count(marked));
+    } else {
+        trace->events = stepping_marked_events(&trace->stepping);
+    }
+    tally_destroy(stepped);
+    return result;
+}
+
+/* A caller built against an older header has a smaller struct. */
+static bool has_option(const struct mt_open_options *options, size_t end)
+{
+    return options && options->size_bytes >= end;
+}
+
+#define HAS_OPTION(options, member)                                                                \
+    has_option(options, offsetof(struct mt_open_options, member) + sizeof((options)->member))
+
+static enum mt_result stepping_read(struct mt_trace *trace, const struct mt_open_options *options,
+                                    struct mt_error *error)
+{
+    struct step_schedule schedule = {0};
+
+    if (!HAS_OPTION(options, schedule))
+        return stepping_init(&trace->stepping, trace->model, NULL, NULL, NULL, error);
+    schedule = (struct step_schedule){options->schedule.skip_first, options->schedule.wait,
+                                      options->schedule.warmup, options->schedule.active,
+                                      options->schedule.repeat};
+    return stepping_init(&trace->stepping, trace->model, options->steps, &schedule,
+                         options->step_site, error);
+}
+
 static enum mt_result open_all(struct mt_trace *trace, const struct mt_open_options *options,
                                struct mt_error *error)
 {
     enum mt_result result = model_create(&trace->model, error);
 
-    if (result == MT_OK && options && options->size_bytes >= sizeof(*options) &&
-        options->is_partial)
+    if (result == MT_OK && HAS_OPTION(options, is_partial) && options->is_partial)
         model_want_partial(trace->model);
     if (result == MT_OK)
         result = tally_create(trace->model, &trace->tally, error);
     if (result == MT_OK)
         result = symbols_create(trace->model, &trace->symbols, error);
     if (result == MT_OK)
+        result = stepping_read(trace, options, error);
+    if (result == MT_OK)
         result = read_all(trace, error);
+    if (result == MT_OK)
+        result = read_stepped(trace, error);
     if (result == MT_OK)
         result = model_status(trace->model, error);
     if (result == MT_OK && !tally_counts_of(trace->tally)->events && trace->damage_result != MT_OK)
@@ -185,7 +267,6 @@ enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
         mt_trace_close(trace);
         return result;
     }
-    tally_finish(trace->tally);
     *out = trace;
     return MT_OK;
 }
@@ -195,6 +276,7 @@ void mt_trace_close(struct mt_trace *trace)
     if (!trace)
         return;
     input_close(trace->input);
+    stepping_release(&trace->stepping);
     symbols_destroy(trace->symbols);
     tally_destroy(trace->tally);
     model_destroy(trace->model);
@@ -267,6 +349,9 @@ struct question trace_question(const struct mt_trace *trace)
         .symbols = trace->symbols,
         .events = &trace->events,
         .source_kind = trace->source_kind,
+        .steps = &trace->stepping.rule,
+        .step_name = trace->stepping.site_name,
+        .has_chosen_steps = step_choice_is_made(&trace->stepping.choice),
         .warm_up_steps = WARM_UP_DEFAULT,
         .margin_percent = NEAR_PEAK_PERCENT,
         .blocks = {.most_bytes = UINT64_MAX, .to_ns = UINT64_MAX},

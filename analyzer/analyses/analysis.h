@@ -14,6 +14,7 @@
 #include "event_source.h"
 #include "memtide/error.h"
 #include "report.h"
+#include "step_source.h"
 #include "symbols.h"
 #include "tally.h"
 
@@ -34,6 +35,9 @@ struct question {
     const struct event_source *events; /* for a second reading: lives.h */
     const char *source_kind;           /* "memtide run" */
     size_t top;                        /* rows of a list; 0: all */
+    const struct step_rule *steps;     /* where they come from; NULL: marks */
+    const char *step_name;             /* asked for; NULL: none */
+    bool has_chosen_steps;             /* some were left out on request */
     int warm_up_steps;                 /* not judged; WARM_UP_DEFAULT: chosen */
     unsigned margin_percent;           /* near a peak: at most so much below it */
     struct block_filter blocks;

@@ -44,6 +44,8 @@ struct judged_steps growth_steps_of(const struct question *question, uint16_t pr
 
     if (question->warm_up_steps != WARM_UP_DEFAULT)
         steps.warm_up = (uint32_t)question->warm_up_steps;
+    else if (question->has_chosen_steps)
+        steps.warm_up = 0;
     else if (last >= STEPS_NEEDED + default_warm_up)
         steps.warm_up = warm_up_of(question->tally, process, last);
     else

@@ -150,8 +150,9 @@ void analyse_leaks(const struct question *question, struct report *report)
     if (growth_judge(question, &origins, &list)) {
         report_fact(report, "judged_steps", "Judged",
                     value_text(report_text(
-                        report, "steps %" PRIu32 " to %" PRIu32 "; %" PRIu32 " left out as warm-up",
-                        steps.warm_up + 1, steps.last, steps.warm_up)));
+                        report, "steps %" PRIu64 " to %" PRIu64 "; %" PRIu32 " left out as warm-up",
+                        step_number(question->tally, steps.process, steps.warm_up + 1),
+                        step_number(question->tally, steps.process, steps.last), steps.warm_up)));
         report_fact(report, "warm_up_step_count", NULL, value_count(steps.warm_up));
         report_fact(report, "judged_step_count", NULL, value_count(steps.last - steps.warm_up));
         if (list.verdict_counts[VERDICT_LEAK])

@@ -112,7 +112,8 @@ static void add_peaks(const struct question *question, struct report *report, co
             value_bytes(ledger->peak_bytes),
             value_count(ledger->peak_count),
             value_time(ledger->peak_time_ns),
-            has_steps ? value_step(ledger->peak_step) : value_none(),
+            has_steps ? value_step(step_number(question->tally, ledger->process, ledger->peak_step))
+                      : value_none(),
             value_name(question, ledger->peak_phase),
             value_text(label_who(question, report, cause_of(question, ledger))),
         };

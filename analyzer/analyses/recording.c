@@ -43,6 +43,57 @@ static uint64_t duration_ns(const struct question *question)
     return last > first ? last - first : 0;
 }
 
+static const char *token_name(const struct question *question, struct report *report,
+                              struct step_token token)
+{
+    switch (token.kind) {
+    case TOKEN_SITE:
+        return symbols_label(question->symbols, (uint32_t)token.id);
+    case TOKEN_SIZE:
+        return report_text(report, "blocks of %s", label_size(report, token.id));
+    case TOKEN_OPERATOR:
+        return report_text(report, "operator %s",
+                           model_text_at(question->model, (uint32_t)token.id));
+    case TOKEN_MARK:
+        return report_text(report, "mark %s", model_text_at(question->model, (uint32_t)token.id));
+    case TOKEN_NONE:
+        break;
+    }
+    return "";
+}
+
+/* The first process whose steps were found speaks for all. */
+static const struct found_steps *first_found(const struct question *question)
+{
+    for (size_t i = 0; question->steps && i < question->steps->found_count; i++)
+        if (question->steps->found[i].token.kind != TOKEN_NONE)
+            return &question->steps->found[i];
+    return NULL;
+}
+
+/* Where the steps come from, if not from the program's marks. */
+static void add_steps_origin(const struct question *question, struct report *report)
+{
+    const struct found_steps *found = first_found(question);
+
+    if (question->step_name && *question->step_name) {
+        report_fact(
+            report, "step_site", "Each step",
+            value_text(report_text(report, "begins at %s, as asked for", question->step_name)));
+    } else if (found) {
+        const char *name = token_name(question, report, found->token);
+
+        report_fact(
+            report, "step_site", "Each step",
+            value_text(report_text(report, "begins at %s; found by its period, confidence %u %%",
+                                   name, found->confidence_percent)));
+        report_fact(report, "step_confidence_percent", NULL,
+                    value_number(VALUE_PERCENT, (uint64_t)found->confidence_percent * 100));
+        report_note(report, 0,
+                    "the program marked no steps: they were found by their period (docs/steps.md)");
+    }
+}
+
 void analyse_recording(const struct question *question, struct report *report)
 {
     const struct tally_counts *counts = tally_counts_of(question->tally);
@@ -56,6 +107,7 @@ void analyse_recording(const struct question *question, struct report *report)
                 value_number(VALUE_DURATION_NS, duration_ns(question)));
     report_fact(report, "event_count", "Events", value_count(counts->events));
     report_fact(report, "step_count", "Steps", value_count(step_count));
+    add_steps_origin(question, report);
 }
 
 static uint64_t lost_of(const struct model_process *process)

@@ -149,13 +149,42 @@ static int ask_and_write(struct mt_trace *trace, const char *question, const cha
     return is_judged ? (int)exit_code_of_outcome(outcome) : EXIT_FINE;
 }
 
+static enum mt_result schedule_read(const struct options *options,
+                                    struct mt_step_schedule *schedule, struct mt_error *error)
+{
+    const struct {
+        enum option_id id;
+        const char *name;
+        uint64_t *number;
+    } numbers[] = {
+        {OPTION_SKIP_FIRST, "skip-first", &schedule->skip_first},
+        {OPTION_WAIT, "wait", &schedule->wait},
+        {OPTION_WARMUP, "warmup", &schedule->warmup},
+        {OPTION_ACTIVE, "active", &schedule->active},
+        {OPTION_REPEAT, "repeat", &schedule->repeat},
+    };
+    enum mt_result result = MT_OK;
+
+    for (size_t i = 0; result == MT_OK && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        size_t number = 0;
+
+        result = option_number(numbers[i].name, options->values[numbers[i].id], 1000000000, &number,
+                               error);
+        *numbers[i].number = number;
+    }
+    return result;
+}
+
 enum mt_result open_inputs(const struct options *options, const char *const *paths, size_t count,
                            struct mt_trace **trace, struct mt_error *error)
 {
     struct mt_open_options how = {.size_bytes = sizeof(how),
-                                  .is_partial = options->values[OPTION_PARTIAL] != NULL};
+                                  .is_partial = options->values[OPTION_PARTIAL] != NULL,
+                                  .steps = options->values[OPTION_CHOSEN_STEPS],
+                                  .step_site = options->values[OPTION_STEP_SITE]};
+    enum mt_result result = schedule_read(options, &how.schedule, error);
 
-    return mt_trace_open_with(paths, count, &how, trace, error);
+    return result == MT_OK ? mt_trace_open_with(paths, count, &how, trace, error) : result;
 }
 
 int answer(const char *question, const struct options *options, bool is_judged)

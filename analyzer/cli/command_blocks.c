@@ -6,6 +6,7 @@
 
 static const struct option_spec options[] = {
     ANSWER_OPTIONS,
+    STEP_OPTIONS,
     {OPTION_NAME, 0, "name", "TEXT", "with this in the name of the site, operator or owner"},
     {OPTION_MIN_SIZE, 0, "min-size", "SIZE", "of at least this size: 4096, 64K, 1.5G"},
     {OPTION_MAX_SIZE, 0, "max-size", "SIZE", "of at most this size"},

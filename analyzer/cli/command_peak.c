@@ -6,6 +6,7 @@
 
 static const struct option_spec options[] = {
     ANSWER_OPTIONS,
+    STEP_OPTIONS,
     {OPTION_MARGIN, 0, "margin", "PERCENT", "near the peak: at most so much below it (5)"},
     {0, 0, NULL, NULL, NULL},
 };

@@ -55,6 +55,16 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
     {OPTION_OUTPUT, 'o', "output", "FILE", "where to (standard output)"},                          \
     {OPTION_TOP, 'n', "top", "N", "rows of a list; 0 for all"},                                    \
     {OPTION_PARTIAL, 0, "partial", NULL, "of damaged inputs, what can be read"}
+
+/* Of every question about steps; diff has --steps of its own. */
+#define STEP_OPTIONS                                                                               \
+    {OPTION_CHOSEN_STEPS, 0, "steps", "LIST", "these steps only, as in 3-7,9"},                    \
+    {OPTION_STEP_SITE, 0, "step-site", "NAME", "each alloc or operator so named begins a step"},   \
+    {OPTION_SKIP_FIRST, 0, "skip-first", "N", "a schedule, as profilers have it: leave out N, ..."},\
+    {OPTION_WAIT, 0, "wait", "N", "... then, again and again: leave out N, ..."},                  \
+    {OPTION_WARMUP, 0, "warmup", "N", "... leave out N more, ..."},                                \
+    {OPTION_ACTIVE, 0, "active", "N", "... take N, ..."},                                          \
+    {OPTION_REPEAT, 0, "repeat", "N", "... so often (0: to the end)"}
 // clang-format on
 
 #endif

@@ -25,6 +25,7 @@ const char *event_kind_name(uint8_t kind)
         [EVENT_SAMPLE] = "sample",
         [EVENT_DEVICE] = "device",
         [EVENT_RETURNED] = "return to the pool",
+        [EVENT_WINDOW_BEGIN] = "chosen steps begin",
     };
 
     return names[kind];

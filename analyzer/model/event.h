@@ -32,6 +32,7 @@ enum event_kind {
     /* address, pool: the program has given the block up or is about to, and now no stream uses it
      * any more: its pool may hand it out again. Not before, and seldom long behind its free. */
     EVENT_RETURNED,
+    EVENT_WINDOW_BEGIN, /* sums and peaks of this process begin anew: step_source.h */
     EVENT_KIND_COUNT
 };
 

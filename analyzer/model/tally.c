@@ -373,6 +373,9 @@ static void on_other(struct tally *tally, const struct event *event)
     case EVENT_STEP_END:
         tally_step_event(tally, event);
         break;
+    case EVENT_WINDOW_BEGIN:
+        tally_window_begin(tally, event);
+        break;
     case EVENT_OPERATOR_BEGIN:
     case EVENT_OPERATOR_END:
     case EVENT_RANGE_BEGIN:

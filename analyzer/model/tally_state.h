@@ -125,6 +125,9 @@ void tally_step_event(struct tally *tally, const struct event *event);
 void tally_process_begin(struct tally *tally, uint16_t process);
 void tally_process_end(struct tally *tally);
 
+/* tally_window.c */
+void tally_window_begin(struct tally *tally, const struct event *event);
+
 /* tally_disorder.c: true when the free is the late one of a block that is gone already. */
 bool tally_swallows_free(struct tally *tally, const struct event *event, uint64_t hash);
 /* True when this alloc was freed by an event that came before it. */

@@ -64,8 +64,8 @@ enum mt_outcome {
  * paths   count >= 1 files or folders; not kept
  *
  * Returns MT_OK; MT_NOT_FOUND, MT_IO: an input is not there or cannot be read; MT_UNSUPPORTED: of
- * no known kind, or of a newer version; MT_CORRUPT: damaged beyond use; MT_NO_DATA: an empty
- * recording; MT_NO_MEMORY.
+ * no known kind, or of a newer version; MT_USAGE: the steps asked for; MT_CORRUPT: damaged beyond
+ * use; MT_NO_DATA: an empty recording; MT_NO_MEMORY.
  */
 enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
                              struct mt_error *error);
@@ -75,6 +75,14 @@ struct mt_open_options {
     /* Of an input that is damaged, what can be read is taken; the answer says where it ends, and
      * mt_trace_is_complete() is false. */
     bool is_partial;
+    /* Which steps are looked at: docs/steps.md. NULL and 0: all. */
+    const char *steps; /* numbers, "3-7,9"; not together with a schedule */
+    struct mt_step_schedule {
+        uint64_t skip_first, wait, warmup, active, repeat; /* as the profilers' schedules */
+    } schedule;
+    /* What begins a step, by name. NULL: the program's marks, else what comes with a period; "":
+     * marks only. */
+    const char *step_site;
 };
 enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
                                   const struct mt_open_options *options, struct mt_trace **out,

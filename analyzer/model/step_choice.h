@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which steps of a recording are wanted: by number, or by a schedule as profilers have it.
+ */
+#ifndef MEMTIDE_MODEL_STEP_CHOICE_H
+#define MEMTIDE_MODEL_STEP_CHOICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memtide/error.h"
+
+struct step_span {
+    uint64_t first, last; /* numbers, as the program counts; both taken */
+};
+
+/* skip_first, then repeat times (0: for ever): wait + warmup left out, active taken. */
+struct step_schedule {
+    uint64_t skip_first, wait, warmup, active, repeat;
+};
+
+struct step_choice {
+    struct step_span *spans; /* NULL: the schedule, or all */
+    size_t span_count;
+    struct step_schedule schedule; /* active 0: all */
+};
+
+/*
+ * text  "3-7,9"; NULL: none
+ *
+ * Release in either case. MT_USAGE names what is wrong; MT_NO_MEMORY.
+ */
+enum mt_result step_choice_init(struct step_choice *choice, const char *text,
+                                const struct step_schedule *schedule, struct mt_error *error);
+void step_choice_release(struct step_choice *choice);
+
+/* False: all steps are wanted. */
+bool step_choice_is_made(const struct step_choice *choice);
+/* index: how many steps of the process began before. */
+bool step_choice_wants(const struct step_choice *choice, uint64_t index, uint64_t number);
+/* No step from here on is wanted. */
+bool step_choice_is_over(const struct step_choice *choice, uint64_t index, uint64_t number);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Finds the steps of a program that marks none: the period with which its tokens come.
+ *
+ * A token is a site that allocates, an operator, a range or a mark; docs/steps.md has the rules.
+ * Fed with the same batches as a tally. Memory grows with the tokens of one process.
+ */
+#ifndef MEMTIDE_MODEL_STEP_FINDER_H
+#define MEMTIDE_MODEL_STEP_FINDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event.h"
+#include "model.h"
+
+enum step_token_kind { TOKEN_NONE, TOKEN_SITE, TOKEN_SIZE, TOKEN_OPERATOR, TOKEN_MARK };
+
+struct step_token {
+    enum step_token_kind kind;
+    uint64_t id; /* site, size in bytes, or text */
+};
+
+/* What began the steps of a process. */
+struct found_steps {
+    bool has_marks;          /* its own steps: nothing was looked for */
+    struct step_token token; /* TOKEN_NONE: nothing comes with a period */
+    uint64_t count;          /* of steps */
+    unsigned confidence_percent;
+};
+
+struct step_finder;
+
+struct step_finder *step_finder_create(struct model *model); /* NULL without memory */
+void step_finder_destroy(struct step_finder *finder);
+
+/* Out of memory, it forgets what it has and finds nothing in this process. */
+void step_finder_feed(struct step_finder *finder, const struct event *events, size_t count);
+/* Behind the last event. */
+void step_finder_finish(struct step_finder *finder);
+/* A process without events has no steps. */
+struct found_steps step_finder_at(const struct step_finder *finder, uint16_t process);
+
+/* The token that an event is, or TOKEN_NONE. */
+static inline struct step_token step_token_of(const struct event *event)
+{
+    switch (event->kind) {
+    case EVENT_ALLOC:
+        if (event->site)
+            return (struct step_token){TOKEN_SITE, event->site};
+        return (struct step_token){TOKEN_SIZE, event->value};
+    case EVENT_OPERATOR_BEGIN:
+        return (struct step_token){TOKEN_OPERATOR, event->text};
+    case EVENT_RANGE_BEGIN:
+    case EVENT_MARK:
+        return (struct step_token){TOKEN_MARK, event->text};
+    default:
+        return (struct step_token){TOKEN_NONE, 0};
+    }
+}
+
+#endif

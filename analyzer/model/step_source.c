@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Puts steps into a stream of events, and takes out those that are not wanted.
+ *
+ * An event becomes at most three: the window begins, a step begins, the event itself.
+ */
+#include "step_source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROWTH = 3, INNER_EVENTS = 2048 };
+
+struct step_source {
+    struct event_source inner;
+    const struct step_rule *rule;
+    const struct step_choice *choice;
+    /* Of the process that is read. */
+    bool has_process;
+    uint16_t process;
+    bool has_own_steps; /* marks are passed over: what is found or named counts */
+    bool has_window, is_over, is_open;
+    uint64_t step_count, open_number;
+    struct event batch[INNER_EVENTS];
+};
+
+static struct step_token token_of_process(const struct step_source *source)
+{
+    if (!source->rule->is_named && source->process < source->rule->found_count &&
+        !source->rule->found[source->process].has_marks)
+        return source->rule->found[source->process].token;
+    return (struct step_token){TOKEN_NONE, 0};
+}
+
+static bool is_in(const bool *set, size_t count, uint64_t id)
+{
+    return id < count && set[id];
+}
+
+static bool begins_step(const struct step_source *source, const struct event *event)
+{
+    struct step_token token = step_token_of(event), wanted;
+
+    if (token.kind == TOKEN_NONE)
+        return false;
+    if (!source->rule->is_named) {
+        wanted = token_of_process(source);
+        return token.kind == wanted.kind && token.id == wanted.id;
+    }
+    if (token.kind == TOKEN_SITE)
+        return is_in(source->rule->sites, source->rule->site_count, token.id);
+    return token.kind != TOKEN_SIZE &&
+           is_in(source->rule->texts, source->rule->text_count, token.id);
+}
+
+static void process_begin(struct step_source *source, uint16_t process)
+{
+    source->has_process = true;
+    source->process = process;
+    source->has_window = source->is_over = source->is_open = false;
+    source->step_count = 0;
+    source->has_own_steps = source->rule->is_named || token_of_process(source).kind != TOKEN_NONE;
+}
+
+static struct event mark_like(const struct event *event, enum event_kind kind, uint64_t number)
+{
+    return (struct event){.time_ns = event->time_ns,
+                          .value = number,
+                          .thread = event->thread,
+                          .process = event->process,
+                          .kind = (uint8_t)kind};
+}
+
+/* A step begins before this event. Returns what it adds to out. */
+static size_t step_begin(struct step_source *source, const struct event *event, uint64_t number,
+                         struct event *out)
+{
+    uint64_t index = source->step_count++;
+    size_t count = 0;
+
+    if (!step_choice_wants(source->choice, index, number)) {
+        if (source->is_open)
+            out[count++] = mark_like(event, EVENT_STEP_END, source->open_number);
+        source->is_open = false;
+        source->is_over = source->has_window && step_choice_is_over(source->choice, index, number);
+        return count;
+    }
+    if (!source->has_window && step_choice_is_made(source->choice))
+        out[count++] = mark_like(event, EVENT_WINDOW_BEGIN, 0);
+    source->has_window = source->is_open = true;
+    source->open_number = number;
+    out[count++] = mark_like(event, EVENT_STEP_BEGIN, number);
+    return count;
+}
+
+static size_t step_end(struct step_source *source, const struct event *event, struct event *out)
+{
+    if (!source->is_open || event->value != source->open_number)
+        return 0;
+    source->is_open = false;
+    source->is_over = step_choice_is_made(source->choice) &&
+                      step_choice_is_over(source->choice, source->step_count, event->value + 1);
+    out[0] = *event;
+    return 1;
+}
+
+static size_t pass_event(struct step_source *source, const struct event *event, struct event *out)
+{
+    size_t count = 0;
+
+    if (source->is_over)
+        return 0;
+    if (event->kind == EVENT_STEP_BEGIN)
+        return source->has_own_steps ? 0 : step_begin(source, event, event->value, out);
+    if (event->kind == EVENT_STEP_END)
+        return source->has_own_steps ? 0 : step_end(source, event, out);
+    if (source->has_own_steps && begins_step(source, event))
+        count = step_begin(source, event, source->step_count + 1, out);
+    if (!source->is_over)
+        out[count++] = *event;
+    return count;
+}
+
+static enum mt_result source_rewind(void *context, struct mt_error *error)
+{
+    struct step_source *source = context;
+
+    source->has_process = false;
+    return source->inner.rewind(source->inner.context, error);
+}
+
+static enum mt_result source_next(void *context, struct event *batch, size_t capacity,
+                                  size_t *count, struct mt_error *error)
+{
+    struct step_source *source = context;
+    size_t room = capacity / GROWTH < INNER_EVENTS ? capacity / GROWTH : INNER_EVENTS;
+    enum mt_result result = MT_OK;
+    size_t read = 1;
+
+    *count = 0;
+    while (result == MT_OK && read && !*count) {
+        result = source->inner.next(source->inner.context, source->batch, room, &read, error);
+        if (result != MT_OK || !read)
+            break;
+        if (!source->has_process || source->process != source->batch[0].process)
+            process_begin(source, source->batch[0].process);
+        for (size_t i = 0; i < read; i++)
+            *count += pass_event(source, &source->batch[i], batch + *count);
+    }
+    return result;
+}
+
+struct step_source *step_source_create(const struct event_source *inner,
+                                       const struct step_rule *rule,
+                                       const struct step_choice *choice)
+{
+    struct step_source *source = calloc(1, sizeof(*source));
+
+    if (source) {
+        source->inner = *inner;
+        source->rule = rule;
+        source->choice = choice;
+    }
+    return source;
+}
+
+void step_source_destroy(struct step_source *source)
+{
+    free(source);
+}
+
+struct event_source step_source_events(struct step_source *source)
+{
+    return (struct event_source){source, source_rewind, source_next};
+}

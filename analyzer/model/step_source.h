@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The events of a recording with other steps than those it has: found ones, or those that a user
+ * named; and of these the wanted ones only.
+ *
+ * To whoever reads it, it is a recording like any other. Before the first wanted step of a process
+ * stands EVENT_WINDOW_BEGIN; behind the last one nothing more of that process.
+ */
+#ifndef MEMTIDE_MODEL_STEP_SOURCE_H
+#define MEMTIDE_MODEL_STEP_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event_source.h"
+#include "step_choice.h"
+#include "step_finder.h"
+
+/* What begins a step. */
+struct step_rule {
+    bool is_named;     /* by the names below; else by the token of the process, if it has one */
+    const bool *sites; /* by number; allocs there */
+    size_t site_count;
+    const bool *texts; /* operators, ranges and marks */
+    size_t text_count;
+    const struct found_steps *found; /* by process */
+    size_t found_count;
+};
+
+struct step_source;
+
+/* inner, rule and choice must outlive it, with all they point to. NULL without memory. */
+struct step_source *step_source_create(const struct event_source *inner,
+                                       const struct step_rule *rule,
+                                       const struct step_choice *choice);
+void step_source_destroy(struct step_source *source);
+/* Lives as long as the source. */
+struct event_source step_source_events(struct step_source *source);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sums and peaks of a process begin anew: what comes before is read only to know who is alive.
+ */
+#include "tally_state.h"
+
+static void ledger_begin(struct ledger *ledger, const struct event *event)
+{
+    ledger->peak_bytes = ledger->step_peak_bytes = ledger->live_bytes;
+    ledger->peak_epoch++;
+    ledger->peak_time_ns = event->time_ns;
+    ledger->peak_group = ledger->peak_phase = ledger->peak_step = 0;
+    ledger->alloc_count = ledger->alloc_bytes = 0;
+    ledger->era_alloc_count = ledger->era_alloc_bytes = 0;
+    ledger->reserved_peak_bytes = ledger->reserved_bytes;
+    ledger->reserved_peak_time_ns = event->time_ns;
+    ledger->failed_count = 0;
+}
+
+static void group_begin(struct group *group, struct group_detail *detail)
+{
+    group->alloc_bytes = group->alloc_count = 0;
+    detail->told_alloc_bytes = detail->told_alloc_count = 0;
+}
+
+static void usage_begin(struct usage *usage, const struct event *event)
+{
+    usage->peak_bytes = usage->live_bytes;
+    usage->peak_time_ns = event->time_ns;
+    usage->alloc_bytes = usage->alloc_count = 0;
+}
+
+static void sample_begin(struct sample_row *row, const struct event *event)
+{
+    row->first_bytes = row->low_bytes = row->high_bytes = row->last_bytes;
+    row->first_ns = row->high_ns = event->time_ns;
+}
+
+void tally_window_begin(struct tally *tally, const struct event *event)
+{
+    for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++)
+        ledger_begin(&tally->ledgers[i], event);
+    for (size_t i = 1; i < tally->group_count; i++) {
+        struct group_detail *detail = table_at(&tally->details, i);
+
+        if (detail->process == event->process)
+            group_begin(&tally->groups[i], detail);
+    }
+    for (size_t i = 0; i < tally->usages.count; i++) {
+        struct usage *usage = table_at(&tally->usages, i);
+
+        if (tally->ledgers[usage->ledger].process == event->process)
+            usage_begin(usage, event);
+    }
+    for (size_t i = 0; i < tally->samples.count; i++) {
+        struct sample_row *row = table_at(&tally->samples, i);
+
+        if (row->process == event->process)
+            sample_begin(row, event);
+    }
+}
