@@ -204,6 +204,36 @@ static void put_ledger(const struct scope *scope)
                             ledger->reserved_peak_bytes));
 }
 
+/* Without "folder/.." and "./": debug data has paths as the compiler was called with. */
+static const char *keep_path(struct measures *measures, const char *path)
+{
+    char *kept = arena_text(&measures->arena, path, strlen(path)), *end = kept;
+
+    for (const char *at = kept; at && *at;) {
+        size_t length = strcspn(at, "/");
+        bool is_up = length == 2 && at[0] == '.' && at[1] == '.';
+        bool is_here = (length == 1 && *at == '.') || (!length && at != kept);
+        char *last = end > kept + 1 ? end - 1 : kept;
+
+        while (last > kept && last[-1] != '/')
+            last--;
+        if (is_up && end > kept + 1 && strncmp(last, "../", 3) != 0) {
+            end = last;
+        } else if (!is_here) {
+            memmove(end, at, length + (at[length] == '/'));
+            end += length + (at[length] == '/');
+        }
+        at += length;
+        at += *at == '/';
+    }
+    if (!kept) {
+        measures->has_failed = true;
+        return "";
+    }
+    *end = '\0';
+    return kept;
+}
+
 struct place_in_code place_of(struct measures *measures, const struct question *question,
                               uint32_t site, const char *label)
 {
@@ -219,7 +249,7 @@ struct place_in_code place_of(struct measures *measures, const struct question *
     return (struct place_in_code){
         .label = label,
         .function = keep_text(measures, frames[chosen].function),
-        .file = keep_text(measures, frames[chosen].file),
+        .file = keep_path(measures, frames[chosen].file),
         .line = frames[chosen].line,
     };
 }
@@ -367,13 +397,23 @@ static void add_ranks(struct measures *measures, const struct question *question
 /* --- the device as a whole ---------------------------------------------------------------------
  */
 
-static const struct {
+/* What is used of a device, as the system says it; with modules, the driver tells who holds a part.
+ */
+static const struct used_counter {
     const char *counter, *vendor;
-} used_counters[] = {{"npu used", "npu"}, {"gpu used", "gpu"}};
+    bool has_modules;
+} used_counters[] = {
+    {"npu used", "npu", false},
+    {"gpu used", "gpu", false},
+    {"APP reserved", "npu", true},
+};
 
-/* Pools are layers, so the largest holds what the others hand out; processes add up. */
+/*
+ * What is in pools; processes add up. Recorded pools are layers: the largest holds what the others
+ * hand out. The pools that a profiler tells of stand side by side.
+ */
 static uint64_t recorded_peak(const struct question *question, const char *device,
-                              struct arena *arena)
+                              bool is_side_by_side, struct arena *arena)
 {
     uint64_t sum = 0;
 
@@ -386,8 +426,12 @@ static uint64_t recorded_peak(const struct question *question, const char *devic
                                 ? ledger->reserved_peak_bytes
                                 : ledger->peak_bytes;
 
-            if (ledger->process == process && ledger->kind == LEDGER_MEMORY && held > most &&
-                strcmp(device_name(arena, question->model, ledger), device) == 0)
+            if (ledger->process != process || ledger->kind != LEDGER_MEMORY ||
+                strcmp(device_name(arena, question->model, ledger), device) != 0)
+                continue;
+            if (is_side_by_side)
+                most += held;
+            else if (held > most)
                 most = held;
         }
         sum += most;
@@ -395,32 +439,68 @@ static uint64_t recorded_peak(const struct question *question, const char *devic
     return sum;
 }
 
+/* "module HCCL reserved" and the like beside this counter; what the program itself took is in
+ * pools. */
+static uint64_t modules_peak(const struct question *question, const struct sample_row *used)
+{
+    static const char beginning[] = "module ", own[] = "module APP ";
+    int32_t device = model_place_at(question->model, used->place).device;
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
+        const struct sample_row *row = tally_sample_at(question->tally, i);
+        const char *counter = model_text_at(question->model, row->counter);
+
+        if (row->process == used->process &&
+            model_place_at(question->model, row->place).device == device &&
+            strncmp(counter, beginning, sizeof(beginning) - 1) == 0 &&
+            strncmp(counter, own, sizeof(own) - 1) != 0)
+            sum += row->high_bytes;
+    }
+    return sum;
+}
+
+static const struct used_counter *used_counter_of(const char *counter)
+{
+    for (size_t i = 0; i < sizeof(used_counters) / sizeof(used_counters[0]); i++)
+        if (strcmp(counter, used_counters[i].counter) == 0)
+            return &used_counters[i];
+    return NULL;
+}
+
+static void put_unattributed(struct measures *measures, const struct question *question,
+                             size_t repeat, const struct sample_row *row,
+                             const struct used_counter *used)
+{
+    struct measure measure = {
+        .pool = "*", .name = "", .kind = RULE_UNATTRIBUTED, .where = {"", "", "", 0}};
+    struct text_builder text;
+    uint64_t known;
+
+    text_init(&text);
+    text_add_format(&text, "%s:%" PRId32, used->vendor,
+                    model_place_at(question->model, row->place).device);
+    measure.device = keep(measures, &text);
+    text_init(&text);
+    text_add_format(&text, "%s/unattributed", measure.device);
+    measure.key = keep(measures, &text);
+    known = recorded_peak(question, measure.device, used->has_modules, &measures->arena);
+    if (used->has_modules)
+        known += modules_peak(question, row);
+    put(measures, &measure, repeat, UINT32_MAX - 1 - (uint32_t)row->process,
+        row->high_bytes > known ? row->high_bytes - known : 0);
+}
+
 static void add_unattributed(struct measures *measures, const struct question *question,
                              size_t repeat)
 {
     for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
         const struct sample_row *row = tally_sample_at(question->tally, i);
-        const char *counter = model_text_at(question->model, row->counter);
-        int32_t device = model_place_at(question->model, row->place).device;
+        const struct used_counter *used =
+            used_counter_of(model_text_at(question->model, row->counter));
 
-        for (size_t j = 0; j < sizeof(used_counters) / sizeof(used_counters[0]); j++) {
-            struct text_builder key;
-            struct measure measure = {
-                .pool = "*", .name = "", .kind = RULE_UNATTRIBUTED, .where = {"", "", "", 0}};
-            uint64_t recorded;
-
-            if (strcmp(counter, used_counters[j].counter) != 0)
-                continue;
-            text_init(&key);
-            text_add_format(&key, "%s:%" PRId32, used_counters[j].vendor, device);
-            measure.device = keep(measures, &key);
-            text_init(&key);
-            text_add_format(&key, "%s/unattributed", measure.device);
-            measure.key = keep(measures, &key);
-            recorded = recorded_peak(question, measure.device, &measures->arena);
-            put(measures, &measure, repeat, UINT32_MAX - 1 - (uint32_t)row->process,
-                row->high_bytes > recorded ? row->high_bytes - recorded : 0);
-        }
+        if (used)
+            put_unattributed(measures, question, repeat, row, used);
     }
 }
 

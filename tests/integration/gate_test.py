@@ -305,6 +305,12 @@ class ReferenceTest(Folder):
                 judged += 1
         self.assertGreater(judged, 8)
 
+    def test_what_nobody_accounts_for(self):
+        done = self.gate('[device."npu:*"]\nunattributed = "1 B"\n',
+                         "ascend/text-202410/level0/rank0_ascend_pt")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertIn("unattributed memory on npu:0: 523 MiB", done.stdout)
+
     def test_growth_of_a_window(self):
         path = "ascend/text-202501/level0/rank0_ascend_pt"
         policy = "[leak]\nwindow_growth = \"%d B\"\n"
@@ -349,14 +355,16 @@ class SampleTest(Folder):
         self.bless()
         said = self.judge(self.record("leaky", "-DFORGET_METRICS=1"), 1, "leak of 64.0 KiB per step",
                           "measure")
-        self.assertIn("measure", said)
+        line = next(number for number, text in enumerate(self.source.splitlines(), 1)
+                    if "metrics = malloc" in text)
+        self.assertRegex(said, r"code train\.c:%d\b" % line)
         self.judge(self.record("fixed"), 0)
 
     def test_moved_code_and_other_names_pass(self):
         self.bless()
         moved = "\n\n/* moved */\n\n" + re.sub(r"\bactivations\b", "outputs", self.source)
         os.makedirs(self.path("other/place"))
-        self.judge(self.record("moved", source=moved, file_name="other/place/job.c"), 0)
+        self.judge(self.record("moved", source=moved, file_name="other/place/train.c"), 0)
         base = self.read("memtide.base")
         self.assertEqual(self.memtide("bless", "moved").returncode, 0)
         keys = [line.split(" = ")[0] for line in base.splitlines()]
