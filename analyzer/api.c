@@ -286,6 +286,11 @@ void mt_trace_close(struct mt_trace *trace)
     free(trace);
 }
 
+struct model *trace_model(const struct mt_trace *trace)
+{
+    return trace->model;
+}
+
 const char *trace_path(const struct mt_trace *trace)
 {
     return trace->path_count ? trace->paths[0] : "";

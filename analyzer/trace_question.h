@@ -10,6 +10,8 @@
 
 /* With the options that a command has by default. Borrowed from the trace. */
 struct question trace_question(const struct mt_trace *trace);
+/* Of the question; to be read into again. */
+struct model *trace_model(const struct mt_trace *trace);
 /* The first of its inputs. */
 const char *trace_path(const struct mt_trace *trace);
 

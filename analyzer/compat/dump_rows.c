@@ -70,6 +70,17 @@ static enum dump_pool pool_of(struct attr_text type)
     return DUMP_POOL_OTHER;
 }
 
+enum dump_event dump_event_named(const char *event, const char *type)
+{
+    return event_of((struct attr_text){event, strlen(event)},
+                    (struct attr_text){type, strlen(type)});
+}
+
+enum dump_pool dump_pool_named(const char *type)
+{
+    return pool_of((struct attr_text){type, strlen(type)});
+}
+
 static struct dump_row *row_add(struct dump_rows *rows)
 {
     if (rows->count == rows->capacity) {

@@ -35,6 +35,10 @@ enum dump_pool {
     DUMP_POOL_MINDSPORE
 };
 
+/* What the columns "Event" and "Event Type" mean. */
+enum dump_event dump_event_named(const char *event, const char *type);
+enum dump_pool dump_pool_named(const char *type);
+
 struct dump_row {
     uint64_t id, time_ns, address, size_bytes, process_id, thread_id;
     uint64_t allocation_id; /* 0: none */

@@ -64,6 +64,7 @@ static const struct {
     {"torch", "PTA"}, /* the allocator of PyTorch is that of torch_npu */
     {"host", "HOST"},
     {"host_pinned", "HOST"},
+    {"hal_host", "HOST"}, /* the driver's own calls for it: it is pinned */
 };
 
 /* Where it has no name there, the pool's own in capitals. */
@@ -97,8 +98,10 @@ static bool ledgers_init(struct rows *rows)
 
         copy_upper(rows->ledgers[i].type, type_of_pool(pool));
         rows->ledgers[i].is_driver = strcmp(pool, "hal") == 0;
-        rows->ledgers[i].is_pinned = strcmp(pool, "host_pinned") == 0;
-        rows->ledgers[i].is_host = strncmp(pool, "host", 4) == 0 || ledger->kind == LEDGER_HOST;
+        rows->ledgers[i].is_pinned =
+            strcmp(pool, "host_pinned") == 0 || strcmp(pool, "hal_host") == 0;
+        rows->ledgers[i].is_host = strncmp(pool, "host", 4) == 0 || ledger->kind == LEDGER_HOST ||
+                                   rows->ledgers[i].is_pinned;
     }
     return rows->ledgers != NULL;
 }
@@ -248,7 +251,7 @@ static bool on_born(void *context, const struct life *life)
     add_owner(rows, &row, detail, state->is_driver ? place.module : -1);
     if (state->is_driver) {
         memscope_text(&row, "page_type", page_name(place.page));
-        memscope_text(&row, "alloc_type", "alloc");
+        memscope_text(&row, "alloc_type", place.flags & MT_PLACE_HANDLE ? "create" : "alloc");
     }
     memscope_stacks_of(&rows->stacks, detail->site, &row.python_stack, &row.c_stack);
     hold(rows, &row, life->ledger, life->born_ns);
@@ -297,14 +300,19 @@ static bool on_over(void *context, const struct life *life)
 
 static void on_reserved(struct rows *rows, const struct event *event)
 {
+    struct ledger_state *state;
+    bool is_first;
     uint16_t ledger;
 
     if (!tally_ledger_find(rows->question->tally, event->process, event->pool, event->place,
                            &ledger))
         return;
-    rows->ledgers[ledger].total_bytes = event->value;
-    if (rows->is_holding && rows->held_ledger == ledger && rows->held_time_ns == event->time_ns &&
-        rows->held_total)
+    state = &rows->ledgers[ledger];
+    /* MindSpore tells the size of its pool behind the first block of it. */
+    is_first = !state->total_bytes;
+    state->total_bytes = event->value;
+    if (rows->is_holding && rows->held_ledger == ledger && rows->held_total &&
+        (is_first || rows->held_time_ns == event->time_ns))
         rows->held.attributes[rows->held_total].number = event->value;
 }
 
@@ -377,6 +385,23 @@ static bool is_of_system(const char *name)
     return false;
 }
 
+/* Only the beginning and the end of the runtime are told. */
+static void on_device(struct rows *rows, const struct event *event)
+{
+    static const struct {
+        const char *call, *type;
+    } calls[] = {{"aclInit", "ACL_INIT"}, {"aclFinalize", "ACL_FINI"}};
+    const char *name = model_text_at(rows->question->model, event->text);
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (strcmp(name, calls[i].call) == 0) {
+            struct memscope_row row =
+                row_start(rows, "SYSTEM", calls[i].type, event->time_ns, event->thread);
+
+            send(rows, &row);
+        }
+}
+
 static void on_mark(struct rows *rows, const struct event *event)
 {
     const char *name = model_text_at(rows->question->model, event->text);
@@ -390,9 +415,32 @@ static void on_mark(struct rows *rows, const struct event *event)
     send(rows, &row);
 }
 
+static const char *access_type(uint8_t flags)
+{
+    if (flags & EVENT_IS_WRITE)
+        return "WRITE";
+    return flags & EVENT_IS_READ ? "READ" : "UNKNOWN";
+}
+
+/* "torch.float32 torch.Size([2, 3])"; the copy of the type lives as long as the row. */
+static void add_tensor(struct memscope_row *row, const char *tensor, char *dtype)
+{
+    const char *blank = strchr(tensor, ' ');
+    size_t length = blank ? (size_t)(blank - tensor) : 0;
+
+    if (!blank || length >= type_most_bytes)
+        return;
+    memcpy(dtype, tensor, length);
+    dtype[length] = 0;
+    memscope_text(row, "dtype", dtype);
+    memscope_text(row, "shape", blank + 1);
+}
+
 static void on_access(struct rows *rows, const struct event *event)
 {
-    struct memscope_row row = row_start(rows, "ACCESS", "UNKNOWN", event->time_ns, event->thread);
+    struct memscope_row row =
+        row_start(rows, "ACCESS", access_type(event->flags), event->time_ns, event->thread);
+    char dtype[type_most_bytes];
     struct live_place place = find_block(rows, event->address, event->pool);
     const struct ledger_state *state;
     uint16_t ledger;
@@ -409,18 +457,41 @@ static void on_access(struct rows *rows, const struct event *event)
     memscope_address(&row, "addr", event->address);
     memscope_number(&row, "size", event->value);
     memscope_text(&row, "type", state->type);
+    if (event->detail)
+        add_tensor(&row, model_text_at(rows->question->model, event->detail), dtype);
     send(rows, &row);
+}
+
+/* What halMemAlloc was told, as far as the place says it. */
+static uint64_t driver_flag(struct mt_place place)
+{
+    static const uint64_t kinds[] = {
+        [MT_KIND_UNKNOWN] = 0, [MT_KIND_DEVICE] = 1, [MT_KIND_HOST] = 2,
+        [MT_KIND_SHARED] = 0,  [MT_KIND_DVPP] = 3,
+    };
+    uint64_t kind = place.kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[place.kind] : 0;
+
+    return (uint64_t)(place.device >= 0 ? place.device : 0) | kind << 10 |
+           (uint64_t)(place.page == MT_PAGE_HUGE) << 17 |
+           (uint64_t)(place.page == MT_PAGE_GIANT) << 31 |
+           (uint64_t)(place.module >= 0 ? place.module : 0) << 56;
 }
 
 static void on_failed_alloc(struct rows *rows, const struct event *event)
 {
     struct memscope_row row =
         row_start(rows, "OOM_DETAIL", "OOM_TRIGGER", event->time_ns, event->thread);
-    int32_t device = model_place_at(rows->question->model, event->place).device;
+    struct mt_place place = model_place_at(rows->question->model, event->place);
+    const char *pool = model_text_at(rows->question->model,
+                                     model_pool_name_at(rows->question->model, event->pool));
 
     row.name = "OOM_Trigger";
-    row.device = device >= 0 ? device : main_device(rows);
+    row.device = place.device >= 0 ? place.device : main_device(rows);
+    if (strcmp(pool, "hal") == 0)
+        pool = place.flags & MT_PLACE_HANDLE ? "halMemCreate" : "halMemAlloc";
+    memscope_text(&row, "func", pool);
     memscope_number(&row, "req_size", event->value);
+    memscope_number(&row, "flag", driver_flag(place));
     memscope_stacks_of(&rows->stacks, event->site, &row.python_stack, &row.c_stack);
     send(rows, &row);
 }
@@ -459,9 +530,15 @@ static void on_other(struct rows *rows, const struct event *event)
     case EVENT_LAUNCH:
         send_named(rows, event, "KERNEL_LAUNCH", "KERNEL_LAUNCH");
         break;
-    case EVENT_RANGE_BEGIN:
     case EVENT_STEP_BEGIN:
-        range_begin(rows, event, event->kind == EVENT_STEP_BEGIN);
+        if (!event->address) /* else it is a range, which has a row of its own */
+            range_begin(rows, event, true);
+        break;
+    case EVENT_RANGE_BEGIN:
+        range_begin(rows, event, false);
+        break;
+    case EVENT_DEVICE:
+        on_device(rows, event);
         break;
     case EVENT_RANGE_END:
     case EVENT_STEP_END:
@@ -508,7 +585,6 @@ static bool on_event(void *context, const struct event *event)
     case EVENT_TAG_BEGIN:
     case EVENT_TAG_END:
     case EVENT_SAMPLE:
-    case EVENT_DEVICE:
         break;
     case EVENT_FREE:
         on_free(rows, event);

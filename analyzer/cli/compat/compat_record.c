@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "compat_command.h"
+#include "compat_files.h"
 #include "compat_layout.h"
 
 enum { RUN_WORDS_MOST = 16 };
@@ -124,6 +125,8 @@ int compat_record(const struct compat_request *request)
         word_add(&words, "--quiet");
     status = run_words(&words, request);
     words_release(&words);
+    if (!compat_files_write(request, folder) && status == EXIT_FINE)
+        status = EXIT_INPUT;
     rmdir(request->output_path); /* only when nothing came into it */
     return status;
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config.json, as msmemscope writes it: keys in the order of the alphabet, four blanks.
+ */
+#include "compat_config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STEPS_THERE = 5, CONFIG_MODE = 0640 };
+
+static void add_flag(struct text_builder *text, const char *key, bool value)
+{
+    text_add_format(text, "    \"%s\": %s,\n", key, value ? "true" : "false");
+}
+
+static void add_number(struct text_builder *text, const char *key, uint32_t value)
+{
+    text_add_format(text, "    \"%s\": %u,\n", key, value);
+}
+
+static void add_string(struct text_builder *text, const char *value)
+{
+    text_add(text, "\"");
+    for (; *value; value++)
+        if (*value == '"' || *value == '\\')
+            text_add_format(text, "\\%c", *value);
+        else if ((unsigned char)*value < ' ')
+            text_add_format(text, "\\u%04x", (unsigned char)*value);
+        else
+            text_add_char(text, *value, 1);
+    text_add(text, "\"");
+}
+
+/* Five of them are always there; we take more. */
+static void add_steps(struct text_builder *text, const struct compat_request *request)
+{
+    size_t count = request->step_count > STEPS_THERE ? request->step_count : STEPS_THERE;
+
+    text_add_format(text,
+                    "    \"SelectedStepList\": {\n        \"stepCount\": %zu,\n"
+                    "        \"stepIdList\": [\n",
+                    request->step_count);
+    for (size_t i = 0; i < count; i++)
+        text_add_format(text, "            %u%s\n", i < request->step_count ? request->steps[i] : 0,
+                        i + 1 < count ? "," : "");
+    text_add(text, "        ]\n    },\n");
+}
+
+static void add_watch(struct text_builder *text, const struct compat_watch *watch)
+{
+    text_add(text, "    \"watchConfig\": {\n        \"end\": ");
+    add_string(text, watch->end);
+    text_add_format(text,
+                    ",\n        \"fullContent\": %s,\n        \"isWatched\": %s,\n"
+                    "        \"outputId\": %u,\n        \"start\": ",
+                    watch->has_full_content ? "true" : "false", watch->is_wanted ? "true" : "false",
+                    watch->output_id);
+    add_string(text, watch->start);
+    text_add(text, "\n    }\n}");
+}
+
+static void add_output(struct text_builder *text, const char *path)
+{
+    char *full = realpath(path, NULL);
+
+    text_add(text, "    \"outputDir\": ");
+    add_string(text, full ? full : path);
+    text_add(text, ",\n");
+    free(full);
+}
+
+void compat_config_text(const struct compat_request *request, struct text_builder *text)
+{
+    text_add(text, "{\n");
+    add_steps(text, request);
+    add_number(text, "analysisType", request->analyses);
+    add_number(text, "cStackDepth", request->c_stacks.depth);
+    add_flag(text, "collectAllNpu", request->has_all_devices);
+    add_flag(text, "collectCpu", request->has_cpu);
+    add_number(text, "collectMode", request->is_deferred);
+    add_number(text, "dataFormat", request->is_database);
+    add_number(text, "dumpEventType", request->events & 15);
+    add_flag(text, "enableCStack", request->c_stacks.is_wanted);
+    add_flag(text, "enableCompare", request->wants_compare);
+    add_flag(text, "enablePyStack", request->python_stacks.is_wanted);
+    add_number(text, "eventType", compat_events_needed(request) & 15);
+    add_flag(text, "isEffective", true);
+    add_number(text, "levelType", request->levels);
+    add_number(text, "logLevel", request->log_level);
+    add_number(text, "npuSlots", request->devices);
+    add_number(text, "oomTopK", request->oom_top);
+    add_output(text, request->output_path);
+    add_number(text, "pyStackDepth", request->python_stacks.depth);
+    add_watch(text, &request->watch);
+}
+
+enum mt_result compat_config_write(const struct compat_request *request, const char *folder,
+                                   struct mt_error *error)
+{
+    char path[PATH_MAX];
+    struct text_builder text;
+    bool is_ok = snprintf(path, sizeof(path), "%s/config.json", folder) < (int)sizeof(path);
+    int file = is_ok ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, CONFIG_MODE) : -1;
+
+    text_init(&text);
+    compat_config_text(request, &text);
+    is_ok = file >= 0 && !text.has_failed &&
+            write(file, text.bytes, text.size_bytes) == (ssize_t)text.size_bytes;
+    text_release(&text);
+    if (file >= 0)
+        close(file);
+    return is_ok ? MT_OK : mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writes the files of every process of a run.
+ */
+#define _GNU_SOURCE
+#include "compat_files.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compat_config.h"
+#include "compat_layout.h"
+#include "dump_write.h"
+#include "memtide/format.h"
+
+_Static_assert(DUMP_PATH_BYTES >= PATH_MAX, "a path of the layout fits");
+
+static void complain_of(const struct compat_request *request, const char *message)
+{
+    fprintf(stderr, "[%s] %s: %s\n", request->generation->program, request->generation->error_word,
+            message);
+}
+
+static void inform(const struct compat_request *request, const char *what, const char *path)
+{
+    if (request->log_level <= COMPAT_INFO)
+        printf("[%s] Info: %s %s.\n", request->generation->program, what, path);
+}
+
+static enum mt_result file_make(void *context, int32_t device, char *path, struct mt_error *error)
+{
+    const struct compat_place *place = context;
+    const struct compat_request *request = place->request;
+    char sub[64];
+    enum mt_result result;
+
+    if (device == DUMP_DEVICE_CPU)
+        snprintf(sub, sizeof(sub), "device_cpu/dump");
+    else
+        snprintf(sub, sizeof(sub), "device_%" PRId32 "/dump", device);
+    result = compat_file_make(place, sub, request->generation->dump_prefix,
+                              request->is_database ? ".db" : ".csv", path, error);
+    if (result == MT_OK)
+        inform(request, "create file", path);
+    return result;
+}
+
+static struct dump_write dump_of(const struct compat_request *request, struct compat_place *place)
+{
+    return (struct dump_write){
+        .events = request->events,
+        .collected_events = compat_events_needed(request),
+        .levels = request->levels,
+        .analyses =
+            request->is_deferred ? request->analyses & ~(uint32_t)COMPAT_LEAKS : request->analyses,
+        .oom_top = request->oom_top,
+        .steps = request->steps,
+        .step_count = request->step_count,
+        .has_all_devices = request->has_all_devices,
+        .has_cpu = request->has_cpu,
+        .devices = request->devices,
+        .is_database = request->is_database,
+        .has_c_stacks = request->c_stacks.is_wanted,
+        .has_python_stacks = request->python_stacks.is_wanted,
+        .c_depth = request->c_stacks.depth,
+        .python_depth = request->python_stacks.depth,
+        .is_strict = request->is_strict,
+        .table = request->generation->dump_prefix,
+        .context = place,
+        .file_make = file_make,
+    };
+}
+
+static enum mt_result process_write(const struct compat_request *request, const char *path,
+                                    const struct mt_file_header *header, struct mt_error *error)
+{
+    struct compat_place place;
+    struct mt_trace *trace = NULL;
+    struct dump_write what = dump_of(request, &place);
+    struct dump_facts facts;
+    time_t start = (time_t)(header->start_realtime_ns / 1000000000);
+    enum mt_result result = mt_trace_open(&path, 1, &trace, error);
+
+    if (result == MT_OK)
+        result = compat_place_make(&place, request, header->process_id, start, error);
+    if (result == MT_OK)
+        result = dump_write(trace, &what, stdout, &facts, error);
+    if (result == MT_OK && facts.file_count && request->has_process_folders) {
+        result = compat_config_write(request, place.folder, error);
+    }
+    if (result == MT_OK && !facts.file_count && request->has_process_folders)
+        rmdir(place.folder);
+    mt_trace_close(trace);
+    return result;
+}
+
+static bool header_read(const char *path, struct mt_file_header *header)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_ok = file >= 0 && read(file, header, sizeof(*header)) == (ssize_t)sizeof(*header) &&
+                 memcmp(header->magic, MT_FILE_MAGIC, sizeof(header->magic)) == 0;
+
+    if (file >= 0)
+        close(file);
+    return is_ok;
+}
+
+static int is_trace(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+
+    return length > 4 && strcmp(entry->d_name + length - 4, ".mtt") == 0;
+}
+
+bool compat_files_write(const struct compat_request *request, const char *trace_folder)
+{
+    struct dirent **names = NULL;
+    int count = scandir(trace_folder, &names, is_trace, alphasort);
+    bool is_ok = true;
+
+    for (int i = 0; i < count; i++) {
+        struct mt_file_header header;
+        struct mt_error error;
+        char path[PATH_MAX];
+        enum mt_result result;
+
+        snprintf(path, sizeof(path), "%s/%s", trace_folder, names[i]->d_name);
+        free(names[i]);
+        if (!header_read(path, &header))
+            continue;
+        result = process_write(request, path, &header, &error);
+        if (result != MT_OK && result != MT_NO_DATA) {
+            complain_of(request, error.message);
+            is_ok = false;
+        }
+    }
+    free(names);
+    fflush(stdout);
+    return is_ok;
+}

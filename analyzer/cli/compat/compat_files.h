@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From what was recorded to the files of msleaks or msmemscope, a set for each process.
+ */
+#ifndef MEMTIDE_CLI_COMPAT_FILES_H
+#define MEMTIDE_CLI_COMPAT_FILES_H
+
+#include "compat_request.h"
+
+/*
+ * trace_folder: of memtide run. Says on standard output what was written and what the tool would
+ * say, on standard error what is wrong. False when a file could not be written.
+ */
+bool compat_files_write(const struct compat_request *request, const char *trace_folder);
+
+#endif
