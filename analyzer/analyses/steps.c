@@ -22,6 +22,12 @@ static const struct step_row *row_of(const struct tally *tally, const struct ste
     return NULL;
 }
 
+static struct value phase_peak(const struct step_row *row, enum step_phase phase)
+{
+    return row->phase_peaks_bytes[phase] ? value_bytes(row->phase_peaks_bytes[phase])
+                                         : value_none();
+}
+
 static void add_step(const struct question *question, struct report *report,
                      struct report_table *table, const struct step *step,
                      const struct step_row *row, const struct step_row *before,
@@ -35,6 +41,9 @@ static void add_step(const struct question *question, struct report *report,
         value_change(VALUE_BYTES_CHANGE,
                      (int64_t)(row->end_bytes - (before ? before->end_bytes : 0))),
         value_bytes(row->peak_bytes),
+        phase_peak(row, PHASE_FORWARD),
+        phase_peak(row, PHASE_BACKWARD),
+        phase_peak(row, PHASE_OPTIMIZER),
         value_bytes(row->alloc_bytes),
         value_count(row->alloc_count),
         value_number(VALUE_DURATION_NS, step->end_ns - step->begin_ns),
@@ -106,6 +115,9 @@ void analyse_steps(const struct question *question, struct report *report)
         {"end_count", "blocks"},
         {"change_bytes", "change"},
         {"peak_bytes", "peak in step"},
+        {"forward_peak_bytes", "forward"},
+        {"backward_peak_bytes", "backward"},
+        {"optimizer_peak_bytes", "optimizer"},
         {"allocated_bytes", "allocated"},
         {"allocated_count", "allocs"},
         {"duration_ns", "time"},

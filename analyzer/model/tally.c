@@ -59,6 +59,7 @@ void tally_destroy(struct tally *tally)
     hash_index_release(&tally->usage_index);
     hash_index_release(&tally->sample_index);
     tally_threads_release(tally);
+    tally_phases_release(tally);
     live_set_release(&tally->live);
     stretch_release(&tally->group_stretch);
     stretch_release(&tally->ledger_stretch);
@@ -114,10 +115,13 @@ static inline void count_alloc(struct tally *tally, const struct event *event, u
     group->born_bytes += size_bytes;
     group->born_count++;
     ledger->live_bytes += size_bytes;
-    if (ledger->live_bytes > ledger->step_peak_bytes) {
-        ledger->step_peak_bytes = ledger->live_bytes;
-        if (ledger->live_bytes > ledger->peak_bytes)
-            peak_is_here(tally, ledger, event, index);
+    if (ledger->live_bytes > ledger->phase_peak_bytes) {
+        ledger->phase_peak_bytes = ledger->live_bytes;
+        if (ledger->live_bytes > ledger->step_peak_bytes) {
+            ledger->step_peak_bytes = ledger->live_bytes;
+            if (ledger->live_bytes > ledger->peak_bytes)
+                peak_is_here(tally, ledger, event, index);
+        }
     }
     if (group->flags & GROUP_HAS_USAGE)
         tally_usage_change(tally, index, size_bytes, true, event->time_ns);

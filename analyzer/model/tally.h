@@ -48,10 +48,14 @@ enum ledger_kind {
     LEDGER_KIND_COUNT
 };
 
+/* What a step is doing, by the names of its ranges and operators. */
+enum step_phase { PHASE_OTHER, PHASE_FORWARD, PHASE_BACKWARD, PHASE_OPTIMIZER, PHASE_COUNT };
+
 struct ledger {
     /* Hot: every event. */
     uint64_t live_bytes;
-    uint64_t step_peak_bytes; /* since the newest step began; at most peak_bytes */
+    uint64_t phase_peak_bytes; /* since the newest phase began; at most step_peak_bytes */
+    uint64_t step_peak_bytes;  /* since the newest step began; at most peak_bytes */
     uint64_t peak_bytes;
     uint64_t peak_epoch; /* how many new highs there were */
     uint64_t peak_time_ns;
@@ -68,6 +72,7 @@ struct ledger {
     bool has_reserved;
     uint64_t failed_count;
     uint64_t era_alloc_bytes, era_alloc_count; /* alloc_* when the newest step end was */
+    uint64_t phase_peaks_bytes[PHASE_COUNT];   /* of this step, of phases that are over */
     /* Older than the recording. Blocks: part of live_* and alloc_*; those that are left, at the end
      * only. What is held beside them is a number that the source tells, and no part of them. */
     uint64_t older_bytes, older_count;
@@ -140,7 +145,8 @@ struct step_row {
     uint16_t ledger;
     uint64_t end_bytes, end_count;
     uint64_t peak_bytes;
-    uint64_t alloc_bytes, alloc_count; /* since the step end before */
+    uint64_t alloc_bytes, alloc_count;       /* since the step end before */
+    uint64_t phase_peaks_bytes[PHASE_COUNT]; /* 0: the step had no such phase */
 };
 
 struct sample_row {

@@ -153,6 +153,7 @@ void tally_context_event(struct tally *tally, const struct event *event)
     if (event->kind == EVENT_RANGE_END)
         range_end(tally, thread, event);
     thread->phase = open_top(&thread->ranges);
+    tally_phase_event(tally, thread, event);
     thread->context = context_for(
         tally, (struct context_row){open_top(&thread->operators), open_top(&thread->owners)});
 }

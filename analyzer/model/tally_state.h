@@ -45,6 +45,13 @@ struct thread_state {
     struct open_stack operators, owners, ranges;
 };
 
+/* Of the process. */
+struct phase_state {
+    enum step_phase now, by_range; /* what ranges say goes before what operators say */
+    uint8_t *by_text;              /* by number: phase + 1, 0 where nobody looked yet */
+    size_t text_count;
+};
+
 /* A free that is still to come, or came too early. */
 struct disorder {
     uint64_t address;
@@ -72,6 +79,7 @@ struct tally {
     size_t ledger_count;
     struct thread_state *threads;
     size_t thread_count;
+    struct phase_state phase;
     struct group_cache_row group_cache[1 << GROUP_CACHE_BITS];
     struct disorder disorders[DISORDER_SLOTS];
     uint64_t kind_counts[EVENT_KIND_COUNT];
@@ -124,6 +132,12 @@ bool tally_touch(struct tally *tally, uint32_t group);
 void tally_step_event(struct tally *tally, const struct event *event);
 void tally_process_begin(struct tally *tally, uint16_t process);
 void tally_process_end(struct tally *tally);
+
+/* tally_phases.c: behind an event of a range or an operator; and when a step begins or ends. */
+void tally_phase_event(struct tally *tally, const struct thread_state *thread,
+                       const struct event *event);
+void tally_phase_set(struct tally *tally, enum step_phase phase);
+void tally_phases_release(struct tally *tally);
 
 /* tally_window.c */
 void tally_window_begin(struct tally *tally, const struct event *event);

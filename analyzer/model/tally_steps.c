@@ -90,6 +90,8 @@ static void ledgers_step_end(struct tally *tally, struct step *step)
                                  .peak_bytes = ledger->step_peak_bytes,
                                  .alloc_bytes = ledger->alloc_bytes - ledger->era_alloc_bytes,
                                  .alloc_count = ledger->alloc_count - ledger->era_alloc_count};
+        memcpy(row->phase_peaks_bytes, ledger->phase_peaks_bytes, sizeof(row->phase_peaks_bytes));
+        memset(ledger->phase_peaks_bytes, 0, sizeof(ledger->phase_peaks_bytes));
         ledger->era_alloc_bytes = ledger->alloc_bytes;
         ledger->era_alloc_count = ledger->alloc_count;
         step->row_count++;
@@ -102,6 +104,7 @@ static void step_end(struct tally *tally, uint64_t time_ns)
 
     step->is_ended = true;
     step->end_ns = time_ns;
+    tally_phase_set(tally, PHASE_OTHER);
     era_end(tally);
     ledgers_step_end(tally, step);
     tally->processes[tally->process].ended_step_count = step->index;
@@ -130,8 +133,12 @@ static void step_begin(struct tally *tally, const struct event *event)
     for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++) {
         struct ledger *ledger = &tally->ledgers[i];
 
-        ledger->step_peak_bytes = ledger->live_bytes;
+        ledger->step_peak_bytes = ledger->phase_peak_bytes = ledger->live_bytes;
+        memset(ledger->phase_peaks_bytes, 0, sizeof(ledger->phase_peaks_bytes));
     }
+    tally->phase.now = PHASE_OTHER;
+    if (tally->phase.by_range) /* a range over several steps */
+        tally_phase_set(tally, tally->phase.by_range);
 }
 
 void tally_step_event(struct tally *tally, const struct event *event)
@@ -162,6 +169,7 @@ void tally_process_begin(struct tally *tally, uint16_t process)
     tally->has_process = true;
     tally->era = 0;
     tally->process_first_ledger = tally->ledger_count;
+    tally->phase.now = tally->phase.by_range = PHASE_OTHER;
 }
 
 static uint32_t distance(uint32_t a, uint32_t b)

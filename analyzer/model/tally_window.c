@@ -7,6 +7,7 @@
 static void ledger_begin(struct ledger *ledger, const struct event *event)
 {
     ledger->peak_bytes = ledger->step_peak_bytes = ledger->live_bytes;
+    ledger->phase_peak_bytes = ledger->live_bytes;
     ledger->peak_epoch++;
     ledger->peak_time_ns = event->time_ns;
     ledger->peak_group = ledger->peak_phase = ledger->peak_step = 0;

@@ -499,10 +499,126 @@ static void series_stay_bounded_and_exact_where_kept(void **state)
     cohorts_release(&cohorts);
 }
 
+/* --- steps ---------------------------------------------------------------------------------- */
+
+static void mark(struct fixture *f, enum event_kind kind, uint64_t value, const char *name)
+{
+    feed(f, (struct event){.kind = (uint8_t)kind,
+                           .time_ns = f->time_ns += 100000,
+                           .value = value,
+                           .address = value,
+                           .text = name ? text(f, name) : 0,
+                           .thread = f->threads[0]});
+}
+
+static void alloc_at(struct fixture *f, uint64_t address, uint64_t size_bytes)
+{
+    feed(f, (struct event){.kind = EVENT_ALLOC,
+                           .time_ns = f->time_ns += 100000,
+                           .address = address,
+                           .value = size_bytes,
+                           .site = f->sites[1],
+                           .pool = f->pools[1],
+                           .place = f->places[2],
+                           .thread = f->threads[0]});
+}
+
+static void free_at(struct fixture *f, uint64_t address)
+{
+    feed(f, (struct event){.kind = EVENT_FREE,
+                           .time_ns = f->time_ns += 100000,
+                           .address = address,
+                           .pool = f->pools[1],
+                           .thread = f->threads[0]});
+}
+
+static void each_phase_has_its_peak(void **state)
+{
+    struct fixture *f = *state;
+    const struct step_row *row;
+
+    mark(f, EVENT_STEP_BEGIN, 1, NULL);
+    alloc_at(f, 0x1000, 10);
+    mark(f, EVENT_RANGE_BEGIN, 1, "Forward pass");
+    alloc_at(f, 0x2000, 100);
+    free_at(f, 0x2000);
+    mark(f, EVENT_RANGE_END, 1, NULL);
+    mark(f, EVENT_OPERATOR_BEGIN, 0, "MmBackward0");
+    mark(f, EVENT_OPERATOR_BEGIN, 0, "aten::mm"); /* inside, it says nothing else */
+    alloc_at(f, 0x3000, 50);
+    mark(f, EVENT_OPERATOR_END, 0, "aten::mm");
+    mark(f, EVENT_OPERATOR_END, 0, "MmBackward0");
+    free_at(f, 0x3000);
+    mark(f, EVENT_OPERATOR_BEGIN, 0, "Optimizer.step#AdamW.step");
+    alloc_at(f, 0x4000, 7);
+    mark(f, EVENT_OPERATOR_END, 0, "Optimizer.step#AdamW.step");
+    mark(f, EVENT_STEP_END, 1, NULL);
+    mark(f, EVENT_STEP_BEGIN, 2, NULL);
+    mark(f, EVENT_STEP_END, 2, NULL);
+    tally_finish(f->tally);
+    row = tally_step_row_at(f->tally, tally_step_at(f->tally, 0)->first_row);
+    assert_int_equal(row->peak_bytes, 110);
+    assert_int_equal(row->phase_peaks_bytes[PHASE_FORWARD], 110);
+    assert_int_equal(row->phase_peaks_bytes[PHASE_BACKWARD], 60);
+    assert_int_equal(row->phase_peaks_bytes[PHASE_OPTIMIZER], 17);
+    row = tally_step_row_at(f->tally, tally_step_at(f->tally, 1)->first_row);
+    assert_int_equal(row->phase_peaks_bytes[PHASE_FORWARD], 0);
+}
+
+static void window_begins_anew(void **state)
+{
+    struct fixture *f = *state;
+    const struct ledger *ledger;
+
+    alloc_at(f, 0x1000, 1000);
+    alloc_at(f, 0x2000, 100);
+    free_at(f, 0x1000);
+    mark(f, EVENT_WINDOW_BEGIN, 0, NULL);
+    mark(f, EVENT_STEP_BEGIN, 7, NULL);
+    alloc_at(f, 0x3000, 30);
+    mark(f, EVENT_STEP_END, 7, NULL);
+    tally_finish(f->tally);
+    ledger = tally_ledger_at(f->tally, 0);
+    assert_int_equal(ledger->peak_bytes, 130);
+    assert_int_equal(ledger->alloc_bytes, 30);
+    assert_int_equal(ledger->alloc_count, 1);
+    assert_int_equal(ledger->live_bytes, 130);
+    assert_int_equal(ledger->peak_count, 2);
+    assert_int_equal(group_at_peak(f->tally, 1).bytes, 130);
+}
+
+static void what_a_step_leaves_is_counted(void **state)
+{
+    struct fixture *f = *state;
+    const struct group_detail *detail;
+
+    for (uint64_t step = 1; step <= 4; step++) {
+        mark(f, EVENT_STEP_BEGIN, step, NULL);
+        if (step > 2)
+            free_at(f, 0x1000 * (step - 2)); /* two steps old */
+        alloc_at(f, 0x1000 * step, 10);
+        mark(f, EVENT_STEP_END, step, NULL);
+    }
+    free_at(f, 0x3000);
+    mark(f, EVENT_STEP_BEGIN, 5, NULL); /* never ends */
+    free_at(f, 0x4000);
+    alloc_at(f, 0x9000, 10);
+    tally_finish(f->tally);
+    detail = tally_detail_at(f->tally, 1);
+    assert_int_equal(detail->left_steps, 4);
+    assert_int_equal(detail->left_bytes, 40);
+    assert_int_equal(detail->freed_age_at_end, 2);
+    assert_int_equal(detail->example_address, 0x9000);
+    assert_int_equal(detail->example_birth, 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_a_slow_model),
+        cmocka_unit_test_setup_teardown(each_phase_has_its_peak, setup, teardown),
+        cmocka_unit_test_setup_teardown(window_begins_anew, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_a_step_leaves_is_counted, setup, teardown),
         cmocka_unit_test_setup_teardown(late_free_of_another_thread_is_swallowed, setup, teardown),
         cmocka_unit_test_setup_teardown(free_of_the_same_thread_is_never_late, setup, teardown),
         cmocka_unit_test_setup_teardown(free_long_after_is_a_free_of_the_new_block, setup,

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a step is doing, told by words in the names of ranges and operators: docs/steps.md.
+ *
+ *   |-- forward --|-- backward --|-- optimizer --|
+ *
+ * A phase goes on until another one begins, or the step ends: what is allocated between two
+ * operators belongs to the first one's phase.
+ */
+#define _GNU_SOURCE /* strcasestr */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tally_state.h"
+
+static const struct {
+    const char *word;
+    enum step_phase phase;
+} words[] = {
+    {"optimizer", PHASE_OPTIMIZER},
+    {"optim", PHASE_OPTIMIZER},
+    {"adam", PHASE_OPTIMIZER},
+    {"sgd", PHASE_OPTIMIZER},
+    {"momentum", PHASE_OPTIMIZER},
+    {"lamb", PHASE_OPTIMIZER},
+    {"zero_grad", PHASE_OPTIMIZER},
+    {"apply_grad", PHASE_OPTIMIZER},
+    {"weight_update", PHASE_OPTIMIZER},
+    {"backward", PHASE_BACKWARD},
+    {"bwd", PHASE_BACKWARD},
+    {"autograd", PHASE_BACKWARD},
+    {"_grad", PHASE_BACKWARD},
+    {"forward", PHASE_FORWARD},
+    {"fwd", PHASE_FORWARD},
+};
+
+static enum step_phase phase_of_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcasestr(name, words[i].word))
+            return words[i].phase;
+    return PHASE_OTHER;
+}
+
+static bool make_room(struct phase_state *state, uint32_t text)
+{
+    size_t count = state->text_count ? state->text_count : 256;
+    uint8_t *larger;
+
+    if (text < state->text_count)
+        return true;
+    while (count <= text)
+        count *= 2;
+    larger = realloc(state->by_text, count);
+    if (!larger)
+        return false;
+    memset(larger + state->text_count, 0, count - state->text_count);
+    state->by_text = larger;
+    state->text_count = count;
+    return true;
+}
+
+static enum step_phase phase_of_text(struct tally *tally, uint32_t text)
+{
+    struct phase_state *state = &tally->phase;
+
+    if (!make_room(state, text))
+        return PHASE_OTHER; /* not worth failing for */
+    if (!state->by_text[text])
+        state->by_text[text] = (uint8_t)(phase_of_name(model_text_at(tally->model, text)) + 1);
+    return (enum step_phase)(state->by_text[text] - 1);
+}
+
+/* The innermost that says something. */
+static enum step_phase phase_of_stack(struct tally *tally, const struct open_stack *stack)
+{
+    for (size_t i = stack->count; i-- > 0;) {
+        enum step_phase phase = phase_of_text(tally, stack->rows[i].text);
+
+        if (phase != PHASE_OTHER)
+            return phase;
+    }
+    return PHASE_OTHER;
+}
+
+void tally_phase_set(struct tally *tally, enum step_phase phase)
+{
+    if (phase == tally->phase.now)
+        return;
+    for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++) {
+        struct ledger *ledger = &tally->ledgers[i];
+        uint64_t *peak = &ledger->phase_peaks_bytes[tally->phase.now];
+
+        *peak = ledger->phase_peak_bytes > *peak ? ledger->phase_peak_bytes : *peak;
+        ledger->phase_peak_bytes = ledger->live_bytes;
+    }
+    tally->phase.now = phase;
+}
+
+void tally_phase_event(struct tally *tally, const struct thread_state *thread,
+                       const struct event *event)
+{
+    enum step_phase phase;
+
+    if (event->kind == EVENT_RANGE_BEGIN || event->kind == EVENT_RANGE_END)
+        tally->phase.by_range = phase_of_stack(tally, &thread->ranges);
+    if (!tally->open_step)
+        return;
+    if (tally->phase.by_range != PHASE_OTHER) {
+        tally_phase_set(tally, tally->phase.by_range);
+        return;
+    }
+    if (event->kind != EVENT_OPERATOR_BEGIN)
+        return;
+    phase = phase_of_stack(tally, &thread->operators);
+    tally_phase_set(tally, phase == PHASE_OTHER ? PHASE_FORWARD : phase);
+}
+
+void tally_phases_release(struct tally *tally)
+{
+    free(tally->phase.by_text);
+}
