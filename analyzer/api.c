@@ -219,6 +219,21 @@ static enum mt_result stepping_read(struct mt_trace *trace, const struct mt_open
                          options->step_site, error);
 }
 
+static enum mt_result configure_symbols(struct symbols *symbols,
+                                        const struct mt_open_options *options,
+                                        struct mt_error *error)
+{
+    if (!HAS_OPTION(options, debug_folders))
+        return MT_OK;
+    return symbols_configure(symbols,
+                             &(struct symbols_options){
+                                 .rule_files = options->site_rules,
+                                 .sysroot = options->sysroot,
+                                 .debug_folders = options->debug_folders,
+                             },
+                             error);
+}
+
 static enum mt_result open_all(struct mt_trace *trace, const struct mt_open_options *options,
                                struct mt_error *error)
 {
@@ -230,6 +245,8 @@ static enum mt_result open_all(struct mt_trace *trace, const struct mt_open_opti
         result = tally_create(trace->model, &trace->tally, error);
     if (result == MT_OK)
         result = symbols_create(trace->model, &trace->symbols, error);
+    if (result == MT_OK)
+        result = configure_symbols(trace->symbols, options, error);
     if (result == MT_OK)
         result = stepping_read(trace, options, error);
     if (result == MT_OK)

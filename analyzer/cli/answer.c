@@ -181,7 +181,10 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
     struct mt_open_options how = {.size_bytes = sizeof(how),
                                   .is_partial = options->values[OPTION_PARTIAL] != NULL,
                                   .steps = options->values[OPTION_CHOSEN_STEPS],
-                                  .step_site = options->values[OPTION_STEP_SITE]};
+                                  .step_site = options->values[OPTION_STEP_SITE],
+                                  .site_rules = options->values[OPTION_SITE_RULES],
+                                  .sysroot = options->values[OPTION_SYSROOT],
+                                  .debug_folders = options->values[OPTION_DEBUG_DIR]};
     enum mt_result result = schedule_read(options, &how.schedule, error);
 
     return result == MT_OK ? mt_trace_open_with(paths, count, &how, trace, error) : result;

@@ -11,6 +11,7 @@
 
 static const struct option_spec options[] = {
     GATE_OPTIONS,
+    NAME_OPTIONS,
     {0, 0, NULL, NULL, NULL},
 };
 

@@ -11,7 +11,7 @@
 static const struct option_spec options[] = {
     {OPTION_TO, 't', "to", "FORMAT", "for which program; --to=help lists them"},
     {OPTION_OUTPUT, 'o', "output", "OUT", "where to (standard output, for formats of text)"},
-    {OPTION_PARTIAL, 0, "partial", NULL, "of damaged inputs, what can be read"},
+    OPEN_OPTIONS,
     {0, 0, NULL, NULL, NULL},
 };
 

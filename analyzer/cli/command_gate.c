@@ -15,6 +15,7 @@ static const struct option_spec options[] = {
      "text, md, junit, sarif, json, openmetrics, github (text)"},
     {OPTION_OUTPUT, 'o', "output", "FOLDER", "where files of formats for programs go"},
     {OPTION_EXPLAIN, 'e', "explain", "KEY", "all that is known about one key, instead"},
+    NAME_OPTIONS,
     {0, 0, NULL, NULL, NULL},
 };
 

@@ -48,13 +48,21 @@ struct mt_trace;
 enum mt_result open_inputs(const struct options *options, const char *const *paths, size_t count,
                            struct mt_trace **trace, struct mt_error *error);
 
-/* Rows of the table of options that every question has. */
+/* Rows of the tables of options: how recordings are opened, and what every question has. */
 // clang-format off
+#define NAME_OPTIONS                                                                               \
+    {OPTION_SITE_RULES, 0, "site-rules", "FILES", "more rules for naming sites, FILE[:FILE...]"},  \
+    {OPTION_SYSROOT, 0, "sysroot", "DIR", "root of the recorded machine's files"},                 \
+    {OPTION_DEBUG_DIR, 0, "debug-dir", "DIRS", "more folders with debug data, DIR[:DIR...]"}
+#define OPEN_OPTIONS                                                                               \
+    {OPTION_PARTIAL, 0, "partial", NULL, "of damaged inputs, what can be read"},                   \
+    NAME_OPTIONS
+
 #define ANSWER_OPTIONS                                                                             \
     {OPTION_FORMAT, 'f', "format", "text|json|html", "how the answer is written (text)"},          \
     {OPTION_OUTPUT, 'o', "output", "FILE", "where to (standard output)"},                          \
     {OPTION_TOP, 'n', "top", "N", "rows of a list; 0 for all"},                                    \
-    {OPTION_PARTIAL, 0, "partial", NULL, "of damaged inputs, what can be read"}
+    OPEN_OPTIONS
 
 /* Of every question about steps; diff has --steps of its own. */
 #define STEP_OPTIONS                                                                               \

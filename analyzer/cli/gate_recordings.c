@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static int open_traces(const char *const *paths, size_t count, bool are_repeats,
-                       struct judged_recordings *out)
+static int open_traces(const struct options *options, const char *const *paths, size_t count,
+                       bool are_repeats, struct judged_recordings *out)
 {
     size_t wanted = are_repeats ? count : 1;
     struct mt_error error;
@@ -19,7 +19,7 @@ static int open_traces(const char *const *paths, size_t count, bool are_repeats,
         return complain(EXIT_INPUT, "no memory for %zu recordings", wanted);
     for (size_t i = 0; i < wanted; i++) {
         enum mt_result result =
-            mt_trace_open(paths + i, are_repeats ? 1 : count, &out->traces[i], &error);
+            open_inputs(options, paths + i, are_repeats ? 1 : count, &out->traces[i], &error);
 
         if (result != MT_OK)
             return complain(exit_code_of_result(result), "%s", error.message);
@@ -44,7 +44,7 @@ int judge_recordings(const struct options *options, const char *const *paths, si
     int code;
 
     memset(out, 0, sizeof(*out));
-    code = open_traces(paths, count, options->values[OPTION_TRACES] != NULL, out);
+    code = open_traces(options, paths, count, options->values[OPTION_TRACES] != NULL, out);
     if (code != EXIT_FINE)
         return code;
     result = mt_gate_judge(&gate, out->traces, out->trace_count, &out->verdict, &error);

@@ -211,7 +211,7 @@ enum mt_result site_rules_add_file(struct site_rules *rules, const char *path,
     enum mt_result result;
 
     if (!file)
-        return mt_error_set(error, MT_USAGE, "%s: %s", path, strerror(errno));
+        return mt_error_set(error, MT_USAGE, "--site-rules=%s: %s", path, strerror(errno));
     result = stream_read(rules, file, path, error);
     fclose(file);
     return result;

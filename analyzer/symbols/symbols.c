@@ -4,9 +4,11 @@
  */
 #include "symbols.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "frame_names.h"
 #include "hash.h"
@@ -66,9 +68,66 @@ void symbols_destroy(struct symbols *symbols)
     free(symbols);
 }
 
-enum mt_result symbols_add_rules(struct symbols *symbols, const char *path, struct mt_error *error)
+/* --- where names come from ----------------------------------------------------------------- */
+
+/* The next of a list; NULL behind the last, or without memory. Lives in the arena. */
+static const char *take_path(struct symbols *symbols, const char **list)
 {
-    return site_rules_add_file(&symbols->rules, path, error);
+    size_t length;
+    const char *path;
+
+    if (!*list)
+        return NULL;
+    *list += strspn(*list, ":");
+    length = strcspn(*list, ":");
+    path = length ? arena_text(&symbols->arena, *list, length) : NULL;
+    *list += length;
+    return path;
+}
+
+static enum mt_result check_folder(const char *option, const char *path, struct mt_error *error)
+{
+    struct stat status;
+
+    if (stat(path, &status) != 0)
+        return mt_error_set(error, MT_USAGE, "%s=%s: %s", option, path, strerror(errno));
+    if (!S_ISDIR(status.st_mode))
+        return mt_error_set(error, MT_USAGE, "%s=%s: not a folder", option, path);
+    return MT_OK;
+}
+
+static enum mt_result add_folders(struct symbols *symbols, const char *list, struct mt_error *error)
+{
+    struct debug_places *places = &symbols->modules.places;
+    size_t most = list ? strlen(list) / 2 + 1 : 0;
+    const char **folders = arena_alloc(&symbols->arena, (most + 1) * sizeof(*folders));
+    enum mt_result result = MT_OK;
+    const char *folder;
+
+    if (!folders)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for names of folders");
+    while (result == MT_OK && (folder = take_path(symbols, &list))) {
+        result = check_folder("--debug-dir", folder, error);
+        folders[places->folder_count++] = folder;
+    }
+    places->folders = folders;
+    return result;
+}
+
+enum mt_result symbols_configure(struct symbols *symbols, const struct symbols_options *options,
+                                 struct mt_error *error)
+{
+    const char *rules = options->rule_files, *path;
+    enum mt_result result = MT_OK;
+
+    while (result == MT_OK && (path = take_path(symbols, &rules)))
+        result = site_rules_add_file(&symbols->rules, path, error);
+    if (result == MT_OK && options->sysroot) {
+        result = check_folder("--sysroot", options->sysroot, error);
+        symbols->modules.places.sysroot =
+            arena_text(&symbols->arena, options->sysroot, strlen(options->sysroot));
+    }
+    return result == MT_OK ? add_folders(symbols, options->debug_folders, error) : result;
 }
 
 /* The row of a site; NULL without memory. */

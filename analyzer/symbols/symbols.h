@@ -24,10 +24,21 @@ enum mt_result symbols_create(struct model *model, struct symbols **out, struct 
 void symbols_destroy(struct symbols *symbols);
 
 /*
- * Rules that come before the built-in ones; before the first question. MT_USAGE: there is no such
- * file, or a line of it is wrong.
+ * Where names come from; to be told before the first name is asked for. Any may be NULL; lists are
+ * separated by colons; nothing is kept.
+ *
+ * rule_files     rules that come before the built-in ones: plumbing.rules
+ * sysroot        root of the recorded machine's files
+ * debug_folders  where debug data is, besides where it always is: debug_files.h
+ *
+ * MT_USAGE: there is no such file or folder, or a line of a file is wrong.
  */
-enum mt_result symbols_add_rules(struct symbols *symbols, const char *path, struct mt_error *error);
+struct symbols_options {
+    const char *rule_files, *sysroot, *debug_folders;
+};
+
+enum mt_result symbols_configure(struct symbols *symbols, const struct symbols_options *options,
+                                 struct mt_error *error);
 
 /*
  * Never NULL; borrowed until symbols_destroy(). Site 0 is "(unknown)". Without a line:

@@ -83,6 +83,11 @@ struct mt_open_options {
     /* What begins a step, by name. NULL: the program's marks, else what comes with a period; "":
      * marks only. */
     const char *step_site;
+    /* Where names of functions come from; NULL: nothing besides what is always looked at. Lists are
+     * separated by colons. */
+    const char *site_rules;    /* files: what frames are plumbing; before the built-in rules */
+    const char *sysroot;       /* folder: root of the recorded machine's files */
+    const char *debug_folders; /* folders with debug data */
 };
 enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
                                   const struct mt_open_options *options, struct mt_trace **out,

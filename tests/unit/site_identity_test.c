@@ -244,7 +244,9 @@ static void a_rule_of_the_user_comes_first(void **state)
     char *path = temporary_file_write(folder, "our.rules", rules, strlen(rules));
 
     (void)state;
-    assert_int_equal(symbols_add_rules(fixture.symbols, path, NULL), MT_OK);
+    assert_int_equal(
+        symbols_configure(fixture.symbols, &(struct symbols_options){.rule_files = path}, NULL),
+        MT_OK);
     assert_string_equal(symbols_label(fixture.symbols, site_of(fixture.model, frames)),
                         "serve (serve.c:9)");
     assert_string_equal(symbols_label(fixture.symbols, site_of(fixture.model, python)),
@@ -273,12 +275,17 @@ static void a_wrong_rule_is_told_with_its_line(void **state)
         char *path =
             temporary_file_write(folder, "bad.rules", bad_rules[i].text, strlen(bad_rules[i].text));
 
-        assert_int_equal(symbols_add_rules(fixture.symbols, path, &error), MT_USAGE);
+        assert_int_equal(symbols_configure(fixture.symbols,
+                                           &(struct symbols_options){.rule_files = path}, &error),
+                         MT_USAGE);
         if (!strstr(error.message, bad_rules[i].words))
             fail_msg("%s", error.message);
         free(path);
     }
-    assert_int_equal(symbols_add_rules(fixture.symbols, "/no/such.rules", &error), MT_USAGE);
+    assert_int_equal(symbols_configure(fixture.symbols,
+                                       &(struct symbols_options){.rule_files = "/no/such.rules"},
+                                       &error),
+                     MT_USAGE);
     temporary_folder_remove(folder);
     fixture_release(&fixture);
 }
