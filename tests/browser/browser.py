@@ -131,7 +131,7 @@ class Browser:
         """Opens a file and waits until the whole page is drawn, or until something else is so."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        page = Page(self, session)
+        page = Page(self, session, target)
         for domain in ("Page", "Runtime", "Log", "Network"):
             page.call(f"{domain}.enable")
         page.set_dark(is_dark)
@@ -145,9 +145,13 @@ class Browser:
 class Page:
     """A page that is open."""
 
-    def __init__(self, browser, session):
+    def __init__(self, browser, session, target):
         self.browser = browser
         self.session = session
+        self.target = target
+
+    def close(self):
+        self.browser.call("Target.closeTarget", targetId=self.target)
 
     def call(self, method, **parameters):
         return self.browser.call(method, self.session, **parameters)

@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Births and ends of blocks in order of time, from any moment on: what is alive then comes first.
 import {sizeClassOf} from './recording.js';
-
-// First index whose key is not below the wanted one.
-function lowerBound(count, keyAt, wanted) {
-    let low = 0;
-    let high = count;
-    while (low < high) {
-        const middle = (low + high) >> 1;
-        if (keyAt(middle) < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
+import {lowerBound} from './search.js';
 
 // By 32 bits of the time, in three rounds; what these bits cannot tell apart is put right at last.
 function orderOfEnds(blocks, endNs) {

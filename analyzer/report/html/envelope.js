@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lowest and highest value of a curve in each column of a picture. No peak is lost.
+import {lowerBound} from './search.js';
 
-// Index of the last point at or before the time, or -1.
-export function lastAtOrBefore(times, timeNs) {
-    let low = 0;
-    let high = times.length;
-    while (low < high) {
-        const middle = (low + high) >> 1;
-        if (times[middle] <= timeNs)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - 1;
+// Index of the last point at or before the time, or -1. Times are whole nanoseconds.
+function lastAtOrBefore(times, timeNs) {
+    return lowerBound(times.length, i => times[i], Math.floor(timeNs) + 1) - 1;
+}
+
+// When the stretch of a point ends: until then its lowest and highest may have been anywhere.
+function stretchEnd(curve, at) {
+    return curve.stretchNs ? (Math.floor(curve.times[at] / curve.stretchNs) + 1) * curve.stretchNs : 0;
 }
 
 // A curve holds its last value until the next point; before its first there is nothing.
@@ -22,21 +19,24 @@ export function envelope(curve, fromNs, toNs, columns) {
     const high = new Float64Array(columns).fill(NaN);
     const {times, last, below, above} = curve;
     const widthNs = (toNs - fromNs) / columns;
-    let at = lastAtOrBefore(times, fromNs);
-    let value = at >= 0 ? last[at] : NaN;
-    at++;
+    let at = lastAtOrBefore(times, fromNs); /* the newest point, whose value holds */
+    let untilNs = at >= 0 ? stretchEnd(curve, at) : 0;
     for (let column = 0; column < columns; column++) {
-        const endNs = fromNs + (column + 1) * widthNs;
-        low[column] = high[column] = value;
-        for (; at < times.length && times[at] < endNs; at++) {
-            const lowest = last[at] - below[at];
-            const highest = last[at] + above[at];
+        const beginNs = fromNs + column * widthNs;
+        if (at >= 0) {
+            const isInside = beginNs < untilNs;
+            low[column] = last[at] - (isInside ? below[at] : 0);
+            high[column] = last[at] + (isInside ? above[at] : 0);
+        }
+        for (; at + 1 < times.length && times[at + 1] < beginNs + widthNs; at++) {
+            const lowest = last[at + 1] - below[at + 1];
+            const highest = last[at + 1] + above[at + 1];
             if (!(low[column] <= lowest))
                 low[column] = lowest;
             if (!(high[column] >= highest))
                 high[column] = highest;
-            value = last[at];
         }
+        untilNs = at >= 0 ? stretchEnd(curve, at) : 0;
     }
     return {low, high};
 }
@@ -57,11 +57,6 @@ export function envelopeOf(curve, detail, fromNs, toNs, columns) {
         whole.high[column] = fine.high[column];
     }
     return whole;
-}
-
-export function valueAt(curve, timeNs) {
-    const at = lastAtOrBefore(curve.times, timeNs);
-    return at < 0 ? NaN : curve.last[at];
 }
 
 // The stretch around a moment in which the curve stays at or above a level.

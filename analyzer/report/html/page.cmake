@@ -10,6 +10,7 @@ set(page_scripts
   dom.js
   colours.js
   payload.js
+  search.js
   recording.js
   envelope.js
   changes.js

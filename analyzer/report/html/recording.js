@@ -3,6 +3,7 @@
 //
 // Read in two parts: what the first picture needs, then blocks and stacks.
 import {takeDataset, takeReport} from './payload.js';
+import {lowerBound} from './search.js';
 
 // What a curve is of; numbered as in picture_datasets.c.
 export const CURVE_LIVE = 0;
@@ -199,7 +200,25 @@ export function curvesOf(recording, of, subject) {
     return recording.curves.filter(curve => curve.of === of && curve.subject === subject);
 }
 
+function groupByProcess(rows) {
+    const groups = new Map();
+    for (const row of rows) {
+        if (!groups.has(row.process))
+            groups.set(row.process, []);
+        groups.get(row.process).push(row);
+    }
+    return groups;
+}
+
+// Steps of a process follow each other, so those of a stretch of time stand together.
+export function stepsBetween(recording, process, fromNs, toNs) {
+    recording.stepsOf ??= groupByProcess(recording.steps);
+    const steps = recording.stepsOf.get(process) || [];
+    const first = lowerBound(steps.length, i => steps[i].endNs, fromNs);
+    const behind = lowerBound(steps.length, i => steps[i].beginNs, toNs + 1);
+    return steps.slice(first, Math.max(first, behind));
+}
+
 export function stepAt(recording, process, timeNs) {
-    return recording.steps.find(step => step.process === process && step.beginNs <= timeNs &&
-        timeNs < step.endNs);
+    return stepsBetween(recording, process, timeNs, timeNs).find(step => timeNs < step.endNs);
 }

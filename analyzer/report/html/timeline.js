@@ -6,7 +6,7 @@ import {make, makeButton, makeSelect, makeSection, replaceContent} from './dom.j
 import {size, moment, duration, count, axisMoments} from './format.js';
 import {colourAt, restColour, styleColour, withAlpha} from './colours.js';
 import {CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL, curvesOf, dimensions,
-    hasDimension, stepAt} from './recording.js';
+    hasDimension, stepAt, stepsBetween} from './recording.js';
 import {envelopeOf, envelope} from './envelope.js';
 import {layersOf} from './layers.js';
 import {state, update, listen} from './view_state.js';
@@ -143,7 +143,7 @@ class Timeline {
     }
 
     makeStepChooser() {
-        const steps = this.recording.steps.filter(step => step.process === this.ledger?.process);
+        const steps = stepsBetween(this.recording, this.ledger?.process, 0, this.recording.endNs);
         if (!steps.length)
             return null;
         const input = make('input', {type: 'number', class: 'time', min: 0,
@@ -405,13 +405,22 @@ class Timeline {
         });
     }
 
+    // Too many to be told apart are one stretch that says how many.
+    stepsSeen(process, width) {
+        const steps = stepsBetween(this.recording, process, state.viewFromNs, state.viewToNs);
+        if (steps.length <= width / 4)
+            return steps.map(step => ({...step, label: say('step {0}', step.number)}));
+        const first = steps[0], last = steps[steps.length - 1];
+        return [{beginNs: first.beginNs, endNs: last.endNs,
+            label: say('{0} steps: {1} to {2}', count(steps.length), first.number, last.number)}];
+    }
+
     drawSteps(chart) {
         const {ctx, bbox} = chart;
         const process = this.ledger?.process ?? 0;
         const isSeen = each => each.process === process && each.endNs >= state.viewFromNs &&
             each.beginNs <= state.viewToNs;
-        const steps = this.recording.steps.filter(isSeen)
-            .map(step => ({...step, label: say('step {0}', step.number)}));
+        const steps = this.stepsSeen(process, bbox.width);
         const phaseRows = this.phaseRows();
         const phases = this.recording.phases.filter(each => isSeen(each) && each.row < phaseRows)
             .map(phase => ({...phase, label: phase.name}));
@@ -422,7 +431,7 @@ class Timeline {
                 [styleColour('--phase-a'), styleColour('--phase-b')]);
         this.drawStrip(chart, steps, bbox.top - stripHeight * devicePixelRatio,
             [styleColour('--step-a'), styleColour('--step-b')]);
-        if (steps.length < bbox.width / 4)
+        if (steps.length > 1)
             steps.forEach((step, i) => {
                 const left = Math.max(bbox.left, this.canvasX(chart, step.beginNs));
                 const right = Math.min(bbox.left + bbox.width, this.canvasX(chart, step.endNs));
