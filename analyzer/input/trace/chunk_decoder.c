@@ -409,6 +409,8 @@ static bool decode_host_run(struct chunk_decoder *d, struct trace_context *conte
         time += difference;
         event->time_ns = trace_clock_ns(&clock, time);
         event->text = 0;
+        event->detail = 0;
+        event->flags = 0;
         event->thread = thread;
         event->pool = pool;
         event->place = place;
