@@ -17,7 +17,6 @@ struct database_insert {
     struct database_writer *writer;
     sqlite3_stmt *statement;
     int next_column;
-    unsigned column_count;
     bool has_failed;
 };
 
@@ -97,20 +96,26 @@ enum mt_result database_insert_prepare(struct database_writer *writer, const cha
                                        unsigned column_count, struct database_insert **out,
                                        struct mt_error *error)
 {
-    struct database_insert *insert = &writer->inserts[writer->insert_count];
     char sql[sql_max_bytes];
     int length = snprintf(sql, sizeof(sql), "INSERT INTO \"%s\" VALUES (?", table);
 
-    if (writer->insert_count == inserts_max)
-        return mt_error_set(error, MT_NO_MEMORY, "%s: too many tables", writer->name);
     for (unsigned i = 1; i < column_count; i++)
         length += snprintf(sql + length, sizeof(sql) - (size_t)length, ",?");
     snprintf(sql + length, sizeof(sql) - (size_t)length, ")");
+    return database_prepare(writer, sql, out, error);
+}
+
+enum mt_result database_prepare(struct database_writer *writer, const char *sql,
+                                struct database_insert **out, struct mt_error *error)
+{
+    struct database_insert *insert = &writer->inserts[writer->insert_count];
+
+    if (writer->insert_count == inserts_max)
+        return mt_error_set(error, MT_NO_MEMORY, "%s: too many tables", writer->name);
     if (sqlite3_prepare_v2(writer->database, sql, -1, &insert->statement, NULL) != SQLITE_OK)
         return say_trouble(writer, error);
     writer->insert_count++;
     insert->writer = writer;
-    insert->column_count = column_count;
     *out = insert;
     return MT_OK;
 }
@@ -150,4 +155,47 @@ enum mt_result database_insert_row(struct database_insert *insert, struct mt_err
     if (!is_done || sqlite3_reset(insert->statement) != SQLITE_OK)
         return say_trouble(insert->writer, error);
     return MT_OK;
+}
+
+/* --- reading again ------------------------------------------------------------------------- */
+
+static sqlite3_stmt *statement_of(const struct database_row *row)
+{
+    return (sqlite3_stmt *)(uintptr_t)row; /* a row is where its statement stands */
+}
+
+bool row_is_null(const struct database_row *row, int column)
+{
+    return sqlite3_column_type(statement_of(row), column) == SQLITE_NULL;
+}
+
+int64_t row_number(const struct database_row *row, int column)
+{
+    return sqlite3_column_int64(statement_of(row), column);
+}
+
+const char *row_text(const struct database_row *row, int column)
+{
+    const unsigned char *text = sqlite3_column_text(statement_of(row), column);
+
+    return text ? (const char *)text : "";
+}
+
+enum mt_result database_each(struct database_writer *writer, const char *sql,
+                             enum mt_result (*visit)(void *context, const struct database_row *row,
+                                                     struct mt_error *error),
+                             void *context, struct mt_error *error)
+{
+    enum mt_result result = MT_OK;
+    sqlite3_stmt *statement;
+    int code = SQLITE_ROW;
+
+    if (sqlite3_prepare_v2(writer->database, sql, -1, &statement, NULL) != SQLITE_OK)
+        return say_trouble(writer, error);
+    while (result == MT_OK && (code = sqlite3_step(statement)) == SQLITE_ROW)
+        result = visit(context, (const struct database_row *)statement, error);
+    if (result == MT_OK && code != SQLITE_DONE)
+        result = say_trouble(writer, error);
+    sqlite3_finalize(statement);
+    return result;
 }

@@ -17,6 +17,7 @@
 #ifndef MEMTIDE_DATABASE_WRITER_H
 #define MEMTIDE_DATABASE_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,9 @@ void database_writer_destroy(struct database_writer *writer);
 enum mt_result database_insert_prepare(struct database_writer *writer, const char *table,
                                        unsigned column_count, struct database_insert **out,
                                        struct mt_error *error);
+/* The same for any statement; cells are its parameters, from left to right. */
+enum mt_result database_prepare(struct database_writer *writer, const char *sql,
+                                struct database_insert **out, struct mt_error *error);
 void insert_number(struct database_insert *insert, int64_t number);
 void insert_null(struct database_insert *insert);
 /* bytes must stay until the row is put. */
@@ -47,5 +51,18 @@ void insert_bytes(struct database_insert *insert, const char *bytes, size_t size
 void insert_text(struct database_insert *insert, const char *terminated);
 /* MT_USAGE: the disk is full, or the like. */
 enum mt_result database_insert_row(struct database_insert *insert, struct mt_error *error);
+
+/*
+ * Rows of the new database, handed to `row` one by one. Texts are borrowed until it returns; the
+ * first result that is not MT_OK ends it.
+ */
+struct database_row;
+enum mt_result database_each(struct database_writer *writer, const char *sql,
+                             enum mt_result (*row)(void *context, const struct database_row *row,
+                                                   struct mt_error *error),
+                             void *context, struct mt_error *error);
+bool row_is_null(const struct database_row *row, int column);
+int64_t row_number(const struct database_row *row, int column);
+const char *row_text(const struct database_row *row, int column); /* "" for NULL */
 
 #endif

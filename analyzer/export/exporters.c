@@ -13,6 +13,8 @@ const struct exporter exporters[] = {
     {"memscope-csv", "the csv of msmemscope", EXPORT_STREAM, export_memscope_csv},
     {"memscope-db", "the database of msmemscope, for MindStudio Insight", EXPORT_FILE,
      export_memscope_db},
+    {"ascend", "a folder as torch_npu's profiler writes it, for Insight and msprof-analyze",
+     EXPORT_FOLDER, export_ascend},
     {NULL, NULL, EXPORT_FILE, NULL},
 };
 
