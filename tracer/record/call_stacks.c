@@ -136,6 +136,7 @@ static __attribute__((noinline)) void stack_cut(struct unwind_stack *stack)
     stack->pcs += stack->count - frames_wanted;
     stack->count = frames_wanted;
     stack->reused_count = 0;
+    stack->number = 0; /* what the next one takes over is not from these pcs */
     stack->flags = (stack->flags & ~(uint32_t)UNWIND_COMPLETE) | UNWIND_TRUNCATED;
     for (uint32_t i = 0; i < stack->count; i++)
         hash = unwind_hash(hash, stack->pcs[i]);
