@@ -585,6 +585,9 @@ static bool on_event(void *context, const struct event *event)
     case EVENT_TAG_BEGIN:
     case EVENT_TAG_END:
     case EVENT_SAMPLE:
+    case EVENT_SEGMENT:
+    case EVENT_SEGMENT_GONE:
+    case EVENT_FREE_WAITS:
         break;
     case EVENT_FREE:
         on_free(rows, event);

@@ -26,6 +26,9 @@ const char *event_kind_name(uint8_t kind)
         [EVENT_DEVICE] = "device",
         [EVENT_RETURNED] = "return to the pool",
         [EVENT_WINDOW_BEGIN] = "chosen steps begin",
+        [EVENT_SEGMENT] = "segment",
+        [EVENT_SEGMENT_GONE] = "segment gone",
+        [EVENT_FREE_WAITS] = "free that waits",
     };
 
     return names[kind];

@@ -33,6 +33,14 @@ enum event_kind {
      * any more: its pool may hand it out again. Not before, and seldom long behind its free. */
     EVENT_RETURNED,
     EVENT_WINDOW_BEGIN, /* sums and peaks of this process begin anew: step_source.h */
+    /*
+     * Which addresses a pool holds from below, from sources that know them, beside
+     * EVENT_RESERVED, which says how much. Never counted as memory.
+     */
+    EVENT_SEGMENT,      /* address, value = size in bytes; pool, place */
+    EVENT_SEGMENT_GONE, /* address, value = size in bytes; a part of segments, or several */
+    /* The program has freed the block, but another stream uses it until its free; address, pool. */
+    EVENT_FREE_WAITS,
     EVENT_KIND_COUNT
 };
 
@@ -44,7 +52,8 @@ enum event_flag {
      */
     EVENT_IS_OLDER = 1,
     EVENT_IS_READ = 2, /* an access: what it does; none of both: not known */
-    EVENT_IS_WRITE = 4
+    EVENT_IS_WRITE = 4,
+    EVENT_IS_MAPPED = 8 /* a segment: pages of one mapping, that go on in their neighbours */
 };
 
 struct event {

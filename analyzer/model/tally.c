@@ -388,7 +388,7 @@ static void on_other(struct tally *tally, const struct event *event)
     case EVENT_TAG_END:
         tally_context_event(tally, event);
         break;
-    default: /* launches, accesses, marks, device events: counted, and nothing more yet */
+    default: /* launches, accesses, marks, segments, device events: counted, and nothing more yet */
         break;
     }
 }

@@ -30,6 +30,9 @@ static const char *const kinds[EVENT_KIND_COUNT] = {
     [EVENT_ACCESS] = "access",
     [EVENT_SAMPLE] = "sample",
     [EVENT_DEVICE] = "device_event",
+    [EVENT_SEGMENT] = "segment",
+    [EVENT_SEGMENT_GONE] = "segment_gone",
+    [EVENT_FREE_WAITS] = "free_waits",
 };
 
 static bool has_pool(const struct event *event)

@@ -10,6 +10,7 @@
 
 #include "hash.h"
 #include "hash_index.h"
+#include "range_set.h"
 
 enum { device_most = 1024 };
 
@@ -36,6 +37,9 @@ struct replay_device {
     uint64_t newest_ns;      /* times do not go back */
     struct table old_blocks;
     size_t next_old;
+    struct range_set segments; /* at the end while the tables are scanned, then at the start */
+    size_t next_segment;
+    bool is_expandable;
     bool is_begun;
 };
 
@@ -54,6 +58,8 @@ struct snapshot_replay {
     uint64_t old_count, old_bytes;
     uint64_t pending_count, pending_bytes, unmatched_count, clock_steps;
     size_t baseline_device; /* that the baseline has come to */
+    struct event pending;   /* the second of two that an entry made */
+    bool has_pending;
 };
 
 static const struct snapshot_entry *entry_at(const struct snapshot_tables *tables, size_t index)
@@ -80,6 +86,7 @@ static struct replay_device *device_for(struct snapshot_replay *replay, int32_t 
     replay->devices = grown;
     grown += replay->device_count++;
     *grown = (struct replay_device){.number = number, .place = model_place(tables->model, place)};
+    range_set_init(&grown->segments);
     table_init(&grown->old_blocks, &replay->arena, sizeof(struct old_block));
     return grown;
 }
@@ -227,6 +234,29 @@ static int64_t reserved_change(const struct snapshot_entry *entry)
     }
 }
 
+static struct range range_of(uint64_t address, uint64_t size_bytes)
+{
+    return (struct range){address,
+                          size_bytes > UINT64_MAX - address ? UINT64_MAX : address + size_bytes};
+}
+
+/* The segments at the end become those of the beginning. */
+static bool undo_segments(struct snapshot_replay *replay, struct replay_device *device)
+{
+    bool is_good = true;
+
+    for (uint32_t i = device->end; i-- > device->first && is_good;) {
+        const struct snapshot_entry *entry = entry_at(replay->tables, i);
+        struct range range = range_of(entry->address, entry->size_bytes);
+
+        if (reserved_change(entry) > 0)
+            is_good = range_set_remove(&device->segments, range);
+        else if (reserved_change(entry) < 0)
+            is_good = range_set_add(&device->segments, range);
+    }
+    return is_good;
+}
+
 /* From the segments at the end back to the beginning, and never below zero on the way. */
 static void count_back(struct snapshot_replay *replay, struct replay_device *device)
 {
@@ -269,10 +299,14 @@ static enum mt_result add_baseline(struct snapshot_replay *replay, struct replay
         if (segment->device != device->number)
             continue;
         device->reserved_bytes += segment->total_bytes;
-        is_good = scan_segment(replay, device, segment, &knowns, &index);
+        device->is_expandable |= segment->is_expandable;
+        is_good =
+            range_set_add(&device->segments, range_of(segment->address, segment->total_bytes)) &&
+            scan_segment(replay, device, segment, &knowns, &index);
     }
     hash_index_release(&index);
     arena_release(&arena);
+    is_good = is_good && undo_segments(replay, device);
     if (!is_good)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for the blocks of %s", replay->path);
     count_back(replay, device);
@@ -432,6 +466,8 @@ void snapshot_replay_destroy(struct snapshot_replay *replay)
 {
     if (!replay)
         return;
+    for (size_t i = 0; i < replay->device_count; i++)
+        range_set_release(&replay->devices[i].segments);
     free(replay->devices);
     arena_release(&replay->arena);
     free(replay);
@@ -453,6 +489,18 @@ static struct event event_of(const struct snapshot_replay *replay,
     };
 }
 
+static struct event segment_event(const struct snapshot_replay *replay,
+                                  const struct replay_device *device, uint64_t time_ns,
+                                  struct range range)
+{
+    struct event event = event_of(replay, device, EVENT_SEGMENT, time_ns);
+
+    event.address = range.from;
+    event.value = range.to - range.from;
+    event.flags = device->is_expandable ? EVENT_IS_MAPPED : 0;
+    return event;
+}
+
 /* False when the baseline is over. */
 static bool next_of_baseline(struct snapshot_replay *replay, struct event *event)
 {
@@ -464,6 +512,12 @@ static bool next_of_baseline(struct snapshot_replay *replay, struct event *event
             device->is_begun = true;
             *event = event_of(replay, device, EVENT_RESERVED, 0);
             event->value = device->reserved_bytes;
+            return true;
+        }
+        if (device->next_segment < device->segments.count) {
+            *event =
+                segment_event(replay, device, 0, device->segments.rows[device->next_segment++]);
+            event->flags |= EVENT_IS_OLDER;
             return true;
         }
         if (device->next_old < device->old_blocks.count) {
@@ -480,7 +534,38 @@ static bool next_of_baseline(struct snapshot_replay *replay, struct event *event
     return false;
 }
 
-/* How many events it makes: 0, or 1. */
+/* What the pool holds from below changes: how much, and where. */
+static size_t make_reserved(struct snapshot_replay *replay, struct replay_device *device,
+                            const struct snapshot_entry *entry, uint64_t time_ns,
+                            struct event *event)
+{
+    struct range range = range_of(entry->address, entry->size_bytes);
+
+    device->reserved_bytes += (uint64_t)reserved_change(entry);
+    *event = event_of(replay, device, EVENT_RESERVED, time_ns);
+    event->value = device->reserved_bytes;
+    replay->has_pending = true;
+    replay->pending = segment_event(replay, device, time_ns, range);
+    if (reserved_change(entry) < 0)
+        replay->pending.kind = EVENT_SEGMENT_GONE;
+    if (entry->action == WORD_SEGMENT_MAP)
+        replay->pending.flags = EVENT_IS_MAPPED;
+    return 1;
+}
+
+/* Most blocks are given back at once. */
+static bool is_free_waiting(const struct snapshot_replay *replay,
+                            const struct replay_device *device, uint64_t address)
+{
+    const struct snapshot_entry *next;
+
+    if (device->next == device->end)
+        return true;
+    next = entry_at(replay->tables, device->next);
+    return next->action != WORD_FREE_COMPLETED || next->address != address;
+}
+
+/* How many events it makes: 0, or 1; another may be pending. */
 static size_t make_event(struct snapshot_replay *replay, struct replay_device *device,
                          const struct snapshot_entry *entry, uint64_t time_ns, struct event *event)
 {
@@ -494,6 +579,9 @@ static size_t make_event(struct snapshot_replay *replay, struct replay_device *d
     case WORD_FREE_COMPLETED:
         event->kind = EVENT_FREE;
         return 1;
+    case WORD_FREE_REQUESTED:
+        event->kind = EVENT_FREE_WAITS;
+        return is_free_waiting(replay, device, entry->address);
     case WORD_OOM:
         event->kind = EVENT_ALLOC_FAILED;
         event->site = entry->site;
@@ -508,13 +596,7 @@ static size_t make_event(struct snapshot_replay *replay, struct replay_device *d
     default:
         break;
     }
-    if (!reserved_change(entry))
-        return 0;
-    device->reserved_bytes += (uint64_t)reserved_change(entry);
-    event->kind = EVENT_RESERVED;
-    event->address = 0;
-    event->value = device->reserved_bytes;
-    return 1;
+    return reserved_change(entry) ? make_reserved(replay, device, entry, time_ns, event) : 0;
 }
 
 /* The digits behind "ProfilerStep#". */
@@ -596,6 +678,11 @@ static size_t next_event(struct snapshot_replay *replay, struct event *event, bo
     const struct snapshot_annotation *annotation;
 
     *is_over = false;
+    if (replay->has_pending) {
+        *event = replay->pending;
+        replay->has_pending = false;
+        return 1;
+    }
     if (is_annotation_next(replay, device != NULL, entry_ns, &time_ns)) {
         annotation = table_at(&replay->tables->annotations, replay->next_annotation++);
         if (time_ns < replay->newest_ns)
