@@ -34,6 +34,12 @@ static const analysis peak_analyses[] = {
     analyse_recording, analyse_peak, analyse_peak_effect, analyse_step_peaks, analyse_near_peak,
     analyse_notes,     NULL,
 };
+static const analysis fragmentation_analyses[] = {
+    analyse_fragmentation,
+    analyse_recording,
+    analyse_notes,
+    NULL,
+};
 static const analysis blocks_analyses[] = {analyse_recording, analyse_blocks, analyse_notes, NULL};
 static const analysis steps_analyses[] = {
     analyse_steps_verdict, analyse_recording, analyse_steps, analyse_notes, NULL,
@@ -64,6 +70,8 @@ const struct answer_kind answer_kinds[] = {
     {"report", "everything, verdict first", 10, report_analyses},
     {"leaks", "what grows from step to step", 20, leaks_analyses},
     {"peak", "what made the highest point, and who held the memory there", 20, peak_analyses},
+    {"frag", "what pools hold and nobody uses, and who keeps it from being given back", 20,
+     fragmentation_analyses},
     {"blocks", "the blocks themselves, by name, size and time", 50, blocks_analyses},
     {"steps", "what is alive when each step ends, and what is new", 50, steps_analyses},
     {"ops", "memory by operator", 30, operators_analyses},

@@ -59,6 +59,7 @@ void analyse_peak(const struct question *question, struct report *report);
 void analyse_near_peak(const struct question *question, struct report *report);
 void analyse_peak_effect(const struct question *question, struct report *report);
 void analyse_step_peaks(const struct question *question, struct report *report);
+void analyse_fragmentation(const struct question *question, struct report *report);
 void analyse_blocks(const struct question *question, struct report *report);
 void analyse_steps(const struct question *question, struct report *report);
 void analyse_steps_verdict(const struct question *question, struct report *report);
@@ -85,6 +86,14 @@ extern const struct answer_kind answer_kinds[]; /* ends with a NULL name */
 const struct answer_kind *answer_kind_find(const char *name);
 
 /* Order of the verdicts' sentences. */
-enum verdict_rank { RANK_LEAKS, RANK_PEAK, RANK_STEPS, RANK_OPERATORS, RANK_MODULES, RANK_TOTALS };
+enum verdict_rank {
+    RANK_LEAKS,
+    RANK_PEAK,
+    RANK_FRAGMENTATION,
+    RANK_STEPS,
+    RANK_OPERATORS,
+    RANK_MODULES,
+    RANK_TOTALS
+};
 
 #endif

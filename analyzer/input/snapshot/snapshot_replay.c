@@ -534,22 +534,20 @@ static bool next_of_baseline(struct snapshot_replay *replay, struct event *event
     return false;
 }
 
-/* What the pool holds from below changes: how much, and where. */
+/* What the pool holds from below changes: where, and how much. */
 static size_t make_reserved(struct snapshot_replay *replay, struct replay_device *device,
                             const struct snapshot_entry *entry, uint64_t time_ns,
                             struct event *event)
 {
-    struct range range = range_of(entry->address, entry->size_bytes);
-
-    device->reserved_bytes += (uint64_t)reserved_change(entry);
-    *event = event_of(replay, device, EVENT_RESERVED, time_ns);
-    event->value = device->reserved_bytes;
-    replay->has_pending = true;
-    replay->pending = segment_event(replay, device, time_ns, range);
+    *event = segment_event(replay, device, time_ns, range_of(entry->address, entry->size_bytes));
     if (reserved_change(entry) < 0)
-        replay->pending.kind = EVENT_SEGMENT_GONE;
+        event->kind = EVENT_SEGMENT_GONE;
     if (entry->action == WORD_SEGMENT_MAP)
-        replay->pending.flags = EVENT_IS_MAPPED;
+        event->flags = EVENT_IS_MAPPED;
+    device->reserved_bytes += (uint64_t)reserved_change(entry);
+    replay->has_pending = true;
+    replay->pending = event_of(replay, device, EVENT_RESERVED, time_ns);
+    replay->pending.value = device->reserved_bytes;
     return 1;
 }
 

@@ -24,7 +24,6 @@ static bool names_npu(const char *path)
 
 uint32_t snapshot_frame(struct snapshot_tables *tables, uint32_t name, uint32_t file, uint64_t line)
 {
-    size_t known = model_frame_count(tables->model);
     const char *path = model_text_at(tables->model, file);
     uint32_t frame =
         model_frame(tables->model, (struct model_frame){
@@ -35,8 +34,10 @@ uint32_t snapshot_frame(struct snapshot_tables *tables, uint32_t name, uint32_t 
                                        .line = line <= UINT32_MAX ? (uint32_t)line : 0,
                                    });
 
-    if (frame >= known && names_npu(path))
+    /* Also when the model knows the frame already: a recording may be read again. */
+    if (!tables->is_npu && file != tables->newest_file && names_npu(path))
         tables->is_npu = true;
+    tables->newest_file = file;
     return frame;
 }
 

@@ -103,7 +103,8 @@ struct snapshot_tables {
     struct fields *fields;
     uint32_t free_partials; /* row + 1 of the first unused one */
     uint64_t unknown_actions;
-    bool is_npu; /* it names torch_npu */
+    bool is_npu;          /* it names torch_npu */
+    uint32_t newest_file; /* text: of the newest frame */
     /* The answer, once snapshot_tables_finish() returned MT_OK. */
     struct snapshot_range segments_found, annotations_found;
     struct snapshot_range traces_found; /* of children: objects, one for each device */

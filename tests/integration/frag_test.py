@@ -1,0 +1,53 @@
+"""memtide frag on allocator snapshots of real programs: every byte that is reserved is somewhere.
+
+Run as frag_test.py MEMTIDE FOLDER-OF-REFERENCE-RECORDINGS.
+"""
+
+import glob
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+MEMTIDE, DATA = sys.argv[1:3]
+
+
+def frag(path):
+    done = subprocess.run([MEMTIDE, "frag", "--format=json", path], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, universal_newlines=True, timeout=300)
+    assert done.stderr == "", done.stderr
+    return json.loads(done.stdout)["tables"]["fragmentation"]
+
+
+class Snapshots(unittest.TestCase):
+    def test_every_byte_is_somewhere(self):
+        paths = glob.glob(os.path.join(DATA, "ascend", "memsnapshot", "*.pkl"))
+        paths += glob.glob(os.path.join(DATA, "pytorch", "torch2.[46]*.pickle"))
+        self.assertGreaterEqual(len(paths), 5)
+        for path in paths:
+            with self.subTest(path=os.path.basename(path)):
+                for row in frag(path):
+                    self.assertEqual(row["unexplained_bytes"], 0, row)
+                    self.assertEqual(row["unused_bytes"], row["rounding_bytes"] +
+                                     row["hole_bytes"] + row["free_segment_bytes"])
+                    self.assertEqual(row["reserved_bytes"], row["unused_bytes"] +
+                                     row["allocated_bytes"] + row["waiting_bytes"])
+
+    def test_the_most_reserved_is_what_is_known(self):
+        for name, most in ("snapshot_with_empty_cache", 662700032), ("snapshot_expandable", 643825664):
+            row = frag(os.path.join(DATA, "ascend", "memsnapshot", name + ".pkl"))[0]
+            self.assertEqual((row["moment"], row["reserved_bytes"]), ("most reserved", most))
+
+    def test_older_blocks_count_as_allocated(self):
+        rows = frag(os.path.join(DATA, "ascend", "text-202501", "level0", "rank0_ascend_pt"))
+        end = [r for r in rows if r["moment"] == "the end" and r["ledger"] == "pta device 0"][0]
+        self.assertEqual(end["reserved_bytes"], 1522532352)
+        self.assertEqual(end["allocated_bytes"], 1000412672)
+
+
+if __name__ == "__main__":
+    if not DATA:
+        print("skipped: no folder of reference recordings (MT_REFERENCE_DATA)")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the memory of a pool was: small pools, counted by hand.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "event_list.h"
+#include "fragments.h"
+
+enum { KIB = 1024, MIB = 1024 * KIB };
+
+static void add(struct event_list *list, enum event_kind kind, uint64_t address, uint64_t value)
+{
+    event_list_add(list, (struct event){.kind = (uint8_t)kind, .address = address, .value = value});
+}
+
+static const struct fragment_ledger *read_it(struct event_list *list, struct fragments *fragments)
+{
+    assert_int_equal(fragments_read(event_list_question(list), fragments, NULL), MT_OK);
+    assert_int_equal(fragments->count, 1);
+    return &fragments->ledgers[0];
+}
+
+/* |  a (1000)  | hole | b | hole |      a segment without a block | */
+static void every_byte_reserved_is_somewhere(void **state)
+{
+    struct event_list list;
+    struct fragments fragments;
+    const struct fragment_moment *end;
+
+    (void)state;
+    event_list_init(&list);
+    add(&list, EVENT_SEGMENT, 16 * MIB, 2 * MIB);
+    add(&list, EVENT_RESERVED, 0, 2 * MIB);
+    event_list_alloc(&list, 16 * MIB, 1000, 0);
+    event_list_alloc(&list, 16 * MIB + 1 * MIB, 64 * KIB, 0);
+    add(&list, EVENT_SEGMENT, 32 * MIB, 20 * MIB);
+    add(&list, EVENT_RESERVED, 0, 22 * MIB);
+    end = &read_it(&list, &fragments)->moments[MOMENT_END];
+    assert_int_equal(end->reserved_bytes, 22 * MIB);
+    assert_int_equal(end->active_bytes, 1000 + 64 * KIB);
+    assert_int_equal(end->rounding_bytes, 24);
+    assert_int_equal(end->hole_count, 2);
+    assert_int_equal(end->largest_hole_bytes, 1 * MIB - 1024);
+    assert_int_equal(end->free_segment_bytes, 20 * MIB);
+    assert_int_equal(end->segment_count, 2);
+    assert_int_equal(end->active_bytes + end->rounding_bytes + end->hole_bytes +
+                         end->free_segment_bytes,
+                     end->reserved_bytes);
+    fragments_release(&fragments);
+    event_list_release(&list);
+}
+
+/* Before anything is allocated a pool is at its emptiest; that counts as well. */
+static void the_worst_moment_is_when_most_is_unused(void **state)
+{
+    struct event_list list;
+    struct fragments fragments;
+    const struct fragment_ledger *ledger;
+
+    (void)state;
+    event_list_init(&list);
+    add(&list, EVENT_SEGMENT, 16 * MIB, 8 * MIB);
+    add(&list, EVENT_RESERVED, 0, 8 * MIB);
+    event_list_alloc(&list, 16 * MIB, 6 * MIB, 0);
+    event_list_alloc(&list, 22 * MIB, 1 * MIB, 0);
+    event_list_free(&list, 16 * MIB);
+    event_list_alloc(&list, 16 * MIB, 6 * MIB, 0);
+    ledger = read_it(&list, &fragments);
+    assert_int_equal(ledger->moments[MOMENT_WORST].event, 2);
+    assert_int_equal(ledger->moments[MOMENT_WORST].unused_bytes, 8 * MIB);
+    fragments_release(&fragments);
+    event_list_release(&list);
+}
+
+static void a_block_pins_its_segment(void **state)
+{
+    struct event_list list;
+    struct fragments fragments;
+    const struct fragment_moment *worst;
+
+    (void)state;
+    event_list_init(&list);
+    event_list_alloc(&list, 16 * MIB, 6 * MIB, 0);
+    event_list_alloc(&list, 22 * MIB, 1 * MIB, 0);
+    add(&list, EVENT_SEGMENT, 16 * MIB, 8 * MIB);
+    add(&list, EVENT_RESERVED, 0, 8 * MIB);
+    event_list_free(&list, 16 * MIB);
+    event_list_alloc(&list, 16 * MIB, 6 * MIB, 0);
+    worst = &read_it(&list, &fragments)->moments[MOMENT_WORST];
+    assert_int_equal(worst->event, 5);
+    assert_int_equal(worst->unused_bytes, 7 * MIB);
+    assert_int_equal(worst->block_count, 1);
+    assert_int_equal(worst->segments[0].hole_count, 2);
+    assert_int_equal(worst->segments[0].hole_bytes, 7 * MIB);
+    assert_int_equal(worst->segments[0].live_bytes, 1 * MIB);
+    fragments_release(&fragments);
+    event_list_release(&list);
+}
+
+static void a_free_that_waits_is_told_apart(void **state)
+{
+    struct event_list list;
+    struct fragments fragments;
+    const struct fragment_moment *end;
+
+    (void)state;
+    event_list_init(&list);
+    add(&list, EVENT_SEGMENT, 16 * MIB, 2 * MIB);
+    add(&list, EVENT_RESERVED, 0, 2 * MIB);
+    event_list_alloc(&list, 16 * MIB, 512, 0);
+    add(&list, EVENT_FREE_WAITS, 16 * MIB, 0);
+    event_list_free(&list, 16 * MIB);
+    event_list_alloc(&list, 16 * MIB, 512, 0); /* another block there, which does not wait */
+    event_list_alloc(&list, 17 * MIB, 1024, 0);
+    add(&list, EVENT_FREE_WAITS, 17 * MIB, 0);
+    end = &read_it(&list, &fragments)->moments[MOMENT_END];
+    assert_int_equal(end->waiting_count, 1);
+    assert_int_equal(end->waiting_bytes, 1024);
+    fragments_release(&fragments);
+    event_list_release(&list);
+}
+
+/* Pages of one mapping are one place to allocate from; segments beside each other are not. */
+static void mapped_pages_go_on_in_their_neighbours(void **state)
+{
+    (void)state;
+    for (int is_mapped = 0; is_mapped < 2; is_mapped++) {
+        struct event_list list;
+        struct fragments fragments;
+
+        event_list_init(&list);
+        for (uint64_t i = 0; i < 4; i++)
+            event_list_add(&list, (struct event){.kind = EVENT_SEGMENT,
+                                                 .address = (16 + 2 * i) * MIB,
+                                                 .value = 2 * MIB,
+                                                 .flags = is_mapped ? EVENT_IS_MAPPED : 0});
+        add(&list, EVENT_SEGMENT_GONE, 22 * MIB, 2 * MIB);
+        add(&list, EVENT_RESERVED, 0, 6 * MIB);
+        event_list_alloc(&list, 16 * MIB, 512, 0);
+        assert_int_equal(read_it(&list, &fragments)->moments[MOMENT_END].segment_count,
+                         is_mapped ? 1 : 3);
+        fragments_release(&fragments);
+        event_list_release(&list);
+    }
+}
+
+static void blocks_of_the_driver_stand_for_segments(void **state)
+{
+    struct event_list list;
+    struct fragments fragments;
+    const struct fragment_ledger *ledger;
+    uint16_t hal;
+
+    (void)state;
+    event_list_init(&list);
+    hal = model_pool(list.model, event_list_text(&list, "hal"));
+    for (uint64_t i = 0; i < 2; i++)
+        event_list_add(&list, (struct event){.kind = EVENT_ALLOC,
+                                             .pool = hal,
+                                             .address = (16 + 4 * i) * MIB,
+                                             .value = 4 * MIB});
+    add(&list, EVENT_RESERVED, 0, 8 * MIB);
+    event_list_alloc(&list, 17 * MIB, 1 * MIB, 0);
+    ledger = read_it(&list, &fragments);
+    assert_true(ledger->are_segments_from_below);
+    assert_int_equal(ledger->moments[MOMENT_END].segment_count, 1);
+    assert_int_equal(ledger->moments[MOMENT_END].hole_bytes, 3 * MIB);
+    fragments_release(&fragments);
+    event_list_release(&list);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_byte_reserved_is_somewhere),
+        cmocka_unit_test(the_worst_moment_is_when_most_is_unused),
+        cmocka_unit_test(a_block_pins_its_segment),
+        cmocka_unit_test(a_free_that_waits_is_told_apart),
+        cmocka_unit_test(mapped_pages_go_on_in_their_neighbours),
+        cmocka_unit_test(blocks_of_the_driver_stand_for_segments),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
