@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stacks in a recording are those that the program knows itself, or say where they end:
- * "call_stacks_test LIBRARY PROGRAMS PLUGIN PLUGIN".
+ * "call_stacks_test LIBRARY PROGRAMS HEAP PLUGIN PLUGIN".
  */
 #define _GNU_SOURCE
 #include <glob.h>
@@ -22,7 +22,7 @@
 
 enum { IN_FUNCTION_BYTES = 400, SIZES = KNOWN_BLOCKS_MAX, PROCESSES = 8 };
 
-static const char *library, *programs, *plugins[2];
+static const char *library, *programs, *heap, *plugins[2];
 
 struct known_process {
     int process_id;
@@ -150,7 +150,7 @@ struct way {
     const char *options;
     uint64_t equal_least; /* stacks that are the known ones, down to the thread's start */
     uint64_t incomplete_most;
-    int loses_events; /* made inside of the recorder, by signal handlers */
+    bool has_signals; /* handlers may interrupt the recorder: what they do then is lost */
 };
 
 static void a_recorded_stack_is_the_known_one(void **state)
@@ -159,7 +159,7 @@ static void a_recorded_stack_is_the_known_one(void **state)
     const struct way *way = *state;
     struct comparison comparison = {.processes = processes};
     struct trace_totals totals;
-    char folder[256], program[512], known[300], pattern[310];
+    char preload[1024], folder[256], program[512], known[300], pattern[310];
     const char *argv[] = {program, way->name, known, plugins[0], plugins[1], NULL};
     int status;
 
@@ -168,7 +168,8 @@ static void a_recorded_stack_is_the_known_one(void **state)
     snprintf(program, sizeof(program), "%s/known_stacks", programs);
     snprintf(known, sizeof(known), "%s/known", folder);
     snprintf(pattern, sizeof(pattern), "%s.*", known);
-    status = traced_run(library, folder, way->options, argv);
+    snprintf(preload, sizeof(preload), "%s:%s", library, heap);
+    status = traced_run(way->has_signals ? preload : library, folder, way->options, argv);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     comparison.process_count = known_read(processes, pattern);
     trace_walk(folder, compare_event, &comparison, &totals);
@@ -178,7 +179,7 @@ static void a_recorded_stack_is_the_known_one(void **state)
     assert_int_equal(comparison.wrong, 0);
     assert_true(comparison.equal >= way->equal_least);
     assert_true(comparison.incomplete <= way->incomplete_most);
-    if (!way->loses_events)
+    if (!way->has_signals)
         assert_int_equal(totals.lost_count, 0);
     if (strstr(way->options, "free"))
         assert_true(comparison.frees_named >= way->equal_least);
@@ -190,17 +191,17 @@ static void a_recorded_stack_is_the_known_one(void **state)
 }
 
 static const struct way ways[] = {
-    {"paths", "--call-stack=c", 14000, 0, 0},
-    {"paths", "--call-stack=c,free", 14000, 0, 0},
-    {"paths", "--call-stack=c:7", 100, 40000, 0},
-    {"paths", "--call-stack=c --stack-memory=1m", 14000, 0, 0},
-    {"signals", "--call-stack=c,free", 3000, 3000, 1},
-    {"jumps", "--call-stack=c", 5000, 0, 0},
-    {"coroutines", "--call-stack=c", 900, 0, 0},
-    {"deep", "--call-stack=c", 1, 20, 0},
-    {"objects", "--call-stack=c", 800, 0, 0},
-    {"exceptions", "--call-stack=c", 1100, 0, 0},
-    {"forks", "--call-stack=c", 2000, 0, 0},
+    {"paths", "--call-stack=c", 14000, 0, false},
+    {"paths", "--call-stack=c,free", 14000, 0, false},
+    {"paths", "--call-stack=c:7", 100, 40000, false},
+    {"paths", "--call-stack=c --stack-memory=1m", 14000, 0, false},
+    {"signals", "--call-stack=c,free", 3000, 3000, true},
+    {"jumps", "--call-stack=c", 5000, 0, false},
+    {"coroutines", "--call-stack=c", 900, 0, false},
+    {"deep", "--call-stack=c", 1, 20, false},
+    {"objects", "--call-stack=c", 800, 0, false},
+    {"exceptions", "--call-stack=c", 1100, 0, false},
+    {"forks", "--call-stack=c", 2000, 0, false},
 };
 
 enum { WAYS = sizeof(ways) / sizeof(ways[0]) };
@@ -210,12 +211,13 @@ int main(int argc, char **argv)
     struct CMUnitTest tests[WAYS];
     static char names[WAYS][100];
 
-    if (argc != 5)
+    if (argc != 6)
         return 2;
     library = argv[1];
     programs = argv[2];
-    plugins[0] = argv[3];
-    plugins[1] = argv[4];
+    heap = argv[3];
+    plugins[0] = argv[4];
+    plugins[1] = argv[5];
     for (size_t i = 0; i < WAYS; i++) {
         snprintf(names[i], sizeof(names[i]), "a_recorded_stack_is_the_known_one: %s %s",
                  ways[i].name, ways[i].options);
