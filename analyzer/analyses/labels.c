@@ -78,6 +78,26 @@ const char *label_who(const struct question *question, struct report *report, st
     return "(unknown)";
 }
 
+struct value value_stack_of(const struct question *question, struct report *report, struct who who)
+{
+    size_t count;
+    const struct symbol_frame *frames = symbols_frames(question->symbols, who.site, &count);
+    struct report_frame shown[SYMBOLS_DEPTH_MOST];
+
+    if (count < 2)
+        return value_none();
+    for (size_t i = 0; i < count; i++)
+        shown[i] = (struct report_frame){
+            .function = frames[i].function,
+            .file = frames[i].file,
+            .module = frames[i].module,
+            .line = frames[i].line,
+            .folded_as = frames[i].is_plumbing && !frames[i].is_telling ? frames[i].whose : NULL,
+            .is_inlined = frames[i].is_inlined,
+        };
+    return report_stack(report, shown, count);
+}
+
 struct value value_name(const struct question *question, uint32_t text)
 {
     return text ? value_text(model_text_at(question->model, text)) : value_none();

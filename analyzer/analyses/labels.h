@@ -36,6 +36,9 @@ struct who {
 /* The call site, else the operator, else the owner. */
 const char *label_who(const struct question *question, struct report *report, struct who who);
 
+/* Who called there, for a report; missing where only the call site is known. */
+struct value value_stack_of(const struct question *question, struct report *report, struct who who);
+
 /* Missing when the text is none. */
 struct value value_name(const struct question *question, uint32_t text);
 

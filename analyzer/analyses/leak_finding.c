@@ -90,31 +90,6 @@ static const struct group_detail *example_of(const struct question *question,
     return best;
 }
 
-/* "train_step (train.py:40) < main (train.py:90)", innermost first, without what nobody asked for.
- */
-static const char *stack_text(const struct question *question, struct report *report, uint32_t site)
-{
-    enum { frames_most = 8 };
-    struct text_builder text;
-    size_t count, shown = 0;
-    const struct symbol_frame *frames = symbols_frames(question->symbols, site, &count);
-    const char *copy;
-
-    text_init(&text);
-    for (size_t i = 0; i < count && shown < frames_most; i++) {
-        const char *file = base_name(frames[i].file);
-
-        if (frames[i].is_plumbing)
-            continue;
-        text_add_format(&text, "%s%s", shown++ ? " < " : "", frames[i].function);
-        if (*file)
-            text_add_format(&text, " (%s:%" PRIu32 ")", file, frames[i].line);
-    }
-    copy = report_text(report, "%s", text_get(&text));
-    text_release(&text);
-    return copy;
-}
-
 static const char *example_text(struct report *report, const struct question *question,
                                 const struct judged *row, const struct group_detail *example)
 {
@@ -164,7 +139,6 @@ void leak_finding(const struct question *question, struct report *report, const 
 {
     const struct group_detail *example = example_of(question, row);
     uint64_t until_full = steps_until_full(question, row);
-    const char *stack = stack_text(question, report, row->origin->who.site);
     const struct step_judgement *judgement = &row->judgement;
     const struct fact facts[] = {
         {"ledger", NULL, value_text(label_ledger(question, report, row->origin->ledger))},
@@ -194,7 +168,7 @@ void leak_finding(const struct question *question, struct report *report, const 
          example
              ? value_step(step_number(question->tally, row->steps.process, example->example_birth))
              : value_none()},
-        {"stack", NULL, *stack ? value_text(stack) : value_none()},
+        {"stack", NULL, value_stack_of(question, report, row->origin->who)},
     };
 
     report_finding(report, "leak", finding_sentence(question, report, row, example), facts,

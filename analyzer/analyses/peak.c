@@ -51,7 +51,7 @@ static void add_holders(const struct question *question, struct report *report, 
     static const struct report_column columns[] = {
         {"held_bytes", "held"}, {"share_percent", "share"}, {"block_count", "blocks"},
         {"site", "site"},       {"operator", "operator"},   {"owner", "owner"},
-        {"ledger", "ledger"},
+        {"ledger", "ledger"},   {"stack", "stack"},
     };
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
     const char *label = label_ledger(question, report, index);
@@ -73,6 +73,7 @@ static void add_holders(const struct question *question, struct report *report, 
             value_name(question, who->operator_text),
             value_name(question, who->owner_text),
             value_text(label),
+            value_stack_of(question, report, *who),
         };
 
         report_row(report, table, values);

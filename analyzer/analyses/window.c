@@ -133,6 +133,7 @@ static void add_remaining(const struct question *question, struct report *report
     static const struct report_column columns[] = {
         {"alive_bytes", "alive"}, {"alive_count", "blocks"}, {"site", "site"},
         {"operator", "operator"}, {"owner", "owner"},        {"ledger", "ledger"},
+        {"stack", "stack"},
     };
     struct report_table *table =
         report_table(report, "unreleased", "Still alive at the end, by site",
@@ -148,6 +149,7 @@ static void add_remaining(const struct question *question, struct report *report
             value_name(question, origin->who.operator_text),
             value_name(question, origin->who.owner_text),
             value_text(label_ledger(question, report, origin->ledger)),
+            value_stack_of(question, report, origin->who),
         };
 
         report_row(report, table, values);

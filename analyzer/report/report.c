@@ -29,6 +29,11 @@ struct report_series {
     enum value_kind kind;
 };
 
+struct report_stack {
+    const struct report_frame *frames;
+    size_t count;
+};
+
 struct report_table {
     const char *name, *title, *when_empty;
     struct report_column *columns;
@@ -255,6 +260,26 @@ const struct report_series *report_series(struct report *report, enum value_kind
     return series;
 }
 
+struct value report_stack(struct report *report, const struct report_frame *frames, size_t count)
+{
+    struct report_stack *stack = arena_alloc(&report->arena, sizeof(*stack));
+    struct report_frame *copies = arena_alloc(&report->arena, count * sizeof(*copies));
+
+    if (!stack || !copies) {
+        report->has_failed = true;
+        return value_none();
+    }
+    for (size_t i = 0; i < count; i++) {
+        copies[i] = frames[i];
+        copies[i].function = copy(report, frames[i].function);
+        copies[i].file = copy(report, frames[i].file);
+        copies[i].module = copy(report, frames[i].module);
+        copies[i].folded_as = frames[i].folded_as ? copy(report, frames[i].folded_as) : NULL;
+    }
+    *stack = (struct report_stack){copies, count};
+    return (struct value){.kind = VALUE_STACK, .stack = stack};
+}
+
 struct report_dataset *report_dataset(struct report *report, const char *name, size_t column_count)
 {
     struct report_dataset *dataset = row_add(report, &report->datasets);
@@ -386,6 +411,12 @@ const uint64_t *report_series_numbers(const struct report_series *series, size_t
     *count = series->count;
     *kind = series->kind;
     return series->numbers;
+}
+
+const struct report_frame *report_stack_frames(const struct report_stack *stack, size_t *count)
+{
+    *count = stack->count;
+    return stack->frames;
 }
 
 size_t report_dataset_count(const struct report *report)

@@ -20,6 +20,7 @@
 struct report;
 struct report_table;
 struct report_series;
+struct report_stack;
 struct report_dataset;
 
 /* What a value is. A cell says it for itself, so that columns of facts and findings can mix. */
@@ -35,7 +36,8 @@ enum value_kind {
     VALUE_STEP,
     VALUE_PERCENT,
     VALUE_SERIES, /* small numbers, drawn */
-    VALUE_FLAG
+    VALUE_FLAG,
+    VALUE_STACK /* frames; in text below a finding or a table, never in a cell */
 };
 
 struct value {
@@ -45,7 +47,17 @@ struct value {
         uint64_t number;
         int64_t change;
         const struct report_series *series;
+        const struct report_stack *stack;
     };
+};
+
+/* Texts are never NULL; "" is not known. */
+struct report_frame {
+    const char *function, *file, *module;
+    uint32_t line; /* 0: not known */
+    const char
+        *folded_as;  /* "the interpreter": such frames are only counted for people; NULL: shown */
+    bool is_inlined; /* in the next outer frame */
 };
 
 struct fact {
@@ -151,6 +163,8 @@ void report_dataset_numbers(struct report *report, struct report_dataset *datase
                             const uint64_t *numbers, size_t count);
 void report_dataset_texts(struct report *report, struct report_dataset *dataset, const char *key,
                           const char *const *texts, size_t count);
+/* Frames for a VALUE_STACK, innermost first; copied. */
+struct value report_stack(struct report *report, const struct report_frame *frames, size_t count);
 /* What was lost, skipped or guessed. */
 void report_note(struct report *report, uint64_t count, const char *sentence);
 /* Borrowed until report_destroy(); "" after a failure. */
@@ -178,6 +192,7 @@ const struct value *report_row_at(const struct report *report, size_t table, siz
 const char *report_remark_at(const struct report *report, size_t table, size_t remark);
 const uint64_t *report_series_numbers(const struct report_series *series, size_t *count,
                                       enum value_kind *kind);
+const struct report_frame *report_stack_frames(const struct report_stack *stack, size_t *count);
 size_t report_note_count(const struct report *report);
 const char *report_note_at(const struct report *report, size_t index, uint64_t *count);
 struct report_dataset_column {

@@ -24,6 +24,34 @@ static void add_series(struct text_builder *text, const struct report_series *se
     text_add(text, "]");
 }
 
+static void add_text_member(struct text_builder *text, const char *key, const char *value)
+{
+    if (!*value)
+        return;
+    text_add_format(text, ", \"%s\": ", key);
+    text_add_json(text, value);
+}
+
+/* What is not known is left out: stacks are long. */
+static void add_stack(struct text_builder *text, const struct report_stack *stack)
+{
+    size_t count;
+    const struct report_frame *frames = report_stack_frames(stack, &count);
+
+    text_add(text, "[");
+    for (size_t i = 0; i < count; i++) {
+        text_add(text, i ? ", {\"function\": " : "{\"function\": ");
+        text_add_json(text, frames[i].function);
+        add_text_member(text, "file", frames[i].file);
+        if (frames[i].line)
+            text_add_format(text, ", \"line\": %" PRIu32, frames[i].line);
+        add_text_member(text, "module", frames[i].module);
+        text_add(text, frames[i].is_inlined ? ", \"is_inlined\": true" : "");
+        text_add(text, frames[i].folded_as ? ", \"is_plumbing\": true}" : "}");
+    }
+    text_add(text, "]");
+}
+
 static void add_value(struct text_builder *text, const struct value *value)
 {
     switch (value->kind) {
@@ -39,6 +67,9 @@ static void add_value(struct text_builder *text, const struct value *value)
         break;
     case VALUE_SERIES:
         add_series(text, value->series);
+        break;
+    case VALUE_STACK:
+        add_stack(text, value->stack);
         break;
     case VALUE_FLAG:
         text_add(text, value->number ? "true" : "false");

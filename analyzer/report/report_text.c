@@ -10,6 +10,7 @@
 #include "report.h"
 #include "text_builder.h"
 
+enum { stacks_most = 3, stack_indent = 6 };
 enum { gap = 2, sparkline_most = 48 };
 
 /* A bar for each number; where there are too many, each bar is the highest of its share. */
@@ -88,6 +89,57 @@ static void add_value(struct text_builder *text, const struct value *value)
     case VALUE_FLAG:
         text_add(text, value->number ? "yes" : "no");
         break;
+    case VALUE_STACK:
+        break; /* has lines of its own: add_stack() */
+    }
+}
+
+/* "forward  net.py:12", "forward  (net.so)" */
+static void add_frame(struct text_builder *text, const struct report_frame *frame)
+{
+    add_words(text, frame->function);
+    if (*frame->file) {
+        text_add(text, "  ");
+        add_words(text, frame->file);
+        if (frame->line)
+            text_add_format(text, ":%" PRIu32, frame->line);
+    } else if (*frame->module) {
+        text_add(text, "  (");
+        add_words(text, frame->module);
+        text_add(text, ")");
+    }
+    text_add(text, frame->is_inlined ? "  inlined\n" : "\n");
+}
+
+/* "... 12 frames of the allocator, the C and C++ libraries": each of them once. */
+static void add_folded(struct text_builder *text, const struct report_frame *frames, size_t count)
+{
+    text_add_format(text, "... %zu frame%s of ", count, count == 1 ? "" : "s");
+    for (size_t i = 0; i < count; i++) {
+        bool is_new = true;
+
+        for (size_t before = 0; before < i && is_new; before++)
+            is_new = strcmp(frames[before].folded_as, frames[i].folded_as) != 0;
+        if (is_new)
+            text_add_format(text, "%s%s", i ? ", " : "", frames[i].folded_as);
+    }
+    text_add(text, "\n");
+}
+
+/* One frame in a line, innermost first; stretches of what is folded are one line. */
+static void add_stack(struct text_builder *text, const struct report_stack *stack, size_t indent)
+{
+    size_t count, next;
+    const struct report_frame *frames = report_stack_frames(stack, &count);
+
+    for (size_t i = 0; i < count; i = next) {
+        for (next = i; next < count && frames[next].folded_as;)
+            next++;
+        text_add_char(text, ' ', indent);
+        if (next > i)
+            add_folded(text, frames + i, next - i);
+        else
+            add_frame(text, &frames[next++]);
     }
 }
 
@@ -113,7 +165,7 @@ static const struct value *first_known(const struct report *report, size_t table
     for (size_t i = 0; i < view.row_count; i++) {
         const struct value *value = &report_row_at(report, table, i)[column];
 
-        if (value->kind != VALUE_NONE)
+        if (value->kind != VALUE_NONE && value->kind != VALUE_STACK)
             return value;
     }
     return NULL;
@@ -188,6 +240,34 @@ static void add_rows(struct text_builder *text, const struct report *report, siz
     text_release(&cell);
 }
 
+static bool is_column(const struct report_table_view *view, size_t column, const char *key)
+{
+    return strcmp(view->columns[column].key, key) == 0;
+}
+
+/* Where the first rows come from: "From line 1, train (net.py:12)" and its frames. */
+static void add_stacks(struct text_builder *text, const struct report *report, size_t table)
+{
+    struct report_table_view view = report_table_at(report, table);
+
+    for (size_t r = 0; r < view.row_count && r < stacks_most; r++) {
+        const struct value *row = report_row_at(report, table, r);
+
+        for (size_t c = 0; c < view.column_count; c++) {
+            if (row[c].kind != VALUE_STACK)
+                continue;
+            text_add_format(text, "  Stack of line %zu", r + 1);
+            for (size_t site = 0; site < view.column_count; site++)
+                if (is_column(&view, site, "site") && row[site].kind == VALUE_TEXT) {
+                    text_add(text, ": ");
+                    add_words(text, row[site].text);
+                }
+            text_add(text, "\n");
+            add_stack(text, row[c].stack, stack_indent);
+        }
+    }
+}
+
 static void add_filled_table(struct text_builder *text, const struct report *report, size_t table)
 {
     size_t count = report_table_at(report, table).column_count;
@@ -207,6 +287,7 @@ static void add_filled_table(struct text_builder *text, const struct report *rep
             layout.lefts[c] = is_word(known);
         }
         add_rows(text, report, table, &layout);
+        add_stacks(text, report, table);
     } else {
         text->has_failed = true;
     }
@@ -258,8 +339,14 @@ static void add_findings(struct text_builder *text, const struct report *report)
     if (!report_finding_count(report))
         return;
     text_add(text, "\nFindings\n");
-    for (size_t i = 0; i < report_finding_count(report); i++)
-        text_add_format(text, "  %zu. %s\n", i + 1, report_finding_at(report, i)->sentence);
+    for (size_t i = 0; i < report_finding_count(report); i++) {
+        const struct finding *finding = report_finding_at(report, i);
+
+        text_add_format(text, "  %zu. %s\n", i + 1, finding->sentence);
+        for (size_t f = 0; f < finding->fact_count && i < stacks_most; f++)
+            if (finding->facts[f].value.kind == VALUE_STACK)
+                add_stack(text, finding->facts[f].value.stack, stack_indent);
+    }
 }
 
 /* Counts in a column of their own: a sentence then needs no singular and no plural. */

@@ -31,7 +31,7 @@ static const char *readable(struct frame_names *names, const char *name)
     struct text_builder text;
     const char *copy;
 
-    if (!strpbrk(name, "(.") && strncmp(name, "_Z", 2) != 0)
+    if (!strpbrk(name, "(. ") && strncmp(name, "_Z", 2) != 0)
         return name; /* as it is: most of C */
     text_init(&text);
     add_readable_name(&text, name);

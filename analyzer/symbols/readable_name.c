@@ -10,23 +10,40 @@
 
 #include "demangle.h"
 
-/* Where the parameters of a C++ name start; its length when it has none. */
-static size_t parameters_of(const char *name)
+struct stretch {
+    size_t first, end;
+};
+
+/* Behind "operator" come characters that mean something else elsewhere, and perhaps a type. */
+static size_t skip_operator(const char *name, size_t i)
+{
+    i += strlen("operator");
+    return name[i] == ' ' ? i + 1 : i + strspn(name + i, "<>=()-");
+}
+
+/* The name itself: without the type that templates return, and without parameters. */
+static struct stretch name_in(const char *name)
 {
     static const char unnamed[] = "(anonymous namespace)";
+    struct stretch found = {0, strlen(name)};
     int templates = 0;
 
-    for (size_t i = 0; name[i]; i++) {
-        if (strncmp(name + i, unnamed, sizeof(unnamed) - 1) == 0)
-            i += sizeof(unnamed) - 2;
-        else if (strncmp(name + i, "operator", 8) == 0)
-            i += 8 + strspn(name + i + 8, "<>=()-") - 1;
-        else if (name[i] == '(' && templates == 0 && i)
-            return i;
-        else
+    for (size_t i = 0; name[i];) {
+        if (strncmp(name + i, unnamed, sizeof(unnamed) - 1) == 0) {
+            i += sizeof(unnamed) - 1;
+        } else if (strncmp(name + i, "operator", 8) == 0) {
+            i = skip_operator(name, i);
+        } else if (templates == 0 && i && (name[i] == '(' || strncmp(name + i, " [", 2) == 0)) {
+            found.end = i;
+            break;
+        } else {
             templates += (name[i] == '<') - (name[i] == '>');
+            if (name[i] == ' ' && templates == 0)
+                found.first = i + 1;
+            i++;
+        }
     }
-    return strlen(name);
+    return found;
 }
 
 /* "train.constprop.0" is a copy of train; a name that starts with a dot is one of its own. */
@@ -42,11 +59,11 @@ void add_readable_name(struct text_builder *text, const char *name)
 {
     char *readable = demangle(name);
     const char *shown = readable ? readable : name;
-    size_t length = parameters_of(shown);
+    struct stretch found = name_in(shown);
 
     if (!strpbrk(shown, "(<:"))
-        length = clone_suffix_of(shown, length);
-    text_add_bytes(text, shown, length);
+        found.end = clone_suffix_of(shown, found.end);
+    text_add_bytes(text, shown + found.first, found.end - found.first);
     free(readable);
 }
 

@@ -42,7 +42,7 @@ function makeSpark(numbers) {
 
 function columnsOf(rows) {
     const keys = [...new Set(rows.flatMap(row => Object.keys(row)))];
-    return keys.filter(key => rows.some(row => row[key] !== null)).map(key => {
+    return keys.filter(key => key !== 'stack' && rows.some(row => row[key] !== null)).map(key => {
         const isNumber = rows.some(row => typeof row[key] === 'number');
         const isSeries = rows.some(row => Array.isArray(row[key]));
         return {key, title: titleOf(key, keys), isNumber, isWide: /site|operator|name/.test(key),
