@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "config.h"
+#include "json_scan.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -22,6 +23,7 @@ enum {
 static struct config config = {
     .records_device = true,
     .traces_children = true,
+    .is_controlled = true,
     .sample_ms = 20,
     .ring_bytes = 1024 * 1024,
     .stack_frames = STACK_FRAMES_MAX,
@@ -177,6 +179,28 @@ static bool set_children(const char *value)
     return strcmp(value, "no") == 0 || strcmp(value, "yes") == 0;
 }
 
+static bool set_collect_mode(const char *value)
+{
+    config.starts_paused = strcmp(value, "deferred") == 0;
+    return config.starts_paused || strcmp(value, "immediate") == 0;
+}
+
+static bool set_control(const char *value)
+{
+    config.is_controlled = strcmp(value, "no") != 0;
+    return strcmp(value, "no") == 0 || strcmp(value, "yes") == 0;
+}
+
+static bool set_control_file(const char *value)
+{
+    size_t length = strlen(value);
+
+    if (!length || length >= sizeof(config.control_file))
+        return false;
+    memcpy(config.control_file, value, length + 1);
+    return true;
+}
+
 static bool set_run(const char *value)
 {
     char *end;
@@ -209,10 +233,30 @@ static const struct option {
      "expected none, or c[:N], python[:N] with N up to 1000, and free"},
     {"--stack-memory", set_stack_memory, "expected 1m to 1g"},
     {"--analysis", set_nothing, ""},
-    {"--collect-mode", set_nothing, ""},
+    {"--collect-mode", set_collect_mode, "expected immediate or deferred"},
+    {"--control", set_control, "expected yes or no"},
+    {"--control-file", set_control_file, "expected a path of at most 511 bytes"},
     {"--format", set_nothing, ""},
     {"--log-level", set_nothing, ""},
 };
+
+bool config_set_events(const char *value)
+{
+    static const char *const known[] = {"alloc", "free", "launch", "access", "traceback", "none"};
+    const char *list = value;
+
+    while (*list) {
+        size_t length = strcspn(list, ","), i = 0;
+
+        while (i < 6 && (strlen(known[i]) != length || strncmp(known[i], list, length) != 0))
+            i++;
+        if (i == 6)
+            return false;
+        list += length;
+        list += *list == ',';
+    }
+    return set_events(value);
+}
 
 static void option_apply(char *word)
 {
@@ -275,6 +319,63 @@ static void output_path_settle(void)
         memcpy(config.output_path, full, (size_t)length + 1);
 }
 
+/* Behind the object that the text begins with. */
+static const char *object_end(const char *text)
+{
+    unsigned depth = 0;
+    bool is_in_text = false;
+
+    for (; *text; text++) {
+        if (is_in_text && *text == '\\' && text[1])
+            text++;
+        else if (*text == '"')
+            is_in_text = !is_in_text;
+        else if (!is_in_text && *text == '{')
+            depth++;
+        else if (!is_in_text && *text == '}' && !--depth)
+            return text + 1;
+    }
+    return text;
+}
+
+/* The value of an option, whatever its kind there. */
+static bool json_option(const char *json, const char *name, char *value, size_t value_bytes)
+{
+    char key[64] = "";
+    int64_t number;
+    bool flag;
+
+    for (size_t i = 0; name[i] && i + 1 < sizeof(key); i++)
+        key[i] = name[i] == '-' ? '_' : name[i];
+    if (json_text(json, key, value, value_bytes))
+        return true;
+    if (json_number(json, key, &number)) {
+        snprintf(value, value_bytes, "%lld", (long long)number);
+        return true;
+    }
+    if (!json_flag(json, key, &flag))
+        return false;
+    snprintf(value, value_bytes, "%s", flag ? "yes" : "no");
+    return true;
+}
+
+static const char *json_read(const char *text)
+{
+    const char *end = object_end(text);
+    char value[OPTION_MAX];
+
+    if ((size_t)(end - text) >= sizeof(config.json)) {
+        complain("the object", "", "expected at most 1023 bytes of JSON");
+        return end;
+    }
+    memcpy(config.json, text, (size_t)(end - text));
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+        if (json_option(config.json, options[i].name + 2, value, sizeof(value)) &&
+            !options[i].set(value))
+            complain(options[i].name, value, options[i].expected);
+    return end;
+}
+
 static void config_read(void)
 {
     const char *text = getenv("MEMTIDE_OPTIONS");
@@ -284,7 +385,8 @@ static void config_read(void)
         return;
     if (text) {
         snprintf(config.text, sizeof(config.text), "%s", text);
-        options_read(text);
+        text += strspn(text, " ");
+        options_read(*text == '{' ? json_read(text) : text);
     }
     output_path_settle();
 }

@@ -4,6 +4,8 @@
  *
  * MEMTIDE_OPTIONS holds options as on the command line of `memtide run`, separated by blanks; a
  * backslash takes the next character as it is: "--device=npu,cpu --output-path=/tmp/my\ run".
+ * It may begin with a JSON object as MS_PROFILER_OPTIONS has it: options with _ for -, and the keys
+ * of control_file.h: {"output_path": "/tmp/run", "start_step": 10, "stop_step": 12}.
  */
 #ifndef MEMTIDE_TRACER_CONFIG_H
 #define MEMTIDE_TRACER_CONFIG_H
@@ -23,12 +25,19 @@ struct config {
     uint32_t stack_frames;  /* --call-stack=c:N, default all of them; 0 = no call stacks */
     uint32_t python_frames; /* --call-stack=python:N */
     uint64_t stack_bytes;   /* --stack-memory, default 32 MiB a thread, touched as it is used */
+    bool starts_paused;     /* --collect-mode=deferred: until somebody says start */
+    bool is_controlled;     /* --control: a socket is opened (default) */
     uint32_t sample_ms;     /* --sample-ms, default 20; 0 = no samples */
     uint64_t ring_bytes;    /* --ring-size, default 1 MiB a thread */
     uint64_t run_id;
     char output_path[1024]; /* folder of the run; made if absent */
+    char control_file[512]; /* --control-file: watched for steps to record; "": none */
     char text[512];         /* the options in force, for the trace */
+    char json[1024];        /* MEMTIDE_OPTIONS, where it begins as an object; "": it does not */
 };
+
+/* --events, while the program runs. False: no such event. Any thread. */
+bool config_set_events(const char *value);
 
 /* Never fails: what is wrong is said once on stderr at --log-level=warning and left at default. */
 const struct config *config_get(void);

@@ -11,10 +11,19 @@
 
 #include "call_stacks.h"
 #include "config.h"
+#include "control.h"
 #include "module_list.h"
 #include "recorder.h"
 #include "recording.h"
 #include "sampler.h"
+
+/* In the drain thread. */
+static void tick(void)
+{
+    control_tick();
+    if (!recorder_is_paused())
+        sampler_tick();
+}
 
 const struct recording_setup *recording_setup(void)
 {
@@ -31,7 +40,7 @@ const struct recording_setup *recording_setup(void)
         setup.stack_frames = config->stack_frames;
         setup.stack_bytes = config->stack_bytes;
         setup.tick_ms = config->sample_ms;
-        setup.tick = sampler_tick;
+        setup.tick = tick;
         setup.output_path = config->output_path;
     }
     return &setup;
@@ -70,7 +79,9 @@ __attribute__((constructor)) static void on_load(void)
     if (!config->traces_children)
         leave_children_alone();
     call_stacks_prepare();
-    if (config->records_host && recording_start()) {
+    control_begin();
+    if ((config->records_host || config->starts_paused || config->control_file[0]) &&
+        recording_start()) {
         modules_record_changes(); /* before a child may be forked that knows them from us */
         recording_start_drain_thread();
     }

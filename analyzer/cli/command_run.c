@@ -42,7 +42,11 @@ static const struct option_spec options[] = {
     {OPTION_STEPS, 0, "steps", "LIST", "accepted, no effect yet"},
     {OPTION_LEVEL, 0, "level", "LIST", "accepted, no effect yet"},
     {OPTION_ANALYSIS, 0, "analysis", "LIST", "accepted, no effect yet"},
-    {OPTION_COLLECT_MODE, 0, "collect-mode", "MODE", "accepted, no effect yet"},
+    {OPTION_COLLECT_MODE, 0, "collect-mode", "MODE",
+     "immediate, or deferred: record when memtide ctl says start (immediate)"},
+    {OPTION_CONTROL, 0, "control", "yes|no", "let memtide ctl speak to the program (yes)"},
+    {OPTION_CONTROL_FILE, 0, "control-file", "FILE",
+     "watch it for steps to record; keys of profiler_config.json"},
     {OPTION_FORMAT, 0, "format", "FORMAT", "accepted, no effect yet"},
     {OPTION_LOG_LEVEL, 0, "log-level", "LEVEL", "accepted, no effect yet"},
     {0, 0, NULL, NULL, NULL},
@@ -61,6 +65,9 @@ static const struct handed_on {
     {OPTION_STACK_MEMORY, "stack-memory", NULL},
     {OPTION_SAMPLE_MS, "sample-ms", NULL},
     {OPTION_RING_SIZE, "ring-size", NULL},
+    {OPTION_COLLECT_MODE, "collect-mode", (const char *const[]){"immediate", "deferred", NULL}},
+    {OPTION_CONTROL, "control", (const char *const[]){"yes", "no", NULL}},
+    {OPTION_CONTROL_FILE, "control-file", NULL},
     {OPTION_FOLLOW_CHILDREN, "follow-children", (const char *const[]){"yes", "no", NULL}},
 };
 
@@ -178,9 +185,8 @@ static void tracer_options(struct text_builder *text, const struct options *give
 
 static void say_no_effect(const struct options *given)
 {
-    static const enum option_id without_effect[] = {OPTION_STEPS,    OPTION_LEVEL,
-                                                    OPTION_ANALYSIS, OPTION_COLLECT_MODE,
-                                                    OPTION_FORMAT,   OPTION_LOG_LEVEL};
+    static const enum option_id without_effect[] = {OPTION_STEPS, OPTION_LEVEL, OPTION_ANALYSIS,
+                                                    OPTION_FORMAT, OPTION_LOG_LEVEL};
     struct text_builder names;
 
     text_init(&names);

@@ -10,9 +10,10 @@
 #include "compat_command.h"
 
 static const struct command *const commands[] = {
-    &command_run,   &command_report, &command_leaks,   &command_peak,  &command_blocks,
-    &command_steps, &command_ops,    &command_modules, &command_info,  &command_export,
-    &command_diff,  &command_frag,   &command_gate,    &command_bless, &command_suppress,
+    &command_run,    &command_report, &command_leaks,    &command_peak,
+    &command_blocks, &command_steps,  &command_ops,      &command_modules,
+    &command_info,   &command_export, &command_diff,     &command_frag,
+    &command_gate,   &command_bless,  &command_suppress, &command_ctl,
 };
 
 enum { command_count = sizeof(commands) / sizeof(commands[0]) };

@@ -28,6 +28,10 @@ static inline void record_host_alloc(struct thread_state *thread, uint32_t insid
     uint64_t where = (uintptr_t)address, who = (uintptr_t)site;
     uint64_t *words = thread->words, mask = thread->mask, head = thread->head;
 
+    if (UNLIKELY(atomic_load_explicit(&recording_is_paused, memory_order_relaxed))) {
+        thread->inside = inside;
+        return;
+    }
     if (UNLIKELY((where | who) >> MT_RING_PACKED_BITS || size_bytes > UINT32_MAX ||
                  !thread_is_ready(thread, 3))) {
         record_host_alloc_slowly(inside, address, size_bytes, (struct call_site){site, 0, 0});
@@ -47,10 +51,17 @@ static inline void record_host_alloc_with_stack(struct thread_state *thread, uin
                                                 const void *address, uint64_t size_bytes,
                                                 struct unwind_registers from)
 {
-    uint32_t stack = call_stacks_capture(thread, from);
-    uint64_t where = (uintptr_t)address, mask = thread->mask, head = thread->head;
-    uint64_t *words = thread->words;
+    uint64_t where = (uintptr_t)address, mask, head, *words;
+    uint32_t stack;
 
+    if (UNLIKELY(atomic_load_explicit(&recording_is_paused, memory_order_relaxed))) {
+        thread->inside = inside;
+        return;
+    }
+    stack = call_stacks_capture(thread, from);
+    mask = thread->mask;
+    head = thread->head;
+    words = thread->words;
     if (UNLIKELY(!stack || where >> MT_RING_PACKED_BITS || size_bytes > UINT32_MAX ||
                  !thread_is_ready(thread, 3))) {
         record_host_alloc_slowly(inside, address, size_bytes,

@@ -31,7 +31,9 @@ bool clock_has_counter;
 __thread struct thread_state thread_state
     __attribute__((tls_model("initial-exec"))) = {.generation = UINT64_MAX}; /* of no process */
 
+_Atomic bool recording_is_paused;
 static _Atomic uint64_t step_number;
+static _Atomic uint64_t first_step, last_step; /* to be recorded; 0: all */
 static _Atomic uint64_t range_number;
 
 /* --- layers ----------------------------------------------------------------------------- */
@@ -379,6 +381,8 @@ void record_host_free_slowly(uint32_t inside, const void *address, uint64_t tick
 void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t size_bytes,
                   struct call_site site)
 {
+    if (recorder_is_paused())
+        return;
     uint64_t fields[] = {site_value(site), size_bytes, address, recorder_text(pool), place};
 
     recorder_push(MT_RECORD_alloc, fields);
@@ -394,6 +398,8 @@ void record_free(struct text pool, uint64_t address)
 void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, uint64_t status,
                          struct call_site site)
 {
+    if (recorder_is_paused())
+        return;
     uint64_t fields[] = {site_value(site), size_bytes, recorder_text(pool), place, status};
 
     recorder_push(MT_RECORD_alloc_failed, fields);
@@ -408,16 +414,22 @@ void record_pool_reserved(struct text pool, uint64_t place, uint64_t size_bytes)
 
 void record_operator_begin(struct text name)
 {
+    if (recorder_is_paused())
+        return;
     recorder_push(MT_RECORD_operator_begin, (uint64_t[]){recorder_text(name)});
 }
 
 void record_operator_end(struct text name)
 {
+    if (recorder_is_paused())
+        return;
     recorder_push(MT_RECORD_operator_end, (uint64_t[]){recorder_text(name)});
 }
 
 void record_range_begin(uint64_t range, struct text name, struct text domain)
 {
+    if (recorder_is_paused())
+        return;
     uint64_t fields[] = {range, recorder_text(name), recorder_text(domain)};
 
     recorder_push(MT_RECORD_range_begin, fields);
@@ -430,9 +442,21 @@ void record_range_end(uint64_t range)
 
 void record_mark(struct text name, struct text domain)
 {
+    if (recorder_is_paused())
+        return;
     uint64_t fields[] = {recorder_text(name), recorder_text(domain)};
 
     recorder_push(MT_RECORD_mark, fields);
+}
+
+/* A step that was not chosen is passed over; both sides of the border are exact. */
+static void step_choose(uint64_t step)
+{
+    uint64_t first = atomic_load_explicit(&first_step, memory_order_relaxed);
+
+    if (first)
+        recorder_pause(step < first ||
+                       step > atomic_load_explicit(&last_step, memory_order_relaxed));
 }
 
 uint64_t record_step_begin(uint64_t range)
@@ -441,6 +465,7 @@ uint64_t record_step_begin(uint64_t range)
     uint64_t fields[] = {step, range};
     struct mt_file_header *header;
 
+    step_choose(step);
     recorder_push(MT_RECORD_step_begin, fields);
     header = recording_header();
     if (header)
@@ -465,6 +490,8 @@ void record_tag_end(struct text owner)
 
 void record_launch(struct text name, uint64_t place)
 {
+    if (recorder_is_paused())
+        return;
     uint64_t fields[] = {recorder_text(name), place};
 
     recorder_push(MT_RECORD_launch, fields);
@@ -472,6 +499,8 @@ void record_launch(struct text name, uint64_t place)
 
 void record_access(uint64_t address, uint64_t size_bytes, struct text pool, uint64_t flags)
 {
+    if (recorder_is_paused())
+        return;
     uint64_t fields[] = {address, size_bytes, recorder_text(pool), flags};
 
     recorder_push(MT_RECORD_access, fields);
@@ -479,6 +508,8 @@ void record_access(uint64_t address, uint64_t size_bytes, struct text pool, uint
 
 void record_tensor_access(struct text pool, const struct tensor_use *use)
 {
+    if (recorder_is_paused())
+        return;
     uint64_t fields[] = {use->address,
                          use->size_bytes,
                          recorder_text(pool),
@@ -492,6 +523,8 @@ void record_tensor_access(struct text pool, const struct tensor_use *use)
 
 void record_sample(struct text counter, uint64_t place, uint64_t value_bytes)
 {
+    if (recorder_is_paused())
+        return;
     uint64_t fields[] = {recorder_text(counter), place, value_bytes};
 
     recorder_push(MT_RECORD_sample, fields);
@@ -502,6 +535,27 @@ void record_device_event(struct text name, uint64_t place, uint64_t status)
     uint64_t fields[] = {recorder_text(name), place, status};
 
     recorder_push(MT_RECORD_device_event, fields);
+}
+
+void recorder_pause(bool is_paused)
+{
+    atomic_store_explicit(&recording_is_paused, is_paused, memory_order_relaxed);
+}
+
+bool recorder_is_paused(void)
+{
+    return UNLIKELY(atomic_load_explicit(&recording_is_paused, memory_order_relaxed));
+}
+
+void recorder_choose_steps(uint64_t first, uint64_t last)
+{
+    atomic_store_explicit(&last_step, last, memory_order_relaxed);
+    atomic_store_explicit(&first_step, first, memory_order_relaxed);
+}
+
+uint64_t recorder_newest_step(void)
+{
+    return atomic_load_explicit(&step_number, memory_order_relaxed);
 }
 
 uint64_t recorder_new_range(void)

@@ -14,6 +14,7 @@
 #ifndef MEMTIDE_TRACER_RECORDER_H
 #define MEMTIDE_TRACER_RECORDER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -93,6 +94,21 @@ struct tensor_use {
 void record_tensor_access(struct text pool, const struct tensor_use *use);
 void record_sample(struct text counter, uint64_t place, uint64_t value_bytes);
 void record_device_event(struct text name, uint64_t place, uint64_t status);
+
+/*
+ * A pause: nothing new is recorded, only frees and ends of what was, sizes of pools and steps. So
+ * what was there before is still freed in the trace. Any thread, at any time; a fork inherits it.
+ */
+void recorder_pause(bool is_paused);
+bool recorder_is_paused(void);
+
+/*
+ * Pauses by steps: only steps `first` to `last` are recorded, from the next one that begins. first
+ * 0 ends it.
+ */
+void recorder_choose_steps(uint64_t first, uint64_t last);
+/* The newest step; 0: none has begun. */
+uint64_t recorder_newest_step(void);
 
 /* A number for a range, unique in the process, never 0. */
 uint64_t recorder_new_range(void);

@@ -46,6 +46,9 @@ struct recording_page {
     _Atomic uint64_t generation;
 };
 
+/* See recorder_pause(). */
+extern _Atomic bool recording_is_paused;
+
 extern __thread struct thread_state thread_state __attribute__((tls_model("initial-exec")));
 extern struct recording_page *recording_page;
 

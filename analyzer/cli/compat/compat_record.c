@@ -121,6 +121,8 @@ int compat_record(const struct compat_request *request)
     add_device(&words, request);
     add_events(&words, request);
     add_stacks(&words, request);
+    if (request->is_deferred)
+        word_add(&words, "--collect-mode=deferred");
     if (request->log_level >= COMPAT_ERROR)
         word_add(&words, "--quiet");
     status = run_words(&words, request);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A line to the recording of a running process, and its answer on standard output.
+ */
+#ifndef MEMTIDE_CLI_CONTROL_CALL_H
+#define MEMTIDE_CLI_CONTROL_CALL_H
+
+#include <stdint.h>
+
+/* The exit status. */
+int control_call(int32_t process, const char *line);
+
+#endif

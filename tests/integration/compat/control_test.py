@@ -1,0 +1,181 @@
+"""A program that is spoken to while it runs: by socket, by a file, and by its environment.
+
+    control_test.py BIN PROGRAMS [unittest arguments]
+"""
+
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+BIN, PROGRAMS = sys.argv[1:3]
+MEMTIDE = os.path.join(BIN, "memtide")
+
+
+class ControlTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.run_folder = os.path.join(self.folder, "run.memtide")
+
+    def start(self, *options, program="compat_steps", environment=None):
+        """Runs until its standard input is closed; each line there is one more step."""
+        variables = {key: value for key, value in os.environ.items()
+                     if not key.startswith("MEMTIDE_")}
+        variables.update(environment or {})
+        self.process = subprocess.Popen(
+            [MEMTIDE, "run", "--quiet", "--output-path=" + self.run_folder, *options, "--",
+             os.path.join(PROGRAMS, program)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True, env=variables)
+        self.addCleanup(self.process.stdout.close)
+        self.addCleanup(self.process.kill)
+        self.pid = int(self.process.stdout.readline())
+
+    def steps(self, count):
+        for _ in range(count):
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+            self.process.stdout.readline()
+
+    def finish(self):
+        self.process.stdin.close()
+        self.assertEqual(self.process.wait(timeout=30), 0)
+
+    def say(self, *words, status=0):
+        deadline = time.monotonic() + 20
+        while True:
+            done = subprocess.run([MEMTIDE, "ctl", str(self.pid), *words], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, universal_newlines=True, timeout=30)
+            if done.returncode != 3 or time.monotonic() > deadline:
+                break  # 3: it does not listen yet
+            time.sleep(0.02)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout + done.stderr
+
+    def sizes(self):
+        """Of the blocks that were recorded: the program takes 1000 + n bytes in step n."""
+        exported = subprocess.run([MEMTIDE, "export", "--to=memscope-csv", self.run_folder],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  universal_newlines=True)
+        return [int(line.split("size:")[1].split(",")[0]) - 1000
+                for line in exported.stdout.splitlines() if ",MALLOC,HAL," in line]
+
+    def test_deferred_waits_for_start(self):
+        self.start("--collect-mode=deferred")
+        self.assertIn("ok paused", self.say("status"))
+        self.steps(2)
+        self.say("start")
+        self.steps(2)
+        self.say("stop")
+        self.steps(2)
+        self.finish()
+        self.assertEqual(self.sizes(), [3, 4])
+
+    def test_status_and_snapshot(self):
+        self.start()
+        self.steps(3)
+        said = self.say("status")
+        self.assertIn("ok recording", said)
+        self.assertIn("step 3", said)
+        self.assertIn(self.run_folder, said)
+        self.say("snapshot", "before", "the", "end")
+        os.kill(self.pid, signal.SIGKILL)
+        self.assertEqual(self.process.wait(timeout=30), 128 + signal.SIGKILL)
+        self.process.stdin.close()
+        self.assertEqual(self.sizes(), [1, 2, 3])
+
+    def test_steps_are_exact(self):
+        self.start()
+        self.say("set", "steps=2-3")
+        self.steps(5)
+        self.finish()
+        self.assertEqual(self.sizes(), [2, 3])
+
+    def test_step_is_begun_from_outside(self):
+        self.start()
+        self.assertIn("ok step 1", self.say("step"))
+        self.assertIn("ok step 2", self.say("step"))
+        self.finish()
+
+    def test_wrong_words(self):
+        self.start()
+        self.steps(1)
+        self.assertIn("the words are start, stop", self.say("begin", status=2))
+        self.assertIn("events are alloc", self.say("set", "events=all", status=2))
+        self.assertIn("steps are all", self.say("set", "steps=3-1", status=2))
+        self.assertIn("only events=LIST", self.say("set", "device=cpu", status=2))
+        self.finish()
+
+    def test_old_tool_speaks_to_it_too(self):
+        self.start()
+        self.steps(1)
+        done = subprocess.run([os.path.join(BIN, "msmemscope"), "--pid", str(self.pid),
+                               "--command=status"], stdout=subprocess.PIPE,
+                              universal_newlines=True)
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("ok recording", done.stdout)
+        self.finish()
+
+    def test_nobody_is_heard_when_it_is_not_wanted(self):
+        self.start("--control=no")
+        self.steps(1)
+        done = subprocess.run([MEMTIDE, "ctl", str(self.pid), "status"], stderr=subprocess.PIPE,
+                              universal_newlines=True)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("nobody listens", done.stderr)
+        self.finish()
+
+    def test_a_file_is_watched(self):
+        path = os.path.join(self.folder, "profiler_config.json")
+        with open(path, "w") as file:
+            json.dump({"start_step": 2, "active": 1, "rank_list": [], "prof_dir": "x"}, file)
+        self.start("--control-file=" + path)
+        self.wait_for("paused")
+        self.steps(3)
+        with open(path, "w") as file:
+            json.dump({"start_step": 5, "stop_step": 6}, file)
+        time.sleep(0.8)  # it is looked at five times a second
+        self.steps(4)
+        self.finish()
+        self.assertEqual(self.sizes(), [2, 5, 6])
+
+    def wait_for(self, word):
+        deadline = time.monotonic() + 20
+        while word not in self.say("status"):
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
+
+    def test_everything_by_the_environment(self):
+        options = json.dumps({"start_step": 3, "stop_step": 4, "sample_ms": 5, "device": "npu"})
+        self.start(environment={"MEMTIDE_OPTIONS": options})
+        self.steps(5)
+        self.finish()
+        self.assertEqual(self.sizes(), [3, 4])
+
+    def test_a_rank_that_is_not_listed_records_nothing(self):
+        options = json.dumps({"rank_list": [0, 1], "profile_memory": True})
+        self.start(environment={"MEMTIDE_OPTIONS": options, "RANK": "5"})
+        self.steps(2)
+        self.finish()
+        self.assertEqual(self.sizes(), [])
+
+    def test_no_signal_is_taken(self):
+        self.start()
+        self.steps(1)
+        self.say("status")
+        for path in glob.glob("/proc/%d/task/*/status" % self.pid):
+            with open(path) as file:
+                caught = [line for line in file if line.startswith("SigCgt:")]
+            of_the_c_library = 3 << 31  # 32 and 33
+            self.assertEqual(int(caught[0].split()[1], 16) & ~of_the_c_library, 0)
+        self.finish()
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:], verbosity=1)

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The words that a recording obeys.
+ */
+#define _GNU_SOURCE
+#include "control.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "drain.h"
+#include "recorder.h"
+#include "recording.h"
+#include "sampler.h"
+
+enum { WORD_BYTES = 32 };
+
+struct answer {
+    char *text;
+    size_t bytes;
+};
+
+static void say(const struct answer *answer, const char *word, const char *rest)
+{
+    snprintf(answer->text, answer->bytes, "%s%s%s\n", word, *rest ? " " : "", rest);
+}
+
+/* Marks of this name are rows of the system in the files of msmemscope. */
+static void mark_change(const char *name)
+{
+    record_mark(text_of(name), text_of("memtide"));
+}
+
+static void obey_start(const char *rest, const struct answer *answer)
+{
+    (void)rest;
+    recorder_choose_steps(0, 0);
+    recorder_pause(false);
+    mark_change("START_TRACE");
+    say(answer, "ok", "recording");
+}
+
+static void obey_stop(const char *rest, const struct answer *answer)
+{
+    (void)rest;
+    mark_change("STOP_TRACE");
+    recorder_choose_steps(0, 0);
+    recorder_pause(true);
+    say(answer, "ok", "paused");
+}
+
+/* The step that was begun here before ends first; others end by themselves. */
+static void obey_step(const char *rest, const struct answer *answer)
+{
+    static uint64_t open_step; /* one thread */
+    char text[WORD_BYTES];
+
+    (void)rest;
+    if (open_step)
+        record_step_end(open_step);
+    open_step = record_step_begin(0);
+    snprintf(text, sizeof(text), "step %" PRIu64, recorder_newest_step());
+    say(answer, "ok", text);
+}
+
+static void obey_snapshot(const char *rest, const struct answer *answer)
+{
+    sampler_tick();
+    record_mark(text_of(*rest ? rest : "Memory Snapshot"), text_of("memtide"));
+    drain_all();
+    recording_calibrate();
+    say(answer, "ok", "all that is recorded is on disk");
+}
+
+static void obey_status(const char *rest, const struct answer *answer)
+{
+    const struct mt_file_header *header = recording_header();
+    uint64_t lost_count = 0;
+
+    (void)rest;
+    for (size_t i = 0; header && i < MT_LOST_KINDS; i++)
+        lost_count += header->lost_counts[i];
+    snprintf(answer->text, answer->bytes,
+             "ok %s\nprocess %d\nevents %" PRIu64 " on disk\nlost %" PRIu64 "\nstep %" PRIu64
+             "\nresident %" PRIu64 " B, peak %" PRIu64 " B\ndevices %" PRIu64 " B, peak %" PRIu64
+             " B\nfolder %s\n",
+             recorder_is_paused() ? "paused" : "recording", (int)getpid(),
+             header ? header->event_count : 0, lost_count, recorder_newest_step(),
+             header ? header->rss_bytes : 0, header ? header->rss_peak_bytes : 0,
+             header ? header->device_used_bytes : 0, header ? header->device_used_peak_bytes : 0,
+             config_get()->output_path);
+}
+
+/* "all", "7" or "3-5". */
+static bool set_steps(const char *value)
+{
+    char *end;
+    uint64_t first, last;
+
+    if (strcmp(value, "all") == 0) {
+        recorder_choose_steps(0, 0);
+        recorder_pause(false);
+        return true;
+    }
+    first = last = strtoull(value, &end, 10);
+    if (*end == '-')
+        last = strtoull(end + 1, &end, 10);
+    if (!first || last < first || *end || *value < '0' || *value > '9')
+        return false;
+    recorder_choose_steps(first, last);
+    recorder_pause(recorder_newest_step() < first || recorder_newest_step() > last);
+    return true;
+}
+
+static void obey_set(const char *rest, const struct answer *answer)
+{
+    static const struct {
+        const char *name;
+        bool (*set)(const char *value);
+        const char *expected;
+    } settings[] = {
+        {"events=", config_set_events, "error: events are alloc, free, launch, access"},
+        {"steps=", set_steps, "error: steps are all, a number, or two with a - between"},
+    };
+
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        size_t length = strlen(settings[i].name);
+
+        if (strncmp(rest, settings[i].name, length) != 0)
+            continue;
+        if (settings[i].set(rest + length))
+            say(answer, "ok", rest);
+        else
+            say(answer, settings[i].expected, "");
+        return;
+    }
+    say(answer, "error: only events=LIST and steps=A-B can be set while a program runs", "");
+}
+
+void control_obey(char *line, char *answer_text, size_t answer_bytes)
+{
+    static const struct {
+        const char *word;
+        void (*obey)(const char *rest, const struct answer *answer);
+    } words[] = {
+        {"start", obey_start},       {"stop", obey_stop},     {"step", obey_step},
+        {"snapshot", obey_snapshot}, {"status", obey_status}, {"set", obey_set},
+    };
+    const struct answer answer = {answer_text, answer_bytes};
+    size_t length = strcspn(line, " ");
+    const char *rest = line[length] ? line + length + 1 : "";
+
+    line[length] = 0;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(line, words[i].word) == 0) {
+            words[i].obey(rest, &answer);
+            return;
+        }
+    say(&answer, "error: the words are start, stop, step, snapshot, status and set", "");
+}
+
+void control_begin(void)
+{
+    const struct config *config = config_get();
+
+    if (config->starts_paused)
+        recorder_pause(true);
+    if (config->json[0])
+        control_file_obey(config->json);
+}
+
+void control_tick(void)
+{
+    const struct config *config = config_get();
+
+    if (config->is_controlled)
+        control_socket_tick();
+    if (config->control_file[0])
+        control_file_tick(config->control_file);
+}

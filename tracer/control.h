@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What somebody outside may ask of a recording while it runs.
+ *
+ *   start, stop       record, or pause
+ *   step              begin the next step, for programs that mark none
+ *   snapshot [NAME]   read the system's counters now, and write all that is recorded to disk
+ *   status            what is going on
+ *   set events=LIST   from here on
+ *   set steps=A-B     record only these; steps=all ends it
+ *
+ * Words come through a socket (control_socket.c) and a file that is watched (control_file.c). All
+ * of it happens in the drain thread, so no signal is taken from the program and none of its threads
+ * waits.
+ */
+#ifndef MEMTIDE_TRACER_CONTROL_H
+#define MEMTIDE_TRACER_CONTROL_H
+
+#include <stddef.h>
+
+/* Before the first event: a deferred recording begins paused. */
+void control_begin(void);
+
+/* Looks whether anybody wants something. Only in the drain thread. */
+void control_tick(void);
+
+/*
+ * Does what a line says. answer: "ok ..." or "error: ...", one or more lines, each with its end.
+ */
+void control_obey(char *line, char *answer, size_t answer_bytes);
+
+/* control_socket.c */
+void control_socket_tick(void);
+/* control_file.c */
+void control_file_tick(const char *path);
+/* Does what the text of such a file asks for. */
+void control_file_obey(const char *json);
+
+#endif
