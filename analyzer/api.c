@@ -430,6 +430,8 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
     question = question_make(trace, kind->top, options);
     for (size_t i = 0; kind->analyses[i]; i++)
         kind->analyses[i](&question, answer->report);
+    for (size_t i = 0; question.is_for_pictures && answer_page_analyses(kind)[i]; i++)
+        answer_page_analyses(kind)[i](&question, answer->report);
     return answer_give(answer, MT_OK, out, error);
 }
 

@@ -21,11 +21,15 @@ static const analysis report_analyses[] = {
     analyse_process_account,
     analyse_components,
     analyse_modules,
-    analyse_picture,
     analyse_notes,
     NULL,
 };
 // clang-format on
+/* On a page there is room for more, and for pictures. */
+static const analysis report_page_analyses[] = {
+    analyse_peak_effect, analyse_step_peaks, analyse_picture, NULL,
+};
+static const analysis page_analyses[] = {analyse_picture, NULL};
 static const analysis leaks_analyses[] = {
     analyse_recording, analyse_leaks, analyse_ledger_growth, analyse_leftovers, analyse_window,
     analyse_notes,     NULL,
@@ -87,4 +91,9 @@ const struct answer_kind *answer_kind_find(const char *name)
         if (strcmp(kind->name, name) == 0)
             return kind;
     return NULL;
+}
+
+const analysis *answer_page_analyses(const struct answer_kind *kind)
+{
+    return kind->analyses == report_analyses ? report_page_analyses : page_analyses;
 }

@@ -84,6 +84,8 @@ struct answer_kind {
 extern const struct answer_kind answer_kinds[]; /* ends with a NULL name */
 
 const struct answer_kind *answer_kind_find(const char *name);
+/* What else is asked when the answer is drawn; ended by NULL. */
+const analysis *answer_page_analyses(const struct answer_kind *kind);
 
 /* Order of the verdicts' sentences. */
 enum verdict_rank {

@@ -48,6 +48,9 @@ class WordsTest(unittest.TestCase):
         self.assertGreater(len(said()), 100)
         self.assertEqual(sorted(said() - set(translated())), [])
 
+    def test_every_translation_has_a_use(self):
+        self.assertEqual(sorted(set(translated()) - said()), [])
+
     def test_placeholders_are_the_same(self):
         for english, chinese in translated().items():
             self.assertEqual(sorted(re.findall(r"\{\d\}", english)), sorted(re.findall(r"\{\d\}", chinese)),

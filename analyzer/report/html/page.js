@@ -143,7 +143,7 @@ async function start() {
         return;
     }
     const recording = await readFirstPart();
-    setTitles(recording.titles);
+    setTitles(recording.titles, recording.columnTitles);
     if (recording.hasPictures)
         openAddress(recording);
     const page = new Page(recording);

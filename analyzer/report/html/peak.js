@@ -6,7 +6,7 @@ import {size, moment, count, percent, blocks} from './format.js';
 import {state, listen} from './view_state.js';
 import {makeIcicle, treeOf} from './icicle.js';
 import {makeTable} from './table.js';
-import {makeReportTable, tablesNamed} from './tables.js';
+import {makeReportTable, tablesNamed, tablesOf} from './tables.js';
 
 // Names from the outside in: owner, then stack or operator.
 function pathOf(recording, group, kind, hasPlumbing) {
@@ -97,9 +97,8 @@ class PeakView {
             makeIcicle(treeOf(ledger.name, paths)),
             makeTable(columns, holders, {caption: say('Held at the peak of {0}', ledger.name),
                 sort: 'held_bytes'}),
-            tablesNamed(recording.report, /candidate|lower/).map(name =>
-                makeReportTable(recording.report, name)),
-            tablesNamed(recording.report, /^(peaks|near the peak)$/).map(name =>
+            [...tablesOf(recording.report, ledger.name, /^(lowering|sites to lower|owner at|module at|phase at)/),
+                ...tablesNamed(recording.report, /^(peaks|near the peak)$/)].map(name =>
                 makeReportTable(recording.report, name)));
     }
 

@@ -98,9 +98,10 @@ async function readPicture(prefix) {
 export async function readFirstPart() {
     const report = await takeReport();
     const titles = await takeDataset('titles');
+    const columnTitles = await takeDataset('column-titles');
     const recording = await readPicture('');
     const base = await readPicture('base-');
-    return Object.assign(recording, {report, titles, base: base.hasPictures ? base : null});
+    return Object.assign(recording, {report, titles, columnTitles, base: base.hasPictures ? base : null});
 }
 
 function readBlocks(data, startNs) {

@@ -80,12 +80,51 @@ static bool write_titles(const struct report *report, FILE *out)
     return is_ok;
 }
 
+static size_t column_count_of_all(const struct report *report)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < report_table_count(report); i++)
+        count += report_table_at(report, i).column_count;
+    return count;
+}
+
+/* The same of columns. */
+static bool write_column_titles(const struct report *report, FILE *out)
+{
+    size_t count = column_count_of_all(report), used = 0;
+    const char **texts = calloc(3 * count + 1, sizeof(*texts));
+    const struct report_dataset_column columns[] = {
+        {"table", NULL, texts, count},
+        {"key", NULL, texts + count, count},
+        {"title", NULL, texts + 2 * count, count},
+    };
+    bool is_ok;
+
+    if (!texts)
+        return false;
+    for (size_t i = 0; i < report_table_count(report); i++) {
+        struct report_table_view view = report_table_at(report, i);
+
+        for (size_t c = 0; c < view.column_count; c++, used++) {
+            texts[used] = view.name;
+            texts[count + used] = view.columns[c].key;
+            texts[2 * count + used] = view.columns[c].title;
+        }
+    }
+    is_ok =
+        payload_write_columns("column-titles", columns, sizeof(columns) / sizeof(columns[0]), out);
+    free(texts);
+    return is_ok;
+}
+
 bool report_write_html(const struct report *report, FILE *out)
 {
     bool is_ok = write_bytes(page_before_verdict, page_before_verdict_bytes, out) &&
                  write_verdict(report, out) &&
                  write_bytes(page_before_data, page_before_data_bytes, out) &&
-                 write_json_report(report, out) && write_titles(report, out);
+                 write_json_report(report, out) && write_titles(report, out) &&
+                 write_column_titles(report, out);
 
     for (size_t i = 0; is_ok && i < report_dataset_count(report); i++) {
         struct report_dataset_view view = report_dataset_at(report, i);

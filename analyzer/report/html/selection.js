@@ -42,6 +42,20 @@ class SelectionView {
         return [...dimensions.filter(each => hasDimension(this.recording, each)), 'blocks'];
     }
 
+    // By operator, if operators explain at least half of what the ledger allocated.
+    firstTab() {
+        const {blocks, groups} = this.recording;
+        let known = 0, all = 0;
+        for (let i = 0; i < blocks.count; i++) {
+            const group = blocks.group[i];
+            if (groups.ledger[group] !== state.ledger)
+                continue;
+            all += blocks.size[i];
+            known += groups.operator[group] ? blocks.size[i] : 0;
+        }
+        return known * 2 >= all && this.tabs.includes('operator') ? 'operator' : 'site';
+    }
+
     query() {
         const {text, least, most, unit, isOnlyChanged} = this.filter;
         return {...state.selection, ledger: state.ledger, text, isOnlyChanged,
@@ -179,8 +193,7 @@ class SelectionView {
     draw() {
         if (!this.recording.isWhole)
             return;
-        if (!this.tab)
-            this.tab = this.tabs[0];
+        this.tab ??= this.firstTab();
         if (!state.selection) {
             replaceContent(this.result, make('p', null, say('Nothing is selected: drag over the timeline.')));
             return;

@@ -3,7 +3,7 @@
 import {say} from './language.js';
 import {make, makeSvg, makeSection, makeButton} from './dom.js';
 import {size, sizeChange, count} from './format.js';
-import {makeReportTable} from './tables.js';
+import {makeReportTable, tablesNamed} from './tables.js';
 
 const width = 220, height = 64, atOnce = 24;
 
@@ -81,8 +81,7 @@ export function makeStepsView(recording) {
     };
     showMore();
     body.append(box, more);
-    for (const name of ['leaks', 'steps'])
-        if (recording.report.tables[name]?.length)
-            body.append(makeReportTable(recording.report, name));
+    for (const name of tablesNamed(recording.report, /^(leaks|ledger_growth|steps|peaks by step.*)$/))
+        body.append(makeReportTable(recording.report, name));
     return section;
 }

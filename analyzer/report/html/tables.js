@@ -7,28 +7,22 @@ import {makeTable} from './table.js';
 
 const drawn = new Set();
 let titles = new Map();
+let columnTitles = new Map();
 
-// {name, title, remark} columns, as the analyzer writes them.
-export function setTitles(dataset) {
-    titles = new Map(dataset.name.map((name, i) =>
-        [name, {title: dataset.title[i], remark: dataset.remark[i]}]));
+// What people call tables and columns, as the analyzer writes it.
+export function setTitles(tables, columns) {
+    titles = new Map(tables.name.map((name, i) =>
+        [name, {title: tables.title[i], remark: tables.remark[i]}]));
+    columnTitles = new Map(columns.table.map((table, i) =>
+        [`${table}\n${columns.key[i]}`, columns.title[i]]));
 }
 
 export function titleOfTable(name) {
     return say(titles.get(name)?.title || name);
 }
 
-// "held_bytes" -> "held": the unit is in the values. A count next to such bytes is of blocks.
-function titleOf(key, keys) {
-    const words = key.replace(/_(bytes|ns|percent)$/, '').replace(/_bytes_(per|by)_/, '_$1_');
-    const stem = words.replace(/_count$/, '');
-    if (key.endsWith('_ns') && keys.includes(`${stem}_bytes`))
-        return say('{0}, at', say(stem.replaceAll('_', ' ')));
-    if (stem === words)
-        return say(words.replaceAll('_', ' '));
-    if (keys.includes(`${stem}_bytes`))
-        return say('{0}, blocks', say(stem.replaceAll('_', ' ')));
-    return say(/^(block|event|step|sample|process|life)$/.test(stem) ? `${stem}s` : stem.replaceAll('_', ' '));
+function titleOf(table, key) {
+    return say(columnTitles.get(`${table}\n${key}`) || key.replaceAll('_', ' '));
 }
 
 function makeSpark(numbers) {
@@ -40,12 +34,12 @@ function makeSpark(numbers) {
         makeSvg('polyline', {class: 'line', points: points.join(' ')}));
 }
 
-function columnsOf(rows) {
+function columnsOf(name, rows) {
     const keys = [...new Set(rows.flatMap(row => Object.keys(row)))];
     return keys.filter(key => key !== 'stack' && rows.some(row => row[key] !== null)).map(key => {
         const isNumber = rows.some(row => typeof row[key] === 'number');
         const isSeries = rows.some(row => Array.isArray(row[key]));
-        return {key, title: titleOf(key, keys), isNumber, isWide: /site|operator|name/.test(key),
+        return {key, title: titleOf(name, key), isNumber, isWide: /site|operator|name/.test(key),
             value: row => row[key], show: (value, row) => (isSeries && Array.isArray(row[key]) ?
                 makeSpark(row[key]) : byKey(key, value))};
     });
@@ -55,12 +49,17 @@ export function tablesNamed(report, pattern) {
     return Object.keys(report.tables).filter(name => pattern.test(name) && report.tables[name].length);
 }
 
+// Tables about one ledger end with its name.
+export function tablesOf(report, ledgerName, pattern) {
+    return tablesNamed(report, pattern).filter(name => name.endsWith(` ${ledgerName}`));
+}
+
 export function makeReportTable(report, name) {
     drawn.add(name);
     const rows = report.tables[name];
     const remark = titles.get(name)?.remark;
     return make('div', {class: 'report-table'}, make('h3', null, titleOfTable(name)),
-        makeTable(columnsOf(rows), rows, {caption: titleOfTable(name), rowsAtOnce: 12}),
+        makeTable(columnsOf(name, rows), rows, {caption: titleOfTable(name), rowsAtOnce: 12}),
         remark && make('p', {class: 'remark'}, remark));
 }
 

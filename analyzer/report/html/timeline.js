@@ -322,7 +322,7 @@ class Timeline {
 
     uPlotSeries(each) {
         return {label: each.name, stroke: each.colour, width: each.isLayer ? 1 : 1.5,
-            fill: each.isLayer ? withAlpha(each.colour, 0.85) :
+            fill: each.isLayer ? each.colour :
                 (each.isFilled ? withAlpha(each.colour, 0.18) : undefined),
             dash: each.isDashed ? [6, 4] : undefined, points: {show: false}};
     }
