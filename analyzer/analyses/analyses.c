@@ -18,7 +18,9 @@ static const analysis report_analyses[] = {
     analyse_steps,
     analyse_totals,
     analyse_operators,
+    analyse_categories,
     analyse_process_account,
+    analyse_device_account,
     analyse_components,
     analyse_modules,
     analyse_notes,
@@ -63,6 +65,11 @@ static const analysis modules_analyses[] = {
     analyse_notes,
     NULL,
 };
+static const analysis breakdown_analyses[] = {
+    analyse_recording,       analyse_categories,     analyse_owner_tree,
+    analyse_process_account, analyse_device_account, analyse_components,
+    analyse_modules,         analyse_notes,          NULL,
+};
 static const analysis info_analyses[] = {
     analyse_recording_verdict,
     analyse_recording,
@@ -84,6 +91,8 @@ const struct answer_kind answer_kinds[] = {
     {"ops", "memory by operator", 30, operators_analyses},
     {"modules", "memory by module of the driver, and the driver's own counters", 30,
      modules_analyses},
+    {"breakdown", "who holds the memory and what for, to the device's total", 30,
+     breakdown_analyses},
     {"info", "what is in a recording, and how complete it is", 30, info_analyses},
     {NULL, NULL, 0, NULL},
 };

@@ -50,6 +50,9 @@ typedef void (*analysis)(const struct question *question, struct report *report)
 void analyse_recording(const struct question *question, struct report *report);
 void analyse_recording_verdict(const struct question *question, struct report *report);
 void analyse_event_kinds(const struct question *question, struct report *report);
+void analyse_categories(const struct question *question, struct report *report);
+void analyse_owner_tree(const struct question *question, struct report *report);
+void analyse_device_account(const struct question *question, struct report *report);
 void analyse_notes(const struct question *question, struct report *report);
 void analyse_leaks(const struct question *question, struct report *report);
 void analyse_ledger_growth(const struct question *question, struct report *report);

@@ -88,7 +88,7 @@ static void add_steps_origin(const struct question *question, struct report *rep
             value_text(report_text(report, "begins at %s; found by its period, confidence %u %%",
                                    name, found->confidence_percent)));
         report_fact(report, "step_confidence_percent", NULL,
-                    value_number(VALUE_PERCENT, (uint64_t)found->confidence_percent * 100));
+                    value_number(VALUE_PERCENT, found->confidence_percent));
         report_note(report, 0,
                     "the program marked no steps: they were found by their period (docs/steps.md)");
     }

@@ -9,12 +9,28 @@
 #include "commands.h"
 #include "compat_command.h"
 
+/* One a line, so that two changes never meet. */
+// clang-format off
 static const struct command *const commands[] = {
-    &command_run,    &command_report, &command_leaks,    &command_peak,
-    &command_blocks, &command_steps,  &command_ops,      &command_modules,
-    &command_info,   &command_export, &command_diff,     &command_frag,
-    &command_gate,   &command_bless,  &command_suppress, &command_ctl,
+    &command_run,
+    &command_report,
+    &command_leaks,
+    &command_peak,
+    &command_blocks,
+    &command_steps,
+    &command_ops,
+    &command_breakdown,
+    &command_modules,
+    &command_info,
+    &command_export,
+    &command_diff,
+    &command_frag,
+    &command_gate,
+    &command_bless,
+    &command_suppress,
+    &command_ctl,
 };
+// clang-format on
 
 enum { command_count = sizeof(commands) / sizeof(commands[0]) };
 

@@ -110,6 +110,8 @@ struct group_detail {
      */
     uint64_t left_bytes, left_count;
     uint32_t left_steps;
+    uint32_t crossing_step, crossing_steps; /* the newest one, and how many, in which some of it was
+                                               alive when the forward phase ended */
     /* One that is alive at the end of the process, born near the middle of its steps. */
     uint32_t example_birth;                  /* step index */
     uint64_t example_address, example_bytes; /* 0: none */

@@ -83,6 +83,19 @@ static enum step_phase phase_of_stack(struct tally *tally, const struct open_sta
     return PHASE_OTHER;
 }
 
+/* What was born in this step and is alive when the way back begins: activations, mostly. */
+static void forward_end(struct tally *tally)
+{
+    for (size_t i = 0; i < tally->touched_count; i++) {
+        struct group_detail *detail = table_at(&tally->details, tally->touched[i]);
+
+        if (group_at(tally, tally->touched[i])->born_count && detail->crossing_step != tally->era) {
+            detail->crossing_step = tally->era;
+            detail->crossing_steps++;
+        }
+    }
+}
+
 void tally_phase_set(struct tally *tally, enum step_phase phase)
 {
     if (phase == tally->phase.now)
@@ -94,6 +107,8 @@ void tally_phase_set(struct tally *tally, enum step_phase phase)
         *peak = ledger->phase_peak_bytes > *peak ? ledger->phase_peak_bytes : *peak;
         ledger->phase_peak_bytes = ledger->live_bytes;
     }
+    if (tally->phase.now == PHASE_FORWARD && phase == PHASE_BACKWARD)
+        forward_end(tally);
     tally->phase.now = phase;
 }
 

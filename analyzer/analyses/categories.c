@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the memory is for that was held when a ledger was highest.
+ */
+#include <stdlib.h>
+
+#include "category.h"
+#include "labels.h"
+#include "ledger_order.h"
+
+struct share {
+    uint64_t bytes, count;
+    uint64_t certain_bytes; /* bytes times percent of confidence */
+};
+
+struct ledger_shares {
+    struct share rows[CATEGORY_COUNT];
+};
+
+static void add_groups(const struct question *question, struct ledger_shares *shares)
+{
+    for (size_t i = 1; i < tally_group_count(question->tally); i++) {
+        struct step_sample held = group_at_peak(question->tally, i);
+        struct category_guess guess;
+        struct share *share;
+
+        if (!held.count)
+            continue;
+        guess = category_of(question, i);
+        share = &shares[tally_group_at(question->tally, i)->ledger].rows[guess.category];
+        share->bytes += held.bytes;
+        share->count += held.count;
+        share->certain_bytes += held.bytes / 100 * guess.confidence_percent;
+    }
+}
+
+static void add_ledger(const struct question *question, struct report *report,
+                       struct report_table *table, uint16_t index,
+                       const struct ledger_shares *shares)
+{
+    const struct ledger *ledger = tally_ledger_at(question->tally, index);
+
+    for (int i = 0; i < CATEGORY_COUNT; i++) {
+        const struct share *share = &shares->rows[i];
+        uint64_t whole = ledger->peak_bytes ? ledger->peak_bytes : 1;
+        bool is_known = i != CATEGORY_UNKNOWN && share->bytes >= 100;
+        const struct value values[] = {
+            value_text(category_name((enum category)i)),
+            value_bytes(share->bytes),
+            value_number(VALUE_PERCENT, share->bytes * 100 / whole),
+            value_count(share->count),
+            is_known ? value_number(VALUE_PERCENT, share->certain_bytes / (share->bytes / 100))
+                     : value_none(),
+            value_text(label_ledger(question, report, index)),
+        };
+
+        if (share->count)
+            report_row(report, table, values);
+    }
+}
+
+static void add_verdict(const struct question *question, struct report *report, uint16_t index,
+                        const struct ledger_shares *shares)
+{
+    int best = 0;
+
+    for (int i = 1; i < CATEGORY_COUNT; i++)
+        if (shares->rows[i].bytes > shares->rows[best].bytes)
+            best = i;
+    report_verdict(report, RANK_MODULES, "At its peak, %s of the %s of %s: %s.",
+                   label_size(report, shares->rows[best].bytes),
+                   label_size(report, tally_ledger_at(question->tally, index)->peak_bytes),
+                   label_ledger(question, report, index),
+                   best == CATEGORY_UNKNOWN ? "for what, neither owners nor steps tell"
+                                            : category_name((enum category)best));
+}
+
+void analyse_categories(const struct question *question, struct report *report)
+{
+    static const struct report_column columns[] = {
+        {"category", "what for"},  {"held_bytes", "held"},         {"share_percent", "share"},
+        {"block_count", "blocks"}, {"confidence_percent", "sure"}, {"ledger", "ledger"},
+    };
+    struct ledger_shares *shares = calloc(tally_ledger_count(question->tally) + 1, sizeof(*shares));
+    struct report_table *table =
+        report_table(report, "categories", "What it was for, at the peak of each ledger",
+                     "Nothing was allocated.", columns, sizeof(columns) / sizeof(columns[0]));
+    size_t count;
+    uint16_t *order = ledger_order(question->tally, &count);
+
+    if (shares && order) {
+        add_groups(question, shares);
+        for (size_t i = 0; i < count && i < rows_shown(question, count); i++)
+            add_ledger(question, report, table, order[i], &shares[order[i]]);
+        if (count)
+            add_verdict(question, report, order[0], &shares[order[0]]);
+        report_table_remark(report, table,
+                            "Sure: 100 %% where an owner, a pool or a module says it; else guessed "
+                            "from how long blocks live over the steps (docs/breakdown.md).");
+    } else {
+        report_note(report, 0, "breakdown: not enough memory");
+    }
+    free(shares);
+    free(order);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What memory is for. A table of words, and a table of lives.
+ */
+#define _GNU_SOURCE /* strcasestr */
+#include "category.h"
+
+#include <string.h>
+
+enum {
+    SAID = 100,
+    SURE = 90,
+    LIKELY = 75,
+    PERHAPS = 60,
+    STEPS_LEAST = 3 /* ended ones; with fewer, lives tell nothing */
+};
+
+const char *category_name(enum category category)
+{
+    static const char *const names[CATEGORY_COUNT] = {
+        [CATEGORY_WEIGHTS] = "weights",
+        [CATEGORY_OPTIMIZER] = "optimizer state",
+        [CATEGORY_GRADIENTS] = "gradients",
+        [CATEGORY_ACTIVATIONS] = "activations",
+        [CATEGORY_TEMPORARY] = "temporary",
+        [CATEGORY_KV_CACHE] = "kv cache",
+        [CATEGORY_COMMUNICATION] = "communication",
+        [CATEGORY_WORKSPACE] = "workspace",
+        [CATEGORY_KEPT] = "kept from steps",
+        [CATEGORY_ROLLING] = "for several steps",
+        [CATEGORY_OLDER] = "older than the recording",
+        [CATEGORY_UNKNOWN] = "unknown",
+    };
+
+    return names[category];
+}
+
+/* In owners, pools and modules of the driver. */
+static const struct {
+    const char *word;
+    enum category category;
+} words[] = {
+    {"optimizer", CATEGORY_OPTIMIZER},    {"gradient", CATEGORY_GRADIENTS},
+    {"weight", CATEGORY_WEIGHTS},         {"parameter", CATEGORY_WEIGHTS},
+    {"activation", CATEGORY_ACTIVATIONS}, {"kv_cache", CATEGORY_KV_CACHE},
+    {"kvcache", CATEGORY_KV_CACHE},       {"workspace", CATEGORY_WORKSPACE},
+    {"hccl", CATEGORY_COMMUNICATION},     {"nccl", CATEGORY_COMMUNICATION},
+    {"hccp", CATEGORY_COMMUNICATION},
+};
+
+static enum category category_of_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcasestr(name, words[i].word))
+            return words[i].category;
+    return CATEGORY_UNKNOWN;
+}
+
+static enum category category_said(const struct question *question,
+                                   const struct group_detail *detail)
+{
+    const char *pool =
+        model_text_at(question->model, model_pool_name_at(question->model, detail->pool));
+    enum category category = CATEGORY_UNKNOWN;
+
+    if (detail->owner_text)
+        category = category_of_name(model_text_at(question->model, detail->owner_text));
+    return category != CATEGORY_UNKNOWN ? category : category_of_name(pool);
+}
+
+static bool is_backward(const struct question *question, const struct group_detail *detail)
+{
+    const char *name = model_text_at(question->model, detail->operator_text);
+
+    return strcasestr(name, "backward") || strcasestr(name, "grad");
+}
+
+/* Alive at step ends: each step leaves some to the next. */
+static struct category_guess guess_left(const struct question *question,
+                                        const struct group_detail *detail, uint32_t steps)
+{
+    if (detail->freed_age_at_end == 1 && detail->left_steps + 1 >= steps)
+        return (struct category_guess){CATEGORY_GRADIENTS,
+                                       is_backward(question, detail) ? SURE : PERHAPS};
+    if (detail->freed_age_at_end)
+        return (struct category_guess){CATEGORY_ROLLING, LIKELY};
+    return (struct category_guess){CATEGORY_KEPT, LIKELY};
+}
+
+/* first_step 0 is before the first step; optimizers make their state in the first one. */
+struct category_guess category_of(const struct question *question, size_t group)
+{
+    const struct group_detail *detail = tally_detail_at(question->tally, group);
+    uint32_t steps = tally_process_at(question->tally, detail->process).ended_step_count;
+    enum category said = category_said(question, detail);
+
+    if (said != CATEGORY_UNKNOWN)
+        return (struct category_guess){said, SAID};
+    if (steps < STEPS_LEAST && detail->is_older)
+        return (struct category_guess){CATEGORY_OLDER, SURE};
+    if (steps < STEPS_LEAST)
+        return (struct category_guess){CATEGORY_UNKNOWN, 0};
+    if (!detail->left_steps && detail->first_step == 0 && detail->series.count &&
+        !detail->freed_age_at_end)
+        return (struct category_guess){CATEGORY_WEIGHTS, LIKELY};
+    if (detail->left_steps == 1 && detail->first_step == 1 && !detail->freed_age_at_end)
+        return (struct category_guess){CATEGORY_OPTIMIZER, LIKELY};
+    if (detail->left_steps)
+        return guess_left(question, detail, steps);
+    if (detail->crossing_steps && detail->crossing_steps + 1 >= steps)
+        return (struct category_guess){CATEGORY_ACTIVATIONS, SURE};
+    return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS};
+}

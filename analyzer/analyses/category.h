@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What memory is for: weights, gradients, activations ... By its owner, where somebody said so;
+ * else by how long it lives over the steps. docs/breakdown.md has the rules.
+ */
+#ifndef MEMTIDE_ANALYSES_CATEGORY_H
+#define MEMTIDE_ANALYSES_CATEGORY_H
+
+#include "analysis.h"
+
+enum category {
+    CATEGORY_WEIGHTS,
+    CATEGORY_OPTIMIZER,
+    CATEGORY_GRADIENTS,
+    CATEGORY_ACTIVATIONS,
+    CATEGORY_TEMPORARY, /* dies in the step that made it */
+    CATEGORY_KV_CACHE,
+    CATEGORY_COMMUNICATION,
+    CATEGORY_WORKSPACE,
+    CATEGORY_KEPT,    /* of steps, and never freed: caches, leaks */
+    CATEGORY_ROLLING, /* lives for several steps */
+    CATEGORY_OLDER,   /* than the recording, which has no steps to tell more */
+    CATEGORY_UNKNOWN,
+    CATEGORY_COUNT
+};
+
+struct category_guess {
+    enum category category;
+    unsigned confidence_percent; /* 100: it was said */
+};
+
+const char *category_name(enum category category);
+struct category_guess category_of(const struct question *question, size_t group);
+
+#endif
