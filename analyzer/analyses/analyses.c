@@ -49,6 +49,9 @@ static const analysis fragmentation_analyses[] = {
     analyse_notes,
     NULL,
 };
+static const analysis oom_analyses[] = {
+    analyse_oom, analyse_recording, analyse_failures, analyse_notes, NULL,
+};
 static const analysis blocks_analyses[] = {analyse_recording, analyse_blocks, analyse_notes, NULL};
 static const analysis steps_analyses[] = {
     analyse_steps_verdict, analyse_recording, analyse_steps, analyse_notes, NULL,
@@ -86,6 +89,7 @@ const struct answer_kind answer_kinds[] = {
     {"peak", "what made the highest point, and who held the memory there", 20, peak_analyses},
     {"frag", "what pools hold and nobody uses, and who keeps it from being given back", 20,
      fragmentation_analyses},
+    {"oom", "the request that failed, who held the memory, and what was free", 20, oom_analyses},
     {"blocks", "the blocks themselves, by name, size and time", 50, blocks_analyses},
     {"steps", "what is alive when each step ends, and what is new", 50, steps_analyses},
     {"ops", "memory by operator", 30, operators_analyses},

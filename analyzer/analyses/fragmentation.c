@@ -10,12 +10,13 @@
 #include "analysis.h"
 #include "fragments.h"
 #include "labels.h"
+#include "segment_pins.h"
 
 static const char *const moment_words[MOMENT_KINDS] = {
     [MOMENT_RESERVED_PEAK] = "most reserved",
     [MOMENT_WORST] = "most unused",
     [MOMENT_END] = "the end",
-    [MOMENT_FAILURE] = "first failed request",
+    [MOMENT_FAILURE] = "last failed request",
 };
 
 /* --- moments -------------------------------------------------------------------------------- */
@@ -121,95 +122,6 @@ static void add_slices(const struct question *question, struct report *report,
 
 /* --- who pins ------------------------------------------------------------------------------- */
 
-static uint64_t size_of(const struct segment *segment)
-{
-    return segment->to - segment->from;
-}
-
-/* Most to gain for the least that has to go. */
-static int cheapest_first(const void *left, const void *right)
-{
-    const struct segment *a = *(const struct segment *const *)left;
-    const struct segment *b = *(const struct segment *const *)right;
-    unsigned __int128 cost_a = (unsigned __int128)a->live_bytes * size_of(b);
-    unsigned __int128 cost_b = (unsigned __int128)b->live_bytes * size_of(a);
-
-    if (cost_a != cost_b)
-        return cost_a < cost_b ? -1 : 1;
-    if (size_of(a) != size_of(b))
-        return size_of(a) > size_of(b) ? -1 : 1;
-    return (a > b) - (a < b);
-}
-
-static struct who who_of(const struct question *question, uint32_t group)
-{
-    const struct group_detail *detail = tally_detail_at(question->tally, group);
-
-    return (struct who){detail->site, detail->operator_text, detail->owner_text};
-}
-
-/* The site of the largest block in it. */
-static const char *main_pin(const struct question *question, struct report *report,
-                            const struct fragment_moment *moment, const struct segment *segment)
-{
-    const struct fragment_block *largest = &moment->blocks[segment->first_block];
-
-    for (size_t i = 0; i < segment->block_count; i++)
-        if (moment->blocks[segment->first_block + i].size_bytes > largest->size_bytes)
-            largest = &moment->blocks[segment->first_block + i];
-    return label_who(question, report, who_of(question, largest->group));
-}
-
-static size_t pinned_segments(const struct fragment_moment *moment, const struct segment **rows)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < moment->segment_count; i++)
-        if (moment->segments[i].block_count && moment->segments[i].hole_bytes)
-            rows[count++] = &moment->segments[i];
-    if (count)
-        qsort((void *)rows, count, sizeof(*rows), cheapest_first);
-    return count;
-}
-
-static void add_segments(const struct question *question, struct report *report,
-                         const struct fragment_ledger *ledger, const struct fragment_moment *moment,
-                         const struct segment **rows, size_t count)
-{
-    static const struct report_column columns[] = {
-        {"segment_bytes", "segment"}, {"live_bytes", "pinned by"},
-        {"block_count", "blocks"},    {"hole_bytes", "in holes"},
-        {"hole_count", "holes"},      {"largest_hole_bytes", "largest"},
-        {"site", "largest block of"}, {"address", "address"},
-        {"ledger", "ledger"},
-    };
-    const char *label = label_ledger(question, report, ledger->ledger);
-    struct report_table *table =
-        report_table(report, report_text(report, "pinned segments of %s", label),
-                     report_text(report, "Segments of %s that few blocks keep, cheapest first, %s",
-                                 label, "when most was unused"),
-                     NULL, columns, sizeof(columns) / sizeof(columns[0]));
-    size_t shown = rows_shown(question, count);
-
-    for (size_t i = 0; i < shown; i++) {
-        const struct value values[] = {
-            value_bytes(size_of(rows[i])),
-            value_bytes(rows[i]->live_bytes),
-            value_count(rows[i]->block_count),
-            value_bytes(rows[i]->hole_bytes),
-            value_count(rows[i]->hole_count),
-            value_bytes(rows[i]->largest_hole_bytes),
-            value_text(main_pin(question, report, moment, rows[i])),
-            value_text(report_text(report, "0x%" PRIx64, rows[i]->from)),
-            value_text(label),
-        };
-
-        report_row(report, table, values);
-    }
-    if (shown < count)
-        report_table_remark(report, table, "... and %zu more segments.", count - shown);
-}
-
 /* What a site keeps from being given back: holes of segments that it alone has blocks in. */
 struct pin {
     struct who who;
@@ -229,10 +141,10 @@ static bool is_same(const struct question *question, struct who a, struct who b)
 static bool has_one_site(const struct question *question, const struct fragment_moment *moment,
                          const struct segment *segment, struct who *who)
 {
-    *who = who_of(question, moment->blocks[segment->first_block].group);
+    *who = pin_who(question, moment->blocks[segment->first_block].group);
     for (size_t i = 1; i < segment->block_count; i++)
         if (!is_same(question, *who,
-                     who_of(question, moment->blocks[segment->first_block + i].group)))
+                     pin_who(question, moment->blocks[segment->first_block + i].group)))
             return false;
     return true;
 }
@@ -320,26 +232,26 @@ static void say_ledger(const struct question *question, struct report *report,
         report_verdict(report, RANK_FRAGMENTATION,
                        "Cheapest of %zu pinned segments: %s of blocks, the largest of %s, keep %s.",
                        pinned_count, label_size(report, cheapest->live_bytes),
-                       main_pin(question, report, worst, cheapest),
-                       label_size(report, size_of(cheapest)));
+                       pin_site(question, report, worst, cheapest),
+                       label_size(report, cheapest->to - cheapest->from));
 }
 
 static void show_ledger(const struct question *question, struct report *report,
                         const struct fragment_ledger *ledger, bool is_first)
 {
     const struct fragment_moment *worst = &ledger->moments[MOMENT_WORST];
-    const struct segment **rows = malloc((worst->segment_count + 1) * sizeof(*rows));
-    struct pin *pins = malloc((worst->segment_count + 1) * sizeof(*pins));
-    size_t count = rows ? pinned_segments(worst, rows) : 0;
+    struct pin *sites = malloc((worst->segment_count + 1) * sizeof(*sites));
+    struct segment_pins pins;
 
-    if (is_first)
-        say_ledger(question, report, ledger, count ? rows[0] : NULL, count);
-    if (rows && pins) {
-        add_segments(question, report, ledger, worst, rows, count);
-        add_pins(question, report, ledger, pins, find_pins(question, worst, rows, count, pins));
+    if (segment_pins_init(&pins, worst) && sites) {
+        if (is_first)
+            say_ledger(question, report, ledger, pins.count ? pins.rows[0] : NULL, pins.count);
+        segment_pins_show(&pins, question, report, ledger->ledger, "when most was unused");
+        add_pins(question, report, ledger, sites,
+                 find_pins(question, worst, pins.rows, pins.count, sites));
     }
-    free((void *)rows);
-    free(pins);
+    segment_pins_release(&pins);
+    free(sites);
 }
 
 static void add_notes(const struct question *question, struct report *report,

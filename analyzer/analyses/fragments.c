@@ -174,9 +174,23 @@ static void begin_again(struct fragment_ledger *ledger, struct ledger_state *sta
     state->most_unused_bytes = 0;
 }
 
+/* Every pool of the device matters, whichever was asked: the newest failure counts. */
+static void take_failure(struct reading *reading, const struct event *event)
+{
+    int32_t device = model_place_at(reading->question->model, event->place).device;
+
+    for (size_t i = 0; i < reading->fragments->count; i++) {
+        struct fragment_ledger *ledger = &reading->fragments->ledgers[i];
+        const struct ledger *row = tally_ledger_at(reading->question->tally, ledger->ledger);
+
+        if (row->process == event->process && row->device == device)
+            take_moment(reading, ledger, &reading->states[i], MOMENT_FAILURE, event->time_ns);
+    }
+}
+
 static bool changes_pool(const struct event *event)
 {
-    return event->kind == EVENT_RESERVED || event->kind == EVENT_ALLOC_FAILED ||
+    return event->kind == EVENT_RESERVED ||
            (event->kind == EVENT_SAMPLE && event->flags & EVENT_IS_OLDER);
 }
 
@@ -193,6 +207,8 @@ static bool first_event(void *context, const struct event *event)
         if (ledger)
             begin_again(ledger, state);
     }
+    if (event->kind == EVENT_ALLOC_FAILED)
+        take_failure(reading, event);
     if (!changes_pool(event))
         return true;
     ledger = ledger_of(reading, event, &state);
@@ -201,13 +217,9 @@ static bool first_event(void *context, const struct event *event)
     pass_slices(reading, ledger, state, event->time_ns);
     if (event->kind == EVENT_SAMPLE)
         state->older_bytes = event->value;
-    if (event->kind == EVENT_RESERVED)
+    else
         state->reserved_bytes = event->value;
-    if (event->kind != EVENT_ALLOC_FAILED) {
-        changed(reading, ledger, state, event->time_ns);
-    } else if (!ledger->moments[MOMENT_FAILURE].is_known) {
-        take_moment(reading, ledger, state, MOMENT_FAILURE, event->time_ns);
-    }
+    changed(reading, ledger, state, event->time_ns);
     return true;
 }
 

@@ -26,7 +26,7 @@ enum moment_kind {
     MOMENT_RESERVED_PEAK,
     MOMENT_WORST, /* most reserved that is not allocated */
     MOMENT_END,
-    MOMENT_FAILURE, /* the first request that failed */
+    MOMENT_FAILURE, /* the last request that failed, of any pool of the device */
     MOMENT_KINDS
 };
 

@@ -8,7 +8,7 @@
 #include "labels.h"
 #include "ledger_order.h"
 
-static void add_failures(const struct question *question, struct report *report)
+void analyse_failures(const struct question *question, struct report *report)
 {
     static const struct report_column columns[] = {
         {"time_ns", "at"},
@@ -81,5 +81,5 @@ void analyse_totals(const struct question *question, struct report *report)
     if (shown < count)
         report_table_remark(report, table, "... and %zu more ledgers.", count - shown);
     free(order);
-    add_failures(question, report);
+    analyse_failures(question, report);
 }

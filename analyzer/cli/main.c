@@ -25,6 +25,7 @@ static const struct command *const commands[] = {
     &command_export,
     &command_diff,
     &command_frag,
+    &command_oom,
     &command_gate,
     &command_bless,
     &command_suppress,

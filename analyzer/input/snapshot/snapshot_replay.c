@@ -584,6 +584,10 @@ static size_t make_event(struct snapshot_replay *replay, struct replay_device *d
         event->kind = EVENT_ALLOC_FAILED;
         event->site = entry->site;
         event->address = 0; /* no status */
+        replay->has_pending = true;
+        replay->pending = event_of(replay, device, EVENT_SAMPLE, time_ns);
+        replay->pending.text = replay->free_text;
+        replay->pending.value = entry->address;
         return 1;
     case WORD_SNAPSHOT:
     case WORD_WORKSPACE_SNAPSHOT:

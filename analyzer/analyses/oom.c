@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Out of memory: the request that failed last, who held the memory then, who had grown, and what
+ * the pools of the device held without using it.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis.h"
+#include "fragments.h"
+#include "labels.h"
+#include "lives.h"
+#include "origins.h"
+#include "segment_pins.h"
+
+enum { warm_up_steps = 2 };
+
+/* What was alive when the request failed. */
+struct failure_state {
+    const struct question *question;
+    const struct failure *failure;
+    size_t seen_count;          /* failures so far */
+    struct step_sample *groups; /* alive, by group */
+    bool is_done;
+};
+
+struct grown {
+    const struct origin *origin;
+    struct step_sample held;
+    uint64_t before_bytes; /* at the end of the step that is compared with */
+};
+
+/* --- the state when it failed --------------------------------------------------------------- */
+
+static bool on_event(void *context, const struct event *event)
+{
+    struct failure_state *state = context;
+
+    if (event->kind == EVENT_ALLOC_FAILED &&
+        ++state->seen_count == tally_failure_count(state->question->tally))
+        state->is_done = true;
+    return !state->is_done;
+}
+
+static bool on_born(void *context, const struct life *life)
+{
+    struct failure_state *state = context;
+
+    state->groups[life->group].bytes += life->size_bytes;
+    state->groups[life->group].count++;
+    return true;
+}
+
+static bool on_over(void *context, const struct life *life)
+{
+    struct failure_state *state = context;
+
+    if (life->freed_ns == UINT64_MAX)
+        return true;
+    state->groups[life->group].bytes -= life->size_bytes;
+    state->groups[life->group].count--;
+    return true;
+}
+
+static enum mt_result read_state(struct failure_state *state, struct mt_error *error)
+{
+    struct life_visitor visitor = {
+        .context = state, .born = on_born, .over = on_over, .event = on_event};
+
+    state->groups = calloc(tally_group_count(state->question->tally) + 1, sizeof(*state->groups));
+    if (!state->groups)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to list sites");
+    return lives_read(state->question->events, tally_model(state->question->tally), &visitor,
+                      error);
+}
+
+/* --- who held, and who had grown ------------------------------------------------------------ */
+
+/* The step whose end is compared with: the last of the warm-up; 0: there is none. */
+static uint32_t compared_step(const struct question *question, const struct failure *failure)
+{
+    uint32_t warm_up = question->warm_up_steps == WARM_UP_DEFAULT
+                           ? warm_up_steps
+                           : (uint32_t)question->warm_up_steps;
+    uint32_t step = warm_up ? warm_up : 1;
+
+    return failure->step > step ? step : 0;
+}
+
+static int by_held(const void *left, const void *right)
+{
+    const struct grown *a = left, *b = right;
+
+    if (a->held.bytes != b->held.bytes)
+        return a->held.bytes > b->held.bytes ? -1 : 1;
+    return (a->origin > b->origin) - (a->origin < b->origin);
+}
+
+static int64_t growth_of(const struct grown *row)
+{
+    return (int64_t)(row->held.bytes - row->before_bytes);
+}
+
+static int by_growth(const void *left, const void *right)
+{
+    const struct grown *a = left, *b = right;
+
+    if (growth_of(a) != growth_of(b))
+        return growth_of(a) > growth_of(b) ? -1 : 1;
+    return by_held(left, right);
+}
+
+static size_t find_holders(const struct failure_state *state, const struct origins *origins,
+                           uint32_t step, struct grown *rows)
+{
+    const struct tally *tally = state->question->tally;
+    const struct ledger *failed = tally_ledger_at(tally, state->failure->ledger);
+    size_t count = 0;
+
+    for (size_t i = 0; i < origins->count; i++) {
+        const struct origin *origin = &origins->rows[i];
+        const struct ledger *ledger = tally_ledger_at(tally, origin->ledger);
+        struct grown row = {.origin = origin};
+
+        if (ledger->process != failed->process || ledger->device != failed->device)
+            continue;
+        for (size_t k = 0; k < origin->group_count; k++) {
+            row.held.bytes += state->groups[origin->groups[k]].bytes;
+            row.held.count += state->groups[origin->groups[k]].count;
+        }
+        row.before_bytes = step ? origin_at_step(tally, origin, step).bytes : 0;
+        if (row.held.count || row.before_bytes)
+            rows[count++] = row;
+    }
+    return count;
+}
+
+static void add_holders(const struct question *question, struct report *report, const char *name,
+                        const char *title, const struct grown *rows, size_t count, uint32_t step)
+{
+    static const struct report_column columns[] = {
+        {"held_bytes", "held"}, {"block_count", "blocks"}, {"grown_bytes", "grown"},
+        {"site", "site"},       {"operator", "operator"},  {"owner", "owner"},
+        {"ledger", "ledger"},
+    };
+    struct report_table *table =
+        report_table(report, name, title, NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    size_t shown = rows_shown(question, count);
+
+    for (size_t i = 0; i < shown; i++) {
+        const struct who who = rows[i].origin->who;
+        const struct value values[] = {
+            value_bytes(rows[i].held.bytes),
+            value_count(rows[i].held.count),
+            step ? value_change(VALUE_BYTES_CHANGE, growth_of(&rows[i])) : value_none(),
+            value_text(label_who(question, report, who)),
+            value_name(question, who.operator_text),
+            value_name(question, who.owner_text),
+            value_text(label_ledger(question, report, rows[i].origin->ledger)),
+        };
+
+        report_row(report, table, values);
+    }
+    if (shown < count)
+        report_table_remark(report, table, "... and %zu more sites.", count - shown);
+}
+
+static void show_holders(const struct failure_state *state, struct report *report)
+{
+    const struct question *question = state->question;
+    uint32_t step = compared_step(question, state->failure);
+    struct origins origins;
+    struct grown *rows;
+    size_t count;
+
+    if (!origins_init(&origins, question, true)) {
+        report_note(report, 0, "oom: not enough memory to list sites");
+        return;
+    }
+    rows = malloc((origins.count + 1) * sizeof(*rows));
+    count = rows ? find_holders(state, &origins, step, rows) : 0;
+    if (count) {
+        qsort(rows, count, sizeof(*rows), by_held);
+        add_holders(question, report, "held when it failed",
+                    "Who held memory of the device when the request failed", rows, count, step);
+        qsort(rows, count, sizeof(*rows), by_growth);
+        while (count && (!step || growth_of(&rows[count - 1]) <= 0))
+            count--;
+        if (count)
+            report_verdict(report, RANK_PEAK, "GREW: since the end of step %" PRIu32 " %s by %s.",
+                           step, label_who(question, report, rows[0].origin->who),
+                           label_size(report, (uint64_t)growth_of(&rows[0])));
+        add_holders(question, report, "grown when it failed",
+                    report_text(report, "Who had grown since the end of step %" PRIu32, step), rows,
+                    count, step);
+    }
+    free(rows);
+    origins_release(&origins);
+}
+
+/* --- what was free -------------------------------------------------------------------------- */
+
+/* The largest piece that the pool could have handed out as it was. */
+static uint64_t largest_piece(const struct fragment_moment *moment)
+{
+    return moment->largest_hole_bytes > moment->largest_free_segment_bytes
+               ? moment->largest_hole_bytes
+               : moment->largest_free_segment_bytes;
+}
+
+static void add_free(const struct question *question, struct report *report,
+                     const struct fragments *fragments)
+{
+    static const struct report_column columns[] = {
+        {"reserved_bytes", "reserved"},
+        {"allocated_bytes", "allocated"},
+        {"waiting_bytes", "waiting"},
+        {"unused_bytes", "unused"},
+        {"hole_bytes", "in holes"},
+        {"largest_hole_bytes", "largest hole"},
+        {"free_segment_bytes", "free segments"},
+        {"largest_free_segment_bytes", "largest"},
+        {"ledger", "ledger"},
+    };
+    struct report_table *table =
+        report_table(report, "free when it failed", "What pools of the device held without use",
+                     NULL, columns, sizeof(columns) / sizeof(columns[0]));
+
+    for (size_t i = 0; i < fragments->count; i++) {
+        const struct fragment_moment *moment = &fragments->ledgers[i].moments[MOMENT_FAILURE];
+        bool is_known = moment->segment_count > 0;
+        const struct value values[] = {
+            value_bytes(moment->reserved_bytes),
+            value_bytes(moment->active_bytes - moment->waiting_bytes),
+            value_bytes(moment->waiting_bytes),
+            value_bytes(moment->unused_bytes),
+            is_known ? value_bytes(moment->hole_bytes) : value_none(),
+            is_known ? value_bytes(moment->largest_hole_bytes) : value_none(),
+            is_known ? value_bytes(moment->free_segment_bytes) : value_none(),
+            is_known ? value_bytes(moment->largest_free_segment_bytes) : value_none(),
+            value_text(label_ledger(question, report, fragments->ledgers[i].ledger)),
+        };
+
+        if (moment->is_known)
+            report_row(report, table, values);
+    }
+}
+
+/* Why it did not fit, as far as the pools tell. */
+static const char *reason(const struct question *question, struct report *report,
+                          const struct failure *failure, const struct fragments *fragments)
+{
+    uint64_t unused_bytes = 0, largest_bytes = 0;
+    bool is_known = false, has_pieces = false;
+
+    for (size_t i = 0; i < fragments->count; i++) {
+        const struct fragment_moment *moment = &fragments->ledgers[i].moments[MOMENT_FAILURE];
+
+        if (!moment->is_known)
+            continue;
+        is_known = true;
+        has_pieces |= moment->segment_count > 0;
+        unused_bytes += moment->unused_bytes;
+        if (largest_piece(moment) > largest_bytes)
+            largest_bytes = largest_piece(moment);
+    }
+    (void)question;
+    if (!is_known)
+        return "";
+    if (unused_bytes < failure->size_bytes)
+        return report_text(report,
+                           " Too little was free: the pools of the device held only %s unused.",
+                           label_size(report, unused_bytes));
+    if (!has_pieces)
+        return report_text(report, " The pools of the device held %s unused.",
+                           label_size(report, unused_bytes));
+    if (largest_bytes >= failure->size_bytes)
+        return report_text(report,
+                           " A free piece of %s would have done, but it belongs to another pool or "
+                           "stream.",
+                           label_size(report, largest_bytes));
+    return report_text(report, " Fragmentation: %s were unused, but in no piece above %s.",
+                       label_size(report, unused_bytes), label_size(report, largest_bytes));
+}
+
+static void show_free(const struct question *question, struct report *report,
+                      const struct fragments *fragments)
+{
+    add_free(question, report, fragments);
+    for (size_t i = 0; i < fragments->count; i++) {
+        const struct fragment_ledger *ledger = &fragments->ledgers[i];
+        struct segment_pins pins;
+
+        if (!ledger->moments[MOMENT_FAILURE].is_known)
+            continue;
+        if (segment_pins_init(&pins, &ledger->moments[MOMENT_FAILURE])) {
+            if (pins.count)
+                report_verdict(report, RANK_FRAGMENTATION,
+                               "CHEAPEST: %s of blocks, the largest of %s, keep a segment of %s.",
+                               label_size(report, pins.rows[0]->live_bytes),
+                               pin_site(question, report, pins.moment, pins.rows[0]),
+                               label_size(report, pins.rows[0]->to - pins.rows[0]->from));
+            segment_pins_show(&pins, question, report, ledger->ledger, "when it failed");
+        }
+        segment_pins_release(&pins);
+    }
+}
+
+/* --- the whole ------------------------------------------------------------------------------ */
+
+/* Pools of a framework ask the driver below them; either may be the one that fails. */
+static const char *asked(const struct question *question, struct report *report,
+                         const struct failure *failure)
+{
+    const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
+    const char *pool =
+        model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
+    bool is_driver =
+        strcmp(pool, "hal") == 0 || strcmp(pool, "acl") == 0 || strcmp(pool, "cuda") == 0;
+
+    return report_text(report, "%s%s", label_ledger(question, report, failure->ledger),
+                       is_driver ? " (the driver)" : "");
+}
+
+static void say_failure(const struct question *question, struct report *report,
+                        const struct failure *failure, const struct fragments *fragments)
+{
+    const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
+
+    report_verdict(report, RANK_LEAKS,
+                   "OUT OF MEMORY: %s refused %s to %s%s, %" PRIu64 ".%03" PRIu64
+                   " s after the start, when it had handed out %s.%s",
+                   asked(question, report, failure), label_size(report, failure->size_bytes),
+                   label_who(question, report, (struct who){.site = failure->site}),
+                   label_in_step(question, report, ledger->process, failure->step),
+                   failure->time_ns / 1000000000, failure->time_ns / 1000000 % 1000,
+                   label_size(report, failure->live_bytes),
+                   reason(question, report, failure, fragments));
+}
+
+void analyse_oom(const struct question *question, struct report *report)
+{
+    size_t count = tally_failure_count(question->tally);
+    struct failure_state state = {.question = question};
+    struct fragments fragments;
+    struct mt_error error;
+    enum mt_result result;
+
+    if (!count) {
+        report_verdict(report, RANK_LEAKS, "No request for memory failed.");
+        return;
+    }
+    state.failure = tally_failure_at(question->tally, count - 1);
+    result = fragments_read(question, &fragments, &error);
+    if (result == MT_OK)
+        result = read_state(&state, &error);
+    if (result == MT_OK) {
+        say_failure(question, report, state.failure, &fragments);
+        show_holders(&state, report);
+        show_free(question, report, &fragments);
+    } else {
+        report_note(report, 0, report_text(report, "oom: %s", error.message));
+    }
+    if (count > 1)
+        report_note(report, count, "requests failed; the last of them is shown");
+    free(state.groups);
+    fragments_release(&fragments);
+}

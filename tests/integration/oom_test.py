@@ -1,0 +1,87 @@
+"""memtide oom and memtide frag on real recordings: what failed is known at once, and stays known.
+
+Run as oom_test.py MEMTIDE SAMPLE FOLDER-OF-MEMTIDE.PY.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+import traced
+
+MEMTIDE, SAMPLE, MODULE = sys.argv[1:4]
+MIB = 1 << 20
+
+
+def command(*arguments):
+    env = {name: value for name, value in os.environ.items() if name not in traced.OURS}
+    env["PYTHONPATH"] = MODULE
+    return subprocess.run([MEMTIDE, *arguments], env=env, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
+
+
+def ask(question, *program):
+    """Exit status of the program under run, of the question, and the answer."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "run.memtide")
+        ran = command("run", "--output-path=" + trace, "--", *program)
+        asked = command(question, "--format", "json", trace)
+    assert asked.stderr == "", asked.stderr
+    return ran.returncode, asked.returncode, json.loads(asked.stdout)
+
+
+# A pool of 64 MiB: a leak of 4 MiB in each step, then a request that does not fit any more.
+FULL_POOL = textwrap.dedent("""
+    import os, signal, memtide
+    memtide.pool_reserved("arena", 0, 64 << 20)
+    address = 0x7f0000000000
+    for number in range(6):
+        with memtide.step():
+            memtide.pool_alloc("arena", 0, address + number * (8 << 20), 4 << 20)
+    memtide.pool_alloc("arena", 0, None, 48 << 20)
+    os.kill(os.getpid(), signal.SIGKILL)
+""")
+
+
+class Killed(unittest.TestCase):
+    def test_a_failed_request_survives_a_kill_right_behind_it(self):
+        ran, status, report = ask("oom", sys.executable, "-B", "-c", FULL_POOL)
+        self.assertEqual(ran, 128 + signal.SIGKILL)
+        self.assertEqual(status, 0)
+        self.assertIn("OUT OF MEMORY: arena device 0 refused 48.0 MiB", report["verdict"][0])
+        self.assertIn("Too little was free: the pools of the device held only 40.0 MiB unused",
+                      report["verdict"][0])
+        failed = report["tables"]["failed"]
+        self.assertEqual([(r["request_bytes"], r["live_bytes"]) for r in failed],
+                         [(48 * MIB, 24 * MIB)])
+        # After the warm-up of two steps, 8 MiB were alive.
+        grown = report["tables"]["grown when it failed"]
+        self.assertEqual(sum(r["grown_bytes"] for r in grown), 16 * MIB)
+        held = report["tables"]["held when it failed"]
+        self.assertEqual(sum(r["held_bytes"] for r in held), 24 * MIB)
+        free = report["tables"]["free when it failed"]
+        self.assertEqual([(r["reserved_bytes"], r["unused_bytes"]) for r in free],
+                         [(64 * MIB, 40 * MIB)])
+
+
+class Sample(unittest.TestCase):
+    def test_the_request_that_is_too_large_is_named(self):
+        ran, status, report = ask("oom", SAMPLE, "--device", "pool", "--steps", "20", "--step-ms",
+                                  "0", "--oom")
+        self.assertEqual((ran, status), (0, 0))
+        self.assertIn("refused 32.0 TiB to ask_for_too_much", report["verdict"][0])
+        self.assertIn("in step 20", report["verdict"][0])
+
+    def test_without_a_failure_there_is_none(self):
+        _, status, report = ask("oom", SAMPLE, "--device", "pool", "--steps", "5", "--step-ms", "0")
+        self.assertEqual(status, 0)
+        self.assertEqual(report["verdict"], ["No request for memory failed."])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
