@@ -6,6 +6,7 @@
 #include "control.h"
 
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,11 +14,12 @@
 
 #include "config.h"
 #include "drain.h"
+#include "guard.h"
 #include "recorder.h"
 #include "recording.h"
 #include "sampler.h"
 
-enum { WORD_BYTES = 32 };
+enum { WORD_BYTES = 32, LINE_BYTES = 1024 };
 
 struct answer {
     char *text;
@@ -56,13 +58,14 @@ static void obey_stop(const char *rest, const struct answer *answer)
 /* The step that was begun here before ends first; others end by themselves. */
 static void obey_step(const char *rest, const struct answer *answer)
 {
-    static uint64_t open_step; /* one thread */
+    static _Atomic uint64_t open_step;
     char text[WORD_BYTES];
+    uint64_t before = atomic_exchange(&open_step, 0);
 
     (void)rest;
-    if (open_step)
-        record_step_end(open_step);
-    open_step = record_step_begin(0);
+    if (before)
+        record_step_end(before);
+    atomic_store(&open_step, record_step_begin(0));
     snprintf(text, sizeof(text), "step %" PRIu64, recorder_newest_step());
     say(answer, "ok", text);
 }
@@ -161,6 +164,21 @@ void control_obey(char *line, char *answer_text, size_t answer_bytes)
             return;
         }
     say(&answer, "error: the words are start, stop, step, snapshot, status and set", "");
+}
+
+bool mt_control(const char *line, char *answer, size_t answer_bytes)
+{
+    char copy[LINE_BYTES];
+
+    if (!line || !answer || !answer_bytes || strlen(line) >= sizeof(copy))
+        return false;
+    strcpy(copy, line);
+    answer[0] = 0;
+    if (!guard_enter(LAYER_MARKS))
+        return false;
+    control_obey(copy, answer, answer_bytes);
+    guard_leave(LAYER_MARKS);
+    return strncmp(answer, "ok", 2) == 0;
 }
 
 void control_begin(void)

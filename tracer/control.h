@@ -16,6 +16,7 @@
 #ifndef MEMTIDE_TRACER_CONTROL_H
 #define MEMTIDE_TRACER_CONTROL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Before the first event: a deferred recording begins paused. */
@@ -28,6 +29,13 @@ void control_tick(void);
  * Does what a line says. answer: "ok ..." or "error: ...", one or more lines, each with its end.
  */
 void control_obey(char *line, char *answer, size_t answer_bytes);
+
+/*
+ * The same from a thread of the program, for bindings: found by dlsym. False when the line is
+ * wrong, or the caller is inside the recorder.
+ */
+__attribute__((visibility("default"))) bool mt_control(const char *line, char *answer,
+                                                       size_t answer_bytes);
 
 /* control_socket.c */
 void control_socket_tick(void);

@@ -243,3 +243,19 @@ def pool_reserved(pool: Union[str, bytes], device: int, size_bytes: int) -> None
     """What the pool holds from below now, in bytes."""
     if _tracer is not None:
         _tracer.pool_reserved(_bytes(pool), device, size_bytes)
+
+
+def _offer_msmemscope() -> None:
+    """memtide.msmemscope, where its file lies beside this one."""
+    import importlib
+    import sys
+
+    try:
+        module = importlib.import_module("memtide_msmemscope")
+    except ImportError:  # this file was copied alone
+        return
+    globals()["msmemscope"] = module
+    sys.modules[__name__ + ".msmemscope"] = module
+
+
+_offer_msmemscope()

@@ -1,0 +1,174 @@
+"""memtide.msmemscope: its functions in a program under the tracer, and without one.
+
+    msmemscope_python_test.py BIN FOLDER-OF-MEMTIDE.PY [unittest arguments]
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import warnings
+
+BIN, FOLDER = sys.argv[1:3]
+MEMTIDE = os.path.join(BIN, "memtide")
+os.environ["MEMTIDE_COMMAND"] = MEMTIDE
+sys.path.insert(0, FOLDER)
+
+import memtide.msmemscope  # noqa: E402
+from memtide import msmemscope  # noqa: E402
+
+HEADER = ("ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr,"
+          "Call Stack(Python),Call Stack(C)\n")
+
+
+def row(number, event, kind, name="N/A", attr=""):
+    return '%d,%s,%s,%s,%d,1,1,0,N/A,"{%s}",,\n' % (number, event, kind, name, 1000 + number, attr)
+
+
+class WithoutTracerTest(unittest.TestCase):
+    def test_calls_do_nothing(self):
+        msmemscope.start()
+        msmemscope.step()
+        msmemscope.take_snapshot(device_mask=[0], name="here")
+        msmemscope.config(events="alloc,free", call_stack="c:10,python:5", device="npu:3,cpu")
+        with msmemscope.RecordFunction("part"), msmemscope.TakeSnapshot(name="both ends"):
+            pass
+        msmemscope.stop()
+        self.assertIs(memtide.msmemscope, msmemscope)
+
+    def test_wrong_arguments_show_all_the_same(self):
+        for wrong in ({"events": "all"}, {"device": "npu:32"}, {"call_stack": "c:1001"},
+                      {"format": "xml"}, {"analysis": "leak"}, {"watch": "a"}, {"level": ""}):
+            with self.assertRaises(ValueError, msg=wrong):
+                msmemscope.config(**wrong)
+        with self.assertRaises(TypeError):
+            msmemscope.config(colour="red")
+        with self.assertRaises(TypeError):
+            msmemscope.config(events=7)
+        with self.assertRaises(ValueError):
+            msmemscope.RecordFunction("x" * 129)
+        with self.assertRaises(ValueError):
+            msmemscope.take_snapshot(name="")
+
+    def test_all_values_of_the_command_line_are_taken(self):
+        msmemscope.config(analysis=["leaks", "oom:10"])
+        msmemscope.config(analysis="", level="op,kernel", events="none")
+        msmemscope.config(events="alloc\uff0cfree")
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            msmemscope.config(data_format="db")
+        self.assertIn("'data_format' is deprecated", str(said[0].message))
+        with self.assertRaises(ValueError):
+            msmemscope.config(format="csv")  # only once
+
+    def test_owners(self):
+        @msmemscope.describe.describer(owner="inner")
+        def inner():
+            return msmemscope.describe.depth
+
+        with msmemscope.describe.describer(owner="outer"):
+            self.assertEqual(inner(), 2)
+            with msmemscope.describe.describer(owner="b"), \
+                    msmemscope.describe.describer(owner="c"):
+                with self.assertRaises(ValueError):
+                    inner()
+        self.assertEqual(msmemscope.describe.depth, 0)
+        self.assertEqual(msmemscope.describe.describer(len, owner="f")([1]), 1)
+
+    def test_analyzers(self):
+        self.assertEqual(msmemscope.list_analyzers(), ["leaks", "inefficient"])
+        self.assertEqual(msmemscope.get_analyzer_config("inefficient")["idle_threshold"], 3000)
+        with self.assertRaises(ValueError):
+            msmemscope.analyze("oom", input_path="x")
+
+    def check_file(self, text, call):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        path = os.path.join(folder, "memscope_dump_1.csv")
+        with open(path, "w") as file:
+            file.write(HEADER + text)
+        found = call(path)
+        with open(path) as file:
+            return found, file.read()
+
+    def test_leaks_between_marks(self):
+        text = (row(0, "MSTX", "Mark", "m") +
+                row(1, "MALLOC", "HAL", attr="allocation_id:1,addr:0x10,size:1024") +
+                row(2, "MSTX", "Mark", "m") + row(3, "MSTX", "Mark", "m"))
+        found, _ = self.check_file(
+            text, lambda path: msmemscope.check_leaks(path, mstx_info="m", start_index=0))
+        self.assertTrue(found)
+        found, _ = self.check_file(
+            text, lambda path: msmemscope.analyze("leaks", input_path=path, mstx_info="other"))
+        self.assertFalse(found)
+
+    def test_bad_use_is_written_into_the_file(self):
+        text = (row(0, "OP_LAUNCH", "ATEN_START", "f") +
+                row(1, "MALLOC", "PTA", attr="allocation_id:1,addr:0x10,size:64") +
+                row(2, "ACCESS", "READ", "f", "allocation_id:1,addr:0x10,size:64,type:PTA") +
+                row(3, "OP_LAUNCH", "ATEN_END", "f") +
+                row(4, "MALLOC", "PTA", attr="allocation_id:2,addr:0x20,size:64") +
+                row(5, "OP_LAUNCH", "ATEN_START", "g") + row(6, "OP_LAUNCH", "ATEN_END", "g") +
+                row(7, "FREE", "PTA", attr="allocation_id:1,addr:0x10,size:64"))
+        found, now = self.check_file(text, msmemscope.check_inefficient)
+        self.assertTrue(found)
+        self.assertIn("size:64,inefficient_type:late_deallocation}", now)
+        found, now = self.check_file(
+            text, lambda path: msmemscope.check_inefficient(path, mem_size=65))
+        self.assertFalse(found)
+
+    def test_a_file_that_is_not_there(self):
+        with self.assertRaises(ValueError) as said:
+            msmemscope.check_inefficient("no/such.csv")
+        self.assertIn("no/such.csv", str(said.exception))
+
+
+TRACED = """
+import memtide, warnings
+from memtide import msmemscope
+def take(n):
+    memtide.pool_alloc("pta", 0, 4096 * n, 100 + n)
+take(1)
+msmemscope.start()
+take(2)
+msmemscope.step()
+with msmemscope.RecordFunction("part"), msmemscope.describe.describer(owner="model@weight"):
+    take(3)
+msmemscope.take_snapshot(name="here")
+msmemscope.stop()
+take(4)
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    msmemscope.config(call_stack="c:5", events="launch")
+assert "call_stack" in str(said[0].message), said
+"""
+
+
+class TracedTest(unittest.TestCase):
+    def test_recording_follows_the_calls(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        run = os.path.join(folder, "run.memtide")
+        done = subprocess.run([MEMTIDE, "run", "--quiet", "--collect-mode=deferred",
+                               "--output-path=" + run, "--", sys.executable, "-c", TRACED],
+                              env=dict(os.environ, PYTHONPATH=FOLDER), stderr=subprocess.PIPE,
+                              universal_newlines=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = subprocess.run([MEMTIDE, "export", "--to=memscope-csv", run], check=True,
+                              stdout=subprocess.PIPE, universal_newlines=True).stdout
+        sizes = [line.split("size:")[1].split(",")[0] for line in rows.splitlines()
+                 if ",MALLOC,PTA," in line]
+        self.assertEqual(sizes, ["102", "103"])
+        self.assertIn("model@weight", rows)
+        self.assertIn('"here"', rows)
+        self.assertIn("START_TRACE", rows)
+        answer = subprocess.run([MEMTIDE, "steps", "--format=json", run],
+                                stdout=subprocess.PIPE, universal_newlines=True)
+        self.assertTrue(json.loads(answer.stdout))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:], verbosity=1, buffer=True)

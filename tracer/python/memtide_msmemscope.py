@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions of the Python module msmemscope (msleaks), for programs under memtide.
+
+    from memtide import msmemscope          # instead of: import msmemscope
+
+    msmemscope.start()
+    with msmemscope.RecordFunction("forward"):
+        ...
+    msmemscope.step()
+    msmemscope.take_snapshot(name="after warm-up")
+    msmemscope.stop()
+
+What needs the vendor's code is left out: hooks of frameworks, the function tracer, watching. Without
+a tracer in the process every call returns at once and nothing is recorded. Arguments are checked all
+the same, so a wrong one shows everywhere. The analyzers need no tracer: they run the command memtide
+on files; it is taken from MEMTIDE_COMMAND, else from beside this file, else from PATH.
+"""
+
+import ctypes
+import functools
+import os
+import re
+import warnings
+from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union, cast
+
+import memtide
+
+__all__ = [
+    "RecordFunction", "TakeSnapshot", "analyze", "check_inefficient", "check_leaks", "config",
+    "describe", "get_analyzer_config", "list_analyzers", "start", "step", "stop", "take_snapshot",
+]
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_NAME_MOST = 128
+_LABELS_MOST = 3
+
+
+def _find_control() -> Optional[Callable[..., bool]]:
+    try:
+        control = ctypes.CDLL(None).mt_control
+    except (AttributeError, OSError, TypeError):  # no tracer; no such loader
+        return None
+    control.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
+    control.restype = ctypes.c_bool
+    return cast(Callable[..., bool], control)
+
+
+_control = _find_control()
+
+
+def _say(line: str) -> None:
+    """Asks the recorder of this process; ValueError when it refuses."""
+    if _control is None:
+        return
+    answer = ctypes.create_string_buffer(4096)
+    if not _control(line.encode("utf-8", "replace"), answer, len(answer)):
+        raise ValueError(answer.value.decode("utf-8", "replace").strip() or "not possible here")
+
+
+def _check_name(name: Any, what: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError("%s: a str is needed, not %s" % (what, type(name).__name__))
+    if not 0 < len(name) <= _NAME_MOST:
+        raise ValueError("%s: 1 to %d characters are needed" % (what, _NAME_MOST))
+    return name
+
+
+# --- recording ------------------------------------------------------------------------------------
+
+def start() -> None:
+    """Record from here on."""
+    _say("start")
+
+
+def stop() -> None:
+    """Record nothing new; blocks that were recorded are still freed."""
+    _say("stop")
+
+
+def step() -> None:
+    """The next step begins; the one that was begun by the call before ends."""
+    _say("step")
+
+
+def _list_of(*words: str) -> "re.Pattern[str]":
+    one = "(?:%s)" % "|".join(words)
+    return re.compile(r"%s(?:,%s)*\Z" % (one, one))
+
+
+_NUMBER = r"(?:0|[1-9]\d{0,2}|1000)"
+_OPTIONS: Dict[str, "re.Pattern[str]"] = {
+    "call_stack": _list_of(r"c(?::%s)?" % _NUMBER, r"python(?::%s)?" % _NUMBER),
+    "level": _list_of("op", "kernel", "0", "1"),
+    "events": _list_of("alloc", "free", "launch", "access", "traceback", "none"),
+    "device": _list_of(r"npu(?::(?:[12]?\d|3[01]))?", "cpu"),
+    "format": re.compile(r"(?:csv|db)\Z"),
+    "output_path": re.compile(r"(?s).+\Z"),
+    "analysis": re.compile(r"(?:%s)?\Z" % _list_of("leaks", "decompose", "inefficient",
+                                                    r"oom(?::[1-9]\d{0,3})?", "host-leaks",
+                                                    "none").pattern[:-2]),
+    "watch": re.compile(r"[^,]*,[^,]+(?:,full-content)?\Z"),
+}
+_DEPRECATED = {"data_format": "format", "output": "output_path"}
+_ONCE = ("format", "output_path", "watch")
+_configured: Dict[str, str] = {}
+
+
+def _option(key: str, value: Any) -> str:
+    if key == "analysis" and isinstance(value, (list, tuple)):
+        value = ",".join(value)
+    if not isinstance(value, str):
+        raise TypeError("%s: a str is needed, not %s" % (key, type(value).__name__))
+    value = value.replace("\uff0c", ",")
+    if not _OPTIONS[key].match(value):
+        raise ValueError("invalid %s input: %r" % (key, value))
+    return value
+
+
+def config(**options: Any) -> None:
+    """call_stack, level, events, device, format, output_path, analysis, watch: all texts, with the
+    words of the command line.
+
+    events hold from here on. The others belong to the whole recording, and are taken from the
+    command line that started it; a warning says so.
+    """
+    changed = {}
+    for key, value in options.items():
+        name = _DEPRECATED.get(key, key)
+        if name not in _OPTIONS:
+            raise TypeError("config() has no option %r" % key)
+        if name != key:
+            warnings.warn("%r is deprecated, use %r instead" % (key, name), DeprecationWarning,
+                          stacklevel=2)
+        if name in _ONCE and name in _configured:
+            raise ValueError("%s can be given only once" % name)
+        changed[name] = _option(name, value)
+    if "events" in changed:
+        _say("set events=" + changed["events"])
+    _configured.update(changed)
+    late = sorted(set(changed) - {"events"})
+    if late and _control is not None:
+        warnings.warn("%s: taken from the command line that started the recording"
+                      % ", ".join(late), RuntimeWarning, stacklevel=2)
+
+
+def take_snapshot(device_mask: Optional[Union[int, Sequence[int]]] = None,
+                  name: str = "Memory Snapshot") -> None:
+    """Reads the system's counters now, under this name, and writes all that is recorded to disk.
+
+    device_mask is accepted; all devices in use are read.
+    """
+    del device_mask
+    _say("snapshot " + _check_name(name, "name"))
+
+
+class _Span:
+    """For `with`, or as a decorator: once per call."""
+
+    def __enter__(self) -> "_Span":
+        raise NotImplementedError
+
+    def __exit__(self, *exception: object) -> None:
+        raise NotImplementedError
+
+    def __call__(self, function: _F) -> _F:
+        @functools.wraps(function)
+        def inside(*arguments: Any, **named: Any) -> Any:
+            with self:
+                return function(*arguments, **named)
+
+        return cast(_F, inside)
+
+
+class TakeSnapshot(_Span):
+    """A snapshot on entry and one on exit."""
+
+    def __init__(self, device_mask: Optional[Union[int, Sequence[int]]] = None,
+                 name: str = "Memory Snapshot") -> None:
+        self._device_mask = device_mask
+        self._name = _check_name(name, "name")
+
+    def __enter__(self) -> "TakeSnapshot":
+        take_snapshot(self._device_mask, self._name + " begin"[:_NAME_MOST])
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        take_snapshot(self._device_mask, self._name + " end"[:_NAME_MOST])
+
+
+class RecordFunction(_Span):
+    """A named part of the program."""
+
+    def __init__(self, name: str) -> None:
+        self._range = memtide.range(_check_name(name, "name"))
+
+    def __enter__(self) -> "RecordFunction":
+        self._range.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._range.__exit__(*exception)
+
+
+# --- owners ---------------------------------------------------------------------------------------
+
+class _Owner(_Span):
+    def __init__(self, owner: str) -> None:
+        self._tag = memtide.tag(owner)
+
+    def __enter__(self) -> "_Owner":
+        if describe.depth >= _LABELS_MOST:
+            raise ValueError("describer: at most %d labels are inside each other" % _LABELS_MOST)
+        describe.depth += 1
+        self._tag.__enter__()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._tag.__exit__(*exception)
+        describe.depth -= 1
+
+
+class _Describe:
+    """Names the owner of the blocks that a part of the program takes."""
+
+    def __init__(self) -> None:
+        self._threads = __import__("threading").local()
+
+    @property
+    def depth(self) -> int:
+        return int(getattr(self._threads, "depth", 0))
+
+    @depth.setter
+    def depth(self, depth: int) -> None:
+        self._threads.depth = depth
+
+    def describer(self, obj: Any = None, owner: str = "") -> Any:
+        """With a function, or without anything, a decorator; also for `with`.
+
+        A tensor is accepted and left alone: blocks get their owner when they are taken.
+        """
+        label = _Owner(_check_name(owner, "owner"))
+        if obj is None:
+            return label
+        if callable(obj) and not hasattr(obj, "data_ptr"):
+            return label(obj)
+        warnings.warn("describer: a block gets its owner when it is taken; put the code that makes "
+                      "the tensor inside `with describer(owner=...)`", RuntimeWarning, stacklevel=2)
+        return obj
+
+
+describe = _Describe()
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+def _command() -> str:
+    import shutil
+
+    chosen = os.environ.get("MEMTIDE_COMMAND")
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "bin",
+                          "memtide")
+    for candidate in (chosen, beside, shutil.which("memtide")):
+        if candidate and os.access(candidate, os.X_OK):
+            return candidate
+    raise FileNotFoundError("the command memtide is not in PATH; name it in MEMTIDE_COMMAND")
+
+
+def _ask(analysis: str, input_path: str, *options: str) -> bool:
+    """Prints what the command says; True when it found something."""
+    import subprocess
+
+    if not isinstance(input_path, (str, os.PathLike)):
+        raise TypeError("input_path: a path is needed, not %s" % type(input_path).__name__)
+    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+    done = subprocess.run([_command(), "msmemscope", "--analysis=" + analysis,
+                           "--input-path=" + os.fspath(input_path), *options],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+                          universal_newlines=True, check=False)
+    print(done.stdout, end="")
+    if done.returncode not in (0, 1, 4):
+        raise ValueError(done.stderr.strip() or "memtide ended with %d" % done.returncode)
+    return done.returncode == 1
+
+
+def check_leaks(input_path: str, mstx_info: str, start_index: int = 0) -> bool:
+    """Driver blocks that a stretch between marks left behind; prints them.
+
+    Of the marks with the text mstx_info, those with the numbers start_index, + 1 and + 2 count: what
+    is taken between the first two and not given back up to the third is left behind.
+    """
+    if not isinstance(start_index, int) or start_index < 0:
+        raise ValueError("start_index: a whole number from 0 is needed")
+    return _ask("leaks", input_path, "--mstx-info=" + mstx_info,
+                "--start-index=%d" % start_index)
+
+
+def check_inefficient(input_path: str, mem_size: int = 0,
+                      inefficient_type: Optional[Union[str, Sequence[str]]] = None,
+                      idle_threshold: int = 3000) -> bool:
+    """Blocks that are used badly; writes what it finds into the file, and prints how much."""
+    options = ["--mem-size=%d" % mem_size, "--idle-threshold=%d" % idle_threshold]
+    if inefficient_type:
+        types = [inefficient_type] if isinstance(inefficient_type, str) else inefficient_type
+        options.append("--inefficient-type=" + ",".join(types))
+    return _ask("inefficient", input_path, *options)
+
+
+_ANALYZERS: Dict[str, Callable[..., bool]] = {"leaks": check_leaks,
+                                              "inefficient": check_inefficient}
+
+
+def list_analyzers() -> List[str]:
+    """What analyze() knows."""
+    return list(_ANALYZERS)
+
+
+def get_analyzer_config(analyzer_type: str) -> Dict[str, Any]:
+    """The arguments of an analyzer, with their defaults; None where one must be given."""
+    import inspect
+
+    if analyzer_type not in _ANALYZERS:
+        raise ValueError("there is no analyzer %r; there are %s"
+                         % (analyzer_type, ", ".join(_ANALYZERS)))
+    empty = inspect.Parameter.empty
+    return {name: None if parameter.default is empty else parameter.default for name, parameter
+            in inspect.signature(_ANALYZERS[analyzer_type]).parameters.items()}
+
+
+def analyze(analyzer_type: str, **arguments: Any) -> bool:
+    """check_leaks() or check_inefficient(), by name."""
+    get_analyzer_config(analyzer_type)
+    return _ANALYZERS[analyzer_type](**arguments)
