@@ -59,6 +59,8 @@ static inline uint64_t export_realtime_base(const struct model_process *process)
                : 0;
 }
 
+enum mt_result export_memory_viz(const struct export_request *request, struct mt_error *error);
+enum mt_result export_csv(const struct export_request *request, struct mt_error *error);
 enum mt_result export_ascend(const struct export_request *request, struct mt_error *error);
 enum mt_result export_sqlite(const struct export_request *request, struct mt_error *error);
 

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How much each stack holds: at the peak of its ledger, at the end, and how much more in each step.
+ */
+#include "stack_weights.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "growth.h"
+#include "hash.h"
+#include "labels.h"
+#include "origins.h"
+
+const char *const stack_measure_names[STACK_MEASURES] = {
+    [AT_PEAK] = "live at peak",
+    [AT_END] = "live at end",
+    [GROWTH_PER_STEP] = "growth per step",
+};
+
+struct making {
+    struct stack_weights *weights;
+    const struct export_request *request;
+    bool has_failed;
+};
+
+static bool is_same_line(const struct stack_line *a, const struct stack_line *b)
+{
+    return a->line == b->line && strcmp(a->function, b->function) == 0 &&
+           strcmp(a->file, b->file) == 0;
+}
+
+static uint32_t line_number(struct making *making, struct stack_line line)
+{
+    struct stack_weights *weights = making->weights;
+    uint64_t hash = hash_pair(hash_bytes(line.function, strlen(line.function)),
+                              hash_bytes(line.file, strlen(line.file)) + line.line);
+    struct stack_line *row;
+    size_t probe = 0;
+    uint32_t found;
+
+    while (hash_index_next(&weights->line_index, hash, &probe, &found))
+        if (is_same_line(table_at(&weights->lines, found), &line))
+            return found;
+    row = table_add(&weights->lines);
+    found = (uint32_t)(weights->lines.count - 1);
+    if (!row || !hash_index_add(&weights->line_index, hash, found)) {
+        making->has_failed = true;
+        return 0;
+    }
+    *row = line;
+    return found;
+}
+
+/* Ledger, then the stack from outside in; where there is none, the operator or the owner. */
+static void fill_lines(struct making *making, const struct origin *origin,
+                       struct stack_weight *weight)
+{
+    const struct question *question = making->request->question;
+    const struct symbol_frame *frames;
+    size_t count = 0;
+    uint32_t *lines;
+
+    frames = symbols_frames(question->symbols, origin->who.site, &count);
+    weight->line_count = 1 + (count ? count : 1);
+    lines = arena_alloc(&making->weights->arena, weight->line_count * sizeof(*lines));
+    weight->lines = lines;
+    if (!lines) {
+        making->has_failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        lines[count - i] = line_number(
+            making, (struct stack_line){frames[i].function, frames[i].file, frames[i].line});
+    if (!count)
+        lines[1] = line_number(
+            making,
+            (struct stack_line){label_who(question, making->request->labels, origin->who), "", 0});
+    lines[0] = line_number(
+        making, (struct stack_line){label_ledger(question, making->request->labels, origin->ledger),
+                                    "", 0});
+}
+
+static void fill_weight(struct making *making, const struct origin *origin,
+                        struct stack_weight *weight)
+{
+    const struct tally *tally = making->request->question->tally;
+    struct step_sample peak = origin_at_peak(tally, origin), end = origin_alive(tally, origin);
+
+    weight->ledger = origin->ledger;
+    weight->bytes[AT_PEAK] = peak.bytes;
+    weight->counts[AT_PEAK] = peak.count;
+    weight->bytes[AT_END] = end.bytes;
+    weight->counts[AT_END] = end.count;
+    fill_lines(making, origin, weight);
+}
+
+static void fill_growth(struct making *making, const struct origins *origins)
+{
+    struct judged_list list = {0};
+
+    if (!growth_judge(making->request->question, origins, &list))
+        making->has_failed = true;
+    for (size_t i = 0; !making->has_failed && i < list.count; i++)
+        if (list.rows[i].judgement.verdict == VERDICT_LEAK)
+            making->weights->rows[list.rows[i].origin - origins->rows].bytes[GROWTH_PER_STEP] =
+                list.rows[i].judgement.growth_per_step;
+    growth_release(&list);
+}
+
+enum mt_result stack_weights_init(struct stack_weights *weights,
+                                  const struct export_request *request, struct mt_error *error)
+{
+    struct making making = {.weights = weights, .request = request};
+    struct origins origins;
+
+    memset(weights, 0, sizeof(*weights));
+    arena_init(&weights->arena);
+    table_init(&weights->lines, &weights->arena, sizeof(struct stack_line));
+    if (!origins_init(&origins, request->question, false))
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for stacks");
+    weights->rows = calloc(origins.count + 1, sizeof(*weights->rows));
+    weights->count = weights->rows ? origins.count : 0;
+    making.has_failed = !weights->rows;
+    for (size_t i = 0; i < weights->count; i++)
+        fill_weight(&making, &origins.rows[i], &weights->rows[i]);
+    if (!making.has_failed)
+        fill_growth(&making, &origins);
+    origins_release(&origins);
+    return making.has_failed ? mt_error_set(error, MT_NO_MEMORY, "no memory for stacks") : MT_OK;
+}
+
+void stack_weights_release(struct stack_weights *weights)
+{
+    hash_index_release(&weights->line_index);
+    arena_release(&weights->arena);
+    free(weights->rows);
+    memset(weights, 0, sizeof(*weights));
+}

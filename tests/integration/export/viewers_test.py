@@ -1,0 +1,240 @@
+"""Formats of viewers, read by other readers than ours, against the report.
+
+Run as viewers_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA
+"""
+
+import collections
+import csv
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+import exported
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        if not byte & 0x80:
+            return value, at
+
+
+def fields(data):
+    """Field number and value of a message; bytes are left as they are."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        value, at = varint(data, at)
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+        yield key >> 3, value
+
+
+def message(data):
+    made = collections.defaultdict(list)
+    for number, value in fields(data):
+        made[number].append(value)
+    return made
+
+
+def packed(data):
+    numbers, at = [], 0
+    while at < len(data):
+        number, at = varint(data, at)
+        numbers.append(number)
+    return numbers
+
+
+class Viewers(exported.Exported):
+    def read(self, to, source):
+        with open(self.export(to, source, self.out(to)), "rb") as out:
+            return out.read()
+
+    def ledgers(self, source, column):
+        return {row["ledger"]: row[column] for row in self.report(source)["tables"]["totals"]}
+
+
+class Stacks(Viewers):
+    def profile(self, source):
+        """{sample type: {ledger: sum}} and the stacks of a pprof profile."""
+        top = message(gzip.decompress(self.read("pprof", source)))
+        strings = [text.decode() for text in top[6]]
+        self.assertEqual(strings[0], "")
+        types = [tuple(strings[message(t)[n][0]] for n in (1, 2)) for t in top[1]]
+        functions = {message(f)[1][0]: strings[message(f)[2][0]] for f in top[5]}
+        locations = {message(l)[1][0]: functions[message(message(l)[4][0])[1][0]] for l in top[4]}
+        sums = {name: collections.Counter() for name, _ in types}
+        for sample in map(message, top[2]):
+            stack = [locations[number] for number in packed(sample[1][0])]
+            label = message(sample[3][0])
+            self.assertEqual(strings[label[1][0]], "ledger")
+            self.assertEqual(strings[label[2][0]], stack[-1])
+            for (name, _), value in zip(types, packed(sample[2][0])):
+                sums[name][stack[-1]] += value
+        return types, sums
+
+    def test_pprof_sums_are_those_of_the_report(self):
+        for source in self.inputs:
+            types, sums = self.profile(source)
+            self.assertEqual([unit for _, unit in types],
+                             ["count", "bytes", "count", "bytes", "bytes"])
+            for name, column in (("live_at_peak_space", "peak_bytes"),
+                                 ("live_at_end_space", "alive_bytes"),
+                                 ("live_at_end_objects", "alive_count")):
+                want = self.ledgers(source, column)
+                self.assertEqual({ledger: sums[name][ledger] for ledger in want}, want, source)
+
+    def test_pprof_growth_is_that_of_the_leaks(self):
+        _, sums = self.profile(self.inputs[0])
+        findings = self.report(self.inputs[0], "leaks")["findings"]
+        self.assertGreater(len(findings), 0)
+        self.assertEqual(sum(sums["growth_per_step_space"].values()),
+                         sum(row["growth_bytes_per_step"] for row in findings))
+
+    def test_folded_lines_add_up_to_the_peaks(self):
+        for source in self.inputs:
+            sums = collections.Counter()
+            for line in self.read("folded", source).decode().splitlines():
+                stack, value = line.rsplit(" ", 1)
+                self.assertGreaterEqual(stack.count(";"), 1)
+                sums[stack.split(";")[0]] += int(value)
+            want = {name: peak for name, peak in self.ledgers(source, "peak_bytes").items() if peak}
+            self.assertEqual(sums, want, source)
+
+    def test_speedscope_profiles_are_whole(self):
+        for source in self.inputs:
+            made = json.loads(self.read("speedscope", source))
+            frames = len(made["shared"]["frames"])
+            self.assertEqual([p["name"] for p in made["profiles"]],
+                             ["live at peak", "live at end", "growth per step"])
+            for profile, column in zip(made["profiles"], ("peak_bytes", "alive_bytes")):
+                self.assertEqual(len(profile["samples"]), len(profile["weights"]))
+                self.assertEqual(sum(profile["weights"]), profile["endValue"])
+                self.assertEqual(profile["endValue"], sum(self.ledgers(source, column).values()))
+                self.assertTrue(all(0 <= i < frames for s in profile["samples"] for i in s))
+
+
+class Timelines(Viewers):
+    def check_counters(self, source, highest, last):
+        for ledger, peak in self.ledgers(source, "peak_bytes").items():
+            if peak:
+                self.assertEqual(highest[ledger], peak, source)
+        for ledger, alive in self.ledgers(source, "alive_bytes").items():
+            self.assertEqual(last.get(ledger, 0), alive, source)
+
+    def test_chrome_counters_and_slices(self):
+        for source in self.inputs:
+            made = json.loads(self.read("chrome", source))
+            highest, last, depth = collections.Counter(), {}, collections.Counter()
+            for event in made["traceEvents"]:
+                if event["ph"] == "C":
+                    highest[event["name"]] = max(highest[event["name"]], event["args"]["bytes"])
+                    last[event["name"]] = event["args"]["bytes"]
+                elif event["ph"] in "BE":
+                    depth[event["pid"], event["tid"]] += 1 if event["ph"] == "B" else -1
+                    self.assertGreaterEqual(depth[event["pid"], event["tid"]], 0)
+            self.check_counters(source, highest, last)
+            self.assertTrue(all(open_count == 0 for open_count in depth.values()))
+
+    def test_perfetto_counters_steps_and_operators(self):
+        for source in self.inputs:
+            names, highest, last = {}, collections.Counter(), {}
+            slices, depth = collections.Counter(), collections.Counter()
+            for _, data in fields(self.read("perfetto", source)):
+                packet = message(data)
+                if packet[60]:
+                    track = message(packet[60][0])
+                    names[track[1][0]] = track[2][0].decode()
+                    self.assertTrue(not track[5] or track[5][0] in names)
+                    continue
+                event = message(packet[11][0])
+                name = names[event[11][0]]
+                if event[9][0] == 4:
+                    highest[name] = max(highest[name], event[30][0])
+                    last[name] = event[30][0]
+                elif event[9][0] in (1, 2):
+                    depth[name] += 1 if event[9][0] == 1 else -1
+                    slices[name] += event[9][0] == 1
+            self.check_counters(source, highest, last)
+            self.assertTrue(all(open_count == 0 for open_count in depth.values()))
+            steps = self.report(source)["facts"]["step_count"]
+            if steps and "steps" in slices:
+                self.assertEqual(slices["steps"], steps, source)
+
+    @unittest.skipUnless(shutil.which("protoc"), "no protoc")
+    def test_protoc_reads_both(self):
+        for to in ("perfetto", "pprof"):
+            data = self.read(to, self.inputs[0])
+            data = gzip.decompress(data) if to == "pprof" else data
+            ran = subprocess.run(["protoc", "--decode_raw"], input=data, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, check=False)
+            self.assertEqual((ran.returncode, ran.stderr), (0, b""))
+            self.assertIn(b"pta device 0", ran.stdout)
+
+
+class Others(Viewers):
+    def test_csv_has_every_block(self):
+        for source in self.inputs:
+            rows = list(csv.DictReader(self.read("csv", source).decode().splitlines()))
+            sizes, alive = collections.Counter(), collections.Counter()
+            for row in rows:
+                sizes[row["ledger"]] += int(row["size_bytes"])
+                alive[row["ledger"]] += not row["freed_ns"]
+            self.assertEqual({name: sizes[name] for name in self.ledgers(source, "peak_bytes")},
+                             self.ledgers(source, "allocated_bytes"))
+            self.assertEqual({name: alive[name] for name in self.ledgers(source, "peak_bytes")},
+                             self.ledgers(source, "alive_count"))
+
+    def test_memory_viz_holds_what_the_viewer_asks_for(self):
+        for source in self.inputs:
+            made = json.loads(self.read("memory-viz", source))
+            names = made["memtide_ledgers"]
+            self.assertEqual(len(made["device_traces"]), len(names))
+            highest = {}
+            for name, trace in zip(names, made["device_traces"]):
+                self.assertIn("unknown", [event.get("category") for event in trace])
+                live, total, top = {}, 0, 0
+                for event in trace:
+                    for frame in event["frames"]:
+                        self.assertEqual(set(frame), {"name", "filename", "line"})
+                    if event["action"] == "alloc":
+                        live[event["addr"]] = event["size"]
+                        total += event["size"]
+                        self.assertTrue(event["category"])
+                    elif event["action"] == "free_completed":
+                        total -= live.pop(event["addr"], 0)
+                    top = max(top, total)
+                highest[name] = top
+            self.assertEqual(highest, self.ledgers(source, "peak_bytes"), source)
+            for segment in made["segments"]:
+                blocks = segment["blocks"]
+                self.assertEqual(sum(block["size"] for block in blocks), segment["total_size"])
+                ends = [block["address"] + block["size"] for block in blocks]
+                self.assertEqual([block["address"] for block in blocks],
+                                 [segment["address"]] + ends[:-1])
+
+    def test_memory_viz_categories_are_verdicts(self):
+        made = json.loads(self.read("memory-viz", self.inputs[0]))
+        found = {event["category"] for trace in made["device_traces"] for event in trace
+                 if "category" in event}
+        self.assertTrue({"leak", "growing cache", "released", "not released"} <= found, found)
+
+    def test_snapshots_come_back_with_their_peak(self):
+        if not exported.REFERENCE_DATA:
+            self.skipTest("no reference data")
+        source = os.path.join(exported.REFERENCE_DATA,
+                              "ascend/memsnapshot/snapshot_expandable.pkl")
+        out = self.export("memory-viz", source, self.out("json"))
+        peaks = [self.report(path)["tables"]["peaks"][0]["peak_bytes"] for path in (source, out)]
+        self.assertEqual(peaks, [597327488] * 2)
+
+
+if __name__ == "__main__":
+    exported.main()
