@@ -115,7 +115,8 @@ void gate_write_sarif(const struct gate_verdict *verdict, struct text_builder *t
 
     text_add(text, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
                    "  \"version\": \"2.1.0\",\n  \"runs\": [\n    {\n"
-                   "      \"tool\": {\n        \"driver\": {\n          \"name\": \"memtide\",\n"
+                   "      \"tool\": {\n        \"driver\": {\n          \"name\": \"memtide\", "
+                   "\"semanticVersion\": \"" MEMTIDE_VERSION "\",\n"
                    "          \"rules\": [\n");
     add_rules(text);
     text_add(text, "          ]\n        }\n      },\n      \"results\": [\n");
