@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "growth.h"
 #include "hash.h"
 #include "origins.h"
 #include "text_builder.h"
@@ -308,6 +309,50 @@ static void put_owners(const struct scope *scope)
     }
 }
 
+static const struct {
+    enum step_phase phase;
+    const char *key, *name;
+} phases[] = {
+    {PHASE_FORWARD, "phase/forward", "forward"},
+    {PHASE_BACKWARD, "phase/backward", "backward"},
+    {PHASE_OPTIMIZER, "phase/optimizer", "optimizer"},
+};
+
+/* The highest of all steps behind the warm-up. */
+static uint64_t phase_peak(const struct scope *scope, enum step_phase phase)
+{
+    const struct tally *tally = scope->question->tally;
+    uint32_t warm_up = growth_steps_of(scope->question, scope->ledger->process).warm_up;
+    uint64_t peak = 0;
+
+    for (size_t i = 0; i < tally_step_count(tally); i++) {
+        const struct step *step = tally_step_at(tally, i);
+
+        if (step->process != scope->ledger->process || step->index <= warm_up)
+            continue;
+        for (size_t j = 0; j < step->row_count; j++) {
+            const struct step_row *row = tally_step_row_at(tally, step->first_row + j);
+
+            if (row->ledger == scope->index && row->phase_peaks_bytes[phase] > peak)
+                peak = row->phase_peaks_bytes[phase];
+        }
+    }
+    return peak;
+}
+
+static void put_phases(const struct scope *scope)
+{
+    for (size_t i = 0; i < sizeof(phases) / sizeof(phases[0]); i++) {
+        uint64_t peak = phase_peak(scope, phases[i].phase);
+        struct measure measure;
+
+        if (!peak)
+            continue;
+        measure = measure_of(scope, RULE_PHASE, phases[i].key, phases[i].name);
+        put(scope->measures, &measure, scope->repeat, scope->index, peak);
+    }
+}
+
 static void add_ledgers(struct measures *measures, const struct question *question, size_t repeat,
                         struct report *labels)
 {
@@ -331,6 +376,7 @@ static void add_ledgers(struct measures *measures, const struct question *questi
             if (origins.rows[j].ledger == i)
                 put_origin(&scope, &origins.rows[j], labels);
         put_owners(&scope);
+        put_phases(&scope);
     }
     origins_release(&origins);
 }

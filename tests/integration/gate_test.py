@@ -86,6 +86,7 @@ class MadeUpTest(Folder):
             ('[[site]]\nmatch = "train*"\nlive_at_peak = "1 KiB"\n', 1, ("over the limit",)),
             ('[[site]]\nmatch = "nobody*"\nlive_at_peak = "1 KiB"\n', 0,
              ("nothing at the peak matches nobody*",)),
+            ('[phase.backward]\npeak_live = "1 GiB"\n', 4, ("phase backward",)),
             ('[ranks]\nimbalance = "5%"\n', 4, ("cannot tell highest peak of a rank",)),
             # wrong use
             ("", 2, ("no rule in it",)),
@@ -210,6 +211,23 @@ class MadeUpTest(Folder):
         self.assertEqual(done.returncode, 1, done.stderr)
         return done.stdout
 
+    JUNIT = {  # elements, their attributes, what may be in them: as Jenkins' junit-10.xsd has it
+        "testsuites": (set(), {"testsuite"}),
+        "testsuite": ({"name", "tests", "failures", "errors", "skipped", "time"}, {"testcase"}),
+        "testcase": ({"classname", "name", "time"}, {"failure", "error", "skipped", "system-out"}),
+        "failure": ({"message", "type"}, set()),
+        "error": ({"message", "type"}, set()),
+        "skipped": ({"message"}, set()),
+        "system-out": (set(), set()),
+    }
+
+    def check_junit(self, element):
+        attributes, children = self.JUNIT[element.tag]
+        self.assertEqual(set(element.attrib), attributes)
+        for child in element:
+            self.assertIn(child.tag, children)
+            self.check_junit(child)
+
     def test_formats_agree(self):
         said = self.all_formats()
         verdict = json.loads(self.read("out/gate.json"))
@@ -221,6 +239,7 @@ class MadeUpTest(Folder):
         self.assertEqual((suite.get("tests"), suite.get("failures"), suite.get("errors")),
                          (str(len(outcomes)), str(failed), str(unsure)))
         self.assertEqual(len(suite.findall("testcase/failure")), failed)
+        self.check_junit(ElementTree.parse(self.path("out/junit.xml")).getroot())
         sarif = json.loads(self.read("out/results.sarif"))["runs"][0]
         self.assertEqual(len(sarif["results"]), failed + unsure)
         rules = [rule["id"] for rule in sarif["tool"]["driver"]["rules"]]
@@ -377,7 +396,7 @@ class SampleTest(Folder):
         run = self.record("grown", "-DEXTRA_BYTES=%d" % extra)
         self.judge(run, 0)
         self.write("memtide.toml", self.read("memtide.toml").replace("+2%", "+0.5%"))
-        self.judge(run, 1, "forward")
+        self.judge(run, 1, "forward", "peak in phase forward of host on host: +")
 
     def test_an_unchanged_program_passes_every_time(self):
         self.bless()
