@@ -13,7 +13,7 @@
 #include "quantity.h"
 #include "toml.h"
 
-enum { FILE_MAX = 16 << 20 };
+enum { FIRST_BYTES = 1 << 14, FILE_MAX = 16 << 20 };
 
 /* Who a rule is about, as the tables around it say. */
 struct scope {
@@ -528,29 +528,45 @@ static enum mt_result read_policy(struct reading *reading, const struct toml_nod
     return result;
 }
 
+/* All that is left of the file; NULL without memory. At most FILE_MAX + 1 bytes. */
+static char *read_rest(FILE *file, size_t *size_bytes)
+{
+    size_t capacity = FIRST_BYTES;
+    char *bytes = malloc(capacity), *larger;
+
+    *size_bytes = 0;
+    while (bytes) {
+        *size_bytes += fread(bytes + *size_bytes, 1, capacity - *size_bytes, file);
+        if (*size_bytes < capacity || capacity > FILE_MAX)
+            break;
+        capacity *= 2;
+        larger = realloc(bytes, capacity);
+        if (!larger)
+            free(bytes);
+        bytes = larger;
+    }
+    return bytes;
+}
+
 enum mt_result file_text(const char *path, struct arena *arena, const char **text,
                          size_t *size_bytes, struct mt_error *error)
 {
     FILE *file = fopen(path, "rb");
     enum mt_result result = MT_OK;
-    char *bytes = NULL;
-    size_t size = 0;
+    char *bytes;
 
     if (!file)
         return mt_error_set(error, errno == ENOENT ? MT_NOT_FOUND : MT_IO, "%s: %s", path,
                             strerror(errno));
-    bytes = malloc(FILE_MAX + 1);
-    if (bytes)
-        size = fread(bytes, 1, FILE_MAX + 1, file);
+    bytes = read_rest(file, size_bytes);
     if (ferror(file))
         result = mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
-    else if (size > FILE_MAX)
+    else if (*size_bytes > FILE_MAX)
         result =
             mt_error_set(error, MT_USAGE, "%s: larger than 16 MiB: this is no such file", path);
-    *text = bytes && result == MT_OK ? arena_text(arena, bytes, size) : NULL;
+    *text = bytes && result == MT_OK ? arena_text(arena, bytes, *size_bytes) : NULL;
     if (result == MT_OK && !*text)
         result = mt_error_set(error, MT_NO_MEMORY, "no memory to read %s", path);
-    *size_bytes = size;
     free(bytes);
     fclose(file);
     return result;
