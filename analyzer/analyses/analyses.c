@@ -29,10 +29,7 @@ static const analysis report_analyses[] = {
 // clang-format on
 /* On a page there is room for more, and for pictures. */
 static const analysis report_page_analyses[] = {
-    analyse_peak_effect,
-    analyse_step_peaks,
-    analyse_picture,
-    NULL,
+    analyse_peak_effect, analyse_step_peaks, analyse_fragmentation_if_known, analyse_picture, NULL,
 };
 static const analysis page_analyses[] = {analyse_picture, NULL};
 static const analysis leaks_analyses[] = {

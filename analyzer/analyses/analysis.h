@@ -65,6 +65,7 @@ void analyse_step_peaks(const struct question *question, struct report *report);
 void analyse_oom(const struct question *question, struct report *report);
 void analyse_failures(const struct question *question, struct report *report);
 void analyse_fragmentation(const struct question *question, struct report *report);
+void analyse_fragmentation_if_known(const struct question *question, struct report *report);
 void analyse_blocks(const struct question *question, struct report *report);
 void analyse_steps(const struct question *question, struct report *report);
 void analyse_steps_verdict(const struct question *question, struct report *report);

@@ -10,6 +10,7 @@
 #include "analysis.h"
 #include "fragments.h"
 #include "labels.h"
+#include "segment_map.h"
 #include "segment_pins.h"
 
 static const char *const moment_words[MOMENT_KINDS] = {
@@ -300,6 +301,18 @@ void analyse_fragmentation(const struct question *question, struct report *repor
         for (size_t i = 0; i < fragments.count; i++)
             add_slices(question, report, &fragments.ledgers[i]);
         add_notes(question, report, &fragments);
+        if (question->is_for_pictures)
+            segment_map_to_report(&fragments, report);
     }
     fragments_release(&fragments);
+}
+
+void analyse_fragmentation_if_known(const struct question *question, struct report *report)
+{
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        if (!tally_ledger_at(question->tally, i)->has_reserved)
+            continue;
+        analyse_fragmentation(question, report);
+        return;
+    }
 }

@@ -10,70 +10,16 @@
 #include "name_list.h"
 #include "origins.h"
 #include "picture.h"
+#include "sheet.h"
 
-enum { series_most = 256, column_most = 12 };
-
-/* Rows of numbers that are written down as columns. */
-struct sheet {
-    const char *const *keys; /* ends with NULL */
-    size_t column_count;
-    uint64_t *columns[column_most];
-    size_t row_count, capacity;
-    bool has_failed;
-};
-
-static struct sheet sheet_of(const char *const *keys)
-{
-    struct sheet sheet = {.keys = keys};
-
-    while (keys[sheet.column_count])
-        sheet.column_count++;
-    return sheet;
-}
-
-static void sheet_add(struct sheet *sheet, const uint64_t *values)
-{
-    if (sheet->row_count == sheet->capacity && !sheet->has_failed) {
-        size_t capacity = sheet->capacity ? sheet->capacity * 2 : 256;
-
-        for (size_t i = 0; i < sheet->column_count; i++) {
-            uint64_t *column = realloc(sheet->columns[i], capacity * sizeof(*column));
-
-            sheet->has_failed |= !column;
-            sheet->columns[i] = column ? column : sheet->columns[i];
-        }
-        sheet->capacity = capacity;
-    }
-    if (sheet->has_failed)
-        return;
-    for (size_t i = 0; i < sheet->column_count; i++)
-        sheet->columns[i][sheet->row_count] = values[i];
-    sheet->row_count++;
-}
+enum { series_most = 256 };
 
 /* Each picture of a report has datasets of its own. */
-static struct report_dataset *dataset_of(const struct picture *picture, struct report *report,
-                                         const char *name, size_t column_count)
+static const char *named(const struct picture *picture, struct report *report, const char *name)
 {
     const char *prefix = picture->question->picture_name;
 
-    return report_dataset(report, report_text(report, "%s%s", prefix ? prefix : "", name),
-                          column_count);
-}
-
-/* Hands the sheet over and releases it. */
-static void sheet_to_report(struct sheet *sheet, const struct picture *picture,
-                            struct report *report, const char *name)
-{
-    struct report_dataset *dataset = dataset_of(picture, report, name, sheet->column_count);
-
-    for (size_t i = 0; i < sheet->column_count; i++) {
-        report_dataset_numbers(report, dataset, sheet->keys[i], sheet->columns[i],
-                               sheet->row_count);
-        free(sheet->columns[i]);
-    }
-    if (sheet->has_failed)
-        report_note(report, 0, "pictures: not enough memory for all of them");
+    return prefix ? report_text(report, "%s%s", prefix, name) : name;
 }
 
 static void add_range(const struct picture *picture, struct report *report)
@@ -87,7 +33,7 @@ static void add_range(const struct picture *picture, struct report *report)
     sheet_add(&sheet, (const uint64_t[]){picture->limits.start_ns, picture->limits.end_ns,
                                          kept->stretch_ns, kept->rest_bytes, kept->rest_block_count,
                                          kept->rest_size_most, picture->phases.left_out_count});
-    sheet_to_report(&sheet, picture, report, "picture");
+    sheet_to_report(&sheet, report, named(picture, report, "picture"));
 }
 
 static void add_processes(const struct picture *picture, struct name_list *names,
@@ -105,7 +51,7 @@ static void add_processes(const struct picture *picture, struct name_list *names
                                              process->end_ns, process->rank >= 0,
                                              process->rank >= 0 ? (uint64_t)process->rank : 0});
     }
-    sheet_to_report(&sheet, picture, report, "processes");
+    sheet_to_report(&sheet, report, named(picture, report, "processes"));
 }
 
 static void add_ledgers(const struct picture *picture, struct name_list *names,
@@ -129,7 +75,7 @@ static void add_ledgers(const struct picture *picture, struct name_list *names,
                                      ledger->peak_bytes, ledger->peak_time_ns, ledger->peak_count,
                                      ledger->alloc_count, ledger->live_bytes});
     }
-    sheet_to_report(&sheet, picture, report, "ledgers");
+    sheet_to_report(&sheet, report, named(picture, report, "ledgers"));
 }
 
 /* What a curve is of. The page knows these numbers. */
@@ -184,8 +130,8 @@ static void add_curves(const struct picture *picture, struct report *report)
         add_curve(&sheets, &picture->samples[i], CURVE_SAMPLE, i);
     for (size_t i = 0; i < picture->detail_count; i++)
         add_detail(&sheets, picture, i);
-    sheet_to_report(&sheets.curves, picture, report, "curves");
-    sheet_to_report(&sheets.points, picture, report, "points");
+    sheet_to_report(&sheets.curves, report, named(picture, report, "curves"));
+    sheet_to_report(&sheets.points, report, named(picture, report, "points"));
 }
 
 static void add_samples(const struct picture *picture, struct name_list *names,
@@ -203,7 +149,7 @@ static void add_samples(const struct picture *picture, struct name_list *names,
                       names_put(names, model_text_at(question->model, row->counter)), row->process,
                       (uint64_t)(model_place_at(question->model, row->place).device + 1)});
     }
-    sheet_to_report(&sheet, picture, report, "samples");
+    sheet_to_report(&sheet, report, named(picture, report, "samples"));
 }
 
 static void add_groups(const struct picture *picture, struct name_list *names,
@@ -214,7 +160,7 @@ static void add_groups(const struct picture *picture, struct name_list *names,
     const struct question *question = picture->question;
     struct sheet sheet = sheet_of(keys);
 
-    sheet_add(&sheet, (const uint64_t[column_most]){0}); /* group 0 does not exist */
+    sheet_add(&sheet, (const uint64_t[SHEET_COLUMNS_MOST]){0}); /* group 0 does not exist */
     for (size_t i = 1; i < tally_group_count(question->tally); i++) {
         const struct group *group = tally_group_at(question->tally, i);
         const struct group_detail *detail = tally_detail_at(question->tally, i);
@@ -230,7 +176,7 @@ static void add_groups(const struct picture *picture, struct name_list *names,
                       names_put(names, model_text_at(question->model, detail->owner_text)),
                       (uint64_t)(module + 1), peak.bytes, peak.count, group->live_bytes});
     }
-    sheet_to_report(&sheet, picture, report, "groups");
+    sheet_to_report(&sheet, report, named(picture, report, "groups"));
 }
 
 /* Stacks, outermost frame last, each frame a row; sites without a group are left out. */
@@ -260,7 +206,7 @@ static void add_stacks(const struct picture *picture, struct name_list *names,
                                                      (uint64_t)frames[f].is_plumbing << 1});
     }
     free(is_done);
-    sheet_to_report(&sheet, picture, report, "stacks");
+    sheet_to_report(&sheet, report, named(picture, report, "stacks"));
 }
 
 static void add_blocks(const struct picture *picture, struct report *report)
@@ -274,7 +220,7 @@ static void add_blocks(const struct picture *picture, struct report *report)
 
         sheet_add(&sheet, (const uint64_t[]){life->born_ns, age, life->size_bytes, life->group});
     }
-    sheet_to_report(&sheet, picture, report, "blocks");
+    sheet_to_report(&sheet, report, named(picture, report, "blocks"));
 }
 
 static void add_rest(const struct picture *picture, struct report *report)
@@ -290,7 +236,7 @@ static void add_rest(const struct picture *picture, struct report *report)
                   (const uint64_t[]){row->stretch, row->group, row->size_class, row->born_bytes,
                                      row->born_count, row->freed_bytes, row->freed_count});
     }
-    sheet_to_report(&sheet, picture, report, "rest");
+    sheet_to_report(&sheet, report, named(picture, report, "rest"));
 }
 
 static void add_steps(const struct picture *picture, struct report *report)
@@ -306,7 +252,7 @@ static void add_steps(const struct picture *picture, struct report *report)
         sheet_add(&sheet, (const uint64_t[]){step->process, step->index, step->number,
                                              step->begin_ns, end_ns});
     }
-    sheet_to_report(&sheet, picture, report, "steps");
+    sheet_to_report(&sheet, report, named(picture, report, "steps"));
 }
 
 static void add_phases(const struct picture *picture, struct name_list *names,
@@ -322,7 +268,7 @@ static void add_phases(const struct picture *picture, struct name_list *names,
         sheet_add(&sheet, (const uint64_t[]){phase->process, names_put(names, name),
                                              phase->begin_ns, phase->end_ns});
     }
-    sheet_to_report(&sheet, picture, report, "phases");
+    sheet_to_report(&sheet, report, named(picture, report, "phases"));
 }
 
 static void add_failures(const struct picture *picture, struct name_list *names,
@@ -341,7 +287,7 @@ static void add_failures(const struct picture *picture, struct name_list *names,
                   (const uint64_t[]){failure->time_ns, failure->size_bytes, failure->live_bytes,
                                      failure->ledger, names_put(names, site)});
     }
-    sheet_to_report(&sheet, picture, report, "failures");
+    sheet_to_report(&sheet, report, named(picture, report, "failures"));
 }
 
 struct heavy_origin {
@@ -416,7 +362,7 @@ static void add_step_series(const struct picture *picture, struct name_list *nam
         origins_release(&origins);
     }
     free(heavy);
-    sheet_to_report(&sheet, picture, report, "step_series");
+    sheet_to_report(&sheet, report, named(picture, report, "step_series"));
 }
 
 void picture_to_report(const struct picture *picture, struct report *report)
@@ -437,8 +383,8 @@ void picture_to_report(const struct picture *picture, struct report *report)
     add_phases(picture, &names, report);
     add_failures(picture, &names, report);
     add_step_series(picture, &names, report);
-    report_dataset_texts(report, dataset_of(picture, report, "names", 1), "text", names.texts,
-                         names.count);
+    report_dataset_texts(report, report_dataset(report, named(picture, report, "names"), 1), "text",
+                         names.texts, names.count);
     if (names.has_failed)
         report_note(report, 0, "pictures: not enough memory for all names");
     names_release(&names);

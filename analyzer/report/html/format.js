@@ -55,7 +55,7 @@ export function duration(ns) {
 }
 
 // "1 block", "2 blocks"
-export function blocks(number) {
+export function blockCount(number) {
     return say(number === 1 ? '{0} block' : '{0} blocks', count(number));
 }
 

@@ -3,7 +3,7 @@
 // opened by keyboard; what is too narrow to see is in the table beside it.
 import {say} from './language.js';
 import {makeSvg, make, makeButton, replaceContent} from './dom.js';
-import {size, percent, blocks} from './format.js';
+import {size, percent, blockCount} from './format.js';
 import {colourOfName, withAlpha} from './colours.js';
 
 const rowHeight = 20;
@@ -75,7 +75,7 @@ class Icicle {
 
     makeBox({node, left, width, depth}) {
         const words = `${node.name}: ${size(node.bytes)}, ${percent(node.bytes, this.root.bytes)}, ` +
-            blocks(node.count);
+            blockCount(node.count);
         const open = () => this.open(node === this.node && node.parent ? node.parent : node);
         const colour = depth ? colourOfName(node.name) : '#9a9a9a';
         return makeSvg('g', {tabindex: 0, role: 'button', 'aria-label': words, onclick: open,

@@ -26,6 +26,7 @@ set(page_scripts
   peak.js
   steps.js
   counters.js
+  fragmentation.js
   ranks.js
   difference.js
   page.js)

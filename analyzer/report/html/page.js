@@ -11,6 +11,7 @@ import {drawVerdict} from './verdict.js';
 import {makePeakView} from './peak.js';
 import {makeStepsView} from './steps.js';
 import {makeCountersView} from './counters.js';
+import {makeFragmentationView} from './fragmentation.js';
 import {makeRanksView} from './ranks.js';
 import {makeOtherTables, setTitles} from './tables.js';
 import {makeDifferenceView} from './difference.js';
@@ -60,6 +61,17 @@ function setTheme(theme) {
     return wanted;
 }
 
+// A view that cannot be drawn says so, and leaves the others alone. May return null.
+function makeView(name, makeIt) {
+    try {
+        return makeIt();
+    } catch (error) {
+        console.error(error);
+        return make('section', null, make('h2', null, name),
+            make('p', {class: 'error'}, say('This view cannot be drawn: {0}', error.message)));
+    }
+}
+
 class Page {
     constructor(recording) {
         this.recording = recording;
@@ -107,15 +119,14 @@ class Page {
         const views = byId('views');
         if (recording.hasPictures) {
             this.timeline.drawControls();
-            const selection = makeSelectionView(recording);
-            const peak = makePeakView(recording);
-            views.append(selection.makeView(), peak.makeView(), makeStepsView(recording),
-                makeCountersView(recording));
-            const ranks = makeRanksView(recording);
-            if (ranks)
-                views.append(ranks);
-            selection.draw();
-            peak.draw();
+            views.append(...[
+                makeView(say('In the selection'), () => makeSelectionView(recording)),
+                makeView(say('At the peak'), () => makePeakView(recording)),
+                makeView(say('Steps'), () => makeStepsView(recording)),
+                makeView(say('Modules and ledger'), () => makeCountersView(recording)),
+                makeView(say('Fragmentation'), () => makeFragmentationView(recording)),
+                makeView(say('Ranks side by side'), () => makeRanksView(recording)),
+            ].filter(Boolean));
             if (state.stackBy !== 'none')
                 this.timeline.draw();
         }

@@ -2,7 +2,7 @@
 // The peak of a ledger: who held the memory, as an icicle and as a table, and what would lower it.
 import {say} from './language.js';
 import {make, makeSection, makeSelect, replaceContent} from './dom.js';
-import {size, moment, count, percent, blocks} from './format.js';
+import {size, moment, count, percent, blockCount} from './format.js';
 import {state, listen} from './view_state.js';
 import {makeIcicle, treeOf} from './icicle.js';
 import {makeTable} from './table.js';
@@ -86,7 +86,7 @@ class PeakView {
             .some(frame => frame.isPlumbing));
         replaceContent(this.result,
             make('p', null, say('{0} was highest at {1}: {2} in {3}.', ledger.name,
-                moment(ledger.peakNs), size(ledger.peakBytes), blocks(ledger.peakCount))),
+                moment(ledger.peakNs), size(ledger.peakBytes), blockCount(ledger.peakCount))),
             hasStacks && makeSelect(say('Outermost'), [['owner', say('owner, operator, stack')],
                 ['stack', say('stack')]], this.kind, value => { this.kind = value; this.draw(); }),
             hasPlumbing && make('label', {class: 'control'}, make('input', {type: 'checkbox',
@@ -105,10 +105,11 @@ class PeakView {
     makeView() {
         const {section, body} = makeSection('peak', say('At the peak'));
         body.append(this.result);
+        this.draw();
         return section;
     }
 }
 
 export function makePeakView(recording) {
-    return new PeakView(recording);
+    return new PeakView(recording).makeView();
 }

@@ -143,7 +143,8 @@ function readStepSeries(data, names) {
 
 export async function readSecondPart(recording) {
     const {names} = recording;
-    const data = await takeNamed(['groups', 'stacks', 'blocks', 'rest', 'step_series']);
+    const data = await takeNamed(['groups', 'stacks', 'blocks', 'rest', 'step_series', 'segments',
+        'segment_blocks']);
     const groups = data.groups;
     recording.blocks = readBlocks(data.blocks, recording.startNs);
     recording.groups = {count: groups.ledger.length, ledger: Uint16Array.from(groups.ledger),
@@ -157,6 +158,8 @@ export async function readSecondPart(recording) {
         sizeClass: Uint8Array.from(data.rest.size_class), bornBytes: data.rest.born_bytes,
         bornCount: data.rest.born_count, freedBytes: data.rest.freed_bytes,
         freedCount: data.rest.freed_count});
+    recording.segments = data.segments;
+    recording.segmentBlocks = data.segment_blocks;
     recording.stepSeries = readStepSeries(data.step_series, names);
     recording.isWhole = true;
 }

@@ -3,7 +3,7 @@
 // by operator, site, owner, module or size class, and block by block.
 import {say} from './language.js';
 import {make, makeButton, makeSection, makeSelect, replaceContent} from './dom.js';
-import {size, sizeExact, moment, duration, count, percent, blocks} from './format.js';
+import {size, sizeExact, moment, duration, count, percent, blockCount} from './format.js';
 import {dimensions, hasDimension} from './recording.js';
 import {blocksMeeting, highestMoment, sumBy, restIn} from './selected_blocks.js';
 import {state, update, listen} from './view_state.js';
@@ -112,7 +112,7 @@ class SelectionView {
         const parts = [
             say('{0}, {1} to {2} ({3}): {4} alive at some time, {5} in all; at its highest, at {6}, {7}.',
                 ledger.name, moment(fromNs, apartNs), moment(toNs, apartNs), duration(toNs - fromNs),
-                blocks(total.metCount), size(total.metBytes), moment(high.timeNs, apartNs),
+                blockCount(total.metCount), size(total.metBytes), moment(high.timeNs, apartNs),
                 sizeExact(total.highBytes)),
             say('Born in it: {0}; of that {1} died in it and {2} survived it. Older blocks that ended in it: {3}; that outlived it: {4}.',
                 size(total.bornBytes), size(total.withinBytes), size(total.survivedBytes),
@@ -213,10 +213,11 @@ class SelectionView {
         const {section, body} = makeSection('selection', say('In the selection'));
         this.drawFilter();
         body.append(this.kept, this.result);
+        this.draw();
         return section;
     }
 }
 
 export function makeSelectionView(recording) {
-    return new SelectionView(recording);
+    return new SelectionView(recording).makeView();
 }

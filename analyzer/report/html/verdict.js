@@ -3,7 +3,7 @@
 // already, as text that needs no script.
 import {say} from './language.js';
 import {make, byId, replaceContent} from './dom.js';
-import {size, sizeChange, moment, count, duration, blocks} from './format.js';
+import {size, sizeChange, moment, count, duration, blockCount} from './format.js';
 
 function peakNumber(report) {
     const row = report.tables.peaks?.[0];
@@ -35,7 +35,7 @@ function endNumber(report) {
     const name = report.tables.peaks?.[0]?.ledger;
     const row = rows.find(each => each.ledger === name) || rows[0];
     return row ? {number: size(row.alive_bytes), title: say('alive at the end'),
-        text: `${row.ledger}, ${blocks(row.alive_count)}`} : null;
+        text: `${row.ledger}, ${blockCount(row.alive_count)}`} : null;
 }
 
 function makeCard(card) {
