@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver's account: memory by module over time, counters, and how the ledgers add up to it.
 import {say} from './language.js';
-import {make, makeSection, makeSvg, replaceContent} from './dom.js';
+import {make, makeSection, makeSvg, makeSwatch, replaceContent} from './dom.js';
 import {size, moment} from './format.js';
 import {CURVE_SAMPLE} from './recording.js';
 import {envelope} from './envelope.js';
@@ -57,8 +57,7 @@ function makeModulePicture(recording, curves, process) {
     if (!layers.length)
         return null;
     const keys = layers.map((layer, l) => {
-        const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
-        swatch.style.background = layer.isOthers ? restColour : colourAt(l);
+        const swatch = makeSwatch(layer.isOthers ? restColour : colourAt(l));
         return make('span', {class: 'key'}, swatch, `${layer.name} ${size(highest(layer.values))}`);
     });
     return make('figure', {class: 'modules'},

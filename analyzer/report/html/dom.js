@@ -48,6 +48,13 @@ export function makeButton(text, onClick, attributes) {
     return make('button', {type: 'button', onclick: onClick, ...attributes}, text);
 }
 
+// A square of a colour, before the name it belongs to.
+export function makeSwatch(colour) {
+    const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
+    swatch.style.background = colour;
+    return swatch;
+}
+
 export function makeSection(id, title, remark) {
     const body = make('div', {class: 'body'});
     const section = make('section', {id, 'aria-labelledby': `${id}-title`},

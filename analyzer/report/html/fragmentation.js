@@ -2,12 +2,12 @@
 // What pools reserve and nobody uses: over time, and, where segments are known, where the blocks lay
 // when most was unused.
 import {say} from './language.js';
-import {make, makeSvg, makeSection, makeButton, replaceContent} from './dom.js';
+import {make, makeSvg, makeSection, makeSwatch, makeButton, replaceContent} from './dom.js';
 import {size, moment, count, blockCount, percent} from './format.js';
 import {colourOfName} from './colours.js';
 import {makeReportTable, tablesNamed} from './tables.js';
 
-const width = 1000, overTimeHeight = 150, rowHeight = 16, segmentsAtOnce = 40;
+const width = 1000, overTimeHeight = 150, rowHeight = 16, segmentsAtOnce = 40, namesMost = 10;
 
 // Steps of a line: the value holds until the moment of its row.
 function stepPoints(rows, key, scale) {
@@ -93,6 +93,18 @@ function makeSegment(recording, segment, scale) {
         height: rowHeight - 3}), boxes);
 }
 
+// The sites with the most bytes in these segments.
+function largestNames(recording, segments) {
+    const {groups, names} = recording;
+    const bytes = new Map();
+    for (const segment of segments)
+        for (const block of segment.blocks) {
+            const name = names[groups.label[block.group]];
+            bytes.set(name, (bytes.get(name) || 0) + block.size);
+        }
+    return [...bytes.keys()].sort((a, b) => bytes.get(b) - bytes.get(a)).slice(0, namesMost);
+}
+
 function makeMap(recording, ledger) {
     const segments = segmentsOf(recording, ledger.index);
     if (!segments.length)
@@ -110,11 +122,13 @@ function makeMap(recording, ledger) {
         more.hidden = shown >= segments.length;
     };
     show();
+    const keys = largestNames(recording, segments).map(name => make('span', {class: 'key'},
+        makeSwatch(colourOfName(name)), name));
     const leftOut = segments[0].ofCount - segments.length;
     return make('div', null, make('h3', null, say('Segments of {0} at {1}, when most was unused; by address',
         ledger.name, moment(segments[0].timeNs - recording.startNs))),
     make('p', {class: 'remark'}, say('A row is a segment, up to {0}; a colour is a site; what is empty is a hole.', size(largest)),
-        leftOut > 0 && say(' {0} segments are not shown.', count(leftOut))), box, more);
+        leftOut > 0 && say(' {0} segments are not shown.', count(leftOut))), make('div', {class: 'legend'}, keys), box, more);
 }
 
 // Null when no pool tells what it reserves.

@@ -2,7 +2,7 @@
 // The timeline: totals over time, or one ledger in layers; steps, phases, peaks and failures; zoom,
 // pan and selection by mouse, by keyboard and by numbers.
 import {say} from './language.js';
-import {make, makeButton, makeSelect, makeSection, replaceContent} from './dom.js';
+import {make, makeButton, makeSelect, makeSection, makeSwatch, replaceContent} from './dom.js';
 import {size, moment, duration, count, axisMoments} from './format.js';
 import {colourAt, restColour, styleColour, withAlpha} from './colours.js';
 import {CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL, curvesOf, dimensions,
@@ -539,7 +539,7 @@ class Timeline {
     drawLegend(isStacked) {
         if (isStacked) {
             replaceContent(this.legend, [...this.series].reverse().map(each =>
-                make('span', {class: 'key'}, this.makeSwatch(each.colour), each.name)));
+                make('span', {class: 'key'}, makeSwatch(each.colour), each.name)));
             return;
         }
         const boxes = this.curves.map(curve => {
@@ -551,7 +551,7 @@ class Timeline {
                 this.drawnKey = null;
                 this.draw();
             }});
-            return make('label', {class: 'key'}, box, this.makeSwatch(curve.colour), curve.name);
+            return make('label', {class: 'key'}, box, makeSwatch(curve.colour), curve.name);
         });
         const totals = this.curves.filter(curve => curve.of !== CURVE_SAMPLE);
         const isFirst = curve => this.shown.has(curve) ||
@@ -560,12 +560,6 @@ class Timeline {
         const first = boxes.filter((_, i) => isFirst(this.curves[i]));
         replaceContent(this.legend, first, others.length > 0 && make('details', null,
             make('summary', null, say('{0} more curves', others.length)), others));
-    }
-
-    makeSwatch(colour) {
-        const swatch = make('span', {class: 'swatch', 'aria-hidden': 'true'});
-        swatch.style.background = colour;
-        return swatch;
     }
 
     drawSummary(columns) {
