@@ -359,8 +359,12 @@ static void read_options(struct question *question, const struct mt_ask_options 
             options->warm_up_steps < 0 ? WARM_UP_DEFAULT : options->warm_up_steps;
     if (options->size_bytes >= offsetof(struct mt_ask_options, flags))
         read_block_options(question, options);
-    if (options->size_bytes >= sizeof(*options))
+    if (options->size_bytes >= offsetof(struct mt_ask_options, stack_depth))
         question->is_for_pictures = options->flags & MT_ASK_PICTURES;
+    if (options->size_bytes >= sizeof(*options)) {
+        question->stack_depth = options->stack_depth;
+        question->least_percent = options->stack_least_percent;
+    }
 }
 
 struct question trace_question(const struct mt_trace *trace)

@@ -80,6 +80,8 @@ static const analysis info_analyses[] = {
     NULL,
 };
 
+static const analysis stacks_analyses[] = {analyse_recording, analyse_stacks, analyse_notes, NULL};
+
 const struct answer_kind answer_kinds[] = {
     {"report", "everything, verdict first", 10, report_analyses},
     {"leaks", "what grows from step to step", 20, leaks_analyses},
@@ -88,6 +90,8 @@ const struct answer_kind answer_kinds[] = {
      fragmentation_analyses},
     {"oom", "the request that failed, who held the memory, and what was free", 20, oom_analyses},
     {"blocks", "the blocks themselves, by name, size and time", 50, blocks_analyses},
+    {"stacks", "through which calls memory was asked for, at the peak and at the end", 100,
+     stacks_analyses},
     {"steps", "what is alive when each step ends, and what is new", 50, steps_analyses},
     {"ops", "memory by operator", 30, operators_analyses},
     {"modules", "memory by module of the driver, and the driver's own counters", 30,

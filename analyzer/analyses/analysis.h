@@ -41,6 +41,8 @@ struct question {
     int warm_up_steps;                 /* not judged; WARM_UP_DEFAULT: chosen */
     unsigned margin_percent;           /* near a peak: at most so much below it */
     struct block_filter blocks;
+    unsigned stack_depth;     /* calls from the start, or from who asked; 0: all */
+    unsigned least_percent;   /* branches that are smaller are left out */
     bool is_for_pictures;     /* read once more for what a picture needs */
     const char *picture_name; /* before the names of its datasets; NULL: none */
 };
@@ -57,6 +59,7 @@ void analyse_notes(const struct question *question, struct report *report);
 void analyse_leaks(const struct question *question, struct report *report);
 void analyse_ledger_growth(const struct question *question, struct report *report);
 void analyse_leftovers(const struct question *question, struct report *report);
+void analyse_stacks(const struct question *question, struct report *report);
 void analyse_window(const struct question *question, struct report *report);
 void analyse_peak(const struct question *question, struct report *report);
 void analyse_near_peak(const struct question *question, struct report *report);

@@ -57,6 +57,21 @@ static enum mt_result block_options_read(const struct options *options, struct m
     return result;
 }
 
+static enum mt_result stack_options_read(const struct options *options, struct mt_ask_options *ask,
+                                         struct mt_error *error)
+{
+    size_t depth = 0, percent = 1;
+    enum mt_result result =
+        option_number("depth", options->values[OPTION_DEPTH], 1024, &depth, error);
+
+    if (result == MT_OK)
+        result =
+            option_number("min-percent", options->values[OPTION_MIN_PERCENT], 100, &percent, error);
+    ask->stack_depth = (unsigned)depth;
+    ask->stack_least_percent = (unsigned)percent;
+    return result;
+}
+
 /* A program that reads gets everything; a person gets as much as the question thinks right. */
 static enum mt_result ask_options_read(const struct options *options, bool is_for_programs,
                                        struct mt_ask_options *ask, struct mt_error *error)
@@ -75,6 +90,8 @@ static enum mt_result ask_options_read(const struct options *options, bool is_fo
         ask->warm_up_steps = (int)warm_up;
     if (result == MT_OK)
         result = block_options_read(options, ask, error);
+    if (result == MT_OK)
+        result = stack_options_read(options, ask, error);
     return result;
 }
 

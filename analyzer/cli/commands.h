@@ -24,6 +24,7 @@ extern const struct command command_blocks, command_report, command_leaks, comma
 extern const struct command command_diff, command_frag, command_ctl;
 extern const struct command command_oom;
 extern const struct command command_breakdown;
+extern const struct command command_stacks;
 extern const struct command command_gate, command_bless, command_suppress;
 
 /* "memtide: " and the sentence on stderr; returns the code. */

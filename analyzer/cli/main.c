@@ -16,6 +16,7 @@ static const struct command *const commands[] = {
     &command_report,
     &command_leaks,
     &command_peak,
+    &command_stacks,
     &command_blocks,
     &command_steps,
     &command_ops,

@@ -211,8 +211,8 @@ struct report_table *report_table(struct report *report, const char *name, const
         return NULL;
     }
     for (size_t i = 0; i < column_count; i++)
-        copies[i] =
-            (struct report_column){copy(report, columns[i].key), copy(report, columns[i].title)};
+        copies[i] = (struct report_column){
+            copy(report, columns[i].key), columns[i].title ? copy(report, columns[i].title) : NULL};
     row->name = copy(report, name);
     row->title = copy(report, title);
     row->when_empty = when_empty ? copy(report, when_empty) : NULL;

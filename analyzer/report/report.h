@@ -68,7 +68,7 @@ struct fact {
 
 struct report_column {
     const char *key;
-    const char *title;
+    const char *title; /* NULL: not shown to people */
 };
 
 /* How the answer is to be taken, for exit codes; the greatest one counts. */

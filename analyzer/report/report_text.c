@@ -226,7 +226,7 @@ static void add_rows(struct text_builder *text, const struct report *report, siz
     text_init(&cell);
     text_add(text, "  ");
     for (size_t c = 0; c < view.column_count; c++)
-        add_cell(text, layout, c, view.columns[c].title);
+        add_cell(text, layout, c, view.columns[c].title ? view.columns[c].title : "");
     end_line(text);
     for (size_t r = 0; r < view.row_count; r++) {
         text_add(text, "  ");
@@ -270,7 +270,8 @@ static void add_stacks(struct text_builder *text, const struct report *report, s
 
 static void add_filled_table(struct text_builder *text, const struct report *report, size_t table)
 {
-    size_t count = report_table_at(report, table).column_count;
+    struct report_table_view view = report_table_at(report, table);
+    size_t count = view.column_count;
     struct layout layout = {.widths = calloc(count, sizeof(size_t)),
                             .lefts = calloc(count, sizeof(bool)),
                             .count = count};
@@ -279,7 +280,8 @@ static void add_filled_table(struct text_builder *text, const struct report *rep
     text_init(&scratch);
     if (layout.widths && layout.lefts) {
         for (size_t c = 0; c < count; c++) {
-            const struct value *known = first_known(report, table, c);
+            const struct value *known =
+                view.columns[c].title ? first_known(report, table, c) : NULL;
 
             if (!known)
                 continue;

@@ -48,6 +48,9 @@ struct mt_ask_options {
     /* Alive at some time from, to: since the start of the run, or, if that large, since 1970. */
     uint64_t block_from_ns, block_to_ns;
     uint64_t flags; /* MT_ASK_... */
+    /* Of "stacks". */
+    unsigned stack_depth;         /* so many calls; 0: all */
+    unsigned stack_least_percent; /* branches with less are left out */
 };
 
 /* How an answer is to be taken; the exit code of the command is made from it. */

@@ -222,6 +222,21 @@ static void csv_traces(void)
               "9,FREE,PTA,N/A,1008,7,7,0,0x2000,\"{addr:0x2000,size:-2048,total:4096}\",,\n");
 }
 
+/* As heaptrack writes it: texts, addresses, stacks, kinds of blocks, allocs and frees. */
+static void make_stacks(const char *name)
+{
+    static const char text[] =
+        "v 10400 3\nX train\ns a /opt/train\ns 6 malloc\ns 4 load\ns 4 step\ns 4 main\n"
+        "s 6 _start\ns 7 train.c\ns 7 batch.c\n"
+        "i 10 1 2\ni 20 1 3 8 c\ni 30 1 4 7 20\ni 40 1 5 7 30\ni 50 1 6\n"
+        "t 5 0\nt 4 1\nt 3 2\nt 2 3\nt 1 4\nt 2 2\nt 1 6\nt 1 3\n"
+        "a 100000 5\na 40000 7\na 8000 8\nc 1\n+ 0\n+ 0\n+ 1\n+ 2\nc a\n- 0\n- 2\nc 14\n";
+    FILE *file = fopen(name, "w");
+
+    if (!file || fputs(text, file) < 0 || fclose(file) != 0)
+        exit(1);
+}
+
 int main(void)
 {
     make_training("leak", 12);
@@ -233,6 +248,7 @@ int main(void)
     folder_of("empty");
     make_text("text");
     make_two("two");
+    make_stacks("stacks");
     csv_traces();
     return 0;
 }
