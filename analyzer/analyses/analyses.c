@@ -11,7 +11,6 @@
 static const analysis report_analyses[] = {
     analyse_recording,
     analyse_leaks,
-    analyse_ledger_growth,
     analyse_window,
     analyse_peak,
     analyse_near_peak,
@@ -33,8 +32,7 @@ static const analysis report_page_analyses[] = {
 };
 static const analysis page_analyses[] = {analyse_picture, NULL};
 static const analysis leaks_analyses[] = {
-    analyse_recording, analyse_leaks, analyse_ledger_growth, analyse_leftovers, analyse_window,
-    analyse_notes,     NULL,
+    analyse_recording, analyse_leaks, analyse_leftovers, analyse_window, analyse_notes, NULL,
 };
 static const analysis peak_analyses[] = {
     analyse_recording, analyse_peak, analyse_peak_effect, analyse_step_peaks, analyse_near_peak,

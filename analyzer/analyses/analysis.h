@@ -57,7 +57,6 @@ void analyse_owner_tree(const struct question *question, struct report *report);
 void analyse_device_account(const struct question *question, struct report *report);
 void analyse_notes(const struct question *question, struct report *report);
 void analyse_leaks(const struct question *question, struct report *report);
-void analyse_ledger_growth(const struct question *question, struct report *report);
 void analyse_leftovers(const struct question *question, struct report *report);
 void analyse_stacks(const struct question *question, struct report *report);
 void analyse_window(const struct question *question, struct report *report);

@@ -42,12 +42,25 @@ static struct rhythm rhythm_of(const uint64_t *counts, const uint64_t *bytes, si
     return rhythm;
 }
 
-static bool are_enough(const struct rhythm *rhythm)
+/* One more for each power of ten beyond a hundred sites. */
+static size_t births_needed(size_t site_count)
+{
+    size_t needed = BIRTHS_NEEDED;
+
+    for (size_t sites = site_count / 100; sites >= 10; sites /= 10)
+        needed++;
+    return needed;
+}
+
+/* Where nearly every step leaves some, four steps say enough. */
+static bool are_enough(const struct rhythm *rhythm, size_t count, size_t site_count)
 {
     bool is_regular = rhythm->is_same_size && rhythm->longest_gap <= rhythm->shortest_gap + 1;
+    bool is_dense = rhythm->steps * 5 >= (count - rhythm->first) * 4;
+    size_t needed = is_dense ? BIRTHS_NEEDED : births_needed(site_count);
 
-    return rhythm->steps >= BIRTHS_NEEDED ||
-           (rhythm->steps == BIRTHS_NEEDED - 1 && is_regular && rhythm->shortest_gap > 1);
+    return rhythm->steps >= needed ||
+           (rhythm->steps + 1 == needed && is_regular && rhythm->shortest_gap > 1);
 }
 
 /*
@@ -76,11 +89,11 @@ static bool slows_down(const uint64_t *counts, size_t count)
     return late * 3 < early && trend_of(counts, count).fall_chance < chance_limit;
 }
 
-bool births_go_on(const uint64_t *counts, const uint64_t *bytes, size_t count)
+bool births_go_on(const uint64_t *counts, const uint64_t *bytes, size_t count, size_t site_count)
 {
     struct rhythm rhythm = rhythm_of(counts, bytes, count);
 
     /* What begins near the end may be anything that begins. */
-    return are_enough(&rhythm) && (count - rhythm.first) * 4 >= count &&
+    return are_enough(&rhythm, count, site_count) && (count - rhythm.first) * 4 >= count &&
            !has_stopped(&rhythm, count) && !slows_down(counts + rhythm.first, count - rhythm.first);
 }

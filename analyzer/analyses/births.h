@@ -12,7 +12,11 @@
 /* Steps with survivors that a leak needs; one fewer where they come at regular times, alike. */
 enum { BIRTHS_NEEDED = 4 };
 
-/* counts, bytes: of survivors, by the step of their birth. count <= TREND_MAX. */
-bool births_go_on(const uint64_t *counts, const uint64_t *bytes, size_t count);
+/*
+ * counts, bytes  of survivors, by the step of their birth; count <= TREND_MAX
+ * site_count     how many sites are asked about: of a hundred thousand, chance makes some look like
+ *                a slow leak
+ */
+bool births_go_on(const uint64_t *counts, const uint64_t *bytes, size_t count, size_t site_count);
 
 #endif

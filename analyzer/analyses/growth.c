@@ -116,20 +116,40 @@ static const uint64_t *numbers_copy(struct arena *arena, const uint64_t *numbers
     return copy;
 }
 
+/* The series of a group hold from one sample to the next. */
+static void add_series(const struct step_series *series, const struct judged_steps *steps,
+                       uint64_t *alive)
+{
+    size_t next = 0;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < steps->count; i++) {
+        uint64_t step = steps->warm_up + (uint64_t)(i + 1) * steps->stride;
+
+        step = step < steps->last ? step : steps->last;
+        step = (step + series->stride - 1) / series->stride * series->stride;
+        while (next < series->count && series->samples[next].step <= step)
+            bytes = series->samples[next++].bytes;
+        alive[i] += bytes;
+    }
+}
+
 static struct judged judge(const struct question *question, const struct judged_steps *steps,
-                           const struct origin *origin, struct arena *arena)
+                           const struct origin *origin, size_t site_count, struct arena *arena)
 {
     struct history history;
     struct judged judged = {.origin = origin, .steps = *steps};
     struct step_history given;
 
-    memset(&history, 0, sizeof(history));
-    for (size_t i = 0; i < steps->count; i++) {
-        uint64_t step = steps->warm_up + (uint64_t)(i + 1) * steps->stride;
+    memset(history.alive, 0, steps->count * sizeof(*history.alive));
+    memset(history.counts, 0, steps->count * sizeof(*history.counts));
+    memset(history.bytes, 0, steps->count * sizeof(*history.bytes));
+    for (size_t g = 0; g < origin->group_count; g++) {
+        const struct step_series *series =
+            &tally_detail_at(question->tally, origin->groups[g])->series;
 
-        if (step > steps->last)
-            step = steps->last;
-        history.alive[i] = origin_at_step(question->tally, origin, (uint32_t)step).bytes;
+        if (series->count)
+            add_series(series, steps, history.alive);
     }
     judged.alive = origin_at_step(question->tally, origin, steps->last);
     if (judged.alive.bytes > history.alive[0])
@@ -140,6 +160,7 @@ static struct judged judge(const struct question *question, const struct judged_
         .survivor_counts = history.counts,
         .survivor_bytes = history.bytes,
         .count = steps->count,
+        .site_count = site_count,
         .freed_age = freed_age_of(question, steps, origin),
     };
     judged.judgement = step_judge(&given);
@@ -153,6 +174,7 @@ static struct judged judge(const struct question *question, const struct judged_
     return judged;
 }
 
+/* False: nothing to judge. */
 static bool was_alive_at_a_step_end(const struct tally *tally, const struct origin *origin)
 {
     for (size_t i = 0; i < origin->group_count; i++)
@@ -189,7 +211,7 @@ static bool judge_rows(const struct question *question, const struct origin *ori
             steps = growth_steps_of(question, process);
         if (!steps.last || !was_alive_at_a_step_end(question->tally, &origins[i]))
             continue;
-        *row = judge(question, &steps, &origins[i], &list->arena);
+        *row = judge(question, &steps, &origins[i], count, &list->arena);
         if (row->judgement.verdict < VERDICT_TEMPORARY && !row->alive_bytes)
             return false;
         list->origin_count++;

@@ -10,6 +10,7 @@
 #include "growth.h"
 #include "labels.h"
 #include "leak_finding.h"
+#include "ledger_growth.h"
 
 static void add_row(const struct question *question, struct report *report,
                     struct report_table *table, const struct judged *row)
@@ -160,6 +161,7 @@ void analyse_leaks(const struct question *question, struct report *report)
         else
             say_no_leak(report, &list, &steps);
         add_table(question, report, &list);
+        ledger_growth_add(question, report, &origins, &list);
     } else {
         report_note(report, 0, "leaks: not enough memory to judge");
     }

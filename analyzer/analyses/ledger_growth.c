@@ -5,11 +5,8 @@
  * A leak may be spread so thin over sites that none of them can be judged: each step a new one, as
  * with generated code. Then only its ledger shows it.
  */
-#include <stdlib.h>
-#include <string.h>
+#include "ledger_growth.h"
 
-#include "analysis.h"
-#include "growth.h"
 #include "labels.h"
 #include "leak_finding.h"
 
@@ -90,19 +87,16 @@ static void add_table(const struct question *question, struct report *report,
         report_table_remark(report, table, "... and %zu more.", list->count - shown);
 }
 
-void analyse_ledger_growth(const struct question *question, struct report *report)
+void ledger_growth_add(const struct question *question, struct report *report,
+                       const struct origins *origins, const struct judged_list *sites)
 {
-    struct judged_list sites = {0}, ledgers = {0};
-    struct origins origins;
+    struct judged_list ledgers;
 
-    if (!growth_longest_steps(question).last || !origins_init(&origins, question, false))
-        return; /* the leaks say what is missing */
-    if (growth_judge(question, &origins, &sites) &&
-        growth_judge_ledgers(question, &origins, &ledgers)) {
+    if (growth_judge_ledgers(question, origins, &ledgers)) {
         for (size_t i = 0; i < ledgers.verdict_counts[VERDICT_LEAK]; i++) {
             const struct judged *row = &ledgers.rows[i];
 
-            if (!is_spread_leak(&sites, row))
+            if (!is_spread_leak(sites, row))
                 continue;
             report_verdict(report, RANK_LEAKS, "LEAK: %s; no single site makes it.",
                            leak_sentence(question, report, row));
@@ -111,7 +105,5 @@ void analyse_ledger_growth(const struct question *question, struct report *repor
         }
         add_table(question, report, &ledgers);
     }
-    growth_release(&sites);
     growth_release(&ledgers);
-    origins_release(&origins);
 }

@@ -98,15 +98,26 @@ static bool grows_as_a_whole(const struct step_history *history,
     return last_mean > middle_mean && last_mean - middle_mean >= promised / 4;
 }
 
+/* Of neighbours, so that most sites need no trend. */
+static bool seldom_falls(const struct step_history *history)
+{
+    size_t falls = 0;
+
+    for (size_t i = 1; i < history->count; i++)
+        falls += history->alive_bytes[i] < history->alive_bytes[i - 1];
+    return falls * 10 <= history->count;
+}
+
 static bool is_leak(const struct step_history *history, struct step_judgement *judgement)
 {
     struct trend trend;
 
-    if (births_go_on(history->survivor_counts, history->survivor_bytes,
-                     judgement->overdue_entries) &&
+    if (births_go_on(history->survivor_counts, history->survivor_bytes, judgement->overdue_entries,
+                     history->site_count) &&
         (history->freed_age <= 1 || grows_as_a_whole(history, judgement)))
         return true;
-    if (history->alive_bytes[history->count - 1] <= history->alive_bytes[0])
+    if (history->alive_bytes[history->count - 1] <= history->alive_bytes[0] ||
+        !seldom_falls(history))
         return false;
     trend = trend_of(history->alive_bytes, history->count);
     judgement->is_one_growing_block = grows_steadily(history, &trend);

@@ -33,8 +33,9 @@ struct step_history {
     const uint64_t *alive_bytes;     /* when it ended */
     const uint64_t *survivor_counts; /* born in it, alive when the last one ended */
     const uint64_t *survivor_bytes;
-    size_t count;     /* <= TREND_MAX */
-    size_t freed_age; /* no block that was freed was born more entries before; at least 1 */
+    size_t count;      /* <= TREND_MAX */
+    size_t site_count; /* that are judged with it */
+    size_t freed_age;  /* no block that was freed was born more entries before; at least 1 */
 };
 
 struct step_judgement {

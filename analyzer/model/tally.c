@@ -141,7 +141,7 @@ static inline void count_free(struct tally *tally, const struct live_block *bloc
         group->born_count--;
     } else {
         struct group_detail *detail = table_at(&tally->details, block->group);
-        uint32_t age = block->birth ? tally->era - block->birth : 0;
+        uint32_t age = tally->era - block->birth;
 
         detail->freed_age = age > detail->freed_age ? age : detail->freed_age;
         cohorts_take(&detail->cohorts, block->birth, block->size_bytes, tally->epoch);

@@ -103,7 +103,7 @@ struct group_detail {
     /* What the ledger knows of the group. */
     uint64_t told_alloc_bytes, told_alloc_count;
     uint32_t told_live_count;
-    /* The greatest age, in steps, at which a block that was born in a step was freed: ever, and
+    /* The greatest age, in steps, at which a block was freed: ever, and
      * until the newest step end. */
     uint32_t freed_age, freed_age_at_end;
     /* Blocks that were born in a step and alive when it ended, summed over the steps that had any.

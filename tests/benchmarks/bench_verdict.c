@@ -5,11 +5,12 @@
  *     bench_verdict [--quick]
  *
  * Recordings of 1e8 events are made: a set of live blocks, of which one is freed and one made at a
- * time, from 256 sites of one size each, in 100 steps, with one site that leaks. In "brief" nine of
+ * time, from sites of one size each, in 100 steps, with one site that leaks. In "brief" nine of
  * ten blocks live for a few dozen others only, as in most programs, and an allocator hands out what
  * was freed last; in "random" any live block may be the next, which nothing can foresee. Then the
- * question "leaks" is asked through the public interface, which reads, decodes, matches and judges;
- * the verdict is checked. The reader runs in a child, so that its memory is its own.
+ * question "leaks", or "report" for all verdicts, is asked through the public interface, which
+ * reads, decodes, matches and judges; the verdict is checked. The reader runs in a child, so that
+ * its memory is its own.
  */
 #define _GNU_SOURCE
 #include <sys/resource.h>
@@ -25,7 +26,6 @@ enum {
     BRIEF_BLOCKS = 64, /* alive at a time */
     SIZES = 5,
     STEPS = 100,
-    SITES = 256,
     LEAKED_PER_STEP = 3,
     TICKS_PER_EVENT = 97,
     SITE_BASE = 0x401000
@@ -50,6 +50,7 @@ struct making {
     struct block *kept, brief[BRIEF_BLOCKS];
     size_t kept_count;
     uint32_t brief_share; /* of 256 */
+    uint32_t site_count;
 };
 
 static void die(const char *what, const char *why)
@@ -102,7 +103,7 @@ static uint32_t some_site(struct making *making)
 {
     uint32_t draw = random_next(making);
 
-    return draw % 4 ? draw / 4 % 8 : draw / 4 % (SITES - 1);
+    return draw % 4 ? draw / 4 % 8 : draw / 4 % (making->site_count - 1);
 }
 
 /* One block goes, one comes: a brief one or one of those that are kept. */
@@ -124,7 +125,7 @@ static void make_step(struct making *making, uint64_t step, size_t event_count)
     for (size_t i = 0; i < event_count / 2; i++)
         replace_block(making);
     for (int i = 0; i < LEAKED_PER_STEP; i++)
-        make_block(making, SITES - 1);
+        make_block(making, making->site_count - 1);
     trace_builder_push(making->builder, 0, MT_RECORD_step_end, next_tick(making), &step);
 }
 
@@ -132,13 +133,16 @@ struct stream {
     const char *name;
     uint32_t brief_share;
     size_t live_count;
+    uint32_t site_count;
+    const char *question;
 };
 
 static void make_trace(const char *folder, const struct stream *stream, size_t event_count)
 {
     struct making making = {.random = 42,
                             .fresh_address = UINT64_C(0x555555000000),
-                            .brief_share = stream->brief_share};
+                            .brief_share = stream->brief_share,
+                            .site_count = stream->site_count};
 
     making.kept_count = stream->live_count - BRIEF_BLOCKS;
     making.kept = calloc(making.kept_count, sizeof(*making.kept));
@@ -158,7 +162,7 @@ static void make_trace(const char *folder, const struct stream *stream, size_t e
 }
 
 /* Reads and judges; the answer must be the leak that was made. Returns the events read. */
-static uint64_t judge(const char *folder)
+static uint64_t judge(const char *folder, const char *question)
 {
     struct mt_error error = {""};
     struct mt_answer *answer;
@@ -166,7 +170,7 @@ static uint64_t judge(const char *folder)
     uint64_t events;
 
     if (mt_trace_open(&folder, 1, &trace, &error) != MT_OK ||
-        mt_trace_ask(trace, "leaks", NULL, &answer, &error) != MT_OK)
+        mt_trace_ask(trace, question, NULL, &answer, &error) != MT_OK)
         die(folder, error.message);
     if (mt_answer_outcome(answer) != MT_OUTCOME_FOUND)
         die(folder, "the leak was not found");
@@ -190,7 +194,7 @@ static uint64_t processor_ns(void)
     return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
 }
 
-static struct judged judge_in_child(const char *folder)
+static struct judged judge_in_child(const char *folder, const char *question)
 {
     struct judged judged = {0, 0};
     struct rusage usage;
@@ -202,7 +206,7 @@ static struct judged judge_in_child(const char *folder)
         die("pipe", "cannot be made");
     child = fork();
     if (child == 0) {
-        facts[0] = judge(folder);
+        facts[0] = judge(folder, question);
         facts[1] = processor_ns();
         _exit(write(ends[1], facts, sizeof(facts)) != sizeof(facts));
     }
@@ -231,16 +235,16 @@ static void measure(const struct stream *stream, size_t event_count, size_t runs
     }
     waitpid(maker, NULL, 0);
     for (size_t i = 0; i < runs; i++) {
-        struct judged judged = judge_in_child(folder);
+        struct judged judged = judge_in_child(folder, stream->question);
 
         speeds[i] = judged.events_per_us;
         memory[i] = judged.rss_bytes / 1048576;
     }
-    snprintf(name, sizeof(name), "file to verdict, %s, %zu events, %zu live blocks", stream->name,
-             event_count, stream->live_count);
+    snprintf(name, sizeof(name), "file to %s, %s, %zu events, %zu live blocks, %u sites",
+             stream->question, stream->name, event_count, stream->live_count, stream->site_count);
     bench_report(name, "million events/s", speeds, runs);
-    snprintf(name, sizeof(name), "memory, %s, %zu events, %zu live blocks", stream->name,
-             event_count, stream->live_count);
+    snprintf(name, sizeof(name), "memory of %s, %s, %zu events, %zu live blocks, %u sites",
+             stream->question, stream->name, event_count, stream->live_count, stream->site_count);
     bench_report(name, "MiB", memory, runs);
     snprintf(command, sizeof(command), "rm -rf %s", folder);
     if (system(command) != 0)
@@ -250,10 +254,9 @@ static void measure(const struct stream *stream, size_t event_count, size_t runs
 int main(int argc, char **argv)
 {
     static const struct stream streams[] = {
-        {"brief", 230, 10000},
-        {"brief", 230, 1000000},
-        {"random", 0, 10000},
-        {"random", 0, 1000000},
+        {"brief", 230, 10000, 256, "leaks"},       {"brief", 230, 1000000, 256, "leaks"},
+        {"random", 0, 10000, 256, "leaks"},        {"random", 0, 1000000, 256, "leaks"},
+        {"brief", 230, 1000000, 100000, "report"}, /* all verdicts in one run */
     };
     bool is_quick = bench_is_quick(argc, argv);
 

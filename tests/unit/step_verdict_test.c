@@ -141,7 +141,7 @@ static void story_has_its_verdict(void **state)
 {
     const struct story *story = *state;
     uint64_t alive[steps], counts[steps], bytes[steps];
-    struct step_history history = {alive, counts, bytes, story->count, story->freed_age};
+    struct step_history history = {alive, counts, bytes, story->count, 1, story->freed_age};
     struct step_judgement judgement;
 
     for (size_t i = 0; i < story->count; i++) {

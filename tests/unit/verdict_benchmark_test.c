@@ -52,7 +52,6 @@ static struct report *answer_of(uint64_t seed, struct labelled_program *program)
     question.model = model;
     question.symbols = symbols;
     analyse_leaks(&question, report);
-    analyse_ledger_growth(&question, report);
     assert_int_equal(report_status(report, NULL), MT_OK);
     symbols_destroy(symbols);
     tally_destroy(tally);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does a ledger as a whole grow from step to step?
+ */
+#ifndef MEMTIDE_ANALYSES_LEDGER_GROWTH_H
+#define MEMTIDE_ANALYSES_LEDGER_GROWTH_H
+
+#include "growth.h"
+
+/* A table; and a leak where a ledger has one that none of the judged sites explains. */
+void ledger_growth_add(const struct question *question, struct report *report,
+                       const struct origins *origins, const struct judged_list *sites);
+
+#endif
