@@ -21,11 +21,14 @@ struct command {
 
 extern const struct command command_blocks, command_report, command_leaks, command_peak,
     command_steps, command_ops, command_modules, command_info, command_run, command_export;
-extern const struct command command_diff, command_frag, command_ctl;
+extern const struct command command_diff, command_frag, command_ctl, command_completion;
 extern const struct command command_oom;
 extern const struct command command_breakdown;
 extern const struct command command_stacks;
 extern const struct command command_gate, command_bless, command_suppress;
+
+/* In the order of the help; NULL behind the last. */
+const struct command *command_at(size_t index);
 
 /* "memtide: " and the sentence on stderr; returns the code. */
 int complain(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -30,11 +30,16 @@ static const struct command *const commands[] = {
     &command_gate,
     &command_bless,
     &command_suppress,
-    &command_ctl,
+    &command_ctl,   &command_completion,
 };
 // clang-format on
 
 enum { command_count = sizeof(commands) / sizeof(commands[0]) };
+
+const struct command *command_at(size_t index)
+{
+    return index < command_count ? commands[index] : NULL;
+}
 
 int complain(enum exit_code code, const char *format, ...)
 {

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# What bash completes, asked as bash does; and that the files are what the shells can read.
+#
+#   completion.sh MEMTIDE
+set -u
+memtide=$1
+failed=0
+
+# shellcheck source=/dev/null
+source <("$memtide" completion bash) || exit 1
+
+# check EXPECTED WORD...: the cursor stands behind the last word
+check() {
+    local expected=$1
+    shift
+    COMP_WORDS=("$@")
+    COMP_CWORD=$(($# - 1))
+    COMPREPLY=()
+    _memtide
+    if [[ "${COMPREPLY[*]}" != "$expected" ]]; then
+        echo "$*: ${COMPREPLY[*]}, expected $expected"
+        failed=1
+    fi
+}
+
+check "report" memtide rep
+check "msleaks msmemscope" memtide ms
+check "leaks" memtide help le
+check "--fail-on=" memtide report --fail
+check "--steps= --start-index= --strict-compat" msmemscope --st
+check "--strict-compat" memtide msleaks --stri
+check "op kernel" msmemscope --level =
+check "kernel" msmemscope --level = k
+check "leaks,decompose" msmemscope --analysis = leaks,dec
+check "npu cpu" /opt/bin/msleaks --device ""
+check "csv" msmemscope --format = c
+cd "$(mktemp -d)" || exit 1
+touch some_file.csv
+check "some_file.csv" msmemscope --input-path = some
+check "some_file.csv" memtide report some
+rm -f some_file.csv
+rmdir "$PWD"
+if command -v zsh >/dev/null; then
+    zsh -n <("$memtide" completion zsh) || failed=1
+fi
+exit $failed
