@@ -44,6 +44,12 @@ static const analysis fragmentation_analyses[] = {
     analyse_notes,
     NULL,
 };
+static const analysis inefficient_analyses[] = {
+    analyse_inefficient,
+    analyse_recording,
+    analyse_notes,
+    NULL,
+};
 static const analysis oom_analyses[] = {
     analyse_oom, analyse_recording, analyse_failures, analyse_notes, NULL,
 };
@@ -86,6 +92,7 @@ const struct answer_kind answer_kinds[] = {
     {"peak", "what made the highest point, and who held the memory there", 20, peak_analyses},
     {"frag", "what pools hold and nobody uses, and who keeps it from being given back", 20,
      fragmentation_analyses},
+    {"inefficient", "memory that is there and not used", 20, inefficient_analyses},
     {"oom", "the request that failed, who held the memory, and what was free", 20, oom_analyses},
     {"blocks", "the blocks themselves, by name, size and time", 50, blocks_analyses},
     {"stacks", "through which calls memory was asked for, at the peak and at the end", 100,

@@ -64,6 +64,7 @@ void analyse_peak(const struct question *question, struct report *report);
 void analyse_near_peak(const struct question *question, struct report *report);
 void analyse_peak_effect(const struct question *question, struct report *report);
 void analyse_step_peaks(const struct question *question, struct report *report);
+void analyse_inefficient(const struct question *question, struct report *report);
 void analyse_oom(const struct question *question, struct report *report);
 void analyse_failures(const struct question *question, struct report *report);
 void analyse_fragmentation(const struct question *question, struct report *report);

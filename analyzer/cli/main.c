@@ -27,6 +27,7 @@ static const struct command *const commands[] = {
     &command_diff,
     &command_frag,
     &command_oom,
+    &command_inefficient,
     &command_gate,
     &command_bless,
     &command_suppress,
