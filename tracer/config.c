@@ -153,7 +153,7 @@ static bool set_call_stack(const char *value)
 {
     bool is_none = strcmp(value, "none") == 0;
 
-    config.stack_frames = 0;
+    config.stack_frames = config.python_frames = 0;
     config.has_host_stacks = !is_none;
     while (*value && !is_none) {
         size_t length = strcspn(value, ",");
@@ -163,7 +163,7 @@ static bool set_call_stack(const char *value)
         value += length;
         value += *value == ',';
     }
-    config.has_host_stacks &= config.stack_frames > 0;
+    config.has_host_stacks &= (config.stack_frames | config.python_frames) > 0;
     return true;
 }
 

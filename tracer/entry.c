@@ -38,6 +38,7 @@ const struct recording_setup *recording_setup(void)
         setup.run_id = config->run_id;
         setup.ring_bytes = config->ring_bytes;
         setup.stack_frames = config->stack_frames;
+        setup.python_frames = config->python_frames;
         setup.stack_bytes = config->stack_bytes;
         setup.tick_ms = config->sample_ms;
         setup.tick = tick;

@@ -28,7 +28,7 @@ static const struct option_spec options[] = {
     {OPTION_DEVICE, 0, "device", "LIST", "npu, gpu, opencl, cpu: whose memory (npu,gpu,opencl)"},
     {OPTION_EVENTS, 0, "events", "LIST", "alloc, free, launch, access: what else (alloc,free)"},
     {OPTION_CALL_STACK, 0, "call-stack", "LIST",
-     "none; c[:N], free: N frames or all, of frees too (c, not cpu)"},
+     "none; c[:N], python[:N]: N frames or all; free (c, not cpu)"},
     {OPTION_SAMPLE_MS, 0, "sample-ms", "N", "read the system's counters every N ms (20); 0: never"},
     {OPTION_RING_SIZE, 0, "ring-size", "SIZE", "buffer of each thread, 64k to 256m (1m)"},
     {OPTION_STACK_MEMORY, 0, "stack-memory", "SIZE",

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "memtide/frames.h"
+#include "python_stacks.h"
 #include "recorder.h"
 #include "recording.h"
 #include "stack_set.h"
@@ -18,6 +19,8 @@ enum readiness { NOT_READY, GETTING_READY, READY };
 struct call_stacks {
     struct unwind_thread thread;
     struct stack_set set;
+    struct python_stacks python;
+    uint64_t caller; /* the one native frame, where no others are asked for */
     uint32_t number;
     uint32_t since_whole; /* `stack` records since one that shared nothing */
     uint8_t bytes[MT_STACK_FRAMES_MAX * MT_FRAME_BYTES_MAX + MT_VARINT_MAX_BYTES];
@@ -33,17 +36,20 @@ _Static_assert((int)UNWIND_COMPLETE == (int)MT_STACK_COMPLETE &&
 static struct unwinder unwinder; /* a MiB that is touched as it is used */
 static _Atomic int readiness;
 static _Atomic uint32_t last_number;
-static uint32_t frames_wanted;
+static uint32_t frames_wanted, python_frames_wanted;
 
 void call_stacks_prepare(void)
 {
     const struct recording_setup *setup = recording_setup();
     int before = NOT_READY;
 
-    if (!setup->stack_frames || setup->is_forbidden ||
+    if (!(setup->stack_frames | setup->python_frames) || setup->is_forbidden ||
         !atomic_compare_exchange_strong(&readiness, &before, GETTING_READY))
         return;
     frames_wanted = setup->stack_frames;
+    python_frames_wanted = setup->python_frames;
+    if (python_frames_wanted)
+        python_find();
     unwinder_prepare(&unwinder);
     atomic_store_explicit(&readiness, READY, memory_order_release);
 }
@@ -55,8 +61,11 @@ bool call_stacks_are_on(void)
 
 void call_stacks_objects_changed(void)
 {
-    if (call_stacks_are_on())
-        unwinder_objects_changed(&unwinder);
+    if (!call_stacks_are_on())
+        return;
+    unwinder_objects_changed(&unwinder);
+    if (python_frames_wanted)
+        python_find();
 }
 
 struct call_stacks *call_stacks_create(void)
@@ -143,6 +152,23 @@ static __attribute__((noinline)) void stack_cut(struct unwind_stack *stack)
     stack->hash = unwind_hash_end(hash);
 }
 
+/* All that is asked for: native frames, frames of Python, or both. */
+static inline void stack_take(struct call_stacks *stacks, struct unwind_registers from,
+                              struct unwind_stack *stack)
+{
+    if (LIKELY(frames_wanted)) {
+        unwind_capture(&unwinder, &stacks->thread, from, stack);
+        if (UNLIKELY(stack->count > frames_wanted))
+            stack_cut(stack);
+    } else {
+        stacks->caller = from.pc;
+        *stack = (struct unwind_stack){
+            .pcs = &stacks->caller, .count = 1, .flags = UNWIND_COMPLETE, .hash = from.pc};
+    }
+    if (UNLIKELY(python_frames_wanted) && python_is_here())
+        python_stacks_merge(&stacks->python, python_frames_wanted, stack);
+}
+
 uint32_t call_stacks_capture(struct thread_state *thread, struct unwind_registers from)
 {
     struct call_stacks *stacks;
@@ -156,9 +182,7 @@ uint32_t call_stacks_capture(struct thread_state *thread, struct unwind_register
         return 0;
     stacks = thread->stacks;
     before = push_begin(thread);
-    unwind_capture(&unwinder, &stacks->thread, from, &stack);
-    if (UNLIKELY(stack.count > frames_wanted))
-        stack_cut(&stack);
+    stack_take(stacks, from, &stack);
     restart_count = stacks->set.restart_count;
     name = stack_set_find(&stacks->set, &stack);
     if (UNLIKELY(name.is_new))

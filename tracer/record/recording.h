@@ -19,11 +19,12 @@ struct recording_setup {
     const char *output_path;
     const char *options;
     uint64_t run_id;
-    uint64_t ring_bytes;   /* a power of two */
-    uint32_t stack_frames; /* at most so many frames of a call stack; 0: no stacks */
-    uint64_t stack_bytes;  /* what a thread may use to know its stacks again */
-    uint32_t tick_ms;      /* how often the drain thread calls `tick`; 0: never */
-    void (*tick)(void);    /* takes samples; called by the drain thread with all signals blocked */
+    uint64_t ring_bytes;    /* a power of two */
+    uint32_t stack_frames;  /* at most so many frames of a call stack; 0: no stacks */
+    uint32_t python_frames; /* the same of Python */
+    uint64_t stack_bytes;   /* what a thread may use to know its stacks again */
+    uint32_t tick_ms;       /* how often the drain thread calls `tick`; 0: never */
+    void (*tick)(void);     /* takes samples; called by the drain thread with all signals blocked */
 };
 
 /* Called once, at the first event of the process; must not allocate. */

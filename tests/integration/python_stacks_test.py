@@ -1,0 +1,154 @@
+"""Stacks with frames of Python: those the program knows itself, and none of another thread.
+
+    python_stacks_test.py TRACER EVENT_DUMP
+
+Runs every CPython from 3.8 to 3.13 that is found; says which. Exit status 77: none.
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+KNOWN = r'''
+import ctypes, json, sys, threading
+held, given_up = ctypes.PyDLL(None), ctypes.CDLL(None) # with the interpreter's lock, and without
+for library in (held, given_up):
+    library.malloc.restype, library.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+known, sizes = {}, iter(range(5000001, 5010000))
+def block(library=held):
+    size, frame, frames = next(sizes), sys._getframe(), []
+    while frame:
+        code = frame.f_code
+        frames.append([code.co_filename, getattr(code, "co_qualname", code.co_name), frame.f_lineno])
+        frame = frame.f_back
+    known[size] = frames; frames[0][2] = sys._getframe().f_lineno; library.malloc(size)
+class Layer:
+    def forward(self, n):
+        if n:
+            return self.forward(n - 1)
+        block()
+        return [self.inner(i) for i in range(2)]
+    def inner(self, i):
+        return sorted([2, 1], key=lambda x: block() or x)
+def generate():
+    for i in range(2):
+        block()
+        yield i
+def grün_中_𐐀(): block()
+def raises():
+    try:
+        Layer().nothing
+    except AttributeError:
+        block()
+class Late:
+    def __del__(self): held.malloc(5)
+for n in range(12):
+    Layer().forward(n)
+    list(generate())
+    list(map(lambda x: block(), [1]))
+grün_中_𐐀()
+raises()
+for n in range(10):
+    exec(compile("def again():\n" + "\n" * n + " block()\nagain()", "made up", "exec"))
+thread = threading.Thread(target=Layer().forward, args=(1,)); thread.start(); thread.join()
+block(given_up)
+late = Late(); late.itself = late
+json.dump(known, open(sys.argv[1], "w"))
+'''
+
+SWITCHING = r'''
+import sys, threading
+sys.setswitchinterval(1e-6)
+MAKE = """
+def worker_{n}(depth):
+    if depth: return worker_{n}(depth - 1)
+    kept = []
+    for i in range(300):
+        kept.append("x" * (600 + i)); kept = kept[-5:]
+"""
+threads = []
+for n in range(6):
+    space = {}
+    exec(MAKE.format(n=n), space)
+    threads.append(threading.Thread(target=space["worker_%d" % n], args=(n,)))
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+'''
+
+
+def interpreters():
+    found = {}
+    paths = [shutil.which(f"python3.{n}") for n in range(8, 14)]
+    paths += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3.*")))
+    for path in paths:
+        version = re.search(r"python(3\.(8|9|1[0-3]))$", path or "")
+        if not version or version.group(1) in found:
+            continue
+        # A launcher in front of the interpreter is of no use here.
+        real = subprocess.run([path, "-c", "import sys; print(sys.executable)"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              check=False).stdout.strip()
+        if real:
+            found[version.group(1)] = os.path.realpath(real)
+    return found
+
+
+def events_of(tracer, dump, stacks, command):
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ, LD_PRELOAD=tracer, PYTHONUTF8="1",
+                           MEMTIDE_OPTIONS=f"--device=cpu --output-path={folder} {stacks}")
+        subprocess.run(command, env=environment, check=True, timeout=100,
+                       stdout=subprocess.DEVNULL)
+        lines = subprocess.run([dump, folder], check=True, stdout=subprocess.PIPE).stdout
+        return [json.loads(line) for line in lines.splitlines()]
+
+
+def python_frames(event):
+    return [[frame["file"], frame["function"], frame["line"]] for frame in event.get("stack", [])
+            if frame["function"] and not frame["function"].startswith("(")]
+
+
+def frames_are_known(tracer, dump, interpreter):
+    with tempfile.NamedTemporaryFile() as file:
+        events = events_of(tracer, dump, "--call-stack=c,python", [interpreter, "-c", KNOWN, file.name])
+        known = {int(size): frames for size, frames in json.load(file).items()}
+    without = 0
+    for event in events:
+        if event["event"] != "alloc" or event["text"] != "host" or event["size_bytes"] not in known:
+            continue
+        frames, expected = python_frames(event), known.pop(event["size_bytes"])
+        without += not frames
+        assert not frames or frames == expected, f"{frames}\nbut {expected}"
+        assert event["stack"][0]["address"], "the innermost frame is not the caller"
+    assert without == 1, f"{without} stacks without frames; one was made without the lock"
+    assert not known, f"{len(known)} blocks are missing"
+    assert events[-1]["lost"] == 0
+
+
+def frames_are_of_this_thread(tracer, dump, interpreter):
+    workers = {}
+    for event in events_of(tracer, dump, "--call-stack=python:9", [interpreter, "-c", SWITCHING]):
+        frames = python_frames(event)
+        assert len(frames) <= 9
+        for _, function, _ in frames:
+            if function.startswith("worker_"):
+                workers.setdefault(event["thread"], set()).add(function)
+    assert len(workers) == 6 and all(len(names) == 1 for names in workers.values()), workers
+
+
+def main():
+    tracer, dump = sys.argv[1:3]
+    found = interpreters()
+    for version, interpreter in found.items():
+        frames_are_known(tracer, dump, interpreter)
+        frames_are_of_this_thread(tracer, dump, interpreter)
+    print("CPython", ", ".join(found) or "is not here")
+    return 0 if found else 77
+
+
+if __name__ == "__main__":
+    sys.exit(main())

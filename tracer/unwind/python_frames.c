@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "python_frames.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reads what sanitizers do not know. */
+#define READS_OBJECTS __attribute__((no_sanitize("address", "thread", "undefined")))
+
+enum {
+    OBJECT_TYPE = 8, /* in any object */
+    TEXT_LENGTH = 16,
+    TEXT_STATE = 32,
+    BYTES_LENGTH = 16,
+    BYTES_FIRST = 32,
+    SHORT_TABLE_BYTES = 512
+};
+
+/*
+ * Where things are, in bytes. Of 3.8 to 3.10 a frame is a PyFrameObject, later a struct
+ * _PyInterpreterFrame. Source: Include/cpython/code.h, frameobject.h, pystate.h, unicodeobject.h
+ * and Include/internal/pycore_frame.h of each version; the same on all 64-bit processors.
+ */
+struct layout {
+    int major, minor;
+    uint16_t frame_of_thread;      /* in PyThreadState */
+    int16_t frame_of_cframe;       /* there is a struct between; -1: none */
+    uint16_t previous, code;       /* in a frame */
+    uint16_t instruction;          /* in a frame: f_lasti, or a pointer into the code */
+    int16_t entry;                 /* in a frame, 1: is_entry; -1: none */
+    int16_t owner;                 /* in a frame, 3: belongs to C; -1: none */
+    uint8_t lasti_bytes;           /* what f_lasti counts; 0: instruction is a pointer */
+    uint16_t name, file, line;     /* in a code object */
+    uint16_t lines;                /* in a code object: the table from instruction to line */
+    uint16_t instructions_of_code; /* in a code object */
+    uint16_t ascii, compact;       /* sizes of the heads of texts */
+};
+
+// clang-format off
+static const struct layout layouts[] = {
+    /*       thread cframe  prev code instr entry owner lasti  name file line lines instrs texts */
+    {3, 8,   24,    -1,     24,  32,  104,  -1,   -1,   1,     112, 104, 40,  120,  0,     48, 72},
+    {3, 9,   24,    -1,     24,  32,  104,  -1,   -1,   1,     112, 104, 40,  120,  0,     48, 72},
+    {3, 10,  24,    -1,     24,  32,  96,   -1,   -1,   2,     112, 104, 40,  120,  0,     48, 72},
+    {3, 11,  56,    8,      48,  32,  56,   68,   -1,   0,     128, 112, 72,  136,  184,   48, 72},
+    {3, 12,  56,    0,      8,   0,   56,   -1,   70,   0,     128, 112, 68,  136,  192,   40, 56},
+    {3, 13,  72,    -1,     8,   0,   56,   -1,   70,   0,     128, 112, 68,  136,  200,   40, 56},
+};
+// clang-format on
+
+static struct {
+    const struct layout *layout;
+    int (*is_initialized)(void);
+    void *(*current_thread)(void); /* who holds the lock; NULL: nobody */
+    void *(*this_thread)(void);
+    int (*line_of)(void *code, int offset_bytes);
+    const void *code_type;
+    uint64_t loop_start, loop_end;
+} python;
+static _Atomic bool is_here;
+
+/* --- finding it ------------------------------------------------------------------------- */
+
+static void *symbol(const char *name)
+{
+    return dlsym(RTLD_DEFAULT, name);
+}
+
+static const struct layout *layout_of_version(void)
+{
+    const char *(*version)(void) = (const char *(*)(void))symbol("Py_GetVersion");
+    const char *text = version ? version() : "";
+    char *end;
+    long major = strtol(text, &end, 10), minor = *end == '.' ? strtol(end + 1, &end, 10) : 0;
+
+    if (strstr(text, "free-threading"))
+        return NULL;
+    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+        if (layouts[i].major == major && layouts[i].minor == minor)
+            return &layouts[i];
+    return NULL;
+}
+
+static void loop_find(void)
+{
+    void *loop = symbol("_PyEval_EvalFrameDefault");
+    const ElfW(Sym) *entry = NULL;
+    Dl_info info;
+
+    if (loop && dladdr1(loop, &info, (void **)&entry, RTLD_DL_SYMENT) && entry) {
+        python.loop_start = (uint64_t)(uintptr_t)loop;
+        python.loop_end = python.loop_start + entry->st_size;
+    }
+}
+
+void python_find(void)
+{
+    if (python_is_here() || !symbol("PyGILState_GetThisThreadState"))
+        return;
+    python.layout = layout_of_version();
+    python.is_initialized = (int (*)(void))symbol("Py_IsInitialized");
+    python.current_thread = (void *(*)(void))symbol("_PyThreadState_UncheckedGet");
+    if (!python.current_thread)
+        python.current_thread = (void *(*)(void))symbol("PyThreadState_GetUnchecked");
+    python.this_thread = (void *(*)(void))symbol("PyGILState_GetThisThreadState");
+    python.line_of = (int (*)(void *, int))symbol("PyCode_Addr2Line");
+    python.code_type = symbol("PyCode_Type");
+    loop_find();
+    if (python.layout && python.is_initialized && python.current_thread && python.line_of &&
+        python.code_type)
+        atomic_store_explicit(&is_here, true, memory_order_release);
+}
+
+bool python_is_here(void)
+{
+    return atomic_load_explicit(&is_here, memory_order_acquire);
+}
+
+bool python_runs_at(uint64_t pc)
+{
+    return pc - python.loop_start < python.loop_end - python.loop_start;
+}
+
+/* --- reading ---------------------------------------------------------------------------- */
+
+static READS_OBJECTS const char *pointer_at(const char *object, size_t offset)
+{
+    return *(const char *const *)(object + offset);
+}
+
+static READS_OBJECTS int32_t number_at(const char *object, size_t offset)
+{
+    return *(const int32_t *)(object + offset);
+}
+
+static READS_OBJECTS uint8_t byte_at(const char *object, size_t offset)
+{
+    return *(const uint8_t *)(object + offset);
+}
+
+/* The innermost frame of this thread, if it holds the lock. */
+static const char *innermost_frame(void)
+{
+    const struct layout *layout = python.layout;
+    const char *thread, *holder;
+
+    if (!python.is_initialized())
+        return NULL;
+    thread = python.current_thread();
+    if (!thread || thread != python.this_thread())
+        return NULL;
+    holder = pointer_at(thread, layout->frame_of_thread);
+    if (holder && layout->frame_of_cframe >= 0)
+        holder = pointer_at(holder, (size_t)layout->frame_of_cframe);
+    return holder;
+}
+
+static int32_t instruction_of(const char *frame, const char *code)
+{
+    const struct layout *layout = python.layout;
+
+    if (layout->lasti_bytes)
+        return number_at(frame, layout->instruction) * layout->lasti_bytes;
+    return (int32_t)(pointer_at(frame, layout->instruction) - code - layout->instructions_of_code);
+}
+
+size_t python_frames_read(struct python_frame *frames, size_t most)
+{
+    const struct layout *layout = python.layout;
+    size_t count = 0;
+
+    if (!python_is_here())
+        return 0;
+    for (const char *frame = innermost_frame(); frame && count < most;
+         frame = pointer_at(frame, layout->previous)) {
+        const char *code = pointer_at(frame, layout->code);
+
+        if (layout->owner >= 0 && byte_at(frame, (size_t)layout->owner) == 3) {
+            if (count)
+                frames[count - 1].is_entry = true;
+            continue;
+        }
+        if (!code || pointer_at(code, OBJECT_TYPE) != python.code_type)
+            continue;
+        frames[count++] = (struct python_frame){
+            .code = code,
+            .offset_bytes = instruction_of(frame, code),
+            .is_entry = layout->lasti_bytes != 0 ||
+                        (layout->entry >= 0 && byte_at(frame, (size_t)layout->entry)),
+        };
+    }
+    return count;
+}
+
+uint32_t python_line(const struct python_frame *frame)
+{
+    int line = python.line_of((void *)(uintptr_t)frame->code, frame->offset_bytes);
+
+    return line > 0 ? (uint32_t)line : 0;
+}
+
+/* --- texts ------------------------------------------------------------------------------ */
+
+/* A compact str: how wide its characters are, and where. */
+struct characters {
+    const char *first;
+    uint64_t count;
+    uint32_t width_bytes; /* 1, 2, 4; 0: none that can be read */
+    bool is_ascii;
+};
+
+static struct characters characters_of(const char *text)
+{
+    const struct layout *layout = python.layout;
+    uint32_t state = (uint32_t)number_at(text, TEXT_STATE);
+    uint32_t width = state >> 2 & 7;
+    bool is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
+
+    if (!is_compact || (width != 1 && width != 2 && width != 4))
+        return (struct characters){.first = NULL};
+    return (struct characters){
+        .first = text + (is_ascii ? layout->ascii : layout->compact),
+        .count = (uint64_t)(uintptr_t)pointer_at(text, TEXT_LENGTH),
+        .width_bytes = width,
+        .is_ascii = is_ascii,
+    };
+}
+
+static READS_OBJECTS uint32_t character_at(const struct characters *text, uint64_t index)
+{
+    switch (text->width_bytes) {
+    case 1:
+        return ((const uint8_t *)text->first)[index];
+    case 2:
+        return ((const uint16_t *)text->first)[index];
+    default:
+        return ((const uint32_t *)text->first)[index];
+    }
+}
+
+/* Returns how many bytes, at most 4. */
+static size_t utf8_put(char *out, uint32_t character)
+{
+    static const uint8_t heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t count = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+
+    if (count == 1) {
+        *out = (char)character;
+        return 1;
+    }
+    for (size_t i = count; i-- > 1; character >>= 6)
+        out[i] = (char)(0x80 | (character & 0x3f));
+    *out = (char)(heads[count] | character);
+    return count;
+}
+
+static size_t text_copy(const char *object, char *text, size_t size_bytes)
+{
+    struct characters from = characters_of(object);
+    size_t length = 0;
+
+    for (uint64_t i = 0; i < from.count && length + 4 <= size_bytes; i++)
+        length += utf8_put(text + length, character_at(&from, i));
+    return length;
+}
+
+size_t python_function(const char *code, char *text, size_t size_bytes)
+{
+    return text_copy(pointer_at(code, python.layout->name), text, size_bytes);
+}
+
+size_t python_file(const char *code, char *text, size_t size_bytes)
+{
+    return text_copy(pointer_at(code, python.layout->file), text, size_bytes);
+}
+
+static uint64_t mixed(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * UINT64_C(0xd6e8feb86659fd93);
+}
+
+/* Looks at every stride-th word, and at all bytes behind the last whole one. */
+static READS_OBJECTS uint64_t bytes_hash(uint64_t hash, const char *bytes, uint64_t size_bytes,
+                                         uint64_t stride)
+{
+    uint64_t word = 0, rest = size_bytes % 8;
+
+    hash = mixed(hash, size_bytes);
+    for (uint64_t at = 0; at + 8 <= size_bytes; at += 8 * stride) {
+        word = *(const uint64_t *)(const void *)(bytes + at);
+        hash = mixed(hash ^ hash >> 32, word);
+    }
+    for (word = 0; rest; rest--)
+        word = word << 8 | (uint8_t)bytes[size_bytes - rest];
+    return mixed(hash ^ hash >> 32, word);
+}
+
+/* Every character counts: names are short, and this is what tells two codes apart. */
+static uint64_t text_hash(uint64_t hash, const char *object)
+{
+    struct characters text = characters_of(object);
+
+    return bytes_hash(hash, text.first, text.count * text.width_bytes, 1);
+}
+
+uint64_t python_line_key(const struct python_frame *frame)
+{
+    const struct layout *layout = python.layout;
+    const char *table = pointer_at(frame->code, layout->lines);
+    uint64_t size_bytes = (uint64_t)(uintptr_t)pointer_at(table, BYTES_LENGTH);
+    uint64_t hash = mixed((uint64_t)number_at(frame->code, layout->line),
+                          (uint64_t)(uint32_t)frame->offset_bytes);
+
+    if (size_bytes <= SHORT_TABLE_BYTES)
+        return bytes_hash(hash, table + BYTES_FIRST, size_bytes, 1);
+    hash = mixed(hash, (uintptr_t)frame->code);
+    return bytes_hash(hash, table + BYTES_FIRST, size_bytes, 1 + size_bytes / SHORT_TABLE_BYTES);
+}
+
+struct python_identity python_identify(const char *code)
+{
+    const struct layout *layout = python.layout;
+    uint64_t hash = text_hash(1, pointer_at(code, layout->name));
+
+    return (struct python_identity){
+        .names = text_hash(hash, pointer_at(code, layout->file)),
+        .line = (uint64_t)number_at(code, layout->line),
+    };
+}
