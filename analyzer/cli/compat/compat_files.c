@@ -15,6 +15,7 @@
 #include "compat_config.h"
 #include "compat_layout.h"
 #include "dump_write.h"
+#include "host_leaks.h"
 #include "memtide/format.h"
 
 _Static_assert(DUMP_PATH_BYTES >= PATH_MAX, "a path of the layout fits");
@@ -75,6 +76,43 @@ static struct dump_write dump_of(const struct compat_request *request, struct co
     };
 }
 
+/* One file of the host's report; NULL, without a word, where the whole of it fails. */
+static FILE *host_file(const struct compat_place *place, const char *name, const char *ending,
+                       char *path, struct mt_error *error)
+{
+    FILE *out = NULL;
+
+    return compat_file_open(place, "host_leak", name, ending, path, &out, error) == MT_OK ? out
+                                                                                          : NULL;
+}
+
+static enum mt_result host_write(const struct compat_place *place, struct mt_trace *trace,
+                                 struct mt_error *error)
+{
+    const struct compat_request *request = place->request;
+    char overview_path[PATH_MAX], blocks_path[PATH_MAX] = "";
+    struct host_leaks what = {.least_bytes = request->block_size_threshold};
+    enum mt_result result = MT_IO;
+
+    what.overview = host_file(place, "leak_overview", ".txt", overview_path, error);
+    if (what.overview && request->is_host_by_event)
+        what.blocks = host_file(place, "block_detail", ".csv", blocks_path, error);
+    if (what.overview && (what.blocks || !request->is_host_by_event))
+        result = host_leaks_write(trace, &what, error);
+    if (what.overview)
+        fclose(what.overview);
+    if (what.blocks)
+        fclose(what.blocks);
+    if (result == MT_OK) {
+        inform(request, "create file", overview_path);
+    } else if (what.overview) {
+        compat_file_drop(place, overview_path);
+        if (blocks_path[0])
+            compat_file_drop(place, blocks_path);
+    }
+    return result == MT_NO_DATA ? MT_OK : result;
+}
+
 static enum mt_result process_write(const struct compat_request *request, const char *path,
                                     const struct mt_file_header *header, struct mt_error *error)
 {
@@ -89,11 +127,11 @@ static enum mt_result process_write(const struct compat_request *request, const 
         result = compat_place_make(&place, request, header->process_id, start, error);
     if (result == MT_OK)
         result = dump_write(trace, &what, stdout, &facts, error);
-    if (result == MT_OK && facts.file_count && request->has_process_folders) {
+    if (result == MT_OK && (request->analyses & COMPAT_HOST_LEAKS))
+        result = host_write(&place, trace, error);
+    /* Only an empty folder goes. */
+    if (result == MT_OK && request->has_process_folders && rmdir(place.folder) != 0)
         result = compat_config_write(request, place.folder, error);
-    }
-    if (result == MT_OK && !facts.file_count && request->has_process_folders)
-        rmdir(place.folder);
     mt_trace_close(trace);
     return result;
 }

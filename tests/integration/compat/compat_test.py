@@ -239,6 +239,44 @@ class EndTest(unittest.TestCase):
         self.assertEqual(len(set.union(*(processes for _, processes in found))), 2)
 
 
+class HostTest(unittest.TestCase):
+    """The host heap, in the same run as the device."""
+
+    def record(self, *options):
+        run = Run("--analysis=host-leaks,leaks", *options, program="compat_heap")
+        self.addCleanup(run.remove)
+        self.assertEqual(run.status, 0, run.errors)
+        with open(run.one("*_ascend/host_leak/leak_overview_*.txt")) as file:
+            return run, file.read()
+
+    def test_overview_names_the_places(self):
+        run, text = self.record("--call-stack=c:10")
+        for section in ("Data Health Analysis", "Total Unfreed", "Unfreed Block Size Distribution",
+                        "TOP 10 Leak Sites", "Resident baselines", "NOTE"):
+            self.assertIn(section, text)
+        self.assertRegex(text, r"\n  \d+\. \[\w+\] LSI \d+  Growth \d\.\d\d  Release ")
+        self.assertIn("unfreed 300000B(100 blocks) | alloc 100x3000B, freed 0x0B", text)
+        self.assertIn("forget_records", text)
+        self.assertEqual(run.find("*_ascend/host_leak/block_detail_*"), [])
+        rows = read_csv(run.one("*_ascend/device_0/dump/*.csv"))
+        self.assertTrue(any(row["Event Type"] == "HAL" for row in rows))
+        self.assertFalse(any(row["Event Type"] == "HOST" for row in rows))
+
+    def test_blocks_one_by_one(self):
+        run, _ = self.record("--host-leak-mode=event", "--block-size-threshold=1000")
+        rows = read_csv(run.one("*_ascend/host_leak/block_detail_*.csv"))
+        self.assertEqual(list(rows[0]), ["addr", "size", "alloc_ts", "Call Stack(C)",
+                                         "Call Stack(Python)"])
+        sizes = [int(row["size"]) for row in rows]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        self.assertEqual(sizes.count(3000), 100)
+        self.assertIn(700000, sizes)
+        self.assertGreaterEqual(min(sizes), 1000)
+        for first, second in zip(rows, rows[1:]):
+            if first["size"] == second["size"]:
+                self.assertLess(first["addr"], second["addr"])
+
+
 class ViewerTest(unittest.TestCase):
     """What MindStudio Insight does with a database when it opens it."""
 
