@@ -35,7 +35,7 @@ static struct settings {
     int step_count;
     int step_ms;
     const char *device; /* NULL: what there is */
-    bool is_fixed;
+    bool is_fixed, is_unmarked;
 } settings = {.step_count = 60, .step_ms = 5};
 
 static int help_print(void)
@@ -44,7 +44,8 @@ static int help_print(void)
          "  --steps N          train for N steps (60)\n"
          "  --step-ms N        a step takes N milliseconds (5)\n"
          "  --device NAME      ascend, opencl or pool (the first that works)\n"
-         "  --fixed            no leak: the program as it should be");
+         "  --fixed            no leak: the program as it should be\n"
+         "  --unmarked         does not say where a step begins and ends");
     for (int i = 0; i < STORIES; i++)
         printf("  --%-9s %-6s %s\n", stories[i].option,
                stories[i].argument ? stories[i].argument : "", stories[i].help);
@@ -60,7 +61,15 @@ static int number_of(const char *text)
     return end == text || *end || number < 0 || number > 100000000 ? -1 : (int)number;
 }
 
-enum { OPTION_STEPS = STORIES, OPTION_STEP_MS, OPTION_DEVICE, OPTION_FIXED, OPTION_HELP, OPTIONS };
+enum {
+    OPTION_STEPS = STORIES,
+    OPTION_STEP_MS,
+    OPTION_DEVICE,
+    OPTION_FIXED,
+    OPTION_UNMARKED,
+    OPTION_HELP,
+    OPTIONS
+};
 
 static bool option_take(int option)
 {
@@ -74,6 +83,8 @@ static bool option_take(int option)
         settings.step_ms = number;
     else if (option == OPTION_FIXED)
         settings.is_fixed = true;
+    else if (option == OPTION_UNMARKED)
+        settings.is_unmarked = true;
     else if (option == OPTION_DEVICE)
         settings.device = optarg;
     else
@@ -90,6 +101,7 @@ static bool options_read(int argc, char **argv)
         [OPTION_STEP_MS] = {"step-ms", required_argument, NULL, OPTION_STEP_MS},
         [OPTION_DEVICE] = {"device", required_argument, NULL, OPTION_DEVICE},
         [OPTION_FIXED] = {"fixed", no_argument, NULL, OPTION_FIXED},
+        [OPTION_UNMARKED] = {"unmarked", no_argument, NULL, OPTION_UNMARKED},
         [OPTION_HELP] = {"help", no_argument, NULL, OPTION_HELP},
     };
     bool has_story = false;
@@ -140,7 +152,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "leak: no device %s\n", settings.device);
         return EXIT_FAILURE;
     }
-    steps_open();
+    steps_open(settings.is_unmarked);
     if (!build_model(&model)) {
         fputs("leak: the device has no room for the model\n", stderr);
         return EXIT_FAILURE;

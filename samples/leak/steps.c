@@ -19,6 +19,7 @@ static void (*mark)(const char *message, void *stream);
 static uint64_t (*range_start)(const char *message, void *stream);
 static void (*range_end)(uint64_t range);
 static uint64_t open_range;
+static bool steps_are_hidden;
 
 static int mstx_table(int module, mstx_function ***table, unsigned *last_index)
 {
@@ -32,12 +33,13 @@ static int mstx_table(int module, mstx_function ***table, unsigned *last_index)
     return 0;
 }
 
-void steps_open(void)
+void steps_open(bool are_hidden)
 {
     const char *path = getenv("MSTX_INJECTION_PATH");
     void *library = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : RTLD_DEFAULT;
     int (*start)(int (*table)(int module, mstx_function ***table, unsigned *last_index));
 
+    steps_are_hidden = are_hidden;
     if (path && !library)
         return;
     *(void **)&start = dlsym(library, "InitInjectionMstx");
@@ -47,6 +49,8 @@ void steps_open(void)
 
 void step_begin(void)
 {
+    if (steps_are_hidden)
+        return;
     if (range_start && range_end)
         open_range = range_start("step start", NULL);
     else
@@ -55,6 +59,8 @@ void step_begin(void)
 
 void step_end(void)
 {
+    if (steps_are_hidden)
+        return;
     if (range_start && range_end)
         range_end(open_range);
     else

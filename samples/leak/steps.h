@@ -7,7 +7,10 @@
 #ifndef LEAK_SAMPLE_STEPS_H
 #define LEAK_SAMPLE_STEPS_H
 
-void steps_open(void);
+#include <stdbool.h>
+
+/* are_hidden: operators and parts are told, steps are not. */
+void steps_open(bool are_hidden);
 void step_begin(void);
 void step_end(void);
 void operator_begin(const char *name);

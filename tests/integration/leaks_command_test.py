@@ -75,6 +75,45 @@ class SampleOnPool(Sample, Recorded):
     device = "pool"
 
 
+class Unmarked(Recorded):
+    """A program that does not say where its steps begin."""
+
+    def of(self, trace, *options):
+        return json.loads(command("leaks", "--format", "json", *options, trace).stdout)
+
+    def test_steps_are_found_and_the_verdict_is_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "run.memtide")
+            command("run", "--output-path=" + trace, "--", SAMPLE, "--device", "pool", "--steps",
+                    str(STEPS), "--step-ms", "0", "--unmarked", "--leak", "--cache", "--sawtooth")
+            found = self.of(trace)
+            named = self.of(trace, "--step-site=fetch_batch")
+            chosen = self.of(trace, "--step-site=fetch_batch", "--steps=11-30")
+            marks_only = self.of(trace, "--step-site=")
+        self.assertEqual(found["facts"]["step_count"], STEPS)
+        self.assertGreaterEqual(found["facts"]["step_confidence_percent"], 85)
+        for report in (found, named, chosen):
+            self.assertEqual([(f["site"].split(" ")[0], f["growth_bytes_per_step"])
+                              for f in report["findings"]], [("remember_metrics", 192 * KIB)])
+            rows = {row["site"].split(" ")[0]: row["verdict"] for row in report["tables"]["leaks"]}
+            self.assertEqual(rows["keep_prediction"], "sawtooth")
+        self.assertEqual(chosen["facts"]["judged_step_count"], 20)
+        self.assertEqual((marks_only["outcome"], marks_only["findings"]), ("no data", []))
+
+    def test_what_it_is_for_is_told_by_tags_and_lives(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "run.memtide")
+            command("run", "--output-path=" + trace, "--", SAMPLE, "--device", "pool", "--steps",
+                    str(STEPS), "--step-ms", "0", "--fixed")
+            report = json.loads(command("breakdown", "--format", "json", trace).stdout)
+        held = {row["category"]: (row["held_bytes"] // KIB, row["confidence_percent"])
+                for row in report["tables"]["categories"]
+                if row["ledger"].startswith("sample_pool")}
+        self.assertEqual(held, {"weights": (12 * KIB, 100), "optimizer state": (24 * KIB, 100),
+                                "gradients": (768, 60), "activations": (24 * KIB, 90),
+                                "temporary": (3 * KIB, 75)})
+
+
 class SampleOnOpenCL(Sample, Recorded):
     device = "opencl"
 
