@@ -18,6 +18,7 @@ static const analysis report_analyses[] = {
     analyse_totals,
     analyse_operators,
     analyse_categories,
+    analyse_known_ranks,
     analyse_process_account,
     analyse_device_account,
     analyse_components,
@@ -74,6 +75,9 @@ static const analysis breakdown_analyses[] = {
     analyse_process_account, analyse_device_account, analyse_components,
     analyse_modules,         analyse_notes,          NULL,
 };
+static const analysis ranks_analyses[] = {
+    analyse_ranks_verdict, analyse_recording, analyse_ranks, analyse_processes, analyse_notes, NULL,
+};
 static const analysis info_analyses[] = {
     analyse_recording_verdict,
     analyse_recording,
@@ -103,6 +107,7 @@ const struct answer_kind answer_kinds[] = {
      modules_analyses},
     {"breakdown", "who holds the memory and what for, to the device's total", 30,
      breakdown_analyses},
+    {"ranks", "which rank differs from the others, and in what", 30, ranks_analyses},
     {"info", "what is in a recording, and how complete it is", 30, info_analyses},
     {NULL, NULL, 0, NULL},
 };

@@ -55,6 +55,9 @@ void analyse_event_kinds(const struct question *question, struct report *report)
 void analyse_categories(const struct question *question, struct report *report);
 void analyse_owner_tree(const struct question *question, struct report *report);
 void analyse_device_account(const struct question *question, struct report *report);
+void analyse_ranks(const struct question *question, struct report *report);
+void analyse_known_ranks(const struct question *question, struct report *report);
+void analyse_ranks_verdict(const struct question *question, struct report *report);
 void analyse_notes(const struct question *question, struct report *report);
 void analyse_leaks(const struct question *question, struct report *report);
 void analyse_leftovers(const struct question *question, struct report *report);

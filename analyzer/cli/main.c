@@ -22,6 +22,7 @@ static const struct command *const commands[] = {
     &command_ops,
     &command_breakdown,
     &command_modules,
+    &command_ranks,
     &command_info,
     &command_export,
     &command_diff,

@@ -75,6 +75,23 @@ class SampleOnPool(Sample, Recorded):
     device = "pool"
 
 
+class Ranks(Recorded):
+    def test_the_rank_that_leaks_differs(self):
+        with tempfile.TemporaryDirectory() as folder:
+            traces = [os.path.join(folder, "rank%d" % i) for i in range(4)]
+            for i, trace in enumerate(traces):
+                command("run", "--output-path=" + trace, "--", SAMPLE, "--device", "pool",
+                        "--steps", str(STEPS), "--step-ms", "0", "--leak" if i == 2 else "--fixed")
+            report = json.loads(command("ranks", "--format", "json", *traces).stdout)
+        rows = [(row["measure"], (row["name"] or "").split(" ")[0], row["difference_bytes"])
+                for row in report["tables"]["rank_differences"]]
+        self.assertEqual(len({row["process"] for row in report["tables"]["rank_differences"]}), 1)
+        self.assertIn(("growth per step", "", 192 * KIB), rows)
+        self.assertEqual([row[:2] for row in rows],
+                         [("peak", ""), ("site", "remember_metrics"), ("growth per step", "")])
+        self.assertIn("remember_metrics", report["verdict"][0])
+
+
 class Unmarked(Recorded):
     """A program that does not say where its steps begin."""
 
