@@ -231,7 +231,8 @@ static void put_segment(struct viz *viz)
 
     if (viz->low_address > viz->high_address)
         return;
-    qsort(viz->left, viz->left_count, sizeof(*viz->left), block_compare);
+    if (viz->left_count)
+        qsort(viz->left, viz->left_count, sizeof(*viz->left), block_compare);
     text_add_format(&viz->text,
                     "%s\n{\"device\":%u,\"address\":%" PRIu64 ",\"total_size\":%" PRIu64
                     ",\"allocated_size\":%" PRIu64 ",\"active_size\":%" PRIu64
