@@ -42,16 +42,15 @@ class SelectionView {
         return [...dimensions.filter(each => hasDimension(this.recording, each)), 'blocks'];
     }
 
-    // By operator, if operators explain at least half of what the ledger allocated.
+    // By operator, if operators explain at least half of the ledger's peak.
     firstTab() {
-        const {blocks, groups} = this.recording;
+        const {groups} = this.recording;
         let known = 0, all = 0;
-        for (let i = 0; i < blocks.count; i++) {
-            const group = blocks.group[i];
+        for (let group = 1; group < groups.count; group++) {
             if (groups.ledger[group] !== state.ledger)
                 continue;
-            all += blocks.size[i];
-            known += groups.operator[group] ? blocks.size[i] : 0;
+            all += groups.peakBytes[group];
+            known += groups.operator[group] ? groups.peakBytes[group] : 0;
         }
         return known * 2 >= all && this.tabs.includes('operator') ? 'operator' : 'site';
     }
