@@ -302,7 +302,7 @@ static void plan_use(struct running *running, const struct life *life, size_t le
 static bool on_born(void *context, const struct life *life)
 {
     struct running *running = context;
-    size_t index, trial = running->trial_of_group[life->group];
+    size_t index = 0, trial = running->trial_of_group[life->group];
     struct peak_trials *ledger = ledger_find(running, life->ledger, &index);
     struct curve *curve = &running->curves[index];
 
@@ -363,7 +363,7 @@ static void add_to(struct step_sample *sum, uint64_t bytes)
 static bool on_over(void *context, const struct life *life)
 {
     struct running *running = context;
-    size_t index, trial = running->trial_of_group[life->group];
+    size_t index = 0, trial = running->trial_of_group[life->group];
     struct peak_trials *ledger = ledger_find(running, life->ledger, &index);
     struct curve *curve = &running->curves[index];
 
