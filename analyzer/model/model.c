@@ -392,7 +392,7 @@ void model_note(struct model *model, uint64_t count, const char *format, ...)
     va_list arguments;
     int length;
 
-    if (model->is_reread)
+    if (model->is_reread && count)
         return;
     va_start(arguments, format);
     length = vsnprintf(sentence, sizeof(sentence), format, arguments);

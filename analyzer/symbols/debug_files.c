@@ -11,14 +11,13 @@
 
 #include "readable_name.h"
 
-enum { id_most_bytes = 64 };
-
 static const char system_folder[] = "/usr/lib/debug";
 
 struct search {
     struct debug_files *files;
     const struct debug_places *places;
     struct build_id recorded;
+    uint8_t own_id[BUILD_ID_MOST]; /* of the module, when none was recorded */
     char *link; /* the name of the file with debug data that the module gives; may be NULL */
 };
 
@@ -37,6 +36,9 @@ static void try_path(struct search *search, char *path, bool is_module)
         if (is_ours && is_module && !search->files->module) {
             search->files->module = strdup(path);
             search->link = elf_file_debuglink(&file);
+            if (!search->recorded.size_bytes)
+                search->recorded =
+                    (struct build_id){search->own_id, elf_file_build_id(&file, search->own_id)};
         }
         elf_file_close(&file);
     }
@@ -82,9 +84,9 @@ static void find_module(struct search *search, const char *path)
 static void try_build_id(struct search *search, const char *root, const char *folder)
 {
     const struct build_id *id = &search->recorded;
-    char digits[2 * id_most_bytes + 1];
+    char digits[2 * BUILD_ID_MOST + 1];
 
-    if (id->size_bytes < 2 || id->size_bytes > id_most_bytes || search->files->debug)
+    if (id->size_bytes < 2 || id->size_bytes > BUILD_ID_MOST || search->files->debug)
         return;
     for (size_t i = 0; i < id->size_bytes; i++)
         snprintf(digits + 2 * i, 3, "%02x", id->bytes[i]);

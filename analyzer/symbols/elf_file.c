@@ -101,9 +101,9 @@ bool elf_file_open(struct elf_file *file, const char *path)
     return true;
 }
 
-/* Compares the GNU build-id among these notes; true when it is there, and then *is_same. */
-static bool note_compare(const unsigned char *notes, uint64_t size_bytes, struct build_id recorded,
-                         bool *is_same)
+/* Where the GNU build-id among these notes is; NULL when it is not there. */
+static const unsigned char *note_find(const unsigned char *notes, uint64_t size_bytes,
+                                      size_t *id_bytes)
 {
     while (size_bytes >= sizeof(Elf64_Nhdr)) {
         Elf64_Nhdr note;
@@ -115,51 +115,44 @@ static bool note_compare(const unsigned char *notes, uint64_t size_bytes, struct
         notes += sizeof(note);
         size_bytes -= sizeof(note);
         if (name_bytes + content_bytes > size_bytes)
-            return false;
+            return NULL;
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(notes, "GNU", 4) == 0) {
-            *is_same = note.n_descsz == recorded.size_bytes &&
-                       memcmp(notes + name_bytes, recorded.bytes, recorded.size_bytes) == 0;
-            return true;
+            *id_bytes = note.n_descsz;
+            return notes + name_bytes;
         }
         notes += name_bytes + content_bytes;
         size_bytes -= name_bytes + content_bytes;
     }
-    return false;
+    return NULL;
 }
 
-/* True when it has one, and then *is_same tells whether it is that one. */
-static bool build_id_compare(const struct elf_file *file, struct build_id recorded, bool *is_same)
+size_t elf_file_build_id(const struct elf_file *file, uint8_t out[BUILD_ID_MOST])
 {
-    for (size_t i = 0; i < file->section_count; i++) {
-        unsigned char *notes;
-        bool is_found;
+    size_t id_bytes = 0;
 
-        if (file->sections[i].sh_type != SHT_NOTE)
-            continue;
-        notes = elf_file_read(file, file->sections[i].sh_offset, file->sections[i].sh_size);
-        if (!notes)
-            continue;
-        is_found = note_compare(notes, file->sections[i].sh_size, recorded, is_same);
+    for (size_t i = 0; i < file->section_count && !id_bytes; i++) {
+        const Elf64_Shdr *section = &file->sections[i];
+        unsigned char *notes = section->sh_type == SHT_NOTE
+                                   ? elf_file_read(file, section->sh_offset, section->sh_size)
+                                   : NULL;
+        const unsigned char *id = notes ? note_find(notes, section->sh_size, &id_bytes) : NULL;
+
+        if (id_bytes > BUILD_ID_MOST)
+            id_bytes = 0;
+        if (id)
+            memcpy(out, id, id_bytes);
         free(notes);
-        if (is_found)
-            return true;
     }
-    return false;
+    return id_bytes;
 }
 
 bool elf_file_is(const struct elf_file *file, struct build_id recorded)
 {
-    bool is_same = true;
+    uint8_t id[BUILD_ID_MOST];
+    size_t id_bytes = recorded.size_bytes ? elf_file_build_id(file, id) : 0;
 
-    return !recorded.size_bytes || !build_id_compare(file, recorded, &is_same) || is_same;
-}
-
-bool elf_file_has_build_id(const struct elf_file *file)
-{
-    static const uint8_t none = 0;
-    bool is_same;
-
-    return build_id_compare(file, (struct build_id){&none, 0}, &is_same);
+    return !id_bytes ||
+           (id_bytes == recorded.size_bytes && memcmp(id, recorded.bytes, id_bytes) == 0);
 }
 
 const Elf64_Shdr *elf_file_section(const struct elf_file *file, const char *name)

@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <time.h>
 
+enum { BUILD_ID_MOST = 64 };
+
 struct elf_file {
     int descriptor;
     uint64_t size_bytes;
@@ -42,7 +44,8 @@ const Elf64_Shdr *elf_file_section(const struct elf_file *file, const char *name
 
 /* A file without a build-id cannot be told from another: it is taken as the one recorded. */
 bool elf_file_is(const struct elf_file *file, struct build_id recorded);
-bool elf_file_has_build_id(const struct elf_file *file);
+/* Its length; 0 when there is none. */
+size_t elf_file_build_id(const struct elf_file *file, uint8_t out[BUILD_ID_MOST]);
 
 /* The name of the file with its debug data, for free(); NULL when it names none. */
 char *elf_file_debuglink(const struct elf_file *file);

@@ -139,4 +139,4 @@ static size_t elf_find(void *state, uint64_t address, struct symbol *symbols_fou
     return 1;
 }
 
-const struct symbol_source elf_symbol_source = {"elf", elf_open, elf_find, elf_close};
+const struct symbol_source elf_symbol_source = {"elf", elf_open, elf_find, elf_close, NULL};

@@ -111,6 +111,17 @@ struct named_frames frame_names_at(struct frame_names *names, const struct model
     return name_symbols(names, &found);
 }
 
+/* All addresses of all stacks are about to be asked for. */
+static void expect_all(struct frame_names *names, size_t first, size_t count)
+{
+    for (size_t i = first ? first : 1; i < count; i++) {
+        const struct model_frame *frame = model_frame_at(names->model, (uint32_t)i);
+
+        if (frame->address && !frame->function && !frame->file && !frame->module)
+            module_symbols_expect(names->modules, frame->process, frame->address, frame->time_ns);
+    }
+}
+
 static bool make_room(struct frame_names *names)
 {
     size_t count = model_frame_count(names->model);
@@ -119,6 +130,7 @@ static bool make_room(struct frame_names *names)
     if (!grown)
         return false;
     memset(grown + names->known_count, 0, (count - names->known_count) * sizeof(*grown));
+    expect_all(names, names->known_count, count);
     names->known = grown;
     names->known_count = count;
     return true;

@@ -4,9 +4,13 @@
  */
 #include "module_symbols.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "hash.h"
 #include "readable_name.h"
+#include "symbol_cache.h"
 #include "text_builder.h"
 
 enum { sources_most = 2 };
@@ -21,6 +25,11 @@ struct symbol_file {
         void *state;
     } opened[sources_most]; /* best first */
     size_t opened_count;
+    bool is_opened; /* that is put off as long as the cache knows all that is asked */
+    struct debug_files found;
+    struct symbol_cache *cache; /* NULL: none */
+    uint64_t *expected;         /* link addresses */
+    size_t expected_count, expected_capacity;
 };
 
 void module_symbols_init(struct module_symbols *modules, struct model *model)
@@ -35,8 +44,11 @@ void module_symbols_release(struct module_symbols *modules)
     for (size_t i = 0; i < modules->files.count; i++) {
         struct symbol_file *file = table_at(&modules->files, i);
 
+        symbol_cache_close(file->cache); /* before the texts that it still has to write */
         while (file->opened_count-- > 0)
             file->opened[file->opened_count].source->close(file->opened[file->opened_count].state);
+        debug_files_release(&file->found);
+        free(file->expected);
     }
     arena_release(&modules->arena);
 }
@@ -107,21 +119,70 @@ static void note_missing(struct module_symbols *modules, const struct symbol_fil
     text_release(&id);
 }
 
-/* The symbols of a file with debug data are more than those of the module, which may be stripped.
- */
-static void file_open(struct module_symbols *modules, struct symbol_file *file)
+/* Another number when the file is another one: other debug data was installed, or built. */
+static uint64_t origin_of(const char *path, uint64_t origin)
+{
+    struct stat status;
+
+    if (!path || stat(path, &status) != 0)
+        return hash_pair(origin, 0);
+    origin = hash_pair(origin, hash_bytes(path, strlen(path)));
+    origin = hash_pair(origin, (uint64_t)status.st_size);
+    return hash_pair(origin, (uint64_t)status.st_mtim.tv_sec * 1000000000 +
+                                 (uint64_t)status.st_mtim.tv_nsec);
+}
+
+/* Only what DWARF data tells is kept: symbol tables are read fast enough. */
+static void file_find(struct module_symbols *modules, struct symbol_file *file)
 {
     const char *path = model_text_at(modules->model, file->path);
     struct build_id recorded = {file->build_id, file->build_id_bytes};
-    struct debug_files found;
 
-    debug_files_find(&found, &modules->places, path, recorded);
-    source_open(file, &dwarf_symbol_source, found.debug);
-    if (!source_open(file, &elf_symbol_source, found.debug))
-        source_open(file, &elf_symbol_source, found.module);
-    if (path[0] == '/' && !found.debug && !found.module)
-        note_missing(modules, file, found.is_changed);
-    debug_files_release(&found);
+    debug_files_find(&file->found, &modules->places, path, recorded);
+    if (file->found.debug)
+        file->cache = symbol_cache_open(
+            recorded, origin_of(file->found.debug, origin_of(file->found.module, 0)));
+    if (path[0] == '/' && !file->found.debug && !file->found.module)
+        note_missing(modules, file, file->found.is_changed);
+}
+
+/* A file with debug data has more symbols than the module, which may be stripped. */
+static void file_open(struct symbol_file *file)
+{
+    if (file->is_opened)
+        return;
+    file->is_opened = true;
+    source_open(file, &isolated_dwarf_source, file->found.debug);
+    if (!source_open(file, &elf_symbol_source, file->found.debug))
+        source_open(file, &elf_symbol_source, file->found.module);
+}
+
+/* Tells the best source what will be asked, without what the cache knows. */
+static void ask_expected(struct symbol_file *file)
+{
+    struct symbol found[INLINED_MOST];
+    size_t kept = 0, count;
+
+    for (size_t i = 0; i < file->expected_count; i++)
+        if (!symbol_cache_find(file->cache, file->expected[i], found, INLINED_MOST, &count))
+            file->expected[kept++] = file->expected[i];
+    if (kept && file->opened_count && file->opened[0].source->expect)
+        file->opened[0].source->expect(file->opened[0].state, file->expected, kept);
+    file->expected_count = 0;
+}
+
+static void expect(struct symbol_file *file, uint64_t address)
+{
+    if (file->expected_count == file->expected_capacity) {
+        size_t capacity = file->expected_capacity ? 2 * file->expected_capacity : 256;
+        uint64_t *grown = realloc(file->expected, capacity * sizeof(*grown));
+
+        if (!grown)
+            return;
+        file->expected = grown;
+        file->expected_capacity = capacity;
+    }
+    file->expected[file->expected_count++] = address;
 }
 
 static struct symbol_file *file_of(struct module_symbols *modules,
@@ -143,15 +204,19 @@ static struct symbol_file *file_of(struct module_symbols *modules,
     file->build_id_bytes = module->build_id_bytes;
     if (file->build_id_bytes > sizeof(module->build_id))
         file->build_id_bytes = 0;
-    file_open(modules, file);
+    file_find(modules, file);
     return file;
 }
 
 /* The best source that knows the address; what it cannot name, the next ones may. */
-static size_t find_in(const struct symbol_file *file, uint64_t address, struct symbol *symbols)
+static size_t find_in(struct symbol_file *file, uint64_t address, struct symbol *symbols)
 {
     size_t count = 0;
 
+    if (symbol_cache_find(file->cache, address, symbols, INLINED_MOST, &count))
+        return count;
+    file_open(file);
+    ask_expected(file);
     for (size_t i = 0; i < file->opened_count; i++) {
         const struct opened *opened = &file->opened[i];
         struct symbol named;
@@ -163,7 +228,19 @@ static size_t find_in(const struct symbol_file *file, uint64_t address, struct s
         if (count && symbols[count - 1].name)
             break;
     }
+    symbol_cache_add(file->cache, address, symbols, count);
     return count;
+}
+
+void module_symbols_expect(struct module_symbols *modules, uint16_t process, uint64_t address,
+                           uint64_t time_ns)
+{
+    const struct model_module *module =
+        module_of(modules, process, address ? address - 1 : 0, time_ns);
+    struct symbol_file *file = module ? file_of(modules, module) : NULL;
+
+    if (file && file->found.debug && address > module->bias)
+        expect(file, address - module->bias - 1);
 }
 
 void module_symbols_find(struct module_symbols *modules, uint16_t process, uint64_t address,
@@ -172,7 +249,7 @@ void module_symbols_find(struct module_symbols *modules, uint16_t process, uint6
     /* The call is before the address it returns to, which may already be another function. */
     const struct model_module *module =
         module_of(modules, process, address ? address - 1 : 0, time_ns);
-    const struct symbol_file *file;
+    struct symbol_file *file;
 
     found->module = "";
     found->link_address = address;

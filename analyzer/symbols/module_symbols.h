@@ -18,8 +18,6 @@
 #include "symbol_source.h"
 #include "table.h"
 
-enum { INLINED_MOST = 32 };
-
 struct module_symbols {
     struct model *model;
     struct arena arena;
@@ -38,6 +36,10 @@ struct address_names {
 
 void module_symbols_init(struct module_symbols *modules, struct model *model);
 void module_symbols_release(struct module_symbols *modules);
+
+/* This address will be asked for: what is said before the first question is found out together. */
+void module_symbols_expect(struct module_symbols *modules, uint16_t process, uint64_t address,
+                           uint64_t time_ns);
 
 /* address: where a call returns to, in that process at that time. */
 void module_symbols_find(struct module_symbols *modules, uint16_t process, uint64_t address,

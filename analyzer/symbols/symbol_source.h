@@ -11,6 +11,9 @@
 
 #include "elf_file.h"
 
+/* Functions at one address; more are cut off outside. */
+enum { INLINED_MOST = 32 };
+
 struct symbol {
     const char *name;      /* as in the file; borrowed until close; NULL: not known */
     const char *file;      /* of the source; NULL: not known; borrowed until close */
@@ -35,8 +38,11 @@ struct symbol_source {
      */
     size_t (*find)(void *state, uint64_t address, struct symbol *symbols, size_t most);
     void (*close)(void *state);
+    /* These will be asked for soon: all at once may be cheaper. NULL: no difference. */
+    void (*expect)(void *state, const uint64_t *addresses, size_t count);
 };
 
-extern const struct symbol_source dwarf_symbol_source, elf_symbol_source;
+/* The isolated one is the same in a process of its own, which hostile data may crash. */
+extern const struct symbol_source elf_symbol_source, dwarf_symbol_source, isolated_dwarf_source;
 
 #endif

@@ -67,6 +67,29 @@ static void finds_what_is_inlined(void **state)
     dwarf_symbol_source.close(symbols);
 }
 
+/* A process of its own reads the same; what it was told to expect it knows before. */
+static void a_process_of_its_own_finds_the_same(void **state)
+{
+    uint64_t address = address_of(INLINED_DWARF_5);
+    const uint64_t expected[] = {address, 0, address + 1};
+    struct symbol found[8];
+    void *symbols;
+
+    (void)state;
+    assert_int_equal(isolated_dwarf_source.open(INLINED_DWARF_5, any, &symbols), SYMBOLS_OPENED);
+    isolated_dwarf_source.expect(symbols, expected, 3);
+    for (int round = 0; round < 2; round++) {
+        assert_int_equal(isolated_dwarf_source.find(symbols, address, found, 8), 3);
+        assert_string_equal(found[0].name, "inner");
+        assert_string_equal(found[2].name, "outer");
+        assert_int_equal(found[2].line, 31);
+        assert_int_equal(isolated_dwarf_source.find(symbols, 0, found, 8), 0);
+        assert_int_equal(isolated_dwarf_source.find(symbols, address - 1, found, 8), 3);
+    }
+    isolated_dwarf_source.close(symbols);
+    assert_int_equal(isolated_dwarf_source.open("/bin/true", any, &symbols), SYMBOLS_MISSING);
+}
+
 static void knows_lines_and_outer_function_of_split_data(void **state)
 {
     const char *program = *state;
@@ -240,6 +263,7 @@ int main(void)
         PROGRAM_TEST(finds_what_is_inlined, INLINED_DWARF_4),
         PROGRAM_TEST(finds_what_is_inlined, INLINED_COMPRESSED),
         PROGRAM_TEST(knows_lines_and_outer_function_of_split_data, INLINED_SPLIT),
+        cmocka_unit_test(a_process_of_its_own_finds_the_same),
         cmocka_unit_test(addresses_without_code_have_no_function),
         cmocka_unit_test(another_build_is_refused),
         cmocka_unit_test(debug_data_is_found_by_the_name_in_the_program),

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names that took long to find, kept on disk.
+ */
+#define _GNU_SOURCE
+#include "symbol_cache.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "arena.h"
+#include "hash.h"
+#include "hash_index.h"
+#include "table.h"
+#include "text_builder.h"
+
+enum {
+    cache_version = 1,
+    new_least = 64, /* fewer addresses are found again soon enough */
+    addresses_most = 1 << 22
+};
+
+static const char magic[16] = "memtide names\n";
+
+struct cache_header {
+    char magic[16];
+    uint32_t version, address_count, frame_count, text_bytes;
+    uint64_t origin, checksum; /* of all that follows */
+};
+
+struct cache_address {
+    uint64_t address;
+    uint32_t first_frame, frame_count;
+};
+
+struct cache_frame {
+    uint64_t offset_bytes;
+    uint32_t name, file; /* in the texts; 0: not known */
+    uint32_t line, unused;
+};
+
+struct symbol_cache {
+    char *path;
+    uint64_t origin;
+    char *bytes; /* of the file; NULL: none that is of use */
+    const struct cache_header *header;
+    const struct cache_address *addresses;
+    const struct cache_frame *frames;
+    const char *texts;
+    struct arena arena;
+    struct table new_addresses, new_symbols; /* struct cache_address, struct symbol */
+};
+
+/* --- reading ------------------------------------------------------------------------------- */
+
+static bool is_sound(const struct symbol_cache *cache)
+{
+    const struct cache_header *header = cache->header;
+
+    if (!header->text_bytes || cache->texts[header->text_bytes - 1])
+        return false;
+    for (uint32_t i = 0; i < header->address_count; i++) {
+        const struct cache_address *row = &cache->addresses[i];
+
+        if (row->first_frame > header->frame_count ||
+            row->frame_count > header->frame_count - row->first_frame ||
+            (i && row[-1].address >= row->address))
+            return false;
+    }
+    for (uint32_t i = 0; i < header->frame_count; i++)
+        if (cache->frames[i].name >= header->text_bytes ||
+            cache->frames[i].file >= header->text_bytes)
+            return false;
+    return true;
+}
+
+/* Whether these bytes are a cache of these names. */
+static bool understand(struct symbol_cache *cache, size_t size_bytes)
+{
+    const struct cache_header *header = (const void *)cache->bytes;
+    uint64_t body_bytes;
+
+    if (size_bytes < sizeof(*header) || memcmp(header->magic, magic, sizeof(magic)) != 0 ||
+        header->version != cache_version || header->origin != cache->origin)
+        return false;
+    body_bytes = header->address_count * (uint64_t)sizeof(struct cache_address) +
+                 header->frame_count * (uint64_t)sizeof(struct cache_frame) + header->text_bytes;
+    if (body_bytes != size_bytes - sizeof(*header) ||
+        hash_bytes(cache->bytes + sizeof(*header), body_bytes) != header->checksum)
+        return false;
+    cache->header = header;
+    cache->addresses = (const void *)(header + 1);
+    cache->frames = (const void *)(cache->addresses + header->address_count);
+    cache->texts = (const void *)(cache->frames + header->frame_count);
+    return is_sound(cache);
+}
+
+static void load(struct symbol_cache *cache)
+{
+    FILE *file = fopen(cache->path, "rbe");
+    struct stat status;
+    size_t size_bytes;
+
+    if (!file)
+        return;
+    if (fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode) &&
+        status.st_size < (off_t)1 << 30) {
+        size_bytes = (size_t)status.st_size;
+        cache->bytes = malloc(size_bytes + 1);
+        if (cache->bytes && (fread(cache->bytes, 1, size_bytes, file) != size_bytes ||
+                             !understand(cache, size_bytes))) {
+            free(cache->bytes);
+            cache->bytes = NULL;
+        }
+    }
+    fclose(file);
+}
+
+/* "$XDG_CACHE_HOME/memtide"; false when there is nowhere. */
+static bool add_folder(struct text_builder *text)
+{
+    const char *caches = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+
+    if (caches && caches[0] == '/')
+        text_add(text, caches);
+    else if (home && home[0] == '/')
+        text_add_format(text, "%s/.cache", home);
+    else
+        return false;
+    mkdir(text_get(text), 0700);
+    text_add(text, "/memtide");
+    mkdir(text_get(text), 0700);
+    return true;
+}
+
+static char *path_make(struct build_id build_id)
+{
+    struct text_builder text;
+    char *path = NULL;
+
+    text_init(&text);
+    if (build_id.size_bytes >= 4 && add_folder(&text)) {
+        text_add(&text, "/names-");
+        for (size_t i = 0; i < build_id.size_bytes; i++)
+            text_add_format(&text, "%02x", build_id.bytes[i]);
+        if (!text.has_failed)
+            path = strdup(text_get(&text));
+    }
+    text_release(&text);
+    return path;
+}
+
+struct symbol_cache *symbol_cache_open(struct build_id build_id, uint64_t origin)
+{
+    struct symbol_cache *cache = calloc(1, sizeof(*cache));
+
+    if (!cache)
+        return NULL;
+    cache->path = path_make(build_id);
+    cache->origin = origin;
+    arena_init(&cache->arena);
+    table_init(&cache->new_addresses, &cache->arena, sizeof(struct cache_address));
+    table_init(&cache->new_symbols, &cache->arena, sizeof(struct symbol));
+    if (!cache->path) {
+        symbol_cache_close(cache);
+        return NULL;
+    }
+    load(cache);
+    return cache;
+}
+
+static const char *text_at(const struct symbol_cache *cache, uint32_t offset)
+{
+    return offset ? cache->texts + offset : NULL;
+}
+
+bool symbol_cache_find(const struct symbol_cache *cache, uint64_t address, struct symbol *found,
+                       size_t most, size_t *count)
+{
+    size_t low = 0, high = cache && cache->bytes ? cache->header->address_count : 0;
+    const struct cache_address *row;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (cache->addresses[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!cache || !cache->bytes || low == cache->header->address_count ||
+        cache->addresses[low].address != address)
+        return false;
+    row = &cache->addresses[low];
+    for (*count = 0; *count < row->frame_count && *count < most; ++*count) {
+        const struct cache_frame *frame = &cache->frames[row->first_frame + *count];
+
+        found[*count] = (struct symbol){text_at(cache, frame->name), text_at(cache, frame->file),
+                                        frame->line, frame->offset_bytes};
+    }
+    return true;
+}
+
+void symbol_cache_add(struct symbol_cache *cache, uint64_t address, const struct symbol *symbols,
+                      size_t count)
+{
+    struct cache_address *row;
+
+    if (!cache || cache->new_addresses.count >= addresses_most)
+        return;
+    row = table_add(&cache->new_addresses);
+    if (!row)
+        return;
+    *row = (struct cache_address){address, (uint32_t)cache->new_symbols.count, 0};
+    for (size_t i = 0; i < count; i++) {
+        struct symbol *symbol = table_add(&cache->new_symbols);
+
+        if (!symbol)
+            return;
+        *symbol = symbols[i];
+        row->frame_count++;
+    }
+}
+
+/* --- writing ------------------------------------------------------------------------------- */
+
+struct writing {
+    struct text_builder addresses, frames, texts;
+    struct hash_index index; /* of texts, by their offset */
+    uint32_t address_count, frame_count;
+};
+
+static uint32_t put_text(struct writing *writing, const char *text)
+{
+    uint64_t hash = text ? hash_bytes(text, strlen(text)) : 0;
+    size_t probe = 0;
+    uint32_t offset = (uint32_t)writing->texts.size_bytes;
+    uint32_t found;
+
+    if (!text)
+        return 0;
+    while (hash_index_next(&writing->index, hash, &probe, &found))
+        if (strcmp(writing->texts.bytes + found, text) == 0)
+            return found;
+    hash_index_add(&writing->index, hash, offset);
+    text_add_bytes(&writing->texts, text, strlen(text) + 1);
+    return offset;
+}
+
+static void put_address(struct writing *writing, uint64_t address, const struct symbol *symbols,
+                        size_t count)
+{
+    struct cache_address row = {address, writing->frame_count, (uint32_t)count};
+
+    text_add_bytes(&writing->addresses, (const char *)&row, sizeof(row));
+    writing->address_count++;
+    for (size_t i = 0; i < count; i++) {
+        struct cache_frame frame = {.offset_bytes = symbols[i].offset_bytes,
+                                    .name = put_text(writing, symbols[i].name),
+                                    .file = put_text(writing, symbols[i].file),
+                                    .line = symbols[i].line};
+
+        text_add_bytes(&writing->frames, (const char *)&frame, sizeof(frame));
+        writing->frame_count++;
+    }
+}
+
+static void put_old(struct writing *writing, const struct symbol_cache *cache, uint32_t index)
+{
+    struct symbol symbols[INLINED_MOST];
+    size_t count = 0;
+
+    symbol_cache_find(cache, cache->addresses[index].address, symbols, INLINED_MOST, &count);
+    put_address(writing, cache->addresses[index].address, symbols, count);
+}
+
+static void put_new(struct writing *writing, const struct symbol_cache *cache,
+                    const struct cache_address *row)
+{
+    struct symbol symbols[INLINED_MOST];
+    size_t count = row->frame_count < INLINED_MOST ? row->frame_count : INLINED_MOST;
+
+    for (size_t i = 0; i < count; i++)
+        symbols[i] = *(const struct symbol *)table_at(&cache->new_symbols, row->first_frame + i);
+    put_address(writing, row->address, symbols, count);
+}
+
+static int address_compare(const void *left, const void *right)
+{
+    const struct cache_address *a = *(const struct cache_address *const *)left;
+    const struct cache_address *b = *(const struct cache_address *const *)right;
+
+    return (a->address > b->address) - (a->address < b->address);
+}
+
+/* New ones by address, each once; for free(). */
+static const struct cache_address **sort_new(const struct symbol_cache *cache, size_t *count)
+{
+    const struct cache_address **rows = malloc(cache->new_addresses.count * sizeof(*rows));
+
+    *count = 0;
+    for (size_t i = 0; rows && i < cache->new_addresses.count; i++)
+        rows[i] = table_at(&cache->new_addresses, i);
+    if (!rows)
+        return NULL;
+    qsort(rows, cache->new_addresses.count, sizeof(*rows), address_compare);
+    for (size_t i = 0; i < cache->new_addresses.count; i++)
+        if (!*count || rows[*count - 1]->address != rows[i]->address)
+            rows[(*count)++] = rows[i];
+    return rows;
+}
+
+/* What was there and what is new, in the order of addresses. */
+static bool merge(struct writing *writing, const struct symbol_cache *cache)
+{
+    uint32_t old = 0, old_count = cache->bytes ? cache->header->address_count : 0;
+    size_t new_count;
+    const struct cache_address **rows = sort_new(cache, &new_count);
+
+    if (!rows)
+        return false;
+    for (size_t i = 0; i < new_count; i++) {
+        while (old < old_count && cache->addresses[old].address < rows[i]->address)
+            put_old(writing, cache, old++);
+        put_new(writing, cache, rows[i]);
+        if (old < old_count && cache->addresses[old].address == rows[i]->address)
+            old++;
+    }
+    while (old < old_count)
+        put_old(writing, cache, old++);
+    free(rows);
+    return true;
+}
+
+static bool write_all(int descriptor, const char *bytes, size_t size_bytes)
+{
+    while (size_bytes) {
+        ssize_t written = write(descriptor, bytes, size_bytes);
+
+        if (written <= 0)
+            return false;
+        bytes += written;
+        size_bytes -= (size_t)written;
+    }
+    return true;
+}
+
+/* Beside the old file, whose name it takes when it is whole. */
+static void replace(const char *path, const struct text_builder *bytes)
+{
+    struct text_builder name;
+    int descriptor;
+
+    text_init(&name);
+    text_add_format(&name, "%s.XXXXXX", path);
+    descriptor = name.has_failed ? -1 : mkostemp(name.bytes, O_CLOEXEC);
+    if (descriptor >= 0) {
+        bool is_good = write_all(descriptor, text_get(bytes), bytes->size_bytes);
+
+        is_good = close(descriptor) == 0 && is_good;
+        if (!is_good || rename(name.bytes, path) != 0)
+            unlink(name.bytes);
+    }
+    text_release(&name);
+}
+
+static void write_file(const struct symbol_cache *cache, struct writing *writing)
+{
+    struct cache_header header = {.version = cache_version,
+                                  .address_count = writing->address_count,
+                                  .frame_count = writing->frame_count,
+                                  .text_bytes = (uint32_t)writing->texts.size_bytes,
+                                  .origin = cache->origin};
+    struct text_builder all;
+
+    memcpy(header.magic, magic, sizeof(magic));
+    text_init(&all);
+    text_add_bytes(&all, (const char *)&header, sizeof(header));
+    text_add_bytes(&all, text_get(&writing->addresses), writing->addresses.size_bytes);
+    text_add_bytes(&all, text_get(&writing->frames), writing->frames.size_bytes);
+    text_add_bytes(&all, text_get(&writing->texts), writing->texts.size_bytes);
+    if (!all.has_failed && !writing->addresses.has_failed && !writing->frames.has_failed &&
+        !writing->texts.has_failed && writing->texts.size_bytes < UINT32_MAX) {
+        header.checksum = hash_bytes(all.bytes + sizeof(header), all.size_bytes - sizeof(header));
+        memcpy(all.bytes, &header, sizeof(header));
+        replace(cache->path, &all);
+    }
+    text_release(&all);
+}
+
+static void save(const struct symbol_cache *cache)
+{
+    struct writing writing = {0};
+
+    text_init(&writing.addresses);
+    text_init(&writing.frames);
+    text_init(&writing.texts);
+    hash_index_init(&writing.index);
+    text_add_char(&writing.texts, 0, 1); /* offset 0 is no text */
+    if (merge(&writing, cache))
+        write_file(cache, &writing);
+    text_release(&writing.addresses);
+    text_release(&writing.frames);
+    text_release(&writing.texts);
+    hash_index_release(&writing.index);
+}
+
+void symbol_cache_close(struct symbol_cache *cache)
+{
+    if (!cache)
+        return;
+    if (cache->new_addresses.count >= new_least)
+        save(cache);
+    arena_release(&cache->arena);
+    free(cache->bytes);
+    free(cache->path);
+    free(cache);
+}

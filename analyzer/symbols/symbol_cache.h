@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names that took long to find, kept on disk: a file for each build-id in
+ * $XDG_CACHE_HOME/memtide, else ~/.cache/memtide.
+ *
+ *   header     what it is, which files the names came from, how much follows, its checksum
+ *   addresses  sorted
+ *   frames     of an address, what is inlined first
+ *   texts      each once, terminated
+ *
+ * A file that is damaged, of another version, or made from other debug data is as good as none. It
+ * is written whole beside the old one and then takes its name, so a reader never sees half of it;
+ * of two writers the last one wins. One thread at a time.
+ */
+#ifndef MEMTIDE_SYMBOL_CACHE_H
+#define MEMTIDE_SYMBOL_CACHE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "elf_file.h"
+#include "symbol_source.h"
+
+struct symbol_cache;
+
+/*
+ * origin: a number that is another one when the files are others that the names come from. NULL
+ * where nothing can be kept: no build-id, no folder for caches, no memory.
+ */
+struct symbol_cache *symbol_cache_open(struct build_id build_id, uint64_t origin);
+
+/* Whether the address is known; *count may then be 0. Texts live until the cache is closed. */
+bool symbol_cache_find(const struct symbol_cache *cache, uint64_t address, struct symbol *found,
+                       size_t most, size_t *count);
+
+/* The texts must live until the cache is closed. cache may be NULL. */
+void symbol_cache_add(struct symbol_cache *cache, uint64_t address, const struct symbol *symbols,
+                      size_t count);
+
+/* Writes it when enough is new. NULL is accepted. */
+void symbol_cache_close(struct symbol_cache *cache);
+
+#endif
