@@ -432,10 +432,8 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
     if (!answer)
         return MT_NO_MEMORY;
     question = question_make(trace, kind->top, options);
-    for (size_t i = 0; kind->analyses[i]; i++)
-        kind->analyses[i](&question, answer->report);
-    for (size_t i = 0; question.is_for_pictures && answer_page_analyses(kind)[i]; i++)
-        answer_page_analyses(kind)[i](&question, answer->report);
+    analyses_run(kind->analyses, question.is_for_pictures ? answer_page_analyses(kind) : NULL,
+                 &question, answer->report);
     return answer_give(answer, MT_OK, out, error);
 }
 
@@ -445,10 +443,12 @@ enum { diff_top = 20, diff_sides_least = 2 };
 static void draw_sides(struct question *questions, const struct mt_diff_side *sides,
                        size_t side_count, struct report *report)
 {
+    static const struct analysis picture_alone[] = {{.of_blocks = &picture_analysis}, {NULL, NULL}};
+
     questions[0].picture_name = "base-";
     if (sides[0].trace != sides[side_count - 1].trace)
-        analyse_picture(&questions[0], report);
-    analyse_picture(&questions[side_count - 1], report);
+        analyses_run(picture_alone, NULL, &questions[0], report);
+    analyses_run(picture_alone, NULL, &questions[side_count - 1], report);
 }
 
 enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count,

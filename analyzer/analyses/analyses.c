@@ -8,90 +8,155 @@
 
 /* One a line, so that two changes never meet. */
 // clang-format off
-static const analysis report_analyses[] = {
-    analyse_recording,
-    analyse_leaks,
-    analyse_window,
-    analyse_peak,
-    analyse_near_peak,
-    analyse_steps,
-    analyse_totals,
-    analyse_operators,
-    analyse_categories,
-    analyse_known_ranks,
-    analyse_process_account,
-    analyse_device_account,
-    analyse_components,
-    analyse_modules,
-    analyse_notes,
-    NULL,
+static const struct analysis report_analyses[] = {
+    {.write = analyse_recording},
+    {.write = analyse_leaks},
+    {.write = analyse_window},
+    {.write = analyse_peak},
+    {.of_blocks = &near_peak_analysis},
+    {.write = analyse_steps},
+    {.write = analyse_totals},
+    {.write = analyse_operators},
+    {.write = analyse_categories},
+    {.write = analyse_known_ranks},
+    {.write = analyse_process_account},
+    {.write = analyse_device_account},
+    {.write = analyse_components},
+    {.write = analyse_modules},
+    {.write = analyse_notes},
+    {NULL, NULL},
 };
-// clang-format on
 /* On a page there is room for more, and for pictures. */
-static const analysis report_page_analyses[] = {
-    analyse_peak_effect, analyse_step_peaks, analyse_fragmentation_if_known, analyse_picture, NULL,
+static const struct analysis report_page_analyses[] = {
+    {.of_blocks = &peak_effect_analysis},
+    {.of_blocks = &step_peaks_analysis},
+    {.write = analyse_fragmentation_if_known},
+    {.of_blocks = &picture_analysis},
+    {NULL, NULL},
 };
-static const analysis page_analyses[] = {analyse_picture, NULL};
-static const analysis leaks_analyses[] = {
-    analyse_recording, analyse_leaks, analyse_leftovers, analyse_window, analyse_notes, NULL,
+static const struct analysis page_analyses[] = {
+    {.of_blocks = &picture_analysis},
+    {NULL, NULL},
 };
-static const analysis peak_analyses[] = {
-    analyse_recording, analyse_peak, analyse_peak_effect, analyse_step_peaks, analyse_near_peak,
-    analyse_notes,     NULL,
+/* What says a sentence of the report's verdict, and does not read the recording again. */
+static const struct analysis verdict_analyses[] = {
+    {.write = analyse_recording},
+    {.write = analyse_leaks},
+    {.write = analyse_window},
+    {.write = analyse_peak},
+    {.write = analyse_steps},
+    {.write = analyse_operators},
+    {.write = analyse_categories},
+    {.write = analyse_process_account},
+    {.write = analyse_device_account},
+    {.write = analyse_modules},
+    {NULL, NULL},
 };
-static const analysis fragmentation_analyses[] = {
-    analyse_fragmentation,
-    analyse_recording,
-    analyse_notes,
-    NULL,
+static const struct analysis leaks_analyses[] = {
+    {.write = analyse_recording},
+    {.write = analyse_leaks},
+    {.write = analyse_leftovers},
+    {.write = analyse_window},
+    {.write = analyse_notes},
+    {NULL, NULL},
 };
-static const analysis inefficient_analyses[] = {
-    analyse_inefficient,
-    analyse_recording,
-    analyse_notes,
-    NULL,
+static const struct analysis peak_analyses[] = {
+    {.write = analyse_recording},
+    {.write = analyse_peak},
+    {.of_blocks = &peak_effect_analysis},
+    {.of_blocks = &step_peaks_analysis},
+    {.of_blocks = &near_peak_analysis},
+    {.write = analyse_notes},
+    {NULL, NULL},
 };
-static const analysis oom_analyses[] = {
-    analyse_oom, analyse_recording, analyse_failures, analyse_notes, NULL,
+static const struct analysis fragmentation_analyses[] = {
+    {.write = analyse_fragmentation},
+    {.write = analyse_recording},
+    {.write = analyse_notes},
+    {NULL, NULL},
 };
-static const analysis blocks_analyses[] = {analyse_recording, analyse_blocks, analyse_notes, NULL};
-static const analysis steps_analyses[] = {
-    analyse_steps_verdict, analyse_recording, analyse_steps, analyse_notes, NULL,
+static const struct analysis inefficient_analyses[] = {
+    {.write = analyse_inefficient},
+    {.write = analyse_recording},
+    {.write = analyse_notes},
+    {NULL, NULL},
 };
-static const analysis operators_analyses[] = {
-    analyse_operators_verdict, analyse_recording, analyse_operators, analyse_notes, NULL,
+static const struct analysis oom_analyses[] = {
+    {.write = analyse_oom},
+    {.write = analyse_recording},
+    {.write = analyse_failures},
+    {.write = analyse_notes},
+    {NULL, NULL},
 };
-static const analysis modules_analyses[] = {
-    analyse_modules_verdict,
-    analyse_recording,
-    analyse_process_account,
-    analyse_components,
-    analyse_modules,
-    analyse_notes,
-    NULL,
+static const struct analysis blocks_analyses[] = {
+    {.write = analyse_recording},
+    {.of_blocks = &blocks_analysis},
+    {.write = analyse_notes},
+    {NULL, NULL},
 };
-static const analysis breakdown_analyses[] = {
-    analyse_recording,       analyse_categories,     analyse_owner_tree,
-    analyse_process_account, analyse_device_account, analyse_components,
-    analyse_modules,         analyse_notes,          NULL,
+static const struct analysis steps_analyses[] = {
+    {.write = analyse_steps_verdict},
+    {.write = analyse_recording},
+    {.write = analyse_steps},
+    {.write = analyse_notes},
+    {NULL, NULL},
 };
-static const analysis ranks_analyses[] = {
-    analyse_ranks_verdict, analyse_recording, analyse_ranks, analyse_processes, analyse_notes, NULL,
+static const struct analysis operators_analyses[] = {
+    {.write = analyse_operators_verdict},
+    {.write = analyse_recording},
+    {.write = analyse_operators},
+    {.write = analyse_notes},
+    {NULL, NULL},
 };
-static const analysis info_analyses[] = {
-    analyse_recording_verdict,
-    analyse_recording,
-    analyse_processes,
-    analyse_event_kinds,
-    analyse_totals,
-    analyse_notes,
-    NULL,
+static const struct analysis modules_analyses[] = {
+    {.write = analyse_modules_verdict},
+    {.write = analyse_recording},
+    {.write = analyse_process_account},
+    {.write = analyse_components},
+    {.write = analyse_modules},
+    {.write = analyse_notes},
+    {NULL, NULL},
+};
+static const struct analysis breakdown_analyses[] = {
+    {.write = analyse_recording},
+    {.write = analyse_categories},
+    {.write = analyse_owner_tree},
+    {.write = analyse_process_account},
+    {.write = analyse_device_account},
+    {.write = analyse_components},
+    {.write = analyse_modules},
+    {.write = analyse_notes},
+    {NULL, NULL},
+};
+static const struct analysis ranks_analyses[] = {
+    {.write = analyse_ranks_verdict},
+    {.write = analyse_recording},
+    {.write = analyse_ranks},
+    {.write = analyse_processes},
+    {.write = analyse_notes},
+    {NULL, NULL},
+};
+static const struct analysis info_analyses[] = {
+    {.write = analyse_recording_verdict},
+    {.write = analyse_recording},
+    {.write = analyse_processes},
+    {.write = analyse_event_kinds},
+    {.write = analyse_totals},
+    {.write = analyse_notes},
+    {NULL, NULL},
 };
 
-static const analysis stacks_analyses[] = {analyse_recording, analyse_stacks, analyse_notes, NULL};
+static const struct analysis stacks_analyses[] = {
+    {.write = analyse_recording},
+    {.write = analyse_stacks},
+    {.write = analyse_notes},
+    {NULL, NULL},
+};
+// clang-format on
 
 const struct answer_kind answer_kinds[] = {
     {"report", "everything, verdict first", 10, report_analyses},
+    {"verdict", "the sentences of the report alone, soonest", 10, verdict_analyses},
     {"leaks", "what grows from step to step", 20, leaks_analyses},
     {"peak", "what made the highest point, and who held the memory there", 20, peak_analyses},
     {"frag", "what pools hold and nobody uses, and who keeps it from being given back", 20,
@@ -120,7 +185,7 @@ const struct answer_kind *answer_kind_find(const char *name)
     return NULL;
 }
 
-const analysis *answer_page_analyses(const struct answer_kind *kind)
+const struct analysis *answer_page_analyses(const struct answer_kind *kind)
 {
     return kind->analyses == report_analyses ? report_page_analyses : page_analyses;
 }

@@ -4,6 +4,10 @@
  *
  * An analysis reads the tally and adds verdicts, findings and tables. It never looks at another
  * analysis. A new one is a file, a line here and a line in a list of analyses.c.
+ *
+ * One that has to see the blocks themselves needs the recording read again. All such analyses of a
+ * question share one reading: each says first what it wants to see, then the recording is read,
+ * then all write into the report, in the order of the list.
  */
 #ifndef MEMTIDE_ANALYSIS_H
 #define MEMTIDE_ANALYSIS_H
@@ -12,6 +16,7 @@
 #include <stdint.h>
 
 #include "event_source.h"
+#include "lives.h"
 #include "memtide/error.h"
 #include "report.h"
 #include "step_source.h"
@@ -47,7 +52,26 @@ struct question {
     const char *picture_name; /* before the names of its datasets; NULL: none */
 };
 
-typedef void (*analysis)(const struct question *question, struct report *report);
+/* One that sees every block. */
+struct block_analysis {
+    const char *name; /* before what is said when it fails: "near the peak" */
+    /* Returns a state of its own, NULL when there is no memory; a visitor that is left as it is
+     * sees nothing. Nothing is written yet. */
+    void *(*begin)(const struct question *question, struct life_visitor *visitor);
+    /* Behind the last block; not when the reading failed. */
+    void (*write)(void *state, struct report *report);
+    void (*release)(void *state);
+};
+
+/* Either of the two. */
+struct analysis {
+    void (*write)(const struct question *question, struct report *report);
+    const struct block_analysis *of_blocks;
+};
+
+/* Runs a list, and then another, with one reading for both. further: NULL: none. */
+void analyses_run(const struct analysis *analyses, const struct analysis *further,
+                  const struct question *question, struct report *report);
 
 void analyse_recording(const struct question *question, struct report *report);
 void analyse_recording_verdict(const struct question *question, struct report *report);
@@ -64,15 +88,11 @@ void analyse_leftovers(const struct question *question, struct report *report);
 void analyse_stacks(const struct question *question, struct report *report);
 void analyse_window(const struct question *question, struct report *report);
 void analyse_peak(const struct question *question, struct report *report);
-void analyse_near_peak(const struct question *question, struct report *report);
-void analyse_peak_effect(const struct question *question, struct report *report);
-void analyse_step_peaks(const struct question *question, struct report *report);
 void analyse_inefficient(const struct question *question, struct report *report);
 void analyse_oom(const struct question *question, struct report *report);
 void analyse_failures(const struct question *question, struct report *report);
 void analyse_fragmentation(const struct question *question, struct report *report);
 void analyse_fragmentation_if_known(const struct question *question, struct report *report);
-void analyse_blocks(const struct question *question, struct report *report);
 void analyse_steps(const struct question *question, struct report *report);
 void analyse_steps_verdict(const struct question *question, struct report *report);
 void analyse_totals(const struct question *question, struct report *report);
@@ -82,22 +102,27 @@ void analyse_modules(const struct question *question, struct report *report);
 void analyse_modules_verdict(const struct question *question, struct report *report);
 void analyse_operators(const struct question *question, struct report *report);
 void analyse_operators_verdict(const struct question *question, struct report *report);
-void analyse_picture(const struct question *question, struct report *report);
 void analyse_processes(const struct question *question, struct report *report);
 
-/* What can be asked: each a list of analyses, ended by NULL. */
+extern const struct block_analysis near_peak_analysis;
+extern const struct block_analysis peak_effect_analysis;
+extern const struct block_analysis step_peaks_analysis;
+extern const struct block_analysis blocks_analysis;
+extern const struct block_analysis picture_analysis;
+
+/* What can be asked: each a list of analyses, ended by an empty one. */
 struct answer_kind {
     const char *name; /* "leaks" */
     const char *meaning;
     size_t top; /* rows of a list on a terminal, if not asked otherwise */
-    const analysis *analyses;
+    const struct analysis *analyses;
 };
 
 extern const struct answer_kind answer_kinds[]; /* ends with a NULL name */
 
 const struct answer_kind *answer_kind_find(const char *name);
-/* What else is asked when the answer is drawn; ended by NULL. */
-const analysis *answer_page_analyses(const struct answer_kind *kind);
+/* What else is asked when the answer is drawn; a list as the other. */
+const struct analysis *answer_page_analyses(const struct answer_kind *kind);
 
 /* Order of the verdicts' sentences. */
 enum verdict_rank {

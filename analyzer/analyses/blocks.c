@@ -3,12 +3,12 @@
  * The blocks themselves, filtered: by name, by size, by when they were alive.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis.h"
 #include "block_list.h"
 #include "labels.h"
-#include "lives.h"
 
 struct selection {
     const struct question *question;
@@ -96,26 +96,44 @@ static void add_facts(const struct selection *selection, struct report *report)
                    label_count(report, selection->unreleased_count));
 }
 
-void analyse_blocks(const struct question *question, struct report *report)
+static void *selection_begin(const struct question *question, struct life_visitor *visitor)
 {
-    struct selection selection = {.question = question, .first_ns = UINT64_MAX};
-    struct life_visitor visitor = {.context = &selection, .over = on_over};
-    struct mt_error error = {{0}};
-    enum mt_result result;
+    struct selection *selection = calloc(1, sizeof(*selection));
 
-    block_list_init(&selection.blocks, question->top);
-    result = lives_read(question->events, tally_model(question->tally), &visitor, &error);
-    if (result != MT_OK) {
-        report_note(report, 0,
-                    report_text(report, "blocks: the second reading failed: %s", error.message));
-    } else if (selection.has_failed) {
-        report_note(report, 0, "blocks: not enough memory");
-    } else {
-        add_facts(&selection, report);
-        block_list_show(
-            &selection.blocks, question, report,
-            block_list_table(report, "blocks", "Blocks, largest first", "No block is like that."),
-            0);
-    }
-    block_list_release(&selection.blocks);
+    if (!selection)
+        return NULL;
+    selection->question = question;
+    selection->first_ns = UINT64_MAX;
+    block_list_init(&selection->blocks, question->top);
+    *visitor = (struct life_visitor){.context = selection, .over = on_over};
+    return selection;
 }
+
+static void selection_write(void *state, struct report *report)
+{
+    struct selection *selection = state;
+
+    if (selection->has_failed) {
+        report_note(report, 0, "blocks: not enough memory");
+        return;
+    }
+    add_facts(selection, report);
+    block_list_show(
+        &selection->blocks, selection->question, report,
+        block_list_table(report, "blocks", "Blocks, largest first", "No block is like that."), 0);
+}
+
+static void selection_release(void *state)
+{
+    struct selection *selection = state;
+
+    block_list_release(&selection->blocks);
+    free(selection);
+}
+
+const struct block_analysis blocks_analysis = {
+    .name = "blocks",
+    .begin = selection_begin,
+    .write = selection_write,
+    .release = selection_release,
+};

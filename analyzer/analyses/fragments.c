@@ -554,8 +554,9 @@ static bool finish(struct reading *reading)
 static enum mt_result read_twice(struct reading *reading, struct mt_error *error)
 {
     const struct question *question = reading->question;
-    struct life_visitor first = {reading, first_born, first_over, first_event, first_process_over};
-    struct life_visitor second = {reading, NULL, second_over, second_event, second_process_over};
+    struct life_visitor first = {reading,     first_born,         first_over,
+                                 first_event, first_process_over, 0};
+    struct life_visitor second = {reading, NULL, second_over, second_event, second_process_over, 0};
     enum mt_result result =
         lives_read(question->events, tally_model(question->tally), &first, error);
 

@@ -17,7 +17,6 @@
 #include "block_list.h"
 #include "labels.h"
 #include "ledger_order.h"
-#include "lives.h"
 #include "origins.h"
 
 enum { detailed_ledgers = 3 };
@@ -121,12 +120,12 @@ static bool on_process_over(void *context, uint16_t process)
     return true;
 }
 
-static bool search_init(struct search *search, const struct question *question)
+static bool search_init(struct search *search)
 {
+    const struct question *question = search->question;
     size_t count;
     uint16_t *order = ledger_order(question->tally, &count);
 
-    *search = (struct search){.question = question};
     search->throughout = calloc(tally_group_count(question->tally), sizeof(*search->throughout));
     for (size_t i = 0; order && i < count && search->count < detailed_ledgers; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
@@ -145,11 +144,31 @@ static bool search_init(struct search *search, const struct question *question)
     return order && search->throughout;
 }
 
-static void search_release(struct search *search)
+static void search_release(void *state)
 {
+    struct search *search = state;
+
     for (size_t i = 0; i < search->count; i++)
         block_list_release(&search->regions[i].at_peak);
     free(search->throughout);
+    free(search);
+}
+
+static void *search_begin(const struct question *question, struct life_visitor *visitor)
+{
+    struct search *search = calloc(1, sizeof(*search));
+
+    if (!search)
+        return NULL;
+    search->question = question;
+    if (!search_init(search)) {
+        search_release(search);
+        return NULL;
+    }
+    if (search->count)
+        *visitor = (struct life_visitor){
+            .context = search, .born = on_born, .over = on_over, .process_over = on_process_over};
+    return search;
 }
 
 /* --- what is said about it ----------------------------------------------------------------- */
@@ -292,27 +311,21 @@ static void add_details(struct search *search, struct report *report)
     origins_release(&origins);
 }
 
-void analyse_near_peak(const struct question *question, struct report *report)
+static void search_write(void *state, struct report *report)
 {
-    struct search search;
-    struct life_visitor visitor = {
-        .context = &search, .born = on_born, .over = on_over, .process_over = on_process_over};
-    struct mt_error error = {{0}};
-    enum mt_result result = MT_OK;
+    struct search *search = state;
 
-    if (!search_init(&search, question))
-        search.has_failed = true;
-    else if (search.count)
-        result = lives_read(question->events, tally_model(question->tally), &visitor, &error);
-    if (result != MT_OK)
-        report_note(
-            report, 0,
-            report_text(report, "near the peak: the second reading failed: %s", error.message));
-    else if (search.has_failed)
+    if (search->has_failed)
         report_note(report, 0, "near the peak: not enough memory");
-    else if (search.count) {
-        add_regions(&search, report);
-        add_details(&search, report);
+    else if (search->count) {
+        add_regions(search, report);
+        add_details(search, report);
     }
-    search_release(&search);
 }
+
+const struct block_analysis near_peak_analysis = {
+    .name = "near the peak",
+    .begin = search_begin,
+    .write = search_write,
+    .release = search_release,
+};

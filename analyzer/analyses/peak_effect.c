@@ -329,22 +329,59 @@ static void add_all_shares(const struct question *question, struct report *repor
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-void analyse_peak_effect(const struct question *question, struct report *report)
-{
+struct effect {
+    const struct question *question;
     struct trials trials;
+    enum mt_result result;
     struct mt_error error;
-    enum mt_result result = trials_run(question, &trials, &error);
+};
 
-    if (result == MT_OK && trials.count)
-        say_effect(question, report, &trials.ledgers[0]);
-    for (size_t i = 0; result == MT_OK && i < trials.count; i++) {
-        add_effects(question, report, &trials.ledgers[i]);
-        add_targets(question, report, &trials.ledgers[i]);
-        add_all_shares(question, report, &trials.ledgers[i]);
-    }
-    if (result != MT_OK)
-        report_note(report, 0, report_text(report, "what would lower the peak: %s", error.message));
-    if (result == MT_OK && trials.missed_count)
-        report_note(report, trials.missed_count, "accesses that lie in no block that was alive");
-    trials_release(&trials);
+static void *effect_begin(const struct question *question, struct life_visitor *visitor)
+{
+    struct effect *effect = calloc(1, sizeof(*effect));
+
+    if (!effect)
+        return NULL;
+    effect->question = question;
+    effect->result = trials_begin(&effect->trials, question, visitor, &effect->error);
+    return effect;
 }
+
+static void effect_write(void *state, struct report *report)
+{
+    struct effect *effect = state;
+    const struct question *question = effect->question;
+    const struct trials *trials = &effect->trials;
+
+    if (effect->result == MT_OK)
+        effect->result = trials_finish(&effect->trials, &effect->error);
+    if (effect->result != MT_OK) {
+        report_note(report, 0,
+                    report_text(report, "what would lower the peak: %s", effect->error.message));
+        return;
+    }
+    if (trials->count)
+        say_effect(question, report, &trials->ledgers[0]);
+    for (size_t i = 0; i < trials->count; i++) {
+        add_effects(question, report, &trials->ledgers[i]);
+        add_targets(question, report, &trials->ledgers[i]);
+        add_all_shares(question, report, &trials->ledgers[i]);
+    }
+    if (trials->missed_count)
+        report_note(report, trials->missed_count, "accesses that lie in no block that was alive");
+}
+
+static void effect_release(void *state)
+{
+    struct effect *effect = state;
+
+    trials_release(&effect->trials);
+    free(effect);
+}
+
+const struct block_analysis peak_effect_analysis = {
+    .name = "what would lower the peak",
+    .begin = effect_begin,
+    .write = effect_write,
+    .release = effect_release,
+};

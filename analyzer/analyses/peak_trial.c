@@ -38,7 +38,7 @@ struct curve {
     uint64_t peak_index;
 };
 
-struct running {
+struct trial_curves {
     const struct question *question;
     struct trials *trials;
     struct curve curves[TRIAL_LEDGERS_MOST];
@@ -94,7 +94,7 @@ static void choose_sites(const struct question *question, struct trials *trials,
     }
 }
 
-static bool choose(struct running *running)
+static bool choose(struct trial_curves *running)
 {
     const struct question *question = running->question;
     struct trials *trials = running->trials;
@@ -122,7 +122,7 @@ static bool choose(struct running *running)
     return true;
 }
 
-static struct peak_trials *ledger_find(const struct running *running, uint16_t ledger,
+static struct peak_trials *ledger_find(const struct trial_curves *running, uint16_t ledger,
                                        size_t *index)
 {
     for (size_t i = 0; i < running->trials->count; i++) {
@@ -138,7 +138,7 @@ static struct peak_trials *ledger_find(const struct running *running, uint16_t l
 
 static bool note_use(void *context, const struct life *life, const struct block_use *use)
 {
-    struct running *running = context;
+    struct trial_curves *running = context;
 
     if (!running->trial_of_group[life->group])
         return true;
@@ -170,7 +170,7 @@ static int span_compare(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static enum mt_result find_uses(struct running *running, struct mt_error *error)
+static enum mt_result find_uses(struct trial_curves *running, struct mt_error *error)
 {
     struct use_visitor visitor = {running, note_use};
     enum mt_result result;
@@ -196,7 +196,7 @@ static bool comes_first(const struct change *a, const struct change *b)
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : !a->is_end && b->is_end;
 }
 
-static bool heap_push(struct running *running, struct change change)
+static bool heap_push(struct trial_curves *running, struct change change)
 {
     size_t at = running->heap_count;
 
@@ -218,7 +218,7 @@ static bool heap_push(struct running *running, struct change change)
     return true;
 }
 
-static struct change heap_pop(struct running *running)
+static struct change heap_pop(struct trial_curves *running)
 {
     struct change first = running->heap[0], moved = running->heap[--running->heap_count];
     size_t at = 0;
@@ -263,7 +263,7 @@ static void compare_peaks(struct peak_trials *ledger, const struct curve *curve)
 }
 
 /* What comes into use, or goes out of it, before this time; beginnings also at it. */
-static void settle(struct running *running, uint64_t time_ns)
+static void settle(struct trial_curves *running, uint64_t time_ns)
 {
     while (running->heap_count &&
            (running->heap[0].time_ns < time_ns ||
@@ -281,7 +281,8 @@ static void settle(struct running *running, uint64_t time_ns)
     }
 }
 
-static void plan_use(struct running *running, const struct life *life, size_t ledger, size_t trial)
+static void plan_use(struct trial_curves *running, const struct life *life, size_t ledger,
+                     size_t trial)
 {
     uint16_t place = (uint16_t)(ledger * TRIALS_MOST + trial);
     const struct span *span;
@@ -301,7 +302,7 @@ static void plan_use(struct running *running, const struct life *life, size_t le
 
 static bool on_born(void *context, const struct life *life)
 {
-    struct running *running = context;
+    struct trial_curves *running = context;
     size_t index = 0, trial = running->trial_of_group[life->group];
     struct peak_trials *ledger = ledger_find(running, life->ledger, &index);
     struct curve *curve = &running->curves[index];
@@ -336,7 +337,7 @@ static unsigned size_class(uint64_t size_bytes)
 
 /* Steps: made in this one, in the one before, 2 to 9 ago, 10 to 99, longer ago, before the first.
  * Without steps, times: below 1 ms, 10 ms, 100 ms, 1 s, 10 s, and longer ago. */
-static unsigned age_class(const struct running *running, const struct peak_trials *ledger,
+static unsigned age_class(const struct trial_curves *running, const struct peak_trials *ledger,
                           const struct life *life)
 {
     const struct ledger *row = tally_ledger_at(running->question->tally, ledger->ledger);
@@ -362,7 +363,7 @@ static void add_to(struct step_sample *sum, uint64_t bytes)
 
 static bool on_over(void *context, const struct life *life)
 {
-    struct running *running = context;
+    struct trial_curves *running = context;
     size_t index = 0, trial = running->trial_of_group[life->group];
     struct peak_trials *ledger = ledger_find(running, life->ledger, &index);
     struct curve *curve = &running->curves[index];
@@ -384,35 +385,53 @@ static bool on_over(void *context, const struct life *life)
 
 static bool on_process_over(void *context, uint16_t process)
 {
-    struct running *running = context;
+    struct trial_curves *running = context;
 
     (void)process;
     settle(running, UINT64_MAX);
     return true;
 }
 
-enum mt_result trials_run(const struct question *question, struct trials *trials,
-                          struct mt_error *error)
+static void curves_release(struct trials *trials)
 {
-    struct running running = {.question = question, .trials = trials};
-    struct life_visitor visitor = {
-        .context = &running, .born = on_born, .over = on_over, .process_over = on_process_over};
-    enum mt_result result;
+    if (!trials->curves)
+        return;
+    free(trials->curves->trial_of_group);
+    free(trials->curves->spans);
+    free(trials->curves->heap);
+    free(trials->curves);
+    trials->curves = NULL;
+}
+
+enum mt_result trials_begin(struct trials *trials, const struct question *question,
+                            struct life_visitor *visitor, struct mt_error *error)
+{
+    struct trial_curves *running = calloc(1, sizeof(*running));
 
     memset(trials, 0, sizeof(*trials));
-    result = choose(&running) ? find_uses(&running, error)
-                              : mt_error_set(error, MT_NO_MEMORY, "no memory to list sites");
-    if (result == MT_OK)
-        result = lives_read(question->events, tally_model(question->tally), &visitor, error);
-    if (result == MT_OK && running.has_failed)
-        result = mt_error_set(error, MT_NO_MEMORY, "no memory for the uses of blocks");
-    free(running.trial_of_group);
-    free(running.spans);
-    free(running.heap);
-    return result;
+    trials->curves = running;
+    if (running) {
+        running->question = question;
+        running->trials = trials;
+    }
+    if (!running || !choose(running))
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to list sites");
+    *visitor = (struct life_visitor){
+        .context = running, .born = on_born, .over = on_over, .process_over = on_process_over};
+    return find_uses(running, error);
+}
+
+enum mt_result trials_finish(struct trials *trials, struct mt_error *error)
+{
+    bool has_failed = trials->curves->has_failed;
+
+    curves_release(trials);
+    return has_failed ? mt_error_set(error, MT_NO_MEMORY, "no memory for the uses of blocks")
+                      : MT_OK;
 }
 
 void trials_release(struct trials *trials)
 {
+    curves_release(trials);
     origins_release(&trials->origins);
 }

@@ -45,12 +45,17 @@ struct trials {
     size_t count;
     struct origins origins;
     uint64_t missed_count;
+    struct trial_curves *curves; /* until trials_finish() */
 };
 
-/* Of the ledgers that matter most, down to a hundredth of the first; MT_NO_MEMORY, or as
- * lives_read(). Release it in any case. */
-enum mt_result trials_run(const struct question *question, struct trials *trials,
-                          struct mt_error *error);
+/*
+ * Of the ledgers that matter most, down to a hundredth of the first. Where uses are known, reads
+ * the recording for them; then the visitor is to see all blocks, and
+ * trials_finish() is called. MT_NO_MEMORY, or as lives_read(). Release it in any case.
+ */
+enum mt_result trials_begin(struct trials *trials, const struct question *question,
+                            struct life_visitor *visitor, struct mt_error *error);
+enum mt_result trials_finish(struct trials *trials, struct mt_error *error);
 void trials_release(struct trials *trials);
 
 #endif

@@ -10,7 +10,6 @@
 #include "analysis.h"
 #include "labels.h"
 #include "ledger_order.h"
-#include "lives.h"
 #include "origins.h"
 
 enum { ledgers_most = 3 };
@@ -22,23 +21,32 @@ struct group_state {
     uint64_t epoch;
 };
 
+/* A step that is over. */
+struct step_peak {
+    uint64_t step_number;
+    uint64_t peak_bytes, peak_ns;
+    const struct origin *most; /* NULL: not known */
+    struct step_sample held;
+};
+
 struct ledger_state {
     uint16_t ledger;
     uint64_t live_bytes, peak_bytes, peak_ns, epoch;
     uint32_t era;
     const struct origin *first; /* its origins stand side by side */
     size_t origin_count;
+    struct step_peak *rows;
+    size_t row_count, row_capacity;
 };
 
 struct reading {
     const struct question *question;
-    struct report *report;
-    struct report_table *tables[ledgers_most];
     struct origins origins;
     struct group_state *groups;
     struct ledger_state ledgers[ledgers_most];
     size_t ledger_count;
     uint64_t work;
+    bool has_failed;
 };
 
 static struct step_sample held_at_peak(const struct reading *reading,
@@ -70,30 +78,36 @@ static const struct step *step_of(const struct reading *reading, const struct le
     return NULL;
 }
 
-static void add_row(struct reading *reading, const struct ledger_state *ledger,
-                    const struct step *step)
+static bool row_put(struct ledger_state *ledger, const struct step_peak *row)
 {
-    const struct origin *most = NULL;
-    struct step_sample held = {0};
+    if (ledger->row_count == ledger->row_capacity) {
+        size_t capacity = ledger->row_capacity ? ledger->row_capacity * 2 : 64;
+        struct step_peak *larger = realloc(ledger->rows, capacity * sizeof(*larger));
+
+        if (!larger)
+            return false;
+        ledger->rows = larger;
+        ledger->row_capacity = capacity;
+    }
+    ledger->rows[ledger->row_count++] = *row;
+    return true;
+}
+
+static void note_row(struct reading *reading, struct ledger_state *ledger, const struct step *step)
+{
+    struct step_peak row = {
+        .step_number = step->number, .peak_bytes = ledger->peak_bytes, .peak_ns = ledger->peak_ns};
 
     for (size_t i = 0; i < ledger->origin_count && reading->work < WORK_LIMIT; i++) {
         struct step_sample sample = held_at_peak(reading, ledger, &ledger->first[i]);
 
         reading->work += ledger->first[i].group_count;
-        if (sample.bytes <= held.bytes)
+        if (sample.bytes <= row.held.bytes)
             continue;
-        held = sample;
-        most = &ledger->first[i];
+        row.held = sample;
+        row.most = &ledger->first[i];
     }
-    report_row(reading->report, reading->tables[ledger - reading->ledgers],
-               (const struct value[]){
-                   value_step(step->number), value_bytes(ledger->peak_bytes),
-                   value_time(ledger->peak_ns), most ? value_bytes(held.bytes) : value_none(),
-                   most ? value_number(VALUE_PERCENT, percent_of(held.bytes, ledger->peak_bytes))
-                        : value_none(),
-                   most ? value_text(label_who(reading->question, reading->report, most->who))
-                        : value_none(),
-                   value_text(label_ledger(reading->question, reading->report, ledger->ledger))});
+    reading->has_failed |= !row_put(ledger, &row);
 }
 
 /* Steps of the ledger's process up to this era are over. Era 0 is before the first. */
@@ -104,7 +118,7 @@ static void advance(struct reading *reading, struct ledger_state *ledger, uint32
 
         if (step && step->is_ended) {
             ledger->peak_ns = ledger->peak_ns < step->begin_ns ? step->begin_ns : ledger->peak_ns;
-            add_row(reading, ledger, step);
+            note_row(reading, ledger, step);
         }
         ledger->era++;
         ledger->epoch++;
@@ -191,22 +205,6 @@ static void find_origins(const struct reading *reading, struct ledger_state *led
     }
 }
 
-static struct report_table *add_table(const struct reading *reading,
-                                      const struct ledger_state *ledger)
-{
-    static const struct report_column columns[] = {
-        {"step", "step"},           {"peak_bytes", "peak"},
-        {"peak_ns", "at"},          {"held_bytes", "most held"},
-        {"share_percent", "share"}, {"site", "by"},
-        {"ledger", "ledger"},
-    };
-    const char *label = label_ledger(reading->question, reading->report, ledger->ledger);
-
-    return report_table(reading->report, report_text(reading->report, "peaks by step of %s", label),
-                        report_text(reading->report, "Highest point of %s, step by step", label),
-                        "No step ended.", columns, sizeof(columns) / sizeof(columns[0]));
-}
-
 static bool choose(struct reading *reading)
 {
     const struct tally *tally = reading->question->tally;
@@ -227,29 +225,97 @@ static bool choose(struct reading *reading)
             continue;
         ledger->ledger = order[i];
         find_origins(reading, ledger);
-        reading->tables[reading->ledger_count++] = add_table(reading, ledger);
+        reading->ledger_count++;
     }
     free(order);
     return true;
 }
 
-void analyse_step_peaks(const struct question *question, struct report *report)
-{
-    struct reading reading = {.question = question, .report = report};
-    struct life_visitor visitor = {
-        .context = &reading, .born = on_born, .over = on_over, .process_over = on_process_over};
-    struct mt_error error;
-    enum mt_result result = MT_OK;
+/* --- what is said about it ----------------------------------------------------------------- */
 
-    if (!choose(&reading))
-        result = mt_error_set(&error, MT_NO_MEMORY, "not enough memory");
-    else if (reading.ledger_count)
-        result = lives_read(question->events, tally_model(question->tally), &visitor, &error);
-    if (result != MT_OK)
-        report_note(report, 0, report_text(report, "peaks of steps: %s", error.message));
-    if (reading.work >= WORK_LIMIT)
+static void add_row(const struct reading *reading, struct report *report,
+                    struct report_table *table, const char *label, const struct step_peak *row)
+{
+    bool is_known = row->most != NULL;
+    const struct value values[] = {
+        value_step(row->step_number),
+        value_bytes(row->peak_bytes),
+        value_time(row->peak_ns),
+        is_known ? value_bytes(row->held.bytes) : value_none(),
+        is_known ? value_number(VALUE_PERCENT, percent_of(row->held.bytes, row->peak_bytes))
+                 : value_none(),
+        is_known ? value_text(label_who(reading->question, report, row->most->who)) : value_none(),
+        value_text(label),
+    };
+
+    report_row(report, table, values);
+}
+
+static void add_table(const struct reading *reading, struct report *report,
+                      const struct ledger_state *ledger)
+{
+    static const struct report_column columns[] = {
+        {"step", "step"},           {"peak_bytes", "peak"},
+        {"peak_ns", "at"},          {"held_bytes", "most held"},
+        {"share_percent", "share"}, {"site", "by"},
+        {"ledger", "ledger"},
+    };
+    const char *label = label_ledger(reading->question, report, ledger->ledger);
+    struct report_table *table =
+        report_table(report, report_text(report, "peaks by step of %s", label),
+                     report_text(report, "Highest point of %s, step by step", label),
+                     "No step ended.", columns, sizeof(columns) / sizeof(columns[0]));
+
+    for (size_t i = 0; i < ledger->row_count; i++)
+        add_row(reading, report, table, label, &ledger->rows[i]);
+}
+
+static void reading_release(void *state)
+{
+    struct reading *reading = state;
+
+    for (size_t i = 0; i < reading->ledger_count; i++)
+        free(reading->ledgers[i].rows);
+    free(reading->groups);
+    origins_release(&reading->origins);
+    free(reading);
+}
+
+static void *reading_begin(const struct question *question, struct life_visitor *visitor)
+{
+    struct reading *reading = calloc(1, sizeof(*reading));
+
+    if (!reading)
+        return NULL;
+    reading->question = question;
+    if (!choose(reading)) {
+        reading_release(reading);
+        return NULL;
+    }
+    if (reading->ledger_count)
+        *visitor = (struct life_visitor){
+            .context = reading, .born = on_born, .over = on_over, .process_over = on_process_over};
+    return reading;
+}
+
+static void reading_write(void *state, struct report *report)
+{
+    const struct reading *reading = state;
+
+    if (reading->has_failed) {
+        report_note(report, 0, "peaks of steps: not enough memory");
+        return;
+    }
+    for (size_t i = 0; i < reading->ledger_count; i++)
+        add_table(reading, report, &reading->ledgers[i]);
+    if (reading->work >= WORK_LIMIT)
         report_note(report, 0,
                     "peaks of later steps: too many sites and steps to say who held most");
-    free(reading.groups);
-    origins_release(&reading.origins);
 }
+
+const struct block_analysis step_peaks_analysis = {
+    .name = "peaks of steps",
+    .begin = reading_begin,
+    .write = reading_write,
+    .release = reading_release,
+};

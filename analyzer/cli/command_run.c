@@ -294,7 +294,7 @@ static void say_verdict(const char *folder)
     enum mt_result result = mt_trace_open(&folder, 1, &trace, &error);
 
     if (result == MT_OK)
-        result = mt_trace_ask(trace, "report", NULL, &given, &error);
+        result = mt_trace_ask(trace, "verdict", NULL, &given, &error);
     if (result != MT_OK)
         complain(EXIT_INPUT, "%s", error.message);
     for (size_t i = 0; result == MT_OK && i < mt_answer_verdict_count(given); i++)

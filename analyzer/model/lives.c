@@ -7,6 +7,7 @@
  */
 #include "lives.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,15 +15,23 @@
 
 enum { batch_events = 4096, first_capacity = 1 << 12 };
 
+/* One that is still told of everything. */
+struct listener {
+    const struct life_visitor *visitor;
+    uint32_t event_kinds;
+    bool has_stopped;
+};
+
 struct reading {
     struct tally *tally;
-    const struct life_visitor *visitor;
-    struct life *slots; /* open addressing, at most half full */
+    struct listener listeners[LIFE_VISITORS_MOST];
+    size_t listener_count, stopped_count;
+    uint32_t event_kinds; /* that somebody wants to be told of */
+    struct life *slots;   /* open addressing, at most half full */
     size_t capacity, count;
     uint64_t born_count;
     const struct event *batch; /* its first event is number event_count + 1 */
     uint64_t event_count;
-    bool is_over; /* a visitor stopped it */
     bool has_failed;
 };
 
@@ -88,11 +97,61 @@ static uint64_t number_of(const struct reading *reading, const struct event *eve
     return reading->event_count + (uint64_t)(event - reading->batch) + 1;
 }
 
-static void visit(struct reading *reading, bool (*visitor)(void *context, const struct life *life),
-                  const struct life *life)
+static bool is_over(const struct reading *reading)
 {
-    if (visitor && !reading->is_over && !visitor(reading->visitor->context, life))
-        reading->is_over = true;
+    return reading->stopped_count == reading->listener_count;
+}
+
+static void listener_stop(struct reading *reading, struct listener *listener)
+{
+    listener->has_stopped = true;
+    reading->stopped_count++;
+}
+
+static void tell_born(struct reading *reading, const struct life *life)
+{
+    for (size_t i = 0; i < reading->listener_count; i++) {
+        struct listener *listener = &reading->listeners[i];
+        const struct life_visitor *visitor = listener->visitor;
+
+        if (visitor->born && !listener->has_stopped && !visitor->born(visitor->context, life))
+            listener_stop(reading, listener);
+    }
+}
+
+static void tell_over(struct reading *reading, const struct life *life)
+{
+    for (size_t i = 0; i < reading->listener_count; i++) {
+        struct listener *listener = &reading->listeners[i];
+        const struct life_visitor *visitor = listener->visitor;
+
+        if (visitor->over && !listener->has_stopped && !visitor->over(visitor->context, life))
+            listener_stop(reading, listener);
+    }
+}
+
+static void tell_event(struct reading *reading, const struct event *event)
+{
+    for (size_t i = 0; i < reading->listener_count; i++) {
+        struct listener *listener = &reading->listeners[i];
+        const struct life_visitor *visitor = listener->visitor;
+
+        if (listener->event_kinds >> event->kind & 1 && !listener->has_stopped &&
+            !visitor->event(visitor->context, event))
+            listener_stop(reading, listener);
+    }
+}
+
+static void tell_process_over(struct reading *reading, uint16_t process)
+{
+    for (size_t i = 0; i < reading->listener_count; i++) {
+        struct listener *listener = &reading->listeners[i];
+        const struct life_visitor *visitor = listener->visitor;
+
+        if (visitor->process_over && !listener->has_stopped &&
+            !visitor->process_over(visitor->context, process))
+            listener_stop(reading, listener);
+    }
 }
 
 static void on_born(void *context, const struct event *event, uint32_t group, uint32_t era)
@@ -118,7 +177,7 @@ static void on_born(void *context, const struct event *event, uint32_t group, ui
         .thread = event->thread,
         .ledger = tally_group_at(reading->tally, group)->ledger,
     };
-    visit(reading, reading->visitor->born, slot);
+    tell_born(reading, slot);
 }
 
 static void on_gone(void *context, const struct event *event, uint64_t address, uint32_t group,
@@ -136,7 +195,7 @@ static void on_gone(void *context, const struct event *event, uint64_t address, 
     life.freed_event = number_of(reading, event);
     life.freed_step = era;
     life.freeing_thread = event->thread;
-    visit(reading, reading->visitor->over, &life);
+    tell_over(reading, &life);
 }
 
 static int by_index(const void *a, const void *b)
@@ -151,9 +210,7 @@ static void process_end(struct reading *reading, uint16_t process)
 {
     size_t count = 0;
 
-    if (reading->visitor->process_over && !reading->is_over &&
-        !reading->visitor->process_over(reading->visitor->context, process))
-        reading->is_over = true;
+    tell_process_over(reading, process);
     for (size_t i = 0; i < reading->capacity; i++)
         if (reading->slots[i].group)
             reading->slots[count++] = reading->slots[i];
@@ -161,25 +218,36 @@ static void process_end(struct reading *reading, uint16_t process)
         qsort(reading->slots, count, sizeof(*reading->slots), by_index);
     for (size_t i = 0; i < count; i++) {
         reading->slots[i].freed_step = UINT32_MAX;
-        visit(reading, reading->visitor->over, &reading->slots[i]);
+        tell_over(reading, &reading->slots[i]);
     }
     if (reading->slots)
         memset(reading->slots, 0, reading->capacity * sizeof(*reading->slots));
     reading->count = 0;
 }
 
+/* How many events can be fed before somebody has to be told of one. */
+static size_t piece_of(const struct reading *reading, const struct event *events, size_t count)
+{
+    size_t piece = 1;
+
+    if (!reading->event_kinds)
+        return count;
+    while (piece < count && !(reading->event_kinds >> events[piece].kind & 1))
+        piece++;
+    return piece;
+}
+
 static enum mt_result feed(struct reading *reading, const struct event *batch, size_t count,
                            struct mt_error *error)
 {
     enum mt_result result = MT_OK;
-    bool is_watched = reading->visitor->event != NULL;
-    size_t piece = is_watched ? 1 : count;
+    size_t piece;
 
     reading->batch = batch;
-    for (size_t i = 0; i < count && result == MT_OK && !reading->is_over; i += piece) {
-        if (is_watched && !reading->visitor->event(reading->visitor->context, &batch[i]))
-            reading->is_over = true;
-        else
+    for (size_t i = 0; i < count && result == MT_OK && !is_over(reading); i += piece) {
+        piece = piece_of(reading, batch + i, count - i);
+        tell_event(reading, &batch[i]);
+        if (!is_over(reading))
             result = tally_feed(reading->tally, batch + i, piece, error);
     }
     reading->event_count += count;
@@ -196,7 +264,7 @@ static enum mt_result read_all(struct reading *reading, const struct event_sourc
     uint16_t process = 0;
     size_t count = 1;
 
-    while (result == MT_OK && count && !reading->is_over) {
+    while (result == MT_OK && count && !is_over(reading)) {
         result = events->next(events->context, batch, batch_events, &count, error);
         if (result != MT_OK || !count)
             break;
@@ -206,21 +274,35 @@ static enum mt_result read_all(struct reading *reading, const struct event_sourc
         process = batch[0].process;
         result = feed(reading, batch, count, error);
     }
-    if (result == MT_OK && has_process && !reading->is_over)
+    if (result == MT_OK && has_process && !is_over(reading))
         process_end(reading, process);
     return result;
 }
 
-enum mt_result lives_read(const struct event_source *events, struct model *model,
-                          const struct life_visitor *visitor, struct mt_error *error)
+static void listen(struct reading *reading, const struct life_visitor *visitor)
+{
+    struct listener *listener = &reading->listeners[reading->listener_count++];
+
+    listener->visitor = visitor;
+    if (visitor->event)
+        listener->event_kinds = visitor->event_kinds ? visitor->event_kinds : UINT32_MAX;
+    reading->event_kinds |= listener->event_kinds;
+}
+
+enum mt_result lives_read_together(const struct event_source *events, struct model *model,
+                                   const struct life_visitor *visitors, size_t visitor_count,
+                                   struct mt_error *error)
 {
     struct event *batch = malloc(batch_events * sizeof(*batch));
-    struct reading reading = {.visitor = visitor};
+    struct reading reading = {0};
     struct tally_observer observer = {.context = &reading, .born = on_born, .gone = on_gone};
     enum mt_result result;
 
+    assert(visitor_count <= LIFE_VISITORS_MOST);
     if (!batch)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a batch of events");
+    for (size_t i = 0; i < visitor_count; i++)
+        listen(&reading, &visitors[i]);
     result = tally_create(model, &reading.tally, error);
     if (result == MT_OK) {
         tally_observe(reading.tally, &observer);
@@ -230,4 +312,10 @@ enum mt_result lives_read(const struct event_source *events, struct model *model
     free(reading.slots);
     free(batch);
     return result;
+}
+
+enum mt_result lives_read(const struct event_source *events, struct model *model,
+                          const struct life_visitor *visitor, struct mt_error *error)
+{
+    return lives_read_together(events, model, visitor, 1, error);
 }

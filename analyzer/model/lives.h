@@ -35,13 +35,22 @@ struct life_visitor {
     /* Any may be NULL. Return false to stop the reading. */
     bool (*born)(void *context, const struct life *life);    /* freed_* are not known yet */
     bool (*over)(void *context, const struct life *life);    /* freed, or the process ended */
-    bool (*event)(void *context, const struct event *event); /* every event, before born and over */
+    bool (*event)(void *context, const struct event *event); /* before born and over */
     /* Behind the last event of a process, before its living blocks are given to `over`. */
     bool (*process_over)(void *context, uint16_t process);
+    uint32_t event_kinds; /* that `event` is told of: bits 1 << enum event_kind; 0: every kind */
 };
 
-/* MT_OK also when a visitor stopped it; else as event_source, or MT_NO_MEMORY. */
+/* MT_OK also when the visitor stopped it; else as event_source, or MT_NO_MEMORY. */
 enum mt_result lives_read(const struct event_source *events, struct model *model,
                           const struct life_visitor *visitor, struct mt_error *error);
+
+enum { LIFE_VISITORS_MOST = 32 };
+
+/* The same for several at once, which are told of everything one after the other. One that stops
+ * is left alone from then on; the reading ends when all of them have. */
+enum mt_result lives_read_together(const struct event_source *events, struct model *model,
+                                   const struct life_visitor *visitors, size_t visitor_count,
+                                   struct mt_error *error);
 
 #endif

@@ -377,7 +377,7 @@ static void note_count(struct model *model, uint32_t text, uint64_t count)
     while (hash_index_next(&model->note_index, hash, &probe, &found)) {
         row = found < model->notes.count ? table_at(&model->notes, found) : NULL;
         if (row && row->text == text) {
-            row->count += count;
+            row->count += model->is_reread ? 0 : count;
             return;
         }
     }
@@ -392,8 +392,6 @@ void model_note(struct model *model, uint64_t count, const char *format, ...)
     va_list arguments;
     int length;
 
-    if (model->is_reread && count)
-        return;
     va_start(arguments, format);
     length = vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);

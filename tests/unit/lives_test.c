@@ -178,7 +178,7 @@ static int teardown(void **state)
 static enum mt_result read_lives(struct fixture *f)
 {
     const struct event_source events = {f, rewind_events, next_events};
-    const struct life_visitor visitor = {f, on_born, on_over, on_event, on_process_over};
+    const struct life_visitor visitor = {f, on_born, on_over, on_event, on_process_over, 0};
 
     return lives_read(&events, f->model, &visitor, NULL);
 }
@@ -204,12 +204,55 @@ static void a_visitor_can_stop_the_reading(void **state)
     assert_int_equal(f->process_over_count, 0);
 }
 
+static bool on_step(void *context, const struct event *event)
+{
+    size_t *count = context;
+
+    assert_true(event->kind == EVENT_STEP_BEGIN || event->kind == EVENT_ALLOC_FAILED);
+    ++*count;
+    return true;
+}
+
+static void several_visitors_share_a_reading(void **state)
+{
+    enum { seen_most = 100 };
+    struct fixture *f = *state;
+    struct fixture *impatient = calloc(1, sizeof(*impatient));
+    const struct event_source events = {f, rewind_events, next_events};
+    size_t step_count = 0, expected_steps = 0;
+    const struct life_visitor visitors[] = {
+        {.context = impatient, .born = on_born, .process_over = on_process_over},
+        {.context = f, .born = on_born, .over = on_over, .process_over = on_process_over},
+        {.context = &step_count,
+         .event = on_step,
+         .event_kinds = 1u << EVENT_STEP_BEGIN | 1u << EVENT_ALLOC_FAILED},
+    };
+
+    assert_non_null(impatient);
+    memcpy(impatient->expected, f->expected, sizeof(f->expected));
+    impatient->expected_count = f->expected_count;
+    impatient->stop_after = seen_most;
+    for (size_t i = 0; i < f->event_count; i++)
+        expected_steps += f->events[i].kind == EVENT_STEP_BEGIN;
+
+    assert_int_equal(lives_read_together(&events, f->model, visitors, 3, NULL), MT_OK);
+    assert_int_equal(impatient->born_count, seen_most);
+    assert_int_equal(impatient->process_over_count, 0);
+    assert_int_equal(f->born_count, f->expected_count);
+    assert_int_equal(f->over_count, f->expected_count);
+    assert_int_equal(f->process_over_count, process_count);
+    assert_int_equal(step_count, expected_steps);
+    assert_true(step_count > 0);
+    free(impatient);
+}
+
 static void rewinding_a_model_gives_the_same_rows(void **state)
 {
     struct fixture *f = *state;
     struct model_process process = {.process_id = 10, .event_count = 5};
     struct model_module module = {.base = 0x5000, .size_bytes = 0x1000, .unloaded_ns = UINT64_MAX};
     struct model_site early = {.address = 0x5100, .time_ns = 10}, late = early;
+    uint64_t count;
     uint32_t first, second, frame = model_frame(f->model, (struct model_frame){.address = 0x5100}),
                             stack = model_stack(f->model, 0, frame);
 
@@ -236,12 +279,12 @@ static void rewinding_a_model_gives_the_same_rows(void **state)
     assert_int_equal(model_process_count(f->model), process_count);
     assert_int_equal(model_frame(f->model, (struct model_frame){.address = 0x5100}), frame);
     assert_int_equal(model_stack(f->model, 0, frame), stack);
-    for (size_t i = 0; i < model_note_count(f->model); i++) {
-        uint64_t count;
+    model_note(f->model, 0, "found only now");
 
-        assert_string_equal(model_note_at(f->model, i, &count), "twice");
-        assert_int_equal(count, 2);
-    }
+    assert_int_equal(model_note_count(f->model), 2);
+    assert_string_equal(model_note_at(f->model, 0, &count), "twice");
+    assert_int_equal(count, 2);
+    assert_string_equal(model_note_at(f->model, 1, &count), "found only now");
 }
 
 int main(void)
@@ -250,6 +293,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(every_block_is_given_once_with_its_whole_life, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_visitor_can_stop_the_reading, setup, teardown),
+        cmocka_unit_test_setup_teardown(several_visitors_share_a_reading, setup, teardown),
         cmocka_unit_test_setup_teardown(rewinding_a_model_gives_the_same_rows, setup, teardown),
     };
 

@@ -83,12 +83,12 @@ static bool init_details(struct picture *picture)
     return order != NULL;
 }
 
-static bool picture_init(struct picture *picture, const struct question *question)
+static bool picture_init(struct picture *picture)
 {
+    const struct question *question = picture->question;
     struct kept_limits kept = {.block_most = blocks_most, .rest_most = rest_rows_most};
     size_t curves;
 
-    *picture = (struct picture){.question = question};
     picture->ledger_count = tally_ledger_count(question->tally);
     picture->sample_count = tally_sample_count(question->tally);
     curves = picture->ledger_count * 2 + picture->sample_count;
@@ -106,8 +106,10 @@ static bool picture_init(struct picture *picture, const struct question *questio
            kept_init(&picture->kept, &kept) && index_samples(picture) && init_details(picture);
 }
 
-static void picture_release(struct picture *picture)
+static void picture_release(void *state)
 {
+    struct picture *picture = state;
+
     for (size_t i = 0; i < picture->ledger_count; i++) {
         if (picture->live)
             curve_release(&picture->live[i]);
@@ -125,6 +127,7 @@ static void picture_release(struct picture *picture)
     hash_index_release(&picture->sample_index);
     kept_release(&picture->kept);
     phases_release(&picture->phases);
+    free(picture);
 }
 
 static void ledger_changed(struct picture *picture, uint16_t ledger, uint64_t time_ns)
@@ -196,6 +199,11 @@ static void on_reserved(struct picture *picture, const struct event *event)
     }
 }
 
+/* That on_event() does something with. */
+static const uint32_t event_kinds = 1u << EVENT_SAMPLE | 1u << EVENT_RESERVED |
+                                    1u << EVENT_RANGE_BEGIN | 1u << EVENT_RANGE_END |
+                                    1u << EVENT_MARK;
+
 static bool on_event(void *context, const struct event *event)
 {
     struct picture *picture = context;
@@ -218,28 +226,44 @@ static bool on_event(void *context, const struct event *event)
     return !picture->has_failed;
 }
 
-void analyse_picture(const struct question *question, struct report *report)
+static void *picture_begin(const struct question *question, struct life_visitor *visitor)
 {
-    struct picture picture;
-    struct life_visitor visitor = {&picture, on_born, on_over, on_event, NULL};
-    struct mt_error error;
-    enum mt_result result = MT_NO_MEMORY;
+    struct picture *picture = calloc(1, sizeof(*picture));
 
+    if (!picture)
+        return NULL;
+    picture->question = question;
     if (!question->is_for_pictures)
-        return;
-    if (picture_init(&picture, question)) {
-        result = lives_read(question->events, tally_model(question->tally), &visitor, &error);
-        picture.has_failed |= !phases_finish(&picture.phases, picture.limits.end_ns);
-        kept_finish(&picture.kept);
-    } else {
-        picture.has_failed = true;
+        return picture;
+    if (!picture_init(picture)) {
+        picture_release(picture);
+        return NULL;
     }
-    if (picture.has_failed)
-        report_note(report, 0, "pictures: not enough memory to draw them");
-    else if (result != MT_OK)
-        report_note(report, 0,
-                    report_text(report, "pictures: the second reading failed: %s", error.message));
-    else
-        picture_to_report(&picture, report);
-    picture_release(&picture);
+    *visitor = (struct life_visitor){.context = picture,
+                                     .born = on_born,
+                                     .over = on_over,
+                                     .event = on_event,
+                                     .event_kinds = event_kinds};
+    return picture;
 }
+
+static void picture_write(void *state, struct report *report)
+{
+    struct picture *picture = state;
+
+    if (!picture->question->is_for_pictures)
+        return;
+    picture->has_failed |= !phases_finish(&picture->phases, picture->limits.end_ns);
+    kept_finish(&picture->kept);
+    if (picture->has_failed)
+        report_note(report, 0, "pictures: not enough memory to draw them");
+    else
+        picture_to_report(picture, report);
+}
+
+const struct block_analysis picture_analysis = {
+    .name = "pictures",
+    .begin = picture_begin,
+    .write = picture_write,
+    .release = picture_release,
+};

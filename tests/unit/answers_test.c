@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What every question costs, in readings of the recording, and that the verdict is the report's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event_list.h"
+
+enum { step_count = 12, block_count = 40 };
+
+struct counted_source {
+    struct event_source inner;
+    size_t reading_count;
+    bool is_damaged;
+};
+
+static enum mt_result rewind_counted(void *context, struct mt_error *error)
+{
+    struct counted_source *source = context;
+
+    source->reading_count++;
+    if (source->is_damaged)
+        return mt_error_set(error, MT_IO, "the disk is gone");
+    return source->inner.rewind(source->inner.context, error);
+}
+
+static enum mt_result next_counted(void *context, struct event *batch, size_t capacity,
+                                   size_t *count, struct mt_error *error)
+{
+    struct counted_source *source = context;
+
+    return source->inner.next(source->inner.context, batch, capacity, count, error);
+}
+
+struct fixture {
+    struct event_list list;
+    struct counted_source counted;
+    struct event_source source;
+    struct question question;
+};
+
+/* Steps of blocks that come and go, an operator, and a leak. */
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    uint32_t brief, leak;
+    uint64_t fresh = 0x100000;
+
+    assert_non_null(f);
+    event_list_init(&f->list);
+    brief = event_list_site(&f->list, "brief");
+    leak = event_list_site(&f->list, "leak");
+    for (uint64_t step = 1; step <= step_count; step++) {
+        event_list_step(&f->list, EVENT_STEP_BEGIN, step);
+        event_list_operator(&f->list, EVENT_OPERATOR_BEGIN, "matmul");
+        for (uint64_t i = 1; i <= block_count; i++)
+            event_list_alloc(&f->list, i * 0x1000, 100 * i + step, brief);
+        event_list_operator(&f->list, EVENT_OPERATOR_END, "matmul");
+        event_list_alloc(&f->list, fresh += 0x1000, 4096, leak);
+        for (uint64_t i = 1; i <= block_count; i++)
+            event_list_free(&f->list, i * 0x1000);
+        event_list_step(&f->list, EVENT_STEP_END, step);
+    }
+    f->question = *event_list_question(&f->list);
+    f->question.is_for_pictures = true;
+    f->question.blocks.most_bytes = f->question.blocks.to_ns = UINT64_MAX;
+    f->counted.inner = f->list.source;
+    f->source = (struct event_source){&f->counted, rewind_counted, next_counted};
+    f->question.events = &f->source;
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    event_list_release(&f->list);
+    free(f);
+    return 0;
+}
+
+/* is_page: with all that is drawn. */
+static struct report *ask(struct fixture *f, const char *name, bool is_page)
+{
+    const struct answer_kind *kind = answer_kind_find(name);
+    struct report *report;
+
+    assert_non_null(kind);
+    assert_int_equal(report_create(name, &report, NULL), MT_OK);
+    f->counted.reading_count = 0;
+    f->question.top = kind->top;
+    analyses_run(kind->analyses, is_page ? answer_page_analyses(kind) : NULL, &f->question, report);
+    return report;
+}
+
+static void a_page_takes_one_reading_more(void **state)
+{
+    static const char *const names[] = {"report", "peak", "blocks", "leaks", "steps", "ops"};
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        report_destroy(ask(f, names[i], true));
+        assert_int_equal(f->counted.reading_count, 1);
+    }
+}
+
+static void the_verdict_is_that_of_the_report_without_another_reading(void **state)
+{
+    struct fixture *f = *state;
+    struct report *whole = ask(f, "report", false), *verdict = ask(f, "verdict", false);
+
+    assert_int_equal(f->counted.reading_count, 0);
+    assert_true(report_verdict_count(whole) >= 2);
+    assert_int_equal(report_verdict_count(verdict), report_verdict_count(whole));
+    for (size_t i = 0; i < report_verdict_count(whole); i++)
+        assert_string_equal(report_verdict_at(verdict, i), report_verdict_at(whole, i));
+    assert_int_equal(report_outcome_of(verdict), report_outcome_of(whole));
+    report_destroy(whole);
+    report_destroy(verdict);
+}
+
+static void a_reading_that_fails_is_told_and_the_rest_is_there(void **state)
+{
+    struct fixture *f = *state;
+    struct report *report;
+    FILE *out;
+    char *text = NULL;
+    size_t size;
+
+    f->counted.is_damaged = true;
+    report = ask(f, "peak", false);
+    out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_true(report_write_text(report, out));
+    fclose(out);
+    assert_non_null(strstr(text, "near the peak: the second reading failed: the disk is gone"));
+    assert_non_null(strstr(text, "peaks of steps: the second reading failed"));
+    assert_true(report_verdict_count(report) > 0);
+    free(text);
+    report_destroy(report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_page_takes_one_reading_more, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_verdict_is_that_of_the_report_without_another_reading,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_reading_that_fails_is_told_and_the_rest_is_there, setup,
+                                        teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
