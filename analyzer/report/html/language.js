@@ -103,6 +103,7 @@ const chinese = {
     'never': '未释放',
     'no': '否',
     'no site grows from step to step': '没有逐步增长的位置',
+    'not judged': '未判定',
     'nothing: totals': '不堆叠：总量',
     'of all blocks that were alive at some time in it': '其间某时占用过的所有块',
     'older, died in it': '更早，其间释放',

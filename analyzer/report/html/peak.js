@@ -98,7 +98,7 @@ class PeakView {
             makeTable(columns, holders, {caption: say('Held at the peak of {0}', ledger.name),
                 sort: 'held_bytes'}),
             [...tablesOf(recording.report, ledger.name, /^(lowering|sites to lower|owner at|module at|phase at)/),
-                ...tablesNamed(recording.report, /^(peaks|near the peak)$/)].map(name =>
+                ...tablesNamed(recording.report, /^(peaks|near the peak|categories|owner_tree)$/)].map(name =>
                 makeReportTable(recording.report, name)));
     }
 

@@ -31,7 +31,7 @@ function ledgersSideBySide(recording) {
 // Null when there is only one process.
 export function makeRanksView(recording) {
     const rows = ledgersSideBySide(recording);
-    const tables = tablesNamed(recording.report, /^(ranks?|processes)\b/);
+    const tables = tablesNamed(recording.report, /^(rank\w*|processes)$/);
     if (!rows.length && !tables.some(name => recording.report.tables[name].length > 1))
         return null;
     const {section, body} = makeSection('ranks', say('Ranks side by side'), say('All on one scale.'));

@@ -49,9 +49,9 @@ function makePicture(row) {
     makeSvg('polyline', {class: 'line', points: points.join(' ')}));
 }
 
-function makeCard(row) {
+function makeCard(row, isJudged) {
     const isLeak = orderOf(row.verdict) === 0;
-    const facts = [row.verdict || say('stable or temporary'),
+    const facts = [row.verdict ? say(row.verdict) : (isJudged ? say('stable or temporary') : say('not judged')),
         row.growthBytes ? say('{0} per step', sizeChange(row.growthBytes)) : null,
         row.births ? say('survivors of {0} steps', row.births) : null];
     return make('figure', {class: isLeak ? 'multiple bad' : 'multiple'},
@@ -70,11 +70,13 @@ export function makeStepsView(recording) {
         body.append(make('p', null, say('The recording has no steps. Mark them, and this view shows what grows from step to step.')));
         return section;
     }
+    // A comparison does not judge, nor does a recording of a few steps.
+    const isJudged = 'leaks' in recording.report.tables && recording.report.outcome !== 'no data';
     const box = make('div', {class: 'multiples'});
     let shown = 0;
     const more = makeButton('', () => showMore());
     const showMore = () => {
-        box.append(...rows.slice(shown, shown + atOnce).map(makeCard));
+        box.append(...rows.slice(shown, shown + atOnce).map(row => makeCard(row, isJudged)));
         shown += atOnce;
         more.textContent = say('Show more of {0} sites', count(rows.length));
         more.hidden = shown >= rows.length;
