@@ -42,13 +42,13 @@ static struct rhythm rhythm_of(const uint64_t *counts, const uint64_t *bytes, si
     return rhythm;
 }
 
-/* One more for each power of ten beyond a hundred sites. */
+/* Two more for each power of ten beyond a hundred sites. */
 static size_t births_needed(size_t site_count)
 {
     size_t needed = BIRTHS_NEEDED;
 
     for (size_t sites = site_count / 100; sites >= 10; sites /= 10)
-        needed++;
+        needed += 2;
     return needed;
 }
 

@@ -28,6 +28,16 @@ struct site_row {
     bool is_over; /* its module was unloaded: the same address is a new site from then on */
 };
 
+/* Direct-mapped: looking a site up costs several cache misses where there are many. */
+enum { SITE_CACHE_BITS = 18 };
+
+struct site_cache_row {
+    uint64_t address;
+    uint32_t stack;
+    uint16_t process;
+    uint32_t index; /* 0: empty */
+};
+
 struct note_row {
     uint32_t text;
     uint64_t count;
@@ -42,7 +52,9 @@ struct model {
     bool is_incomplete;
     bool wants_partial;
     bool is_reread;
+    bool has_sites_again;    /* an address that was unloaded may be there as two sites */
     size_t reread_processes; /* so far */
+    struct site_cache_row site_cache[1 << SITE_CACHE_BITS];
 };
 
 static uint32_t fail(struct model *model, const char *what)
@@ -212,16 +224,32 @@ static uint32_t site_find(const struct model *model, const struct model_site *si
     return best;
 }
 
+/* Of a site without a label. In a second reading, sites of one address are told apart by time. */
+static struct site_cache_row *cache_row_of(struct model *model, const struct model_site *site,
+                                           uint64_t hash)
+{
+    if (site->label || (model->is_reread && model->has_sites_again))
+        return NULL;
+    return &model->site_cache[hash & ((1u << SITE_CACHE_BITS) - 1)];
+}
+
 uint32_t model_site(struct model *model, struct model_site site)
 {
     uint64_t hash = hash_pair(site.address ? site.address : site.label,
                               (uint64_t)site.stack << 16 | site.process);
     uint32_t found;
     struct site_row *row;
+    struct site_cache_row *cached;
 
     if (!site.address && !site.label && !site.stack)
         return 0;
+    cached = cache_row_of(model, &site, hash);
+    if (cached && cached->index && cached->address == site.address && cached->stack == site.stack &&
+        cached->process == site.process)
+        return cached->index;
     found = site_find(model, &site, hash);
+    if (cached && found)
+        *cached = (struct site_cache_row){site.address, site.stack, site.process, found};
     if (found)
         return found;
     row = row_add(model, &model->sites, &model->site_index, hash, UINT32_MAX, "call sites");
@@ -350,8 +378,9 @@ static void sites_end(struct model *model, uint16_t process, uint64_t base, uint
         struct site_row *row = table_at(&model->sites, i);
 
         if (row->site.process == process && row->site.address - base < size_bytes)
-            row->is_over = true;
+            row->is_over = model->has_sites_again = true;
     }
+    memset(model->site_cache, 0, sizeof(model->site_cache));
 }
 
 void model_module_gone(struct model *model, uint16_t process, uint64_t base, uint64_t time_ns)

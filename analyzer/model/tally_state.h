@@ -12,7 +12,7 @@
 #include "table.h"
 #include "tally.h"
 
-enum { GROUP_CACHE_BITS = 14, DISORDER_SLOTS = 512, CONTEXT_MAX = 100000, FAILURES_MAX = 256 };
+enum { GROUP_CACHE_BITS = 17, DISORDER_SLOTS = 512, CONTEXT_MAX = 100000, FAILURES_MAX = 256 };
 
 enum group_flag {
     GROUP_TOUCHED = 1,  /* is in the list of those that changed since the newest step end */
