@@ -316,6 +316,24 @@ static void on_reserved(struct rows *rows, const struct event *event)
         rows->held.attributes[rows->held_total].number = event->value;
 }
 
+/* Operators of ATB have a prefix, and a type of their own. */
+static void send_operator(struct rows *rows, const struct event *event)
+{
+    static const char prefix[] = "atb::";
+    bool is_begin = event->kind == EVENT_OPERATOR_BEGIN;
+    const char *name = model_text_at(rows->question->model, event->text);
+    bool is_atb = strncmp(name, prefix, sizeof(prefix) - 1) == 0;
+    struct memscope_row row = row_start(rows, "OP_LAUNCH", is_begin ? "ATEN_START" : "ATEN_END",
+                                        event->time_ns, event->thread);
+    int32_t device = model_place_at(rows->question->model, event->place).device;
+
+    if (is_atb)
+        row.type = is_begin ? "ATB_START" : "ATB_END";
+    row.name = event->text ? name + (is_atb ? sizeof(prefix) - 1 : 0) : NULL;
+    row.device = device >= 0 ? device : main_device(rows);
+    send(rows, &row);
+}
+
 static void send_named(struct rows *rows, const struct event *event, const char *group,
                        const char *type)
 {
@@ -522,10 +540,8 @@ static void on_other(struct rows *rows, const struct event *event)
 {
     switch (event->kind) {
     case EVENT_OPERATOR_BEGIN:
-        send_named(rows, event, "OP_LAUNCH", "ATEN_START");
-        break;
     case EVENT_OPERATOR_END:
-        send_named(rows, event, "OP_LAUNCH", "ATEN_END");
+        send_operator(rows, event);
         break;
     case EVENT_LAUNCH:
         send_named(rows, event, "KERNEL_LAUNCH", "KERNEL_LAUNCH");

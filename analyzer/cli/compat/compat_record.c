@@ -116,6 +116,9 @@ int compat_record(const struct compat_request *request)
 
     if (trace_folder_name(request, folder, sizeof(folder), &error) != MT_OK)
         return complain(EXIT_USAGE, "%s", error.message);
+    if (request->watch.is_wanted)
+        fprintf(stderr, "[%s] Warning: --watch has no effect here: no tensor is read\n",
+                request->generation->program);
     word_add(&words, "run");
     text_add(word_add(&words, "--output-path="), folder);
     add_device(&words, request);

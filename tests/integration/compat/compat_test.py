@@ -239,6 +239,20 @@ class EndTest(unittest.TestCase):
         self.assertEqual(len(set.union(*(processes for _, processes in found))), 2)
 
 
+class AtbTest(unittest.TestCase):
+    def test_operators_are_wrapped_and_run(self):
+        run = Run(program="compat_atb")
+        self.addCleanup(run.remove)
+        self.assertTrue(run.output.startswith("0 0 7\n"), run.output)
+        rows = read_csv(run.one("*_ascend/device_0/dump/*.csv"))
+        self.assertEqual([(row["Event Type"], row["Name"]) for row in rows
+                          if row["Event"] == "OP_LAUNCH"],
+                         [(kind, name) for name in ("LinearRunner",
+                                                    "SelfAttentionFusionRunnerOfALongName",
+                                                    "LinearRunner")
+                          for kind in ("ATB_START", "ATB_END")])
+
+
 class HostTest(unittest.TestCase):
     """The host heap, in the same run as the device."""
 
