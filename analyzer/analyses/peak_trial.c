@@ -305,10 +305,11 @@ static bool on_born(void *context, const struct life *life)
     struct trial_curves *running = context;
     size_t index = 0, trial = running->trial_of_group[life->group];
     struct peak_trials *ledger = ledger_find(running, life->ledger, &index);
-    struct curve *curve = &running->curves[index];
+    struct curve *curve;
 
     if (!ledger)
         return true;
+    curve = &running->curves[index];
     settle(running, life->born_ns);
     curve->live_bytes += life->size_bytes;
     if (trial) {
@@ -366,10 +367,11 @@ static bool on_over(void *context, const struct life *life)
     struct trial_curves *running = context;
     size_t index = 0, trial = running->trial_of_group[life->group];
     struct peak_trials *ledger = ledger_find(running, life->ledger, &index);
-    struct curve *curve = &running->curves[index];
+    struct curve *curve;
 
     if (!ledger)
         return true;
+    curve = &running->curves[index];
     if (curve->is_peak_behind && life->index <= curve->peak_index) {
         add_to(&ledger->sizes[size_class(life->size_bytes)], life->size_bytes);
         add_to(&ledger->ages[age_class(running, ledger, life)], life->size_bytes);
