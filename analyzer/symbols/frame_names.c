@@ -31,6 +31,8 @@ static const char *readable(struct frame_names *names, const char *name)
     struct text_builder text;
     const char *copy;
 
+    if (name[0] == '(' && strncmp(name, "(anonymous", 10) != 0)
+        return name; /* "(more frames were not asked for)": a remark of the source */
     if (!strpbrk(name, "(. ") && strncmp(name, "_Z", 2) != 0)
         return name; /* as it is: most of C */
     text_init(&text);

@@ -185,6 +185,8 @@ static const struct label labels[] = {
     {"Box::operator bool (f.cc)", {{"Box::operator bool() const", "/src/f.cc", 0}}},
     {"(anonymous namespace)::fill (f.cc)",
      {{"std::pair<int, int> (anonymous namespace)::fill(int)", "/src/f.cc", 0}}},
+    {"fill (f.cc:4)", {{"fill", "f.cc", 4}, {"(more frames were not asked for)", "", 0}}},
+    {"(more frames were not asked for)", {{"(more frames were not asked for)", "", 0}}},
     {"fill (f.cc:3)",
      {{"operator new(unsigned long)", "", 0},
       {"std::vector<int>::reserve(unsigned long)", "", 0},
