@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sorted_rows.h"
 #include "text_builder.h"
 
 static bool is_end(const struct line_row *row)
@@ -144,17 +145,9 @@ void dwarf_lines_read(struct dwarf_lines *lines, struct dwarf_file *file, Dwarf_
 
 const struct line_row *dwarf_lines_find(const struct dwarf_lines *lines, uint64_t address)
 {
-    size_t low = 0, high = lines->count;
+    size_t count = rows_up_to(lines->rows, lines->count, sizeof(*lines->rows), address);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (lines->rows[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && !is_end(&lines->rows[low - 1]) ? &lines->rows[low - 1] : NULL;
+    return count && !is_end(&lines->rows[count - 1]) ? &lines->rows[count - 1] : NULL;
 }
 
 static void add_folder(struct text_builder *text, const char *folder)

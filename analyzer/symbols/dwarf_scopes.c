@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sorted_rows.h"
+
 enum { depth_most = 256, references_most = 16 };
 
 struct walk {
@@ -155,17 +157,11 @@ static bool is_inside(const struct dwarf_scopes *scopes, const struct scope *sco
 /* The function that starts last at or before the address, if the address is in it. */
 static const struct scope_place *place_of(const struct dwarf_scopes *scopes, uint64_t address)
 {
-    size_t low = 0, high = scopes->place_count;
+    size_t count =
+        rows_up_to(scopes->places, scopes->place_count, sizeof(*scopes->places), address);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (scopes->places[middle].range.low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low && address < scopes->places[low - 1].range.high ? &scopes->places[low - 1] : NULL;
+    return count && address < scopes->places[count - 1].range.high ? &scopes->places[count - 1]
+                                                                   : NULL;
 }
 
 size_t dwarf_scopes_find(const struct dwarf_scopes *scopes, uint64_t address, struct scope **found,

@@ -11,6 +11,7 @@
 #include "dwarf_lines.h"
 #include "dwarf_scopes.h"
 #include "elf_file.h"
+#include "sorted_rows.h"
 #include "symbol_source.h"
 #include "text_builder.h"
 
@@ -278,20 +279,13 @@ static void unit_read(struct dwarf_symbols *symbols, struct unit *unit)
 
 static struct unit *unit_of(struct dwarf_symbols *symbols, uint64_t address)
 {
-    size_t low = 0, high = symbols->place_count;
+    size_t count =
+        rows_up_to(symbols->places, symbols->place_count, sizeof(*symbols->places), address);
     struct unit *unit;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (symbols->places[middle].range.low <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low || address >= symbols->places[low - 1].range.high)
+    if (!count || address >= symbols->places[count - 1].range.high)
         return NULL;
-    unit = table_at(&symbols->units, symbols->places[low - 1].unit);
+    unit = table_at(&symbols->units, symbols->places[count - 1].unit);
     if (!unit->is_read)
         unit_read(symbols, unit);
     return unit;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "elf_file.h"
+#include "sorted_rows.h"
 #include "symbol_source.h"
 
 enum { sizeless_most_bytes = 4096 };
@@ -114,20 +115,13 @@ static enum symbol_open_result elf_open(const char *path, struct build_id record
 static size_t elf_find(void *state, uint64_t address, struct symbol *symbols_found, size_t most)
 {
     const struct elf_symbols *symbols = state;
-    size_t low = 0, high = symbols->count;
+    size_t count =
+        rows_up_to(symbols->functions, symbols->count, sizeof(*symbols->functions), address);
     const struct function *function;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (symbols->functions[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low || !most)
+    if (!count || !most)
         return 0;
-    function = &symbols->functions[low - 1];
+    function = &symbols->functions[count - 1];
     while (function > symbols->functions && function[-1].address == function->address)
         function--;
     /* Hand-written assembly often has no size: it ends where the next one starts, or soon. */

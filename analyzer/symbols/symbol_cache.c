@@ -15,6 +15,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "sorted_rows.h"
 #include "table.h"
 #include "text_builder.h"
 
@@ -182,21 +183,14 @@ static const char *text_at(const struct symbol_cache *cache, uint32_t offset)
 bool symbol_cache_find(const struct symbol_cache *cache, uint64_t address, struct symbol *found,
                        size_t most, size_t *count)
 {
-    size_t low = 0, high = cache && cache->bytes ? cache->header->address_count : 0;
-    const struct cache_address *row;
+    size_t place = cache && cache->bytes
+                       ? rows_up_to(cache->addresses, cache->header->address_count,
+                                    sizeof(*cache->addresses), address)
+                       : 0;
+    const struct cache_address *row = place ? &cache->addresses[place - 1] : NULL;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (cache->addresses[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!cache || !cache->bytes || low == cache->header->address_count ||
-        cache->addresses[low].address != address)
+    if (!row || row->address != address)
         return false;
-    row = &cache->addresses[low];
     for (*count = 0; *count < row->frame_count && *count < most; ++*count) {
         const struct cache_frame *frame = &cache->frames[row->first_frame + *count];
 
