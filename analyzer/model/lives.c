@@ -2,8 +2,9 @@
 /*
  * Lives of blocks: what a tally tells about each, with the time of its birth kept until its end.
  *
- * Blocks that are alive stand in one array, without order; a hash index by address finds them. Two
- * pools may have a block at one address: they differ in their group.
+ * The tally's live set knows address, size and group of a block; what else belongs to its life
+ * stands in a row, whose number the block carries. Rows of blocks that are gone are used again, the
+ * newest first.
  */
 #include "lives.h"
 
@@ -11,9 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "live_set.h"
+#include "stretch.h"
 
-enum { batch_events = 4096, first_capacity = 1 << 12 };
+enum { batch_events = 4096, first_capacity = 1 << 10 };
 
 /* One that is still told of everything. */
 struct listener {
@@ -22,74 +24,63 @@ struct listener {
     bool has_stopped;
 };
 
+/* Of a block that is alive. */
+struct life_row {
+    uint64_t born_ns, index, born_event;
+    uint32_t born_step; /* of a free row: number + 1 of the next one */
+    uint32_t thread;
+};
+
 struct reading {
     struct tally *tally;
     struct listener listeners[LIFE_VISITORS_MOST];
     size_t listener_count, stopped_count;
     uint32_t event_kinds; /* that somebody wants to be told of */
-    struct life *slots;   /* open addressing, at most half full */
-    size_t capacity, count;
+    bool tells_born;      /* somebody listens */
+    struct life_row *rows;
+    size_t row_capacity, row_count; /* rows that were ever used */
+    uint32_t free_row;              /* number + 1 of the newest that is free; 0: none */
+    struct stretch stretch;         /* the rows */
     uint64_t born_count;
     const struct event *batch; /* its first event is number event_count + 1 */
     uint64_t event_count;
     bool has_failed;
 };
 
-static size_t home_of(const struct reading *reading, uint64_t address)
+static const size_t reserved_bytes = (size_t)1 << 37; /* a row for each handle */
+
+static bool rows_extend(struct reading *reading)
 {
-    return (size_t)hash_u64(address) & (reading->capacity - 1);
-}
+    size_t capacity = reading->row_capacity ? reading->row_capacity * 2 : first_capacity;
 
-static struct life *slot_for(struct reading *reading, uint64_t address, uint32_t group)
-{
-    size_t i = home_of(reading, address);
-
-    while (reading->slots[i].group &&
-           (reading->slots[i].address != address || reading->slots[i].group != group))
-        i = (i + 1) & (reading->capacity - 1);
-    return &reading->slots[i];
-}
-
-static bool make_room(struct reading *reading)
-{
-    struct life *old = reading->slots;
-    size_t old_capacity = reading->capacity;
-
-    if ((reading->count + 1) * 2 <= old_capacity)
-        return true;
-    reading->capacity = old_capacity ? old_capacity * 2 : first_capacity;
-    reading->slots = calloc(reading->capacity, sizeof(*reading->slots));
-    if (!reading->slots) {
-        reading->slots = old;
-        reading->capacity = old_capacity;
+    if (!reading->rows && !stretch_init(&reading->stretch, reserved_bytes))
         return false;
-    }
-    for (size_t i = 0; i < old_capacity; i++)
-        if (old[i].group)
-            *slot_for(reading, old[i].address, old[i].group) = old[i];
-    free(old);
+    if (capacity > UINT32_MAX ||
+        !stretch_extend(&reading->stretch, capacity * sizeof(*reading->rows)))
+        return false;
+    reading->rows = reading->stretch.base;
+    reading->row_capacity = capacity;
     return true;
 }
 
-/* Those behind it that would no longer be found move up. */
-static void slot_clear(struct reading *reading, struct life *slot)
+/* False when there is no memory. */
+static bool row_take(struct reading *reading, uint32_t *number)
 {
-    size_t mask = reading->capacity - 1, hole = (size_t)(slot - reading->slots), i = hole;
-
-    reading->count--;
-    for (;;) {
-        size_t home;
-
-        i = (i + 1) & mask;
-        if (!reading->slots[i].group)
-            break;
-        home = home_of(reading, reading->slots[i].address);
-        if (((i - home) & mask) < ((i - hole) & mask))
-            continue;
-        reading->slots[hole] = reading->slots[i];
-        hole = i;
+    if (reading->free_row) {
+        *number = reading->free_row - 1;
+        reading->free_row = reading->rows[*number].born_step;
+        return true;
     }
-    memset(&reading->slots[hole], 0, sizeof(reading->slots[hole]));
+    if (reading->row_count == reading->row_capacity && !rows_extend(reading))
+        return false;
+    *number = (uint32_t)reading->row_count++;
+    return true;
+}
+
+static void row_give(struct reading *reading, uint32_t number)
+{
+    reading->rows[number].born_step = reading->free_row;
+    reading->free_row = number + 1;
 }
 
 static uint64_t number_of(const struct reading *reading, const struct event *event)
@@ -154,43 +145,65 @@ static void tell_process_over(struct reading *reading, uint16_t process)
     }
 }
 
-static void on_born(void *context, const struct event *event, uint32_t group, uint32_t era)
+static struct life life_of(const struct reading *reading, const struct life_row *row,
+                           uint64_t address, uint64_t size_bytes, uint32_t group)
 {
-    struct reading *reading = context;
-    struct life *slot;
-
-    if (!make_room(reading)) {
-        reading->has_failed = true;
-        return;
-    }
-    slot = slot_for(reading, event->address, group);
-    reading->count += !slot->group;
-    *slot = (struct life){
-        .address = event->address,
-        .size_bytes = event->value,
-        .born_ns = event->time_ns,
+    return (struct life){
+        .address = address,
+        .size_bytes = size_bytes,
+        .born_ns = row->born_ns,
         .freed_ns = UINT64_MAX,
-        .index = reading->born_count++,
-        .born_event = number_of(reading, event),
+        .index = row->index,
+        .born_event = row->born_event,
         .group = group,
-        .born_step = era,
-        .thread = event->thread,
+        .born_step = row->born_step,
+        .thread = row->thread,
         .ledger = tally_group_at(reading->tally, group)->ledger,
     };
-    tell_born(reading, slot);
 }
 
-static void on_gone(void *context, const struct event *event, uint64_t address, uint32_t group,
+static uint32_t on_born(void *context, const struct event *event, uint32_t group, uint32_t era)
+{
+    struct reading *reading = context;
+    struct life_row *row;
+    uint32_t number;
+
+    if (!row_take(reading, &number)) {
+        reading->has_failed = true;
+        return 0;
+    }
+    row = &reading->rows[number];
+    *row = (struct life_row){.born_ns = event->time_ns,
+                             .index = reading->born_count++,
+                             .born_event = number_of(reading, event),
+                             .born_step = era,
+                             .thread = event->thread};
+    if (reading->tells_born) {
+        struct life life = life_of(reading, row, event->address, event->value, group);
+
+        tell_born(reading, &life);
+    }
+    return number;
+}
+
+static void on_soon(void *context, uint32_t number)
+{
+    const struct reading *reading = context;
+
+    __builtin_prefetch(reading->rows + number, 1);
+}
+
+static void on_gone(void *context, const struct event *event, const struct live_block *block,
                     uint32_t era)
 {
     struct reading *reading = context;
-    struct life *slot = reading->capacity ? slot_for(reading, address, group) : NULL;
     struct life life;
 
-    if (!slot || !slot->group)
+    if (reading->has_failed)
         return;
-    life = *slot;
-    slot_clear(reading, slot);
+    life = life_of(reading, &reading->rows[block->birth], block->address, block->size_bytes,
+                   block->group);
+    row_give(reading, block->birth);
     life.freed_ns = event->time_ns;
     life.freed_event = number_of(reading, event);
     life.freed_step = era;
@@ -198,31 +211,71 @@ static void on_gone(void *context, const struct event *event, uint64_t address, 
     tell_over(reading, &life);
 }
 
+/* --- the end of a process ------------------------------------------------------------------- */
+
+struct survivor {
+    uint64_t index;
+    struct live_block block;
+};
+
+struct survivors {
+    const struct reading *reading;
+    struct survivor *rows;
+    size_t count;
+};
+
+static void keep_survivor(void *context, const struct live_block *block)
+{
+    struct survivors *survivors = context;
+
+    survivors->rows[survivors->count++] =
+        (struct survivor){survivors->reading->rows[block->birth].index, *block};
+}
+
 static int by_index(const void *a, const void *b)
 {
-    const struct life *left = a, *right = b;
+    const struct survivor *left = a, *right = b;
 
     return (left->index > right->index) - (left->index < right->index);
+}
+
+static void tell_survivor(struct reading *reading, const struct survivor *survivor)
+{
+    const struct live_block *block = &survivor->block;
+    struct life life = life_of(reading, &reading->rows[block->birth], block->address,
+                               block->size_bytes, block->group);
+
+    life.freed_step = UINT32_MAX;
+    tell_over(reading, &life);
 }
 
 /* What is alive at the end of a process, oldest first. */
 static void process_end(struct reading *reading, uint16_t process)
 {
-    size_t count = 0;
+    struct survivors survivors = {.reading = reading};
 
     tell_process_over(reading, process);
-    for (size_t i = 0; i < reading->capacity; i++)
-        if (reading->slots[i].group)
-            reading->slots[count++] = reading->slots[i];
-    if (count)
-        qsort(reading->slots, count, sizeof(*reading->slots), by_index);
-    for (size_t i = 0; i < count; i++) {
-        reading->slots[i].freed_step = UINT32_MAX;
-        tell_over(reading, &reading->slots[i]);
+    survivors.rows = malloc((reading->row_count + 1) * sizeof(*survivors.rows));
+    if (!survivors.rows) {
+        reading->has_failed = true;
+        return;
     }
-    if (reading->slots)
-        memset(reading->slots, 0, reading->capacity * sizeof(*reading->slots));
-    reading->count = 0;
+    tally_each_live(reading->tally, keep_survivor, &survivors);
+    if (survivors.count)
+        qsort(survivors.rows, survivors.count, sizeof(*survivors.rows), by_index);
+    for (size_t i = 0; i < survivors.count; i++)
+        tell_survivor(reading, &survivors.rows[i]);
+    free(survivors.rows);
+    reading->row_count = 0;
+    reading->free_row = 0;
+}
+
+static enum mt_result status_of(const struct reading *reading, struct mt_error *error)
+{
+    if (reading->has_failed)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu live blocks",
+                            reading->row_count);
+    return MT_OK;
 }
 
 /* How many events can be fed before somebody has to be told of one. */
@@ -251,9 +304,7 @@ static enum mt_result feed(struct reading *reading, const struct event *batch, s
             result = tally_feed(reading->tally, batch + i, piece, error);
     }
     reading->event_count += count;
-    if (result == MT_OK && reading->has_failed)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu live blocks", reading->count);
-    return result;
+    return result == MT_OK ? status_of(reading, error) : result;
 }
 
 static enum mt_result read_all(struct reading *reading, const struct event_source *events,
@@ -276,7 +327,7 @@ static enum mt_result read_all(struct reading *reading, const struct event_sourc
     }
     if (result == MT_OK && has_process && !is_over(reading))
         process_end(reading, process);
-    return result;
+    return result == MT_OK ? status_of(reading, error) : result;
 }
 
 static void listen(struct reading *reading, const struct life_visitor *visitor)
@@ -287,6 +338,7 @@ static void listen(struct reading *reading, const struct life_visitor *visitor)
     if (visitor->event)
         listener->event_kinds = visitor->event_kinds ? visitor->event_kinds : UINT32_MAX;
     reading->event_kinds |= listener->event_kinds;
+    reading->tells_born |= visitor->born != NULL;
 }
 
 enum mt_result lives_read_together(const struct event_source *events, struct model *model,
@@ -295,7 +347,8 @@ enum mt_result lives_read_together(const struct event_source *events, struct mod
 {
     struct event *batch = malloc(batch_events * sizeof(*batch));
     struct reading reading = {0};
-    struct tally_observer observer = {.context = &reading, .born = on_born, .gone = on_gone};
+    struct tally_observer observer = {
+        .context = &reading, .born = on_born, .soon = on_soon, .gone = on_gone};
     enum mt_result result;
 
     assert(visitor_count <= LIFE_VISITORS_MOST);
@@ -309,7 +362,7 @@ enum mt_result lives_read_together(const struct event_source *events, struct mod
         result = read_all(&reading, events, batch, error);
     }
     tally_destroy(reading.tally);
-    free(reading.slots);
+    stretch_release(&reading.stretch);
     free(batch);
     return result;
 }

@@ -12,7 +12,7 @@
 
 #include "tally_state.h"
 
-enum { FETCH_AHEAD = 16, PIECE = 512 };
+enum { FETCH_AHEAD = 16, LOOK_AHEAD = 8, PIECE = 512 };
 
 static void tables_init(struct tally *tally)
 {
@@ -167,14 +167,20 @@ static inline struct live_place find_block(const struct tally *tally, uint64_t h
     return place;
 }
 
-static void tell_born(const struct tally *tally, const struct event *event, uint32_t group)
+static uint32_t tell_born(const struct tally *tally, const struct event *event, uint32_t group)
 {
-    tally->observer->born(tally->observer->context, event, group, tally->era);
+    return tally->observer->born(tally->observer->context, event, group, tally->era);
 }
 
-static void tell_gone(const struct tally *tally, const struct event *event, uint32_t group)
+static void tell_gone(const struct tally *tally, const struct event *event,
+                      const struct live_block *block)
 {
-    tally->observer->gone(tally->observer->context, event, event->address, group, tally->era);
+    tally->observer->gone(tally->observer->context, event, block, tally->era);
+}
+
+static inline bool is_observed(const struct tally *tally)
+{
+    return __builtin_expect(tally->observer != NULL, 0);
 }
 
 static inline void take_block(struct tally *tally, uint64_t hash, struct live_place place,
@@ -182,9 +188,10 @@ static inline void take_block(struct tally *tally, uint64_t hash, struct live_pl
 {
     struct live_block block = live_set_take(&tally->live, hash, place);
 
-    count_free(tally, &block, event->time_ns);
-    if (__builtin_expect(tally->observer != NULL, 0))
-        tell_gone(tally, event, block.group);
+    if (is_observed(tally))
+        tell_gone(tally, event, &block);
+    else
+        count_free(tally, &block, event->time_ns);
 }
 
 /* A block that was freed before it was seen: it counts as handed out, and is gone. */
@@ -193,12 +200,13 @@ static void count_short_life(struct tally *tally, const struct event *event, uin
     struct live_block block = {
         .address = event->address, .size_bytes = event->value, .group = group, .birth = tally->era};
 
+    if (is_observed(tally)) {
+        block.birth = tell_born(tally, event, group);
+        tell_gone(tally, event, &block);
+        return;
+    }
     count_alloc(tally, event, group);
     count_free(tally, &block, event->time_ns);
-    if (tally->observer) {
-        tell_born(tally, event, group);
-        tell_gone(tally, event, group);
-    }
 }
 
 static inline void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
@@ -237,15 +245,16 @@ static inline void on_alloc(struct tally *tally, const struct event *event, uint
     }
     block = (struct live_block){
         .address = event->address, .size_bytes = event->value, .group = group, .birth = tally->era};
+    if (is_observed(tally))
+        block.birth = tell_born(tally, event, group);
+    else
+        count_alloc(tally, event, group);
     if (!live_set_put(&tally->live, hash, &block)) {
         tally->has_failed = true;
         return;
     }
     if (tally->live.block_count > tally->counts.live_peak_count)
         tally->counts.live_peak_count = tally->live.block_count;
-    count_alloc(tally, event, group);
-    if (__builtin_expect(tally->observer != NULL, 0))
-        tell_born(tally, event, group);
 }
 
 static inline void on_free(struct tally *tally, const struct event *event, uint64_t hash)
@@ -393,6 +402,18 @@ static void on_other(struct tally *tally, const struct event *event)
     }
 }
 
+/* The bucket has come by now; what the observer has of the block can be asked for. */
+static void look_ahead(const struct tally *tally, const struct event *event, uint64_t hash)
+{
+    struct live_place place;
+
+    if (event->kind != EVENT_FREE)
+        return;
+    place = live_set_find(&tally->live, hash, event->address);
+    if (place.bucket)
+        tally->observer->soon(tally->observer->context, place.bucket->birth[place.slot]);
+}
+
 static void feed_piece(struct tally *tally, const struct event *events, size_t count)
 {
     uint64_t hashes[PIECE];
@@ -404,6 +425,8 @@ static void feed_piece(struct tally *tally, const struct event *events, size_t c
             if (events[fetched].kind <= EVENT_FREE)
                 live_set_prefetch(&tally->live, hashes[fetched]);
         }
+        if (is_observed(tally) && i + LOOK_AHEAD < count)
+            look_ahead(tally, &events[i + LOOK_AHEAD], hashes[i + LOOK_AHEAD]);
         if (events[i].kind == EVENT_ALLOC) {
             on_alloc(tally, &events[i], hashes[i]);
             alloc_count++;
@@ -435,6 +458,12 @@ enum mt_result tally_feed(struct tally *tally, const struct event *events, size_
         return mt_error_set(error, MT_NO_MEMORY, "no memory for %llu live blocks",
                             (unsigned long long)live_set_count(&tally->live));
     return MT_OK;
+}
+
+void tally_each_live(const struct tally *tally,
+                     void (*visit)(void *context, const struct live_block *block), void *context)
+{
+    live_set_each(&tally->live, visit, context);
 }
 
 /* How many blocks there were at each peak: what its groups kept aside. */

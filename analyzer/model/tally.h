@@ -194,15 +194,20 @@ struct tally_counts {
     uint64_t live_peak_count; /* most blocks alive at once, in one process */
 };
 
+struct live_block; /* live_set.h */
+
 /*
- * Is told about each block while events are fed, after the tally itself has counted it. era: steps
- * begun and ended before, as struct step.
+ * Takes the place of the sums: an observed tally only finds out which group a block belongs to, and
+ * tells. era: steps begun and ended before, as struct step.
  */
 struct tally_observer {
     void *context;
-    void (*born)(void *context, const struct event *event, uint32_t group, uint32_t era);
+    /* Returns a handle, which the block carries instead of its birth until it is gone. */
+    uint32_t (*born)(void *context, const struct event *event, uint32_t group, uint32_t era);
+    /* A free of this block comes soon: time to fetch what belongs to it. */
+    void (*soon)(void *context, uint32_t handle);
     /* Freed by this event, or its address was handed out again by it. */
-    void (*gone)(void *context, const struct event *event, uint64_t address, uint32_t group,
+    void (*gone)(void *context, const struct event *event, const struct live_block *block,
                  uint32_t era);
 };
 
@@ -215,6 +220,9 @@ void tally_observe(struct tally *tally, const struct tally_observer *observer);
 /* Events in time order within a process; a batch never mixes two. MT_NO_MEMORY ends it. */
 enum mt_result tally_feed(struct tally *tally, const struct event *events, size_t count,
                           struct mt_error *error);
+/* What is alive now, in no order. */
+void tally_each_live(const struct tally *tally,
+                     void (*visit)(void *context, const struct live_block *block), void *context);
 /* Call once behind the last event. */
 void tally_finish(struct tally *tally);
 

@@ -201,7 +201,8 @@ void tally_process_end(struct tally *tally)
         return;
     tally->processes[tally->process].live_count = live_set_count(&tally->live);
     tally->processes[tally->process].epoch = tally->epoch;
-    live_set_each(&tally->live, keep_example, tally);
+    if (!tally->observer)
+        live_set_each(&tally->live, keep_example, tally);
     for (size_t i = 0; i < tally->touched_count; i++) {
         uint32_t index = tally->touched[i];
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The analyzer's accounting: events per second, from memory, with few and with many live blocks,
- * and the memory that the live set takes for a block at its largest.
+ * and the memory that the live set takes for a block at its largest. And a second reading of the
+ * same events, in which each block is told with its whole life.
  *
- * Events come in batches as a reader makes them, and only the accounting is timed. Each pair of
- * events frees a random live block and makes one that is not alive.
+ * Events come in batches as a reader makes them, and making them is not timed. Each pair of events
+ * frees a random live block and makes one that is not alive.
  */
 #include "bench.h"
+#include "lives.h"
 #include "model.h"
 #include "tally.h"
 
@@ -72,11 +74,8 @@ static uint64_t processor_ns(void)
     return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
 }
 
-/* Returns the nanoseconds that the accounting of one batch took. */
-static uint64_t churn(struct script *script, struct tally *tally)
+static void make_churn(struct script *script)
 {
-    uint64_t start_ns;
-
     for (size_t i = 0; i < batch_events; i += 2) {
         uint64_t *slot = &script->live[next_random(&script->seed) % script->live_count];
         uint64_t freed = *slot;
@@ -86,9 +85,89 @@ static uint64_t churn(struct script *script, struct tally *tally)
         script->batch[i + 1] = make(script, EVENT_ALLOC, script->spare);
         script->spare = freed;
     }
+}
+
+/* Returns the nanoseconds that the accounting of one batch took. */
+static uint64_t churn(struct script *script, struct tally *tally)
+{
+    uint64_t start_ns;
+
+    make_churn(script);
     start_ns = processor_ns();
     feed(tally, script->batch, batch_events);
     return processor_ns() - start_ns;
+}
+
+/* The events of the same script, as a source. */
+struct reading {
+    struct script *script;
+    size_t made_count;  /* blocks of the start */
+    size_t given_count; /* of the newest churn; all given: batch_events */
+    size_t batches_left;
+    uint64_t started_ns;  /* behind the start; 0: not yet */
+    uint64_t making_ns;   /* of events since then */
+    uint64_t over_count;  /* blocks that were told */
+    uint64_t lifetime_ns; /* so that nothing of it is left out */
+};
+
+static enum mt_result reading_rewind(void *context, struct mt_error *error)
+{
+    (void)context;
+    (void)error;
+    return MT_OK;
+}
+
+static enum mt_result reading_next(void *context, struct event *batch, size_t capacity,
+                                   size_t *count, struct mt_error *error)
+{
+    struct reading *reading = context;
+    struct script *script = reading->script;
+    uint64_t now_ns = processor_ns();
+
+    (void)error;
+    *count = 0;
+    for (; reading->made_count < script->live_count && *count < capacity; reading->made_count++)
+        batch[(*count)++] = make(script, EVENT_ALLOC, reading->made_count);
+    if (*count)
+        return MT_OK;
+    if (!reading->started_ns)
+        reading->started_ns = now_ns;
+    if (reading->given_count == batch_events && reading->batches_left) {
+        make_churn(script);
+        reading->batches_left--;
+        reading->given_count = 0;
+    }
+    while (reading->given_count < batch_events && *count < capacity)
+        batch[(*count)++] = script->batch[reading->given_count++];
+    reading->making_ns += processor_ns() - now_ns;
+    return MT_OK;
+}
+
+static bool count_life(void *context, const struct life *life)
+{
+    struct reading *reading = context;
+
+    reading->over_count++;
+    reading->lifetime_ns += life->freed_ns - life->born_ns;
+    return true;
+}
+
+/* Returns the nanoseconds that reading the lives in these batches took, their end included. */
+static uint64_t read_lives(struct script *script, struct model *model, size_t batch_count)
+{
+    struct reading reading = {
+        .script = script, .given_count = batch_events, .batches_left = batch_count};
+    struct event_source events = {&reading, reading_rewind, reading_next};
+    struct life_visitor visitor = {.context = &reading, .over = count_life};
+    struct mt_error error;
+
+    for (size_t i = 0; i < script->live_count; i++)
+        script->live[i] = i;
+    script->spare = script->live_count;
+    if (lives_read(&events, model, &visitor, &error) != MT_OK ||
+        reading.over_count != script->live_count + batch_count * batch_events / 2)
+        exit(1);
+    return processor_ns() - reading.started_ns - reading.making_ns;
 }
 
 static uint32_t model_fill(struct model *model)
@@ -114,7 +193,7 @@ static uint32_t model_fill(struct model *model)
 static void bench(size_t live_count, size_t batch_count, size_t run_count)
 {
     static struct script script;
-    double rates[bench_max_runs], bytes[bench_max_runs];
+    double rates[bench_max_runs], bytes[bench_max_runs], lives[bench_max_runs];
     char name[128];
     struct mt_error error;
 
@@ -137,11 +216,15 @@ static void bench(size_t live_count, size_t batch_count, size_t run_count)
         rates[run] = (double)batch_count * batch_events * 1e3 / (double)spent_ns;
         bytes[run] = (double)tally_live_bytes(tally) / (double)live_count;
         tally_destroy(tally);
+        lives[run] = (double)batch_count * batch_events * 1e3 /
+                     (double)read_lives(&script, model, batch_count);
         model_destroy(model);
         free(script.live);
     }
     snprintf(name, sizeof(name), "accounting, %zu live blocks", live_count);
     bench_report(name, "million events/s", rates, run_count);
+    snprintf(name, sizeof(name), "lives, %zu live blocks", live_count);
+    bench_report(name, "million events/s", lives, run_count);
     snprintf(name, sizeof(name), "live set, %zu live blocks", live_count);
     bench_report(name, "bytes/block", bytes, run_count);
 }
