@@ -99,13 +99,21 @@ static inline unsigned live_slots_free(const struct live_bucket *bucket)
     return mask;
 }
 
-/* One bit for each slot of the bucket that holds a block at this address. */
-static inline unsigned live_slots_at(const struct live_bucket *bucket, uint64_t address)
+/* One bit for each slot of the bucket that has this address, also if nothing is in it. */
+static inline unsigned live_addresses_at(const struct live_bucket *bucket, uint64_t address)
 {
     unsigned mask = 0;
 
     for (unsigned i = 0; i < LIVE_BUCKET_BLOCKS; i++)
         mask |= (unsigned)(bucket->address[i] == address) << i;
+    return mask;
+}
+
+/* One bit for each slot of the bucket that holds a block at this address. */
+static inline unsigned live_slots_at(const struct live_bucket *bucket, uint64_t address)
+{
+    unsigned mask = live_addresses_at(bucket, address);
+
     return mask ? mask & ~live_slots_free(bucket) : 0;
 }
 
@@ -117,10 +125,15 @@ static inline struct live_place live_set_find(const struct live_set *set, uint64
                                               uint64_t address)
 {
     struct live_bucket *bucket = live_home(set, hash);
-    unsigned mask = live_slots_at(bucket, address);
+    unsigned mask = live_addresses_at(bucket, address);
 
-    if (mask)
-        return (struct live_place){bucket, (unsigned)__builtin_ctz(mask)};
+    if (mask) {
+        unsigned slot = (unsigned)__builtin_ctz(mask);
+
+        if (__builtin_expect(bucket->group[slot] != 0, 1))
+            return (struct live_place){bucket, slot};
+        return live_set_find_behind(set, address, bucket);
+    }
     if (!bucket->passed)
         return (struct live_place){NULL, 0};
     return live_set_find_behind(set, address, bucket + 1);

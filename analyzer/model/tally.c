@@ -101,7 +101,10 @@ static inline void peak_is_here(const struct tally *tally, struct ledger *ledger
     ledger->peak_phase = tally->threads[event->thread].phase;
 }
 
-static inline void count_alloc(struct tally *tally, const struct event *event, uint32_t index)
+/* On the way of nearly every event: a call would cost as much as what it does. */
+#define HOT static inline __attribute__((always_inline))
+
+HOT void count_alloc(struct tally *tally, const struct event *event, uint32_t index)
 {
     struct group *group = group_at(tally, index);
     struct ledger *ledger = ledger_at(tally, group->ledger);
@@ -127,7 +130,7 @@ static inline void count_alloc(struct tally *tally, const struct event *event, u
         tally_usage_change(tally, index, size_bytes, true, event->time_ns);
 }
 
-static inline void count_free(struct tally *tally, const struct live_block *block, uint64_t time_ns)
+HOT void count_free(struct tally *tally, const struct live_block *block, uint64_t time_ns)
 {
     struct group *group = group_at(tally, block->group);
     struct ledger *ledger = ledger_at(tally, group->ledger);
@@ -150,20 +153,31 @@ static inline void count_free(struct tally *tally, const struct live_block *bloc
         tally_usage_change(tally, block->group, block->size_bytes, false, time_ns);
 }
 
+static inline bool is_of_pool(const struct tally *tally, struct live_place place, uint16_t pool)
+{
+    const struct group *group = group_at(tally, place.bucket->group[place.slot]);
+
+    return ledger_at(tally, group->ledger)->pool == pool;
+}
+
+/* Two pools have a block at one address. */
+static __attribute__((noinline)) struct live_place
+find_other(const struct tally *tally, uint64_t address, uint16_t pool, struct live_place place)
+{
+    do
+        place = live_set_find_next(&tally->live, address, place);
+    while (place.bucket && !is_of_pool(tally, place, pool));
+    return place;
+}
+
 /* The block of this pool at the address. */
-static inline struct live_place find_block(const struct tally *tally, uint64_t hash,
-                                           uint64_t address, uint16_t pool)
+HOT struct live_place find_block(const struct tally *tally, uint64_t hash, uint64_t address,
+                                 uint16_t pool)
 {
     struct live_place place = live_set_find(&tally->live, hash, address);
 
-    while (place.bucket) {
-        const struct group *group = group_at(tally, place.bucket->group[place.slot]);
-        const struct ledger *ledger = ledger_at(tally, group->ledger);
-
-        if (ledger->pool == pool)
-            break;
-        place = live_set_find_next(&tally->live, address, place);
-    }
+    if (place.bucket && !is_of_pool(tally, place, pool))
+        return find_other(tally, address, pool, place);
     return place;
 }
 
@@ -183,8 +197,8 @@ static inline bool is_observed(const struct tally *tally)
     return __builtin_expect(tally->observer != NULL, 0);
 }
 
-static inline void take_block(struct tally *tally, uint64_t hash, struct live_place place,
-                              const struct event *event)
+HOT void take_block(struct tally *tally, uint64_t hash, struct live_place place,
+                    const struct event *event)
 {
     struct live_block block = live_set_take(&tally->live, hash, place);
 
@@ -195,7 +209,8 @@ static inline void take_block(struct tally *tally, uint64_t hash, struct live_pl
 }
 
 /* A block that was freed before it was seen: it counts as handed out, and is gone. */
-static void count_short_life(struct tally *tally, const struct event *event, uint32_t group)
+static __attribute__((noinline)) void count_short_life(struct tally *tally,
+                                                       const struct event *event, uint32_t group)
 {
     struct live_block block = {
         .address = event->address, .size_bytes = event->value, .group = group, .birth = tally->era};
@@ -414,17 +429,26 @@ static void look_ahead(const struct tally *tally, const struct event *event, uin
         tally->observer->soon(tally->observer->context, place.bucket->birth[place.slot]);
 }
 
+/* Behind the last stands what is fetched again for nothing. */
+static void hash_all(const struct tally *tally, const struct event *events, size_t count,
+                     uint64_t *hashes)
+{
+    for (size_t i = 0; i < count; i++)
+        hashes[i] = live_hash(events[i].address);
+    for (size_t i = 0; i < FETCH_AHEAD; i++)
+        hashes[count + i] = hashes[count - 1];
+    for (size_t i = 0; i < FETCH_AHEAD && i < count; i++)
+        live_set_prefetch(&tally->live, hashes[i]);
+}
+
 static void feed_piece(struct tally *tally, const struct event *events, size_t count)
 {
-    uint64_t hashes[PIECE];
-    size_t fetched = 0, alloc_count = 0, free_count = 0;
+    uint64_t hashes[PIECE + FETCH_AHEAD];
+    size_t alloc_count = 0, free_count = 0;
 
+    hash_all(tally, events, count, hashes);
     for (size_t i = 0; i < count; i++) {
-        for (; fetched < count && fetched <= i + FETCH_AHEAD; fetched++) {
-            hashes[fetched] = live_hash(events[fetched].address);
-            if (events[fetched].kind <= EVENT_FREE)
-                live_set_prefetch(&tally->live, hashes[fetched]);
-        }
+        live_set_prefetch(&tally->live, hashes[i + FETCH_AHEAD]);
         if (is_observed(tally) && i + LOOK_AHEAD < count)
             look_ahead(tally, &events[i + LOOK_AHEAD], hashes[i + LOOK_AHEAD]);
         if (events[i].kind == EVENT_ALLOC) {
