@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HTML report, in a browser: does it show what the recording holds, by mouse and by keyboard?
 
-Run as report_page_test.py MEMTIDE REFERENCE-DATA ('' where there is none). Ends with 77, skipped,
+Run as report_page_test.py MEMTIDE FIXTURES REFERENCE-DATA ('' where there is none). Ends with 77, skipped,
 where there is no Chromium.
 """
 
@@ -15,7 +15,7 @@ import unittest
 from browser import Browser, find_browser
 from made_up_profile import EVIL, WORDS, write_profile
 
-MEMTIDE, REFERENCES = sys.argv[1:3]
+MEMTIDE, FIXTURES, REFERENCES = sys.argv[1:4]
 def memtide(*arguments):
     run = subprocess.run([MEMTIDE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          universal_newlines=True, timeout=60)
@@ -247,6 +247,34 @@ class PageTest(unittest.TestCase):
         self.assertEqual(page.evaluate("document.documentElement.dataset.theme"), "light")
         page.evaluate("document.querySelector('#language').click()")
         page.evaluate("localStorage.clear()")
+
+    def test_pages_of_all_kinds_open(self):
+        inputs = {
+            "steps": ["report", "memscope/today.csv"],
+            "segments": ["report", "snapshot/torch2.0.pickle"],
+            "ranks": ["report", "memscope/run"],
+            "one question": ["leaks", "memscope/today.csv"],
+            "difference": ["diff", "memscope/first.csv", "memscope/today.csv"],
+            "difference of steps": ["diff", "--steps=1,2", "memscope/today.csv"],
+        }
+        sections = {}
+        for name, (command, *rest) in inputs.items():
+            path = os.path.join(self.folder.name, "kind.html")
+            arguments = [each if each.startswith("-") else os.path.join(FIXTURES, each) for each in rest]
+            with self.subTest(name):
+                # 1 and 3 to 4: what it says of the recording; the page is there
+                status = subprocess.run([MEMTIDE, command, "-f", "html", "-o", path, *arguments],
+                                        stderr=subprocess.DEVNULL, timeout=60).returncode
+                self.assertIn(status, (0, 1, 3, 4))
+                page = self.browser.open(path)
+                self.check_quiet(page)
+                self.assertEqual(page.evaluate("document.querySelectorAll('.error').length"), 0)
+                sections[name] = page.evaluate(
+                    "[...document.querySelectorAll('main section')].map(section => section.id)")
+        self.assertIn("steps", sections["steps"])
+        self.assertIn("fragmentation", sections["segments"])
+        self.assertIn("difference", sections["difference"])
+        self.assertNotIn("difference", sections["steps"])
 
     def test_verdict_needs_no_script(self):
         with open(self.made_up.page) as file:
