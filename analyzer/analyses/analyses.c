@@ -14,6 +14,7 @@ static const struct analysis report_analyses[] = {
     {.write = analyse_window},
     {.write = analyse_peak},
     {.of_blocks = &near_peak_analysis},
+    {.write = analyse_advice_in_short},
     {.write = analyse_steps},
     {.write = analyse_totals},
     {.write = analyse_operators},
@@ -77,6 +78,12 @@ static const struct analysis fragmentation_analyses[] = {
 };
 static const struct analysis inefficient_analyses[] = {
     {.write = analyse_inefficient},
+    {.write = analyse_recording},
+    {.write = analyse_notes},
+    {NULL, NULL},
+};
+static const struct analysis advice_analyses[] = {
+    {.write = analyse_advice},
     {.write = analyse_recording},
     {.write = analyse_notes},
     {NULL, NULL},
@@ -162,6 +169,7 @@ const struct answer_kind answer_kinds[] = {
     {"frag", "what pools hold and nobody uses, and who keeps it from being given back", 20,
      fragmentation_analyses},
     {"inefficient", "memory that is there and not used", 20, inefficient_analyses},
+    {"advice", "what to do, and what it would save", 20, advice_analyses},
     {"oom", "the request that failed, who held the memory, and what was free", 20, oom_analyses},
     {"blocks", "the blocks themselves, by name, size and time", 50, blocks_analyses},
     {"stacks", "through which calls memory was asked for, at the peak and at the end", 100,

@@ -89,6 +89,8 @@ void analyse_stacks(const struct question *question, struct report *report);
 void analyse_window(const struct question *question, struct report *report);
 void analyse_peak(const struct question *question, struct report *report);
 void analyse_inefficient(const struct question *question, struct report *report);
+void analyse_advice(const struct question *question, struct report *report);
+void analyse_advice_in_short(const struct question *question, struct report *report);
 void analyse_oom(const struct question *question, struct report *report);
 void analyse_failures(const struct question *question, struct report *report);
 void analyse_fragmentation(const struct question *question, struct report *report);

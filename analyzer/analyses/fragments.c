@@ -188,6 +188,22 @@ static void take_failure(struct reading *reading, const struct event *event)
     }
 }
 
+/* What is given back and taken again was not worth giving back. */
+static void count_give_back(struct fragment_ledger *ledger, const struct ledger_state *state,
+                            uint64_t reserved_bytes)
+{
+    uint64_t owed_bytes = ledger->given_back_bytes - ledger->taken_again_bytes;
+    uint64_t taken_bytes;
+
+    if (reserved_bytes < state->reserved_bytes) {
+        ledger->give_back_count++;
+        ledger->given_back_bytes += state->reserved_bytes - reserved_bytes;
+        return;
+    }
+    taken_bytes = reserved_bytes - state->reserved_bytes;
+    ledger->taken_again_bytes += taken_bytes < owed_bytes ? taken_bytes : owed_bytes;
+}
+
 static bool changes_pool(const struct event *event)
 {
     return event->kind == EVENT_RESERVED ||
@@ -218,6 +234,8 @@ static bool first_event(void *context, const struct event *event)
     if (event->kind == EVENT_SAMPLE)
         state->older_bytes = event->value;
     else
+        count_give_back(ledger, state, event->value);
+    if (event->kind == EVENT_RESERVED)
         state->reserved_bytes = event->value;
     changed(reading, ledger, state, event->time_ns);
     return true;
@@ -547,6 +565,7 @@ static bool finish(struct reading *reading)
             add_up(moment);
         }
         ledger->are_segments_from_below = ledger->has_segments && !is_told;
+        ledger->is_mapped = reading->states[i].is_mapped;
     }
     return true;
 }

@@ -71,6 +71,9 @@ struct fragment_ledger {
     uint16_t ledger;
     bool has_segments; /* told, or found */
     bool are_segments_from_below;
+    bool is_mapped; /* segments are pages of mappings: expandable */
+    /* How often memory was given back, and how much of it was taken again later. */
+    uint64_t give_back_count, given_back_bytes, taken_again_bytes;
     struct fragment_moment moments[MOMENT_KINDS];
     struct fragment_slice slices[FRAGMENT_SLICES];
     size_t slice_count;

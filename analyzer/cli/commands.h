@@ -22,7 +22,7 @@ struct command {
 extern const struct command command_blocks, command_report, command_leaks, command_peak,
     command_steps, command_ops, command_modules, command_info, command_run, command_export;
 extern const struct command command_diff, command_frag, command_ctl, command_completion;
-extern const struct command command_oom, command_inefficient;
+extern const struct command command_oom, command_inefficient, command_advice;
 extern const struct command command_breakdown, command_ranks;
 extern const struct command command_stacks;
 extern const struct command command_gate, command_bless, command_suppress;

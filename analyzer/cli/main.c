@@ -29,6 +29,7 @@ static const struct command *const commands[] = {
     &command_frag,
     &command_oom,
     &command_inefficient,
+    &command_advice,
     &command_gate,
     &command_bless,
     &command_suppress,
