@@ -479,6 +479,17 @@ static void apply_rules(const struct evidence *evidence, bool is_loud)
         report_verdict(report, RANK_STEPS, "No advice: nothing in this recording calls for it.");
 }
 
+static enum mt_result run_trials(const struct question *question, struct trials *trials,
+                                 struct mt_error *error)
+{
+    struct life_visitor visitor = {0};
+    enum mt_result result = trials_begin(trials, question, &visitor, error);
+
+    if (result == MT_OK)
+        result = lives_read(question->events, tally_model(question->tally), &visitor, error);
+    return result == MT_OK ? trials_finish(trials, error) : result;
+}
+
 void analyse_advice(const struct question *question, struct report *report)
 {
     struct evidence evidence = {.question = question, .report = report};
@@ -491,7 +502,7 @@ void analyse_advice(const struct question *question, struct report *report)
         evidence.fragments = &fragments;
     else
         report_note(report, 0, report_text(report, "advice on pools: %s", error.message));
-    result = trials_run(question, &trials, &error);
+    result = run_trials(question, &trials, &error);
     if (result == MT_OK)
         evidence.trials = &trials;
     else
