@@ -15,13 +15,6 @@
 #include "driver_modules.h"
 #include "labels.h"
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), end_length = strlen(end);
-
-    return length >= end_length && strcmp(text + length - end_length, end) == 0;
-}
-
 /* The driver's own pools first; where none was recorded, what the runtime handed out. */
 static const char *const pools_from_below[] = {"hal", "cuda_driver", "cuda", "acl", "opencl"};
 

@@ -16,7 +16,7 @@ const char *base_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-static bool ends_with(const char *text, const char *end)
+bool ends_with(const char *text, const char *end)
 {
     size_t length = strlen(text), end_length = strlen(end);
 

@@ -10,6 +10,8 @@
 /* What is behind the last slash. */
 const char *base_name(const char *path);
 
+bool ends_with(const char *text, const char *end);
+
 /* "python3 4711" */
 const char *label_process(const struct question *question, struct report *report, uint16_t process);
 

@@ -5,7 +5,6 @@
 #include "leak_finding.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "labels.h"
 #include "text_builder.h"
@@ -30,13 +29,6 @@ const char *leak_sentence(const struct question *question, struct report *report
         how, label_ledger(question, report, row->origin->ledger));
 }
 
-static bool ends_with_free(const char *counter)
-{
-    size_t length = strlen(counter);
-
-    return length >= 5 && strcmp(counter + length - 5, " free") == 0;
-}
-
 /* The least that the driver said to be free on the device of the ledger; 0: it never said. */
 static uint64_t lowest_free_bytes(const struct question *question, const struct ledger *ledger)
 {
@@ -47,7 +39,8 @@ static uint64_t lowest_free_bytes(const struct question *question, const struct 
 
         if (ledger->device >= 0 &&
             model_place_at(question->model, row->place).device == ledger->device &&
-            ends_with_free(model_text_at(question->model, row->counter)) && row->low_bytes < lowest)
+            ends_with(model_text_at(question->model, row->counter), " free") &&
+            row->low_bytes < lowest)
             lowest = row->low_bytes;
     }
     return lowest == UINT64_MAX ? 0 : lowest;

@@ -7,7 +7,7 @@
 static const struct option_spec options[] = {
     ANSWER_OPTIONS,
     STEP_OPTIONS,
-    {OPTION_WARM_UP, 0, "warm-up", "N", "steps at the beginning that are not judged (2)"},
+    {OPTION_WARM_UP, 0, "warm-up", "N", "steps at the beginning that are not judged (chosen)"},
     {0, 0, NULL, NULL, NULL},
 };
 

@@ -10,7 +10,7 @@ static const struct option_spec options[] = {
     ANSWER_OPTIONS,
     STEP_OPTIONS,
     {OPTION_MARGIN, 0, "margin", "PERCENT", "near the peak: at most so much below it (5)"},
-    {OPTION_WARM_UP, 0, "warm-up", "N", "steps at the beginning that are not judged (2)"},
+    {OPTION_WARM_UP, 0, "warm-up", "N", "steps at the beginning that are not judged (chosen)"},
     {OPTION_FAIL_ON, 0, "fail-on", "leak", "exit with 1 when something leaks"},
     {0, 0, NULL, NULL, NULL},
 };

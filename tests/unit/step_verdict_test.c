@@ -153,9 +153,57 @@ static void story_has_its_verdict(void **state)
     assert_string_equal(step_verdict_name(judgement.verdict), step_verdict_name(story->verdict));
 }
 
+/* Five births in thirty steps are a slow leak of one site; of many sites, chance makes such ones.
+ */
+static void slow_leak_needs_more_births_among_many_sites(void **state)
+{
+    uint64_t alive[steps] = {0}, counts[steps] = {0}, bytes[steps] = {0};
+    static const size_t births[] = {2, 9, 13, 20, 25};
+    struct step_history history = {alive, counts, bytes, steps, 1, 1};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(births) / sizeof(births[0]); i++) {
+        counts[births[i]] = 1;
+        bytes[births[i]] = 64;
+        for (size_t step = births[i]; step < steps; step++)
+            alive[step] += 64;
+    }
+    assert_int_equal(step_judge(&history).verdict, VERDICT_LEAK);
+    history.site_count = 100000;
+    assert_int_equal(step_judge(&history).verdict, VERDICT_CACHE);
+    for (size_t i = 0; i < steps; i++) { /* one in each step is beyond chance */
+        counts[i] = 1;
+        bytes[i] = 64;
+        alive[i] = 64 * (i + 1);
+    }
+    assert_int_equal(step_judge(&history).verdict, VERDICT_LEAK);
+}
+
+/* history = cat(history, loss) */
+static void one_block_that_grows_is_a_leak(void **state)
+{
+    uint64_t alive[steps], counts[steps] = {0}, bytes[steps] = {0};
+    struct step_history history = {alive, counts, bytes, steps, 1, 1};
+    struct step_judgement judgement;
+
+    (void)state;
+    for (size_t i = 0; i < steps; i++)
+        alive[i] = 4096 + 64 * i;
+    counts[steps - 1] = 1;
+    bytes[steps - 1] = alive[steps - 1];
+    judgement = step_judge(&history);
+    assert_int_equal(judgement.verdict, VERDICT_LEAK);
+    assert_true(judgement.is_one_growing_block);
+    step_measure(&history, 1, &judgement);
+    assert_int_equal(judgement.growth_per_step, 64);
+    assert_int_equal(judgement.growth_low, 64);
+    assert_int_equal(judgement.growth_high, 64);
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[sizeof(stories) / sizeof(stories[0])];
+    enum { story_count = sizeof(stories) / sizeof(stories[0]) };
+    struct CMUnitTest tests[story_count + 2];
 
     memset(tests, 0, sizeof(tests));
     for (size_t i = 0; i < sizeof(stories) / sizeof(stories[0]); i++) {
@@ -163,5 +211,9 @@ int main(void)
         tests[i].test_func = story_has_its_verdict;
         tests[i].initial_state = (void *)&stories[i];
     }
+    tests[story_count].name = "slow_leak_needs_more_births_among_many_sites";
+    tests[story_count].test_func = slow_leak_needs_more_births_among_many_sites;
+    tests[story_count + 1].name = "one_block_that_grows_is_a_leak";
+    tests[story_count + 1].test_func = one_block_that_grows_is_a_leak;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

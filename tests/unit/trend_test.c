@@ -106,6 +106,35 @@ static void slope_is_the_median_change(void **state)
     assert_int_equal(slope_of(huge, 2).median, 6);
 }
 
+static void slope_lies_in_its_interval(void **state)
+{
+    static const uint64_t exact[] = {0, 10, 20, 30, 40, 50, 60, 70, 80, 90};
+    static const uint64_t noisy[] = {0, 14, 17, 33, 38, 55, 57, 76, 79, 90};
+    struct slope sure = slope_of(exact, 10), less_sure = slope_of(noisy, 10);
+    static const uint64_t few[] = {0, 5, 30};
+
+    (void)state;
+    assert_int_equal(sure.low, 10);
+    assert_int_equal(sure.high, 10);
+    assert_true(less_sure.low < less_sure.median && less_sure.median < less_sure.high);
+    assert_true(less_sure.low >= 8 && less_sure.high <= 12);
+    /* Three values cannot be sure: the interval is all there is. */
+    assert_int_equal(slope_of(few, 3).low, 5);
+    assert_int_equal(slope_of(few, 3).high, 25);
+}
+
+static void chance_of_falling_mirrors_that_of_rising(void **state)
+{
+    static const uint64_t falling[] = {9, 8, 8, 5, 3, 3, 1};
+    uint64_t rising[7];
+
+    (void)state;
+    for (size_t i = 0; i < 7; i++)
+        rising[i] = falling[6 - i];
+    assert_true(fabs(trend_of(falling, 7).fall_chance - trend_of(rising, 7).rise_chance) < 1e-12);
+    assert_true(trend_of(falling, 7).fall_chance < 0.01);
+}
+
 static void nothing_is_no_trend(void **state)
 {
     static const uint64_t one[] = {5};
@@ -122,6 +151,8 @@ int main(void)
         cmocka_unit_test(five_rising_steps_are_enough),
         cmocka_unit_test(exact_and_normal_meet),
         cmocka_unit_test(slope_is_the_median_change),
+        cmocka_unit_test(slope_lies_in_its_interval),
+        cmocka_unit_test(chance_of_falling_mirrors_that_of_rising),
         cmocka_unit_test(nothing_is_no_trend),
     };
 
