@@ -103,7 +103,8 @@ static void add_frame(struct text_builder *text, const struct report_frame *fram
         add_words(text, frame->file);
         if (frame->line)
             text_add_format(text, ":%" PRIu32, frame->line);
-    } else if (*frame->module) {
+    } else if (*frame->module &&
+               strncmp(frame->function, frame->module, strlen(frame->module)) != 0) {
         text_add(text, "  (");
         add_words(text, frame->module);
         text_add(text, ")");
