@@ -259,7 +259,7 @@ enum mt_result ascend_put_block(struct ascend_tables *tables, const struct ascen
 {
     insert_number(tables->block, (int64_t)block->id);
     insert_number(tables->block, (int64_t)block->row);
-    insert_text(tables->block, block->name);
+    insert_bytes(tables->block, block->name, strlen(block->name)); /* of whatever encoding */
     insert_number(tables->block, (int64_t)block->size_bytes);
     insert_number(tables->block, (int64_t)block->born_ns);
     insert_number(tables->block, block->is_graph);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json_text.h"
+
 enum { inserts_max = 24, sql_max_bytes = 512 };
 
 struct database_insert {
@@ -142,9 +144,44 @@ void insert_bytes(struct database_insert *insert, const char *bytes, size_t size
                                       SQLITE_STATIC, SQLITE_UTF8));
 }
 
+static size_t valid_length(const char *text)
+{
+    size_t length = 0, step;
+
+    while (text[length] && (step = utf8_length((const unsigned char *)text + length)))
+        length += step;
+    return length;
+}
+
+/* Readers refuse texts that are no UTF-8. */
+static void insert_mended(struct database_insert *insert, const char *text)
+{
+    struct text_builder mended;
+
+    text_init(&mended);
+    for (;;) {
+        size_t length = valid_length(text);
+
+        text_add_bytes(&mended, text, length);
+        text += length;
+        if (!*text)
+            break;
+        text_add(&mended, "\xef\xbf\xbd"); /* U+FFFD */
+        text++;
+    }
+    check(insert, sqlite3_bind_text64(insert->statement, ++insert->next_column, text_get(&mended),
+                                      mended.size_bytes, SQLITE_TRANSIENT, SQLITE_UTF8));
+    text_release(&mended);
+}
+
 void insert_text(struct database_insert *insert, const char *terminated)
 {
-    insert_bytes(insert, terminated, strlen(terminated));
+    size_t length = valid_length(terminated);
+
+    if (terminated[length])
+        insert_mended(insert, terminated);
+    else
+        insert_bytes(insert, terminated, length);
 }
 
 enum mt_result database_insert_row(struct database_insert *insert, struct mt_error *error)

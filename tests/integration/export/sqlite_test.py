@@ -129,6 +129,21 @@ class Sqlite(exported.Exported):
                 "SELECT COUNT(*) FROM sites WHERE site NOT IN (SELECT site FROM site_frames)")
             self.assertEqual(lost.fetchone()[0], 0, source)
 
+    def test_names_in_another_encoding_can_be_read(self):
+        folder = self.out("gbk")
+        os.mkdir(folder)
+        name = "算子".encode("gbk")
+        with open(os.path.join(folder, "operator_memory.csv"), "wb") as rows:
+            rows.write(b"Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),"
+                       b"Allocation Total Allocated(MB),Allocation Total Reserved(MB),Device Type"
+                       b"\r\n" + name + b",1.0,1700000000000000.0,,,1.0,1.0,NPU:0\r\n")
+        names = self.database(folder).execute("SELECT name FROM operators").fetchall()
+        self.assertEqual([row["name"] for row in names], [name.decode("utf-8", "replace")])
+        out = self.export("ascend", folder, self.out("again"))
+        again = os.path.join(out, os.listdir(out)[0], "ASCEND_PROFILER_OUTPUT")
+        with open(os.path.join(again, "operator_memory.csv"), "rb") as rows:
+            self.assertIn(b"\n" + name + b",1.0,", rows.read())
+
     def test_is_indexed_and_whole(self):
         database = self.database(self.inputs[0])
         self.assertEqual(database.execute("PRAGMA integrity_check").fetchone()[0], "ok")
