@@ -62,11 +62,12 @@ static void print_usage(FILE *out)
             "memtide %s: what leaks, what makes the peak, what changed, who holds the rest\n\n",
             MEMTIDE_VERSION);
     for (size_t i = 0; i < command_count; i++)
-        fprintf(out, "  memtide %-8s %-28s %s\n", commands[i]->name, commands[i]->operands,
+        fprintf(out, "  memtide %-11s %-25s %s\n", commands[i]->name, commands[i]->operands,
                 commands[i]->meaning);
-    fprintf(out, "  memtide %-8s %-28s %s\n", "help", "[COMMAND]", "this text, or a command's own");
-    fprintf(out, "  memtide %-8s %-28s %s\n", "version", "", "which memtide this is");
-    fprintf(out, "  memtide %-8s %-28s %s\n", "msleaks", "[options] PROGRAM [ARG...]",
+    fprintf(out, "  memtide %-11s %-25s %s\n", "help", "[COMMAND]",
+            "this text, or a command's own");
+    fprintf(out, "  memtide %-11s %-25s %s\n", "version", "", "which memtide this is");
+    fprintf(out, "  memtide %-11s %-25s %s\n", "msleaks", "[options] PROGRAM [ARG...]",
             "as msleaks, with its options and files");
     fprintf(out, "  memtide %-10s %-26s %s\n", "msmemscope", "[options] PROGRAM [ARG...]",
             "as msmemscope; both also by their own names");
