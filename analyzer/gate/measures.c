@@ -11,6 +11,7 @@
 #include "growth.h"
 #include "hash.h"
 #include "origins.h"
+#include "path_text.h"
 #include "text_builder.h"
 
 static const struct {
@@ -205,34 +206,15 @@ static void put_ledger(const struct scope *scope)
                             ledger->reserved_peak_bytes));
 }
 
-/* Without "folder/.." and "./": debug data has paths as the compiler was called with. */
 static const char *keep_path(struct measures *measures, const char *path)
 {
-    char *kept = arena_text(&measures->arena, path, strlen(path)), *end = kept;
+    char *kept = arena_text(&measures->arena, path, strlen(path));
 
-    for (const char *at = kept; at && *at;) {
-        size_t length = strcspn(at, "/");
-        bool is_up = length == 2 && at[0] == '.' && at[1] == '.';
-        bool is_here = (length == 1 && *at == '.') || (!length && at != kept);
-        char *last = end > kept + 1 ? end - 1 : kept;
-
-        while (last > kept && last[-1] != '/')
-            last--;
-        if (is_up && end > kept + 1 && strncmp(last, "../", 3) != 0) {
-            end = last;
-        } else if (!is_here) {
-            memmove(end, at, length + (at[length] == '/'));
-            end += length + (at[length] == '/');
-        }
-        at += length;
-        at += *at == '/';
-    }
-    if (!kept) {
+    if (kept)
+        path_shorten(kept);
+    else
         measures->has_failed = true;
-        return "";
-    }
-    *end = '\0';
-    return kept;
+    return kept ? kept : "";
 }
 
 struct place_in_code place_of(struct measures *measures, const struct question *question,

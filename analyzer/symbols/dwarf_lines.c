@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "path_text.h"
 #include "sorted_rows.h"
 #include "text_builder.h"
 
@@ -164,6 +165,7 @@ const char *dwarf_lines_path(struct dwarf_lines *lines, uint64_t file, struct ar
 {
     struct line_file *row = file < lines->file_count ? &lines->files[file] : NULL;
     struct text_builder text;
+    char *path;
 
     if (!row || !row->name)
         return NULL;
@@ -175,7 +177,10 @@ const char *dwarf_lines_path(struct dwarf_lines *lines, uint64_t file, struct ar
     if (row->name[0] != '/')
         add_folder(&text, row->folder);
     text_add(&text, row->name);
-    row->path = arena_text(arena, text_get(&text), text.size_bytes);
+    path = arena_text(arena, text_get(&text), text.size_bytes);
     text_release(&text);
-    return row->path;
+    if (path)
+        path_shorten(path);
+    row->path = path;
+    return path;
 }

@@ -20,7 +20,7 @@
 #include "text_builder.h"
 
 enum {
-    cache_version = 1,
+    cache_version = 2,
     new_least = 64, /* fewer addresses are found again soon enough */
     addresses_most = 1 << 22
 };
