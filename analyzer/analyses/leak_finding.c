@@ -112,17 +112,24 @@ static const char *rate_text(struct report *report, uint64_t per_1000)
     return report_text(report, "%s in 1,000 steps", label_counted(report, per_1000, "block"));
 }
 
+static const char *interval_text(struct report *report, const struct step_judgement *judgement)
+{
+    if (judgement->growth_low == judgement->growth_high)
+        return "steady";
+    return report_text(report, "between %s and %s per step with a confidence of 95 %%",
+                       label_size(report, judgement->growth_low),
+                       label_size(report, judgement->growth_high));
+}
+
 static const char *finding_sentence(const struct question *question, struct report *report,
                                     const struct judged *row, const struct group_detail *example)
 {
     return report_text(
         report,
-        "%s: %s; between %s and %s per step with a confidence of 95 %%, %s, first "
+        "%s: %s; %s, %s, first "
         "seen in step %" PRIu64 "; a rise like this happens by chance with p = %.1g%s%s",
         step_verdict_name(row->judgement.verdict), leak_sentence(question, report, row),
-        label_size(report, row->judgement.growth_low),
-        label_size(report, row->judgement.growth_high),
-        rate_text(report, blocks_per_1000_steps(row)),
+        interval_text(report, &row->judgement), rate_text(report, blocks_per_1000_steps(row)),
         step_number(question->tally, row->steps.process, row->first_step),
         row->judgement.trend.rise_chance, leak_horizon(question, report, row),
         example_text(report, question, row, example));
