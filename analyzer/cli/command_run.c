@@ -121,7 +121,8 @@ static enum mt_result frames_check(const char *list, struct mt_error *error)
         char number[24];
         size_t frames;
 
-        snprintf(number, sizeof(number), "%.*s", (int)(length - name_length),
+        snprintf(number, sizeof(number), "%.*s",
+                 name_length < length ? (int)(length - name_length - 1) : 0,
                  list + name_length + (name_length < length));
         if (name_length < length)
             result = option_number("call-stack", number, STACK_FRAMES_MOST, &frames, error);
