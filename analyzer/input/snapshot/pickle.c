@@ -191,6 +191,7 @@ static enum mt_result take_number(struct pickle *pickle, unsigned count, uint64_
 {
     const unsigned char *bytes = byte_stream_take(pickle->stream, count);
 
+    *number = 0;
     if (!bytes)
         return cut_short(pickle, error);
     *number = number_at(bytes, count);
