@@ -33,15 +33,6 @@ static void add_number(struct text_builder *text, const char *key, bool is_known
         text_add_format(text, ", \"%s\": null", key);
 }
 
-static const char *unit_of(const struct gate_case *row)
-{
-    if (!row->has_value)
-        return "none";
-    if (row->measure)
-        return kind_is_share(row->measure->kind) ? "hundredths_of_a_percent" : "bytes";
-    return row->rule[0] == 'l' ? "bytes_per_step" : row->rule[0] == 's' ? "steps" : "bytes";
-}
-
 static void add_case(struct text_builder *text, const struct gate_case *row)
 {
     text_add(text, "    {\"key\": ");
@@ -49,8 +40,8 @@ static void add_case(struct text_builder *text, const struct gate_case *row)
     add_pair(text, "rule", row->rule);
     add_pair(text, "outcome", outcome_word(row->outcome));
     add_pair(text, "sentence", row->sentence);
-    add_pair(text, "unit", unit_of(row));
-    add_number(text, "value", row->has_value, row->value);
+    add_pair(text, "unit", row->unit ? row->unit : "none");
+    add_number(text, "value", row->unit != NULL, row->value);
     add_number(text, "limit", row->has_limit, row->limit);
     add_number(text, "baseline", row->has_base, row->base);
     add_number(text, "policy_line", row->policy_line > 0, row->policy_line);

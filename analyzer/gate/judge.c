@@ -120,7 +120,7 @@ static void judge_step_count(const struct gate *gate, struct gate_verdict *verdi
         .key = "require/steps_min",
         .policy_line = gate->policy->require.steps_line,
         .outcome = is_enough ? CASE_PASSED : CASE_UNSURE,
-        .has_value = true,
+        .unit = "steps",
         .value = verdict->step_count,
         .has_limit = true,
         .limit = needed,

@@ -31,7 +31,8 @@ struct gate_case {
     const struct measure *measure;
     struct place_in_code where; /* texts are "" where nothing is known */
     /* For programs: bytes, bytes per step, or hundredths of a percent. */
-    bool has_value, has_limit, has_base;
+    const char *unit; /* as in JSON; NULL: has no value */
+    bool has_limit, has_base;
     uint64_t value, limit, base;
 };
 

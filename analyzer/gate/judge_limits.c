@@ -192,7 +192,7 @@ static struct gate_case case_of(const struct trial *trial, enum case_outcome out
         .policy_line = trial->rule->line,
         .measure = trial->measure,
         .where = trial->measure->where,
-        .has_value = true,
+        .unit = kind_is_share(trial->rule->kind) ? "hundredths_of_a_percent" : "bytes",
         .value = trial->spread.median,
     };
 }

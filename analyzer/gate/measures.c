@@ -30,11 +30,6 @@ static const char *vendor_of(const char *pool)
     return NULL;
 }
 
-bool kind_is_share(enum rule_kind kind)
-{
-    return kind == RULE_FRAGMENTATION || kind == RULE_RANKS;
-}
-
 uint64_t share_of(uint64_t part, uint64_t whole)
 {
     const unsigned unit = 100 * 100; /* hundredths of a percent */

@@ -87,7 +87,6 @@ struct place_in_code place_of(struct measures *measures, const struct question *
 /* "npu:0", "gpu:1", "opencl:0", "host": who the memory of a ledger belongs to. In the arena. */
 const char *device_name(struct arena *arena, const struct model *model,
                         const struct ledger *ledger);
-bool kind_is_share(enum rule_kind kind);
 /* In hundredths of a percent, rounded. whole > 0. */
 uint64_t share_of(uint64_t part, uint64_t whole);
 

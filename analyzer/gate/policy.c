@@ -81,7 +81,7 @@ static enum mt_result read_table(struct reading *reading, const struct toml_node
 
 /* --- limits ------------------------------------------------------------------------------- */
 
-static bool is_share(enum rule_kind kind)
+bool kind_is_share(enum rule_kind kind)
 {
     return kind == RULE_FRAGMENTATION || kind == RULE_RANKS;
 }
@@ -90,7 +90,7 @@ static bool amount_read(const char *text, enum rule_kind kind, uint64_t *amount,
 {
     int64_t share;
 
-    if (!is_share(kind))
+    if (!kind_is_share(kind))
         return quantity_size(text, amount, why);
     if (!quantity_percent(text, &share, why))
         return false;
@@ -106,8 +106,8 @@ static enum mt_result read_amount(struct reading *reading, const struct toml_nod
 
     if (value->kind != TOML_STRING)
         return complain_at(reading, value,
-                           is_share(kind) ? "a share is a text, like \"8%\""
-                                          : "a size is a text with its unit, like \"28 GiB\"");
+                           kind_is_share(kind) ? "a share is a text, like \"8%\""
+                                               : "a size is a text with its unit, like \"28 GiB\"");
     return amount_read(value->text, kind, amount, &why) ? MT_OK : complain_at(reading, value, why);
 }
 

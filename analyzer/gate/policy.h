@@ -28,6 +28,9 @@ enum rule_kind {
     RULE_KIND_COUNT
 };
 
+/* Its numbers are hundredths of a percent, not bytes. */
+bool kind_is_share(enum rule_kind kind);
+
 struct rule {
     enum rule_kind kind;
     unsigned line;

@@ -269,6 +269,15 @@ class MadeUpTest(Folder):
         self.assertEqual(peaks, {row["ledger"].split()[0]: row["peak_bytes"]
                                  for row in report["tables"]["peaks"]})
 
+    def test_every_value_has_its_unit(self):
+        self.write("memtide.toml", '[require]\nsteps_min = 2\n[leak]\n'
+                                   '[device."*"]\npeak_live = "1 GiB"\n'
+                                   '[[site]]\nmatch = "*"\nlive_at_peak = "1 GiB"\n')
+        cases = json.loads(self.memtide("gate", "--format=json", "leak").stdout)["cases"]
+        self.assertEqual({case["rule"]: case["unit"] for case in cases},
+                         {"trace_complete": "none", "steps_min": "steps",
+                          "leak": "bytes_per_step", "peak_live": "bytes", "site": "bytes"})
+
     def test_github_gets_annotations_and_a_summary_by_itself(self):
         self.write("memtide.toml", "[leak]\n")
         self.write("page.md", "before\n")
