@@ -113,6 +113,14 @@ static enum mt_result host_write(const struct compat_place *place, struct mt_tra
     return result == MT_NO_DATA ? MT_OK : result;
 }
 
+/* Steps are those that the program marks: the tool knows no others. */
+static enum mt_result trace_open(const char *path, struct mt_trace **trace, struct mt_error *error)
+{
+    const struct mt_open_options options = {.size_bytes = sizeof(options), .step_site = ""};
+
+    return mt_trace_open_with(&path, 1, &options, trace, error);
+}
+
 static enum mt_result process_write(const struct compat_request *request, const char *path,
                                     const struct mt_file_header *header, struct mt_error *error)
 {
@@ -121,7 +129,7 @@ static enum mt_result process_write(const struct compat_request *request, const 
     struct dump_write what = dump_of(request, &place);
     struct dump_facts facts;
     time_t start = (time_t)(header->start_realtime_ns / 1000000000);
-    enum mt_result result = mt_trace_open(&path, 1, &trace, error);
+    enum mt_result result = trace_open(path, &trace, error);
 
     if (result == MT_OK)
         result = compat_place_make(&place, request, header->process_id, start, error);

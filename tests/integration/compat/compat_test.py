@@ -200,6 +200,13 @@ class CompatTest(unittest.TestCase):
         self.assertEqual(self.record(program="compat_end", arguments=("exit",)).status, 3)
 
 
+    def test_steps_are_those_of_the_program(self):
+        run = self.record(program="compat_end", arguments=("pairs",))
+        rows = read_csv(self.dump_of(run))
+        self.assertEqual(len(rows), 2000)
+        self.assertEqual({row["Event"] for row in rows}, {"MALLOC", "FREE"})  # no step is invented
+
+
 class EndTest(unittest.TestCase):
     """1000 blocks are alive when a program ends in the worst way."""
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes 1000 blocks from the fake driver and ends in the way that its argument names.
+ * Takes 1000 blocks from the fake driver and ends in the way that its argument names; or takes and
+ * gives back one block again and again, without a mark.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -22,6 +23,17 @@ static void take(int count)
     }
 }
 
+static int take_and_give_back(int count)
+{
+    for (int i = 0; i < count; i++) {
+        void *address = NULL;
+
+        if (halMemAlloc(&address, 4096, 1u << HAL_KIND_SHIFT) != 0 || halMemFree(address) != 0)
+            abort();
+    }
+    return 0;
+}
+
 static int fork_and_take(void)
 {
     pid_t child = fork();
@@ -40,6 +52,8 @@ int main(int argc, char **argv)
 
     if (strcmp(how, "exit") == 0)
         return 3;
+    if (strcmp(how, "pairs") == 0)
+        return take_and_give_back(BLOCKS);
     aclInit(NULL);
     aclrtSetDevice(0);
     take(BLOCKS);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows of what the program runs and says: operators, kernels, ranges, marks, the runtime itself.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "memscope_source.h"
+
+/* --- what runs ------------------------------------------------------------------------------ */
+
+static int32_t device_of(const struct memscope_source *source, const struct event *event)
+{
+    int32_t device = model_place_at(source->question->model, event->place).device;
+
+    return device >= 0 ? device : source->main_device;
+}
+
+/* Operators of ATB have a prefix, and a type of their own. */
+void memscope_take_operator(struct memscope_source *source, const struct event *event)
+{
+    static const char prefix[] = "atb::";
+    static const char *const types[2][2] = {{"ATEN_END", "ATB_END"}, {"ATEN_START", "ATB_START"}};
+    const char *name = model_text_at(source->question->model, event->text);
+    bool is_atb = strncmp(name, prefix, sizeof(prefix) - 1) == 0;
+    struct memscope_row row;
+
+    memscope_row_begin(source, &row, "OP_LAUNCH",
+                       types[event->kind == EVENT_OPERATOR_BEGIN][is_atb], event->time_ns,
+                       event->thread);
+    row.name = event->text ? name + (is_atb ? sizeof(prefix) - 1 : 0) : NULL;
+    row.device = device_of(source, event);
+    memscope_row_send(source, &row);
+}
+
+void memscope_take_launch(struct memscope_source *source, const struct event *event)
+{
+    struct memscope_row row;
+
+    memscope_row_begin(source, &row, "KERNEL_LAUNCH", "KERNEL_LAUNCH", event->time_ns,
+                       event->thread);
+    row.name = event->text ? model_text_at(source->question->model, event->text) : NULL;
+    row.device = device_of(source, event);
+    memscope_row_send(source, &row);
+}
+
+/* --- ranges --------------------------------------------------------------------------------- */
+
+static void send_mstx(struct memscope_source *source, const struct event *event, const char *type,
+                      const char *name)
+{
+    struct memscope_row row;
+
+    memscope_row_begin(source, &row, "MSTX", type, event->time_ns, event->thread);
+    row.name = name;
+    row.name_is_quoted = true;
+    row.device = source->main_device;
+    memscope_row_send(source, &row);
+}
+
+static bool range_push(struct memscope_source *source, uint64_t id, bool is_step)
+{
+    if (source->range_count == source->range_capacity) {
+        size_t capacity = source->range_capacity ? source->range_capacity * 2 : 16;
+        struct memscope_range *larger = realloc(source->ranges, capacity * sizeof(*larger));
+
+        if (!larger)
+            return false;
+        source->ranges = larger;
+        source->range_capacity = capacity;
+    }
+    source->ranges[source->range_count++] =
+        (struct memscope_range){id, ++source->begun_ranges, is_step};
+    return true;
+}
+
+static void range_begin(struct memscope_source *source, const struct event *event, uint64_t id,
+                        const char *step)
+{
+    if (range_push(source, id, step != NULL))
+        send_mstx(source, event, "Range_start",
+                  step ? step : model_text_at(source->question->model, event->text));
+    else
+        source->result = mt_error_set(source->error, MT_NO_MEMORY, "no memory for open ranges");
+}
+
+static void range_end(struct memscope_source *source, const struct event *event,
+                      struct memscope_range *range)
+{
+    char name[48];
+
+    snprintf(name, sizeof(name), "Range end from id %llu", (unsigned long long)range->number);
+    *range = source->ranges[--source->range_count];
+    send_mstx(source, event, "Range_end", name);
+}
+
+/* The newest that is open; NULL: none. */
+static struct memscope_range *range_find(struct memscope_source *source, uint64_t id, bool is_step)
+{
+    for (size_t i = source->range_count; i-- > 0;)
+        if (source->ranges[i].is_step == is_step && source->ranges[i].id == id)
+            return &source->ranges[i];
+    return NULL;
+}
+
+void memscope_take_range_begin(struct memscope_source *source, const struct event *event)
+{
+    range_begin(source, event, event->address, NULL);
+}
+
+/* An end without a beginning is not told. */
+void memscope_take_range_end(struct memscope_source *source, const struct event *event)
+{
+    struct memscope_range *range = range_find(source, event->address, false);
+
+    if (range)
+        range_end(source, event, range);
+}
+
+/* One that is a range of the program has a row already. A step ends where the next one begins. */
+void memscope_take_step_begin(struct memscope_source *source, const struct event *event)
+{
+    if (event->address)
+        return;
+    for (size_t i = source->range_count; i-- > 0;)
+        if (source->ranges[i].is_step)
+            range_end(source, event, &source->ranges[i]);
+    range_begin(source, event, event->value, "step start");
+}
+
+void memscope_take_step_end(struct memscope_source *source, const struct event *event)
+{
+    struct memscope_range *range = range_find(source, event->value, true);
+
+    if (range)
+        range_end(source, event, range);
+}
+
+/* --- marks ---------------------------------------------------------------------------------- */
+
+static void send_system(struct memscope_source *source, const struct event *event, const char *type)
+{
+    struct memscope_row row;
+
+    memscope_row_begin(source, &row, "SYSTEM", type, event->time_ns, event->thread);
+    memscope_row_send(source, &row);
+}
+
+/* Rows of the tool itself, when the recording came from it. */
+static bool is_of_system(const char *name)
+{
+    static const char *const names[] = {"ACL_INIT", "ACL_FINI", "START_TRACE", "STOP_TRACE"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+void memscope_take_mark(struct memscope_source *source, const struct event *event)
+{
+    const char *name = model_text_at(source->question->model, event->text);
+
+    if (is_of_system(name))
+        send_system(source, event, name);
+    else
+        send_mstx(source, event, "Mark", name);
+}
+
+/* Only the beginning and the end of the runtime are told. */
+void memscope_take_device(struct memscope_source *source, const struct event *event)
+{
+    static const struct {
+        const char *call, *type;
+    } calls[] = {{"aclInit", "ACL_INIT"}, {"aclFinalize", "ACL_FINI"}};
+    const char *name = model_text_at(source->question->model, event->text);
+
+    for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+        if (strcmp(name, calls[i].call) == 0)
+            send_system(source, event, calls[i].type);
+}

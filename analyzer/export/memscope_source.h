@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the events of a recording to rows of msmemscope: what is known on the way, and what the
+ * functions for the kinds of events share.
+ *
+ * A pool's size, `total`, is told by an event of its own that may come right after the alloc whose
+ * row shows it: so the row of a block is held back until something else happens.
+ */
+#ifndef MEMTIDE_MEMSCOPE_SOURCE_H
+#define MEMTIDE_MEMSCOPE_SOURCE_H
+
+#include "live_set.h"
+#include "lives.h"
+#include "memscope_events.h"
+#include "memscope_stacks.h"
+
+enum { MEMSCOPE_OWNER_BYTES = 64, MEMSCOPE_TYPE_BYTES = 32 };
+
+struct memscope_ledger {
+    uint64_t used_bytes, total_bytes;
+    char type[MEMSCOPE_TYPE_BYTES];     /* "PTA" */
+    bool is_driver, is_host, is_pinned; /* is_host: of the processor, not of a device */
+    int32_t device;                     /* as rows have it */
+};
+
+/* Of a thread's range that is open: what the recording and what the rows call it. */
+struct memscope_range {
+    uint64_t id, number;
+    bool is_step;
+};
+
+struct memscope_source {
+    const struct export_request *request;
+    const struct question *question;
+    const struct memscope_sink *sink;
+    struct memscope_stacks stacks;
+    enum mt_result result;
+    struct mt_error *error;
+    uint64_t next_id;
+    struct memscope_ledger *ledgers;
+    size_t ledger_count;
+    struct live_set live; /* birth: number of the alloc */
+    /* Of the current process. */
+    uint64_t process_id, base_ns, newest_ns; /* times of rows = base_ns + time */
+    int32_t main_device; /* used first: rows of no device go there, as the tool has them */
+    bool has_process;
+    uint16_t process;
+    struct memscope_range *ranges;
+    size_t range_count, range_capacity;
+    uint64_t begun_ranges;
+    /* The row of a block that waits for its pool's size. */
+    struct memscope_row held;
+    bool is_holding;
+    uint64_t held_time_ns;
+    uint32_t held_ledger;
+    size_t held_total; /* attribute */
+    char held_owner[MEMSCOPE_OWNER_BYTES];
+};
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+/* Of no name, device, pointer, attribute or stack yet. */
+void memscope_row_begin(const struct memscope_source *source, struct memscope_row *row,
+                        const char *event, const char *type, uint64_t time_ns, uint32_t thread);
+/* The row gets its number, and goes to the sink; what the sink says is kept. */
+void memscope_row_send(struct memscope_source *source, struct memscope_row *row);
+void memscope_row_send_held(struct memscope_source *source);
+
+/* --- kinds of events ------------------------------------------------------------------------ */
+
+typedef void memscope_take(struct memscope_source *source, const struct event *event);
+
+/* Blocks: memscope_blocks.c. */
+bool memscope_ledgers_init(struct memscope_source *source);
+bool memscope_block_born(struct memscope_source *source, const struct life *life);
+bool memscope_block_over(struct memscope_source *source, const struct life *life);
+memscope_take memscope_take_older_free, memscope_take_reserved, memscope_take_access,
+    memscope_take_failed_alloc;
+
+/* What the program runs and says: memscope_marks.c. */
+memscope_take memscope_take_operator, memscope_take_launch, memscope_take_range_begin,
+    memscope_take_range_end, memscope_take_step_begin, memscope_take_step_end, memscope_take_mark,
+    memscope_take_device;
+
+#endif
