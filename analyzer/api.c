@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "analysis.h"
+#include "caching_allocator.h"
 #include "diff.h"
 #include "diff_spread.h"
 #include "export.h"
@@ -361,10 +362,12 @@ static void read_options(struct question *question, const struct mt_ask_options 
         read_block_options(question, options);
     if (options->size_bytes >= offsetof(struct mt_ask_options, stack_depth))
         question->is_for_pictures = options->flags & MT_ASK_PICTURES;
-    if (options->size_bytes >= sizeof(*options)) {
+    if (options->size_bytes >= offsetof(struct mt_ask_options, allocator_settings)) {
         question->stack_depth = options->stack_depth;
         question->least_percent = options->stack_least_percent;
     }
+    if (options->size_bytes >= sizeof(*options))
+        question->allocator_settings = options->allocator_settings;
 }
 
 struct question trace_question(const struct mt_trace *trace)
@@ -424,14 +427,20 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
 {
     const struct answer_kind *kind = answer_kind_find(name);
     struct question question;
+    struct allocator_settings ignored = {.pad_bytes = 0};
     struct mt_answer *answer;
+    enum mt_result result = MT_OK;
 
     if (!kind)
         return mt_error_set(error, MT_USAGE, "there is no question named %s", name);
+    question = question_make(trace, kind->top, options);
+    if (question.allocator_settings)
+        result = allocator_settings_read(question.allocator_settings, &ignored, error);
+    if (result != MT_OK)
+        return result;
     answer = answer_create(name, error);
     if (!answer)
         return MT_NO_MEMORY;
-    question = question_make(trace, kind->top, options);
     analyses_run(kind->analyses, question.is_for_pictures ? answer_page_analyses(kind) : NULL,
                  &question, answer->report);
     return answer_give(answer, MT_OK, out, error);

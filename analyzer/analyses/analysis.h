@@ -46,10 +46,11 @@ struct question {
     int warm_up_steps;                 /* not judged; WARM_UP_DEFAULT: chosen */
     unsigned margin_percent;           /* near a peak: at most so much below it */
     struct block_filter blocks;
-    unsigned stack_depth;     /* calls from the start, or from who asked; 0: all */
-    unsigned least_percent;   /* branches that are smaller are left out */
-    bool is_for_pictures;     /* read once more for what a picture needs */
-    const char *picture_name; /* before the names of its datasets; NULL: none */
+    unsigned stack_depth;           /* calls from the start, or from who asked; 0: all */
+    unsigned least_percent;         /* branches that are smaller are left out */
+    const char *allocator_settings; /* tried beside the usual ones; NULL: none */
+    bool is_for_pictures;           /* read once more for what a picture needs */
+    const char *picture_name;       /* before the names of its datasets; NULL: none */
 };
 
 /* One that sees every block. */
@@ -94,6 +95,7 @@ void analyse_advice_in_short(const struct question *question, struct report *rep
 void analyse_oom(const struct question *question, struct report *report);
 void analyse_failures(const struct question *question, struct report *report);
 void analyse_fragmentation(const struct question *question, struct report *report);
+void analyse_what_if(const struct question *question, struct report *report);
 void analyse_fragmentation_if_known(const struct question *question, struct report *report);
 void analyse_steps(const struct question *question, struct report *report);
 void analyse_steps_verdict(const struct question *question, struct report *report);

@@ -12,6 +12,7 @@
 #include "labels.h"
 #include "segment_map.h"
 #include "segment_pins.h"
+#include "what_if.h"
 
 static const char *const moment_words[MOMENT_KINDS] = {
     [MOMENT_RESERVED_PEAK] = "most reserved",
@@ -305,6 +306,17 @@ void analyse_fragmentation(const struct question *question, struct report *repor
             segment_map_to_report(&fragments, report);
     }
     fragments_release(&fragments);
+}
+
+void analyse_what_if(const struct question *question, struct report *report)
+{
+    struct what_ifs what_ifs;
+    struct mt_error error;
+
+    if (what_ifs_read(question, question->allocator_settings, &what_ifs, &error) == MT_OK)
+        what_ifs_show(&what_ifs, question, report);
+    else
+        report_note(report, 0, report_text(report, "other settings: %s", error.message));
 }
 
 void analyse_fragmentation_if_known(const struct question *question, struct report *report)

@@ -6,6 +6,7 @@
 
 static const struct option_spec options[] = {
     ANSWER_OPTIONS,
+    {OPTION_TRY, 0, "try", "SETTINGS", "what these settings of the allocator would reserve"},
     {0, 0, NULL, NULL, NULL},
 };
 

@@ -71,9 +71,10 @@ struct model_process {
     uint64_t start_ns, end_ns;                  /* on the run's own time line, as event.time_ns */
     uint32_t executable, command_line, options; /* texts */
     uint32_t source;                            /* text: the file it came from */
-    int32_t rank;                               /* -1: not known */
-    bool is_complete;                           /* its recorder closed the trace */
-    bool blocks_are_rows; /* no addresses: that of a block is the row it stands in, from 1 */
+    uint32_t allocator_settings; /* text: of its caching allocator; 0: none were given */
+    int32_t rank;                /* -1: not known */
+    bool is_complete;            /* its recorder closed the trace */
+    bool blocks_are_rows;        /* no addresses: that of a block is the row it stands in, from 1 */
     uint64_t event_count;
     uint64_t lost_counts[MT_LOST_KINDS];
 };

@@ -51,6 +51,9 @@ struct mt_ask_options {
     /* Of "stacks". */
     unsigned stack_depth;         /* so many calls; 0: all */
     unsigned stack_least_percent; /* branches with less are left out */
+    /* Of "frag": settings of the caching allocator to try beside the usual ones, as
+     * PYTORCH_CUDA_ALLOC_CONF has them; NULL: none. */
+    const char *allocator_settings;
 };
 
 /* How an answer is to be taken; the exit code of the command is made from it. */
@@ -108,7 +111,8 @@ uint64_t mt_trace_event_count(const struct mt_trace *trace);
  * options   NULL: as the command line has them
  *
  * The answer lives until mt_answer_close(), also when the trace is closed before.
- * Returns MT_OK, MT_USAGE if there is no such question, or MT_NO_MEMORY.
+ * Returns MT_OK; MT_USAGE if there is no such question, or an allocator has no such setting or it
+ * is not modelled; or MT_NO_MEMORY.
  */
 enum mt_result mt_trace_ask(struct mt_trace *trace, const char *question,
                             const struct mt_ask_options *options, struct mt_answer **out,

@@ -13,11 +13,16 @@ import unittest
 MEMTIDE, DATA = sys.argv[1:3]
 
 
-def frag(path):
-    done = subprocess.run([MEMTIDE, "frag", "--format=json", path], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, universal_newlines=True, timeout=300)
+def ask(path, *options):
+    done = subprocess.run([MEMTIDE, "frag", "--format=json", *options, path],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+                          timeout=300)
     assert done.stderr == "", done.stderr
-    return json.loads(done.stdout)["tables"]["fragmentation"]
+    return json.loads(done.stdout)
+
+
+def frag(path):
+    return ask(path)["tables"]["fragmentation"]
 
 
 class Snapshots(unittest.TestCase):
@@ -38,6 +43,30 @@ class Snapshots(unittest.TestCase):
         for name, most in ("snapshot_with_empty_cache", 662700032), ("snapshot_expandable", 643825664):
             row = frag(os.path.join(DATA, "ascend", "memsnapshot", name + ".pkl"))[0]
             self.assertEqual((row["moment"], row["reserved_bytes"]), ("most reserved", most))
+
+    def test_the_model_of_the_allocator_reserves_what_the_allocator_did(self):
+        """The same workload in both modes: each predicts the other, to the byte."""
+        ascend = os.path.join(DATA, "ascend", "memsnapshot")
+        torch = os.path.join(DATA, "pytorch")
+        for path, as_it_ran, expandable in (
+                (os.path.join(ascend, "snapshot_with_empty_cache.pkl"), 662700032, 643825664),
+                (os.path.join(torch, "torch2.6_cs336_silmont_small.pickle"), 3781165056, 3797942272),
+                (os.path.join(torch, "torch2.6_cs336_silmont_bf16.pickle"), 861929472, 824180736),
+                (os.path.join(torch, "torch2.9_decomfl_opt.pickle"), 1897922560, 1809842176)):
+            with self.subTest(path=os.path.basename(path)):
+                rows = ask(path)["tables"]["what if"]
+                self.assertEqual((rows[0]["reserved_peak_bytes"], rows[0]["change_bytes"]),
+                                 (as_it_ran, 0))
+                self.assertEqual((rows[1]["setting"], rows[1]["reserved_peak_bytes"]),
+                                 ("expandable_segments:True", expandable))
+        rows = ask(os.path.join(ascend, "snapshot_expandable.pkl"))["tables"]["what if"]
+        self.assertEqual([row["reserved_peak_bytes"] for row in rows], [643825664, 662700032])
+
+    def test_a_model_that_is_off_advises_nothing(self):
+        report = ask(os.path.join(DATA, "pytorch", "torch2.0_flexgen_state.pickle"))
+        self.assertEqual(report["tables"]["what if"], [])
+        self.assertTrue(any("other settings were not tried" in note["sentence"]
+                            for note in report["notes"]), report["notes"])
 
     def test_older_blocks_count_as_allocated(self):
         rows = frag(os.path.join(DATA, "ascend", "text-202501", "level0", "rank0_ascend_pt"))

@@ -5,6 +5,7 @@
 #include "snapshot_replay.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ static const char step_name[] = "ProfilerStep#";
 
 /* A block that is older than the history. */
 struct old_block {
-    uint64_t address, size_bytes;
+    uint64_t address, size_bytes, stream;
     uint32_t site;
 };
 
@@ -55,6 +56,8 @@ struct snapshot_replay {
     int32_t step_device; /* whose annotations make steps; -1: none yet */
     uint16_t pool;
     uint32_t thread, snapshot_text, free_text;
+    uint64_t newest_stream; /* and its name; 0: none yet */
+    uint32_t stream_text;
     uint64_t old_count, old_bytes;
     uint64_t pending_count, pending_bytes, unmatched_count, clock_steps;
     size_t baseline_device; /* that the baseline has come to */
@@ -178,7 +181,8 @@ static bool scan_history(struct snapshot_replay *replay, struct replay_device *d
         if (!known_add(knowns, index, entry->address, is_alloc))
             return false;
         if (!is_alloc &&
-            !add_old(replay, device, (struct old_block){entry->address, entry->size_bytes, 0}))
+            !add_old(replay, device,
+                     (struct old_block){entry->address, entry->size_bytes, entry->stream, 0}))
             return false;
     }
     return true;
@@ -211,9 +215,9 @@ static bool scan_segment(struct snapshot_replay *replay, struct replay_device *d
         }
         if (known)
             replay->unmatched_count += !known->is_alive;
-        else if (is_active(block) &&
-                 !add_old(replay, device,
-                          (struct old_block){address, block->requested_bytes, block->site}))
+        else if (is_active(block) && !add_old(replay, device,
+                                              (struct old_block){address, block->requested_bytes,
+                                                                 segment->stream, block->site}))
             return false;
         address += block->size_bytes;
     }
@@ -419,6 +423,23 @@ static uint32_t text_of(struct model *model, const char *text)
     return model_text(model, text, strlen(text));
 }
 
+/* As they were given; pages of mappings tell one that may have been set later. */
+static uint32_t settings_of(const struct snapshot_replay *replay)
+{
+    static const char grows[] = "expandable_segments:True";
+    struct model *model = replay->tables->model;
+    const char *given = model_text_at(model, replay->tables->settings);
+    char both[512];
+    bool is_expandable = false;
+
+    for (size_t i = 0; i < replay->device_count; i++)
+        is_expandable |= replay->devices[i].is_expandable;
+    if (!is_expandable || strstr(given, grows))
+        return replay->tables->settings;
+    snprintf(both, sizeof(both), "%s%s%s", given, *given ? "," : "", grows);
+    return text_of(model, both);
+}
+
 static void fill_process(struct snapshot_replay *replay)
 {
     const struct snapshot_tables *tables = replay->tables;
@@ -426,7 +447,29 @@ static void fill_process(struct snapshot_replay *replay)
 
     if (replay->has_times)
         process->start_realtime_ns = replay->start_us * 1000;
+    process->allocator_settings = settings_of(replay);
     process->is_complete = true;
+}
+
+/*
+ * torch_npu asks for 32 bytes more than the program, so that small blocks of whole units take one
+ * unit more; PyTorch never does. No frame has to name it.
+ */
+static bool pads_requests(const struct snapshot_tables *tables)
+{
+    enum { unit = 512, small_most = 1 << 20 };
+    size_t padded_count = 0, plain_count = 0;
+
+    for (size_t i = 0; i < tables->blocks.count; i++) {
+        const struct snapshot_block *block = table_at(&tables->blocks, i);
+
+        if (!is_active(block) || !block->requested_bytes || block->requested_bytes % unit ||
+            block->requested_bytes >= small_most)
+            continue;
+        padded_count += block->size_bytes == block->requested_bytes + unit;
+        plain_count += block->size_bytes == block->requested_bytes;
+    }
+    return padded_count > plain_count;
 }
 
 enum mt_result snapshot_replay_create(const struct snapshot_tables *tables, const char *path,
@@ -440,8 +483,9 @@ enum mt_result snapshot_replay_create(const struct snapshot_tables *tables, cons
     replay->tables = tables;
     replay->path = path;
     replay->step_device = -1;
-    replay->pool =
-        model_pool(tables->model, text_of(tables->model, tables->is_npu ? "pta" : "torch"));
+    replay->pool = model_pool(
+        tables->model,
+        text_of(tables->model, tables->is_npu || pads_requests(tables) ? "pta" : "torch"));
     replay->thread = model_thread(tables->model, (struct model_thread){.process = tables->process});
     replay->snapshot_text = text_of(tables->model, "snapshot");
     replay->free_text = text_of(tables->model, "free when out of memory");
@@ -489,6 +533,19 @@ static struct event event_of(const struct snapshot_replay *replay,
     };
 }
 
+/* Streams are pointers, or 0; they are told as they are, in decimal. */
+static uint32_t stream_text(struct snapshot_replay *replay, uint64_t stream)
+{
+    char name[24];
+
+    if (!replay->stream_text || stream != replay->newest_stream) {
+        snprintf(name, sizeof(name), "%" PRIu64, stream);
+        replay->newest_stream = stream;
+        replay->stream_text = text_of(replay->tables->model, name);
+    }
+    return replay->stream_text;
+}
+
 static struct event segment_event(const struct snapshot_replay *replay,
                                   const struct replay_device *device, uint64_t time_ns,
                                   struct range range)
@@ -527,6 +584,7 @@ static bool next_of_baseline(struct snapshot_replay *replay, struct event *event
             event->address = block->address;
             event->value = block->size_bytes;
             event->site = block->site;
+            event->detail = stream_text(replay, block->stream);
             return true;
         }
         replay->baseline_device++;
@@ -573,6 +631,7 @@ static size_t make_event(struct snapshot_replay *replay, struct replay_device *d
     switch (entry->action) {
     case WORD_ALLOC:
         event->site = entry->site;
+        event->detail = stream_text(replay, entry->stream);
         return 1;
     case WORD_FREE_COMPLETED:
         event->kind = EVENT_FREE;

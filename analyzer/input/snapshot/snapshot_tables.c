@@ -191,6 +191,7 @@ static enum mt_result add_entry(struct snapshot_tables *tables, const struct fie
         .address = number_of(fields, is_oom ? WORD_DEVICE_FREE : WORD_ADDR),
         .size_bytes = number_of(fields, WORD_SIZE),
         .time_us = number_of(fields, WORD_TIME_US),
+        .stream = number_of(fields, WORD_STREAM),
         .has_time = is_number(fields, WORD_TIME_US),
         .action = (uint8_t)action,
         .site = site_of(tables, fields),
@@ -258,6 +259,7 @@ static enum mt_result add_segment(struct snapshot_tables *tables, const struct f
     *segment = (struct snapshot_segment){
         .address = number_of(fields, WORD_ADDRESS),
         .total_bytes = number_of(fields, WORD_TOTAL_SIZE),
+        .stream = number_of(fields, WORD_STREAM),
         .first_block = blocks.first,
         .block_count = blocks.count,
         .device = device_of(fields),
@@ -284,10 +286,17 @@ static enum mt_result add_annotation(struct snapshot_tables *tables, const struc
 /* The lists of a whole snapshot; a later dict of the kind wins. */
 static void keep_top(struct snapshot_tables *tables, const struct fields *fields)
 {
+    const struct object *settings;
+
     tables->segments_found = range_of(tables, fields, WORD_SEGMENTS, OBJECT_SEGMENTS);
     tables->traces_found = range_of(tables, fields, WORD_DEVICE_TRACES, OBJECT_LISTS);
     tables->annotations_found =
         range_of(tables, fields, WORD_EXTERNAL_ANNOTATIONS, OBJECT_ANNOTATIONS);
+    settings = has(fields, WORD_ALLOCATOR_SETTINGS)
+                   ? object_of(tables, fields->values[WORD_ALLOCATOR_SETTINGS])
+                   : NULL;
+    tables->has_settings = settings && settings->kind == OBJECT_SETTINGS;
+    tables->settings = tables->has_settings ? settings->first : 0;
     tables->has_host_part =
         range_of(tables, fields, WORD_HOST_SEGMENTS, OBJECT_SEGMENTS).count != 0;
 }
@@ -299,13 +308,10 @@ static const struct {
     uint64_t keys;
     enum object_kind kind;
 } kinds_by_key[] = {
-    {BIT(ACTION), OBJECT_ENTRY},
-    {BIT(FILENAME), OBJECT_FRAME},
-    {BIT(STATE), OBJECT_BLOCK},
-    {BIT(TOTAL_SIZE), OBJECT_SEGMENT},
-    {BIT(REAL_SIZE), OBJECT_HISTORY},
-    {BIT(STAGE), OBJECT_ANNOTATION},
-    {BIT(SEGMENTS) | BIT(DEVICE_TRACES), OBJECT_TOP},
+    {BIT(ACTION), OBJECT_ENTRY},        {BIT(FILENAME), OBJECT_FRAME},
+    {BIT(STATE), OBJECT_BLOCK},         {BIT(TOTAL_SIZE), OBJECT_SEGMENT},
+    {BIT(REAL_SIZE), OBJECT_HISTORY},   {BIT(STAGE), OBJECT_ANNOTATION},
+    {BIT(ALLOC_CONF), OBJECT_SETTINGS}, {BIT(SEGMENTS) | BIT(DEVICE_TRACES), OBJECT_TOP},
 };
 
 #undef BIT
@@ -346,6 +352,10 @@ static enum mt_result add_row(struct snapshot_tables *tables, struct object *obj
     if (kind == OBJECT_TOP || kind == OBJECT_IGNORED) {
         if (kind == OBJECT_TOP)
             keep_top(tables, fields);
+        return MT_OK;
+    }
+    if (kind == OBJECT_SETTINGS) {
+        object->first = text_of(tables, fields, WORD_ALLOC_CONF);
         return MT_OK;
     }
     if (kind == OBJECT_FRAME) {

@@ -41,6 +41,7 @@ enum object_kind {
     OBJECT_ANNOTATION,
     OBJECT_FRAME, /* first = frame of the model */
     OBJECT_TOP,
+    OBJECT_SETTINGS, /* first = text: as they were given */
     OBJECT_EMPTY_LIST,
     OBJECT_ENTRIES,
     OBJECT_BLOCKS,
@@ -62,6 +63,7 @@ struct snapshot_entry {
     uint64_t address; /* of an oom: bytes that the device has free */
     uint64_t size_bytes;
     uint64_t time_us;
+    uint64_t stream;
     uint32_t site;
     uint8_t action; /* enum word */
     bool has_time;
@@ -75,7 +77,7 @@ struct snapshot_block {
 };
 
 struct snapshot_segment {
-    uint64_t address, total_bytes;
+    uint64_t address, total_bytes, stream;
     uint32_t first_block, block_count;
     int32_t device;
     bool is_expandable;
@@ -108,7 +110,8 @@ struct snapshot_tables {
     /* The answer, once snapshot_tables_finish() returned MT_OK. */
     struct snapshot_range segments_found, annotations_found;
     struct snapshot_range traces_found; /* of children: objects, one for each device */
-    bool has_host_part;
+    uint32_t settings;                  /* text: of the allocator; 0: not told */
+    bool has_settings, has_host_part;
 };
 
 enum mt_result snapshot_tables_init(struct snapshot_tables *tables, struct model *model,

@@ -16,7 +16,8 @@
     X(BLOCKS, "blocks") X(IS_EXPANDABLE, "is_expandable") X(HISTORY, "history")                    \
     X(REAL_SIZE, "real_size") X(STAGE, "stage") X(SEGMENTS, "segments")                            \
     X(DEVICE_TRACES, "device_traces") X(EXTERNAL_ANNOTATIONS, "external_annotations")              \
-    X(HOST_SEGMENTS, "host_segments") X(HOST_TRACES, "host_traces")
+    X(HOST_SEGMENTS, "host_segments") X(HOST_TRACES, "host_traces") X(STREAM, "stream")            \
+    X(ALLOCATOR_SETTINGS, "allocator_settings") X(ALLOC_CONF, "PYTORCH_CUDA_ALLOC_CONF")
 
 /* Keys whose values may be long texts, and say nothing about memory. */
 #define SNAPSHOT_DROPPED_KEYS(X)                                                                   \
