@@ -20,6 +20,7 @@ enum {
 
 static atomic_bool is_initialised;
 static __thread int32_t thread_device = -1; /* as the program counts */
+static _Atomic uint64_t waits;
 
 int aclInit(const char *config_path)
 {
@@ -361,6 +362,42 @@ int aclrtGetMemInfo(int attribute, size_t *free_size, size_t *total_size)
     *free_size = info.normal_free + info.huge_free;
     *total_size = info.normal_total + info.huge_total;
     return 0;
+}
+
+int aclrtMemcpy(void *to, size_t room, const void *from, size_t size, int kind)
+{
+    if (thread_device < 0)
+        return RT_STATUS_NO_CONTEXT;
+    if (size > room || kind < 0 || kind > ACL_COPY_DEVICE_TO_DEVICE)
+        return RT_STATUS_INVALID_PARAMETER;
+    return fake_hal_copy(to, from, size) ? RT_STATUS_INVALID_PARAMETER : 0;
+}
+
+int aclrtMemset(void *address, size_t room, int32_t value, size_t size)
+{
+    if (thread_device < 0)
+        return RT_STATUS_NO_CONTEXT;
+    return size > room || fake_hal_fill(address, value, size) ? RT_STATUS_INVALID_PARAMETER : 0;
+}
+
+/* Nothing is ever under way. */
+int aclrtSynchronizeDevice(void)
+{
+    if (thread_device < 0)
+        return RT_STATUS_NO_CONTEXT;
+    atomic_fetch_add(&waits, 1);
+    return 0;
+}
+
+int aclrtSynchronizeStream(void *stream)
+{
+    (void)stream;
+    return aclrtSynchronizeDevice();
+}
+
+uint64_t fake_acl_waits(void)
+{
+    return atomic_load(&waits);
 }
 
 /* A function handle of the fake is the name of the function. */

@@ -10,7 +10,8 @@
  *   libascend_hal.so the driver, where all memory comes from
  *
  * FAKE_ASCEND_MEMORY sets the bytes of each device, else 64 GiB. Four devices. Device addresses
- * are numbers only; host memory is real.
+ * are numbers only; what they hold is real and is reached by aclrtMemcpy and aclrtMemset. Host
+ * memory is real.
  */
 #ifndef MEMTIDE_FAKE_ASCEND_H
 #define MEMTIDE_FAKE_ASCEND_H
@@ -54,6 +55,14 @@ size_t fake_hal_ranges(void);
 size_t fake_hal_mappings(void);
 /* The next free or release answers FAKE_DRV_BUSY and does nothing. */
 void fake_hal_refuse_next_free(void);
+/*
+ * Copies and fills between and in device and host memory. What is not in one live block of a
+ * device is refused, as by the real driver.
+ */
+int fake_hal_copy(void *to, const void *from, uint64_t size);
+int fake_hal_fill(void *address, int value, uint64_t size);
+/* The next copy answers this and does nothing. */
+void fake_hal_fail_next_copy(int status);
 
 /* Runtime. */
 int rtSetDevice(int32_t device);
@@ -153,6 +162,12 @@ int aclrtMemPoolDestroy(void *pool);
 int aclrtMemPoolMallocAsync(void **address, size_t size, void *pool, void *stream);
 int aclrtMemPoolFreeAsync(void *address, void *stream);
 int aclrtGetMemInfo(int attribute, size_t *free_size, size_t *total_size);
+int aclrtMemcpy(void *to, size_t room, const void *from, size_t size, int kind);
+int aclrtMemset(void *address, size_t room, int32_t value, size_t size);
+int aclrtSynchronizeDevice(void);
+int aclrtSynchronizeStream(void *stream);
+/* How often a device or a stream was waited for. */
+uint64_t fake_acl_waits(void);
 int aclrtGetFunctionName(void *function, uint32_t name_size, char *name);
 int aclrtLaunchKernel(void *function, uint32_t blocks, const void *data, size_t size, void *stream);
 int aclrtLaunchKernelV2(void *function, uint32_t blocks, const void *data, size_t size,

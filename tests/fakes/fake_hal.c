@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "fake_ascend.h"
 #include "fake_memory.h"
@@ -23,6 +24,8 @@ static struct fake_memory registered[FAKE_DEVICES] = {
 static struct fake_memory buffers = FAKE_MEMORY(0, UINT64_MAX);
 static struct fake_memory opened = FAKE_MEMORY(UINT64_C(0x600000000000), UINT64_MAX / 2);
 static atomic_bool refuses_next_free;
+static _Atomic(unsigned char *) contents[FAKE_DEVICES]; /* of the device, from its base */
+static _Atomic int next_copy_status;
 
 __attribute__((constructor)) static void capacity_read(void)
 {
@@ -80,6 +83,74 @@ int halMemAlloc(void **address, unsigned long long size, unsigned long long flag
         return DRV_STATUS_OUT_OF_MEMORY;
     *address = (void *)(uintptr_t)found;
     return 0;
+}
+
+/* The bytes of a device, all of its capacity; pages come with the first use. */
+static unsigned char *contents_of(uint32_t device)
+{
+    unsigned char *bytes = atomic_load(&contents[device]), *expected = NULL;
+    size_t size = devices[device].capacity_bytes;
+
+    if (bytes)
+        return bytes;
+    bytes = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                 -1, 0);
+    if (bytes == MAP_FAILED)
+        return NULL;
+    if (!atomic_compare_exchange_strong(&contents[device], &expected, bytes)) {
+        munmap(bytes, size);
+        bytes = expected;
+    }
+    return bytes;
+}
+
+/* Where the contents of a range of one live block are; host addresses are themselves. */
+static unsigned char *bytes_at(void *address, uint64_t size)
+{
+    uint64_t start = (uintptr_t)address;
+
+    for (uint32_t i = 0; i < FAKE_DEVICES; i++) {
+        struct fake_block block;
+        unsigned char *bytes;
+
+        if (start - devices[i].base >= devices[i].capacity_bytes)
+            continue;
+        if (!fake_memory_find(&devices[i], start, &block) ||
+            size > block.size_bytes - (start - block.address))
+            return NULL;
+        bytes = contents_of(i);
+        return bytes ? bytes + (start - devices[i].base) : NULL;
+    }
+    return address;
+}
+
+int fake_hal_copy(void *to, const void *from, uint64_t size)
+{
+    int status = atomic_exchange(&next_copy_status, 0);
+    unsigned char *target = bytes_at(to, size);
+    const unsigned char *source = bytes_at((void *)(uintptr_t)from, size);
+
+    if (status)
+        return status;
+    if (!target || !source)
+        return DRV_STATUS_INVALID_VALUE;
+    memmove(target, source, size);
+    return 0;
+}
+
+int fake_hal_fill(void *address, int value, uint64_t size)
+{
+    unsigned char *bytes = bytes_at(address, size);
+
+    if (!bytes)
+        return DRV_STATUS_INVALID_VALUE;
+    memset(bytes, value, size);
+    return 0;
+}
+
+void fake_hal_fail_next_copy(int status)
+{
+    atomic_store(&next_copy_status, status);
 }
 
 int halMemFree(void *address)
