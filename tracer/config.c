@@ -201,6 +201,16 @@ static bool set_control_file(const char *value)
     return true;
 }
 
+static bool set_watch(const char *value)
+{
+    size_t length = strlen(value);
+
+    if (!strchr(value, ',') || length >= sizeof(config.watch))
+        return false;
+    memcpy(config.watch, value, length + 1);
+    return true;
+}
+
 static bool set_run(const char *value)
 {
     char *end;
@@ -236,6 +246,7 @@ static const struct option {
     {"--collect-mode", set_collect_mode, "expected immediate or deferred"},
     {"--control", set_control, "expected yes or no"},
     {"--control-file", set_control_file, "expected a path of at most 511 bytes"},
+    {"--watch", set_watch, "expected [START[:N]],END[,full-content]"},
     {"--format", set_nothing, ""},
     {"--log-level", set_nothing, ""},
 };

@@ -31,6 +31,7 @@ struct config {
     uint64_t ring_bytes;    /* --ring-size, default 1 MiB a thread */
     uint64_t run_id;
     char output_path[1024]; /* folder of the run; made if absent */
+    char watch[544];        /* --watch: which tensors are read; "": none */
     char control_file[512]; /* --control-file: watched for steps to record; "": none */
     char text[512];         /* the options in force, for the trace */
     char json[1024];        /* MEMTIDE_OPTIONS, where it begins as an object; "": it does not */

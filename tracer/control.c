@@ -18,6 +18,7 @@
 #include "recorder.h"
 #include "recording.h"
 #include "sampler.h"
+#include "watch.h"
 
 enum { WORD_BYTES = 32, LINE_BYTES = 1024 };
 
@@ -119,6 +120,30 @@ static bool set_steps(const char *value)
     return true;
 }
 
+/* ADDRESS BYTES TIMES NAME: a tensor of the program; TIMES -1: always. */
+static void obey_watch(const char *rest, const struct answer *answer)
+{
+    unsigned long long address, size_bytes;
+    long long dumps;
+    int name = 0;
+
+    if (sscanf(rest, "%llu %llu %lld %n", &address, &size_bytes, &dumps, &name) != 3 || !name ||
+        !rest[name])
+        say(answer, "error: watch needs an address, bytes, a number of times and a name", "");
+    else if (watch_add(&(struct watched_range){address, size_bytes, dumps, text_of(rest + name)}))
+        say(answer, "ok", "watched");
+    else
+        say(answer, "error: not a tensor, or there are too many", "");
+}
+
+static void obey_unwatch(const char *rest, const struct answer *answer)
+{
+    if (watch_remove(strtoull(rest, NULL, 10)))
+        say(answer, "ok", "no longer watched");
+    else
+        say(answer, "error: no tensor at that address is watched", "");
+}
+
 static void obey_set(const char *rest, const struct answer *answer)
 {
     static const struct {
@@ -128,6 +153,7 @@ static void obey_set(const char *rest, const struct answer *answer)
     } settings[] = {
         {"events=", config_set_events, "error: events are alloc, free, launch, access"},
         {"steps=", set_steps, "error: steps are all, a number, or two with a - between"},
+        {"watch=", watch_choose, "error: watch is [START[:N]],END[,full-content]"},
     };
 
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
@@ -150,8 +176,9 @@ void control_obey(char *line, char *answer_text, size_t answer_bytes)
         const char *word;
         void (*obey)(const char *rest, const struct answer *answer);
     } words[] = {
-        {"start", obey_start},       {"stop", obey_stop},     {"step", obey_step},
-        {"snapshot", obey_snapshot}, {"status", obey_status}, {"set", obey_set},
+        {"start", obey_start},       {"stop", obey_stop},       {"step", obey_step},
+        {"snapshot", obey_snapshot}, {"status", obey_status},   {"set", obey_set},
+        {"watch", obey_watch},       {"unwatch", obey_unwatch},
     };
     const struct answer answer = {answer_text, answer_bytes};
     size_t length = strcspn(line, " ");
@@ -163,7 +190,8 @@ void control_obey(char *line, char *answer_text, size_t answer_bytes)
             words[i].obey(rest, &answer);
             return;
         }
-    say(&answer, "error: the words are start, stop, step, snapshot, status and set", "");
+    say(&answer, "error: the words are start, stop, step, snapshot, status, set, watch and unwatch",
+        "");
 }
 
 bool mt_control(const char *line, char *answer, size_t answer_bytes)
@@ -185,6 +213,8 @@ void control_begin(void)
 {
     const struct config *config = config_get();
 
+    if (config->watch[0])
+        watch_choose(config->watch);
     if (config->starts_paused)
         recorder_pause(true);
     if (config->json[0])

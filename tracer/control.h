@@ -8,6 +8,8 @@
  *   status            what is going on
  *   set events=LIST   from here on
  *   set steps=A-B     record only these; steps=all ends it
+ *   set watch=VALUE   as --watch
+ *   watch ADDRESS BYTES TIMES NAME, unwatch ADDRESS    a tensor of the program (hooks/watch.h)
  *
  * Words come through a socket (control_socket.c) and a file that is watched (control_file.c). All
  * of it happens in the drain thread, so no signal is taken from the program and none of its threads

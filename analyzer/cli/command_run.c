@@ -21,6 +21,7 @@
 #include "run_folder.h"
 #include "sanitizer_runtime.h"
 #include "text_builder.h"
+#include "watch_files.h"
 
 static const struct option_spec options[] = {
     {OPTION_OUTPUT_PATH, 'o', "output-path", "FOLDER",
@@ -47,6 +48,8 @@ static const struct option_spec options[] = {
     {OPTION_CONTROL, 0, "control", "yes|no", "let memtide ctl speak to the program (yes)"},
     {OPTION_CONTROL_FILE, 0, "control-file", "FILE",
      "watch it for steps to record; keys of profiler_config.json"},
+    {OPTION_WATCH, 0, "watch", "A,B",
+     "check sums of what operator A puts out, up to operator B; A:N,B,full-content"},
     {OPTION_FORMAT, 0, "format", "FORMAT", "accepted, no effect yet"},
     {OPTION_LOG_LEVEL, 0, "log-level", "LEVEL", "accepted, no effect yet"},
     {0, 0, NULL, NULL, NULL},
@@ -68,6 +71,7 @@ static const struct handed_on {
     {OPTION_COLLECT_MODE, "collect-mode", (const char *const[]){"immediate", "deferred", NULL}},
     {OPTION_CONTROL, "control", (const char *const[]){"yes", "no", NULL}},
     {OPTION_CONTROL_FILE, "control-file", NULL},
+    {OPTION_WATCH, "watch", NULL},
     {OPTION_FOLLOW_CHILDREN, "follow-children", (const char *const[]){"yes", "no", NULL}},
 };
 
@@ -150,6 +154,11 @@ static enum mt_result values_check(const struct options *given, struct mt_error 
         if (result != MT_OK)
             return result;
     }
+    if (given->values[OPTION_WATCH] && !watch_value_is_right(given->values[OPTION_WATCH]))
+        return mt_error_set(error, MT_USAGE,
+                            "--watch: %s is not [START[:N]],END[,full-content], names of at most "
+                            "254 bytes",
+                            given->values[OPTION_WATCH]);
     return option_number("sample-ms", given->values[OPTION_SAMPLE_MS], 60000, &milliseconds, error);
 }
 
@@ -307,6 +316,22 @@ static void say_verdict(const char *folder)
     mt_trace_close(trace);
 }
 
+static void say_trouble(void *context, const char *sentence)
+{
+    (void)context;
+    fprintf(stderr, "memtide: --watch: %s\n", sentence);
+}
+
+static void say_watched(const char *folder, const char *value)
+{
+    const struct watch_visitor visitor = {.trouble = say_trouble};
+    size_t count = watch_files_visit(folder, 0, &visitor);
+
+    if (!count && *value != ',')
+        fprintf(stderr, "memtide: --watch: nothing was read: no output of %.*s was told of\n",
+                (int)strcspn(value, ","), value);
+}
+
 static void say_end(const struct options *given, const char *folder)
 {
     char why[PATH_MAX + 128];
@@ -325,6 +350,8 @@ static void say_end(const struct options *given, const char *folder)
     if (!given->values[OPTION_NO_REPORT])
         say_verdict(folder);
     fprintf(stderr, "memtide: recorded in %s\n", folder);
+    if (given->values[OPTION_WATCH])
+        say_watched(folder, given->values[OPTION_WATCH]);
 }
 
 /* A program that failed has its own status; what it recorded is not the job that was agreed on. */

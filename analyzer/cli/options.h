@@ -60,6 +60,7 @@ enum option_id {
     OPTION_COLLECT_MODE,
     OPTION_CONTROL,
     OPTION_CONTROL_FILE,
+    OPTION_WATCH,
     /* Known from msmemscope, without effect so far. */
     OPTION_STEPS,
     OPTION_LEVEL,

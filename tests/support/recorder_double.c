@@ -96,6 +96,11 @@ uint64_t recorder_ticks(void)
     return atomic_fetch_add(&next_tick, 1) + 1;
 }
 
+bool recorder_is_paused(void)
+{
+    return false;
+}
+
 uint64_t recorder_new_range(void)
 {
     return atomic_fetch_add(&next_range, 1) + 1;

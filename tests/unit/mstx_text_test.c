@@ -29,9 +29,9 @@ static const struct mark_case mark_cases[] = {
     {"memscope-aten-ac:ptr=20619099308032;is_write=True;is_read=False;is_output=True;"
      "name=aten.mm.default;shape=torch.Size([2, 3]);dtype=torch.float32;tensor_size=512;"
      "device=npu:0",
-     MSTX_MARK_ACCESS, "aten.mm.default", 20619099308032u, 512, MSTX_WRITE},
+     MSTX_MARK_ACCESS, "aten.mm.default", 20619099308032u, 512, MSTX_WRITE | MSTX_OUTPUT},
     {"memscope-aten-ac:ptr=0x12c0;is_read=True;is_output=True;name=a", MSTX_MARK_ACCESS, "a",
-     0x12c0, 0, MSTX_READ | MSTX_WRITE},
+     0x12c0, 0, MSTX_READ | MSTX_WRITE | MSTX_OUTPUT},
     {"memscope-aten-ac:ptr=7;tensor_size=99999999999999999999999", MSTX_MARK_ACCESS, "", 7, 0, 0},
     {"sanitizer-op: name=add;read=x:0x10:4,y:32:8;write=z:48:4", MSTX_MARK_ACCESSES, "add", 0, 0,
      0},

@@ -110,6 +110,15 @@ enum acl_memory_attribute {
     ACL_MEMORY_ATTRIBUTES = 18,
 };
 
+/* aclrtMemcpyKind, and aclmdlRICaptureStatus. */
+enum acl_copy {
+    ACL_COPY_HOST_TO_HOST,
+    ACL_COPY_HOST_TO_DEVICE,
+    ACL_COPY_DEVICE_TO_HOST,
+    ACL_COPY_DEVICE_TO_DEVICE,
+};
+enum { ACL_CAPTURE_ACTIVE = 1 };
+
 /* rtMalloc type: these values are kinds, these bits say the page. */
 enum {
     RT_TYPE_HOST = 0x81,

@@ -34,6 +34,7 @@
 #include "device_memory.h"
 #include "hook.h"
 #include "mstx_text.h"
+#include "watch.h"
 
 enum {
     DOMAIN_MAX = 64,
@@ -134,57 +135,76 @@ static void accesses_record(struct text list, struct text name, uint64_t access)
 {
     struct tensor_use use = {.flags = access, .operator_name = name};
 
-    while (mstx_access_next(&list, &use.address, &use.size_bytes))
-        record_tensor_access(text_of("pta"), &use);
+    while (mstx_access_next(&list, &use.address, &use.size_bytes)) {
+        if (config_get()->records_accesses)
+            record_tensor_access(text_of("pta"), &use);
+        if (access == MSTX_WRITE && watch_is_on())
+            watch_output(use.address, use.size_bytes);
+    }
 }
 
 static void access_record(const struct mstx_mark *mark)
 {
     const struct tensor_use use = {.address = mark->address,
                                    .size_bytes = mark->size_bytes,
-                                   .flags = mark->access,
+                                   .flags = mark->access & (MSTX_READ | MSTX_WRITE),
                                    .operator_name = mark->name,
                                    .dtype = mark->dtype,
                                    .shape = mark->shape};
 
-    record_tensor_access(text_of("pta"), &use);
+    if (config_get()->records_accesses)
+        record_tensor_access(text_of("pta"), &use);
+    if (mark->access & MSTX_OUTPUT && watch_is_on())
+        watch_output(mark->address, mark->size_bytes);
 }
 
-static void mark_record(struct text message, struct text domain)
+static void operator_begin(struct text name, void *stream)
+{
+    record_operator_begin(name);
+    if (watch_is_on())
+        watch_operator_begin(&(struct watched_operator){.name = name, .stream = stream});
+}
+
+static void operator_end(struct text name, void *stream)
+{
+    record_operator_end(name);
+    if (watch_is_on())
+        watch_operator_end(&(struct watched_operator){.name = name, .stream = stream});
+}
+
+static void mark_record(struct text message, struct text domain, void *stream)
 {
     struct mstx_mark mark = mstx_mark_read(message);
-    bool records_accesses = config_get()->records_accesses;
 
     switch (mark.kind) {
     case MSTX_MARK_PLAIN:
         record_mark(message, domain);
         break;
     case MSTX_MARK_OPERATOR_BEGIN:
-        record_operator_begin(mark.name);
+        operator_begin(mark.name, stream);
         break;
     case MSTX_MARK_OPERATOR_END:
-        record_operator_end(mark.name);
+        operator_end(mark.name, stream);
         break;
     case MSTX_MARK_ACCESS:
-        if (records_accesses)
-            access_record(&mark);
+        access_record(&mark);
         break;
     case MSTX_MARK_ACCESSES:
-        if (!records_accesses)
+        if (!config_get()->records_accesses && !watch_is_on())
             break;
-        record_operator_begin(mark.name);
+        operator_begin(mark.name, stream);
         accesses_record(mark.reads, mark.name, MSTX_READ);
         accesses_record(mark.writes, mark.name, MSTX_WRITE);
-        record_operator_end(mark.name);
+        operator_end(mark.name, stream);
         break;
     }
 }
 
-static void mark_in(const struct domain *domain, const char *message)
+static void mark_in(const struct domain *domain, const char *message, void *stream)
 {
     if (!guard_enter(LAYER_MSTX))
         return;
-    mark_record(mstx_text(message), text_of(domain->name));
+    mark_record(mstx_text(message), text_of(domain->name), stream);
     guard_leave(LAYER_MSTX);
 }
 
@@ -236,8 +256,7 @@ static void range_end(uint64_t range)
 
 static void core_mark(const char *message, void *stream)
 {
-    (void)stream;
-    mark_in(&domains[0], message);
+    mark_in(&domains[0], message, stream);
 }
 
 static uint64_t core_range_start(const char *message, void *stream)
@@ -254,8 +273,7 @@ static void core_tool_id(uint64_t *id)
 
 static void domain_mark(void *handle, const char *message, void *stream)
 {
-    (void)stream;
-    mark_in(domain_of(handle), message);
+    mark_in(domain_of(handle), message, stream);
 }
 
 static uint64_t domain_range_start(void *handle, const char *message, void *stream)
@@ -354,19 +372,26 @@ static void heap_unregister(void *handle, void *heap)
     guard_leave(LAYER_MSTX);
 }
 
+/* A free says no size, so what is watched for is remembered with its size. */
+static bool remembers_regions(const struct domain *domain)
+{
+    return domain->replaces_regions || config_get()->watch[0];
+}
+
 static void region_begin(struct domain *domain, const struct mstx_virtual_range *range,
                          struct call_site site)
 {
     struct text pool = text_of(domain->pool);
-    struct device_block block = {.place = range_place(range), .site = site};
+    struct device_block block = {
+        .place = range_place(range), .size_bytes = range->size_bytes, .site = site};
     struct block_ending ending;
 
-    if (domain->replaces_regions) {
+    if (remembers_regions(domain)) {
         /* Only remembered; what was there is freed first. */
         enum block_space space = domain_space(domain, SPACE_MSTX_REGION);
 
         device_block_end(space, (uintptr_t)range->address, NULL, &ending);
-        if (ending.count)
+        if (ending.count && domain->replaces_regions)
             record_free(pool, (uintptr_t)range->address);
         device_block_begin(space, (uintptr_t)range->address, &block);
     }
@@ -378,7 +403,9 @@ static void region_end(struct domain *domain, uint64_t address)
     struct block_ending ending;
 
     record_free(text_of(domain->pool), address);
-    if (domain->replaces_regions)
+    if (watch_is_on())
+        watch_forget(address, 0);
+    if (remembers_regions(domain))
         device_block_end(domain_space(domain, SPACE_MSTX_REGION), address, NULL, &ending);
 }
 

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "config.h"
+#include "watch.h"
 
 enum {
     TABLE_BITS = 17,
@@ -137,6 +138,8 @@ static bool block_end_one(enum block_space space, uint64_t address, struct block
     ended->was_last = references == 1;
     ending->count++;
     if (ended->was_last) {
+        if (watch_is_on() && slot->block.size_bytes)
+            watch_forget(address, ended->block.size_bytes);
         if (ended->block.pool)
             record_free(*ended->block.pool, address);
         atomic_store_explicit(&slot->key, key_of(space, address, STATE_GONE), memory_order_release);

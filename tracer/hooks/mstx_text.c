@@ -106,8 +106,10 @@ static bool access_read(struct text fields, struct mstx_mark *mark)
             number_read(field, &mark->size_bytes);
         else if (prefix_take(&field, "is_read="))
             mark->access |= is_equal(field, "True") ? MSTX_READ : 0;
-        else if (prefix_take(&field, "is_write=") || prefix_take(&field, "is_output="))
+        else if (prefix_take(&field, "is_write="))
             mark->access |= is_equal(field, "True") ? MSTX_WRITE : 0;
+        else if (prefix_take(&field, "is_output="))
+            mark->access |= is_equal(field, "True") ? MSTX_WRITE | MSTX_OUTPUT : 0;
         else if (prefix_take(&field, "name="))
             mark->name = field;
         else if (prefix_take(&field, "dtype="))

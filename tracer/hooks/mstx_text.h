@@ -28,7 +28,8 @@ enum mstx_mark_kind {
     MSTX_MARK_ACCESSES, /* of those in `reads` and `writes`: mstx_access_next() */
 };
 
-enum mstx_access { MSTX_READ = 1, MSTX_WRITE = 2 };
+/* As in the records; the last one is not recorded. */
+enum mstx_access { MSTX_READ = 1, MSTX_WRITE = 2, MSTX_OUTPUT = 4 };
 
 struct mstx_mark {
     enum mstx_mark_kind kind;

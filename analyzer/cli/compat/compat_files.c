@@ -14,6 +14,7 @@
 
 #include "compat_config.h"
 #include "compat_layout.h"
+#include "compat_watch.h"
 #include "dump_write.h"
 #include "host_leaks.h"
 #include "memtide/format.h"
@@ -121,10 +122,11 @@ static enum mt_result trace_open(const char *path, struct mt_trace **trace, stru
     return mt_trace_open_with(&path, 1, &options, trace, error);
 }
 
-static enum mt_result process_write(const struct compat_request *request, const char *path,
-                                    const struct mt_file_header *header, struct mt_error *error)
+static enum mt_result process_write(const struct compat_request *request, const char *trace_folder,
+                                    const char *path, const struct mt_file_header *header,
+                                    struct mt_error *error)
 {
-    struct compat_place place;
+    struct compat_place place = {.request = request};
     struct mt_trace *trace = NULL;
     struct dump_write what = dump_of(request, &place);
     struct dump_facts facts;
@@ -137,6 +139,12 @@ static enum mt_result process_write(const struct compat_request *request, const 
         result = dump_write(trace, &what, stdout, &facts, error);
     if (result == MT_OK && (request->analyses & COMPAT_HOST_LEAKS))
         result = host_write(&place, trace, error);
+    if (place.folder[0]) {
+        enum mt_result moved = compat_watch_move(&place, trace_folder, error);
+
+        if (result == MT_OK || moved != MT_OK)
+            result = moved;
+    }
     /* Only an empty folder goes. */
     if (result == MT_OK && request->has_process_folders && rmdir(place.folder) != 0)
         result = compat_config_write(request, place.folder, error);
@@ -178,7 +186,7 @@ bool compat_files_write(const struct compat_request *request, const char *trace_
         free(names[i]);
         if (!header_read(path, &header))
             continue;
-        result = process_write(request, path, &header, &error);
+        result = process_write(request, trace_folder, path, &header, &error);
         if (result != MT_OK && result != MT_NO_DATA) {
             complain_of(request, error.message);
             is_ok = false;

@@ -63,17 +63,21 @@ static const char *sub_in_layout(const struct compat_place *place, const char *s
                : sub;
 }
 
+enum mt_result compat_folder_make(const struct compat_place *place, const char *sub, char *path,
+                                  struct mt_error *error)
+{
+    sub = sub_in_layout(place, sub);
+    if (snprintf(path, PATH_MAX, "%s%s%s", place->folder, *sub ? "/" : "", sub) >= PATH_MAX)
+        return mt_error_set(error, MT_USAGE, "--output-path: the path is too long");
+    return compat_folders_make(path, error);
+}
+
 enum mt_result compat_file_make(const struct compat_place *place, const char *sub, const char *name,
                                 const char *ending, char *path, struct mt_error *error)
 {
     char folder[PATH_MAX], stamp[COMPAT_STAMP_BYTES];
-    enum mt_result result;
+    enum mt_result result = compat_folder_make(place, sub, folder, error);
 
-    sub = sub_in_layout(place, sub);
-    if (snprintf(folder, sizeof(folder), "%s%s%s", place->folder, *sub ? "/" : "", sub) >=
-        (int)sizeof(folder))
-        return mt_error_set(error, MT_USAGE, "--output-path: the path is too long");
-    result = compat_folders_make(folder, error);
     for (int i = 0; result == MT_OK && i < TRIES; i++) {
         int file;
 

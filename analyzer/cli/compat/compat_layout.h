@@ -36,6 +36,10 @@ void compat_stamp(time_t time, char *stamp);
 enum mt_result compat_place_make(struct compat_place *place, const struct compat_request *request,
                                  uint64_t process_id, time_t time, struct mt_error *error);
 
+/* The folder <folder>/<sub>, made where it is absent; sub as below. path has room for PATH_MAX. */
+enum mt_result compat_folder_make(const struct compat_place *place, const char *sub, char *path,
+                                  struct mt_error *error);
+
 /*
  * A new file <folder>/<sub>/<name>_<time><ending>; sub may be "" and is made. *path gets its name.
  * In the flat layout, what `sub` says of the device is left out.

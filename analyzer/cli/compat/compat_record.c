@@ -74,6 +74,19 @@ static void add_stacks(struct run_words *words, const struct compat_request *req
         text_add_format(word, "python:%u", request->python_stacks.depth);
 }
 
+static void add_watch(struct run_words *words, const struct compat_watch *watch)
+{
+    struct text_builder *word;
+
+    if (!watch->is_wanted)
+        return;
+    word = word_add(words, "--watch=");
+    text_add(word, watch->start);
+    if (watch->has_output_id)
+        text_add_format(word, ":%u", watch->output_id);
+    text_add_format(word, ",%s%s", watch->end, watch->has_full_content ? ",full-content" : "");
+}
+
 static int run_words(struct run_words *words, const struct compat_request *request)
 {
     char *argv[RUN_WORDS_MOST + 1] = {NULL};
@@ -116,14 +129,12 @@ int compat_record(const struct compat_request *request)
 
     if (trace_folder_name(request, folder, sizeof(folder), &error) != MT_OK)
         return complain(EXIT_USAGE, "%s", error.message);
-    if (request->watch.is_wanted)
-        fprintf(stderr, "[%s] Warning: --watch has no effect here: no tensor is read\n",
-                request->generation->program);
     word_add(&words, "run");
     text_add(word_add(&words, "--output-path="), folder);
     add_device(&words, request);
     add_events(&words, request);
     add_stacks(&words, request);
+    add_watch(&words, &request->watch);
     if (request->is_deferred)
         word_add(&words, "--collect-mode=deferred");
     if (request->log_level >= COMPAT_ERROR)
