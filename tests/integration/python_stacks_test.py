@@ -1,8 +1,9 @@
 """Stacks with frames of Python: those the program knows itself, and none of another thread.
 
-    python_stacks_test.py TRACER EVENT_DUMP
+    python_stacks_test.py TRACER EVENT_DUMP MEMTIDE
 
-Runs every CPython from 3.8 to 3.13 that is found; says which. Exit status 77: none.
+Runs every CPython from 3.8 to 3.15 that is found, with the interpreter's lock and free-threaded;
+says which. Exit status 77: none.
 """
 import glob
 import json
@@ -61,18 +62,20 @@ json.dump(known, open(sys.argv[1], "w"))
 '''
 
 SWITCHING = r'''
-import sys, threading
+import ctypes, sys, threading
 sys.setswitchinterval(1e-6)
+held = ctypes.PyDLL(None) # free-threaded builds take no memory of their own from malloc
 MAKE = """
 def worker_{n}(depth):
     if depth: return worker_{n}(depth - 1)
     kept = []
     for i in range(300):
         kept.append("x" * (600 + i)); kept = kept[-5:]
+        held.malloc(5)
 """
 threads = []
 for n in range(6):
-    space = {}
+    space = {"held": held}
     exec(MAKE.format(n=n), space)
     threads.append(threading.Thread(target=space["worker_%d" % n], args=(n,)))
 for thread in threads: thread.start()
@@ -80,13 +83,13 @@ for thread in threads: thread.join()
 '''
 
 
-def interpreters():
+def interpreters(minors):
     found = {}
-    paths = [shutil.which(f"python3.{n}") for n in range(8, 14)]
+    paths = [shutil.which(f"python3.{n}{kind}") for n in minors for kind in ("", "t")]
     paths += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3.*")))
     for path in paths:
-        version = re.search(r"python(3\.(8|9|1[0-3]))$", path or "")
-        if not version or version.group(1) in found:
+        version = re.search(r"python(3\.(\d+)t?)$", path or "")
+        if not version or int(version.group(2)) not in minors or version.group(1) in found:
             continue
         # A launcher in front of the interpreter is of no use here.
         real = subprocess.run([path, "-c", "import sys; print(sys.executable)"],
@@ -140,12 +143,24 @@ def frames_are_of_this_thread(tracer, dump, interpreter):
     assert len(workers) == 6 and all(len(names) == 1 for names in workers.values()), workers
 
 
+def others_are_named(tracer, memtide, version, interpreter):
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ, LD_PRELOAD=tracer, PYTHONUTF8="1",
+                           MEMTIDE_OPTIONS=f"--device=cpu --output-path={folder} --call-stack=python")
+        subprocess.run([interpreter, "-c", "import json"], env=environment, check=True, timeout=100)
+        said = subprocess.run([memtide, "info", folder], check=True, stdout=subprocess.PIPE,
+                              text=True).stdout
+    assert f"those of CPython {version} cannot be read" in said, said
+
+
 def main():
-    tracer, dump = sys.argv[1:3]
-    found = interpreters()
+    tracer, dump, memtide = sys.argv[1:4]
+    found = interpreters(range(8, 16))
     for version, interpreter in found.items():
         frames_are_known(tracer, dump, interpreter)
         frames_are_of_this_thread(tracer, dump, interpreter)
+    for version, interpreter in interpreters(range(5, 8)).items():
+        others_are_named(tracer, memtide, version, interpreter)
     print("CPython", ", ".join(found) or "is not here")
     return 0 if found else 77
 

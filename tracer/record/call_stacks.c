@@ -38,6 +38,17 @@ static _Atomic int readiness;
 static _Atomic uint32_t last_number;
 static uint32_t frames_wanted, python_frames_wanted;
 
+static void python_look(void)
+{
+    struct mt_file_header *header = recording_header();
+
+    if (!python_frames_wanted)
+        return;
+    python_find();
+    if (header)
+        header->unread_python = python_unread();
+}
+
 void call_stacks_prepare(void)
 {
     const struct recording_setup *setup = recording_setup();
@@ -48,8 +59,7 @@ void call_stacks_prepare(void)
         return;
     frames_wanted = setup->stack_frames;
     python_frames_wanted = setup->python_frames;
-    if (python_frames_wanted)
-        python_find();
+    python_look();
     unwinder_prepare(&unwinder);
     atomic_store_explicit(&readiness, READY, memory_order_release);
 }
@@ -64,8 +74,7 @@ void call_stacks_objects_changed(void)
     if (!call_stacks_are_on())
         return;
     unwinder_objects_changed(&unwinder);
-    if (python_frames_wanted)
-        python_find();
+    python_look();
 }
 
 struct call_stacks *call_stacks_create(void)

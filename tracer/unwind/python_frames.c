@@ -6,55 +6,16 @@
 #include <elf.h>
 #include <link.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
+
+#include "python_layout.h"
 
 /* Reads what sanitizers do not know. */
 #define READS_OBJECTS __attribute__((no_sanitize("address", "thread", "undefined")))
 
-enum {
-    OBJECT_TYPE = 8, /* in any object */
-    TEXT_LENGTH = 16,
-    TEXT_STATE = 32,
-    BYTES_LENGTH = 16,
-    BYTES_FIRST = 32,
-    SHORT_TABLE_BYTES = 512
-};
-
-/*
- * Where things are, in bytes. Of 3.8 to 3.10 a frame is a PyFrameObject, later a struct
- * _PyInterpreterFrame. Source: Include/cpython/code.h, frameobject.h, pystate.h, unicodeobject.h
- * and Include/internal/pycore_frame.h of each version; the same on all 64-bit processors.
- */
-struct layout {
-    int major, minor;
-    uint16_t frame_of_thread;      /* in PyThreadState */
-    int16_t frame_of_cframe;       /* there is a struct between; -1: none */
-    uint16_t previous, code;       /* in a frame */
-    uint16_t instruction;          /* in a frame: f_lasti, or a pointer into the code */
-    int16_t entry;                 /* in a frame, 1: is_entry; -1: none */
-    int16_t owner;                 /* in a frame, 3: belongs to C; -1: none */
-    uint8_t lasti_bytes;           /* what f_lasti counts; 0: instruction is a pointer */
-    uint16_t name, file, line;     /* in a code object */
-    uint16_t lines;                /* in a code object: the table from instruction to line */
-    uint16_t instructions_of_code; /* in a code object */
-    uint16_t ascii, compact;       /* sizes of the heads of texts */
-};
-
-// clang-format off
-static const struct layout layouts[] = {
-    /*       thread cframe  prev code instr entry owner lasti  name file line lines instrs texts */
-    {3, 8,   24,    -1,     24,  32,  104,  -1,   -1,   1,     112, 104, 40,  120,  0,     48, 72},
-    {3, 9,   24,    -1,     24,  32,  104,  -1,   -1,   1,     112, 104, 40,  120,  0,     48, 72},
-    {3, 10,  24,    -1,     24,  32,  96,   -1,   -1,   2,     112, 104, 40,  120,  0,     48, 72},
-    {3, 11,  56,    8,      48,  32,  56,   68,   -1,   0,     128, 112, 72,  136,  184,   48, 72},
-    {3, 12,  56,    0,      8,   0,   56,   -1,   70,   0,     128, 112, 68,  136,  192,   40, 56},
-    {3, 13,  72,    -1,     8,   0,   56,   -1,   70,   0,     128, 112, 68,  136,  200,   40, 56},
-};
-// clang-format on
+enum { SHORT_TABLE_BYTES = 512, OWNED_BY_LOOP = 3 };
 
 static struct {
-    const struct layout *layout;
+    struct python_layout layout;
     int (*is_initialized)(void);
     void *(*current_thread)(void); /* who holds the lock; NULL: nobody */
     void *(*this_thread)(void);
@@ -63,27 +24,13 @@ static struct {
     uint64_t loop_start, loop_end;
 } python;
 static _Atomic bool is_here;
+static _Atomic uint32_t unread;
 
 /* --- finding it ------------------------------------------------------------------------- */
 
 static void *symbol(const char *name)
 {
     return dlsym(RTLD_DEFAULT, name);
-}
-
-static const struct layout *layout_of_version(void)
-{
-    const char *(*version)(void) = (const char *(*)(void))symbol("Py_GetVersion");
-    const char *text = version ? version() : "";
-    char *end;
-    long major = strtol(text, &end, 10), minor = *end == '.' ? strtol(end + 1, &end, 10) : 0;
-
-    if (strstr(text, "free-threading"))
-        return NULL;
-    for (size_t i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
-        if (layouts[i].major == major && layouts[i].minor == minor)
-            return &layouts[i];
-    return NULL;
 }
 
 static void loop_find(void)
@@ -98,11 +45,8 @@ static void loop_find(void)
     }
 }
 
-void python_find(void)
+static void functions_find(void)
 {
-    if (python_is_here() || !symbol("PyGILState_GetThisThreadState"))
-        return;
-    python.layout = layout_of_version();
     python.is_initialized = (int (*)(void))symbol("Py_IsInitialized");
     python.current_thread = (void *(*)(void))symbol("_PyThreadState_UncheckedGet");
     if (!python.current_thread)
@@ -111,9 +55,27 @@ void python_find(void)
     python.line_of = (int (*)(void *, int))symbol("PyCode_Addr2Line");
     python.code_type = symbol("PyCode_Type");
     loop_find();
-    if (python.layout && python.is_initialized && python.current_thread && python.line_of &&
-        python.code_type)
+}
+
+void python_find(void)
+{
+    const char *(*version)(void) = (const char *(*)(void))symbol("Py_GetVersion");
+    bool has_layout;
+
+    if (python_is_here() || !version)
+        return;
+    has_layout = python_layout_find(version(), symbol("_PyRuntime"), &python.layout);
+    functions_find();
+    if (has_layout && python.is_initialized && python.current_thread && python.this_thread &&
+        python.line_of && python.code_type)
         atomic_store_explicit(&is_here, true, memory_order_release);
+    else
+        atomic_store(&unread, python_version(version()));
+}
+
+uint32_t python_unread(void)
+{
+    return python_is_here() ? 0 : atomic_load(&unread);
 }
 
 bool python_is_here(void)
@@ -143,10 +105,16 @@ static READS_OBJECTS uint8_t byte_at(const char *object, size_t offset)
     return *(const uint8_t *)(object + offset);
 }
 
+/* References to objects keep notes in bits that the address of an object has not. */
+static const char *untagged(const char *reference)
+{
+    return (const char *)((uintptr_t)reference & ~(uintptr_t)7);
+}
+
 /* The innermost frame of this thread, if it holds the lock. */
 static const char *innermost_frame(void)
 {
-    const struct layout *layout = python.layout;
+    const struct python_layout *layout = &python.layout;
     const char *thread, *holder;
 
     if (!python.is_initialized())
@@ -160,32 +128,44 @@ static const char *innermost_frame(void)
     return holder;
 }
 
+/* The instructions that the frame runs: the code's own, or this thread's copy of them. */
+static const char *instructions_of(const char *frame, const char *code)
+{
+    const struct python_layout *layout = &python.layout;
+    const char *copies = layout->copy >= 0 ? pointer_at(code, layout->copies) : NULL;
+    int32_t copy = copies ? number_at(frame, (size_t)layout->copy) : -1;
+
+    if (copy >= 0 && copy < (intptr_t)pointer_at(copies, 0))
+        return pointer_at(copies, sizeof(intptr_t) + (size_t)copy * sizeof(char *));
+    return code + layout->instructions_of_code;
+}
+
 static int32_t instruction_of(const char *frame, const char *code)
 {
-    const struct layout *layout = python.layout;
+    const struct python_layout *layout = &python.layout;
 
     if (layout->lasti_bytes)
         return number_at(frame, layout->instruction) * layout->lasti_bytes;
-    return (int32_t)(pointer_at(frame, layout->instruction) - code - layout->instructions_of_code);
+    return (int32_t)(pointer_at(frame, layout->instruction) - instructions_of(frame, code));
 }
 
 size_t python_frames_read(struct python_frame *frames, size_t most)
 {
-    const struct layout *layout = python.layout;
+    const struct python_layout *layout = &python.layout;
     size_t count = 0;
 
     if (!python_is_here())
         return 0;
     for (const char *frame = innermost_frame(); frame && count < most;
          frame = pointer_at(frame, layout->previous)) {
-        const char *code = pointer_at(frame, layout->code);
+        const char *code = untagged(pointer_at(frame, layout->code));
 
-        if (layout->owner >= 0 && byte_at(frame, (size_t)layout->owner) == 3) {
+        if (layout->owner >= 0 && byte_at(frame, (size_t)layout->owner) >= OWNED_BY_LOOP) {
             if (count)
                 frames[count - 1].is_entry = true;
             continue;
         }
-        if (!code || pointer_at(code, OBJECT_TYPE) != python.code_type)
+        if (!code || pointer_at(code, layout->type) != python.code_type)
             continue;
         frames[count++] = (struct python_frame){
             .code = code,
@@ -216,16 +196,16 @@ struct characters {
 
 static struct characters characters_of(const char *text)
 {
-    const struct layout *layout = python.layout;
-    uint32_t state = (uint32_t)number_at(text, TEXT_STATE);
-    uint32_t width = state >> 2 & 7;
-    bool is_compact = state >> 5 & 1, is_ascii = state >> 6 & 1;
+    const struct python_layout *layout = &python.layout;
+    uint32_t state = (uint32_t)number_at(text, layout->text_state) >> layout->text_width_bit;
+    uint32_t width = state & 7;
+    bool is_compact = state >> 3 & 1, is_ascii = state >> 4 & 1;
 
     if (!is_compact || (width != 1 && width != 2 && width != 4))
         return (struct characters){.first = NULL};
     return (struct characters){
         .first = text + (is_ascii ? layout->ascii : layout->compact),
-        .count = (uint64_t)(uintptr_t)pointer_at(text, TEXT_LENGTH),
+        .count = (uint64_t)(uintptr_t)pointer_at(text, layout->text_length),
         .width_bytes = width,
         .is_ascii = is_ascii,
     };
@@ -271,12 +251,12 @@ static size_t text_copy(const char *object, char *text, size_t size_bytes)
 
 size_t python_function(const char *code, char *text, size_t size_bytes)
 {
-    return text_copy(pointer_at(code, python.layout->name), text, size_bytes);
+    return text_copy(pointer_at(code, python.layout.name), text, size_bytes);
 }
 
 size_t python_file(const char *code, char *text, size_t size_bytes)
 {
-    return text_copy(pointer_at(code, python.layout->file), text, size_bytes);
+    return text_copy(pointer_at(code, python.layout.file), text, size_bytes);
 }
 
 static uint64_t mixed(uint64_t hash, uint64_t value)
@@ -310,21 +290,22 @@ static uint64_t text_hash(uint64_t hash, const char *object)
 
 uint64_t python_line_key(const struct python_frame *frame)
 {
-    const struct layout *layout = python.layout;
+    const struct python_layout *layout = &python.layout;
     const char *table = pointer_at(frame->code, layout->lines);
-    uint64_t size_bytes = (uint64_t)(uintptr_t)pointer_at(table, BYTES_LENGTH);
+    uint64_t size_bytes = (uint64_t)(uintptr_t)pointer_at(table, layout->bytes_length);
     uint64_t hash = mixed((uint64_t)number_at(frame->code, layout->line),
                           (uint64_t)(uint32_t)frame->offset_bytes);
 
     if (size_bytes <= SHORT_TABLE_BYTES)
-        return bytes_hash(hash, table + BYTES_FIRST, size_bytes, 1);
+        return bytes_hash(hash, table + layout->bytes_first, size_bytes, 1);
     hash = mixed(hash, (uintptr_t)frame->code);
-    return bytes_hash(hash, table + BYTES_FIRST, size_bytes, 1 + size_bytes / SHORT_TABLE_BYTES);
+    return bytes_hash(hash, table + layout->bytes_first, size_bytes,
+                      1 + size_bytes / SHORT_TABLE_BYTES);
 }
 
 struct python_identity python_identify(const char *code)
 {
-    const struct layout *layout = python.layout;
+    const struct python_layout *layout = &python.layout;
     uint64_t hash = text_hash(1, pointer_at(code, layout->name));
 
     return (struct python_identity){

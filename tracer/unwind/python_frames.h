@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frames of CPython 3.8 to 3.13 that the calling thread is in.
+ * The frames of CPython 3.8 to 3.15 that the calling thread is in.
  *
- * They are read only while this very thread holds the interpreter's lock, which nobody takes for
- * that: two of its public functions tell, neither allocates. What is read then belongs to this
- * thread. Layouts are those of the headers that each version installs; another version, or a build
- * without the lock, has no frames here. Line numbers come from PyCode_Addr2Line.
+ * They are read only while this very thread holds the interpreter's lock (without locks: is
+ * attached to the interpreter), which nobody takes for that: two of its public functions tell,
+ * neither allocates. What is read then belongs to this thread. Where things are is known from
+ * python_layout.h; an interpreter of another version has no frames here. Line numbers come from
+ * PyCode_Addr2Line.
  *
  * Takes no lock, uses no heap. A thread without the lock gets no frames: it does not wait.
  */
@@ -35,6 +36,9 @@ struct python_identity {
 
 /* Looks for an interpreter; outside of hooks, again whenever objects were loaded. */
 void python_find(void);
+
+/* PY_VERSION_HEX of an interpreter that was found and whose frames cannot be read; 0: none. */
+uint32_t python_unread(void);
 
 /* There is an interpreter whose frames can be read. */
 bool python_is_here(void);

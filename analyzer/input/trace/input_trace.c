@@ -185,6 +185,27 @@ static bool became_another_program(const struct run *run, const struct run_file 
     return false;
 }
 
+/* What is not as it was asked for in the stacks of a process. */
+static void note_stacks(struct model *model, const struct run_file *file)
+{
+    const struct mt_file_header *h = &file->header;
+
+    if (h->no_stack_count)
+        model_note(model, h->no_stack_count,
+                   "%s: events have their call site only, as their stack could not be had",
+                   file->path);
+    if (h->stack_restart_count)
+        model_note(model, h->stack_restart_count,
+                   "%s: times the memory for stacks of a thread was full and it began anew: stacks "
+                   "are right, the recording is larger; --stack-memory=SIZE gives it more",
+                   file->path);
+    if (h->unread_python)
+        model_note(model, 1,
+                   "%s: stacks have no frames of Python: those of CPython %u.%u cannot be read",
+                   file->path, (unsigned)(h->unread_python >> 24 & 0xff),
+                   (unsigned)(h->unread_python >> 16 & 0xff));
+}
+
 /* The row of the model for one process image, as far as its header tells. */
 static void add_process(struct run *run, struct run_file *file)
 {
@@ -207,10 +228,7 @@ static void add_process(struct run *run, struct run_file *file)
         process.end_ns += h->last_monotonic_ns - h->start_monotonic_ns;
     memcpy(process.lost_counts, h->lost_counts, sizeof(process.lost_counts));
     file->process = model_process(run->model, &process);
-    if (h->no_stack_count)
-        model_note(run->model, h->no_stack_count,
-                   "%s: events have their call site only, as their stack could not be had",
-                   file->path);
+    note_stacks(run->model, file);
 }
 
 static enum mt_result check_files(const struct run *run, const char *path, struct mt_error *error)
