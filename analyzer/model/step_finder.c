@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The period with which tokens come.
+ * Counts the tokens of each process and asks step_period.h for their period.
  *
- * Positions count tokens, not events or time, so that it does not matter how long a step takes or
- * how much is freed.
+ * A program that loads for long and loops at its end has most of its tokens before the loop. The
+ * last tokens are kept in their order, so that shorter and shorter ends of the program can be
+ * asked.
  */
 #include "step_finder.h"
 
@@ -13,30 +14,23 @@
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "late_loop.h"
+#include "step_period.h"
 #include "table.h"
 
 enum {
-    OCCURRENCES_LEAST = 5,
     TOKENS_MAX = 1 << 20,
-    CANDIDATES_MAX = 64,
-    CONFIDENCE_LEAST = 85, /* percent */
-    CONFIDENCE_NEAR_BEST = 98,
-    PERIODS_OF_EDGE = 2
-};
-
-struct token_row {
-    struct step_token token;
-    bool is_host;
-    uint64_t count, first, last; /* positions */
-    double gap_squares;
+    STEP_BYTES_LEAST = 4096,
+    SHARE_LEAST = 100 /* one part of so many, of what the largest process allocates */
 };
 
 struct step_finder {
     struct model *model;
     struct arena arena;
-    struct table rows; /* of this process */
+    struct table rows; /* of this process: struct token_series */
     struct hash_index index;
-    uint64_t position;
+    struct recent_tokens recent;
+    uint64_t position, allocated_bytes;
     uint16_t process;
     bool has_process, is_off;
     struct found_steps *found; /* by process */
@@ -47,10 +41,10 @@ static void rows_clear(struct step_finder *finder)
 {
     arena_release(&finder->arena);
     arena_init(&finder->arena);
-    table_init(&finder->rows, &finder->arena, sizeof(struct token_row));
+    table_init(&finder->rows, &finder->arena, sizeof(struct token_series));
     hash_index_release(&finder->index);
     hash_index_init(&finder->index);
-    finder->position = 0;
+    finder->position = finder->allocated_bytes = 0;
     finder->is_off = false;
 }
 
@@ -72,6 +66,7 @@ void step_finder_destroy(struct step_finder *finder)
         return;
     hash_index_release(&finder->index);
     arena_release(&finder->arena);
+    recent_tokens_release(&finder->recent);
     free(finder->found);
     free(finder);
 }
@@ -108,166 +103,67 @@ static bool is_host_event(const struct step_finder *finder, const struct event *
     return place.device < 0;
 }
 
-static struct token_row *row_of(struct step_finder *finder, struct step_token token)
+/* The index of the token's row, which is made if need be. */
+static bool find_row(struct step_finder *finder, struct step_token token, bool is_host,
+                     uint32_t *index)
 {
     uint64_t hash = hash_pair(token.id, token.kind);
     size_t probe = 0;
-    uint32_t found;
-    struct token_row *row;
+    struct token_series *row;
 
-    while (hash_index_next(&finder->index, hash, &probe, &found)) {
-        row = table_at(&finder->rows, found);
+    while (hash_index_next(&finder->index, hash, &probe, index)) {
+        row = table_at(&finder->rows, *index);
         if (row->token.id == token.id && row->token.kind == token.kind)
-            return row;
+            return true;
     }
     if (finder->rows.count >= TOKENS_MAX)
-        return NULL;
+        return false;
+    *index = (uint32_t)finder->rows.count;
     row = table_add(&finder->rows);
-    if (!row || !hash_index_add(&finder->index, hash, (uint32_t)(finder->rows.count - 1)))
-        return NULL;
+    if (!row || !hash_index_add(&finder->index, hash, *index))
+        return false;
     row->token = token;
-    return row;
+    row->is_host = is_host;
+    return true;
 }
 
 static void count_token(struct step_finder *finder, struct step_token token, bool is_host)
 {
-    struct token_row *row = row_of(finder, token);
-    double gap;
+    uint32_t index;
 
-    if (!row) {
+    if (!find_row(finder, token, is_host, &index) ||
+        !recent_tokens_put(&finder->recent, finder->position, index)) {
         finder->is_off = true;
         return;
     }
-    if (row->count) {
-        gap = (double)(finder->position - row->last);
-        row->gap_squares += gap * gap;
-    } else {
-        row->first = finder->position;
-        row->is_host = is_host;
-    }
-    row->count++;
-    row->last = finder->position++;
+    token_series_put(table_at(&finder->rows, index), finder->position++);
 }
 
 /* --- the period ----------------------------------------------------------------------------- */
 
-static double period_of(const struct token_row *row)
+static void find_period(struct step_finder *finder, struct found_steps *found)
 {
-    return (double)(row->last - row->first) / (double)(row->count - 1);
-}
+    struct step_period period = step_period_find(&finder->rows, finder->position);
 
-static bool is_regular(const struct token_row *row)
-{
-    double mean;
-
-    if (row->count < OCCURRENCES_LEAST)
-        return false;
-    mean = period_of(row);
-    return row->gap_squares / (double)(row->count - 1) <= 1.5 * mean * mean;
-}
-
-static bool is_explained(const struct token_row *row, const struct token_row *anchor)
-{
-    uint64_t n = anchor->count, times = (row->count + n / 2) / n;
-    double edge = PERIODS_OF_EDGE * period_of(anchor);
-    uint64_t even = times * n, off = row->count > even ? row->count - even : even - row->count;
-
-    return times && off <= times && (double)row->first <= (double)anchor->first + edge &&
-           (double)row->last + edge >= (double)anchor->last;
-}
-
-/* What is over when the loop begins, or begins when it is over; if that is a small part of all. */
-static bool is_outside(const struct step_finder *finder, const struct token_row *row,
-                       const struct token_row *anchor)
-{
-    double edge = PERIODS_OF_EDGE * period_of(anchor), all = (double)finder->position;
-
-    return ((double)row->last < (double)anchor->first + edge && (double)anchor->first < all / 4) ||
-           ((double)row->first > (double)anchor->last - edge && (double)anchor->last > all * 3 / 4);
-}
-
-static bool takes_part(const struct token_row *row, bool with_host)
-{
-    return row->count >= OCCURRENCES_LEAST && (with_host || !row->is_host);
-}
-
-static unsigned confidence_of(const struct step_finder *finder, const struct token_row *anchor,
-                              bool with_host)
-{
-    size_t all = 0, explained = 0;
-
-    for (size_t i = 0; i < finder->rows.count; i++) {
-        const struct token_row *row = table_at(&finder->rows, i);
-
-        if (!takes_part(row, with_host) || is_outside(finder, row, anchor))
-            continue;
-        all++;
-        explained += is_explained(row, anchor);
-    }
-    return all ? (unsigned)(explained * 100 / all) : 0;
-}
-
-/* Regular tokens, the first one of each number of occurrences. */
-static size_t candidates_of(const struct step_finder *finder, bool with_host,
-                            const struct token_row **candidates)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < finder->rows.count; i++) {
-        const struct token_row *row = table_at(&finder->rows, i);
-        size_t same = 0;
-
-        if (!takes_part(row, with_host) || !is_regular(row))
-            continue;
-        while (same < count && candidates[same]->count != row->count)
-            same++;
-        if (same == count && count < CANDIDATES_MAX)
-            candidates[count++] = row;
-    }
-    return count;
-}
-
-static bool has_device_tokens(const struct step_finder *finder)
-{
-    for (size_t i = 0; i < finder->rows.count; i++) {
-        const struct token_row *row = table_at(&finder->rows, i);
-
-        if (row->count >= OCCURRENCES_LEAST && !row->is_host && row->token.kind <= TOKEN_SIZE)
-            return true;
-    }
-    return false;
-}
-
-static void find_period(const struct step_finder *finder, struct found_steps *found)
-{
-    const struct token_row *candidates[CANDIDATES_MAX], *best = NULL;
-    unsigned confidences[CANDIDATES_MAX], highest = 0;
-    bool with_host = !has_device_tokens(finder);
-    size_t count = candidates_of(finder, with_host, candidates);
-
-    for (size_t i = 0; i < count; i++) {
-        confidences[i] = confidence_of(finder, candidates[i], with_host);
-        highest = confidences[i] > highest ? confidences[i] : highest;
-    }
-    if (highest < CONFIDENCE_LEAST)
+    if (!period.begins)
+        period = late_loop_find(&finder->rows, &finder->recent, finder->position);
+    if (!period.begins)
         return;
-    for (size_t i = 0; i < count; i++) {
-        if (confidences[i] * 100 < highest * CONFIDENCE_NEAR_BEST ||
-            (best && candidates[i]->count <= best->count))
-            continue;
-        best = candidates[i];
-        found->confidence_percent = confidences[i];
-    }
-    found->token = best->token;
-    found->count = best->count;
+    found->token = period.begins->token;
+    found->count = period.begins->count;
+    found->earlier_count = period.begins->earlier_count;
+    found->confidence_percent = period.confidence_percent;
 }
 
 static void process_end(struct step_finder *finder)
 {
     struct found_steps *found = finder->has_process ? found_of(finder, finder->process) : NULL;
 
-    if (found && !finder->is_off && !found->has_marks)
-        find_period(finder, found);
+    if (found) {
+        found->allocated_bytes = finder->allocated_bytes;
+        if (!finder->is_off && !found->has_marks)
+            find_period(finder, found);
+    }
     rows_clear(finder);
     finder->has_process = false;
 }
@@ -282,9 +178,13 @@ void step_finder_feed(struct step_finder *finder, const struct event *events, si
         process_end(finder);
     finder->has_process = true;
     finder->process = events[0].process;
-    for (size_t i = 0; i < count && !finder->is_off; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct step_token token = step_token_of(&events[i]);
 
+        if (events[i].kind == EVENT_ALLOC)
+            finder->allocated_bytes += events[i].value;
+        if (finder->is_off)
+            continue;
         if (events[i].kind == EVENT_STEP_BEGIN) {
             found = found_of(finder, finder->process);
             if (found)
@@ -296,7 +196,22 @@ void step_finder_feed(struct step_finder *finder, const struct event *events, si
     }
 }
 
+/* A loop of a helper, or of a program's start, is not what the job does again and again. */
+static bool is_too_small(const struct found_steps *found, uint64_t most_bytes)
+{
+    return found->allocated_bytes / found->count < STEP_BYTES_LEAST ||
+           found->allocated_bytes < most_bytes / SHARE_LEAST;
+}
+
 void step_finder_finish(struct step_finder *finder)
 {
+    uint64_t most_bytes = 0;
+
     process_end(finder);
+    for (size_t i = 0; i < finder->found_count; i++)
+        if (finder->found[i].allocated_bytes > most_bytes)
+            most_bytes = finder->found[i].allocated_bytes;
+    for (size_t i = 0; i < finder->found_count && most_bytes; i++)
+        if (finder->found[i].count && is_too_small(&finder->found[i], most_bytes))
+            finder->found[i] = (struct found_steps){0};
 }

@@ -14,19 +14,15 @@
 
 #include "event.h"
 #include "model.h"
-
-enum step_token_kind { TOKEN_NONE, TOKEN_SITE, TOKEN_SIZE, TOKEN_OPERATOR, TOKEN_MARK };
-
-struct step_token {
-    enum step_token_kind kind;
-    uint64_t id; /* site, size in bytes, or text */
-};
+#include "step_token.h"
 
 /* What began the steps of a process. */
 struct found_steps {
-    bool has_marks;          /* its own steps: nothing was looked for */
-    struct step_token token; /* TOKEN_NONE: nothing comes with a period */
-    uint64_t count;          /* of steps */
+    bool has_marks;           /* its own steps: nothing was looked for */
+    struct step_token token;  /* TOKEN_NONE: nothing comes with a period */
+    uint64_t earlier_count;   /* of the token, before the first step */
+    uint64_t count;           /* of steps */
+    uint64_t allocated_bytes; /* by the process */
     unsigned confidence_percent;
 };
 
@@ -41,23 +37,5 @@ void step_finder_feed(struct step_finder *finder, const struct event *events, si
 void step_finder_finish(struct step_finder *finder);
 /* A process without events has no steps. */
 struct found_steps step_finder_at(const struct step_finder *finder, uint16_t process);
-
-/* The token that an event is, or TOKEN_NONE. */
-static inline struct step_token step_token_of(const struct event *event)
-{
-    switch (event->kind) {
-    case EVENT_ALLOC:
-        if (event->site)
-            return (struct step_token){TOKEN_SITE, event->site};
-        return (struct step_token){TOKEN_SIZE, event->value};
-    case EVENT_OPERATOR_BEGIN:
-        return (struct step_token){TOKEN_OPERATOR, event->text};
-    case EVENT_RANGE_BEGIN:
-    case EVENT_MARK:
-        return (struct step_token){TOKEN_MARK, event->text};
-    default:
-        return (struct step_token){TOKEN_NONE, 0};
-    }
-}
 
 #endif

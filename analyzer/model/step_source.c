@@ -21,15 +21,17 @@ struct step_source {
     bool has_own_steps; /* marks are passed over: what is found or named counts */
     bool has_window, is_over, is_open;
     uint64_t step_count, open_number;
+    struct step_token wanted;
+    uint64_t earlier_left; /* beginnings that are passed over: they come before the loop */
     struct event batch[INNER_EVENTS];
 };
 
-static struct step_token token_of_process(const struct step_source *source)
+static struct found_steps found_in_process(const struct step_source *source)
 {
     if (!source->rule->is_named && source->process < source->rule->found_count &&
         !source->rule->found[source->process].has_marks)
-        return source->rule->found[source->process].token;
-    return (struct step_token){TOKEN_NONE, 0};
+        return source->rule->found[source->process];
+    return (struct found_steps){0};
 }
 
 static bool is_in(const bool *set, size_t count, uint64_t id)
@@ -37,15 +39,19 @@ static bool is_in(const bool *set, size_t count, uint64_t id)
     return id < count && set[id];
 }
 
-static bool begins_step(const struct step_source *source, const struct event *event)
+static bool begins_step(struct step_source *source, const struct event *event)
 {
-    struct step_token token = step_token_of(event), wanted;
+    struct step_token token = step_token_of(event);
 
     if (token.kind == TOKEN_NONE)
         return false;
     if (!source->rule->is_named) {
-        wanted = token_of_process(source);
-        return token.kind == wanted.kind && token.id == wanted.id;
+        if (token.kind != source->wanted.kind || token.id != source->wanted.id)
+            return false;
+        if (!source->earlier_left)
+            return true;
+        source->earlier_left--;
+        return false;
     }
     if (token.kind == TOKEN_SITE)
         return is_in(source->rule->sites, source->rule->site_count, token.id);
@@ -55,11 +61,16 @@ static bool begins_step(const struct step_source *source, const struct event *ev
 
 static void process_begin(struct step_source *source, uint16_t process)
 {
+    struct found_steps found;
+
     source->has_process = true;
     source->process = process;
+    found = found_in_process(source);
+    source->wanted = found.token;
+    source->earlier_left = found.earlier_count;
     source->has_window = source->is_over = source->is_open = false;
     source->step_count = 0;
-    source->has_own_steps = source->rule->is_named || token_of_process(source).kind != TOKEN_NONE;
+    source->has_own_steps = source->rule->is_named || found.token.kind != TOKEN_NONE;
 }
 
 static struct event mark_like(const struct event *event, enum event_kind kind, uint64_t number)

@@ -12,12 +12,14 @@
 
 #include "step_finder.h"
 
-enum { SITES = 16, EVENTS_MOST = 20000 };
+enum { SITES = 16, EVENTS_MOST = 80000 };
 
 struct stream {
     struct model *model;
     struct event events[EVENTS_MOST];
     size_t count;
+    uint16_t process;
+    uint64_t size_bytes;
     uint32_t sites[SITES + 1];
 };
 
@@ -29,6 +31,7 @@ static int setup(void **state)
     struct mt_place device = {.device = 0, .kind = MT_KIND_DEVICE, .module = -1};
 
     memset(&stream, 0, sizeof(stream));
+    stream.size_bytes = 4096;
     assert_int_equal(model_create(&stream.model, NULL), MT_OK);
     model_process(stream.model, &process);
     model_place(stream.model, device);
@@ -50,8 +53,10 @@ static void put(const char *sites)
 {
     for (; *sites; sites++) {
         assert_true(stream.count < EVENTS_MOST);
-        stream.events[stream.count++] = (struct event){
-            .kind = EVENT_ALLOC, .value = 64, .site = stream.sites[*sites - 'a' + 1]};
+        stream.events[stream.count++] = (struct event){.kind = EVENT_ALLOC,
+                                                       .value = stream.size_bytes,
+                                                       .process = stream.process,
+                                                       .site = stream.sites[*sites - 'a' + 1]};
     }
 }
 
@@ -61,17 +66,45 @@ static void put_times(const char *sites, int times)
         put(sites);
 }
 
-static struct found_steps find(void)
+static void put_chance(int count, unsigned site_count)
+{
+    uint32_t seed = 5;
+    char site[] = "a";
+
+    for (int i = 0; i < count; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        site[0] = (char)('a' + (seed >> 20) % site_count);
+        put(site);
+    }
+}
+
+/* A batch holds events of one process. */
+static size_t batch_end(size_t first)
+{
+    size_t end = first;
+
+    while (end < stream.count && stream.events[end].process == stream.events[first].process)
+        end++;
+    return end;
+}
+
+static struct found_steps find_in(uint16_t process)
 {
     struct step_finder *finder = step_finder_create(stream.model);
     struct found_steps found;
 
     assert_non_null(finder);
-    step_finder_feed(finder, stream.events, stream.count);
+    for (size_t i = 0; i < stream.count; i = batch_end(i))
+        step_finder_feed(finder, stream.events + i, batch_end(i) - i);
     step_finder_finish(finder);
-    found = step_finder_at(finder, 0);
+    found = step_finder_at(finder, process);
     step_finder_destroy(finder);
     return found;
+}
+
+static struct found_steps find(void)
+{
+    return find_in(0);
 }
 
 static void assert_found(char site, uint64_t count)
@@ -145,15 +178,8 @@ static void four_steps_are_too_few(void **state)
 
 static void chance_has_no_period(void **state)
 {
-    uint32_t seed = 5;
-    char site[] = "a";
-
     (void)state;
-    for (int i = 0; i < 3000; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        site[0] = (char)('a' + (seed >> 20) % SITES);
-        put(site);
-    }
+    put_chance(3000, SITES);
     assert_none();
 }
 
@@ -165,6 +191,60 @@ static void program_that_marks_is_left_alone(void **state)
     put_times("abc", 10);
     assert_none();
     assert_true(find().has_marks);
+}
+
+static void loop_at_the_end_of_a_long_start_is_found(void **state)
+{
+    (void)state;
+    put_chance(50000, SITES / 2);
+    put_times("ijklmnopabcdefgh", 1000);
+    assert_found('i', 1000);
+    assert_int_equal(find().earlier_count, 0);
+}
+
+static void beginnings_before_the_loop_are_no_steps(void **state)
+{
+    (void)state;
+    put_times("ijklmnop", 7);
+    put_chance(50000, SITES / 2);
+    put_times("ijklmnopabcdefgh", 1000);
+    assert_found('i', 1000);
+    assert_int_equal(find().earlier_count, 7);
+}
+
+static void end_with_uneven_rounds_has_no_steps(void **state)
+{
+    uint32_t seed = 7;
+
+    (void)state;
+    put_chance(40000, SITES);
+    for (int i = 0; i < 600; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        put_times("abcdefghijklmnop", 1 + (int)((seed >> 20) % 4));
+        put("aab");
+    }
+    assert_none();
+}
+
+/* The start of `env` goes through a dozen categories of a locale. */
+static void loop_of_a_few_bytes_is_no_step(void **state)
+{
+    (void)state;
+    stream.size_bytes = 50;
+    put_times("abcdefghijk", 12);
+    assert_none();
+}
+
+static void helper_beside_a_large_process_has_no_steps(void **state)
+{
+    (void)state;
+    put_times("abcdefghijk", 12);
+    stream.process = 1;
+    stream.size_bytes = 1 << 20;
+    put_times("abcdefghijk", 60);
+    assert_int_equal(find_in(0).token.kind, TOKEN_NONE);
+    assert_int_equal(find_in(1).token.kind, TOKEN_SITE);
+    assert_int_equal(find_in(1).count, 60);
 }
 
 int main(void)
@@ -179,6 +259,11 @@ int main(void)
         T(four_steps_are_too_few),
         T(chance_has_no_period),
         T(program_that_marks_is_left_alone),
+        T(loop_at_the_end_of_a_long_start_is_found),
+        T(beginnings_before_the_loop_are_no_steps),
+        T(end_with_uneven_rounds_has_no_steps),
+        T(loop_of_a_few_bytes_is_no_step),
+        T(helper_beside_a_large_process_has_no_steps),
     };
 #undef T
 
