@@ -2,6 +2,7 @@
 /*
  * Rows come out of a csv file whole, whatever line ends, quotes and buffer edges there are.
  */
+#define _GNU_SOURCE /* memfd_create */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -134,6 +136,49 @@ static void rows_cross_the_edge_of_the_buffer(void **state)
     temporary_folder_remove(folder);
 }
 
+/* Rows of a text, as append_row() writes them; with an empty buffer, each is read the careful way.
+ */
+static void rows_of(int descriptor, size_t wanted, bool is_buffer_empty, char *out)
+{
+    struct csv_reader reader;
+    struct csv_row row;
+    bool has_row = true;
+
+    out[0] = '\0';
+    assert_int_equal(csv_reader_init(&reader, descriptor, 0, NULL), MT_OK);
+    while (has_row) {
+        if (is_buffer_empty)
+            csv_reader_seek(&reader, reader.offset_bytes, UINT64_MAX, reader.line);
+        assert_int_equal(csv_reader_next(&reader, wanted, &row, &has_row, NULL), MT_OK);
+        if (has_row)
+            append_row(out, &row, wanted);
+    }
+    csv_reader_release(&reader);
+}
+
+/* Both ways of reading a row say the same about all that six bytes can be. */
+static void the_quick_way_reads_as_the_careful_one(void **state)
+{
+    static const char bytes[] = "a,\"\n\r";
+    enum { pattern_count = 5 * 5 * 5 * 5 * 5 * 5 };
+
+    (void)state;
+    for (unsigned pattern = 0; pattern < pattern_count; pattern++) {
+        int descriptor = memfd_create("rows", MFD_CLOEXEC);
+        char text[] = "b,c\n______\n1,2\n", quick[256], careful[256];
+
+        for (unsigned i = 0, left = pattern; i < 6; i++, left /= 5)
+            text[4 + i] = bytes[left % 5];
+        assert_int_equal(write(descriptor, text, sizeof(text) - 1), sizeof(text) - 1);
+        for (size_t wanted = 1; wanted < 4; wanted++) {
+            rows_of(descriptor, wanted, false, quick);
+            rows_of(descriptor, wanted, true, careful);
+            assert_string_equal(quick, careful);
+        }
+        close(descriptor);
+    }
+}
+
 static void refuses_a_row_without_end(void **state)
 {
     char *folder = temporary_folder_create();
@@ -163,14 +208,15 @@ static void refuses_a_row_without_end(void **state)
 int main(void)
 {
     enum { case_count = sizeof(cases) / sizeof(cases[0]) };
-    struct CMUnitTest tests[case_count + 3] = {
+    struct CMUnitTest tests[case_count + 4] = {
         cmocka_unit_test(counts_columns_that_are_not_wanted),
         cmocka_unit_test(rows_cross_the_edge_of_the_buffer),
         cmocka_unit_test(refuses_a_row_without_end),
+        cmocka_unit_test(the_quick_way_reads_as_the_careful_one),
     };
 
     for (size_t i = 0; i < case_count; i++)
-        tests[i + 3] = (struct CMUnitTest){
+        tests[i + 4] = (struct CMUnitTest){
             .name = cases[i].name, .test_func = reads_rows, .initial_state = (void *)&cases[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds the end of a row first, then splits it.
+ * Splits a row while it looks for its end; a row that is not whole in the buffer, or out of which
+ * quotes have to be taken, goes the careful way: its end first, then its fields.
  *
- * Most rows have no quote: two memchr find that out and their end. Splitting happens in a row that
- * is complete in the buffer, so quotes can be taken out in place. Commas are looked for in eight
- * bytes at once; the buffer has SLACK_BYTES more than it holds, so that this may look too far.
+ * Only in a row that is whole are quotes taken out, in place. Commas and line ends are looked for
+ * in 8 or 16 bytes at once; the buffer has SLACK_BYTES more than it holds, so that this may look
+ * too far.
  */
 #include "csv_reader.h"
 
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { least_buffer_bytes = 4096, SLACK_BYTES = 8 };
+enum { least_buffer_bytes = 4096, SLACK_BYTES = 16 };
 
 enum mt_result csv_reader_init(struct csv_reader *reader, int descriptor, size_t buffer_bytes,
                                struct mt_error *error)
@@ -128,14 +129,25 @@ static const char *row_end(const char *bytes, const char *end, bool *has_quote)
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 #define LOW_BITS  (EACH_BYTE * 0x7f)
 
-/* The top bit of each of eight bytes that is a comma, the first byte lowest. */
-static inline uint64_t commas_at(const char *bytes)
+/* Eight bytes, the first lowest. */
+static inline uint64_t word_at(const char *bytes)
 {
     uint64_t word;
 
     memcpy(&word, bytes, sizeof(word));
-    word = le64toh(word) ^ EACH_BYTE * ',';
-    return ~(((word & LOW_BITS) + LOW_BITS) | word | LOW_BITS);
+    return le64toh(word);
+}
+
+/* The top bit of each byte of a word that is not zero. */
+static inline uint64_t used_bytes(uint64_t word)
+{
+    return (((word & LOW_BITS) + LOW_BITS) | word) & ~LOW_BITS;
+}
+
+/* The top bit of each of eight bytes that is a comma. */
+static inline uint64_t commas_at(const char *bytes)
+{
+    return used_bytes(word_at(bytes) ^ EACH_BYTE * ',') ^ ~LOW_BITS;
 }
 
 static inline char *find_comma(char *bytes, const char *end)
@@ -162,6 +174,17 @@ static size_t commas_in(const char *bytes, const char *end)
     return count;
 }
 
+static uint64_t lines_in(const char *bytes, const char *end)
+{
+    uint64_t count = 0;
+
+    while ((bytes = memchr(bytes, '\n', (size_t)(end - bytes)))) {
+        count++;
+        bytes++;
+    }
+    return count;
+}
+
 static void split_plain(char *bytes, const char *end, size_t wanted, struct csv_row *row)
 {
     size_t count = 0;
@@ -179,6 +202,97 @@ static void split_plain(char *bytes, const char *end, size_t wanted, struct csv_
     }
     row->column_count = count + 1 + commas_in(bytes, end);
 }
+
+/* --- a row that is simple ------------------------------------------------------------------ */
+
+typedef uint8_t bytes16 __attribute__((vector_size(16)));
+typedef uint64_t words2 __attribute__((vector_size(16)));
+
+/* How many of the 16 bytes are before a comma or line end; 16: all of them. */
+static inline size_t plain_bytes(const char *bytes)
+{
+    bytes16 sixteen;
+    words2 found;
+    uint64_t low, high;
+
+    memcpy(&sixteen, bytes, sizeof(sixteen));
+    found = (words2)((sixteen == ',') | (sixteen == '\n'));
+    low = le64toh(found[0]);
+    high = le64toh(found[1]);
+    if (low)
+        return (size_t)__builtin_ctzll(low) / 8;
+    return high ? 8 + (size_t)__builtin_ctzll(high) / 8 : 16;
+}
+
+/* The comma or line end at or behind bytes; it may lie behind the end of what is read. */
+static inline char *field_end(char *bytes, const char *end)
+{
+    size_t plain = 16;
+
+    for (; bytes < end && plain == 16; bytes += plain)
+        plain = plain_bytes(bytes);
+    return bytes;
+}
+
+/* The comma or line end behind the quoted field at bytes; NULL where there is more to it. */
+static inline char *quoted_end(char *bytes, const char *end, struct csv_field *field)
+{
+    char *quote = memchr(bytes + 1, '"', (size_t)(end - bytes - 1)), *after = quote + 1;
+
+    if (!quote || end - after < 2)
+        return NULL;
+    *field = (struct csv_field){bytes + 1, (size_t)(quote - bytes - 1)};
+    if (after[0] == '\r' && after[1] == '\n')
+        after++;
+    return *after == ',' || *after == '\n' ? after : NULL;
+}
+
+/* Counts the columns that nobody wants; the line end, or NULL where a quote may hide it. */
+static char *pass_columns(char *bytes, const char *end, struct csv_row *row)
+{
+    char *line_end = memchr(bytes, '\n', (size_t)(end - bytes));
+
+    if (!line_end || memchr(bytes, '"', (size_t)(line_end - bytes)))
+        return NULL;
+    row->column_count += 1 + commas_in(bytes, line_end);
+    return line_end;
+}
+
+/*
+ * Splits the row at bytes in one go: its line end. NULL, and then nothing is to be used: the row is
+ * empty or not whole, or quotes have to be taken out of a field. Only a quoted field has line ends.
+ */
+static char *split_simple(char *bytes, const char *end, size_t wanted, struct csv_row *row,
+                          uint64_t *lines)
+{
+    row->column_count = 0;
+    *lines = 1;
+    if (bytes >= end || *bytes == '\n' || *bytes == '\r')
+        return NULL;
+    while (row->column_count < wanted) {
+        struct csv_field *field = &row->fields[row->column_count++];
+        char *start = bytes;
+
+        if (bytes < end && *bytes == '"') {
+            bytes = quoted_end(start, end, field);
+            if (!bytes)
+                return NULL;
+            *lines += lines_in(field->bytes, field->bytes + field->size_bytes);
+        } else {
+            bytes = field_end(start, end);
+            if (bytes >= end)
+                return NULL;
+            *field = (struct csv_field){start, (size_t)(bytes - start)};
+            if (*bytes == '\n' && bytes > start && bytes[-1] == '\r')
+                field->size_bytes--;
+        }
+        if (*bytes++ == '\n')
+            return bytes - 1;
+    }
+    return pass_columns(bytes, end, row);
+}
+
+/* --- any row ------------------------------------------------------------------------------- */
 
 /* Takes the quotes out of the field at *bytes and moves behind it. What follows a closing quote
  * and is no comma belongs to the field. */
@@ -226,17 +340,6 @@ static void split_quoted(char *bytes, const char *end, size_t wanted, struct csv
     }
 }
 
-static uint64_t lines_in(const char *bytes, const char *end)
-{
-    uint64_t count = 0;
-
-    while ((bytes = memchr(bytes, '\n', (size_t)(end - bytes)))) {
-        count++;
-        bytes++;
-    }
-    return count;
-}
-
 static void skip_byte_order_mark(struct csv_reader *reader)
 {
     if (reader->offset_bytes == 0 && reader->end - reader->begin >= 3 &&
@@ -263,39 +366,68 @@ static enum mt_result complete_row(struct csv_reader *reader, const char **line_
     }
 }
 
+/* The row between these two, without its line end, was read; the next begins at after. */
+static void use_row(struct csv_reader *reader, struct csv_row *row, const char *after,
+                    uint64_t lines)
+{
+    size_t size_bytes = (size_t)(after - (reader->buffer + reader->begin));
+
+    row->offset_bytes = reader->offset_bytes;
+    row->line = reader->line;
+    reader->line += lines;
+    reader->begin += size_bytes;
+    reader->offset_bytes += size_bytes;
+}
+
+/* The next row or empty line, the careful way; *is_over: there is none. */
+static enum mt_result next_any(struct csv_reader *reader, size_t wanted, struct csv_row *row,
+                               bool *has_row, bool *is_over, struct mt_error *error)
+{
+    const char *line_end, *after, *end;
+    bool has_quote;
+    enum mt_result result = complete_row(reader, &line_end, &has_quote, error);
+    char *start = reader->buffer + reader->begin;
+
+    if (result != MT_OK)
+        return result;
+    end = line_end ? line_end : reader->buffer + reader->end;
+    after = line_end ? line_end + 1 : end;
+    *is_over = after == start;
+    row->is_cut = !line_end;
+    use_row(reader, row, after, has_quote ? lines_in(start, after) : 1);
+    if (end > start && end[-1] == '\r')
+        end--;
+    *has_row = end > start;
+    if (*has_row && has_quote)
+        split_quoted(start, end, wanted, row);
+    else if (*has_row)
+        split_plain(start, end, wanted, row);
+    return MT_OK;
+}
+
 enum mt_result csv_reader_next(struct csv_reader *reader, size_t wanted, struct csv_row *row,
                                bool *has_row, struct mt_error *error)
 {
+    enum mt_result result = MT_OK;
+    bool is_over = false;
+
     if (wanted > CSV_COLUMNS_MAX)
         wanted = CSV_COLUMNS_MAX;
     *has_row = false;
-    while (!*has_row && reader->offset_bytes < reader->limit_bytes) {
-        const char *line_end, *after, *end;
-        bool has_quote;
-        enum mt_result result = complete_row(reader, &line_end, &has_quote, error);
-        char *start = reader->buffer + reader->begin;
+    while (result == MT_OK && !*has_row && !is_over && reader->offset_bytes < reader->limit_bytes) {
+        const char *line_end;
+        uint64_t lines;
 
-        if (result != MT_OK)
-            return result;
-        end = line_end ? line_end : reader->buffer + reader->end;
-        after = line_end ? line_end + 1 : end;
-        if (after == start)
-            return MT_OK;
-        row->offset_bytes = reader->offset_bytes;
-        row->line = reader->line;
-        row->is_cut = !line_end;
-        reader->line += has_quote ? lines_in(start, after) : 1;
-        reader->begin += (size_t)(after - start);
-        reader->offset_bytes += (size_t)(after - start);
-        if (end > start && end[-1] == '\r')
-            end--;
-        if (end == start)
+        skip_byte_order_mark(reader);
+        line_end = split_simple(reader->buffer + reader->begin, reader->buffer + reader->end,
+                                wanted, row, &lines);
+        if (!line_end) {
+            result = next_any(reader, wanted, row, has_row, &is_over, error);
             continue;
-        if (has_quote)
-            split_quoted(start, end, wanted, row);
-        else
-            split_plain(start, end, wanted, row);
+        }
+        row->is_cut = false;
+        use_row(reader, row, line_end + 1, lines);
         *has_row = true;
     }
-    return MT_OK;
+    return result;
 }
