@@ -64,7 +64,7 @@ static int64_t size_of(struct attr_text attr)
     const char *end = attr.bytes + attr.size_bytes;
     bool is_negative = false;
 
-    memscope_attr_read(&read, attr.bytes, attr.size_bytes);
+    memscope_attr_read(&read, attr.bytes, attr.size_bytes, NULL);
     for (const char *at = attr.bytes; at && end - at > 6;
          at = memchr(at + 1, 's', (size_t)(end - at - 1)))
         if (memcmp(at, "size:-", 6) == 0 && at > attr.bytes && (at[-1] == ',' || at[-1] == '{'))

@@ -133,7 +133,7 @@ static bool take_cells(struct dump_rows *rows, const struct attr_text *cells, ui
     row = row_add(rows);
     if (!row)
         return false;
-    memscope_attr_read(&attr, cells[COLUMN_ATTR].bytes, cells[COLUMN_ATTR].size_bytes);
+    memscope_attr_read(&attr, cells[COLUMN_ATTR].bytes, cells[COLUMN_ATTR].size_bytes, NULL);
     *row = (struct dump_row){
         .id = number_of(cells[COLUMN_ID]),
         .time_ns = time_ns,

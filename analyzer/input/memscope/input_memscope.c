@@ -181,8 +181,9 @@ static enum mt_result memscope_next(void *state, struct event *batch, size_t cap
 {
     struct memscope *memscope = state;
 
-    *count = memscope_rows_next(memscope->rows, batch, capacity);
-    return model_status(memscope->model, error);
+    enum mt_result result = memscope_rows_next(memscope->rows, batch, capacity, count, error);
+
+    return result == MT_OK ? model_status(memscope->model, error) : result;
 }
 
 const struct input_kind input_memscope = {

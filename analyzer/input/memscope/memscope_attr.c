@@ -76,6 +76,28 @@ static inline bool eight_digits(const char *bytes, uint64_t *value)
     return true;
 }
 
+/*
+ * The value of eight hexadecimal digits, first digit first; false where one is none: what the
+ * digits would have to look like is compared with what they are.
+ */
+static inline bool eight_hex_digits(const char *bytes, uint64_t *value)
+{
+    uint64_t word, letters, digits, looks;
+
+    memcpy(&word, bytes, sizeof(word));
+    word = le64toh(word);
+    letters = word >> 6 & EACH_BYTE;
+    digits = (word & EACH_BYTE * 15) + letters * 9;
+    looks = digits + EACH_BYTE * '0' + (((digits + EACH_BYTE * 6) >> 4) & EACH_BYTE) * 39;
+    if (looks != (word | letters << 5) || (digits & EACH_BYTE * 16))
+        return false;
+    digits = __builtin_bswap64(digits);
+    digits = (digits | digits >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    digits = (digits | digits >> 8) & UINT64_C(0x0000ffff0000ffff);
+    *value = (digits | digits >> 16) & UINT64_C(0xffffffff);
+    return true;
+}
+
 enum { decimal_digits = 19, hex_digits = 16 }; /* as many as always fit */
 
 static bool decimal_number(const char *bytes, const char *end, uint64_t *number)
@@ -101,20 +123,24 @@ static bool decimal_number(const char *bytes, const char *end, uint64_t *number)
 
 static bool hex_number(const char *bytes, const char *end, uint64_t *number)
 {
-    uint64_t sum = 0;
+    uint64_t sum = 0, eight;
 
-    while (bytes < end && *bytes == '0')
+    while (end - bytes > hex_digits && *bytes == '0')
         bytes++;
     if (end - bytes > hex_digits)
         return false;
+    for (; end - bytes >= 8; bytes += 8) {
+        if (!eight_hex_digits(bytes, &eight))
+            return false;
+        sum = sum << 32 | eight;
+    }
     for (; bytes < end; bytes++) {
         unsigned digit = (unsigned char)*bytes - (unsigned)'0';
+        unsigned letter = ((unsigned char)*bytes | 32u) - (unsigned)'a';
 
-        if (digit > 9)
-            digit = ((unsigned char)*bytes | 32u) - (unsigned)'a' + 10;
-        if (digit > 15 || (digit > 9 && !is_key_character(*bytes)))
+        if (digit > 9 && letter > 5)
             return false;
-        sum = sum << 4 | digit;
+        sum = sum << 4 | (digit > 9 ? letter + 10 : digit);
     }
     *number = sum;
     return true;
@@ -134,22 +160,54 @@ bool memscope_number(const char *bytes, size_t size_bytes, uint64_t *number)
     return decimal_number(bytes, end, number);
 }
 
-/* A value ends before a comma and a known key, which comes next, or before the brace at the end. */
+/* Where a value begins, and of which key it is. */
 struct attr_at {
     enum attr_key key;
     const char *value;
 };
 
-static const char *value_end(const char *bytes, const char *end, struct attr_at *next_attr)
+/* The value of that key, if it is the one which stands at bytes; else NULL. */
+static inline const char *value_of(const char *bytes, const char *end, enum attr_key key)
+{
+    size_t length = names[key].length;
+    bool is_quoted = bytes < end && *bytes == '"';
+
+    bytes += is_quoted;
+    if (key == ATTR_NONE || (size_t)(end - bytes) < length + 1 + is_quoted ||
+        memcmp(bytes, names[key].text, length) != 0)
+        return NULL;
+    bytes += length;
+    if (is_quoted && *bytes++ != '"')
+        return NULL;
+    return *bytes == ':' ? bytes + 1 : NULL;
+}
+
+/* The key at bytes. Rows of a kind have their keys in one order, so the guess is often right. */
+static struct attr_at attr_at(const char *bytes, const char *end, uint8_t *guess)
+{
+    struct attr_at at = {(enum attr_key) * guess, value_of(bytes, end, (enum attr_key) * guess)};
+
+    if (at.value)
+        return at;
+    at.key = key_at(bytes, end, &at.value);
+    if (at.key != ATTR_NONE)
+        *guess = (uint8_t)at.key;
+    return at;
+}
+
+/* A value ends before a comma and a known key, which comes next, or before the brace at the end. */
+static const char *value_end(const char *bytes, const char *end, struct attr_at *next_attr,
+                             uint8_t *guess)
 {
     const char *next = bytes;
 
     while ((next = memchr(next, ',', (size_t)(end - next)))) {
-        next_attr->key = key_at(next + 1, end, &next_attr->value);
+        *next_attr = attr_at(next + 1, end, guess);
         if (next_attr->key != ATTR_NONE)
             return next;
         next++;
     }
+    *next_attr = (struct attr_at){ATTR_NONE, end};
     return end;
 }
 
@@ -197,21 +255,28 @@ static void keep(struct memscope_attr *attr, enum attr_key key, const char *byte
     }
 }
 
-void memscope_attr_read(struct memscope_attr *attr, const char *bytes, size_t size_bytes)
+void memscope_attr_read(struct memscope_attr *attr, const char *bytes, size_t size_bytes,
+                        struct memscope_attr_guess *guess)
 {
     const char *end = bytes + size_bytes;
+    struct memscope_attr_guess none = {{0}};
     struct attr_at at;
+    size_t count = 0;
 
+    if (!guess)
+        guess = &none;
     *attr = (struct memscope_attr){.module = -1};
     if (bytes < end && *bytes == '{')
         bytes++;
     if (bytes < end && end[-1] == '}')
         end--;
-    at.key = key_at(bytes, end, &at.value);
+    at = attr_at(bytes, end, &guess->keys[0]);
     while (at.value < end) {
-        struct attr_at next = {ATTR_NONE, end};
-        const char *value = at.value, *last = value_end(value, end, &next);
+        struct attr_at next;
+        const char *value = at.value, *last;
 
+        count += count + 1 < MEMSCOPE_GUESSES;
+        last = value_end(value, end, &next, &guess->keys[count]);
         if (last > value && *value == '"' && last[-1] == '"' && last - value > 1) {
             value++;
             last--;

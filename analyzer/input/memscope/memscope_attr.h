@@ -28,7 +28,15 @@ struct memscope_attr {
     struct attr_text owner, page, pool;
 };
 
-void memscope_attr_read(struct memscope_attr *attr, const char *bytes, size_t size_bytes);
+/* The keys of the cell before, in their order: where to look first. All 0 at the beginning; may be
+ * NULL where one cell is read. */
+enum { MEMSCOPE_GUESSES = 16 };
+struct memscope_attr_guess {
+    uint8_t keys[MEMSCOPE_GUESSES];
+};
+
+void memscope_attr_read(struct memscope_attr *attr, const char *bytes, size_t size_bytes,
+                        struct memscope_attr_guess *guess);
 
 /* "0x000012c0", "4800", "-512" (its size); false if it is no number. */
 bool memscope_number(const char *bytes, size_t size_bytes, uint64_t *number);

@@ -20,6 +20,7 @@ struct memscope_csv {
     struct csv_row row;
     int columns[CSV_COLUMNS_MAX]; /* enum memscope_column of each, or MEMSCOPE_COLUMNS */
     size_t wanted, header_count;
+    struct attr_text cells[MEMSCOPE_COLUMNS + 1]; /* of a row; empty where there is no column */
     struct memscope_csv_facts facts;
 };
 
@@ -28,6 +29,8 @@ static void take_header(struct memscope_csv *csv)
     size_t count = csv->row.column_count;
 
     csv->header_count = count;
+    for (size_t i = 0; i <= MEMSCOPE_COLUMNS; i++)
+        csv->cells[i] = (struct attr_text){"", 0};
     for (size_t i = 0; i < count && i < CSV_COLUMNS_MAX; i++) {
         struct csv_field field = csv->row.fields[i];
 
@@ -93,15 +96,14 @@ int memscope_csv_recognises(const char *path)
 
 static void take_row(struct memscope_csv *csv, const struct memscope_row_visitor *visitor)
 {
-    struct attr_text cells[MEMSCOPE_COLUMNS + 1];
+    const struct csv_field *fields = csv->row.fields;
 
-    for (size_t i = 0; i <= MEMSCOPE_COLUMNS; i++)
-        cells[i] = (struct attr_text){"", 0};
-    for (size_t i = 0; i < csv->wanted && i < csv->row.column_count; i++)
-        cells[csv->columns[i]] =
-            (struct attr_text){csv->row.fields[i].bytes, csv->row.fields[i].size_bytes};
-    if (csv->row.column_count >= csv->header_count && visitor->row(visitor->context, cells))
-        return;
+    if (csv->row.column_count >= csv->header_count) {
+        for (size_t i = 0; i < csv->wanted; i++)
+            csv->cells[csv->columns[i]] = (struct attr_text){fields[i].bytes, fields[i].size_bytes};
+        if (visitor->row(visitor->context, csv->cells))
+            return;
+    }
     if (!csv->facts.bad_count++)
         csv->facts.bad_line = csv->row.line;
 }

@@ -4,14 +4,13 @@
  */
 #include "memscope_rows.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "memscope_runs.h"
 #include "memscope_site.h"
-#include "memscope_sort.h"
 
-enum { cached_places = 16, totals_max = 1024 };
+enum { cached_places = 16, totals_max = 1024, seen_most_bytes = 23 };
 #define POOL_MOST 8
 
 /* Kinds of records that no single event is. */
@@ -23,6 +22,13 @@ static const uint64_t call_ranges = UINT64_C(1) << 48;
 struct place_row {
     struct mt_place place;
     uint16_t index;
+};
+
+/* The cell that a column had in the row before, and what it meant: most rows repeat it. */
+struct seen {
+    char bytes[seen_most_bytes];
+    uint8_t size_bytes; /* 0: none */
+    uint32_t meaning;
 };
 
 struct process_row {
@@ -39,23 +45,21 @@ struct memscope_rows {
     struct model *model;
     uint32_t source;
     uint64_t time_unit; /* 0: the next row tells */
-    struct memscope_record *records;
-    size_t count, capacity;
+    struct memscope_runs *runs;
+    uint64_t count, start_ns; /* of records; their least time */
     bool has_failed;
+    struct memscope_attr_guess guesses[2]; /* of allocations, of all others */
+    struct seen seen_process, seen_thread, seen_device, seen_pool;
+    uint16_t seen_thread_process;
     struct process_row *processes;
     size_t process_count;
     struct place_row places[cached_places];
     size_t place_count;
     uint32_t pools[POOL_MOST]; /* row of the model + 1 */
-    uint64_t newest_thread_id;
-    uint16_t newest_thread_process;
-    uint32_t newest_thread;
     struct memscope_sites sites;
     uint64_t call_count; /* of Python */
     uint64_t shadow_count, microsecond_files, unused_count;
     /* While events are handed out. */
-    struct memscope_order order;
-    size_t next;
     struct event pending[4];
     size_t pending_count, pending_next;
     struct pool_total *totals;
@@ -64,10 +68,28 @@ struct memscope_rows {
     size_t range_count, range_capacity;
     uint64_t step_range, step_number;
     bool is_step_open;
-    uint16_t process;
-    uint64_t newest_ns;
-    uint32_t newest_id;
+    struct model_process *process; /* NULL: none yet */
+    uint16_t process_index;
+    uint64_t system_ns; /* the newest row of the system */
+    uint32_t system_id;
+    bool has_system;
 };
+
+/* --- cells that repeat --------------------------------------------------------------------- */
+
+static inline bool seen_is(const struct seen *seen, struct attr_text cell)
+{
+    return seen->size_bytes == cell.size_bytes && cell.size_bytes &&
+           memcmp(seen->bytes, cell.bytes, cell.size_bytes) == 0;
+}
+
+static uint32_t seen_set(struct seen *seen, struct attr_text cell, uint32_t meaning)
+{
+    seen->size_bytes = cell.size_bytes <= seen_most_bytes ? (uint8_t)cell.size_bytes : 0;
+    memcpy(seen->bytes, cell.bytes, seen->size_bytes);
+    seen->meaning = meaning;
+    return meaning;
+}
 
 /* --- names --------------------------------------------------------------------------------- */
 
@@ -148,9 +170,11 @@ static uint16_t pool_of(struct memscope_rows *rows, struct attr_text type, bool 
 
     if (is_pinned)
         type = (struct attr_text){"HOST_PINNED", 11};
+    if (seen_is(&rows->seen_pool, type))
+        return (uint16_t)rows->seen_pool.meaning;
     while (index < pool_count && !is(type, pools[index].type))
         index++;
-    return pool_at(rows, index);
+    return (uint16_t)seen_set(&rows->seen_pool, type, pool_at(rows, index));
 }
 
 static uint8_t page_of(struct attr_text page)
@@ -179,15 +203,20 @@ static uint16_t place_of(struct memscope_rows *rows, struct attr_text device,
                          const struct memscope_attr *attr)
 {
     struct mt_place place = {.device = -1, .page = page_of(attr->page), .module = attr->module};
+    bool is_plain = place.page == MT_PAGE_UNKNOWN && place.module < 0;
     uint64_t number;
 
+    if (is_plain && seen_is(&rows->seen_device, device))
+        return (uint16_t)rows->seen_device.meaning;
     if (memscope_number(device.bytes, device.size_bytes, &number) && number < 1 << 15) {
         place.device = (int32_t)number;
         place.kind = MT_KIND_DEVICE;
     } else if (is(device, "cpu") || is(device, "host")) {
         place.kind = MT_KIND_HOST;
     }
-    return place_for(rows, place);
+    if (!is_plain)
+        return place_for(rows, place);
+    return (uint16_t)seen_set(&rows->seen_device, device, place_for(rows, place));
 }
 
 static uint16_t process_of(struct memscope_rows *rows, uint64_t process_id)
@@ -212,14 +241,30 @@ static uint16_t process_of(struct memscope_rows *rows, uint64_t process_id)
 
 static uint32_t thread_of(struct memscope_rows *rows, uint16_t process, uint64_t thread_id)
 {
-    if (!rows->count || rows->newest_thread_id != thread_id ||
-        rows->newest_thread_process != process) {
-        rows->newest_thread_id = thread_id;
-        rows->newest_thread_process = process;
-        rows->newest_thread = model_thread(
-            rows->model, (struct model_thread){.process = process, .thread_id = thread_id});
-    }
-    return rows->newest_thread;
+    return model_thread(rows->model,
+                        (struct model_thread){.process = process, .thread_id = thread_id});
+}
+
+static uint64_t number_of(struct attr_text cell)
+{
+    uint64_t number;
+
+    return memscope_number(cell.bytes, cell.size_bytes, &number) ? number : 0;
+}
+
+static uint16_t process_cell(struct memscope_rows *rows, struct attr_text cell)
+{
+    if (seen_is(&rows->seen_process, cell))
+        return (uint16_t)rows->seen_process.meaning;
+    return (uint16_t)seen_set(&rows->seen_process, cell, process_of(rows, number_of(cell)));
+}
+
+static uint32_t thread_cell(struct memscope_rows *rows, uint16_t process, struct attr_text cell)
+{
+    if (rows->seen_thread_process == process && seen_is(&rows->seen_thread, cell))
+        return rows->seen_thread.meaning;
+    rows->seen_thread_process = process;
+    return seen_set(&rows->seen_thread, cell, thread_of(rows, process, number_of(cell)));
 }
 
 static uint32_t text_of(struct memscope_rows *rows, struct attr_text text)
@@ -238,6 +283,12 @@ enum mt_result memscope_rows_create(struct model *model, uint32_t source,
         return mt_error_set(error, MT_NO_MEMORY, "no memory to read a memscope recording");
     rows->model = model;
     rows->source = source;
+    rows->start_ns = UINT64_MAX;
+    rows->runs = memscope_runs_create(memscope_runs_usual);
+    if (!rows->runs) {
+        free(rows);
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to read a memscope recording");
+    }
     *out = rows;
     return MT_OK;
 }
@@ -246,9 +297,8 @@ void memscope_rows_destroy(struct memscope_rows *rows)
 {
     if (!rows)
         return;
-    memscope_order_release(&rows->order);
+    memscope_runs_destroy(rows->runs);
     memscope_sites_release(&rows->sites);
-    free(rows->records);
     free(rows->processes);
     free(rows->totals);
     free(rows->ranges);
@@ -260,21 +310,18 @@ void memscope_rows_begin_file(struct memscope_rows *rows, uint64_t time_unit)
     rows->time_unit = time_unit;
 }
 
-static struct memscope_record *record_add(struct memscope_rows *rows)
+static struct memscope_record *record_add(struct memscope_rows *rows, uint64_t time_ns)
 {
-    if (rows->count == rows->capacity) {
-        size_t capacity = rows->capacity ? rows->capacity * 2 : 1 << 12;
-        struct memscope_record *larger =
-            capacity < UINT32_MAX ? realloc(rows->records, capacity * sizeof(*larger)) : NULL;
+    struct memscope_record *record = memscope_runs_put(rows->runs);
 
-        if (!larger) {
-            rows->has_failed = true;
-            return NULL;
-        }
-        rows->records = larger;
-        rows->capacity = capacity;
+    if (!record) {
+        rows->has_failed = true;
+        return NULL;
     }
-    return &rows->records[rows->count++];
+    rows->count++;
+    rows->start_ns = time_ns < rows->start_ns ? time_ns : rows->start_ns;
+    record->time_ns = time_ns;
+    return record;
 }
 
 /* Columns that say ns held microseconds once: of today, those have 16 digits. */
@@ -405,57 +452,57 @@ static bool complete(struct memscope_attr *attr, const struct attr_text *cells)
     return attr->has_address && attr->has_size;
 }
 
+static void fill(struct memscope_rows *rows, struct memscope_record *record, int kind,
+                 const struct attr_text *cells, const struct memscope_attr *attr)
+{
+    record->kind = (uint8_t)kind;
+    record->is_system = is(cells[COLUMN_EVENT], "SYSTEM");
+    if (record->is_system)
+        record->id = (uint32_t)number_of(cells[COLUMN_ID]);
+    record->process = process_cell(rows, cells[COLUMN_PROCESS]);
+    record->place = place_of(rows, cells[COLUMN_DEVICE], attr);
+    record->thread = thread_cell(rows, record->process, cells[COLUMN_THREAD]);
+    if (kind == EVENT_ALLOC || kind == EVENT_FREE)
+        fill_block(rows, record, cells, attr);
+    else
+        fill_other(rows, record, cells, attr);
+}
+
 bool memscope_rows_add(struct memscope_rows *rows, const struct attr_text *cells)
 {
     struct memscope_attr attr;
     struct memscope_record *record;
-    uint64_t time_ns, id = 0, process_id = 0, thread_id = 0;
+    uint64_t time_ns;
     int kind = kind_of(cells);
-    bool is_block_row = kind == EVENT_ALLOC || kind == EVENT_FREE;
 
     if (!time_of(rows, cells[COLUMN_TIME], &time_ns) || kind == -2)
         return false;
-    memscope_attr_read(&attr, cells[COLUMN_ATTR].bytes, cells[COLUMN_ATTR].size_bytes);
-    if (is_block_row && !complete(&attr, cells))
+    memscope_attr_read(&attr, cells[COLUMN_ATTR].bytes, cells[COLUMN_ATTR].size_bytes,
+                       &rows->guesses[kind != EVENT_ALLOC]);
+    if ((kind == EVENT_ALLOC || kind == EVENT_FREE) && !complete(&attr, cells))
         return false;
     /* The tool frees on paper, at the end, what the program did not. */
     rows->shadow_count += attr.is_shadow;
     rows->unused_count += kind == -1;
     if (attr.is_shadow || kind == -1)
         return true;
-    record = record_add(rows);
-    if (!record)
-        return true;
-    memscope_number(cells[COLUMN_ID].bytes, cells[COLUMN_ID].size_bytes, &id);
-    memscope_number(cells[COLUMN_PROCESS].bytes, cells[COLUMN_PROCESS].size_bytes, &process_id);
-    memscope_number(cells[COLUMN_THREAD].bytes, cells[COLUMN_THREAD].size_bytes, &thread_id);
-    *record = (struct memscope_record){.time_ns = time_ns,
-                                       .id = (uint32_t)id,
-                                       .kind = (uint8_t)kind,
-                                       .is_system = is(cells[COLUMN_EVENT], "SYSTEM"),
-                                       .process = process_of(rows, process_id),
-                                       .place = place_of(rows, cells[COLUMN_DEVICE], &attr)};
-    record->thread = thread_of(rows, record->process, thread_id);
-    if (is_block_row)
-        fill_block(rows, record, cells, &attr);
-    else
-        fill_other(rows, record, cells, &attr);
+    record = record_add(rows, time_ns);
+    if (record)
+        fill(rows, record, kind, cells, &attr);
     return true;
 }
 
 static void call_record(struct memscope_rows *rows, const struct memscope_call *call, int kind)
 {
-    struct memscope_record *record = record_add(rows);
+    struct memscope_record *record =
+        record_add(rows, kind == RECORD_CALL ? call->start_ns : call->end_ns);
 
     if (!record)
         return;
-    *record = (struct memscope_record){
-        .time_ns = kind == RECORD_CALL ? call->start_ns : call->end_ns,
-        .kind = (uint8_t)kind,
-        .address = call_ranges + rows->call_count,
-        .process = process_of(rows, call->process_id),
-        .text = text_of(rows, call->function),
-    };
+    record->kind = (uint8_t)kind;
+    record->address = call_ranges + rows->call_count;
+    record->process = process_of(rows, call->process_id);
+    record->text = text_of(rows, call->function);
     record->thread = thread_of(rows, record->process, call->thread_id);
 }
 
@@ -489,19 +536,17 @@ static void note(const struct memscope_rows *rows)
 enum mt_result memscope_rows_sort(struct memscope_rows *rows, const char *path,
                                   struct mt_error *error)
 {
-    uint64_t start_ns = UINT64_MAX;
+    enum mt_result result;
 
-    if (!rows->has_failed && !rows->count)
+    if (rows->has_failed)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for the rows of %s", path);
+    if (!rows->count)
         return mt_error_set(error, MT_NO_DATA, "%s: no events", path);
-    if (rows->has_failed || !memscope_order_make(&rows->order, rows->records, rows->count))
-        return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu rows of %s", rows->count, path);
-    for (size_t i = 0; i < rows->count; i++)
-        if (rows->records[i].time_ns < start_ns)
-            start_ns = rows->records[i].time_ns;
-    for (size_t i = 0; i < rows->count; i++)
-        rows->records[i].time_ns -= start_ns;
+    result = memscope_runs_end(rows->runs, error);
+    if (result != MT_OK)
+        return result;
     for (size_t i = 0; i < rows->process_count; i++)
-        model_process_at(rows->model, rows->processes[i].index)->start_realtime_ns = start_ns;
+        model_process_at(rows->model, rows->processes[i].index)->start_realtime_ns = rows->start_ns;
     note(rows);
     return MT_OK;
 }
@@ -509,7 +554,7 @@ enum mt_result memscope_rows_sort(struct memscope_rows *rows, const char *path,
 static void pend(struct memscope_rows *rows, const struct memscope_record *record,
                  struct event event)
 {
-    event.time_ns = record->time_ns;
+    event.time_ns = record->time_ns - rows->start_ns;
     event.thread = record->thread;
     event.process = record->process;
     event.place = record->place;
@@ -642,46 +687,57 @@ static void pend_record(struct memscope_rows *rows, const struct memscope_record
     }
 }
 
-/* The next record; rows of the system are in the file of each device. */
-static void take_record(struct memscope_rows *rows)
+/* A row of the system is in the file of each device. */
+static bool is_repeated(struct memscope_rows *rows, const struct memscope_record *record)
 {
-    const struct memscope_record *record = memscope_order_at(&rows->order, rows->next++);
-    bool is_repeated = record->is_system && rows->newest_ns == record->time_ns &&
-                       rows->newest_id == record->id && rows->next > 1 &&
-                       rows->process == record->process;
+    bool is_known =
+        rows->has_system && rows->system_ns == record->time_ns && rows->system_id == record->id;
 
-    if (rows->process != record->process || rows->next == 1) {
-        rows->process = record->process;
-        rows->range_count = 0;
-        rows->step_number = 0;
-        rows->is_step_open = false;
-    }
-    rows->newest_ns = record->time_ns;
-    rows->newest_id = record->id;
-    rows->pending_count = rows->pending_next = 0;
-    if (!is_repeated)
-        pend_record(rows, record);
-    model_process_at(rows->model, record->process)->end_ns = record->time_ns;
+    rows->has_system = true;
+    rows->system_ns = record->time_ns;
+    rows->system_id = record->id;
+    return is_known;
 }
 
-size_t memscope_rows_next(struct memscope_rows *rows, struct event *batch, size_t capacity)
+static void process_begin(struct memscope_rows *rows, uint16_t process)
 {
-    size_t count = 0;
-    uint16_t process = 0;
+    rows->process = model_process_at(rows->model, process);
+    rows->process_index = process;
+    rows->range_count = 0;
+    rows->step_number = 0;
+    rows->is_step_open = false;
+    rows->has_system = false;
+}
 
-    while (count < capacity) {
+static void take_record(struct memscope_rows *rows, const struct memscope_record *record)
+{
+    if (!rows->process || rows->process_index != record->process)
+        process_begin(rows, record->process);
+    rows->pending_count = rows->pending_next = 0;
+    if (!record->is_system || !is_repeated(rows, record))
+        pend_record(rows, record);
+    rows->process->event_count += rows->pending_count;
+    rows->process->end_ns = record->time_ns - rows->start_ns;
+}
+
+enum mt_result memscope_rows_next(struct memscope_rows *rows, struct event *batch, size_t capacity,
+                                  size_t *count, struct mt_error *error)
+{
+    const struct memscope_record *record;
+    enum mt_result result;
+
+    for (*count = 0; *count < capacity;) {
         if (rows->pending_next == rows->pending_count) {
-            if (rows->next == rows->count)
-                break;
-            take_record(rows);
+            result = memscope_runs_next(rows->runs, &record, error);
+            if (result != MT_OK || !record)
+                return result;
+            take_record(rows, record);
             continue;
         }
         /* A batch never mixes two processes. */
-        if (count && rows->pending[rows->pending_next].process != process)
+        if (*count && batch[0].process != rows->process_index)
             break;
-        batch[count] = rows->pending[rows->pending_next++];
-        process = batch[count++].process;
-        model_process_at(rows->model, process)->event_count++;
+        batch[(*count)++] = rows->pending[rows->pending_next++];
     }
-    return count;
+    return MT_OK;
 }

@@ -3,7 +3,7 @@
  * Rows of msleaks and msmemscope, from csv or database, and their events.
  *
  * The tool writes the rows of a block when the block is freed, so the order of a file is not that
- * of time, and one recording is several files. All rows are kept (56 bytes each), then sorted.
+ * of time, and one recording is several files: memscope_runs.h sorts them.
  */
 #ifndef MEMTIDE_INPUT_MEMSCOPE_ROWS_H
 #define MEMTIDE_INPUT_MEMSCOPE_ROWS_H
@@ -61,7 +61,8 @@ void memscope_rows_add_call(struct memscope_rows *rows, const struct memscope_ca
 /* Behind the last row. MT_NO_DATA if there is none. */
 enum mt_result memscope_rows_sort(struct memscope_rows *rows, const char *path,
                                   struct mt_error *error);
-/* 0 is the end. */
-size_t memscope_rows_next(struct memscope_rows *rows, struct event *batch, size_t capacity);
+/* *count 0 is the end; a batch never mixes two processes. MT_IO: what was sorted is lost. */
+enum mt_result memscope_rows_next(struct memscope_rows *rows, struct event *batch, size_t capacity,
+                                  size_t *count, struct mt_error *error);
 
 #endif
