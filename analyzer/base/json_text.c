@@ -29,6 +29,19 @@ size_t utf8_length(const unsigned char *bytes)
     return 0;
 }
 
+void text_add_utf8(struct text_builder *text, const char *string)
+{
+    while (*string) {
+        size_t length = utf8_length((const unsigned char *)string);
+
+        if (length)
+            text_add_bytes(text, string, length);
+        else
+            text_add(text, "\xef\xbf\xbd");
+        string += length ? length : 1;
+    }
+}
+
 void text_add_json(struct text_builder *text, const char *string)
 {
     text_add(text, "\"");

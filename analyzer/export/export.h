@@ -60,6 +60,7 @@ static inline uint64_t export_realtime_base(const struct model_process *process)
 }
 
 enum mt_result export_memory_viz(const struct export_request *request, struct mt_error *error);
+enum mt_result export_memory_viz_json(const struct export_request *request, struct mt_error *error);
 enum mt_result export_csv(const struct export_request *request, struct mt_error *error);
 enum mt_result export_ascend(const struct export_request *request, struct mt_error *error);
 enum mt_result export_sqlite(const struct export_request *request, struct mt_error *error);

@@ -1,44 +1,74 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A snapshot as JSON for PyTorch's viewer, pytorch.org/memory_viz.
+ * A snapshot for PyTorch's viewer, pytorch.org/memory_viz, and its Python readers.
  *
  * Each ledger is a device there, in the order of `memtide_ledgers`; the recording is read once for
- * each. Every alloc has as its category what is thought of its site, and the viewer colours by it.
- * The viewer wants each block inside a segment, so there is one around all blocks of a ledger; and
- * when there are categories, one must be called "unknown".
+ * each, and once to find the segments. Every alloc has as its category what is thought of its site,
+ * and the viewer colours by it; when there are categories, one must be called "unknown". Blocks
+ * that are older than the recording have no alloc: viewers find them by their free, or among the
+ * blocks of the segments at the end.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "growth.h"
-#include "json_text.h"
 #include "labels.h"
-#include "lives.h"
+#include "live_set.h"
 #include "origins.h"
+#include "snapshot_writer.h"
+#include "viz_segments.h"
 
-#include "export.h"
-
-/* Addresses that are numbers of rows are spread, so that blocks do not overlap. */
-enum { row_shift = 32 };
+/* Keys of a snapshot; the writer tells them apart by their pointers. */
+static const char key_action[] = "action";
+static const char key_active_size[] = "active_size";
+static const char key_addr[] = "addr";
+static const char key_address[] = "address";
+static const char key_allocated_size[] = "allocated_size";
+static const char key_blocks[] = "blocks";
+static const char key_category[] = "category";
+static const char key_device[] = "device";
+static const char key_device_free[] = "device_free";
+static const char key_device_traces[] = "device_traces";
+static const char key_filename[] = "filename";
+static const char key_frames[] = "frames";
+static const char key_is_expandable[] = "is_expandable";
+static const char key_ledgers[] = "memtide_ledgers";
+static const char key_line[] = "line";
+static const char key_name[] = "name";
+static const char key_requested_size[] = "requested_size";
+static const char key_segment_type[] = "segment_type";
+static const char key_segments[] = "segments";
+static const char key_size[] = "size";
+static const char key_state[] = "state";
+static const char key_stream[] = "stream";
+static const char key_time_us[] = "time_us";
+static const char key_total_size[] = "total_size";
 
 struct viz_block {
     uint64_t address, size_bytes;
     uint32_t group;
+    bool is_waiting; /* freed, and a stream still uses it */
+};
+
+struct viz_blocks {
+    struct viz_block *rows;
+    size_t count, capacity;
 };
 
 struct viz {
     const struct export_request *request;
     const struct question *question;
-    struct text_builder text;
+    struct snapshot_writer writer;
+    struct viz_ledger *ledgers;
+    struct viz_blocks *left; /* alive at the end, by ledger */
     const char **categories; /* by group */
-    bool has_segments, has_failed;
+    uint32_t *frame_memos;   /* by group */
+    struct live_set waiting; /* blocks of this ledger, freed, that a stream still uses */
+    bool has_failed;
     /* Of the ledger that is being written. */
     uint16_t ledger;
-    bool has_events, blocks_are_rows;
-    uint64_t low_address, high_address;
-    struct viz_block *left; /* alive at the end */
-    size_t left_count, left_capacity;
+    uint64_t base_ns;
+    struct event failed; /* kind EVENT_ALLOC_FAILED: waits for what was free then */
 };
 
 /* --- categories ---------------------------------------------------------------------------- */
@@ -71,111 +101,210 @@ static const char *category_of(const struct viz *viz, uint32_t group)
     return tally_group_at(viz->question->tally, group)->live_count ? "not released" : "released";
 }
 
-/* --- events -------------------------------------------------------------------------------- */
+/* --- frames -------------------------------------------------------------------------------- */
 
-static void flush_text(struct viz *viz)
+static void put_frame(struct viz *viz, const char *name, const char *file, uint32_t line)
 {
-    fwrite(text_get(&viz->text), 1, viz->text.size_bytes, viz->request->out);
-    viz->has_failed |= viz->text.has_failed;
-    text_clear(&viz->text);
+    struct snapshot_writer *writer = &viz->writer;
+
+    put_map_begin(writer);
+    put_key(writer, key_name);
+    put_text(writer, name);
+    put_key(writer, key_filename);
+    put_text(writer, file);
+    put_key(writer, key_line);
+    put_number(writer, line);
+    put_end(writer);
 }
 
-static void add_frame(struct viz *viz, const char *name, const char *file, uint32_t line)
+static void put_no_frames(struct viz *viz)
 {
-    text_add(&viz->text, "{\"name\":");
-    text_add_json(&viz->text, name);
-    text_add(&viz->text, ",\"filename\":");
-    text_add_json(&viz->text, file);
-    text_add_format(&viz->text, ",\"line\":%" PRIu32 "}", line);
+    put_key(&viz->writer, key_frames);
+    put_list_begin(&viz->writer);
+    put_end(&viz->writer);
 }
 
-static void add_frames(struct viz *viz, uint32_t group)
+/* Those of a site, innermost first, behind the operator. */
+static void put_site(struct viz *viz, uint32_t operator_text, uint32_t site)
 {
-    const struct group_detail *detail = tally_detail_at(viz->question->tally, group);
     const struct symbol_frame *frames;
     size_t count;
 
-    frames = symbols_frames(viz->question->symbols, detail->site, &count);
-    text_add(&viz->text, ",\"frames\":[");
-    if (detail->operator_text) {
-        add_frame(viz, model_text_at(viz->question->model, detail->operator_text), "operator", 0);
-        text_add(&viz->text, count ? "," : "");
-    }
-    for (size_t i = 0; i < count; i++) {
-        text_add(&viz->text, i ? "," : "");
-        add_frame(viz, frames[i].function, *frames[i].file ? frames[i].file : frames[i].module,
+    put_list_begin(&viz->writer);
+    if (operator_text)
+        put_frame(viz, model_text_at(viz->question->model, operator_text), "operator", 0);
+    frames = symbols_frames(viz->question->symbols, site, &count);
+    for (size_t i = 0; i < count; i++)
+        put_frame(viz, frames[i].function, *frames[i].file ? frames[i].file : frames[i].module,
                   frames[i].line);
-    }
-    text_add(&viz->text, "]");
+    put_end(&viz->writer);
 }
 
-static uint64_t address_of(const struct viz *viz, const struct life *life)
+static void put_frames(struct viz *viz, uint32_t group)
 {
-    return viz->blocks_are_rows ? life->address << row_shift : life->address;
+    const struct group_detail *detail = tally_detail_at(viz->question->tally, group);
+
+    put_key(&viz->writer, key_frames);
+    if (put_again(&viz->writer, viz->frame_memos[group]))
+        return;
+    put_site(viz, detail->operator_text, detail->site);
+    put_remembered(&viz->writer, &viz->frame_memos[group]);
 }
 
-static void put_action(struct viz *viz, const char *action, const struct life *life,
+/* --- events -------------------------------------------------------------------------------- */
+
+/* Begins an event: who calls puts what else belongs to it, and ends it. */
+static void put_action(struct viz *viz, const char *action, uint64_t address, uint64_t size_bytes,
                        uint64_t time_ns)
 {
-    text_add_format(&viz->text,
-                    "%s\n{\"action\":\"%s\",\"addr\":%" PRIu64 ",\"size\":%" PRIu64
-                    ",\"stream\":0,\"time_us\":%" PRIu64,
-                    viz->has_events ? "," : "", action, address_of(viz, life), life->size_bytes,
-                    time_ns / 1000);
-    viz->has_events = true;
+    const struct {
+        const char *key;
+        uint64_t number;
+    } numbers[] = {
+        {key_addr, address},
+        {key_size, size_bytes},
+        {key_stream, 0},
+        {key_time_us, (viz->base_ns + time_ns) / 1000},
+    };
+
+    put_map_begin(&viz->writer);
+    put_key(&viz->writer, key_action);
+    put_text(&viz->writer, action);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        put_key(&viz->writer, numbers[i].key);
+        put_number(&viz->writer, numbers[i].number);
+    }
+}
+
+static void put_plain_action(struct viz *viz, const char *action, uint64_t address,
+                             uint64_t size_bytes, uint64_t time_ns)
+{
+    put_action(viz, action, address, size_bytes, time_ns);
+    put_no_frames(viz);
+    put_end(&viz->writer);
+}
+
+/* The first of every device: a category that viewers insist on. */
+static void put_start(struct viz *viz)
+{
+    put_action(viz, "snapshot", 0, 0, 0);
+    put_key(&viz->writer, key_category);
+    put_text(&viz->writer, "unknown");
+    put_no_frames(viz);
+    put_end(&viz->writer);
+}
+
+static void put_segment_change(struct viz *viz, const struct event *event)
+{
+    static const char *const actions[2][2] = {
+        {"segment_alloc", "segment_free"},
+        {"segment_map", "segment_unmap"},
+    };
+    const struct viz_ledger *ledger = &viz->ledgers[viz->ledger];
+
+    if (ledger->is_told && !(event->flags & EVENT_IS_OLDER))
+        put_plain_action(viz, actions[ledger->is_mapped][event->kind == EVENT_SEGMENT_GONE],
+                         event->address, event->value, event->time_ns);
+}
+
+static void put_free_waits(struct viz *viz, const struct event *event)
+{
+    const struct live_block block = {.address = event->address, .group = 1};
+
+    if (live_set_find(&viz->waiting, live_hash(event->address), event->address).bucket)
+        return;
+    viz->has_failed |= !live_set_put(&viz->waiting, live_hash(event->address), &block);
+    put_plain_action(viz, "free_requested", event->address, event->value, event->time_ns);
+}
+
+static void put_failed(struct viz *viz, uint64_t free_bytes)
+{
+    put_action(viz, "oom", free_bytes, viz->failed.value, viz->failed.time_ns);
+    put_key(&viz->writer, key_device_free);
+    put_number(&viz->writer, free_bytes);
+    put_key(&viz->writer, key_frames);
+    put_site(viz, 0, viz->failed.site);
+    put_end(&viz->writer);
+    viz->failed.kind = EVENT_KIND_COUNT;
+}
+
+/* What snapshots say behind a failed alloc. */
+static bool is_free_memory(const struct viz *viz, const struct event *event)
+{
+    return event->kind == EVENT_SAMPLE &&
+           strcmp(model_text_at(viz->question->model, event->text), "free when out of memory") == 0;
+}
+
+static bool on_event(void *context, const struct event *event)
+{
+    struct viz *viz = context;
+    uint16_t ledger;
+
+    if (viz->failed.kind == EVENT_ALLOC_FAILED)
+        put_failed(viz, is_free_memory(viz, event) ? event->value : 0);
+    if (!viz_ledger_of(viz->request, event, &ledger) || ledger != viz->ledger)
+        return true;
+    if (event->kind == EVENT_SEGMENT || event->kind == EVENT_SEGMENT_GONE)
+        put_segment_change(viz, event);
+    else if (event->kind == EVENT_FREE_WAITS)
+        put_free_waits(viz, event);
+    else if (event->kind == EVENT_ALLOC_FAILED)
+        viz->failed = *event;
+    return !viz->has_failed;
 }
 
 static bool on_born(void *context, const struct life *life)
 {
     struct viz *viz = context;
-    uint64_t address = address_of(viz, life);
 
-    if (life->ledger != viz->ledger)
+    if (life->ledger != viz->ledger || tally_detail_at(viz->question->tally, life->group)->is_older)
         return true;
-    if (address < viz->low_address)
-        viz->low_address = address;
-    if (address + life->size_bytes > viz->high_address)
-        viz->high_address = address + life->size_bytes;
-    put_action(viz, "alloc", life, life->born_ns);
-    text_add(&viz->text, ",\"category\":");
-    text_add_json(&viz->text, category_of(viz, life->group));
-    add_frames(viz, life->group);
-    text_add(&viz->text, "}");
-    flush_text(viz);
+    put_action(viz, "alloc", viz_address(&viz->ledgers[viz->ledger], life), life->size_bytes,
+               life->born_ns);
+    put_key(&viz->writer, key_category);
+    put_text(&viz->writer, category_of(viz, life->group));
+    put_frames(viz, life->group);
+    put_end(&viz->writer);
     return !viz->has_failed;
 }
 
-static bool keep_left(struct viz *viz, const struct life *life)
+static bool keep_left(struct viz *viz, const struct life *life, bool is_waiting)
 {
-    if (viz->left_count == viz->left_capacity) {
-        size_t capacity = viz->left_capacity ? viz->left_capacity * 2 : 1024;
-        struct viz_block *larger = realloc(viz->left, capacity * sizeof(*larger));
+    struct viz_blocks *left = &viz->left[viz->ledger];
+
+    if (left->count == left->capacity) {
+        size_t capacity = left->capacity ? left->capacity * 2 : 1024;
+        struct viz_block *larger = realloc(left->rows, capacity * sizeof(*larger));
 
         if (!larger)
             return false;
-        viz->left = larger;
-        viz->left_capacity = capacity;
+        left->rows = larger;
+        left->capacity = capacity;
     }
-    viz->left[viz->left_count++] =
-        (struct viz_block){address_of(viz, life), life->size_bytes, life->group};
+    left->rows[left->count++] = (struct viz_block){viz_address(&viz->ledgers[viz->ledger], life),
+                                                   life->size_bytes, life->group, is_waiting};
     return true;
 }
 
 static bool on_over(void *context, const struct life *life)
 {
     struct viz *viz = context;
+    struct live_place place;
+    uint64_t address;
 
     if (life->ledger != viz->ledger)
         return true;
+    place = live_set_find(&viz->waiting, live_hash(life->address), life->address);
     if (!life->freed_event) {
-        viz->has_failed |= !keep_left(viz, life);
+        viz->has_failed |= !keep_left(viz, life, place.bucket != NULL);
         return !viz->has_failed;
     }
-    put_action(viz, "free_requested", life, life->freed_ns);
-    text_add(&viz->text, ",\"frames\":[]}");
-    put_action(viz, "free_completed", life, life->freed_ns);
-    text_add(&viz->text, ",\"frames\":[]}");
-    flush_text(viz);
+    address = viz_address(&viz->ledgers[viz->ledger], life);
+    if (place.bucket)
+        live_set_take(&viz->waiting, live_hash(life->address), place);
+    else
+        put_plain_action(viz, "free_requested", address, life->size_bytes, life->freed_ns);
+    put_plain_action(viz, "free_completed", address, life->size_bytes, life->freed_ns);
     return !viz->has_failed;
 }
 
@@ -188,148 +317,200 @@ static int block_compare(const void *left, const void *right)
     return (a->address > b->address) - (a->address < b->address);
 }
 
-static void add_gap(struct viz *viz, uint64_t address, uint64_t size_bytes, bool is_first)
+/* block NULL: nothing is there. */
+static void put_block(struct viz *viz, uint64_t address, uint64_t size_bytes,
+                      const struct viz_block *block)
 {
-    text_add_format(&viz->text,
-                    "%s\n{\"address\":%" PRIu64 ",\"size\":%" PRIu64
-                    ",\"requested_size\":0,\"state\":\"inactive\",\"frames\":[]}",
-                    is_first ? "" : ",", address, size_bytes);
+    static const char *const states[] = {"active_allocated", "active_pending_free"};
+    struct snapshot_writer *writer = &viz->writer;
+
+    put_map_begin(writer);
+    put_key(writer, key_address);
+    put_number(writer, address);
+    put_key(writer, key_size);
+    put_number(writer, size_bytes);
+    put_key(writer, key_requested_size);
+    put_number(writer, block ? size_bytes : 0);
+    put_key(writer, key_state);
+    put_text(writer, block ? states[block->is_waiting] : "inactive");
+    if (block)
+        put_frames(viz, block->group);
+    else
+        put_no_frames(viz);
+    put_end(writer);
 }
 
-/* Blocks stand side by side in a segment: what is between them is inactive. */
-static void put_blocks(struct viz *viz)
+/* Blocks stand side by side in a segment, with gaps between them. Returns the first block behind
+ * it. One that begins within the one before is left out: a handle, or a number of another kind. */
+static size_t put_blocks(struct viz *viz, struct range segment, size_t first)
 {
-    uint64_t address = viz->low_address;
-    bool is_first = true;
+    const struct viz_blocks *left = &viz->left[viz->ledger];
+    uint64_t address = segment.from;
+    size_t i = first;
 
-    for (size_t i = 0; i < viz->left_count; i++) {
-        const struct viz_block *block = &viz->left[i];
+    for (; i < left->count && left->rows[i].address < segment.to; i++) {
+        const struct viz_block *block = &left->rows[i];
+        uint64_t room = segment.to - block->address;
 
         if (block->address < address)
-            continue; /* within the one before: a handle, or a number of another kind */
-        if (block->address > address) {
-            add_gap(viz, address, block->address - address, is_first);
-            is_first = false;
-        }
-        text_add_format(&viz->text,
-                        "%s\n{\"address\":%" PRIu64 ",\"size\":%" PRIu64
-                        ",\"requested_size\":%" PRIu64 ",\"state\":\"active_allocated\"",
-                        is_first ? "" : ",", block->address, block->size_bytes, block->size_bytes);
-        add_frames(viz, block->group);
-        text_add(&viz->text, "}");
-        is_first = false;
-        address = block->address + block->size_bytes;
-        flush_text(viz);
+            continue;
+        if (block->address > address)
+            put_block(viz, address, block->address - address, NULL);
+        put_block(viz, block->address, block->size_bytes < room ? block->size_bytes : room, block);
+        address = block->address + (block->size_bytes < room ? block->size_bytes : room);
     }
-    if (address < viz->high_address)
-        add_gap(viz, address, viz->high_address - address, is_first);
+    if (address < segment.to)
+        put_block(viz, address, segment.to - address, NULL);
+    return i;
 }
 
-static void put_segment(struct viz *viz)
+static uint64_t allocated_bytes(const struct viz_blocks *left, struct range segment, size_t first)
 {
-    uint64_t live_bytes = tally_ledger_at(viz->question->tally, viz->ledger)->live_bytes;
+    uint64_t bytes = 0;
 
-    if (viz->low_address > viz->high_address)
-        return;
-    if (viz->left_count)
-        qsort(viz->left, viz->left_count, sizeof(*viz->left), block_compare);
-    text_add_format(&viz->text,
-                    "%s\n{\"device\":%u,\"address\":%" PRIu64 ",\"total_size\":%" PRIu64
-                    ",\"allocated_size\":%" PRIu64 ",\"active_size\":%" PRIu64
-                    ",\"requested_size\":%" PRIu64
-                    ",\"stream\":0,\"segment_type\":\"large\",\"is_expandable\":true,\"frames\":[],"
-                    "\"blocks\":[",
-                    viz->has_segments ? "," : "", viz->ledger, viz->low_address,
-                    viz->high_address - viz->low_address, live_bytes, live_bytes, live_bytes);
-    viz->has_segments = true;
-    put_blocks(viz);
-    text_add(&viz->text, "]}");
-    flush_text(viz);
+    for (size_t i = first; i < left->count && left->rows[i].address < segment.to; i++)
+        bytes += left->rows[i].size_bytes;
+    return bytes;
+}
+
+static size_t put_segment(struct viz *viz, struct range segment, size_t first)
+{
+    uint64_t bytes = allocated_bytes(&viz->left[viz->ledger], segment, first);
+    const struct {
+        const char *key;
+        uint64_t number;
+    } numbers[] = {
+        {key_device, viz->ledger},
+        {key_address, segment.from},
+        {key_total_size, segment.to - segment.from},
+        {key_allocated_size, bytes},
+        {key_active_size, bytes},
+        {key_requested_size, bytes},
+        {key_stream, 0},
+    };
+    size_t next;
+
+    put_map_begin(&viz->writer);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        put_key(&viz->writer, numbers[i].key);
+        put_number(&viz->writer, numbers[i].number);
+    }
+    put_key(&viz->writer, key_segment_type);
+    put_text(&viz->writer, "large");
+    put_key(&viz->writer, key_is_expandable);
+    put_flag(&viz->writer, viz->ledgers[viz->ledger].is_mapped);
+    put_no_frames(viz);
+    put_key(&viz->writer, key_blocks);
+    put_list_begin(&viz->writer);
+    next = put_blocks(viz, segment, first);
+    put_end(&viz->writer);
+    put_end(&viz->writer);
+    return next;
+}
+
+static void put_segments(struct viz *viz)
+{
+    const struct viz_blocks *left = &viz->left[viz->ledger];
+    const struct range_set *segments = &viz->ledgers[viz->ledger].segments;
+    size_t block = 0;
+
+    if (left->count)
+        qsort(left->rows, left->count, sizeof(*left->rows), block_compare);
+    for (size_t i = 0; i < segments->count; i++)
+        block = put_segment(viz, segments->rows[i], block);
 }
 
 /* --- all of it ----------------------------------------------------------------------------- */
 
-struct viz_segment {
-    uint64_t low_address, high_address;
-    struct viz_block *left;
-    size_t left_count;
-};
-
-static enum mt_result put_trace(struct viz *viz, uint16_t ledger, struct viz_segment *segment,
-                                struct mt_error *error)
+static enum mt_result put_trace(struct viz *viz, uint16_t ledger, struct mt_error *error)
 {
-    const struct life_visitor visitor = {.context = viz, .born = on_born, .over = on_over};
+    const struct life_visitor visitor = {
+        .context = viz,
+        .born = on_born,
+        .over = on_over,
+        .event = on_event,
+        .event_kinds = 1u << EVENT_SEGMENT | 1u << EVENT_SEGMENT_GONE | 1u << EVENT_FREE_WAITS |
+                       1u << EVENT_ALLOC_FAILED | 1u << EVENT_SAMPLE,
+    };
     uint16_t process = tally_ledger_at(viz->question->tally, ledger)->process;
     enum mt_result result;
 
     viz->ledger = ledger;
-    viz->blocks_are_rows = model_process_at(viz->request->model, process)->blocks_are_rows;
-    viz->low_address = UINT64_MAX;
-    viz->high_address = 0;
-    viz->left = NULL;
-    viz->left_count = viz->left_capacity = 0;
-    fprintf(viz->request->out,
-            "%s\n[{\"action\":\"snapshot\",\"addr\":0,\"size\":0,\"stream\":0,\"time_us\":0,"
-            "\"category\":\"unknown\",\"frames\":[]}",
-            ledger ? "," : "");
-    viz->has_events = true;
+    viz->base_ns = export_realtime_base(model_process_at(viz->request->model, process));
+    viz->failed.kind = EVENT_KIND_COUNT;
+    live_set_clear(&viz->waiting);
+    put_list_begin(&viz->writer);
+    put_start(viz);
     result = lives_read(viz->question->events, viz->request->model, &visitor, error);
-    fputs("]", viz->request->out);
-    *segment =
-        (struct viz_segment){viz->low_address, viz->high_address, viz->left, viz->left_count};
+    if (viz->failed.kind == EVENT_ALLOC_FAILED)
+        put_failed(viz, 0);
+    put_end(&viz->writer);
     return result;
 }
 
-static void put_names(struct viz *viz)
+static void put_names(struct viz *viz, size_t count)
 {
-    text_add(&viz->text, "{\"memtide_ledgers\":[");
-    for (size_t i = 0; i < tally_ledger_count(viz->question->tally); i++) {
-        text_add(&viz->text, i ? "," : "");
-        text_add_json(&viz->text, label_ledger(viz->question, viz->request->labels, (uint16_t)i));
-    }
-    text_add(&viz->text, "],\"device_traces\":[");
-    flush_text(viz);
+    put_key(&viz->writer, key_ledgers);
+    put_list_begin(&viz->writer);
+    for (size_t i = 0; i < count; i++)
+        put_text(&viz->writer, label_ledger(viz->question, viz->request->labels, (uint16_t)i));
+    put_end(&viz->writer);
 }
 
-static enum mt_result put_all(struct viz *viz, struct viz_segment *segments, struct mt_error *error)
+static enum mt_result put_all(struct viz *viz, size_t count, struct mt_error *error)
 {
-    size_t count = tally_ledger_count(viz->question->tally);
     enum mt_result result = MT_OK;
 
-    put_names(viz);
+    put_map_begin(&viz->writer);
+    put_names(viz, count);
+    put_key(&viz->writer, key_device_traces);
+    put_list_begin(&viz->writer);
     for (size_t i = 0; i < count && result == MT_OK; i++)
-        result = put_trace(viz, (uint16_t)i, &segments[i], error);
-    fputs("],\"segments\":[", viz->request->out);
-    for (size_t i = 0; i < count && result == MT_OK; i++) {
-        viz->ledger = (uint16_t)i;
-        viz->low_address = segments[i].low_address;
-        viz->high_address = segments[i].high_address;
-        viz->left = segments[i].left;
-        viz->left_count = segments[i].left_count;
-        put_segment(viz);
-    }
-    fputs("]}\n", viz->request->out);
-    if (result == MT_OK && viz->has_failed)
-        result = mt_error_set(error, MT_NO_MEMORY, "no memory for live blocks");
+        result = put_trace(viz, (uint16_t)i, error);
+    put_end(&viz->writer);
+    put_key(&viz->writer, key_segments);
+    put_list_begin(&viz->writer);
+    for (viz->ledger = 0; viz->ledger < count && result == MT_OK; viz->ledger++)
+        put_segments(viz);
+    put_end(&viz->writer);
+    put_end(&viz->writer);
+    return result;
+}
+
+static enum mt_result export_snapshot(const struct export_request *request, bool is_json,
+                                      struct mt_error *error)
+{
+    struct viz viz = {.request = request, .question = request->question};
+    size_t count = tally_ledger_count(request->question->tally);
+    enum mt_result result = viz_segments_create(request, &viz.ledgers, error);
+
+    viz.left = calloc(count + 1, sizeof(*viz.left));
+    viz.frame_memos =
+        calloc(tally_group_count(request->question->tally) + 1, sizeof(*viz.frame_memos));
+    snapshot_writer_init(&viz.writer, request->out, is_json);
+    viz.has_failed = !live_set_init(&viz.waiting) || !viz.left || !viz.frame_memos;
+    if (result == MT_OK && !viz.has_failed && judge_groups(&viz))
+        result = put_all(&viz, count, error);
+    else if (result == MT_OK)
+        viz.has_failed = true;
+    if ((!snapshot_writer_finish(&viz.writer) || viz.has_failed) && result == MT_OK)
+        result = mt_error_set(error, MT_NO_MEMORY, "no memory to write a snapshot");
+    for (size_t i = 0; viz.left && i < count; i++)
+        free(viz.left[i].rows);
+    free(viz.left);
+    free(viz.frame_memos);
+    free(viz.categories);
+    viz_segments_destroy(viz.ledgers, count);
+    live_set_release(&viz.waiting);
     return result;
 }
 
 enum mt_result export_memory_viz(const struct export_request *request, struct mt_error *error)
 {
-    struct viz viz = {.request = request, .question = request->question};
-    size_t count = tally_ledger_count(request->question->tally);
-    struct viz_segment *segments = calloc(count + 1, sizeof(*segments));
-    enum mt_result result;
+    return export_snapshot(request, false, error);
+}
 
-    text_init(&viz.text);
-    if (segments && judge_groups(&viz))
-        result = put_all(&viz, segments, error);
-    else
-        result = mt_error_set(error, MT_NO_MEMORY, "no memory to write a snapshot");
-    for (size_t i = 0; segments && i < count; i++)
-        free(segments[i].left);
-    free(segments);
-    free(viz.categories);
-    text_release(&viz.text);
-    return result;
+enum mt_result export_memory_viz_json(const struct export_request *request, struct mt_error *error)
+{
+    return export_snapshot(request, true, error);
 }

@@ -4,6 +4,9 @@
  * github.com/google/pprof.
  *
  * A location is a line of a stack; each has one function. Their numbers are those of the line + 1.
+ * All are of one mapping, the program, or pprof complains that it does not know it. Functions have
+ * no system name: pprof would take Python's <module> for an argument of a C++ template, and remove
+ * it.
  */
 #include <string.h>
 #include <zlib.h>
@@ -16,6 +19,7 @@
 enum {
     PROFILE_SAMPLE_TYPE = 1,
     PROFILE_SAMPLE = 2,
+    PROFILE_MAPPING = 3,
     PROFILE_LOCATION = 4,
     PROFILE_FUNCTION = 5,
     PROFILE_STRING = 6,
@@ -29,17 +33,22 @@ enum {
     SAMPLE_LABEL = 3,
     LABEL_KEY = 1,
     LABEL_TEXT = 2,
+    MAPPING_ID = 1,
+    MAPPING_FILE = 5,
+    MAPPING_HAS_FUNCTIONS = 7,
+    MAPPING_HAS_FILES = 8,
+    MAPPING_HAS_LINES = 9,
     LOCATION_ID = 1,
+    LOCATION_MAPPING = 2,
     LOCATION_LINE = 4,
     LINE_FUNCTION = 1,
     LINE_LINE = 2,
     FUNCTION_ID = 1,
     FUNCTION_NAME = 2,
-    FUNCTION_SYSTEM_NAME = 3,
     FUNCTION_FILE = 4
 };
 
-enum { gzip_window_bits = 15 + 16, memory_level = 8, out_bytes = 1 << 16 };
+enum { the_mapping = 1, gzip_window_bits = 15 + 16, memory_level = 8, out_bytes = 1 << 16 };
 
 /* In the order of the values of each sample. */
 static const struct {
@@ -142,15 +151,32 @@ static void add_lines(struct pprof *pprof)
         proto_number(&pprof->innermost, LINE_LINE, line->line);
         text_clear(&pprof->inner);
         proto_number(&pprof->inner, LOCATION_ID, i + UINT64_C(1));
+        proto_number(&pprof->inner, LOCATION_MAPPING, the_mapping);
         proto_message(&pprof->inner, LOCATION_LINE, &pprof->innermost);
         proto_message(&pprof->profile, PROFILE_LOCATION, &pprof->inner);
         text_clear(&pprof->inner);
         proto_number(&pprof->inner, FUNCTION_ID, i + UINT64_C(1));
         proto_number(&pprof->inner, FUNCTION_NAME, name);
-        proto_number(&pprof->inner, FUNCTION_SYSTEM_NAME, name);
         proto_number(&pprof->inner, FUNCTION_FILE, string_number(pprof, line->file));
         proto_message(&pprof->profile, PROFILE_FUNCTION, &pprof->inner);
     }
+}
+
+/* Names are known: there is nothing to look up in the program. */
+static void add_mapping(struct pprof *pprof, const struct export_request *request)
+{
+    static const unsigned has[] = {MAPPING_HAS_FUNCTIONS, MAPPING_HAS_FILES, MAPPING_HAS_LINES};
+    const struct model *model = request->question->model;
+    const struct model_process *first =
+        model_process_count(model) ? model_process_at(request->model, 0) : NULL;
+    uint32_t name = !first ? 0 : first->executable ? first->executable : first->source;
+
+    text_clear(&pprof->inner);
+    proto_number(&pprof->inner, MAPPING_ID, the_mapping);
+    proto_number(&pprof->inner, MAPPING_FILE, string_number(pprof, model_text_at(model, name)));
+    for (size_t i = 0; i < sizeof(has) / sizeof(has[0]); i++)
+        proto_number(&pprof->inner, has[i], 1);
+    proto_message(&pprof->profile, PROFILE_MAPPING, &pprof->inner);
 }
 
 static void add_time(struct pprof *pprof, const struct export_request *request)
@@ -197,6 +223,7 @@ static void build(struct pprof *pprof, const struct export_request *request)
     string_number(pprof, "");
     add_sample_types(pprof);
     add_samples(pprof);
+    add_mapping(pprof, request);
     add_lines(pprof);
     add_time(pprof, request);
     add_strings(pprof);

@@ -26,6 +26,8 @@ const struct exporter exporters[] = {
     {"chrome", "the same as JSON, for chrome://tracing", EXPORT_STREAM, export_chrome},
     {"memory-viz", "a snapshot for pytorch.org/memory_viz, coloured by verdict", EXPORT_STREAM,
      export_memory_viz},
+    {"memory-viz-json", "the same as JSON, for scripts: the viewer does not read it", EXPORT_STREAM,
+     export_memory_viz_json},
     {"csv", "a line for each block", EXPORT_STREAM, export_csv},
     {NULL, NULL, EXPORT_FILE, NULL},
 };

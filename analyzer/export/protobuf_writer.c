@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "json_text.h"
+
 enum { TYPE_VARINT = 0, TYPE_BYTES = 2, varint_most = 10 };
 
 void proto_varint(struct text_builder *message, uint64_t value)
@@ -43,7 +45,20 @@ void proto_bytes(struct text_builder *message, unsigned field, const char *bytes
 
 void proto_text(struct text_builder *message, unsigned field, const char *terminated)
 {
-    proto_bytes(message, field, terminated, strlen(terminated));
+    size_t length = 0, bytes = strlen(terminated);
+    struct text_builder mended;
+
+    for (size_t step = 1; step && length < bytes; length += step)
+        step = utf8_length((const unsigned char *)terminated + length);
+    if (length == bytes) {
+        proto_bytes(message, field, terminated, bytes);
+        return;
+    }
+    text_init(&mended);
+    text_add_utf8(&mended, terminated);
+    proto_message(message, field, &mended);
+    message->has_failed |= mended.has_failed;
+    text_release(&mended);
 }
 
 void proto_message(struct text_builder *message, unsigned field, const struct text_builder *inner)

@@ -18,6 +18,7 @@ void proto_number(struct text_builder *message, unsigned field, uint64_t value);
 void proto_number_always(struct text_builder *message, unsigned field, uint64_t value);
 void proto_bytes(struct text_builder *message, unsigned field, const char *bytes,
                  size_t size_bytes);
+/* What is no UTF-8, which readers refuse, becomes U+FFFD. */
 void proto_text(struct text_builder *message, unsigned field, const char *terminated);
 void proto_message(struct text_builder *message, unsigned field, const struct text_builder *inner);
 

@@ -98,6 +98,23 @@ class Stacks(Viewers):
         self.assertEqual(sum(sums["growth_per_step_space"].values()),
                          sum(row["growth_bytes_per_step"] for row in findings))
 
+    @unittest.skipUnless(shutil.which("go"), "no go")
+    def test_pprof_itself_shows_the_sums_and_whole_names(self):
+        for source in self.inputs:
+            out = self.export("pprof", source, self.out("pprof"))
+            for index, column in (("live_at_peak_space", "peak_bytes"),
+                                  ("live_at_end_space", "alive_bytes")):
+                ran = subprocess.run(["go", "tool", "pprof", "-top", "-unit=B",
+                                      "-sample_index=" + index, out], stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE, check=True)
+                lines = ran.stdout.decode().splitlines()
+                self.assertEqual(ran.stderr, b"", source)
+                self.assertNotIn("<unknown>", ran.stdout.decode())
+                total = [line.split("Total samples = ")[1].split("B")[0] for line in lines
+                         if "Total samples = " in line]
+                want = sum(self.ledgers(source, column).values())
+                self.assertEqual(float((total or ["0"])[0]), want, source)
+
     def test_folded_lines_add_up_to_the_peaks(self):
         for source in self.inputs:
             sums = collections.Counter()
@@ -191,49 +208,6 @@ class Others(Viewers):
                              self.ledgers(source, "allocated_bytes"))
             self.assertEqual({name: alive[name] for name in self.ledgers(source, "peak_bytes")},
                              self.ledgers(source, "alive_count"))
-
-    def test_memory_viz_holds_what_the_viewer_asks_for(self):
-        for source in self.inputs:
-            made = json.loads(self.read("memory-viz", source))
-            names = made["memtide_ledgers"]
-            self.assertEqual(len(made["device_traces"]), len(names))
-            highest = {}
-            for name, trace in zip(names, made["device_traces"]):
-                self.assertIn("unknown", [event.get("category") for event in trace])
-                live, total, top = {}, 0, 0
-                for event in trace:
-                    for frame in event["frames"]:
-                        self.assertEqual(set(frame), {"name", "filename", "line"})
-                    if event["action"] == "alloc":
-                        live[event["addr"]] = event["size"]
-                        total += event["size"]
-                        self.assertTrue(event["category"])
-                    elif event["action"] == "free_completed":
-                        total -= live.pop(event["addr"], 0)
-                    top = max(top, total)
-                highest[name] = top
-            self.assertEqual(highest, self.ledgers(source, "peak_bytes"), source)
-            for segment in made["segments"]:
-                blocks = segment["blocks"]
-                self.assertEqual(sum(block["size"] for block in blocks), segment["total_size"])
-                ends = [block["address"] + block["size"] for block in blocks]
-                self.assertEqual([block["address"] for block in blocks],
-                                 [segment["address"]] + ends[:-1])
-
-    def test_memory_viz_categories_are_verdicts(self):
-        made = json.loads(self.read("memory-viz", self.inputs[0]))
-        found = {event["category"] for trace in made["device_traces"] for event in trace
-                 if "category" in event}
-        self.assertTrue({"leak", "growing cache", "released", "not released"} <= found, found)
-
-    def test_snapshots_come_back_with_their_peak(self):
-        if not exported.REFERENCE_DATA:
-            self.skipTest("no reference data")
-        source = os.path.join(exported.REFERENCE_DATA,
-                              "ascend/memsnapshot/snapshot_expandable.pkl")
-        out = self.export("memory-viz", source, self.out("json"))
-        peaks = [self.report(path)["tables"]["peaks"][0]["peak_bytes"] for path in (source, out)]
-        self.assertEqual(peaks, [597327488] * 2)
 
 
 if __name__ == "__main__":
