@@ -16,13 +16,15 @@
 #include "export.h"
 #include "input.h"
 #include "memscope_compare.h"
+#include "read_ahead.h"
 #include "report.h"
 #include "stepping.h"
 #include "symbols.h"
 #include "tally.h"
 #include "trace_question.h"
 
-enum { batch_events = 4096 };
+/* A short recording is read by one thread. */
+enum { batch_events = 4096, alone_events = 1 << 16 };
 
 struct mt_trace {
     struct model *model;
@@ -31,9 +33,10 @@ struct mt_trace {
     const char *source_kind; /* static */
     char **paths;
     size_t path_count;
-    /* The second reading, and all after it. */
-    struct event_source events;
+    struct read_ahead *ahead;
+    struct event_source events; /* the steps that are looked at are in it, once they are known */
     struct stepping stepping;
+    /* Of whoever reads: the thread that reads ahead. */
     struct input *input; /* of paths[next_path - 1] */
     size_t next_path;
     /* The first that was passed over. */
@@ -44,17 +47,6 @@ struct mt_trace {
 struct mt_answer {
     struct report *report;
 };
-
-static enum mt_result events_rewind(void *context, struct mt_error *error)
-{
-    struct mt_trace *trace = context;
-
-    (void)error;
-    input_close(trace->input);
-    trace->input = NULL;
-    trace->next_path = 0;
-    return MT_OK;
-}
 
 /* Behind the damage in an input comes the next input, if what is there is wanted. */
 static enum mt_result pass_over(struct mt_trace *trace, enum mt_result result,
@@ -104,12 +96,27 @@ static enum mt_result events_next(void *context, struct event *batch, size_t cap
     return result;
 }
 
-static enum mt_result events_rewind_again(void *context, struct mt_error *error)
+static enum mt_result events_rewind(void *context, struct mt_error *error)
 {
     struct mt_trace *trace = context;
 
+    (void)error;
     model_rewind(trace->model);
-    return events_rewind(trace, error);
+    input_close(trace->input);
+    trace->input = NULL;
+    trace->next_path = 0;
+    return MT_OK;
+}
+
+static enum mt_result read_ahead_begin(struct mt_trace *trace, struct mt_error *error)
+{
+    struct event_source all = {trace, events_rewind, events_next};
+
+    trace->ahead = read_ahead_create(&all, alone_events);
+    if (!trace->ahead)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for batches of events");
+    trace->events = read_ahead_events(trace->ahead);
+    return MT_OK;
 }
 
 static enum mt_result read_all(struct mt_trace *trace, struct mt_error *error)
@@ -121,7 +128,7 @@ static enum mt_result read_all(struct mt_trace *trace, struct mt_error *error)
     if (!batch)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a batch of events");
     while (result == MT_OK && count) {
-        result = events_next(trace, batch, batch_events, &count, error);
+        result = trace->events.next(trace->events.context, batch, batch_events, &count, error);
         if (result != MT_OK || !count)
             break;
         result = tally_feed(trace->tally, batch, count, error);
@@ -243,6 +250,8 @@ static enum mt_result open_all(struct mt_trace *trace, const struct mt_open_opti
     if (result == MT_OK && HAS_OPTION(options, is_partial) && options->is_partial)
         model_want_partial(trace->model);
     if (result == MT_OK)
+        result = read_ahead_begin(trace, error);
+    if (result == MT_OK)
         result = tally_create(trace->model, &trace->tally, error);
     if (result == MT_OK)
         result = symbols_create(trace->model, &trace->symbols, error);
@@ -277,7 +286,6 @@ enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
     if (!trace)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", count ? paths[0] : "it");
     trace->source_kind = "nothing";
-    trace->events = (struct event_source){trace, events_rewind_again, events_next};
     result = keep_paths(trace, paths, count, error);
     if (result == MT_OK)
         result = open_all(trace, options, error);
@@ -293,6 +301,7 @@ void mt_trace_close(struct mt_trace *trace)
 {
     if (!trace)
         return;
+    read_ahead_destroy(trace->ahead);
     input_close(trace->input);
     stepping_release(&trace->stepping);
     symbols_destroy(trace->symbols);

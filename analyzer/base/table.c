@@ -15,7 +15,8 @@ void table_init(struct table *table, struct arena *arena, size_t row_bytes)
 
 void *table_add(struct table *table)
 {
-    size_t shifted = table->count + ((size_t)1 << TABLE_FIRST_BITS);
+    size_t index = table->count;
+    size_t shifted = index + ((size_t)1 << TABLE_FIRST_BITS);
     unsigned bits = 63 - (unsigned)__builtin_clzll(shifted);
     unsigned segment = bits - TABLE_FIRST_BITS;
 
@@ -26,5 +27,6 @@ void *table_add(struct table *table)
         if (!table->segments[segment])
             return NULL;
     }
-    return table_at(table, table->count++);
+    __atomic_store_n(&table->count, index + 1, __ATOMIC_RELEASE);
+    return table_at(table, index);
 }

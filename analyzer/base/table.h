@@ -6,6 +6,8 @@
  *
  * Each segment is twice the one before, so a row is found with one count of leading zeros, a
  * pointer to a row stays good, and growing copies nothing. Rows live in an arena.
+ *
+ * One thread adds. Others may meanwhile count, and read the rows that were counted.
  */
 #ifndef MEMTIDE_BASE_TABLE_H
 #define MEMTIDE_BASE_TABLE_H
@@ -28,6 +30,12 @@ void table_init(struct table *table, struct arena *arena, size_t row_bytes);
 
 /* A new zeroed row behind the last, or NULL when there is no memory. */
 void *table_add(struct table *table);
+
+/* For a thread that is not the one that adds. */
+static inline size_t table_count(const struct table *table)
+{
+    return __atomic_load_n(&table->count, __ATOMIC_ACQUIRE);
+}
 
 /* index < count. For rows of a size that is known here: no multiplication by a variable. */
 static inline void *table_at_sized(const struct table *table, size_t index, size_t row_bytes)

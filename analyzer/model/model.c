@@ -16,6 +16,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "notes.h"
 #include "table.h"
 
 struct text_row {
@@ -38,16 +39,13 @@ struct site_cache_row {
     uint32_t index; /* 0: empty */
 };
 
-struct note_row {
-    uint32_t text;
-    uint64_t count;
-};
-
 struct model {
     struct arena arena;
-    struct table texts, pools, places, sites, frames, stacks, threads, processes, modules, notes;
+    struct table texts, pools, places, sites, frames, stacks, threads, processes, modules;
+    struct table processes_again; /* as a second reading fills them in; nobody looks at them */
     struct hash_index text_index, pool_index, place_index, site_index, frame_index, stack_index,
-        thread_index, note_index;
+        thread_index;
+    struct notes notes;
     const char *failure; /* what there was no room for; NULL while all is well */
     bool is_incomplete;
     bool wants_partial;
@@ -76,7 +74,8 @@ static void tables_init(struct model *model)
     table_init(&model->threads, &model->arena, sizeof(struct model_thread));
     table_init(&model->processes, &model->arena, sizeof(struct model_process));
     table_init(&model->modules, &model->arena, sizeof(struct model_module));
-    table_init(&model->notes, &model->arena, sizeof(struct note_row));
+    table_init(&model->processes_again, &model->arena, sizeof(struct model_process));
+    notes_init(&model->notes);
 }
 
 enum mt_result model_create(struct model **out, struct mt_error *error)
@@ -107,7 +106,7 @@ void model_destroy(struct model *model)
     hash_index_release(&model->frame_index);
     hash_index_release(&model->stack_index);
     hash_index_release(&model->thread_index);
-    hash_index_release(&model->note_index);
+    notes_release(&model->notes);
     arena_release(&model->arena);
     free(model);
 }
@@ -332,7 +331,7 @@ uint32_t model_thread(struct model *model, struct model_thread thread)
         row = table_at(&model->threads, found);
         if (row->thread_id != thread.thread_id || row->process != thread.process)
             continue;
-        if (thread.name)
+        if (thread.name && thread.name != row->name)
             row->name = thread.name;
         return found;
     }
@@ -343,14 +342,24 @@ uint32_t model_thread(struct model *model, struct model_thread thread)
     return (uint32_t)(model->threads.count - 1);
 }
 
+/* The row of the first reading stays as it is: it may be looked at meanwhile. */
+static uint16_t process_again(struct model *model, const struct model_process *process)
+{
+    size_t index = model->reread_processes++;
+
+    while (model->processes_again.count <= index)
+        if (!table_add(&model->processes_again))
+            return (uint16_t)fail(model, "processes");
+    *(struct model_process *)table_at(&model->processes_again, index) = *process;
+    return (uint16_t)index;
+}
+
 uint16_t model_process(struct model *model, const struct model_process *process)
 {
     struct model_process *row = NULL;
 
-    if (model->is_reread && model->reread_processes < model->processes.count) {
-        *(struct model_process *)table_at(&model->processes, model->reread_processes) = *process;
-        return (uint16_t)model->reread_processes++;
-    }
+    if (model->is_reread && model->reread_processes < model->processes.count)
+        return process_again(model, process);
     if (model->processes.count < UINT16_MAX)
         row = table_add(&model->processes);
     if (!row)
@@ -396,25 +405,6 @@ void model_module_gone(struct model *model, uint16_t process, uint64_t base, uin
     }
 }
 
-static void note_count(struct model *model, uint32_t text, uint64_t count)
-{
-    uint64_t hash = hash_u64(text);
-    size_t probe = 0;
-    uint32_t found;
-    struct note_row *row;
-
-    while (hash_index_next(&model->note_index, hash, &probe, &found)) {
-        row = found < model->notes.count ? table_at(&model->notes, found) : NULL;
-        if (row && row->text == text) {
-            row->count += model->is_reread ? 0 : count;
-            return;
-        }
-    }
-    row = row_add(model, &model->notes, &model->note_index, hash, UINT32_MAX, "notes");
-    if (row)
-        *row = (struct note_row){.text = text, .count = count};
-}
-
 void model_note(struct model *model, uint64_t count, const char *format, ...)
 {
     char sentence[1024];
@@ -424,9 +414,8 @@ void model_note(struct model *model, uint64_t count, const char *format, ...)
     va_start(arguments, format);
     length = vsnprintf(sentence, sizeof(sentence), format, arguments);
     va_end(arguments);
-    if (length < 0)
-        return;
-    note_count(model, model_text(model, sentence, strlen(sentence)), count);
+    if (length >= 0 && !notes_add(&model->notes, sentence, count, model->is_reread))
+        fail(model, "notes");
 }
 
 void model_rewind(struct model *model)
@@ -437,7 +426,8 @@ void model_rewind(struct model *model)
 
 void model_set_incomplete(struct model *model)
 {
-    model->is_incomplete = true;
+    if (!model->is_incomplete)
+        model->is_incomplete = true;
 }
 
 void model_want_partial(struct model *model)
@@ -470,52 +460,52 @@ enum mt_result model_status(const struct model *model, struct mt_error *error)
 
 size_t model_text_count(const struct model *model)
 {
-    return model->texts.count;
+    return table_count(&model->texts);
 }
 
 size_t model_pool_count(const struct model *model)
 {
-    return model->pools.count;
+    return table_count(&model->pools);
 }
 
 size_t model_place_count(const struct model *model)
 {
-    return model->places.count;
+    return table_count(&model->places);
 }
 
 size_t model_site_count(const struct model *model)
 {
-    return model->sites.count;
+    return table_count(&model->sites);
 }
 
 size_t model_frame_count(const struct model *model)
 {
-    return model->frames.count;
+    return table_count(&model->frames);
 }
 
 size_t model_stack_count(const struct model *model)
 {
-    return model->stacks.count;
+    return table_count(&model->stacks);
 }
 
 size_t model_thread_count(const struct model *model)
 {
-    return model->threads.count;
+    return table_count(&model->threads);
 }
 
 size_t model_process_count(const struct model *model)
 {
-    return model->processes.count;
+    return table_count(&model->processes);
 }
 
 size_t model_module_count(const struct model *model)
 {
-    return model->modules.count;
+    return table_count(&model->modules);
 }
 
 size_t model_note_count(const struct model *model)
 {
-    return model->notes.count;
+    return notes_count(&model->notes);
 }
 
 const char *model_text_at(const struct model *model, uint32_t index)
@@ -525,13 +515,13 @@ const char *model_text_at(const struct model *model, uint32_t index)
 
 uint32_t model_pool_name_at(const struct model *model, uint16_t index)
 {
-    return index < model->pools.count ? *(const uint32_t *)table_at(&model->pools, index) : 0;
+    return index < model_pool_count(model) ? *(const uint32_t *)table_at(&model->pools, index) : 0;
 }
 
 struct mt_place model_place_at(const struct model *model, uint16_t index)
 {
     return mt_place_unpack(
-        index < model->places.count ? *(const uint64_t *)table_at(&model->places, index) : 0);
+        index < model_place_count(model) ? *(const uint64_t *)table_at(&model->places, index) : 0);
 }
 
 const struct model_site *model_site_at(const struct model *model, uint32_t index)
@@ -559,6 +549,13 @@ struct model_process *model_process_at(struct model *model, uint16_t index)
     return table_at(&model->processes, index);
 }
 
+struct model_process *model_process_fill(struct model *model, uint16_t index)
+{
+    if (model->is_reread && index < model->processes_again.count)
+        return table_at(&model->processes_again, index);
+    return table_at(&model->processes, index);
+}
+
 const struct model_module *model_module_at(const struct model *model, size_t index)
 {
     return table_at(&model->modules, index);
@@ -566,8 +563,5 @@ const struct model_module *model_module_at(const struct model *model, size_t ind
 
 const char *model_note_at(const struct model *model, size_t index, uint64_t *count)
 {
-    const struct note_row *row = table_at(&model->notes, index);
-
-    *count = row->count;
-    return model_text_at(model, row->text);
+    return notes_at(&model->notes, index, count);
 }

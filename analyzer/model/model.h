@@ -5,7 +5,11 @@
  *
  * Sources (analyzer/input) fill the tables while they hand out events; analyses read them. A
  * table only grows, so an index stays valid. Everything lives in the model's arena until
- * model_destroy(). One thread at a time.
+ * model_destroy().
+ *
+ * One thread fills. What an event names may be looked up meanwhile by the thread that was handed
+ * the event; a reading that is not the first one changes no row that is there, so that all of it
+ * may be looked up. Anybody may note something.
  */
 #ifndef MEMTIDE_MODEL_H
 #define MEMTIDE_MODEL_H
@@ -116,8 +120,8 @@ void model_note(struct model *model, uint64_t count, const char *format, ...);
 
 /*
  * The same sources are about to be read again, in the same order: each process gets the index that
- * it had, its row begins anew, and modules and notes, which are known, are not added twice. Every
- * other row is found as it is, so all indexes of the events are those of the first reading.
+ * it had, and modules and notes, which are known, are not added twice. Every row is found as it is,
+ * so all indexes of the events are those of the first reading.
  */
 void model_rewind(struct model *model);
 
@@ -151,8 +155,10 @@ const struct model_site *model_site_at(const struct model *model, uint32_t index
 const struct model_frame *model_frame_at(const struct model *model, uint32_t index);
 const struct model_stack *model_stack_at(const struct model *model, uint32_t index);
 const struct model_thread *model_thread_at(const struct model *model, uint32_t index);
-/* A source may go on filling in what it learns late: end, completeness, counts. */
 struct model_process *model_process_at(struct model *model, uint16_t index);
+/* For its source, to go on filling in what it learns late: end, completeness, counts. In a second
+ * reading that is a row which nobody looks at. */
+struct model_process *model_process_fill(struct model *model, uint16_t index);
 const struct model_module *model_module_at(const struct model *model, size_t index);
 const char *model_note_at(const struct model *model, size_t index, uint64_t *count);
 

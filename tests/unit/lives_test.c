@@ -266,7 +266,8 @@ static void rewinding_a_model_gives_the_same_rows(void **state)
 
     model_rewind(f->model);
     assert_int_equal(model_process(f->model, &process), 0);
-    assert_int_equal(model_process_at(f->model, 0)->event_count, 5);
+    assert_int_equal(model_process_fill(f->model, 0)->event_count, 5);
+    assert_int_equal(model_process_at(f->model, 0)->event_count, 0);
     process.process_id = 11;
     assert_int_equal(model_process(f->model, &process), 1);
     model_module(f->model, &module);

@@ -226,7 +226,7 @@ static enum mt_result ascend_next(void *state, struct event *batch, size_t capac
         result = ascend_replay_next(&run->replay, batch, capacity, count, error);
         if (result != MT_OK)
             return result;
-        model_process_at(run->model, run->processes[run->next_rank])->event_count += *count;
+        model_process_fill(run->model, run->processes[run->next_rank])->event_count += *count;
         if (!*count) {
             ascend_replay_release(&run->replay);
             ascend_rank_close(rank);

@@ -195,7 +195,7 @@ static void chrome_close(void *state)
 static void fill_process(struct chrome *chrome)
 {
     struct chrome_events *events = &chrome->events;
-    struct model_process *process = model_process_at(events->model, events->process);
+    struct model_process *process = model_process_fill(events->model, events->process);
 
     chrome->start_ns = events->records[0].time_ns;
     process->rank = events->rank;
@@ -367,7 +367,7 @@ static void pend_span(struct chrome *chrome, const struct chrome_record *record,
 /* False at the end. */
 static bool pend_next(struct chrome *chrome)
 {
-    struct model_process *process = model_process_at(chrome->events.model, chrome->events.process);
+    struct model_process *process = model_process_fill(chrome->events.model, chrome->events.process);
     const struct chrome_record *record;
     uint64_t time_ns;
 
@@ -398,7 +398,7 @@ static enum mt_result chrome_next(void *state, struct event *batch, size_t capac
         while (chrome->pending_next < chrome->pending_count && *count < capacity)
             batch[(*count)++] = chrome->pending[chrome->pending_next++];
     }
-    model_process_at(chrome->events.model, chrome->events.process)->event_count += *count;
+    model_process_fill(chrome->events.model, chrome->events.process)->event_count += *count;
     return model_status(chrome->events.model, error);
 }
 

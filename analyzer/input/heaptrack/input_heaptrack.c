@@ -294,7 +294,7 @@ static enum mt_result take_line(struct heaptrack *heaptrack, const char *line, s
                                 struct event *event, struct mt_error *error)
 {
     struct words words = {size_bytes > 2 ? line + 2 : line + size_bytes, line + size_bytes};
-    struct model_process *process = model_process_at(heaptrack->model, heaptrack->process);
+    struct model_process *process = model_process_fill(heaptrack->model, heaptrack->process);
 
     switch (size_bytes ? line[0] : '#') {
     case 's':
@@ -342,7 +342,7 @@ static enum mt_result heaptrack_next(void *state, struct event *batch, size_t ca
                                      size_t *count, struct mt_error *error)
 {
     struct heaptrack *heaptrack = state;
-    struct model_process *process = model_process_at(heaptrack->model, heaptrack->process);
+    struct model_process *process = model_process_fill(heaptrack->model, heaptrack->process);
     size_t made = 0;
 
     *count = 0;

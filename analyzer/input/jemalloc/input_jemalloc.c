@@ -331,7 +331,7 @@ static enum mt_result jemalloc_next(void *state, struct event *batch, size_t cap
         };
         jemalloc->next_block++;
     }
-    model_process_at(jemalloc->model, jemalloc->process)->event_count += *count;
+    model_process_fill(jemalloc->model, jemalloc->process)->event_count += *count;
     return model_status(jemalloc->model, error);
 }
 

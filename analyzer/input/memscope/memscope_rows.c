@@ -546,7 +546,8 @@ enum mt_result memscope_rows_sort(struct memscope_rows *rows, const char *path,
     if (result != MT_OK)
         return result;
     for (size_t i = 0; i < rows->process_count; i++)
-        model_process_at(rows->model, rows->processes[i].index)->start_realtime_ns = rows->start_ns;
+        model_process_fill(rows->model, rows->processes[i].index)->start_realtime_ns =
+            rows->start_ns;
     note(rows);
     return MT_OK;
 }
@@ -701,7 +702,7 @@ static bool is_repeated(struct memscope_rows *rows, const struct memscope_record
 
 static void process_begin(struct memscope_rows *rows, uint16_t process)
 {
-    rows->process = model_process_at(rows->model, process);
+    rows->process = model_process_fill(rows->model, process);
     rows->process_index = process;
     rows->range_count = 0;
     rows->step_number = 0;

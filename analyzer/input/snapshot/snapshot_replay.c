@@ -443,7 +443,7 @@ static uint32_t settings_of(const struct snapshot_replay *replay)
 static void fill_process(struct snapshot_replay *replay)
 {
     const struct snapshot_tables *tables = replay->tables;
-    struct model_process *process = model_process_at(tables->model, tables->process);
+    struct model_process *process = model_process_fill(tables->model, tables->process);
 
     if (replay->has_times)
         process->start_realtime_ns = replay->start_us * 1000;
@@ -765,7 +765,7 @@ static size_t next_event(struct snapshot_replay *replay, struct event *event, bo
 size_t snapshot_replay_next(struct snapshot_replay *replay, struct event *batch, size_t capacity)
 {
     struct model_process *process =
-        model_process_at(replay->tables->model, replay->tables->process);
+        model_process_fill(replay->tables->model, replay->tables->process);
     size_t count = 0;
     bool is_over = false;
 

@@ -483,7 +483,7 @@ void trace_process_summarize(struct trace_process *process)
 {
     const struct trace_context *context = &process->context;
     const char *path = process->file.path;
-    struct model_process *row = model_process_at(context->model, context->process);
+    struct model_process *row = model_process_fill(context->model, context->process);
 
     row->event_count = context->event_count;
     if (row->end_ns < context->last_time_ns)
