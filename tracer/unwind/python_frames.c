@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "python_layout.h"
+#include "python_lines.h"
 
 /* Reads what sanitizers do not know. */
 #define READS_OBJECTS __attribute__((no_sanitize("address", "thread", "undefined")))
@@ -17,8 +18,7 @@ enum { SHORT_TABLE_BYTES = 512, OWNED_BY_LOOP = 3 };
 static struct {
     struct python_layout layout;
     int (*is_initialized)(void);
-    void *(*current_thread)(void); /* who holds the lock; NULL: nobody */
-    void *(*this_thread)(void);
+    void *(*this_thread)(void); /* NULL: it never ran Python */
     int (*line_of)(void *code, int offset_bytes);
     const void *code_type;
     uint64_t loop_start, loop_end;
@@ -48,9 +48,6 @@ static void loop_find(void)
 static void functions_find(void)
 {
     python.is_initialized = (int (*)(void))symbol("Py_IsInitialized");
-    python.current_thread = (void *(*)(void))symbol("_PyThreadState_UncheckedGet");
-    if (!python.current_thread)
-        python.current_thread = (void *(*)(void))symbol("PyThreadState_GetUnchecked");
     python.this_thread = (void *(*)(void))symbol("PyGILState_GetThisThreadState");
     python.line_of = (int (*)(void *, int))symbol("PyCode_Addr2Line");
     python.code_type = symbol("PyCode_Type");
@@ -66,8 +63,8 @@ void python_find(void)
         return;
     has_layout = python_layout_find(version(), symbol("_PyRuntime"), &python.layout);
     functions_find();
-    if (has_layout && python.is_initialized && python.current_thread && python.this_thread &&
-        python.line_of && python.code_type)
+    if (has_layout && python.is_initialized && python.this_thread && python.line_of &&
+        python.code_type)
         atomic_store_explicit(&is_here, true, memory_order_release);
     else
         atomic_store(&unread, python_version(version()));
@@ -111,16 +108,13 @@ static const char *untagged(const char *reference)
     return (const char *)((uintptr_t)reference & ~(uintptr_t)7);
 }
 
-/* The innermost frame of this thread, if it holds the lock. */
+/* The innermost frame of this thread. */
 static const char *innermost_frame(void)
 {
     const struct python_layout *layout = &python.layout;
-    const char *thread, *holder;
+    const char *thread = python.is_initialized() ? python.this_thread() : NULL, *holder;
 
-    if (!python.is_initialized())
-        return NULL;
-    thread = python.current_thread();
-    if (!thread || thread != python.this_thread())
+    if (!thread)
         return NULL;
     holder = pointer_at(thread, layout->frame_of_thread);
     if (holder && layout->frame_of_cframe >= 0)
@@ -179,8 +173,17 @@ size_t python_frames_read(struct python_frame *frames, size_t most)
 
 uint32_t python_line(const struct python_frame *frame)
 {
-    int line = python.line_of((void *)(uintptr_t)frame->code, frame->offset_bytes);
+    const struct python_layout *layout = &python.layout;
+    const char *table;
+    int line;
 
+    if (!layout->lasti_bytes) {
+        table = pointer_at(frame->code, layout->lines);
+        return python_lines_find((const uint8_t *)table + layout->bytes_first,
+                                 (uintptr_t)pointer_at(table, layout->bytes_length),
+                                 number_at(frame->code, layout->line), frame->offset_bytes);
+    }
+    line = python.line_of((void *)(uintptr_t)frame->code, frame->offset_bytes);
     return line > 0 ? (uint32_t)line : 0;
 }
 

@@ -2,13 +2,16 @@
 /*
  * The frames of CPython 3.8 to 3.15 that the calling thread is in.
  *
- * They are read only while this very thread holds the interpreter's lock (without locks: is
- * attached to the interpreter), which nobody takes for that: two of its public functions tell,
- * neither allocates. What is read then belongs to this thread. Where things are is known from
- * python_layout.h; an interpreter of another version has no frames here. Line numbers come from
- * PyCode_Addr2Line.
+ * A thread reads its own frames and no others. They need no lock: nobody but the thread itself
+ * enters and leaves them, they keep their code objects alive, and what is read of those never
+ * changes. So they are read too while the thread has given the interpreter's lock up, as torch
+ * does around every operator; the thread state is then still the thread's own (PyGILState_-
+ * GetThisThreadState, which asks for no lock). Once the interpreter ends, which takes the states of
+ * threads away, nothing is read. Where things are is known from python_layout.h; an interpreter of
+ * another version has no frames here. Line numbers of 3.8 to 3.10 come from
+ * PyCode_Addr2Line, which needs no lock there; newer ones from python_lines.h.
  *
- * Takes no lock, uses no heap. A thread without the lock gets no frames: it does not wait.
+ * Takes no lock, uses no heap, never waits. A thread that runs no Python has no frames.
  */
 #ifndef MEMTIDE_TRACER_PYTHON_FRAMES_H
 #define MEMTIDE_TRACER_PYTHON_FRAMES_H

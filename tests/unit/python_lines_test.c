@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Tables of locations as CPython 3.11 and newer writes them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "python_lines.h"
+
+#define ENTRY(form, units) (uint8_t)(0x80 | (form) << 3 | ((units)-1))
+
+/* 10 is the first line: +0, +2 with columns, -3 without, none, +100 in the long form. */
+static const uint8_t table[] = {
+    ENTRY(0, 1),  0x12,                     /* bytes 0 and 1: line 10 */
+    ENTRY(12, 3), 4,    9,                  /* 2 to 7: line 12 */
+    ENTRY(13, 1), 7,                        /* 8 and 9: line 9 */
+    ENTRY(15, 2),                           /* 10 to 13: none */
+    ENTRY(14, 8), 0x48, 3, 0x41, 1, 5, 0x6, /* 14 to 29: line 109 */
+};
+
+static uint32_t line_at(int32_t offset)
+{
+    return python_lines_find(table, sizeof(table), 10, offset);
+}
+
+static void every_form_tells_its_line(void **state)
+{
+    (void)state;
+    assert_int_equal(line_at(0), 10);
+    assert_int_equal(line_at(2), 12);
+    assert_int_equal(line_at(7), 12);
+    assert_int_equal(line_at(8), 9);
+    assert_int_equal(line_at(10), 0);
+    assert_int_equal(line_at(14), 109);
+    assert_int_equal(line_at(28), 109);
+}
+
+static void before_the_first_instruction_it_is_the_first_line(void **state)
+{
+    (void)state;
+    assert_int_equal(line_at(-2), 10);
+}
+
+static void nothing_is_behind_the_end(void **state)
+{
+    (void)state;
+    assert_int_equal(line_at(30), 0);
+    assert_int_equal(python_lines_find(table, 0, 10, 0), 0);
+}
+
+static void a_cut_table_ends(void **state)
+{
+    (void)state;
+    for (size_t size = 0; size <= sizeof(table); size++)
+        assert_true(python_lines_find(table, size, 10, 28) <= 109);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_form_tells_its_line),
+        cmocka_unit_test(before_the_first_instruction_it_is_the_first_line),
+        cmocka_unit_test(nothing_is_behind_the_end),
+        cmocka_unit_test(a_cut_table_ends),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
