@@ -72,7 +72,6 @@ static const struct analysis peak_analyses[] = {
 };
 static const struct analysis fragmentation_analyses[] = {
     {.write = analyse_fragmentation},
-    {.write = analyse_what_if},
     {.write = analyse_recording},
     {.write = analyse_notes},
     {NULL, NULL},

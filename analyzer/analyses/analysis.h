@@ -95,7 +95,6 @@ void analyse_advice_in_short(const struct question *question, struct report *rep
 void analyse_oom(const struct question *question, struct report *report);
 void analyse_failures(const struct question *question, struct report *report);
 void analyse_fragmentation(const struct question *question, struct report *report);
-void analyse_what_if(const struct question *question, struct report *report);
 void analyse_fragmentation_if_known(const struct question *question, struct report *report);
 void analyse_steps(const struct question *question, struct report *report);
 void analyse_steps_verdict(const struct question *question, struct report *report);

@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice_rules.h"
 #include "analysis.h"
 #include "fragments.h"
 #include "labels.h"
 #include "segment_map.h"
 #include "segment_pins.h"
-#include "what_if.h"
+
+enum { spoken_most = 2 /* of advice */, little_percent = 10 };
 
 static const char *const moment_words[MOMENT_KINDS] = {
     [MOMENT_RESERVED_PEAK] = "most reserved",
@@ -124,68 +126,8 @@ static void add_slices(const struct question *question, struct report *report,
 
 /* --- who pins ------------------------------------------------------------------------------- */
 
-/* What a site keeps from being given back: holes of segments that it alone has blocks in. */
-struct pin {
-    struct who who;
-    uint64_t hole_bytes, live_bytes;
-    size_t segment_count;
-};
-
-/* Sites are the same when people know them by one name. */
-static bool is_same(const struct question *question, struct who a, struct who b)
-{
-    if (a.site || b.site)
-        return symbols_site_id(question->symbols, a.site) ==
-               symbols_site_id(question->symbols, b.site);
-    return a.operator_text == b.operator_text && a.owner_text == b.owner_text;
-}
-
-static bool has_one_site(const struct question *question, const struct fragment_moment *moment,
-                         const struct segment *segment, struct who *who)
-{
-    *who = pin_who(question, moment->blocks[segment->first_block].group);
-    for (size_t i = 1; i < segment->block_count; i++)
-        if (!is_same(question, *who,
-                     pin_who(question, moment->blocks[segment->first_block + i].group)))
-            return false;
-    return true;
-}
-
-static int by_holes(const void *left, const void *right)
-{
-    const struct pin *a = left, *b = right;
-
-    if (a->hole_bytes != b->hole_bytes)
-        return a->hole_bytes > b->hole_bytes ? -1 : 1;
-    return (a->who.site > b->who.site) - (a->who.site < b->who.site);
-}
-
-static size_t find_pins(const struct question *question, const struct fragment_moment *moment,
-                        const struct segment **rows, size_t count, struct pin *pins)
-{
-    size_t pin_count = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        struct who who;
-        size_t k = 0;
-
-        if (!has_one_site(question, moment, rows[i], &who))
-            continue;
-        while (k < pin_count && !is_same(question, pins[k].who, who))
-            k++;
-        if (k == pin_count)
-            pins[pin_count++] = (struct pin){.who = who};
-        pins[k].hole_bytes += rows[i]->hole_bytes;
-        pins[k].live_bytes += rows[i]->live_bytes;
-        pins[k].segment_count++;
-    }
-    if (pin_count)
-        qsort(pins, pin_count, sizeof(*pins), by_holes);
-    return pin_count;
-}
-
 static void add_pins(const struct question *question, struct report *report,
-                     const struct fragment_ledger *ledger, const struct pin *pins, size_t count)
+                     const struct fragment_ledger *ledger, const struct site_pins *pins)
 {
     static const struct report_column columns[] = {
         {"hole_bytes", "keeps unused"}, {"live_bytes", "with blocks of"},
@@ -197,63 +139,79 @@ static void add_pins(const struct question *question, struct report *report,
         report_table(report, report_text(report, "pins of %s", label),
                      report_text(report, "Sites that alone keep segments of %s", label), NULL,
                      columns, sizeof(columns) / sizeof(columns[0]));
-    size_t shown = rows_shown(question, count);
+    size_t shown = rows_shown(question, pins->count);
 
     for (size_t i = 0; i < shown; i++)
         report_row(report, table,
                    (const struct value[]){
-                       value_bytes(pins[i].hole_bytes), value_bytes(pins[i].live_bytes),
-                       value_count(pins[i].segment_count),
-                       value_text(label_who(question, report, pins[i].who)), value_text(label)});
-    if (shown < count)
-        report_table_remark(report, table, "... and %zu more sites.", count - shown);
+                       value_bytes(pins->rows[i].hole_bytes), value_bytes(pins->rows[i].live_bytes),
+                       value_count(pins->rows[i].segment_count),
+                       value_text(label_who(question, report, pins->rows[i].who)),
+                       value_text(label)});
+    if (shown < pins->count)
+        report_table_remark(report, table, "... and %zu more sites.", pins->count - shown);
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
 
-static void say_ledger(const struct question *question, struct report *report,
-                       const struct fragment_ledger *ledger, const struct segment *cheapest,
-                       size_t pinned_count)
+static const char *where(struct report *report, const struct fragment_moment *moment)
 {
-    const struct fragment_moment *worst = &ledger->moments[MOMENT_WORST];
-    const char *where = "";
+    if (!moment->segment_count)
+        return "";
+    return report_text(report, ": %s in %s beside blocks, %s in segments without a block",
+                       label_size(report, moment->hole_bytes),
+                       label_counted(report, moment->hole_count, "hole"),
+                       label_size(report, moment->free_segment_bytes));
+}
 
-    if (worst->segment_count)
-        where = report_text(report, ": %s in %s beside blocks, %s in segments without a block",
-                            label_size(report, worst->hole_bytes),
-                            label_counted(report, worst->hole_count, "hole"),
-                            label_size(report, worst->free_segment_bytes));
+/* What counts is how much is needed when most is reserved; a cache that is full of nothing when
+ * the program is over hurts nobody. */
+static void say_ledger(const struct question *question, struct report *report,
+                       const struct fragment_ledger *ledger, const struct site_pins *pins)
+{
+    const struct fragment_moment *peak = &ledger->moments[MOMENT_RESERVED_PEAK];
+    const struct fragment_moment *worst = &ledger->moments[MOMENT_WORST];
+
     report_verdict(report, RANK_FRAGMENTATION,
-                   "FRAGMENTATION: at worst %s (%u %%) of what %s held were unused, %" PRIu64
-                   ".%03" PRIu64 " s after the start%s.",
-                   label_size(report, worst->unused_bytes),
-                   percent_of(worst->unused_bytes, worst->reserved_bytes),
-                   label_ledger(question, report, ledger->ledger), worst->time_ns / 1000000000,
-                   worst->time_ns / 1000000 % 1000, where);
-    if (cheapest)
+                   "%s: when %s reserved most, %s, %s (%u %%) of it were unused%s.",
+                   percent_of(peak->unused_bytes, peak->reserved_bytes) < little_percent
+                       ? "Little fragmentation"
+                       : "FRAGMENTATION",
+                   label_ledger(question, report, ledger->ledger),
+                   label_size(report, peak->reserved_bytes), label_size(report, peak->unused_bytes),
+                   percent_of(peak->unused_bytes, peak->reserved_bytes), where(report, peak));
+    if (worst->event != peak->event)
+        report_verdict(
+            report, RANK_FRAGMENTATION,
+            "At worst %s (%u %%) were unused, %" PRIu64 ".%03" PRIu64 " s after the start%s.",
+            label_size(report, worst->unused_bytes),
+            percent_of(worst->unused_bytes, worst->reserved_bytes), worst->time_ns / 1000000000,
+            worst->time_ns / 1000000 % 1000, where(report, worst));
+    if (pins->count && who_is_known(pins->rows[0].who) &&
+        percent_of(pins->rows[0].hole_bytes, worst->reserved_bytes))
         report_verdict(report, RANK_FRAGMENTATION,
-                       "Cheapest of %zu pinned segments: %s of blocks, the largest of %s, keep %s.",
-                       pinned_count, label_size(report, cheapest->live_bytes),
-                       pin_site(question, report, worst, cheapest),
-                       label_size(report, cheapest->to - cheapest->from));
+                       "PINNED: then %s of blocks of %s alone kept %s, with %s in holes.",
+                       label_size(report, pins->rows[0].live_bytes),
+                       label_who(question, report, pins->rows[0].who),
+                       label_counted(report, pins->rows[0].segment_count, "segment"),
+                       label_size(report, pins->rows[0].hole_bytes));
 }
 
 static void show_ledger(const struct question *question, struct report *report,
                         const struct fragment_ledger *ledger, bool is_first)
 {
     const struct fragment_moment *worst = &ledger->moments[MOMENT_WORST];
-    struct pin *sites = malloc((worst->segment_count + 1) * sizeof(*sites));
-    struct segment_pins pins;
+    struct segment_pins segments = {.moment = NULL};
+    struct site_pins sites = {.rows = NULL};
 
-    if (segment_pins_init(&pins, worst) && sites) {
+    if (segment_pins_init(&segments, worst) && site_pins_init(&sites, question, worst)) {
         if (is_first)
-            say_ledger(question, report, ledger, pins.count ? pins.rows[0] : NULL, pins.count);
-        segment_pins_show(&pins, question, report, ledger->ledger, "when most was unused");
-        add_pins(question, report, ledger, sites,
-                 find_pins(question, worst, pins.rows, pins.count, sites));
+            say_ledger(question, report, ledger, &sites);
+        segment_pins_show(&segments, question, report, ledger->ledger, "when most was unused");
+        add_pins(question, report, ledger, &sites);
     }
-    segment_pins_release(&pins);
-    free(sites);
+    segment_pins_release(&segments);
+    site_pins_release(&sites);
 }
 
 static void add_notes(const struct question *question, struct report *report,
@@ -282,6 +240,23 @@ static void add_notes(const struct question *question, struct report *report,
     }
 }
 
+/* What other settings would do, and what to do. */
+static void advise(const struct question *question, struct report *report,
+                   const struct fragments *fragments)
+{
+    struct evidence evidence = {.question = question, .report = report, .fragments = fragments};
+    struct what_ifs what_ifs;
+    struct mt_error error;
+
+    if (what_ifs_read(question, question->allocator_settings, &what_ifs, &error) == MT_OK) {
+        evidence.what_ifs = &what_ifs;
+        what_ifs_show(&what_ifs, question, report);
+    } else {
+        report_note(report, 0, report_text(report, "other settings: %s", error.message));
+    }
+    advices_add(&evidence, ADVICE_ON_POOLS, RANK_FRAGMENTATION, spoken_most);
+}
+
 void analyse_fragmentation(const struct question *question, struct report *report)
 {
     struct fragments fragments;
@@ -298,6 +273,7 @@ void analyse_fragmentation(const struct question *question, struct report *repor
     } else {
         for (size_t i = 0; i < fragments.count; i++)
             show_ledger(question, report, &fragments.ledgers[i], i == 0);
+        advise(question, report, &fragments);
         add_moments(question, report, &fragments);
         for (size_t i = 0; i < fragments.count; i++)
             add_slices(question, report, &fragments.ledgers[i]);
@@ -306,17 +282,6 @@ void analyse_fragmentation(const struct question *question, struct report *repor
             segment_map_to_report(&fragments, report);
     }
     fragments_release(&fragments);
-}
-
-void analyse_what_if(const struct question *question, struct report *report)
-{
-    struct what_ifs what_ifs;
-    struct mt_error error;
-
-    if (what_ifs_read(question, question->allocator_settings, &what_ifs, &error) == MT_OK)
-        what_ifs_show(&what_ifs, question, report);
-    else
-        report_note(report, 0, report_text(report, "other settings: %s", error.message));
 }
 
 void analyse_fragmentation_if_known(const struct question *question, struct report *report)

@@ -21,6 +21,7 @@ struct ledger_state {
     size_t capacities[MOMENT_KINDS], below_counts[MOMENT_KINDS], below_capacities[MOMENT_KINDS];
     struct range *below[MOMENT_KINDS]; /* blocks of pools from below, at the moment */
     bool is_mapped;                    /* segments go on in their neighbours */
+    bool gives_back;                   /* so did the newest event of the pool */
 };
 
 struct reading {
@@ -161,7 +162,8 @@ static void changed(struct reading *reading, struct fragment_ledger *ledger,
 
     if (unused(state) > state->most_unused_bytes)
         state->most_unused_bytes = unused(state);
-    if (state->reserved_bytes > peak->reserved_bytes)
+    if (state->reserved_bytes > peak->reserved_bytes ||
+        (state->reserved_bytes == peak->reserved_bytes && active(state) > peak->active_bytes))
         take_moment(reading, ledger, state, MOMENT_RESERVED_PEAK, time_ns);
     if (unused(state) > worst->unused_bytes)
         take_moment(reading, ledger, state, MOMENT_WORST, time_ns);
@@ -188,15 +190,18 @@ static void take_failure(struct reading *reading, const struct event *event)
     }
 }
 
-/* What is given back and taken again was not worth giving back. */
-static void count_give_back(struct fragment_ledger *ledger, const struct ledger_state *state,
+/* What is given back and taken again was not worth giving back. Segments that go one after the
+ * other are one time. */
+static void count_give_back(struct fragment_ledger *ledger, struct ledger_state *state,
                             uint64_t reserved_bytes)
 {
     uint64_t owed_bytes = ledger->given_back_bytes - ledger->taken_again_bytes;
+    bool gives_back = reserved_bytes < state->reserved_bytes;
     uint64_t taken_bytes;
 
-    if (reserved_bytes < state->reserved_bytes) {
-        ledger->give_back_count++;
+    ledger->give_back_count += gives_back && !state->gives_back;
+    state->gives_back = gives_back;
+    if (gives_back) {
         ledger->given_back_bytes += state->reserved_bytes - reserved_bytes;
         return;
     }
@@ -250,6 +255,7 @@ static bool first_born(void *context, const struct life *life)
     if (!ledger)
         return true;
     pass_slices(reading, ledger, state, life->born_ns);
+    state->gives_back = false;
     state->live_bytes += life->size_bytes;
     if (reading->is_older)
         begin_again(ledger, state);
@@ -267,6 +273,7 @@ static bool first_over(void *context, const struct life *life)
     if (!ledger || life->freed_ns == UINT64_MAX)
         return true;
     pass_slices(reading, ledger, state, life->freed_ns);
+    state->gives_back = false;
     state->live_bytes -= life->size_bytes;
     changed(reading, ledger, state, life->freed_ns);
     return true;

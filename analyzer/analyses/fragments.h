@@ -23,8 +23,8 @@
 enum { FRAGMENT_LEDGERS_MOST = 3, FRAGMENT_SLICES = 50 };
 
 enum moment_kind {
-    MOMENT_RESERVED_PEAK,
-    MOMENT_WORST, /* most reserved that is not allocated */
+    MOMENT_RESERVED_PEAK, /* of several such, when most was in use */
+    MOMENT_WORST,         /* most reserved that is not allocated */
     MOMENT_END,
     MOMENT_FAILURE, /* the last request that failed, of any pool of the device */
     MOMENT_KINDS

@@ -35,6 +35,11 @@ struct who {
     uint32_t site, operator_text, owner_text;
 };
 
+static inline bool who_is_known(struct who who)
+{
+    return who.site || who.operator_text || who.owner_text;
+}
+
 /* The call site, else the operator, else the owner. */
 const char *label_who(const struct question *question, struct report *report, struct who who);
 

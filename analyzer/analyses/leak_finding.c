@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "advice_rules.h"
 #include "labels.h"
 #include "text_builder.h"
 
@@ -137,6 +138,8 @@ static const char *finding_sentence(const struct question *question, struct repo
 
 void leak_finding(const struct question *question, struct report *report, const struct judged *row)
 {
+    struct advice advice = {.rule = NULL};
+    bool is_advised = advice_for_leak(question, report, row, &advice);
     const struct group_detail *example = example_of(question, row);
     uint64_t until_full = steps_until_full(question, row);
     const struct step_judgement *judgement = &row->judgement;
@@ -169,8 +172,16 @@ void leak_finding(const struct question *question, struct report *report, const 
              ? value_step(step_number(question->tally, row->steps.process, example->example_birth))
              : value_none()},
         {"stack", NULL, value_stack_of(question, report, row->origin->who)},
+        {"rule", NULL, is_advised ? value_text(advice.rule) : value_none()},
+        {"what_to_do", NULL, is_advised ? value_text(advice.what_to_do) : value_none()},
+        {"saves_bytes_per_step", NULL,
+         is_advised ? value_bytes(advice.saves_bytes_per_step) : value_none()},
+        {"saves_bytes", NULL, is_advised ? value_bytes(advice.saves_bytes) : value_none()},
     };
+    const char *sentence = finding_sentence(question, report, row, example);
 
-    report_finding(report, "leak", finding_sentence(question, report, row, example), facts,
-                   sizeof(facts) / sizeof(facts[0]));
+    if (is_advised)
+        sentence = report_text(report, "%s. SEEN: %s. %s", sentence, advice.finding,
+                               advice_end(report, &advice));
+    report_finding(report, "leak", sentence, facts, sizeof(facts) / sizeof(facts[0]));
 }

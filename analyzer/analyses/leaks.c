@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice_rules.h"
 #include "analysis.h"
 #include "growth.h"
 #include "labels.h"
@@ -92,6 +93,7 @@ static void say_leak(const struct question *question, struct report *report,
                      const struct judged_list *list)
 {
     size_t others = count_other_leaks(question, list);
+    struct advice advice;
     const char *and_more =
         others ? report_text(report, "; and %zu more %s", others, others == 1 ? "leak" : "leaks")
                : "";
@@ -99,6 +101,9 @@ static void say_leak(const struct question *question, struct report *report,
     report_verdict(report, RANK_LEAKS, "LEAK: %s%s%s.",
                    leak_sentence(question, report, &list->rows[0]),
                    leak_horizon(question, report, &list->rows[0]), and_more);
+    if (advice_for_leak(question, report, &list->rows[0], &advice))
+        report_verdict(report, RANK_LEAKS, "SEEN: %s. %s", advice.finding,
+                       advice_end(report, &advice));
     report_outcome(report, REPORT_FOUND);
     for (size_t i = 0; i < list->verdict_counts[VERDICT_LEAK]; i++)
         leak_finding(question, report, &list->rows[i]);

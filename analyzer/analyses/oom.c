@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice_rules.h"
 #include "analysis.h"
 #include "fragments.h"
 #include "labels.h"
@@ -166,7 +167,8 @@ static void add_holders(const struct question *question, struct report *report, 
         report_table_remark(report, table, "... and %zu more sites.", count - shown);
 }
 
-static void show_holders(const struct failure_state *state, struct report *report)
+static void show_holders(const struct failure_state *state, struct report *report,
+                         struct failed_request *failed)
 {
     const struct question *question = state->question;
     uint32_t step = compared_step(question, state->failure);
@@ -182,15 +184,21 @@ static void show_holders(const struct failure_state *state, struct report *repor
     count = rows ? find_holders(state, &origins, step, rows) : 0;
     if (count) {
         qsort(rows, count, sizeof(*rows), by_held);
+        failed->holder = rows[0].origin->who;
+        failed->holder_bytes = rows[0].held.bytes;
         add_holders(question, report, "held when it failed",
                     "Who held memory of the device when the request failed", rows, count, step);
         qsort(rows, count, sizeof(*rows), by_growth);
         while (count && (!step || growth_of(&rows[count - 1]) <= 0))
             count--;
-        if (count)
+        if (count) {
+            failed->since_step = step;
+            failed->grown = rows[0].origin->who;
+            failed->grown_bytes = (uint64_t)growth_of(&rows[0]);
             report_verdict(report, RANK_PEAK, "GREW: since the end of step %" PRIu32 " %s by %s.",
-                           step, label_who(question, report, rows[0].origin->who),
-                           label_size(report, (uint64_t)growth_of(&rows[0])));
+                           step, label_who(question, report, failed->grown),
+                           label_size(report, failed->grown_bytes));
+        }
         add_holders(question, report, "grown when it failed",
                     report_text(report, "Who had grown since the end of step %" PRIu32, step), rows,
                     count, step);
@@ -247,41 +255,45 @@ static void add_free(const struct question *question, struct report *report,
     }
 }
 
-/* Why it did not fit, as far as the pools tell. */
-static const char *reason(const struct question *question, struct report *report,
-                          const struct failure *failure, const struct fragments *fragments)
+/* What the pools of the device held without using it. */
+static void add_up_pools(const struct fragments *fragments, struct failed_request *failed)
 {
-    uint64_t unused_bytes = 0, largest_bytes = 0;
-    bool is_known = false, has_pieces = false;
-
     for (size_t i = 0; i < fragments->count; i++) {
         const struct fragment_moment *moment = &fragments->ledgers[i].moments[MOMENT_FAILURE];
 
         if (!moment->is_known)
             continue;
-        is_known = true;
-        has_pieces |= moment->segment_count > 0;
-        unused_bytes += moment->unused_bytes;
-        if (largest_piece(moment) > largest_bytes)
-            largest_bytes = largest_piece(moment);
+        failed->knows_pools = true;
+        failed->knows_pieces |= moment->segment_count > 0;
+        failed->unused_bytes += moment->unused_bytes;
+        failed->waiting_bytes += moment->waiting_bytes;
+        if (largest_piece(moment) > failed->largest_piece_bytes)
+            failed->largest_piece_bytes = largest_piece(moment);
     }
-    (void)question;
-    if (!is_known)
+}
+
+/* Why it did not fit, as far as the pools tell. */
+static const char *reason(struct report *report, const struct failed_request *failed)
+{
+    uint64_t size_bytes = failed->failure->size_bytes;
+
+    if (!failed->knows_pools)
         return "";
-    if (unused_bytes < failure->size_bytes)
+    if (failed->unused_bytes < size_bytes)
         return report_text(report,
                            " Too little was free: the pools of the device held only %s unused.",
-                           label_size(report, unused_bytes));
-    if (!has_pieces)
+                           label_size(report, failed->unused_bytes));
+    if (!failed->knows_pieces)
         return report_text(report, " The pools of the device held %s unused.",
-                           label_size(report, unused_bytes));
-    if (largest_bytes >= failure->size_bytes)
+                           label_size(report, failed->unused_bytes));
+    if (failed->largest_piece_bytes >= size_bytes)
         return report_text(report,
                            " A free piece of %s would have done, but it belongs to another pool or "
                            "stream.",
-                           label_size(report, largest_bytes));
+                           label_size(report, failed->largest_piece_bytes));
     return report_text(report, " Fragmentation: %s were unused, but in no piece above %s.",
-                       label_size(report, unused_bytes), label_size(report, largest_bytes));
+                       label_size(report, failed->unused_bytes),
+                       label_size(report, failed->largest_piece_bytes));
 }
 
 static void show_free(const struct question *question, struct report *report,
@@ -324,8 +336,9 @@ static const char *asked(const struct question *question, struct report *report,
 }
 
 static void say_failure(const struct question *question, struct report *report,
-                        const struct failure *failure, const struct fragments *fragments)
+                        const struct failed_request *failed)
 {
+    const struct failure *failure = failed->failure;
     const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
 
     report_verdict(report, RANK_LEAKS,
@@ -335,14 +348,14 @@ static void say_failure(const struct question *question, struct report *report,
                    label_who(question, report, (struct who){.site = failure->site}),
                    label_in_step(question, report, ledger->process, failure->step),
                    failure->time_ns / 1000000000, failure->time_ns / 1000000 % 1000,
-                   label_size(report, failure->live_bytes),
-                   reason(question, report, failure, fragments));
+                   label_size(report, failure->live_bytes), reason(report, failed));
 }
 
 void analyse_oom(const struct question *question, struct report *report)
 {
     size_t count = tally_failure_count(question->tally);
     struct failure_state state = {.question = question};
+    struct failed_request failed = {.failure = NULL};
     struct fragments fragments;
     struct mt_error error;
     enum mt_result result;
@@ -356,9 +369,13 @@ void analyse_oom(const struct question *question, struct report *report)
     if (result == MT_OK)
         result = read_state(&state, &error);
     if (result == MT_OK) {
-        say_failure(question, report, state.failure, &fragments);
-        show_holders(&state, report);
+        failed.failure = state.failure;
+        add_up_pools(&fragments, &failed);
+        say_failure(question, report, &failed);
+        show_holders(&state, report, &failed);
         show_free(question, report, &fragments);
+        advices_add(&(struct evidence){.question = question, .report = report, .failed = &failed},
+                    ADVICE_ON_FAILURE, RANK_LEAKS, 1);
     } else {
         report_note(report, 0, report_text(report, "oom: %s", error.message));
     }

@@ -8,10 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "advice_rules.h"
 #include "analysis.h"
 #include "driver_modules.h"
 #include "labels.h"
 #include "peak_trial.h"
+
+enum { spoken_most = 2 }; /* of advice */
 
 /* --- what would lower it -------------------------------------------------------------------- */
 
@@ -362,6 +365,9 @@ static void effect_write(void *state, struct report *report)
     }
     if (trials->count)
         say_effect(question, report, &trials->ledgers[0]);
+    advices_add(
+        &(struct evidence){.question = question, .report = report, .trials = &effect->trials},
+        ADVICE_ON_PEAK, RANK_PEAK, spoken_most);
     for (size_t i = 0; i < trials->count; i++) {
         add_effects(question, report, &trials->ledgers[i]);
         add_targets(question, report, &trials->ledgers[i]);

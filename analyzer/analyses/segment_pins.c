@@ -98,3 +98,64 @@ void segment_pins_show(const struct segment_pins *pins, const struct question *q
     if (shown < pins->count)
         report_table_remark(report, table, "... and %zu more segments.", pins->count - shown);
 }
+
+/* --- by site -------------------------------------------------------------------------------- */
+
+/* Sites are the same when people know them by one name. */
+static bool is_same(const struct question *question, struct who a, struct who b)
+{
+    if (a.site || b.site)
+        return symbols_site_id(question->symbols, a.site) ==
+               symbols_site_id(question->symbols, b.site);
+    return a.operator_text == b.operator_text && a.owner_text == b.owner_text;
+}
+
+static bool has_one_site(const struct question *question, const struct fragment_moment *moment,
+                         const struct segment *segment, struct who *who)
+{
+    *who = pin_who(question, moment->blocks[segment->first_block].group);
+    for (size_t i = 1; i < segment->block_count; i++)
+        if (!is_same(question, *who,
+                     pin_who(question, moment->blocks[segment->first_block + i].group)))
+            return false;
+    return true;
+}
+
+static int by_holes(const void *left, const void *right)
+{
+    const struct site_pin *a = left, *b = right;
+
+    if (a->hole_bytes != b->hole_bytes)
+        return a->hole_bytes > b->hole_bytes ? -1 : 1;
+    return (a->who.site > b->who.site) - (a->who.site < b->who.site);
+}
+
+bool site_pins_init(struct site_pins *pins, const struct question *question,
+                    const struct fragment_moment *moment)
+{
+    *pins = (struct site_pins){.rows = calloc(moment->segment_count + 1, sizeof(*pins->rows))};
+    for (size_t i = 0; pins->rows && i < moment->segment_count; i++) {
+        const struct segment *segment = &moment->segments[i];
+        struct who who;
+        size_t k = 0;
+
+        if (!segment->block_count || !segment->hole_bytes ||
+            !has_one_site(question, moment, segment, &who))
+            continue;
+        while (k < pins->count && !is_same(question, pins->rows[k].who, who))
+            k++;
+        if (k == pins->count)
+            pins->rows[pins->count++] = (struct site_pin){.who = who};
+        pins->rows[k].hole_bytes += segment->hole_bytes;
+        pins->rows[k].live_bytes += segment->live_bytes;
+        pins->rows[k].segment_count++;
+    }
+    if (pins->count)
+        qsort(pins->rows, pins->count, sizeof(*pins->rows), by_holes);
+    return pins->rows != NULL;
+}
+
+void site_pins_release(struct site_pins *pins)
+{
+    free(pins->rows);
+}

@@ -27,4 +27,22 @@ const char *pin_site(const struct question *question, struct report *report,
 void segment_pins_show(const struct segment_pins *pins, const struct question *question,
                        struct report *report, uint16_t ledger, const char *when);
 
+/* What a site keeps from being given back: holes of segments that it alone has blocks in. */
+struct site_pin {
+    struct who who;
+    uint64_t hole_bytes, live_bytes;
+    size_t segment_count;
+};
+
+/* Most holes first. */
+struct site_pins {
+    struct site_pin *rows;
+    size_t count;
+};
+
+/* False without memory. */
+bool site_pins_init(struct site_pins *pins, const struct question *question,
+                    const struct fragment_moment *moment);
+void site_pins_release(struct site_pins *pins);
+
 #endif

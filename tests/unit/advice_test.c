@@ -214,6 +214,188 @@ static void blocks_that_nobody_uses_at_the_peak(void **state)
     expect("unused at the peak", 4 * MIB);
 }
 
+/* --- what ends the findings of other questions ---------------------------------------------- */
+
+/* Of the first finding; its sentence has to end with what to do. */
+static const char *rule_of_finding(const char *kind)
+{
+    for (size_t i = 0; i < report_finding_count(report); i++) {
+        const struct finding *finding = report_finding_at(report, i);
+
+        if (strcmp(finding->kind, kind) != 0)
+            continue;
+        assert_non_null(strstr(finding->sentence, "DO: "));
+        for (size_t k = 0; k < finding->fact_count; k++)
+            if (strcmp(finding->facts[k].key, "rule") == 0)
+                return finding->facts[k].value.text;
+    }
+    return "";
+}
+
+static uint64_t number_of_finding(const char *key)
+{
+    const struct finding *finding = report_finding_at(report, 0);
+
+    for (size_t i = 0; i < finding->fact_count; i++)
+        if (strcmp(finding->facts[i].key, key) == 0)
+            return finding->facts[i].value.number;
+    fail_msg("no fact %s", key);
+    return 0;
+}
+
+/* In each step `made` blocks, of which one stays in every n-th step. */
+static void leak(uint64_t steps, uint64_t made, uint64_t every)
+{
+    uint32_t site = event_list_site(&list, "keep");
+
+    for (uint64_t i = 1; i <= steps; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i);
+        for (uint64_t k = 0; k < made; k++)
+            event_list_alloc(&list, (i * 100 + k) * MIB, 1 * MIB, site);
+        for (uint64_t k = i % every == 0 ? 1 : 0; k < made; k++)
+            event_list_free(&list, (i * 100 + k) * MIB);
+        event_list_step(&list, EVENT_STEP_END, i);
+    }
+}
+
+static void a_leak_says_which_of_its_blocks_stay(void **state)
+{
+    static const struct {
+        uint64_t steps, made, every;
+        const char *rule;
+    } cases[] = {
+        {20, 1, 1, "leak of all blocks"},
+        {20, 5, 1, "leak of some blocks"},
+        {60, 1, 3, "leak in some steps"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (i) {
+            teardown(NULL);
+            assert_int_equal(setup(NULL), 0);
+        }
+        leak(cases[i].steps, cases[i].made, cases[i].every);
+        analyse_leaks(event_list_question(&list), report);
+        assert_string_equal(rule_of_finding("leak"), cases[i].rule);
+        if (cases[i].every == 1) {
+            assert_int_equal(number_of_finding("saves_bytes_per_step"), 1 * MIB);
+            /* Two steps are warm-up; at the peak the last of 20 had not leaked yet, or had. */
+            assert_in_range(number_of_finding("saves_bytes"), 17 * MIB, 18 * MIB);
+        }
+    }
+}
+
+static void one_block_that_grows_is_told_apart(void **state)
+{
+    uint32_t site = event_list_site(&list, "history");
+
+    (void)state;
+    for (uint64_t i = 1; i <= 30; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i);
+        event_list_alloc(&list, i * 1000 * MIB, i * MIB, site);
+        if (i > 1)
+            event_list_free(&list, (i - 1) * 1000 * MIB);
+        event_list_step(&list, EVENT_STEP_END, i);
+    }
+    analyse_leaks(event_list_question(&list), report);
+    assert_string_equal(rule_of_finding("leak"), "one growing block");
+    assert_int_equal(number_of_finding("saves_bytes_per_step"), 1 * MIB);
+}
+
+/* 40 MiB reserved; whoever grew has 30 of them when the request comes. */
+static void fail_request(uint64_t grown_bytes, uint64_t request_bytes)
+{
+    uint32_t keeper = event_list_site(&list, "keeper"), model = event_list_site(&list, "model");
+
+    add(EVENT_SEGMENT, 1024 * MIB, 40 * MIB);
+    add(EVENT_RESERVED, 0, 40 * MIB);
+    event_list_alloc(&list, 1024 * MIB, 4 * MIB, model);
+    for (uint64_t i = 1; i <= 4; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i);
+        if (i == 3 && grown_bytes)
+            event_list_alloc(&list, 1030 * MIB, grown_bytes, keeper);
+        event_list_step(&list, EVENT_STEP_END, i);
+    }
+    event_list_step(&list, EVENT_STEP_BEGIN, 5);
+    add(EVENT_ALLOC_FAILED, 0, request_bytes);
+    event_list_step(&list, EVENT_STEP_END, 5);
+}
+
+static void a_failed_request_says_what_would_have_made_room(void **state)
+{
+    static const struct {
+        uint64_t grown_bytes, request_bytes;
+        const char *rule;
+    } cases[] = {
+        {30 * MIB, 1024 * MIB, "absurd request"},
+        {30 * MIB, 32 * MIB, "growth until full"},
+        {30 * MIB, 60 * MIB, "too little memory"},
+        {2 * MIB, 33 * MIB, "pieces too small"}, /* 34 are free: 2 and 32 */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        if (i) {
+            teardown(NULL);
+            assert_int_equal(setup(NULL), 0);
+        }
+        fail_request(cases[i].grown_bytes, cases[i].request_bytes);
+        analyse_oom(event_list_question(&list), report);
+        assert_string_equal(rule_of_finding("advice"), cases[i].rule);
+    }
+}
+
+/* As in what_if_test.c, ten times as large: native 560 MiB, on one line 400. */
+static void play_what_segments_cost(void)
+{
+    add(EVENT_RESERVED, 0, 200 * MIB);
+    event_list_alloc(&list, 1000 * MIB, 200 * MIB, event_list_site(&list, "a"));
+    add(EVENT_RESERVED, 0, 400 * MIB);
+    event_list_alloc(&list, 2000 * MIB, 200 * MIB, event_list_site(&list, "b"));
+    event_list_free(&list, 1000 * MIB);
+    event_list_free(&list, 2000 * MIB);
+    add(EVENT_RESERVED, 0, 800 * MIB);
+    event_list_alloc(&list, 3000 * MIB, 400 * MIB, event_list_site(&list, "c"));
+}
+
+static void a_setting_that_saves_is_named_with_what_it_saves(void **state)
+{
+    (void)state;
+    play_what_segments_cost();
+    expect("another setting", 400 * MIB);
+    assert_non_null(strstr(report_finding_at(report, 0)->sentence,
+                           "DO: set PYTORCH_NPU_ALLOC_CONF=expandable_segments:True."));
+}
+
+static void a_site_that_alone_keeps_a_segment_is_named(void **state)
+{
+    (void)state;
+    add(EVENT_SEGMENT, 1024 * MIB, 256 * MIB);
+    event_list_alloc(&list, 1124 * MIB, 1 * MIB, event_list_site(&list, "small"));
+    add(EVENT_RESERVED, 0, 256 * MIB);
+    analyse_fragmentation(event_list_question(&list), report);
+    assert_string_equal(rule_of_finding("advice"), "few blocks keep segments");
+    assert_int_equal(number_of_finding("saves_bytes"), 255 * MIB);
+}
+
+/* Alive in each step when its forward phase ends, gone before the step does. */
+static void activations_that_make_the_peak(void **state)
+{
+    (void)state;
+    for (uint64_t i = 1; i <= 4; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i);
+        event_list_operator(&list, EVENT_OPERATOR_BEGIN, "forward");
+        event_list_alloc(&list, 16 * MIB, 8 * MIB, event_list_site(&list, "layer"));
+        event_list_operator(&list, EVENT_OPERATOR_END, "forward");
+        event_list_operator(&list, EVENT_OPERATOR_BEGIN, "backward");
+        event_list_free(&list, 16 * MIB);
+        event_list_operator(&list, EVENT_OPERATOR_END, "backward");
+        event_list_step(&list, EVENT_STEP_END, i);
+    }
+    expect("activations", 8 * MIB);
+}
+
 #define ADVICE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -230,6 +412,12 @@ int main(void)
         ADVICE_TEST(gradients_that_are_there_at_the_peak),
         ADVICE_TEST(gradients_that_are_gone_at_the_peak),
         ADVICE_TEST(blocks_that_nobody_uses_at_the_peak),
+        ADVICE_TEST(a_leak_says_which_of_its_blocks_stay),
+        ADVICE_TEST(one_block_that_grows_is_told_apart),
+        ADVICE_TEST(a_failed_request_says_what_would_have_made_room),
+        ADVICE_TEST(a_setting_that_saves_is_named_with_what_it_saves),
+        ADVICE_TEST(a_site_that_alone_keeps_a_segment_is_named),
+        ADVICE_TEST(activations_that_make_the_peak),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

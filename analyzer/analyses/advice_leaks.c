@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What to do about one site that leaks: by which of its blocks stay, and in which steps.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "advice_looks.h"
+#include "labels.h"
+
+/* How many blocks the site made, in all. */
+static uint64_t made_count(const struct tally *tally, const struct origin *origin)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < origin->group_count; i++)
+        count += tally_group_at(tally, origin->groups[i])->alloc_count;
+    return count;
+}
+
+/* Of the peak, what had leaked by then: no more than was there. */
+static uint64_t leaked_at_peak(const struct evidence *evidence)
+{
+    uint64_t held_bytes = origin_at_peak(evidence->question->tally, evidence->leak->origin).bytes;
+    uint64_t leaked_bytes = evidence->leak->judgement.is_one_growing_block
+                                ? evidence->leak->grown_bytes
+                                : evidence->leak->judgement.overdue_bytes;
+
+    return held_bytes < leaked_bytes ? held_bytes : leaked_bytes;
+}
+
+static void add_leak(const struct rule *rule, const struct evidence *evidence,
+                     struct advices *advices, const char *finding)
+{
+    struct advice *advice = advice_add(advices, rule, finding, leaked_at_peak(evidence), true);
+
+    if (advice)
+        advice->saves_bytes_per_step = evidence->leak->judgement.growth_per_step;
+}
+
+static const char *who(const struct evidence *evidence)
+{
+    return label_who(evidence->question, evidence->report, evidence->leak->origin->who);
+}
+
+void advice_look_for_growing_block(const struct rule *rule, const struct evidence *evidence,
+                                   struct advices *advices)
+{
+    if (evidence->leak && evidence->leak->judgement.is_one_growing_block)
+        add_leak(rule, evidence, advices,
+                 report_text(evidence->report,
+                             "%s makes its block anew in each step, each time "
+                             "larger",
+                             who(evidence)));
+}
+
+/* A step in two or less. */
+void advice_look_for_leak_in_some_steps(const struct rule *rule, const struct evidence *evidence,
+                                        struct advices *advices)
+{
+    const struct judged *leak = evidence->leak;
+
+    if (leak && leak->steps.stride == 1 && leak->judgement.birth_count * 2 <= leak->steps.count)
+        add_leak(rule, evidence, advices,
+                 report_text(evidence->report, "only %zu of %zu steps left blocks of %s",
+                             leak->judgement.birth_count, leak->steps.count, who(evidence)));
+}
+
+void advice_look_for_leak_of_some_blocks(const struct rule *rule, const struct evidence *evidence,
+                                         struct advices *advices)
+{
+    const struct judged *leak = evidence->leak;
+    uint64_t count;
+
+    if (!leak)
+        return;
+    count = made_count(evidence->question->tally, leak->origin);
+    if (leak->survivor_count < count)
+        add_leak(rule, evidence, advices,
+                 report_text(evidence->report, "of %s that %s made, all but %s were freed",
+                             label_counted(evidence->report, count, "block"), who(evidence),
+                             label_count(evidence->report, leak->survivor_count)));
+}
+
+/* Where memory comes from tells who has to give it back. */
+static const char *release_of(const char *pool)
+{
+    static const struct {
+        const char *pool, *what_to_do;
+    } releases[] = {
+        {"acl", "call aclrtFree for what it made in the step before"},
+        {"hal", "have the driver's memory given back: aclrtFree, or the free of what asks for it"},
+        {"cuda", "call cudaFree (cuMemFree) for what it made in the step before"},
+        {"opencl", "call clReleaseMemObject for what it made in the step before"},
+        {"host", "free what it made in the step before"},
+    };
+
+    for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
+        if (strcmp(pool, releases[i].pool) == 0)
+            return releases[i].what_to_do;
+    return "drop the last reference in the step that makes it: a list or cache that only grows, an "
+           "attribute, or the graph of a loss that is kept (.item(), .detach())";
+}
+
+void advice_look_for_leak_of_all_blocks(const struct rule *rule, const struct evidence *evidence,
+                                        struct advices *advices)
+{
+    const struct judged *leak = evidence->leak;
+    struct rule with_release = *rule;
+    const struct ledger *ledger;
+
+    if (!leak)
+        return;
+    ledger = tally_ledger_at(evidence->question->tally, leak->origin->ledger);
+    with_release.what_to_do = release_of(model_text_at(
+        evidence->question->model, model_pool_name_at(evidence->question->model, ledger->pool)));
+    add_leak(&with_release, evidence, advices,
+             report_text(evidence->report, "no block that %s made was ever freed", who(evidence)));
+}
