@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "ascend_mstx.h"
 #include "input_kinds.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -30,6 +31,22 @@ static void walk(void *state)
     input_ascend.close(state);
 }
 
+/* The same bytes as each of the files that tell steps. */
+static void find_steps(const char *path)
+{
+    struct ascend_steps steps = {0};
+
+    ascend_steps_from_trace_view(path, &steps, NULL);
+    ascend_steps_from_kernels(path, &steps, NULL);
+    ascend_steps_from_mstx_csv(path, &steps, NULL);
+    ascend_steps_from_mstx_table(path, &steps, NULL);
+    ascend_mstx_number(&steps);
+    for (size_t i = 1; i < steps.count; i++)
+        if (steps.rows[i].begin_ns < steps.rows[i - 1].begin_ns)
+            abort();
+    ascend_steps_release(&steps);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int descriptor = memfd_create("profile", MFD_CLOEXEC);
@@ -43,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
     if (input_ascend.recognises(path) && input_ascend.open(path, model, &state, NULL) == MT_OK)
         walk(state);
+    find_steps(path);
     model_destroy(model);
     close(descriptor);
     return 0;

@@ -216,6 +216,27 @@ static const struct oddity oddities[] = {
      "[7@0 +a:1024@1000 ]7@10000 [8@10000 +b:1024@11000 ]8@12500 ",
      NULL,
      NULL},
+    {"steps are ranges of mstx, rather than guessed from kernels",
+     {{"operator_memory.csv", OLD_HEADER "a,1,5.0,,,,,,,NPU:0\nb,1,15.0,,,,,,,NPU:0\n"},
+      {"msprof_tx_20260101000000.csv",
+       "Device_id,pid,tid,category,event_type,payload_type,payload_value,Start_time(us),"
+       "End_time(us),message_type,message,domain,Device Start_time(us),Device End_time(us)\n"
+       "0,1,2,0,marker,0,0,1.000\t,1.000\t,0,step 6,default,N/A,N/A\n"
+       "0,1,2,0,start/end,0,0,4.000\t,14.000\t,0,step 7,default,N/A,N/A\n"
+       "0,1,2,0,start/end,0,0,6.000\t,7.000\t,0,optimizer step 7,default,N/A,N/A\n"
+       "0,1,2,0,push/pop,0,0,14.000\t,16.500\t,0,\"train_step, 8\",default,N/A,N/A\n"},
+      {"kernel_details.csv", "Step ID,Start Time(us),Duration(us)\n1,6.0,1\n2,8.0,1\n"}},
+     "[7@0 +a:1024@1000 ]7@10000 [8@10000 +b:1024@11000 ]8@12500 ",
+     NULL,
+     "steps are the ranges of mstx that are called a step"},
+    {"ranges of mstx without a number count from 1",
+     {{"operator_memory.csv", OLD_HEADER "a,1,5.0,,,,,,,NPU:0\n"},
+      {"msprof_tx.csv", "pid,tid,category,event_type,payload_type,payload_value,Start_time(us),"
+                        "End_time(us),message_type,message\n1,2,0,start/end,0,0,6.0,7.0,0,step "
+                        "start\n1,2,0,start/end,0,0,4.0,5.5,0,\"step start\"\n"}},
+     "[1@0 +a:1024@1000 ]1@1500 [2@2000 ]2@3000 ",
+     NULL,
+     NULL},
     {"steps guessed from kernels",
      {{"operator_memory.csv", OLD_HEADER "a,1,5.0,,,,,,,NPU:0\n"},
       {"kernel_details.csv",

@@ -483,27 +483,6 @@ bool ascend_database_recognises(const char *path)
     return has_memory;
 }
 
-/* Calls visit for each row of a query that may fail: what it asks for may not be there. */
-static enum mt_result each_row(struct database *database, const char *text,
-                               enum mt_result (*visit)(struct database_query *query, void *context,
-                                                       struct mt_error *error),
-                               void *context, struct mt_error *error)
-{
-    struct database_query *query;
-    enum mt_result result = database_query(database, text, &query, NULL);
-    bool has_row = true;
-
-    if (result != MT_OK)
-        return MT_OK;
-    while (result == MT_OK && has_row) {
-        result = database_next(query, &has_row, error);
-        if (result == MT_OK && has_row)
-            result = visit(query, context, error);
-    }
-    database_query_close(query);
-    return result;
-}
-
 static enum mt_result visit_rank(struct database_query *query, void *context,
                                  struct mt_error *error)
 {
@@ -551,21 +530,22 @@ enum mt_result ascend_database_look(const char *path, struct model *model,
     if (result != MT_OK)
         return result;
     database_note_log(database, model);
-    result =
-        each_row(database, "SELECT rankId FROM RANK_DEVICE_MAP LIMIT 1", visit_rank, rank, error);
+    result = database_each_row(database, "SELECT rankId FROM RANK_DEVICE_MAP LIMIT 1", visit_rank,
+                               rank, error);
     if (result == MT_OK)
-        result = each_row(database, "SELECT EXISTS (SELECT 1 FROM MEMORY_RECORD)", visit_flag,
-                          has_record, error);
+        result = database_each_row(database, "SELECT EXISTS (SELECT 1 FROM MEMORY_RECORD)",
+                                   visit_flag, has_record, error);
     if (result == MT_OK)
-        result = each_row(database,
-                          "SELECT EXISTS (SELECT 1 FROM MEMORY_RECORD WHERE component IN "
-                          "(SELECT id FROM STRING_IDS WHERE value = 'MindSpore'))",
-                          visit_flag, &facts->is_mindspore, error);
+        result = database_each_row(database,
+                                   "SELECT EXISTS (SELECT 1 FROM MEMORY_RECORD WHERE component IN "
+                                   "(SELECT id FROM STRING_IDS WHERE value = 'MindSpore'))",
+                                   visit_flag, &facts->is_mindspore, error);
     if (result == MT_OK)
-        result = each_row(database,
-                          "SELECT timestamp FROM MEMORY_RECORD WHERE component IN (SELECT id FROM "
-                          "STRING_IDS WHERE value = 'WORKSPACE') ORDER BY timestamp",
-                          visit_workspace, facts, error);
+        result = database_each_row(
+            database,
+            "SELECT timestamp FROM MEMORY_RECORD WHERE component IN (SELECT id FROM "
+            "STRING_IDS WHERE value = 'WORKSPACE') ORDER BY timestamp",
+            visit_workspace, facts, error);
     database_close(database);
     if (result != MT_OK) {
         free(facts->workspace_times);
@@ -594,8 +574,9 @@ enum mt_result ascend_steps_from_database(const char *path, struct ascend_steps 
 
     if (result != MT_OK)
         return result;
-    result = each_row(database, "SELECT id, startNs, endNs FROM STEP_TIME WHERE startNs > 0",
-                      visit_step, steps, error);
+    result =
+        database_each_row(database, "SELECT id, startNs, endNs FROM STEP_TIME WHERE startNs > 0",
+                          visit_step, steps, error);
     database_close(database);
     return result;
 }

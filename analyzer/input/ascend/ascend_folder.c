@@ -30,6 +30,7 @@ static const struct {
     {"step_trace_time", ASCEND_STEP_TRACE, ".csv"},
     {"kernel_details", ASCEND_KERNEL_DETAILS, ".csv"},
     {"trace_view", ASCEND_TRACE_VIEW, ".json"},
+    {"msprof_tx", ASCEND_MSPROF_TX, ".csv"},
     {"ascend_pytorch_profiler", ASCEND_DATABASE, ".db"},
     {"ascend_mindspore_profiler", ASCEND_DATABASE, ".db"},
     {"msprof", ASCEND_DATABASE, ".db"},

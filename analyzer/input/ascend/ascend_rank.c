@@ -12,6 +12,7 @@
 #include "ascend_csv.h"
 #include "ascend_database.h"
 #include "ascend_info.h"
+#include "ascend_mstx.h"
 #include "ascend_steps.h"
 
 /* A file that cannot be read is left out, unless there is no memory. */
@@ -160,25 +161,53 @@ static void judge_kernel_steps(struct model *model, struct ascend_steps *steps)
     ascend_steps_release(steps);
 }
 
+/* Steps may be in any of the files of these kinds. */
+static enum mt_result steps_of_kind(const struct ascend_found *found, enum ascend_file kind,
+                                    enum mt_result (*read)(const char *path,
+                                                           struct ascend_steps *steps,
+                                                           struct mt_error *error),
+                                    struct ascend_steps *steps, struct mt_error *error)
+{
+    struct ascend_paths paths = paths_of(found, kind);
+    enum mt_result result = MT_OK;
+
+    for (size_t i = 0; result == MT_OK && i < paths.count; i++)
+        result = read(paths.paths[i], steps, error);
+    return result;
+}
+
+static void judge_mstx_steps(struct model *model, struct ascend_steps *steps)
+{
+    ascend_mstx_number(steps);
+    if (steps->count)
+        model_note(model, 0, "steps are the ranges of mstx that are called a step");
+}
+
+/* The best source that has any is taken. */
 static enum mt_result find_steps(struct model *model, const struct ascend_found *found,
                                  struct ascend_steps *steps, struct mt_error *error)
 {
-    struct ascend_paths traces = paths_of(found, ASCEND_TRACE_VIEW);
-    struct ascend_paths kernels = paths_of(found, ASCEND_KERNEL_DETAILS);
-    struct ascend_paths databases = paths_of(found, ASCEND_DATABASE);
+    static const struct {
+        enum ascend_file kind;
+        enum mt_result (*read)(const char *path, struct ascend_steps *steps,
+                               struct mt_error *error);
+        void (*judge)(struct model *model, struct ascend_steps *steps); /* may be NULL */
+    } sources[] = {
+        {ASCEND_DATABASE, ascend_steps_from_database, NULL},
+        {ASCEND_TRACE_VIEW, ascend_steps_from_trace_view, NULL},
+        {ASCEND_DATABASE, ascend_steps_from_mstx_table, judge_mstx_steps},
+        {ASCEND_MSPROF_TX, ascend_steps_from_mstx_csv, judge_mstx_steps},
+        {ASCEND_KERNEL_DETAILS, ascend_steps_from_kernels, judge_kernel_steps},
+    };
     enum mt_result result = MT_OK;
 
-    for (size_t i = 0; result == MT_OK && i < databases.count; i++)
-        result = ascend_steps_from_database(databases.paths[i], steps, error);
-    if (result != MT_OK || steps->count)
-        return result;
-    for (size_t i = 0; result == MT_OK && i < traces.count; i++)
-        result = ascend_steps_from_trace_view(traces.paths[i], steps, error);
-    if (result != MT_OK || steps->count)
-        return result;
-    for (size_t i = 0; result == MT_OK && i < kernels.count; i++)
-        result = ascend_steps_from_kernels(kernels.paths[i], steps, error);
-    judge_kernel_steps(model, steps);
+    for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]) && !steps->count; i++) {
+        result = steps_of_kind(found, sources[i].kind, sources[i].read, steps, error);
+        if (result != MT_OK)
+            return result;
+        if (sources[i].judge)
+            sources[i].judge(model, steps);
+    }
     return result;
 }
 

@@ -4,6 +4,7 @@
  *
  *   STEP_TIME of a database       host clock
  *   ProfilerStep#N in trace_view  host clock
+ *   ranges of mstx                host clock: ascend_mstx.h
  *   Step Id in kernel_details     device clock: late, so only used between two or more steps
  */
 #ifndef MEMTIDE_ASCEND_STEPS_H

@@ -206,6 +206,26 @@ void database_query_close(struct database_query *query)
     free(query);
 }
 
+enum mt_result database_each_row(struct database *database, const char *text,
+                                 enum mt_result (*visit)(struct database_query *query,
+                                                         void *context, struct mt_error *error),
+                                 void *context, struct mt_error *error)
+{
+    struct database_query *query;
+    enum mt_result result = database_query(database, text, &query, NULL);
+    bool has_row = true;
+
+    if (result != MT_OK)
+        return MT_OK;
+    while (result == MT_OK && has_row) {
+        result = database_next(query, &has_row, error);
+        if (result == MT_OK && has_row)
+            result = visit(query, context, error);
+    }
+    database_query_close(query);
+    return result;
+}
+
 size_t database_column_count(struct database_query *query)
 {
     return (size_t)sqlite3_column_count(query->statement);

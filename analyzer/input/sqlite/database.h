@@ -43,6 +43,11 @@ enum mt_result database_query(struct database *database, const char *text,
 /* *has_row false is the end. MT_CORRUPT, MT_IO, MT_NO_MEMORY. */
 enum mt_result database_next(struct database_query *query, bool *has_row, struct mt_error *error);
 void database_query_close(struct database_query *query);
+/* Calls visit for each row. A text that asks for what is not there finds none, and is no error. */
+enum mt_result database_each_row(struct database *database, const char *text,
+                                 enum mt_result (*visit)(struct database_query *query,
+                                                         void *context, struct mt_error *error),
+                                 void *context, struct mt_error *error);
 
 size_t database_column_count(struct database_query *query);
 const char *database_column_name(struct database_query *query, int column);
