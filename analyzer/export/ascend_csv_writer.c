@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "csv_text.h"
 #include "python_float.h"
 #include "text_builder.h"
 
@@ -32,21 +33,6 @@ struct csv_file {
 };
 
 /* --- cells --------------------------------------------------------------------------------- */
-
-static void put_text(struct csv_out *csv, const char *text)
-{
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, csv->out);
-        return;
-    }
-    fputc('"', csv->out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', csv->out);
-        fputc(*text, csv->out);
-    }
-    fputc('"', csv->out);
-}
 
 /* The comma before the cell, and whether there is something to say. */
 static bool put_comma(struct csv_out *csv, const struct database_row *row, int column,
@@ -127,7 +113,7 @@ static enum mt_result operator_row(void *context, const struct database_row *row
     bool is_graph = row_number(row, OP_IS_GRAPH) != 0;
 
     (void)error;
-    put_text(csv, row_text(row, OP_NAME));
+    csv_put_text(csv->out, row_text(row, OP_NAME));
     put_float(csv, row, OP_SIZE, kilobyte, false);
     for (int column = OP_BORN; column <= OP_RETURNED; column++)
         put_microseconds(csv, row, column);
@@ -160,7 +146,7 @@ static enum mt_result record_row(void *context, const struct database_row *row,
     struct csv_out *csv = context;
 
     (void)error;
-    put_text(csv, row_text(row, COMPONENT));
+    csv_put_text(csv->out, row_text(row, COMPONENT));
     put_microseconds(csv, row, TIME);
     for (int column = ALLOCATED; column <= ACTIVE; column++)
         put_record_cell(csv, row, column);
@@ -179,7 +165,7 @@ static enum mt_result module_row(void *context, const struct database_row *row,
 
     (void)error;
     fprintf(csv->out, "%" PRId64 ",", row_number(row, DEVICE));
-    put_text(csv, row_text(row, COMPONENT));
+    csv_put_text(csv->out, row_text(row, COMPONENT));
     fprintf(csv->out, ",%" PRId64 ".%03" PRId64 "\t", row_number(row, TIME) / 1000,
             row_number(row, TIME) % 1000);
     if (csv->is_mindspore && row_number(row, BYTES) % kilobyte == 0)

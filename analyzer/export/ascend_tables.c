@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "ascend_csv_writer.h"
+#include "ascend_trace_view.h"
 #include "database_writer.h"
 #include "text_builder.h"
 
@@ -21,7 +22,7 @@ enum { sql_most_bytes = 256 };
 struct ascend_tables {
     struct ascend_profile profile;
     struct database_writer *writer;
-    struct database_insert *block, *release, *returned, *record, *module, *step;
+    struct database_insert *block, *release, *returned, *record, *module, *step, *operator;
     struct text_builder folder, output; /* the profile's, and of its files */
 };
 
@@ -41,6 +42,14 @@ static const char schema[] =
     " deviceId INTEGER);"
     "CREATE TABLE ENUM_MODULE (id INTEGER PRIMARY KEY, name TEXT);"
     "CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER);"
+    "CREATE TABLE PYTORCH_API (startNs TEXT, endNs TEXT, globalTid INTEGER, connectionId INTEGER,"
+    " name INTEGER, sequenceNumber INTEGER, fwdThreadId INTEGER, inputDtypes INTEGER,"
+    " inputShapes INTEGER, callchainId INTEGER, type INTEGER);"
+    "CREATE TABLE CONNECTION_IDS (id INTEGER, connectionId INTEGER);"
+    "CREATE TABLE ENUM_API_TYPE (id INTEGER PRIMARY KEY, name TEXT);"
+    "INSERT INTO ENUM_API_TYPE VALUES (20000, 'acl'), (15000, 'model'), (10000, 'node'),"
+    " (5500, 'communication'), (5000, 'runtime'), (50001, 'op'), (50002, 'queue'),"
+    " (50003, 'trace'), (50004, 'mstx');"
     "CREATE TABLE RANK_DEVICE_MAP (rankId INTEGER, deviceId INTEGER);"
     "CREATE TABLE HOST_INFO (hostUid TEXT, hostName TEXT);"
     "CREATE TABLE SESSION_TIME_INFO (startTimeNs INTEGER, endTimeNs INTEGER);"
@@ -57,6 +66,8 @@ static const char schema[] =
     " device INTEGER);"
     "CREATE TEMP TABLE modules (id INTEGER PRIMARY KEY, name TEXT, time INTEGER, bytes INTEGER,"
     " device INTEGER);"
+    "CREATE TEMP TABLE operators (id INTEGER PRIMARY KEY, name TEXT, begin INTEGER, end INTEGER,"
+    " thread INTEGER);"
     "CREATE TEMP TABLE names (id INTEGER PRIMARY KEY, value TEXT UNIQUE);";
 
 /* Blocks of the graph engine have no prefix here; an unreleased one says it was released at once,
@@ -70,7 +81,10 @@ static const char fill[] =
     "INSERT OR IGNORE INTO names (value) VALUES ('app'), ('device');"
     "INSERT OR IGNORE INTO names (value) SELECT CASE WHEN is_graph AND name LIKE 'cann::%'"
     " THEN substr(name, 7) ELSE name END FROM blocks ORDER BY id;"
+    "INSERT OR IGNORE INTO names (value) SELECT name FROM operators ORDER BY id;"
     "INSERT INTO STRING_IDS SELECT id, value FROM names;"
+    "INSERT INTO PYTORCH_API (startNs, endNs, globalTid, name, type) SELECT begin, end, thread,"
+    " names.id, 50001 FROM operators JOIN names ON value = name ORDER BY begin, operators.id;"
     "INSERT INTO OP_MEMORY SELECT names.id, size, born, freed, returned, freed - born,"
     " returned - born, born_allocated, born_reserved, born_active, freed_allocated,"
     " freed_reserved, freed_active, CASE WHEN stream <> '' THEN CAST(stream AS INTEGER) END, device"
@@ -160,7 +174,10 @@ static enum mt_result prepare_all(struct ascend_tables *tables, struct mt_error 
         {&tables->module,
          "INSERT INTO temp.modules (name, time, bytes, device) VALUES (?, ?, ?, ?)"},
         {&tables->step, "INSERT INTO STEP_TIME VALUES (?, ?, ?)"},
-    };
+        {
+            &tables->operator,
+            "INSERT INTO temp.operators (name, begin, end, thread) VALUES (?, ?, ?, ?)" },
+        };
     enum mt_result result = MT_OK;
 
     for (size_t i = 0; result == MT_OK && i < sizeof(statements) / sizeof(statements[0]); i++)
@@ -318,6 +335,23 @@ enum mt_result ascend_put_step(struct ascend_tables *tables, uint64_t number, ui
     return database_insert_row(tables->step, error);
 }
 
+/* Readers match blocks with operators by times in microseconds, as doubles. Today these are a
+ * quarter apart, so an operator that has no length, as in profiles, is given one. */
+enum mt_result ascend_put_operator(struct ascend_tables *tables, const char *name,
+                                   uint64_t begin_ns, uint64_t end_ns, uint64_t thread_id,
+                                   struct mt_error *error)
+{
+    enum { margin_ns = 250 };
+    uint64_t margin = end_ns == begin_ns && begin_ns >= margin_ns ? margin_ns : 0;
+
+    insert_bytes(tables->operator, name, strlen(name));
+    insert_number(tables->operator, (int64_t)(begin_ns - margin));
+    insert_number(tables->operator, (int64_t)(end_ns + margin));
+    insert_number(
+        tables->operator, (int64_t)(tables->profile.process_id << 32 | (thread_id & UINT32_MAX)));
+    return database_insert_row(tables->operator, error);
+}
+
 /* --- the end ------------------------------------------------------------------------------- */
 
 /* What tools want to know of the run before they read on. */
@@ -387,6 +421,9 @@ enum mt_result ascend_tables_finish(struct ascend_tables *tables, struct mt_erro
     if (result == MT_OK)
         result = ascend_csv_write(tables->writer, text_get(&tables->output), tables->profile.name,
                                   tables->profile.is_mindspore, error);
+    if (result == MT_OK)
+        result = ascend_trace_view_write(tables->writer, text_get(&tables->output),
+                                         tables->profile.name, tables->profile.process_id, error);
     if (result == MT_OK)
         result = database_finish(tables->writer, "", error);
     return result == MT_OK ? write_info(tables, error) : result;

@@ -17,10 +17,10 @@
 struct ascend_tables;
 
 struct ascend_profile {
-    const char *folder;      /* exists and is empty; copied */
-    const char *name;        /* what the user calls the place, for sentences */
-    const char *source_kind; /* for profiler_info */
-    int32_t rank;            /* -1: not known */
+    const char *folder; /* exists and is empty; copied */
+    const char *name;   /* what the user calls the place, for sentences */
+    uint64_t process_id;
+    int32_t rank; /* -1: not known */
     bool is_mindspore;
     uint64_t first_ns, last_ns; /* since 1970 */
 };
@@ -73,6 +73,10 @@ enum mt_result ascend_put_module(struct ascend_tables *tables, const char *modul
                                  uint64_t bytes, int32_t device, struct mt_error *error);
 enum mt_result ascend_put_step(struct ascend_tables *tables, uint64_t number, uint64_t begin_ns,
                                uint64_t end_ns, struct mt_error *error);
+/* An operator of the framework, from its begin to its end. */
+enum mt_result ascend_put_operator(struct ascend_tables *tables, const char *name,
+                                   uint64_t begin_ns, uint64_t end_ns, uint64_t thread_id,
+                                   struct mt_error *error);
 /* Writes the files. */
 enum mt_result ascend_tables_finish(struct ascend_tables *tables, struct mt_error *error);
 

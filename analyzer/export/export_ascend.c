@@ -18,17 +18,19 @@
 #include <time.h>
 
 #include "ascend_counters.h"
+#include "ascend_plan_writer.h"
+#include "ascend_roles.h"
 #include "ascend_tables.h"
 #include "export.h"
 #include "labels.h"
 #include "live_set.h"
 #include "lives.h"
+#include "open_operators.h"
 #include "text_builder.h"
 
-enum { components_most = 32, waiting_most = 64, not_a_component = -1 };
+enum { components_most = 32, waiting_most = 64 };
 
-/* What a ledger is in a profile. */
-enum role { ROLE_NONE, ROLE_FRAMEWORK, ROLE_WORKSPACE, ROLE_GRAPH };
+static const uint64_t last_node = UINT32_MAX; /* a buffer that is kept to the end of its graph */
 
 /* A component on a device. */
 struct component {
@@ -55,7 +57,7 @@ struct ascend_export {
     const struct question *question;
     enum mt_result result;
     struct mt_error *error;
-    enum role *roles;               /* by ledger */
+    enum ascend_role *roles;        /* by ledger */
     struct counter_name **counters; /* by text; NULL: not seen yet */
     struct live_set live;     /* birth: low half of the block's number; size: 1 once returned */
     struct live_set given_up; /* freed, and a stream may still use them */
@@ -74,6 +76,15 @@ struct ascend_export {
     struct event newest_alloc;
     uint64_t open_step, open_step_ns;
     bool has_open_step;
+    struct open_operators operators;
+    bool is_plan; /* the process is one: it goes into the folder of its rank */
+    struct plan plan;
+    struct written {
+        uint32_t source; /* text */
+        int32_t rank;
+        char *folder;
+    } * written; /* folders of processes that are over */
+    size_t written_count;
 };
 
 static void check(struct ascend_export *export, enum mt_result result)
@@ -83,103 +94,6 @@ static void check(struct ascend_export *export, enum mt_result result)
 }
 
 /* --- what is what -------------------------------------------------------------------------- */
-
-static const char *pool_of(const struct question *question, const struct ledger *ledger)
-{
-    return model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
-}
-
-/* Of a plan, whose times are numbers of nodes. */
-static bool is_plan(const struct question *question, const struct ledger *ledger)
-{
-    return strncmp(pool_of(question, ledger), "static graph", 12) == 0;
-}
-
-static enum role role_of_pool(const char *pool)
-{
-    static const struct {
-        const char *pool;
-        enum role role;
-    } roles[] = {
-        {"pta", ROLE_FRAMEWORK}, {"mindspore", ROLE_FRAMEWORK},     {"torch", ROLE_FRAMEWORK},
-        {"ge", ROLE_GRAPH},      {"pta_workspace", ROLE_WORKSPACE},
-    };
-
-    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
-        if (strcmp(roles[i].pool, pool) == 0)
-            return roles[i].role;
-    return ROLE_NONE;
-}
-
-/* Whether some ledger of the process is one of a profile, or has memory of a device. */
-static bool has_such(const struct ascend_export *export, uint16_t process, bool has_role)
-{
-    const struct tally *tally = export->question->tally;
-
-    for (size_t i = 0; i < tally_ledger_count(tally); i++)
-        if (tally_ledger_at(tally, i)->process == process &&
-            (has_role ? export->roles[i] != ROLE_NONE : tally_ledger_at(tally, i)->device >= 0))
-            return true;
-    return false;
-}
-
-static bool may_stand_in(const struct ascend_export *export, const struct ledger *ledger)
-{
-    return ledger->kind <= LEDGER_HOST && !is_plan(export->question, ledger) &&
-           (ledger->device >= 0 || !has_such(export, ledger->process, false));
-}
-
-static bool is_largest(const struct ascend_export *export, size_t index)
-{
-    const struct tally *tally = export->question->tally;
-    const struct ledger *ledger = tally_ledger_at(tally, index);
-
-    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
-        const struct ledger *other = tally_ledger_at(tally, i);
-
-        if (i != index && other->process == ledger->process && other->device == ledger->device &&
-            may_stand_in(export, other) &&
-            (other->peak_bytes > ledger->peak_bytes ||
-             (other->peak_bytes == ledger->peak_bytes && i < index)))
-            return false;
-    }
-    return true;
-}
-
-/* Where no framework has a pool in a process, the largest ledger of each device stands for one. */
-static bool find_stand_ins(struct ascend_export *export)
-{
-    const struct tally *tally = export->question->tally;
-    size_t count = tally_ledger_count(tally);
-    bool *stands = calloc(count + 1, sizeof(*stands));
-
-    for (size_t i = 0; stands && i < count; i++) {
-        const struct ledger *ledger = tally_ledger_at(tally, i);
-
-        stands[i] = !has_such(export, ledger->process, true) && may_stand_in(export, ledger) &&
-                    is_largest(export, i);
-    }
-    for (size_t i = 0; stands && i < count; i++)
-        if (stands[i])
-            export->roles[i] = ROLE_FRAMEWORK;
-    free(stands);
-    return stands != NULL;
-}
-
-static bool roles_init(struct ascend_export *export)
-{
-    const struct tally *tally = export->question->tally;
-    size_t count = tally_ledger_count(tally);
-
-    export->roles = calloc(count + 1, sizeof(*export->roles));
-    export->counters =
-        calloc(model_text_count(export->question->model) + 1, sizeof(*export->counters));
-    if (!export->roles || !export->counters)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        export->roles[i] = role_of_pool(pool_of(export->question, tally_ledger_at(tally, i)));
-    return find_stand_ins(export);
-}
 
 static const struct counter_name *counter_of(struct ascend_export *export, uint32_t text)
 {
@@ -214,15 +128,13 @@ static struct component *component_of(struct ascend_export *export, const char *
 static struct component *component_of_ledger(struct ascend_export *export, uint16_t index)
 {
     static const char *const names[] = {
-        [ROLE_NONE] = "",
-        [ROLE_FRAMEWORK] = "PTA",
-        [ROLE_WORKSPACE] = "WORKSPACE",
-        [ROLE_GRAPH] = "GE",
+        [ROLE_NONE] = "",    [ROLE_FRAMEWORK] = "PTA", [ROLE_WORKSPACE] = "WORKSPACE",
+        [ROLE_GRAPH] = "GE", [ROLE_PLAN] = "",
     };
-    enum role role = export->roles[index];
+    enum ascend_role role = export->roles[index];
     const char *name = role == ROLE_FRAMEWORK && export->is_mindspore ? "MindSpore" : names[role];
 
-    return role == ROLE_NONE
+    return role == ROLE_NONE || role == ROLE_PLAN
                ? NULL
                : component_of(export, name,
                               tally_ledger_at(export->question->tally, index)->device);
@@ -391,6 +303,67 @@ static void change_sums(struct ascend_export *export, struct component *componen
     put_sum_record(export, component);
 }
 
+/* The operator, as tools expect; else where it comes from. */
+static const char *name_of(const struct ascend_export *export, const struct group_detail *detail)
+{
+    if (detail->operator_text)
+        return text_at(export, detail->operator_text);
+    if (detail->site)
+        return symbols_label(export->question->symbols, detail->site);
+    return text_at(export, detail->owner_text);
+}
+
+/* --- static graphs ------------------------------------------------------------------------- */
+
+static void put_plan_row(struct ascend_export *export, const struct plan_row *row)
+{
+    if (!plan_add(&export->plan, row))
+        check(export, mt_error_set(export->error, MT_NO_MEMORY, "no memory for static graphs"));
+}
+
+static bool put_buffer(struct ascend_export *export, const struct life *life)
+{
+    const struct question *question = export->question;
+    const struct ledger *ledger = tally_ledger_at(question->tally, life->ledger);
+    const struct plan_row row = {
+        .row = life->address,
+        .graph = ascend_graph_of(question, ledger),
+        .name = name_of(export, tally_detail_at(question->tally, life->group)),
+        .first_node = life->born_ns,
+        .last_node = life->freed_event ? life->freed_ns : last_node,
+        .size_bytes = life->size_bytes,
+        .device = ledger->device,
+    };
+
+    put_plan_row(export, &row);
+    return export->result == MT_OK;
+}
+
+/* "static graph 0 total" is what the whole of graph 0 takes. */
+static void put_total(struct ascend_export *export, const struct event *event)
+{
+    const struct tally *tally = export->question->tally;
+    const char *counter = model_text_at(export->question->model, event->text);
+
+    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(tally, i);
+        const char *pool = ascend_pool_of(export->question, ledger);
+        size_t length = strlen(pool);
+
+        if (ledger->process != event->process || export->roles[i] != ROLE_PLAN ||
+            strncmp(counter, pool, length) != 0 || strcmp(counter + length, " total") != 0)
+            continue;
+        put_plan_row(export, &(struct plan_row){.row = UINT64_MAX,
+                                                .graph = ascend_graph_of(export->question, ledger),
+                                                .name = "TOTAL",
+                                                .first_node = event->time_ns,
+                                                .last_node = last_node,
+                                                .size_bytes = event->value,
+                                                .device = ledger->device});
+        return;
+    }
+}
+
 /* --- blocks -------------------------------------------------------------------------------- */
 
 static void put_waiting(struct ascend_export *export, const struct waiting *row)
@@ -427,25 +400,15 @@ static void wait_for_counters(struct ascend_export *export, const struct waiting
     export->waiting[export->waiting_count++] = *row;
 }
 
-/* The operator, as tools expect; else where it comes from. */
-static const char *name_of(const struct ascend_export *export, const struct group_detail *detail)
-{
-    if (detail->operator_text)
-        return text_at(export, detail->operator_text);
-    if (detail->site)
-        return symbols_label(export->question->symbols, detail->site);
-    return text_at(export, detail->owner_text);
-}
-
 static bool on_born(void *context, const struct life *life)
 {
     struct ascend_export *export = context;
-    enum role role = export->roles[life->ledger];
+    enum ascend_role role = export->roles[life->ledger];
     struct live_block block = {
         .address = life->address, .group = life->group, .birth = (uint32_t)life->index};
     struct waiting row;
 
-    if (role == ROLE_NONE)
+    if (role == ROLE_NONE || role == ROLE_PLAN)
         return true;
     row = (struct waiting){
         .component = component_of_ledger(export, life->ledger),
@@ -502,6 +465,8 @@ static bool on_over(void *context, const struct life *life)
         .is_release = true,
         .block = {.id = life->index + 1, .born_ns = export->base_ns + life->freed_ns}};
 
+    if (export->is_plan)
+        return put_buffer(export, life);
     forget_block(export, life);
     if (!life->freed_event || export->roles[life->ledger] == ROLE_NONE ||
         export->roles[life->ledger] == ROLE_WORKSPACE)
@@ -589,7 +554,7 @@ static bool has_mindspore_pool(const struct ascend_export *export)
 
     for (size_t i = 0; i < tally_ledger_count(tally); i++)
         if (tally_ledger_at(tally, i)->process == export->process &&
-            strcmp(pool_of(export->question, tally_ledger_at(tally, i)), "mindspore") == 0)
+            strcmp(ascend_pool_of(export->question, tally_ledger_at(tally, i)), "mindspore") == 0)
             return true;
     return false;
 }
@@ -604,13 +569,49 @@ static bool has_rows(const struct ascend_export *export)
     return export->component_count > 0;
 }
 
+/* Made, and remembered for what else belongs to its rank. NULL: it could not be. */
+static const char *make_folder(struct ascend_export *export, const struct model_process *process)
+{
+    struct written *larger =
+        realloc(export->written, (export->written_count + 1) * sizeof(*export->written));
+    struct text_builder path;
+    struct written *written;
+
+    if (larger)
+        export->written = larger;
+    text_init(&path);
+    text_add_format(&path, "%s/", export->request->path);
+    add_folder_name(export, &path, process);
+    written = larger ? &larger[export->written_count] : NULL;
+    if (written)
+        *written = (struct written){process->source, process->rank, strdup(text_get(&path))};
+    text_release(&path);
+    if (!written || !written->folder) {
+        check(export, mt_error_set(export->error, MT_NO_MEMORY, "no memory for a folder"));
+        return NULL;
+    }
+    export->written_count++;
+    if (mkdir(written->folder, 0777) == 0)
+        return written->folder;
+    check(export, mt_error_set(export->error, MT_USAGE, "%s: no folder can be made there",
+                               export->request->name));
+    return NULL;
+}
+
+static bool is_plan_process(const struct ascend_export *export)
+{
+    const struct tally *tally = export->question->tally;
+
+    for (size_t i = 0; i < tally_ledger_count(tally); i++)
+        if (export->roles[i] == ROLE_PLAN && tally_ledger_at(tally, i)->process == export->process)
+            return true;
+    return false;
+}
+
 static void process_begin(struct ascend_export *export, uint16_t index)
 {
     const struct model_process *process = model_process_at(export->request->model, index);
-    struct ascend_profile profile = {.name = export->request->name,
-                                     .source_kind = export->question->source_kind,
-                                     .rank = process->rank};
-    struct text_builder path;
+    struct ascend_profile profile = {.name = export->request->name, .rank = process->rank};
 
     export->process = index;
     export->has_process = true;
@@ -620,21 +621,39 @@ static void process_begin(struct ascend_export *export, uint16_t index)
     export->component_count = export->waiting_count = 0;
     export->record_of = NULL;
     export->has_open_step = export->has_sum_rows = false;
+    export->is_plan = is_plan_process(export);
     find_counters(export);
-    if (!has_rows(export))
+    if (export->is_plan || !has_rows(export))
         return;
-    text_init(&path);
-    text_add_format(&path, "%s/", export->request->path);
-    add_folder_name(export, &path, process);
-    profile.folder = text_get(&path);
+    profile.folder = make_folder(export, process);
+    profile.process_id = process->process_id;
     profile.is_mindspore = export->is_mindspore;
     profile.first_ns = export->base_ns + process->start_ns;
     profile.last_ns = export->base_ns + process->end_ns;
-    if (mkdir(profile.folder, 0777) == 0)
+    if (profile.folder)
         check(export, ascend_tables_create(&profile, &export->tables, export->error));
-    else
-        check(export, mt_error_set(export->error, MT_USAGE, "%s: no folder can be made there",
-                                   export->request->name));
+}
+
+/* Into the folder of its rank, which was written before; alone, into one of its own. */
+static void write_plan(struct ascend_export *export)
+{
+    const struct model_process *process = model_process_at(export->request->model, export->process);
+    const char *folder = NULL;
+    struct text_builder path;
+
+    for (size_t i = 0; i < export->written_count && !folder; i++)
+        if (export->written[i].source == process->source &&
+            export->written[i].rank == process->rank)
+            folder = export->written[i].folder;
+    if (!folder)
+        folder = make_folder(export, process);
+    if (!folder)
+        return;
+    text_init(&path);
+    text_add_format(&path, "%s/ASCEND_PROFILER_OUTPUT", folder);
+    mkdir(text_get(&path), 0777); /* where it is not there yet */
+    text_add(&path, "/static_op_mem.csv");
+    check(export, plan_write(&export->plan, text_get(&path), export->request->name, export->error));
     text_release(&path);
 }
 
@@ -646,7 +665,11 @@ static void process_end(struct ascend_export *export)
         end_time(export);
     if (export->result == MT_OK && export->tables)
         check(export, ascend_tables_finish(export->tables, export->error));
+    if (export->result == MT_OK && export->is_plan)
+        write_plan(export);
     ascend_tables_destroy(export->tables);
+    plan_release(&export->plan);
+    open_operators_clear(&export->operators);
     export->tables = NULL;
     export->has_process = false;
     live_set_clear(&export->live);
@@ -674,6 +697,25 @@ static void on_reserved(struct ascend_export *export, const struct event *event)
     component->reserved_bytes = event->value;
 }
 
+static void on_operator(struct ascend_export *export, const struct event *event)
+{
+    const struct model *model = export->question->model;
+    struct open_operator ended;
+
+    if (event->kind == EVENT_OPERATOR_BEGIN) {
+        if (!open_operators_begin(&export->operators, event))
+            check(export, mt_error_set(export->error, MT_NO_MEMORY, "no memory for operators"));
+        return;
+    }
+    if (!open_operators_end(&export->operators, event->thread, &ended) ||
+        strncmp(text_at(export, ended.text), "cann::", 6) == 0)
+        return; /* those of the graph engine are none of the framework */
+    check(export,
+          ascend_put_operator(export->tables, text_at(export, ended.text),
+                              export->base_ns + ended.begin_ns, export->base_ns + event->time_ns,
+                              model_thread_at(model, event->thread)->thread_id, export->error));
+}
+
 static bool on_event(void *context, const struct event *event)
 {
     struct ascend_export *export = context;
@@ -682,6 +724,8 @@ static bool on_event(void *context, const struct event *event)
         process_end(export);
         process_begin(export, event->process);
     }
+    if (export->is_plan && event->kind == EVENT_SAMPLE)
+        put_total(export, event);
     if (export->result != MT_OK || !export->tables)
         return export->result == MT_OK;
     if (event->time_ns != export->time_ns)
@@ -699,6 +743,10 @@ static bool on_event(void *context, const struct event *event)
         break;
     case EVENT_RESERVED:
         on_reserved(export, event);
+        break;
+    case EVENT_OPERATOR_BEGIN:
+    case EVENT_OPERATOR_END:
+        on_operator(export, event);
         break;
     case EVENT_STEP_BEGIN:
         step_end(export, event->time_ns);
@@ -729,7 +777,11 @@ enum mt_result export_ascend(const struct export_request *request, struct mt_err
     struct mt_error trouble = {{0}};
     enum mt_result result;
 
-    if (!roles_init(&export) || !live_set_init(&export.live) || !live_set_init(&export.given_up))
+    export.roles = ascend_roles_create(request->question);
+    export.counters =
+        calloc(model_text_count(request->question->model) + 1, sizeof(*export.counters));
+    if (!export.roles || !export.counters || !live_set_init(&export.live) ||
+        !live_set_init(&export.given_up))
         export.result = mt_error_set(error, MT_NO_MEMORY, "no memory to write %s", request->name);
     if (export.result == MT_OK) {
         result = lives_read(request->question->events, request->model, &visitor, &trouble);
@@ -741,6 +793,10 @@ enum mt_result export_ascend(const struct export_request *request, struct mt_err
         free(export.counters[i]);
     free(export.counters);
     free(export.roles);
+    for (size_t i = 0; i < export.written_count; i++)
+        free(export.written[i].folder);
+    free(export.written);
+    open_operators_release(&export.operators);
     live_set_release(&export.live);
     live_set_release(&export.given_up);
     return export.result;

@@ -4,8 +4,8 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "csv_text.h"
 #include "export.h"
 #include "labels.h"
 #include "lives.h"
@@ -16,17 +16,7 @@ static const char header[] = "block,process_id,rank,ledger,pool,device,address,s
 static void put_text(FILE *out, const char *text)
 {
     fputc(',', out);
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    csv_put_text(out, text);
 }
 
 static void put_number_if(FILE *out, bool is_known, uint64_t number)

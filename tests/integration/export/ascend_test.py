@@ -72,6 +72,58 @@ class Ascend(exported.Exported):
         self.assertEqual(growth[0], growth[1])
         self.assertGreater(len(growth[0]), 0)
 
+    def test_steps_are_found_without_the_database(self):
+        folder = self.folder_of(self.inputs[0])
+        files = output_of(folder)[0]
+        for name in os.listdir(files):
+            if name.endswith(".db"):
+                os.remove(os.path.join(files, name))
+        rows = [[{key: cell for key, cell in row.items() if key not in ("ledger", "new_site")}
+                 for row in self.report(path, "steps")["tables"]["steps"]
+                 if row["ledger"].startswith("pta")] for path in (self.inputs[0], folder)]
+        self.assertEqual(len(rows[0]), 12)
+        self.assertEqual(rows[0], rows[1])
+
+    def test_operators_are_calls_of_the_framework(self):
+        folder = output_of(self.folder_of(self.inputs[0]))[0]
+        tables = sqlite3.connect(glob.glob(os.path.join(folder, "*.db"))[0])
+        rows = tables.execute(
+            "SELECT value, CAST(endNs AS INTEGER) - startNs, globalTid FROM PYTORCH_API"
+            " JOIN STRING_IDS ON STRING_IDS.id = PYTORCH_API.name JOIN ENUM_API_TYPE ON"
+            " ENUM_API_TYPE.id = type AND ENUM_API_TYPE.name = 'op'").fetchall()
+        self.assertEqual(rows, [("matmul", 2000000, 1000 << 32 | 1000)] * 12)
+
+    def test_blocks_without_the_length_of_their_operator_are_within_it(self):
+        csv_folder = self.out("csv")
+        os.mkdir(csv_folder)
+        with open(os.path.join(csv_folder, "operator_memory.csv"), "w", encoding="ascii") as rows:
+            rows.write("Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),"
+                       "Allocation Total Allocated(MB),Allocation Total Reserved(MB),Device Type\n"
+                       "aten::mm,1,1736405443871.720,,,1,2,NPU:0\n"
+                       "cann::Conv,1,1736405443871.900,,,1,2,NPU:0\n")
+        folder = output_of(self.folder_of(csv_folder))[0]
+        tables = sqlite3.connect(glob.glob(os.path.join(folder, "*.db"))[0])
+        rows = tables.execute(
+            "SELECT allocationTime - startNs, endNs - allocationTime FROM OP_MEMORY JOIN"
+            " PYTORCH_API USING (name)").fetchall()
+        self.assertEqual(rows, [(250, 250)])
+        self.assertEqual(tables.execute("SELECT COUNT(*) FROM PYTORCH_API").fetchone(), (1,))
+
+    def test_static_graphs_keep_their_rows(self):
+        graphs = self.out("graphs")
+        os.mkdir(graphs)
+        text = ("Device_id,Op Name,Model Name,Graph ID,Node Index Start,Node Index End,Size(KB)\n"
+                "host,sqrt,0,9,31,32,2343.78125\n"
+                "host,\"add, twice\",0,9,1,4294967295,0.211914063\n"
+                "host,TOTAL,0,9,1,4294967295,17210.5\n"
+                "host,mul,0,10,2,2,64.0\n"
+                "host,TOTAL,0,10,1,4294967295,64.0\n")
+        with open(os.path.join(graphs, "static_op_mem.csv"), "w", encoding="ascii") as rows:
+            rows.write(text)
+        folder = output_of(self.folder_of(graphs))[0]
+        with open(os.path.join(folder, "static_op_mem.csv"), encoding="ascii") as rows:
+            self.assertEqual(rows.read(), text)
+
     def test_each_process_has_a_folder(self):
         folder = self.folder_of(os.path.join(self.folder, "two"))
         self.assertEqual(len(os.listdir(folder)), 2)
@@ -111,6 +163,17 @@ class RoundTrip(exported.Exported):
                         row["Total Reserved(KB)"] = mine["Total Reserved(KB)"] = float(
                             mine["Total Reserved(KB)"]) - float(row["Total Reserved(KB)"])
                     self.assertEqual({key: mine[key] for key in row}, row, (name, file))
+
+    def test_static_graphs_stand_beside_their_rank_byte_by_byte(self):
+        source = self.source("ascend/unit/test_rank_1")
+        ran = exported.memtide("export", "--to", "ascend", source, "-o", self.out("static"))
+        self.assertIn(b"events are missing", ran.stderr)  # ruined times of another file
+        folders = output_of(self.out("static"))
+        self.assertEqual(len(folders), 1)
+        self.assertIn("operator_memory.csv", os.listdir(folders[0]))
+        with open(os.path.join(source, "static_op_mem.csv"), "rb") as theirs, \
+                open(os.path.join(folders[0], "static_op_mem.csv"), "rb") as ours:
+            self.assertEqual(ours.read(), theirs.read())
 
     def test_reports_are_the_same(self):
         for name in PROFILES + [DATABASE]:
