@@ -367,7 +367,8 @@ static void pend_span(struct chrome *chrome, const struct chrome_record *record,
 /* False at the end. */
 static bool pend_next(struct chrome *chrome)
 {
-    struct model_process *process = model_process_fill(chrome->events.model, chrome->events.process);
+    struct model_process *process =
+        model_process_fill(chrome->events.model, chrome->events.process);
     const struct chrome_record *record;
     uint64_t time_ns;
 
