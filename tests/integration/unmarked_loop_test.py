@@ -1,0 +1,63 @@
+"""A Python program that marks no steps, imports for long and loops at its end: its steps are found,
+and the leak is found with its line, but not where there is none.
+
+    unmarked_loop_test.py MEMTIDE
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MEMTIDE = sys.argv[1]
+STEPS = 60
+PROGRAM = """\
+import email.message, http.client, sys
+kept = []
+def batch(step):
+    return [bytes(3000 + n) for n in range(200)]
+def train(step):
+    rows = batch(step)
+    text = str(rows[0])
+    if "leak" in sys.argv:
+        kept.append(bytes(5000))
+    return len(text)
+for step in range(%d):
+    train(step)
+""" % STEPS
+
+
+class UnmarkedLoop(unittest.TestCase):
+    def leaks(self, folder, *arguments):
+        program, trace = os.path.join(folder, "job.py"), os.path.join(folder, "job.memtide")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(PROGRAM)
+        environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+        environment.update(PYTHONMALLOC="malloc", PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1")
+        subprocess.run([MEMTIDE, "run", "--device=cpu", "--call-stack=python,c", "-o", trace, "--",
+                        os.path.realpath(sys.executable), program, *arguments], env=environment,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
+                       timeout=200)
+        done = subprocess.run([MEMTIDE, "leaks", "--format=json", trace], stdout=subprocess.PIPE,
+                              check=False, timeout=200)
+        return done.returncode, json.loads(done.stdout)
+
+    def test_leak_is_found_with_its_line(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, report = self.leaks(folder, "leak")
+        self.assertEqual(status, 1, report["verdict"])
+        self.assertLessEqual(STEPS - 8, report["facts"]["step_count"])
+        self.assertLessEqual(report["facts"]["step_count"], STEPS)
+        sites = [finding["site"] for finding in report["findings"]]
+        self.assertIn("job.py:9", sites[0])
+
+    def test_nothing_is_called_a_leak_without_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, report = self.leaks(folder)
+        self.assertEqual(status, 0, report["verdict"])
+        self.assertLessEqual(STEPS - 8, report["facts"]["step_count"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
