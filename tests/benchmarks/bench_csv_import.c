@@ -3,15 +3,10 @@
  * Reading operator_memory.csv: megabytes per second from the file to events, the largest memory
  * that takes, and the same file through the adding up. The file is made here, in the layout of
  * today's torch_npu: 15 columns, blocks that live for a while, a tail of cann:: rows.
- *
- * One thread reads, so its processor time tells what one core does, on a busy machine too.
  */
 #include <inttypes.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "bench.h"
+#include "bench_reading.h"
 #include "input.h"
 #include "tally.h"
 
@@ -39,88 +34,72 @@ static void row_write(FILE *file, uint64_t row, const char *scheme)
             (unsigned)(row % 1000), life, life);
 }
 
-static uint64_t file_make(const char *path, uint64_t size_bytes)
+static struct bench_file make_file(uint64_t size_bytes)
 {
-    FILE *file = fopen(path, "wb");
+    struct bench_file made;
+    FILE *file = bench_file_begin(&made, "operators");
     uint64_t row = 0;
 
-    if (!file)
-        exit(1);
     fputs(header, file);
     for (; (uint64_t)ftell(file) < size_bytes; row++)
         row_write(file, row, "aten");
     for (uint64_t i = 0; i < row / 10; i++)
         row_write(file, i * 10, "cann");
-    if (fclose(file) != 0)
-        exit(1);
-    return row + row / 10;
+    bench_file_end(&made, file, row + row / 10);
+    return made;
 }
 
-static uint64_t spent_ns(void)
-{
-    struct timespec spent;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
-    return (uint64_t)spent.tv_sec * UINT64_C(1000000000) + (uint64_t)spent.tv_nsec;
-}
-
-/* Seconds of one core from the file to its last event; adds them up, too, if asked. */
-static double read_once(const char *path, bool is_adding_up, uint64_t *allocs)
+/* From the file to its last event; adds them up, too, if asked. */
+static void read_file(const struct bench_file *file, bool is_adding_up)
 {
     static struct event events[batch_events];
     struct model *model;
     struct tally *tally = NULL;
     struct input *input;
     size_t count = 1;
-    uint64_t start_ns = spent_ns();
+    uint64_t allocs = 0;
 
-    *allocs = 0;
     if (model_create(&model, NULL) != MT_OK || tally_create(model, &tally, NULL) != MT_OK ||
-        input_open(path, model, &input, NULL) != MT_OK)
-        exit(1);
+        input_open(file->path, model, &input, NULL) != MT_OK)
+        _exit(1);
     while (count) {
         if (input_next(input, events, batch_events, &count, NULL) != MT_OK)
-            exit(1);
+            _exit(1);
         for (size_t i = 0; i < count; i++)
-            *allocs += events[i].kind == EVENT_ALLOC;
+            allocs += events[i].kind == EVENT_ALLOC;
         if (is_adding_up && tally_feed(tally, events, count, NULL) != MT_OK)
-            exit(1);
+            _exit(1);
     }
     input_close(input);
     tally_destroy(tally);
     model_destroy(model);
-    return (double)(spent_ns() - start_ns) / 1e9;
+    if (allocs != file->row_count)
+        _exit(1);
+}
+
+static void read_events(const struct bench_file *file)
+{
+    read_file(file, false);
+}
+
+static void read_totals(const struct bench_file *file)
+{
+    read_file(file, true);
 }
 
 int main(int argc, char **argv)
 {
     bool is_quick = bench_is_quick(argc, argv);
     size_t run_count = is_quick ? 1 : 5;
-    char path[] = "/tmp/memtide-bench-XXXXXX.csv";
-    int descriptor = mkstemps(path, 4);
-    double rates[bench_max_runs], added[bench_max_runs], peak_mebibytes;
-    struct rusage usage;
-    struct stat status;
-    uint64_t rows, allocs;
+    struct bench_file made = make_file(is_quick ? 4 << 20 : 1 << 30);
+    double amount = (double)made.size_bytes / 1e6;
 
-    if (descriptor < 0)
-        return 1;
-    rows = file_make(path, is_quick ? 4 << 20 : 1 << 30);
-    if (fstat(descriptor, &status) != 0)
-        return 1;
-    for (size_t i = 0; i < run_count; i++) {
-        rates[i] = (double)status.st_size / 1e6 / read_once(path, false, &allocs);
-        if (allocs != rows)
-            return 1;
-    }
-    getrusage(RUSAGE_SELF, &usage);
-    peak_mebibytes = (double)usage.ru_maxrss / 1024;
-    for (size_t i = 0; i < run_count; i++)
-        added[i] = (double)status.st_size / 1e6 / read_once(path, true, &allocs);
-    unlink(path);
-    close(descriptor);
-    bench_report("operator_memory.csv to events", "MB/s", rates, run_count);
-    bench_report("operator_memory.csv to totals", "MB/s", added, run_count);
-    bench_report("operator_memory.csv, largest memory", "MiB", &peak_mebibytes, 1);
+    bench_report_reading(&made, read_events, "operator_memory.csv to events", "MB/s", amount,
+                         run_count);
+    bench_report_reading(&made, read_totals, "operator_memory.csv to totals", "MB/s", amount,
+                         run_count);
+    bench_report_python(&made, "csv", "sum(1 for r in csv.reader(open(sys.argv[1])))", "MB/s",
+                        amount);
+    unlink(made.path);
     return 0;
 }

@@ -3,14 +3,11 @@
  * How fast recordings of other tools are read: generated files, from the page cache, as events.
  *
  * The pickle is as Python writes it: words and stacks named once, then referred to. The csv has the
- * rows of today's msmemscope. What Python's own pickle and csv modules need for the same files,
- * which is before anything is made of the values, is told beside. --large: files of 1 GB.
+ * rows of today's msmemscope. --large: files of 1.3 and 2 GB.
  */
 #include <inttypes.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-#include "bench.h"
+#include "bench_reading.h"
 #include "input.h"
 
 enum {
@@ -20,33 +17,8 @@ enum {
     csv_rows = 3000000,
     quick = 100,
     large_pickle = 8, /* times as much */
-    large_csv = 2
+    large_csv = 4
 };
-
-struct made {
-    char path[64];
-    uint64_t bytes, rows;
-};
-
-static FILE *make_file(struct made *made, const char *name)
-{
-    FILE *file;
-    int descriptor;
-
-    snprintf(made->path, sizeof(made->path), "/tmp/memtide-%s-XXXXXX", name);
-    descriptor = mkstemp(made->path);
-    file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
-    if (!file)
-        exit(1);
-    return file;
-}
-
-static void made_end(struct made *made, FILE *file)
-{
-    made->bytes = (uint64_t)ftell(file);
-    if (fclose(file) != 0)
-        exit(1);
-}
 
 /* --- a pickle ------------------------------------------------------------------------------ */
 
@@ -132,10 +104,10 @@ static void put_stack(FILE *file, unsigned index)
     fputc('e', file);
 }
 
-static struct made make_pickle(uint64_t count)
+static struct bench_file make_pickle(uint64_t count)
 {
-    struct made made;
-    FILE *file = make_file(&made, "pickle");
+    struct bench_file made;
+    FILE *file = bench_file_begin(&made, "pickle");
 
     fputs("\x80\x04}\x94(", file);
     put_text(file, words[0]);
@@ -153,17 +125,16 @@ static struct made make_pickle(uint64_t count)
             fputs("e(", file);
     }
     fputs("eeu.", file);
-    made_end(&made, file);
-    made.rows = count;
+    bench_file_end(&made, file, count);
     return made;
 }
 
 /* --- a csv --------------------------------------------------------------------------------- */
 
-static struct made make_csv(uint64_t count)
+static struct bench_file make_csv(uint64_t count)
 {
-    struct made made;
-    FILE *file = make_file(&made, "csv");
+    struct bench_file made;
+    FILE *file = bench_file_begin(&made, "csv");
 
     fputs("ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr,"
           "Call Stack(Python),Call Stack(C)\n",
@@ -176,92 +147,39 @@ static struct made make_csv(uint64_t count)
                 i, i % 2 ? "FREE" : "MALLOC", UINT64_C(1764753084425691000) + (i ^ 6) * 1000,
                 UINT64_C(0x12c041400000) + i / 2 * 512, i / 2,
                 UINT64_C(0x12c041400000) + i / 2 * 512);
-    made_end(&made, file);
-    made.rows = count;
+    bench_file_end(&made, file, count);
     return made;
 }
 
 /* --- reading ------------------------------------------------------------------------------- */
 
-/* Of the processor: one thread reads, and other programs may run beside it. */
-static uint64_t spent_ns(void)
-{
-    struct timespec spent;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
-    return (uint64_t)spent.tv_sec * UINT64_C(1000000000) + (uint64_t)spent.tv_nsec;
-}
-
-/* Stops the program if fewer events come out than rows went in. */
-static double read_seconds(const char *path, uint64_t rows)
+/* Fewer events than rows are a failure. */
+static void read_events(const struct bench_file *file)
 {
     static struct event batch[batch_events];
-    uint64_t start_ns = spent_ns();
     struct mt_error error = {{0}};
     struct model *model;
     struct input *input;
     size_t count = 1;
     uint64_t events = 0;
 
-    if (model_create(&model, &error) != MT_OK || input_open(path, model, &input, &error) != MT_OK) {
+    if (model_create(&model, &error) != MT_OK ||
+        input_open(file->path, model, &input, &error) != MT_OK) {
         fprintf(stderr, "%s\n", error.message);
-        exit(1);
+        _exit(1);
     }
     while (count) {
         if (input_next(input, batch, batch_events, &count, &error) != MT_OK)
-            exit(1);
+            _exit(1);
         events += count;
     }
-    if (events < rows) {
-        fprintf(stderr, "%s: %" PRIu64 " events of %" PRIu64 " rows\n", path, events, rows);
-        exit(1);
+    if (events < file->row_count) {
+        fprintf(stderr, "%s: %" PRIu64 " events of %" PRIu64 " rows\n", file->path, events,
+                file->row_count);
+        _exit(1);
     }
     input_close(input);
     model_destroy(model);
-    return (double)(spent_ns() - start_ns) / 1e9;
-}
-
-/* What Python needs to read the file, once; it prints seconds. */
-static void measure_peer(const struct made *made, const char *module, const char *unit,
-                         double amount)
-{
-    char command[512], name[64];
-    double seconds = 0, rate;
-    FILE *python;
-
-    snprintf(command, sizeof(command),
-             "python3 -c \"import %s, sys, time; s = time.process_time();"
-             "%s; print(time.process_time() - s)\" %s 2>/dev/null",
-             module,
-             strcmp(module, "pickle") == 0 ? "pickle.load(open(sys.argv[1], 'rb'))"
-                                           : "sum(1 for r in csv.reader(open(sys.argv[1])))",
-             made->path);
-    python = popen(command, "r");
-    if (!python || fscanf(python, "%lf", &seconds) != 1 || seconds <= 0)
-        fprintf(stderr, "no python3 to compare with\n");
-    if (python)
-        pclose(python);
-    if (seconds <= 0)
-        return;
-    rate = amount / seconds;
-    snprintf(name, sizeof(name), "Python's %s on the same file", module);
-    bench_report(name, unit, &rate, 1);
-}
-
-static void measure(struct made made, const char *name, const char *unit, const char *module,
-                    double amount, size_t count)
-{
-    double runs[runs_full];
-    struct rusage usage;
-
-    for (size_t i = 0; i < count; i++)
-        runs[i] = amount / read_seconds(made.path, made.rows);
-    getrusage(RUSAGE_SELF, &usage);
-    fprintf(stderr, "%s: file of %" PRIu64 " MB, at most %ld MiB of memory so far\n", name,
-            made.bytes / 1000000, usage.ru_maxrss / 1024);
-    bench_report(name, unit, runs, count);
-    measure_peer(&made, module, unit, amount);
-    unlink(made.path);
 }
 
 int main(int argc, char **argv)
@@ -271,10 +189,17 @@ int main(int argc, char **argv)
     size_t count = is_quick ? 1 : runs_full;
     uint64_t events = (uint64_t)pickle_events * (is_large ? large_pickle : 1);
     uint64_t rows = (uint64_t)csv_rows * (is_large ? large_csv : 1);
-    struct made made = make_pickle(events / (is_quick ? quick : 1));
+    struct bench_file made = make_pickle(events / (is_quick ? quick : 1));
+    double amount = (double)made.size_bytes / 1e6;
 
-    measure(made, "read a snapshot pickle", "MB/s", "pickle", (double)made.bytes / 1e6, count);
+    bench_report_reading(&made, read_events, "read a snapshot pickle", "MB/s", amount, count);
+    bench_report_python(&made, "pickle", "pickle.load(open(sys.argv[1], 'rb'))", "MB/s", amount);
+    unlink(made.path);
     made = make_csv(rows / (is_quick ? quick : 1));
-    measure(made, "read a memscope csv", "rows/s", "csv", (double)made.rows, count);
+    amount = (double)made.row_count;
+    bench_report_reading(&made, read_events, "read a memscope csv", "rows/s", amount, count);
+    bench_report_python(&made, "csv", "sum(1 for r in csv.reader(open(sys.argv[1])))", "rows/s",
+                        amount);
+    unlink(made.path);
     return 0;
 }

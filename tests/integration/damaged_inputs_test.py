@@ -32,6 +32,7 @@ CUTS = [
     ('snapshot/protocol2.pickle', True),
     ('snapshot/protocol4.pickle', True),
     ('snapshot/protocol5.pickle', True),
+    ('snapshot/cpp.pickle', True),
     ('snapshot/torch2.0.pickle', True),
     ('snapshot/snapshot.json', True),
     ('chrome/object.json', True),

@@ -133,6 +133,23 @@ static void blocks_of_torch_2_0_follow_each_other(void **state)
     trace_reading_release(&reading);
 }
 
+/* Python writes a list once, and then refers to it: while it is open, and after it was used. */
+static void frames_may_be_shared(void **state)
+{
+    struct trace_reading reading = read_fixture("shared.pickle");
+    const struct event *first = find_event(&reading, EVENT_ALLOC, 100);
+    const struct event *second = find_event(&reading, EVENT_ALLOC, 101);
+    const struct event *older = find_event(&reading, EVENT_ALLOC, 500);
+
+    (void)state;
+    assert_int_equal(reading.result, MT_OK);
+    assert_int_not_equal(first->site, second->site);
+    assert_int_equal(find_event(&reading, EVENT_ALLOC, 102)->site, first->site);
+    assert_int_equal(find_event(&reading, EVENT_ALLOC, 103)->site, second->site);
+    assert_string_equal(trace_reading_label(&reading, older->site), "forward (models/net.py:12)");
+    trace_reading_release(&reading);
+}
+
 static void without_times_the_number_of_the_event_stands_for_it(void **state)
 {
     struct trace_reading reading = read_fixture("no_times.pickle");
@@ -156,6 +173,7 @@ static const struct refusal refusals[] = {
     {"evil.pickle", MT_UNSUPPORTED, "pickle at byte 66: instruction STACK_GLOBAL"},
     {"other.pickle", MT_UNSUPPORTED, "no memory snapshot"},
     {"empty.pickle", MT_NO_DATA, "no segments and no events"},
+    {"twice.pickle", MT_UNSUPPORTED, "an event or a block in two lists"},
 };
 
 static void what_is_no_snapshot_is_refused(void **state)
@@ -261,6 +279,7 @@ int main(void)
         FORM("protocol4.pickle"),
         FORM("protocol2.pickle"),
         FORM("protocol5.pickle"),
+        FORM("cpp.pickle"),
         FORM("snapshot.json"),
         cmocka_unit_test(times_are_ns_since_the_first_event),
         WITH(addresses_of_64_bits_stay_whole, "addresses, pickle", "protocol2.pickle"),
@@ -268,10 +287,12 @@ int main(void)
         cmocka_unit_test(site_is_the_innermost_frame_of_the_program),
         cmocka_unit_test(segments_alone_are_what_is_alive),
         cmocka_unit_test(blocks_of_torch_2_0_follow_each_other),
+        cmocka_unit_test(frames_may_be_shared),
         cmocka_unit_test(without_times_the_number_of_the_event_stands_for_it),
         REFUSED(0),
         REFUSED(1),
         REFUSED(2),
+        REFUSED(3),
         cmocka_unit_test(a_pickle_that_is_cut_says_where),
         cmocka_unit_test(a_list_that_holds_itself_does_no_harm),
         REFERENCE(0),

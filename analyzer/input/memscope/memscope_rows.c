@@ -86,7 +86,8 @@ static inline bool seen_is(const struct seen *seen, struct attr_text cell)
 static uint32_t seen_set(struct seen *seen, struct attr_text cell, uint32_t meaning)
 {
     seen->size_bytes = cell.size_bytes <= seen_most_bytes ? (uint8_t)cell.size_bytes : 0;
-    memcpy(seen->bytes, cell.bytes, seen->size_bytes);
+    if (seen->size_bytes)
+        memcpy(seen->bytes, cell.bytes, seen->size_bytes);
     seen->meaning = meaning;
     return meaning;
 }

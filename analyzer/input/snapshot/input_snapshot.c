@@ -139,6 +139,9 @@ static enum mt_result snapshot_next(void *state, struct event *batch, size_t cap
     struct snapshot *snapshot = state;
 
     *count = snapshot_replay_next(snapshot->replay, batch, capacity);
+    if (snapshot_entries_are_lost(snapshot->tables.entries))
+        return mt_error_set(error, MT_IO, "%s: the scratch file of its events cannot be read",
+                            snapshot->path);
     return model_status(snapshot->tables.model, error);
 }
 

@@ -53,8 +53,9 @@ struct pickle {
     size_t value_count, value_capacity;
     size_t marks[depth_max];
     unsigned depth;
-    struct value *memo;
-    size_t memo_count, memo_capacity;
+    struct snapshot_memo memo;
+    struct value *numbers; /* that are remembered: no pickler does that */
+    size_t number_count, number_capacity;
     uint64_t instruction; /* where the current one begins */
     bool has_stopped;
 };
@@ -152,26 +153,76 @@ static inline size_t available(const struct pickle *pickle)
     return pickle->value_count - (pickle->depth ? pickle->marks[pickle->depth - 1] : 0);
 }
 
-static enum mt_result memo_put(struct pickle *pickle, uint64_t index, struct mt_error *error)
+/* How the memo knows a value. */
+static bool slot_of(struct pickle *pickle, struct value value, size_t number,
+                    struct memo_slot *slot)
 {
+    *slot = (struct memo_slot){MEMO_OTHER, value.index};
+    switch (value.kind) {
+    case VALUE_TEXT:
+        *slot = value.word ? (struct memo_slot){MEMO_WORD, value.word}
+                           : (struct memo_slot){MEMO_TEXT, value.index};
+        return value.index <= MEMO_INDEX_MAX;
+    case VALUE_OBJECT:
+        slot->kind = MEMO_OBJECT;
+        snapshot_remember(pickle->tables, value, number);
+        return true;
+    case VALUE_STACK:
+        slot->kind = MEMO_STACK;
+        return true;
+    case VALUE_NUMBER:
+        *slot = (struct memo_slot){MEMO_NUMBER, (uint32_t)pickle->number_count};
+        if (pickle->number_count == pickle->number_capacity &&
+            !grow(&pickle->numbers, &pickle->number_capacity, pickle->number_count + 1))
+            return false;
+        pickle->numbers[pickle->number_count++] = value;
+        return pickle->number_count <= MEMO_INDEX_MAX;
+    default:
+        return true;
+    }
+}
+
+static enum mt_result memo_put(struct pickle *pickle, uint64_t number, struct mt_error *error)
+{
+    struct memo_slot slot;
+
     if (!available(pickle))
         return refuse(pickle, MT_CORRUPT, error, "nothing to remember");
-    if (index >= memo_max || index > pickle->memo_count + memo_gap_max)
-        return refuse(pickle, MT_UNSUPPORTED, error, "it remembers number %" PRIu64, index);
-    if (index >= pickle->memo_capacity && !grow(&pickle->memo, &pickle->memo_capacity, index + 1))
+    if (number >= memo_max || number > pickle->memo.count + memo_gap_max)
+        return refuse(pickle, MT_UNSUPPORTED, error, "it remembers number %" PRIu64, number);
+    if (!slot_of(pickle, pickle->values[pickle->value_count - 1], number, &slot) ||
+        !snapshot_memo_put(&pickle->memo, number, slot))
         return no_memory(pickle, error);
-    while (pickle->memo_count <= index)
-        pickle->memo[pickle->memo_count++] = value_other();
-    pickle->memo[index] = pickle->values[pickle->value_count - 1];
     return MT_OK;
 }
 
-static inline enum mt_result memo_get(struct pickle *pickle, uint64_t index, struct mt_error *error)
+static enum mt_result memo_get(struct pickle *pickle, uint64_t number, struct mt_error *error)
 {
-    if (index >= pickle->memo_count)
-        return refuse(pickle, MT_CORRUPT, error, "it refers to number %" PRIu64 " of %zu", index,
-                      pickle->memo_count);
-    return push(pickle, pickle->memo[index], error);
+    struct memo_slot slot;
+    struct value value = value_other();
+
+    if (number >= pickle->memo.count)
+        return refuse(pickle, MT_CORRUPT, error, "it refers to number %" PRIu64 " of %zu", number,
+                      pickle->memo.count);
+    slot = snapshot_memo_at(&pickle->memo, number);
+    switch (slot.kind) {
+    case MEMO_TEXT:
+        return push(pickle, (struct value){.kind = VALUE_TEXT, .index = slot.index}, error);
+    case MEMO_WORD:
+        return push(pickle, (struct value){.kind = VALUE_TEXT, .word = (uint8_t)slot.index}, error);
+    case MEMO_STACK:
+        return push(pickle, (struct value){.kind = VALUE_STACK, .index = slot.index}, error);
+    case MEMO_NUMBER:
+        return push(pickle, pickle->numbers[slot.index], error);
+    case MEMO_OBJECT:
+        value = (struct value){.kind = VALUE_OBJECT, .index = slot.index};
+        snapshot_share(pickle->tables, value);
+        return push(pickle, value, error);
+    case MEMO_USED:
+        return refuse(pickle, MT_UNSUPPORTED, error, "an event or a block in two lists");
+    default:
+        return push(pickle, value, error);
+    }
 }
 
 /* --- numbers and texts --------------------------------------------------------------------- */
@@ -492,7 +543,7 @@ static inline enum mt_result run(struct pickle *pickle, unsigned code, struct mt
     case PICKLE_LONG_BINPUT:
         return run_memo(pickle, 4, true, error);
     case PICKLE_MEMOIZE:
-        return memo_put(pickle, pickle->memo_count, error);
+        return memo_put(pickle, pickle->memo.count, error);
     case PICKLE_BININT1:
         return run_number(pickle, 1, false, error);
     case PICKLE_BININT2:
@@ -573,6 +624,7 @@ enum mt_result pickle_read(struct byte_stream *stream, struct snapshot_tables *t
     /* The stack is there before the first value: lists and dicts may be empty. */
     if (!grow(&pickle.values, &pickle.value_capacity, 1))
         return no_memory(&pickle, error);
+    tables->memo = &pickle.memo;
     result = run_all(&pickle, error);
 
     if (result == MT_OK && (pickle.depth || pickle.value_count != 1))
@@ -585,7 +637,9 @@ enum mt_result pickle_read(struct byte_stream *stream, struct snapshot_tables *t
     }
     if (result == MT_OK)
         *root = pickle.values[0];
+    tables->memo = NULL;
+    snapshot_memo_release(&pickle.memo);
     free(pickle.values);
-    free(pickle.memo);
+    free(pickle.numbers);
     return result;
 }

@@ -67,7 +67,7 @@ struct snapshot_replay {
 
 static const struct snapshot_entry *entry_at(const struct snapshot_tables *tables, size_t index)
 {
-    return table_at(&tables->entries, index);
+    return snapshot_entries_at(tables->entries, index);
 }
 
 /* --- devices ------------------------------------------------------------------------------- */
@@ -114,7 +114,7 @@ static enum mt_result add_traces(struct snapshot_replay *replay, struct mt_error
         device->end = trace->first + trace->count;
         count += trace->count;
     }
-    if (count > tables->entries.count)
+    if (count > snapshot_entries_count(tables->entries))
         return mt_error_set(error, MT_CORRUPT, "%s: two devices share one history", replay->path);
     return MT_OK;
 }

@@ -11,6 +11,8 @@
 
 enum { partials_max = 1024, device_max = 4096, text_most_bytes = 4096 };
 
+static const size_t entries_in_memory_bytes = 64 << 20;
+
 /* The known keys of one dict. */
 struct fields {
     uint64_t present; /* bit = enum word */
@@ -28,7 +30,6 @@ enum mt_result snapshot_tables_init(struct snapshot_tables *tables, struct model
     tables->process = process;
     arena_init(&tables->arena);
     table_init(&tables->objects, &tables->arena, sizeof(struct object));
-    table_init(&tables->entries, &tables->arena, sizeof(struct snapshot_entry));
     table_init(&tables->blocks, &tables->arena, sizeof(struct snapshot_block));
     table_init(&tables->segments, &tables->arena, sizeof(struct snapshot_segment));
     table_init(&tables->histories, &tables->arena, sizeof(struct snapshot_block));
@@ -36,7 +37,8 @@ enum mt_result snapshot_tables_init(struct snapshot_tables *tables, struct model
     table_init(&tables->children, &tables->arena, sizeof(uint32_t));
     table_init(&tables->partials, &tables->arena, sizeof(struct fields));
     tables->fields = calloc(1, sizeof(*tables->fields));
-    if (!tables->fields)
+    tables->entries = snapshot_entries_create(entries_in_memory_bytes);
+    if (!tables->fields || !tables->entries)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a snapshot");
     return MT_OK;
 }
@@ -44,8 +46,10 @@ enum mt_result snapshot_tables_init(struct snapshot_tables *tables, struct model
 void snapshot_tables_release(struct snapshot_tables *tables)
 {
     arena_release(&tables->arena);
+    snapshot_entries_destroy(tables->entries);
     free(tables->fields);
     free(tables->waiting);
+    tables->entries = NULL;
     tables->fields = NULL;
     tables->waiting = NULL;
 }
@@ -53,7 +57,7 @@ void snapshot_tables_release(struct snapshot_tables *tables)
 static enum mt_result no_memory(const struct snapshot_tables *tables, struct mt_error *error)
 {
     return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu events of a snapshot",
-                        tables->entries.count);
+                        snapshot_entries_count(tables->entries));
 }
 
 /* --- values -------------------------------------------------------------------------------- */
@@ -83,12 +87,50 @@ struct value snapshot_text(struct snapshot_tables *tables, const char *bytes, si
 
 static struct value object_add(struct snapshot_tables *tables, enum object_kind kind)
 {
-    struct object *object = table_add(&tables->objects);
+    uint32_t row = tables->free_objects ? tables->free_objects - 1 : 0;
+    struct object *object;
 
-    if (!object)
+    if (tables->free_objects) {
+        object = table_at(&tables->objects, row);
+        tables->free_objects = object->first;
+    } else {
+        object = table_add(&tables->objects);
+        row = (uint32_t)(tables->objects.count - 1);
+    }
+    if (!object || row > MEMO_INDEX_MAX)
         return value_other();
-    object->kind = kind;
-    return (struct value){.kind = VALUE_OBJECT, .index = (uint32_t)(tables->objects.count - 1)};
+    *object = (struct object){.kind = kind};
+    return (struct value){.kind = VALUE_OBJECT, .index = row};
+}
+
+/*
+ * Nobody needs the object any more but the memo, for which it becomes something final. Not where
+ * the memo gave it out again: a value of it may still lie on the stack.
+ */
+static void object_settle(struct snapshot_tables *tables, uint32_t row, struct memo_slot slot)
+{
+    struct object *object = table_at(&tables->objects, row);
+
+    if (object->memo == OBJECT_IS_SHARED)
+        return;
+    if (object->memo)
+        snapshot_memo_settle(tables->memo, object->memo - 1, row, slot);
+    *object = (struct object){.kind = OBJECT_FREE, .first = tables->free_objects};
+    tables->free_objects = row + 1;
+}
+
+void snapshot_remember(struct snapshot_tables *tables, struct value object, size_t number)
+{
+    struct object *row = table_at(&tables->objects, object.index);
+
+    row->memo = row->memo ? OBJECT_IS_SHARED : (uint32_t)number + 1;
+}
+
+void snapshot_share(struct snapshot_tables *tables, struct value object)
+{
+    struct object *row = table_at(&tables->objects, object.index);
+
+    row->memo = OBJECT_IS_SHARED;
 }
 
 struct value snapshot_dict(struct snapshot_tables *tables)
@@ -144,13 +186,19 @@ static uint32_t text_of(struct snapshot_tables *tables, const struct fields *fie
     return model_text(tables->model, spelling, strlen(spelling));
 }
 
-/* The site of the list of frames under this key. */
+/* The site of the list of frames under this key, which is not needed behind this. */
 static uint32_t site_of(struct snapshot_tables *tables, const struct fields *fields)
 {
-    struct object *list =
-        has(fields, WORD_FRAMES) ? object_of(tables, fields->values[WORD_FRAMES]) : NULL;
+    struct value value = has(fields, WORD_FRAMES) ? fields->values[WORD_FRAMES] : value_other();
+    struct object *list = object_of(tables, value);
+    uint32_t site;
 
-    return list ? snapshot_stack_site(tables, list) : 0;
+    if (!list)
+        return value.kind == VALUE_STACK ? value.index : 0;
+    site = snapshot_stack_site(tables, list);
+    if (list->kind == OBJECT_STACK && site <= MEMO_INDEX_MAX)
+        object_settle(tables, value.index, (struct memo_slot){MEMO_STACK, site});
+    return site;
 }
 
 static int32_t device_of(const struct fields *fields)
@@ -174,20 +222,17 @@ static struct snapshot_range range_of(const struct snapshot_tables *tables,
 static enum mt_result add_entry(struct snapshot_tables *tables, const struct fields *fields,
                                 struct mt_error *error)
 {
-    struct snapshot_entry *entry;
+    struct snapshot_entry entry;
     enum word action = word_of(fields, WORD_ACTION);
     bool is_oom = action == WORD_OOM;
 
     if (!is_number(fields, WORD_SIZE) || !is_number(fields, is_oom ? WORD_DEVICE_FREE : WORD_ADDR))
         return mt_error_set(error, MT_CORRUPT, "an event without an address or a size");
-    entry = table_add(&tables->entries);
-    if (!entry)
-        return no_memory(tables, error);
     if (action < WORD_ALLOC || action > WORD_ANNOTATE) {
         tables->unknown_actions++;
         action = WORD_NONE;
     }
-    *entry = (struct snapshot_entry){
+    entry = (struct snapshot_entry){
         .address = number_of(fields, is_oom ? WORD_DEVICE_FREE : WORD_ADDR),
         .size_bytes = number_of(fields, WORD_SIZE),
         .time_us = number_of(fields, WORD_TIME_US),
@@ -198,6 +243,8 @@ static enum mt_result add_entry(struct snapshot_tables *tables, const struct fie
     };
     if (action == WORD_WORKSPACE_SNAPSHOT)
         tables->is_npu = true;
+    if (!snapshot_entries_add(tables->entries, &entry))
+        return no_memory(tables, error);
     return MT_OK;
 }
 
@@ -324,19 +371,19 @@ static enum object_kind kind_of(const struct fields *fields)
     return OBJECT_IGNORED;
 }
 
-static const struct table *table_of(const struct snapshot_tables *tables, enum object_kind kind)
+static size_t rows_of(const struct snapshot_tables *tables, enum object_kind kind)
 {
     switch (kind) {
     case OBJECT_ENTRY:
-        return &tables->entries;
+        return snapshot_entries_count(tables->entries);
     case OBJECT_BLOCK:
-        return &tables->blocks;
+        return tables->blocks.count;
     case OBJECT_SEGMENT:
-        return &tables->segments;
+        return tables->segments.count;
     case OBJECT_HISTORY:
-        return &tables->histories;
+        return tables->histories.count;
     default:
-        return &tables->annotations;
+        return tables->annotations.count;
     }
 }
 
@@ -364,7 +411,7 @@ static enum mt_result add_row(struct snapshot_tables *tables, struct object *obj
                            text_of(tables, fields, WORD_FILENAME), number_of(fields, WORD_LINE));
         return MT_OK;
     }
-    object->first = (uint32_t)table_of(tables, kind)->count;
+    object->first = (uint32_t)rows_of(tables, kind);
     if (kind == OBJECT_ENTRY)
         result = add_entry(tables, fields, error);
     else if (kind == OBJECT_BLOCK)
@@ -516,8 +563,12 @@ static enum mt_result append_object(struct snapshot_tables *tables, struct objec
         return mt_error_set(error, MT_CORRUPT, "a list of things of different kinds");
     if (kind == OBJECT_FRAMES)
         return snapshot_stack_append(tables, list, item->first, error);
-    if (kind != OBJECT_LISTS)
-        return append_row(list, item->first, error);
+    if (kind != OBJECT_LISTS) {
+        enum mt_result result = append_row(list, item->first, error);
+
+        object_settle(tables, index, (struct memo_slot){MEMO_USED, 0});
+        return result;
+    }
     child = table_add(&tables->children);
     if (!child)
         return no_memory(tables, error);

@@ -18,14 +18,16 @@
 #include "arena.h"
 #include "memtide/error.h"
 #include "model.h"
+#include "snapshot_entries.h"
+#include "snapshot_memo.h"
 #include "snapshot_words.h"
 #include "table.h"
 
-enum value_kind { VALUE_OTHER, VALUE_NUMBER, VALUE_TEXT, VALUE_OBJECT };
+enum value_kind { VALUE_OTHER, VALUE_NUMBER, VALUE_TEXT, VALUE_OBJECT, VALUE_STACK };
 
 struct value {
     uint64_t number; /* negative ones as two's complement */
-    uint32_t index;  /* VALUE_TEXT: in the model; VALUE_OBJECT: in objects */
+    uint32_t index;  /* VALUE_TEXT: in the model; VALUE_OBJECT: in objects; VALUE_STACK: site */
     uint8_t kind;    /* enum value_kind */
     uint8_t word;    /* enum word; WORD_NONE if it is not a text or not a known one */
 };
@@ -51,23 +53,17 @@ enum object_kind {
     OBJECT_FRAMES, /* first, count: of waiting */
     OBJECT_STACK,  /* first = site: a list of frames that was used */
     OBJECT_LISTS,  /* first, count: of children */
-    OBJECT_IGNORED
+    OBJECT_IGNORED,
+    OBJECT_FREE /* it is no more; first = row + 1 of the next of its kind */
 };
 
 struct object {
     uint32_t kind; /* enum object_kind */
     uint32_t first, count;
+    uint32_t memo; /* its number in the memo + 1; 0: none; OBJECT_IS_SHARED: who knows */
 };
 
-struct snapshot_entry {
-    uint64_t address; /* of an oom: bytes that the device has free */
-    uint64_t size_bytes;
-    uint64_t time_us;
-    uint64_t stream;
-    uint32_t site;
-    uint8_t action; /* enum word */
-    bool has_time;
-};
+#define OBJECT_IS_SHARED UINT32_MAX
 
 struct snapshot_block {
     uint64_t address; /* when it has none: UINT64_MAX, it follows the block before */
@@ -98,9 +94,12 @@ struct snapshot_tables {
     struct model *model;
     uint16_t process;
     struct arena arena;
-    struct table objects, entries, blocks, segments, histories, annotations, children;
+    struct snapshot_entries *entries;
+    struct table objects, blocks, segments, histories, annotations, children;
     struct table partials;
-    uint32_t *waiting; /* frames of the model, in lists that are not used yet */
+    uint32_t free_objects;      /* row + 1 of the first unused one */
+    struct snapshot_memo *memo; /* of the pickle that is read; NULL: none. Borrowed. */
+    uint32_t *waiting;          /* frames of the model, in lists that are not used yet */
     size_t waiting_count, waiting_capacity;
     struct fields *fields;
     uint32_t free_partials; /* row + 1 of the first unused one */
@@ -122,6 +121,9 @@ void snapshot_tables_release(struct snapshot_tables *tables);
 struct value value_number(uint64_t number);
 struct value value_other(void);
 struct value snapshot_text(struct snapshot_tables *tables, const char *bytes, size_t size_bytes);
+/* The object has that number in the memo from now on; another value of it was made from there. */
+void snapshot_remember(struct snapshot_tables *tables, struct value object, size_t number);
+void snapshot_share(struct snapshot_tables *tables, struct value object);
 /* VALUE_OTHER when there is no memory, which is then remembered. */
 struct value snapshot_dict(struct snapshot_tables *tables);
 struct value snapshot_list(struct snapshot_tables *tables);
