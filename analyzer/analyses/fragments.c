@@ -580,9 +580,15 @@ static bool finish(struct reading *reading)
 static enum mt_result read_twice(struct reading *reading, struct mt_error *error)
 {
     const struct question *question = reading->question;
-    struct life_visitor first = {reading,     first_born,         first_over,
-                                 first_event, first_process_over, 0};
-    struct life_visitor second = {reading, NULL, second_over, second_event, second_process_over, 0};
+    const struct life_visitor first = {.context = reading,
+                                       .born = first_born,
+                                       .over = first_over,
+                                       .event = first_event,
+                                       .process_over = first_process_over};
+    const struct life_visitor second = {.context = reading,
+                                        .over = second_over,
+                                        .event = second_event,
+                                        .process_over = second_process_over};
     enum mt_result result =
         lives_read(question->events, tally_model(question->tally), &first, error);
 

@@ -40,6 +40,9 @@ struct sqlite_export {
     size_t begun_steps; /* of all processes */
     bool has_open_step; /* the newest of them */
     struct step_numbers *steps;
+    enum step_phase phase; /* of the step phase_step, since phase_event */
+    size_t phase_step;
+    uint64_t phase_event;
 };
 
 static void put_row(struct sqlite_export *export, enum sqlite_table table)
@@ -487,11 +490,46 @@ static bool on_event(void *context, const struct event *event)
     return export->result == MT_OK;
 }
 
+/* end_event 0: the process ended in it. */
+static void put_phase(struct sqlite_export *export, uint64_t end_event)
+{
+    static const char *const names[PHASE_COUNT] = {
+        [PHASE_OTHER] = "other",
+        [PHASE_FORWARD] = "forward",
+        [PHASE_BACKWARD] = "backward",
+        [PHASE_OPTIMIZER] = "optimizer",
+    };
+    const struct step *step = tally_step_at(export->question->tally, export->phase_step);
+    struct database_insert *insert = export->inserts[TABLE_PHASES];
+
+    if (export->phase == PHASE_OTHER)
+        return;
+    insert_number(insert, step->process);
+    insert_number(insert, step->index);
+    insert_text(insert, names[export->phase]);
+    insert_number(insert, (int64_t) export->phase_event);
+    insert_number_if(insert, end_event != 0, end_event);
+    put_row(export, TABLE_PHASES);
+}
+
+static bool on_phase(void *context, enum step_phase phase, uint64_t event)
+{
+    struct sqlite_export *export = context;
+
+    put_phase(export, event);
+    export->phase = phase;
+    export->phase_event = event;
+    export->phase_step = export->begun_steps - 1;
+    return export->result == MT_OK;
+}
+
 static bool on_process_over(void *context, uint16_t process)
 {
     struct sqlite_export *export = context;
 
     (void)process;
+    put_phase(export, 0);
+    export->phase = PHASE_OTHER;
     export->has_open_step = false;
     return true;
 }
@@ -548,6 +586,7 @@ static void put_events(struct sqlite_export *export)
         .context = export,
         .over = on_life,
         .event = on_event,
+        .phase = on_phase,
         .process_over = on_process_over,
     };
     struct mt_error trouble = {{0}};

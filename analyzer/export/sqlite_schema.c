@@ -16,6 +16,7 @@ const struct sqlite_table_shape sqlite_tables[TABLE_COUNT] = {
     [TABLE_OWNERS] = {"owners", 2},
     [TABLE_DRIVER_MODULES] = {"driver_modules", 2},
     [TABLE_STEPS] = {"steps", 7},
+    [TABLE_PHASES] = {"phases", 5},
     [TABLE_BLOCKS] = {"blocks", 18},
     [TABLE_RESERVED] = {"reserved", 4},
     [TABLE_SAMPLES] = {"samples", 6},
@@ -48,6 +49,8 @@ const char sqlite_schema[] =
     "CREATE TABLE steps (process INTEGER REFERENCES processes, step INTEGER, number INTEGER,"
     " begin_ns INTEGER, end_ns INTEGER, begin_event INTEGER, end_event INTEGER,"
     " PRIMARY KEY (process, step)) WITHOUT ROWID;"
+    "CREATE TABLE phases (process INTEGER REFERENCES processes, step INTEGER, phase TEXT,"
+    " begin_event INTEGER, end_event INTEGER);"
     "CREATE TABLE blocks (block INTEGER PRIMARY KEY, process INTEGER REFERENCES processes,"
     " ledger INTEGER REFERENCES ledgers, address INTEGER, size_bytes INTEGER, born_ns INTEGER,"
     " freed_ns INTEGER, born_event INTEGER, freed_event INTEGER, born_step INTEGER,"
@@ -73,6 +76,7 @@ const char sqlite_indexes[] =
     "CREATE INDEX blocks_by_site ON blocks (site);"
     "CREATE INDEX blocks_by_operator ON blocks (operator);"
     "CREATE INDEX blocks_by_freed ON blocks (ledger, freed_event);"
+    "CREATE INDEX phases_by_step ON phases (process, step);"
     "CREATE INDEX reserved_by_ledger ON reserved (ledger, event);"
     "CREATE INDEX samples_by_counter ON samples (counter, device, event);"
     "CREATE INDEX events_by_kind ON events (kind, event);"

@@ -43,6 +43,7 @@ struct reading {
     struct stretch stretch;         /* the rows */
     uint64_t born_count;
     const struct event *batch; /* its first event is number event_count + 1 */
+    const struct event *piece; /* the first event of what is fed */
     uint64_t event_count;
     bool has_failed;
 };
@@ -133,6 +134,18 @@ static void tell_event(struct reading *reading, const struct event *event)
     }
 }
 
+static void tell_phase(struct reading *reading, enum step_phase phase)
+{
+    for (size_t i = 0; i < reading->listener_count; i++) {
+        struct listener *listener = &reading->listeners[i];
+        const struct life_visitor *visitor = listener->visitor;
+
+        if (visitor->phase && !listener->has_stopped &&
+            !visitor->phase(visitor->context, phase, number_of(reading, reading->piece)))
+            listener_stop(reading, listener);
+    }
+}
+
 static void tell_process_over(struct reading *reading, uint16_t process)
 {
     for (size_t i = 0; i < reading->listener_count; i++) {
@@ -209,6 +222,12 @@ static void on_gone(void *context, const struct event *event, const struct live_
     life.freed_step = era;
     life.freeing_thread = event->thread;
     tell_over(reading, &life);
+}
+
+/* Only an event that somebody is told of changes it, and such a one begins its piece. */
+static void on_phase(void *context, enum step_phase phase)
+{
+    tell_phase(context, phase);
 }
 
 /* --- the end of a process ------------------------------------------------------------------- */
@@ -299,6 +318,7 @@ static enum mt_result feed(struct reading *reading, const struct event *batch, s
     reading->batch = batch;
     for (size_t i = 0; i < count && result == MT_OK && !is_over(reading); i += piece) {
         piece = piece_of(reading, batch + i, count - i);
+        reading->piece = &batch[i];
         tell_event(reading, &batch[i]);
         if (!is_over(reading))
             result = tally_feed(reading->tally, batch + i, piece, error);
@@ -330,6 +350,11 @@ static enum mt_result read_all(struct reading *reading, const struct event_sourc
     return result == MT_OK ? status_of(reading, error) : result;
 }
 
+enum {
+    PHASE_KINDS = 1u << EVENT_OPERATOR_BEGIN | 1u << EVENT_OPERATOR_END | 1u << EVENT_RANGE_BEGIN |
+                  1u << EVENT_RANGE_END | 1u << EVENT_STEP_BEGIN | 1u << EVENT_STEP_END
+};
+
 static void listen(struct reading *reading, const struct life_visitor *visitor)
 {
     struct listener *listener = &reading->listeners[reading->listener_count++];
@@ -338,6 +363,8 @@ static void listen(struct reading *reading, const struct life_visitor *visitor)
     if (visitor->event)
         listener->event_kinds = visitor->event_kinds ? visitor->event_kinds : UINT32_MAX;
     reading->event_kinds |= listener->event_kinds;
+    if (visitor->phase)
+        reading->event_kinds |= PHASE_KINDS;
     reading->tells_born |= visitor->born != NULL;
 }
 
@@ -348,7 +375,7 @@ enum mt_result lives_read_together(const struct event_source *events, struct mod
     struct event *batch = malloc(batch_events * sizeof(*batch));
     struct reading reading = {0};
     struct tally_observer observer = {
-        .context = &reading, .born = on_born, .soon = on_soon, .gone = on_gone};
+        .context = &reading, .born = on_born, .soon = on_soon, .gone = on_gone, .phase = on_phase};
     enum mt_result result;
 
     assert(visitor_count <= LIFE_VISITORS_MOST);

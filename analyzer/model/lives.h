@@ -36,6 +36,9 @@ struct life_visitor {
     bool (*born)(void *context, const struct life *life);    /* freed_* are not known yet */
     bool (*over)(void *context, const struct life *life);    /* freed, or the process ended */
     bool (*event)(void *context, const struct event *event); /* before born and over */
+    /* The step is doing something else from this event on: of an operator, a range or a step.
+     * Before born and over of the events behind it. PHASE_OTHER outside of steps. */
+    bool (*phase)(void *context, enum step_phase phase, uint64_t event);
     /* Behind the last event of a process, before its living blocks are given to `over`. */
     bool (*process_over)(void *context, uint16_t process);
     uint32_t event_kinds; /* that `event` is told of: bits 1 << enum event_kind; 0: every kind */

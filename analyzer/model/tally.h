@@ -209,6 +209,9 @@ struct tally_observer {
     /* Freed by this event, or its address was handed out again by it. */
     void (*gone)(void *context, const struct event *event, const struct live_block *block,
                  uint32_t era);
+    /* What the step is doing changes with the event that is fed: of an operator, a range or a step.
+     * May be NULL. */
+    void (*phase)(void *context, enum step_phase phase);
 };
 
 enum mt_result tally_create(struct model *model, struct tally **out, struct mt_error *error);

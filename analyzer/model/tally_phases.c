@@ -110,6 +110,8 @@ void tally_phase_set(struct tally *tally, enum step_phase phase)
     if (tally->phase.now == PHASE_FORWARD && phase == PHASE_BACKWARD)
         forward_end(tally);
     tally->phase.now = phase;
+    if (tally->observer && tally->observer->phase)
+        tally->observer->phase(tally->observer->context, phase);
 }
 
 void tally_phase_event(struct tally *tally, const struct thread_state *thread,

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,7 +179,11 @@ static int teardown(void **state)
 static enum mt_result read_lives(struct fixture *f)
 {
     const struct event_source events = {f, rewind_events, next_events};
-    const struct life_visitor visitor = {f, on_born, on_over, on_event, on_process_over, 0};
+    const struct life_visitor visitor = {.context = f,
+                                         .born = on_born,
+                                         .over = on_over,
+                                         .event = on_event,
+                                         .process_over = on_process_over};
 
     return lives_read(&events, f->model, &visitor, NULL);
 }
@@ -246,6 +251,39 @@ static void several_visitors_share_a_reading(void **state)
     free(impatient);
 }
 
+/* Phases as they are told: a letter and the number of the event. */
+static bool on_phase(void *context, enum step_phase phase, uint64_t event)
+{
+    static const char letters[PHASE_COUNT] = "-fbo";
+    char *out = context;
+
+    sprintf(out + strlen(out), "%c%d ", letters[phase], (int)event);
+    return true;
+}
+
+static void phases_are_told_with_the_event_that_begins_them(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t backward = model_text(f->model, "backward", 8), mm = model_text(f->model, "mm", 2);
+    char told[128] = "";
+    const struct life_visitor visitor = {.context = told, .phase = on_phase};
+    const struct event_source source = {f, rewind_events, next_events};
+
+    f->event_count = 0;
+    add(f, (struct event){.kind = EVENT_OPERATOR_BEGIN, .text = mm}); /* 1: in no step */
+    add(f, (struct event){.kind = EVENT_OPERATOR_END});
+    add(f, (struct event){.kind = EVENT_STEP_BEGIN, .value = 1});
+    add(f, (struct event){.kind = EVENT_ALLOC, .address = 1, .value = 8});
+    add(f, (struct event){.kind = EVENT_OPERATOR_BEGIN, .text = mm}); /* 5 */
+    add(f, (struct event){.kind = EVENT_OPERATOR_END});
+    add(f, (struct event){.kind = EVENT_ALLOC, .address = 2, .value = 8});
+    add(f, (struct event){.kind = EVENT_RANGE_BEGIN, .text = backward, .address = 3}); /* 8 */
+    add(f, (struct event){.kind = EVENT_STEP_END, .value = 1});
+    add(f, (struct event){.kind = EVENT_STEP_BEGIN, .value = 2}); /* 10: the range goes on */
+    assert_int_equal(lives_read(&source, f->model, &visitor, NULL), MT_OK);
+    assert_string_equal(told, "f5 b8 -9 b10 ");
+}
+
 static void rewinding_a_model_gives_the_same_rows(void **state)
 {
     struct fixture *f = *state;
@@ -295,6 +333,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_visitor_can_stop_the_reading, setup, teardown),
         cmocka_unit_test_setup_teardown(several_visitors_share_a_reading, setup, teardown),
+        cmocka_unit_test_setup_teardown(phases_are_told_with_the_event_that_begins_them, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(rewinding_a_model_gives_the_same_rows, setup, teardown),
     };
 

@@ -3,6 +3,7 @@
 Run as sqlite_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA DOCS-FOLDER
 """
 
+import json
 import os
 import re
 import sqlite3
@@ -77,6 +78,110 @@ class Sqlite(exported.Exported):
     def test_operators(self):
         self.each("operators")
 
+    def test_modules(self):
+        self.each("modules")
+
+    def test_near_the_peak(self):
+        self.each("near the peak")
+
+    def test_failed(self):
+        source = self.out("failed.json")
+        with open(source, "w", encoding="ascii") as out:
+            event = {"addr": 4096, "size": 512, "stream": 0, "frames": []}
+            json.dump({"segments": [], "device_traces": [[
+                dict(event, action="alloc"),
+                dict(event, action="oom", size=1 << 30, device_free=100),
+                dict(event, action="alloc", addr=8192)]]}, out)
+        rows = self.report(source)["tables"]["failed"]
+        self.assertEqual(len(rows), 1)
+        columns = ["time_ns", "request_bytes", "live_bytes", "ledger"]
+        self.assertEqual(rows_of(self.ask(source, "failed"), columns), rows_of(rows, columns))
+        self.assertEqual(rows[0]["live_bytes"], 512)
+
+    def training(self):
+        """A recording with phases, made up: a snapshot with ranges for them."""
+        source = self.out("training.json")
+        trace, marks = [], []
+        for step in range(6):
+            at = 1000 + step * 100
+            marks += [("START", "ProfilerStep#%d" % step, at)]
+            for phase, (name, size) in enumerate((("forward", 700), ("backward", 900),
+                                                  ("optimizer", 300 + step))):
+                marks += [("START", name, at + 10 + phase * 20), ("END", name, at + 25 + phase * 20)]
+                trace += [("alloc", (phase + 1) << 20, size, at + 12 + phase * 20),
+                          ("alloc", (step * 3 + phase + 9) << 20, 96 if phase == 1 else 32,
+                           at + 13 + phase * 20),
+                          ("free_completed", (phase + 1) << 20, size, at + 20 + phase * 20)]
+            marks += [("END", "ProfilerStep#%d" % step, at + 90)]
+        with open(source, "w", encoding="ascii") as out:
+            json.dump({"segments": [], "device_traces": [[
+                {"action": action, "addr": address, "size": size, "stream": 0, "time_us": time,
+                 "frames": [{"name": "f%d" % (size % 7), "filename": "m.py", "line": size}]}
+                for action, address, size, time in trace]], "external_annotations": [
+                    {"stage": stage, "name": name, "device": 0, "time_us": time}
+                    for stage, name, time in marks]}, out)
+        return source
+
+    def test_phases(self):
+        rows = self.report(self.training(), "steps")["tables"]["steps"]
+        columns = ["step", "ledger", "forward_peak_bytes", "backward_peak_bytes",
+                   "optimizer_peak_bytes"]
+        self.assertGreater(min(row["backward_peak_bytes"] for row in rows), 900)
+        self.assertEqual(rows_of(self.ask(self.training(), "phases"), columns),
+                         rows_of(rows, columns))
+        for source in self.inputs:
+            with self.subTest(source=source):
+                rows = [row for row in self.report(source, "steps")["tables"].get("steps", [])
+                        if any(row[column] for column in columns[2:])]
+                shown = {row["ledger"] for row in rows}
+                answers = [row for row in self.ask(source, "phases") if row["ledger"] in shown
+                           and any(row[column] for column in columns[2:])]
+                self.assertEqual(rows_of(answers, columns), rows_of(rows, columns))
+
+    def test_new_in_each_step(self):
+        compared = 0
+        for source in self.inputs + [self.training()]:
+            with self.subTest(source=source):
+                rows = [row for row in self.report(source, "steps")["tables"].get("steps", [])
+                        if row["new_bytes"] is not None]
+                shown = {row["ledger"] for row in rows}
+                answers = [row for row in self.ask(source, "new in each step")
+                           if row["ledger"] in shown]
+                columns = ["step", "ledger", "new_bytes", "new_site"]
+                self.assertEqual(rows_of(answers, columns), rows_of(rows, columns))
+                compared += len(rows)
+        self.assertGreater(compared, 12)
+
+    def test_leftovers(self):
+        compared = 0
+        for source in self.inputs + [self.training()]:
+            with self.subTest(source=source):
+                rows = self.report(source, "leaks")["tables"].get("leftovers", [])
+                answers = {(row["ledger"], row["site"], row["left_count"]): row
+                           for row in self.ask(source, "leftovers")}
+                for row in rows:
+                    answer = answers[row["ledger"], row["site"], row["left_count"]]
+                    self.assertEqual(answer, {key: row[key] for key in answer})
+                compared += len(rows)
+        self.assertGreater(compared, 3)
+
+    def test_growth_of_ledgers(self):
+        compared = 0
+        for source in self.inputs + [self.training()]:
+            with self.subTest(source=source):
+                report = self.report(source, "leaks")
+                rows = report["tables"].get("ledger_growth", [])
+                answers = {row["ledger"]: row for row in self.ask(
+                    source, "ledger growth",
+                    warm_up=report["facts"].get("warm_up_step_count", 0))}
+                for row in rows:
+                    answer = answers[row["ledger"]]
+                    if row["growth_bytes_per_step"] is None:
+                        del answer["growth_bytes_per_step"]
+                    self.assertEqual(answer, {key: row[key] for key in answer})
+                compared += len(rows)
+        self.assertGreater(compared, 0)
+
     def test_samples(self):
         if not exported.REFERENCE_DATA:
             self.skipTest("no reference data")
@@ -124,7 +229,7 @@ class Sqlite(exported.Exported):
     def test_every_page_query_runs_and_every_site_has_a_stack(self):
         for source in self.inputs:
             for query in self.queries:
-                self.ask(source, query, **({"warm_up": 0} if query == "growth" else {}))
+                self.ask(source, query, **({"warm_up": 0} if "growth" in query else {}))
             lost = self.database(source).execute(
                 "SELECT COUNT(*) FROM sites WHERE site NOT IN (SELECT site FROM site_frames)")
             self.assertEqual(lost.fetchone()[0], 0, source)
