@@ -54,7 +54,7 @@ static void packet_write(struct perfetto *perfetto)
 static void event_write(struct perfetto *perfetto, uint64_t time_ns)
 {
     text_clear(&perfetto->packet);
-    proto_number(&perfetto->packet, PACKET_TIMESTAMP, time_ns);
+    proto_number_always(&perfetto->packet, PACKET_TIMESTAMP, time_ns);
     proto_message(&perfetto->packet, PACKET_TRACK_EVENT, &perfetto->event);
     packet_write(perfetto);
 }

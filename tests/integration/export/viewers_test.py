@@ -172,6 +172,7 @@ class Timelines(Viewers):
                     self.assertTrue(not track[5] or track[5][0] in names)
                     continue
                 event = message(packet[11][0])
+                self.assertTrue(packet[8])  # a time of 0, too: without one it is dropped
                 name = names[event[11][0]]
                 if event[9][0] == 4:
                     highest[name] = max(highest[name], event[30][0])
