@@ -14,8 +14,6 @@
 #include "csv_table.h"
 #include "database.h"
 
-enum { piece_bytes = 1 << 20 };
-
 /* --- messages ------------------------------------------------------------------------------ */
 
 struct word {
@@ -111,40 +109,29 @@ static const struct csv_column tx_columns[TX_COLUMNS] = {
     [MESSAGE] = {"message", true},
 };
 
+static bool add_csv_row(struct ascend_steps *steps, const struct csv_table *table,
+                        const struct csv_row *row)
+{
+    uint64_t begin_ns, end_ns;
+
+    if (csv_time(csv_at(table, row, START_TIME), table->columns[START_TIME].unit, &begin_ns) !=
+            CSV_CELL_NUMBER ||
+        csv_time(csv_at(table, row, END_TIME), table->columns[END_TIME].unit, &end_ns) !=
+            CSV_CELL_NUMBER)
+        return true;
+    return add(steps, csv_at(table, row, MESSAGE), begin_ns, end_ns);
+}
+
 enum mt_result ascend_steps_from_mstx_csv(const char *path, struct ascend_steps *steps,
                                           struct mt_error *error)
 {
-    struct csv_table table;
-    struct csv_reader reader;
-    struct csv_row row;
-    bool has_row = true;
-    enum mt_result result = csv_table_open(&table, path, tx_columns, TX_COLUMNS, error);
-
-    if (result != MT_OK)
-        return result;
-    result = csv_reader_init(&reader, table.descriptor, piece_bytes, error);
-    csv_reader_seek(&reader, table.first_row_offset_bytes, table.size_bytes, 2);
-    while (result == MT_OK && has_row) {
-        uint64_t begin_ns, end_ns;
-
-        result = csv_reader_next(&reader, table.wanted, &row, &has_row, error);
-        if (result != MT_OK || !has_row || row.column_count != table.column_count ||
-            csv_time(csv_at(&table, &row, START_TIME), table.columns[START_TIME].unit, &begin_ns) !=
-                CSV_CELL_NUMBER ||
-            csv_time(csv_at(&table, &row, END_TIME), table.columns[END_TIME].unit, &end_ns) !=
-                CSV_CELL_NUMBER)
-            continue;
-        if (!add(steps, csv_at(&table, &row, MESSAGE), begin_ns, end_ns))
-            result = mt_error_set(error, MT_NO_MEMORY, "%s: too many steps", path);
-    }
-    csv_reader_release(&reader);
-    csv_table_close(&table);
-    return result;
+    return ascend_steps_from_csv(path, tx_columns, TX_COLUMNS, add_csv_row, steps, error);
 }
 
 /* --- MSTX_EVENTS --------------------------------------------------------------------------- */
 
-static enum mt_result add_row(struct database_query *query, void *context, struct mt_error *error)
+static enum mt_result add_table_row(struct database_query *query, void *context,
+                                    struct mt_error *error)
 {
     struct csv_field message;
 
@@ -167,7 +154,7 @@ enum mt_result ascend_steps_from_mstx_table(const char *path, struct ascend_step
                                "SELECT s.value, m.startNs, m.endNs FROM MSTX_EVENTS m"
                                " JOIN STRING_IDS s ON s.id = m.message"
                                " WHERE m.startNs > 0 AND m.endNs > m.startNs",
-                               add_row, steps, error);
+                               add_table_row, steps, error);
     database_close(database);
     return result;
 }

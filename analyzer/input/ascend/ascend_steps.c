@@ -149,6 +149,35 @@ enum mt_result ascend_steps_from_trace_view(const char *path, struct ascend_step
     return result;
 }
 
+/* --- csv files ----------------------------------------------------------------------------- */
+
+enum mt_result
+ascend_steps_from_csv(const char *path, const struct csv_column *columns, size_t column_count,
+                      bool (*add)(struct ascend_steps *steps, const struct csv_table *table,
+                                  const struct csv_row *row),
+                      struct ascend_steps *steps, struct mt_error *error)
+{
+    struct csv_table table;
+    struct csv_reader reader;
+    struct csv_row row;
+    bool has_row = true;
+    enum mt_result result = csv_table_open(&table, path, columns, column_count, error);
+
+    if (result != MT_OK)
+        return result;
+    result = csv_reader_init(&reader, table.descriptor, piece_bytes, error);
+    csv_reader_seek(&reader, table.first_row_offset_bytes, table.size_bytes, 2);
+    while (result == MT_OK && has_row) {
+        result = csv_reader_next(&reader, table.wanted, &row, &has_row, error);
+        if (result == MT_OK && has_row && row.column_count == table.column_count &&
+            !add(steps, &table, &row))
+            result = mt_error_set(error, MT_NO_MEMORY, "%s: too many steps", path);
+    }
+    csv_reader_release(&reader);
+    csv_table_close(&table);
+    return result;
+}
+
 /* --- kernel_details.csv -------------------------------------------------------------------- */
 
 enum kernel_column { STEP_ID, START_TIME, DURATION, KERNEL_COLUMNS };
@@ -176,38 +205,27 @@ static bool kernel_add(struct ascend_steps *steps, struct ascend_step kernel)
     return ascend_step_add(steps, kernel);
 }
 
+static bool add_kernel_row(struct ascend_steps *steps, const struct csv_table *table,
+                           const struct csv_row *row)
+{
+    struct ascend_step kernel;
+    uint64_t duration_ns;
+
+    if (csv_size(csv_at(table, row, STEP_ID), 1, &kernel.number) != CSV_CELL_NUMBER ||
+        csv_time(csv_at(table, row, START_TIME), table->columns[START_TIME].unit,
+                 &kernel.begin_ns) != CSV_CELL_NUMBER ||
+        csv_time(csv_at(table, row, DURATION), table->columns[DURATION].unit, &duration_ns) !=
+            CSV_CELL_NUMBER)
+        return true;
+    kernel.end_ns = kernel.begin_ns + duration_ns;
+    return kernel.end_ns < kernel.begin_ns || kernel_add(steps, kernel);
+}
+
 enum mt_result ascend_steps_from_kernels(const char *path, struct ascend_steps *steps,
                                          struct mt_error *error)
 {
-    struct csv_table table;
-    struct csv_reader reader;
-    struct csv_row row;
-    bool has_row = true;
-    enum mt_result result = csv_table_open(&table, path, kernel_columns, KERNEL_COLUMNS, error);
-
-    if (result != MT_OK)
-        return result;
-    result = csv_reader_init(&reader, table.descriptor, piece_bytes, error);
-    csv_reader_seek(&reader, table.first_row_offset_bytes, table.size_bytes, 2);
-    while (result == MT_OK && has_row) {
-        struct ascend_step kernel;
-        uint64_t duration_ns;
-
-        result = csv_reader_next(&reader, table.wanted, &row, &has_row, error);
-        if (result != MT_OK || !has_row || row.column_count != table.column_count ||
-            csv_size(csv_at(&table, &row, STEP_ID), 1, &kernel.number) != CSV_CELL_NUMBER ||
-            csv_time(csv_at(&table, &row, START_TIME), table.columns[START_TIME].unit,
-                     &kernel.begin_ns) != CSV_CELL_NUMBER ||
-            csv_time(csv_at(&table, &row, DURATION), table.columns[DURATION].unit, &duration_ns) !=
-                CSV_CELL_NUMBER)
-            continue;
-        kernel.end_ns = kernel.begin_ns + duration_ns;
-        if (kernel.end_ns >= kernel.begin_ns && !kernel_add(steps, kernel))
-            result = mt_error_set(error, MT_NO_MEMORY, "%s: too many steps", path);
-    }
-    csv_reader_release(&reader);
-    csv_table_close(&table);
-    return result;
+    return ascend_steps_from_csv(path, kernel_columns, KERNEL_COLUMNS, add_kernel_row, steps,
+                                 error);
 }
 
 /* --- as a stream --------------------------------------------------------------------------- */

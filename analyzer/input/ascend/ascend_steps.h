@@ -12,6 +12,10 @@
 
 #include "ascend_stream.h"
 
+struct csv_column;
+struct csv_row;
+struct csv_table;
+
 struct ascend_step {
     uint64_t number, begin_ns, end_ns;
 };
@@ -29,6 +33,14 @@ enum mt_result ascend_steps_from_trace_view(const char *path, struct ascend_step
                                             struct mt_error *error);
 enum mt_result ascend_steps_from_kernels(const char *path, struct ascend_steps *steps,
                                          struct mt_error *error);
+
+/* Hands each whole row of a csv file with these columns to `add`, which returns false when there is
+ * no memory. Errors as above. */
+enum mt_result
+ascend_steps_from_csv(const char *path, const struct csv_column *columns, size_t column_count,
+                      bool (*add)(struct ascend_steps *steps, const struct csv_table *table,
+                                  const struct csv_row *row),
+                      struct ascend_steps *steps, struct mt_error *error);
 
 /* Sorts the steps and makes a stream of them, which then owns them. MT_NO_MEMORY. */
 enum mt_result ascend_steps_stream(struct model *model, struct ascend_steps *steps,
