@@ -26,7 +26,7 @@ static int list_exporters(void)
     const char *name, *meaning;
 
     for (size_t i = 0; (name = mt_exporter_at(i, &meaning)); i++)
-        printf("  %-13s %s\n", name, meaning);
+        printf("  %-16s %s\n", name, meaning);
     return EXIT_FINE;
 }
 
