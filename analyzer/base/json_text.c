@@ -42,22 +42,45 @@ void text_add_utf8(struct text_builder *text, const char *string)
     }
 }
 
+/* What needs no second look, at the beginning: most texts are nothing else. */
+static size_t plain_length(const char *string)
+{
+    size_t length = 0;
+
+    while (string[length] >= ' ' && string[length] < 0x7f && string[length] != '"' &&
+           string[length] != '\\')
+        length++;
+    return length;
+}
+
+/* One character, or one byte that is none; returns its length. */
+static size_t add_special(struct text_builder *text, const char *string)
+{
+    unsigned char first = (unsigned char)*string;
+    size_t length = utf8_length((const unsigned char *)string);
+
+    if (first == '"' || first == '\\')
+        text_add_format(text, "\\%c", first);
+    else if (first < 0x20 || first == 0x7f)
+        text_add_format(text, "\\u%04x", first);
+    else if (length)
+        text_add_bytes(text, string, length);
+    else
+        text_add(text, "\\ufffd");
+    return length ? length : 1;
+}
+
 void text_add_json(struct text_builder *text, const char *string)
 {
-    text_add(text, "\"");
-    while (*string) {
-        unsigned char first = (unsigned char)*string;
-        size_t length = utf8_length((const unsigned char *)string);
+    size_t length;
 
-        if (first == '"' || first == '\\')
-            text_add_format(text, "\\%c", first);
-        else if (first < 0x20 || first == 0x7f)
-            text_add_format(text, "\\u%04x", first);
-        else if (length)
+    text_add(text, "\"");
+    for (; *string; string += length) {
+        length = plain_length(string);
+        if (length)
             text_add_bytes(text, string, length);
         else
-            text_add(text, "\\ufffd");
-        string += length ? length : 1;
+            length = add_special(text, string);
     }
     text_add(text, "\"");
 }

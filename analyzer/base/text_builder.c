@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { first_capacity_bytes = 128 };
+enum { first_capacity_bytes = 128, digits_most = 20 };
 
 void text_init(struct text_builder *text)
 {
@@ -34,51 +34,53 @@ const char *text_get(const struct text_builder *text)
     return text->bytes ? text->bytes : "";
 }
 
-static bool make_room(struct text_builder *text, size_t more_bytes)
+char *text_make_room(struct text_builder *text, size_t more_bytes)
 {
     size_t capacity_bytes = text->capacity_bytes ? text->capacity_bytes : first_capacity_bytes;
     char *larger;
 
     if (more_bytes >= SIZE_MAX / 4 - text->size_bytes) {
         text->has_failed = true;
-        return false;
+        return NULL;
     }
     while (capacity_bytes < text->size_bytes + more_bytes + 1)
         capacity_bytes *= 2;
     if (capacity_bytes == text->capacity_bytes)
-        return true;
+        return text->bytes + text->size_bytes;
     larger = realloc(text->bytes, capacity_bytes);
     if (!larger) {
         text->has_failed = true;
-        return false;
+        return NULL;
     }
     text->bytes = larger;
     text->capacity_bytes = capacity_bytes;
-    return true;
-}
-
-void text_add_bytes(struct text_builder *text, const char *bytes, size_t size_bytes)
-{
-    if (!make_room(text, size_bytes))
-        return;
-    if (size_bytes)
-        memcpy(text->bytes + text->size_bytes, bytes, size_bytes);
-    text->size_bytes += size_bytes;
-    text->bytes[text->size_bytes] = 0;
-}
-
-void text_add(struct text_builder *text, const char *terminated)
-{
-    text_add_bytes(text, terminated, strlen(terminated));
+    return text->bytes + text->size_bytes;
 }
 
 void text_add_char(struct text_builder *text, char character, size_t count)
 {
-    if (!make_room(text, count))
+    if (!text_make_room(text, count))
         return;
     memset(text->bytes + text->size_bytes, character, count);
     text->size_bytes += count;
     text->bytes[text->size_bytes] = 0;
+}
+
+/* Two digits at a time, from the end. */
+void text_add_number(struct text_builder *text, uint64_t number)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    char digits[digits_most];
+    size_t i = sizeof(digits);
+
+    for (; number >= 10; number /= 100)
+        memcpy(digits + (i -= 2), pairs + number % 100 * 2, 2);
+    if (number || i == sizeof(digits))
+        digits[--i] = (char)('0' + number);
+    text_add_bytes(text, digits + i, sizeof(digits) - i);
 }
 
 void text_add_format(struct text_builder *text, const char *format, ...)
@@ -89,7 +91,7 @@ void text_add_format(struct text_builder *text, const char *format, ...)
     va_start(arguments, format);
     length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    if (length < 0 || !make_room(text, (size_t)length))
+    if (length < 0 || !text_make_room(text, (size_t)length))
         return;
     va_start(arguments, format);
     vsnprintf(text->bytes + text->size_bytes, (size_t)length + 1, format, arguments);

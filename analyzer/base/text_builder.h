@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct text_builder {
     char *bytes; /* terminated; NULL while empty */
@@ -24,9 +25,31 @@ void text_clear(struct text_builder *text);
 /* Never NULL; borrowed until the next change. */
 const char *text_get(const struct text_builder *text);
 
-void text_add_bytes(struct text_builder *text, const char *bytes, size_t size_bytes);
-void text_add(struct text_builder *text, const char *terminated);
+/* Where at least more_bytes and a terminator may be put; NULL when there is no memory. */
+char *text_make_room(struct text_builder *text, size_t more_bytes);
+
+static inline void text_add_bytes(struct text_builder *text, const char *bytes, size_t size_bytes)
+{
+    char *to = text->capacity_bytes - text->size_bytes > size_bytes
+                   ? text->bytes + text->size_bytes
+                   : text_make_room(text, size_bytes);
+
+    if (!to)
+        return;
+    if (size_bytes)
+        memcpy(to, bytes, size_bytes);
+    to[size_bytes] = 0;
+    text->size_bytes += size_bytes;
+}
+
+static inline void text_add(struct text_builder *text, const char *terminated)
+{
+    text_add_bytes(text, terminated, strlen(terminated));
+}
+
 void text_add_char(struct text_builder *text, char character, size_t count);
+/* 1610612736 */
+void text_add_number(struct text_builder *text, uint64_t number);
 void text_add_format(struct text_builder *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -7,8 +7,15 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "memscope_writer.h"
+
+/* The key is a literal. */
+static inline bool dump_attribute_is(const struct memscope_attribute *attribute, const char *key)
+{
+    return attribute->key_bytes == strlen(key) && memcmp(attribute->key, key, strlen(key)) == 0;
+}
 
 /* NULL where the row has none of that name. */
 const struct memscope_attribute *dump_attribute_find(const struct memscope_row *row,

@@ -54,14 +54,14 @@ static void copy_attributes(struct dump_state *state, struct memscope_row *made,
     for (size_t i = 0; i < row->attribute_count; i++) {
         const struct memscope_attribute *attribute = &row->attributes[i];
 
-        if (strcmp(attribute->key, "owner") == 0)
+        if (dump_attribute_is(attribute, "owner"))
             continue;
-        if (!is_added && strcmp(attribute->key, "page_type") == 0) {
+        if (!is_added && dump_attribute_is(attribute, "page_type")) {
             add_findings(state, made, row, allocation);
             is_added = true;
         }
         made->attributes[made->attribute_count++] = *attribute;
-        if (strcmp(attribute->key, "allocation_id") == 0)
+        if (dump_attribute_is(attribute, "allocation_id"))
             made->attributes[made->attribute_count - 1].number = allocation;
     }
     if (!is_added)

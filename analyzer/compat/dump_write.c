@@ -23,20 +23,29 @@ static const struct {
     {"OOM_DETAIL", dump_take_oom},       {"SYSTEM", dump_take_system},
 };
 
+static enum mt_result take_row(struct dump_state *state, const struct memscope_row *row,
+                               struct mt_error *error)
+{
+    for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)
+        if (strcmp(row->event, takers[i].event) == 0)
+            return takers[i].take(state, row, error);
+    return MT_OK;
+}
+
+/* A row of no device belongs to device 0; those of the system are of every device. */
 static enum mt_result on_row(void *context, const struct memscope_row *row, struct mt_error *error)
 {
     struct dump_state *state = context;
-    struct memscope_row placed = *row;
-    bool is_system = strcmp(row->event, "SYSTEM") == 0;
+    struct memscope_row placed;
 
-    if (placed.device == MEMSCOPE_DEVICE_NONE && !is_system)
+    if (strcmp(row->event, "SYSTEM") == 0)
+        return take_row(state, row, error);
+    if (row->device == MEMSCOPE_DEVICE_NONE) {
+        placed = *row;
         placed.device = 0;
-    if (!is_system && !dump_is_device_chosen(state->what, placed.device))
-        return MT_OK;
-    for (size_t i = 0; i < sizeof(takers) / sizeof(takers[0]); i++)
-        if (strcmp(row->event, takers[i].event) == 0)
-            return takers[i].take(state, &placed, error);
-    return MT_OK;
+        row = &placed;
+    }
+    return dump_is_device_chosen(state->what, row->device) ? take_row(state, row, error) : MT_OK;
 }
 
 static void reading_begin(struct dump_state *state)

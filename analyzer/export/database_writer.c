@@ -138,6 +138,11 @@ void insert_null(struct database_insert *insert)
     check(insert, sqlite3_bind_null(insert->statement, ++insert->next_column));
 }
 
+void insert_same(struct database_insert *insert)
+{
+    insert->next_column++;
+}
+
 void insert_bytes(struct database_insert *insert, const char *bytes, size_t size_bytes)
 {
     check(insert, sqlite3_bind_text64(insert->statement, ++insert->next_column, bytes, size_bytes,

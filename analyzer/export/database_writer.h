@@ -46,6 +46,8 @@ enum mt_result database_prepare(struct database_writer *writer, const char *sql,
                                 struct database_insert **out, struct mt_error *error);
 void insert_number(struct database_insert *insert, int64_t number);
 void insert_null(struct database_insert *insert);
+/* As in the row before; bytes of it must still be there. */
+void insert_same(struct database_insert *insert);
 /* As they are; bytes must stay until the row is put. */
 void insert_bytes(struct database_insert *insert, const char *bytes, size_t size_bytes);
 /* The same, but what is no UTF-8 becomes U+FFFD. */

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "memtide/error.h"
 
@@ -27,9 +28,10 @@ enum { MEMSCOPE_ATTRIBUTES_MAX = 12, MEMSCOPE_DEVICE_NONE = -1, MEMSCOPE_DEVICE_
 
 struct memscope_attribute {
     const char *key;
-    enum { MEMSCOPE_NUMBER, MEMSCOPE_ADDRESS, MEMSCOPE_TEXT } kind;
-    uint64_t number;
     const char *text;
+    uint64_t number;
+    uint8_t key_bytes;
+    enum memscope_attribute_kind { MEMSCOPE_NUMBER, MEMSCOPE_ADDRESS, MEMSCOPE_TEXT } kind;
 };
 
 struct memscope_row {
@@ -47,23 +49,32 @@ struct memscope_row {
     const char *python_stack, *c_stack; /* lines, innermost first; "" for none */
 };
 
+/* The key is a literal. */
+static inline struct memscope_attribute *
+memscope_attribute_add(struct memscope_row *row, const char *key, enum memscope_attribute_kind kind)
+{
+    struct memscope_attribute *attribute = &row->attributes[row->attribute_count++];
+
+    attribute->key = key;
+    attribute->key_bytes = (uint8_t)strlen(key);
+    attribute->kind = kind;
+    return attribute;
+}
+
 static inline void memscope_number(struct memscope_row *row, const char *key, uint64_t number)
 {
-    row->attributes[row->attribute_count++] =
-        (struct memscope_attribute){.key = key, .kind = MEMSCOPE_NUMBER, .number = number};
+    memscope_attribute_add(row, key, MEMSCOPE_NUMBER)->number = number;
 }
 
 static inline void memscope_address(struct memscope_row *row, const char *key, uint64_t address)
 {
-    row->attributes[row->attribute_count++] =
-        (struct memscope_attribute){.key = key, .kind = MEMSCOPE_ADDRESS, .number = address};
+    memscope_attribute_add(row, key, MEMSCOPE_ADDRESS)->number = address;
 }
 
 /* The text must stay until the row is written. */
 static inline void memscope_text(struct memscope_row *row, const char *key, const char *text)
 {
-    row->attributes[row->attribute_count++] =
-        (struct memscope_attribute){.key = key, .kind = MEMSCOPE_TEXT, .text = text};
+    memscope_attribute_add(row, key, MEMSCOPE_TEXT)->text = text;
 }
 
 struct memscope_writer;

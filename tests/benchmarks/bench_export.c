@@ -4,6 +4,7 @@
  *
  * The recording is an operator_memory.csv of blocks of which 1000 live at once. An event is an
  * alloc or a free; time is of one processor, of the export alone, which reads the recording once
+ * more. As msmemscope, rows are chosen and completed besides; with all analyses in one reading
  * more.
  */
 #define _GNU_SOURCE /* mkdtemp */
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "dump_write.h"
 #include "memtide/analyzer.h"
 
 enum { live_blocks = 1000, quick_blocks = 5000, blocks = 300000, path_most = 256 };
@@ -84,6 +86,46 @@ static void measure(struct mt_trace *trace, const char *exporter, const char *fo
     bench_report(name, "events/s", rates, run_count);
 }
 
+static enum mt_result name_file(void *context, int32_t device, char *path, struct mt_error *error)
+{
+    (void)device;
+    (void)error;
+    snprintf(path, DUMP_PATH_BYTES, "%s/dump", (const char *)context);
+    return MT_OK;
+}
+
+static void measure_dump(struct mt_trace *trace, bool is_database, char *folder, size_t run_count)
+{
+    const struct dump_write what = {
+        .events = DUMP_BIT_ALLOC | DUMP_BIT_FREE | DUMP_BIT_LAUNCH,
+        .collected_events = DUMP_BIT_ALLOC | DUMP_BIT_FREE | DUMP_BIT_LAUNCH | DUMP_BIT_ACCESS,
+        .levels = DUMP_BIT_OP,
+        .analyses = DUMP_BIT_LEAKS | DUMP_BIT_DECOMPOSE | DUMP_BIT_INEFFICIENT,
+        .has_all_devices = true,
+        .is_database = is_database,
+        .table = "memscope_dump",
+        .context = folder,
+        .file_make = name_file,
+    };
+    double rates[bench_max_runs];
+    char path[path_most];
+
+    snprintf(path, sizeof(path), "%s/dump", folder);
+    for (size_t i = 0; i < run_count; i++) {
+        struct dump_facts facts;
+        struct mt_error error;
+        double start = spent_s();
+
+        if (dump_write(trace, &what, NULL, &facts, &error) != MT_OK)
+            die(error.message);
+        rates[i] = (double)facts.row_count / (spent_s() - start);
+        unlink(path);
+    }
+    bench_report(is_database ? "as msmemscope, all analyses, to db"
+                             : "as msmemscope, all analyses, to csv",
+                 "rows/s", rates, run_count);
+}
+
 int main(int argc, char **argv)
 {
     bool is_quick = bench_is_quick(argc, argv);
@@ -103,6 +145,8 @@ int main(int argc, char **argv)
         die(error.message);
     for (size_t i = 0; (exporter = mt_exporter_at(i, NULL)); i++)
         measure(trace, exporter, folder, 2 * count, is_quick ? 1 : 3);
+    for (int is_database = 0; is_database < 2; is_database++)
+        measure_dump(trace, is_database, folder, is_quick ? 1 : 3);
     mt_trace_close(trace);
     remove_all(folder);
     getrusage(RUSAGE_SELF, &usage);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The columns of msmemscope: what they are called, and what stands in them.
+ */
+#ifndef MEMTIDE_MEMSCOPE_COLUMNS_H
+#define MEMTIDE_MEMSCOPE_COLUMNS_H
+
+#include "memscope_writer.h"
+#include "text_builder.h"
+
+enum { MEMSCOPE_COLUMNS_MOST = 16 };
+
+/* One of number, text and the two builders. */
+struct memscope_column {
+    const char *name, *type; /* in a database */
+    uint64_t (*number)(const struct memscope_row *row);
+    const char *(*text)(const struct memscope_row *row); /* needs no quotes anywhere */
+    void (*add_csv)(struct text_builder *cell, const struct memscope_row *row);
+    void (*add_db)(struct text_builder *cell, const struct memscope_row *row);
+};
+
+extern const struct memscope_column memscope_columns[];
+extern const size_t memscope_column_count;
+
+#endif
