@@ -2,6 +2,7 @@
 /*
  * Numbers as people read them, and a report in each format.
  */
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,6 +33,23 @@ static const struct size_case {
     {UINT64_C(1610612736), "1.50 GiB"},
     {UINT64_MAX, "16.0 EiB"},
 };
+
+static void numbers_have_all_their_digits(void **state)
+{
+    static const uint64_t numbers[] = {0, 9, 10, 99, 100, 101, 1000, 1610612736, UINT64_MAX};
+    struct text_builder text;
+    char expected[32];
+
+    (void)state;
+    text_init(&text);
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        text_clear(&text);
+        text_add_number(&text, numbers[i]);
+        snprintf(expected, sizeof(expected), "%" PRIu64, numbers[i]);
+        assert_string_equal(text_get(&text), expected);
+    }
+    text_release(&text);
+}
 
 static void sizes_have_three_digits(void **state)
 {
@@ -145,6 +163,7 @@ static void json_is_escaped_and_keeps_integers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_have_all_their_digits),
         cmocka_unit_test(sizes_have_three_digits),
         cmocka_unit_test(durations_and_times_name_their_unit),
         cmocka_unit_test(text_puts_the_verdict_first_and_leaves_out_empty_columns),

@@ -69,6 +69,19 @@ class Memscope(exported.Exported):
                 self.assertIn('"allocation_id":"', attr)
                 self.assertTrue(all(isinstance(v, str) for v in json.loads(attr).values()))
 
+    def test_names_in_another_encoding_can_be_read(self):
+        name = "算子".encode("gbk")
+        source = self.out("gbk.csv")
+        with open(source, "wb") as rows:
+            rows.write(",".join(COLUMNS).encode() + b"\n"
+                       b"0,OP_LAUNCH,ATEN_START," + name + b",1000,1,1,0,N/A,,,\n"
+                       b"1,MALLOC,PTA,N/A,2000,1,1,0,0x1000,\"{allocation_id:1,addr:0x1000,"
+                       b"size:8,used:8,total:8,owner:" + name + b"}\",,\n")
+        rows = self.database(source).execute("SELECT Name, Attr FROM memscope_dump").fetchall()
+        self.assertIn(name.decode("utf-8", "replace"), [row[0] for row in rows])
+        owners = [json.loads(row[1]).get("owner") for row in rows]
+        self.assertIn(name.decode("utf-8", "replace"), owners)
+
     def test_database_and_csv_say_the_same(self):
         for source in self.inputs:
             table = self.database(source).execute("SELECT * FROM memscope_dump").fetchall()
