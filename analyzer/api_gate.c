@@ -124,6 +124,11 @@ void mt_gate_close(struct mt_gate_verdict *gate)
     free(gate);
 }
 
+size_t mt_gate_remark_count(const struct mt_gate_verdict *gate)
+{
+    return gate->verdict->counts[CASE_REMARK];
+}
+
 enum mt_gate_outcome mt_gate_outcome(const struct mt_gate_verdict *gate)
 {
     switch (gate_worst(gate->verdict)) {

@@ -12,9 +12,10 @@
 static const struct option_spec options[] = {
     GATE_OPTIONS,
     {OPTION_FORMAT, 'f', "format", "LIST",
-     "text, md, junit, sarif, json, openmetrics, github (text)"},
+     "text, md, junit, sarif, json, openmetrics, github, gitlab (text)"},
     {OPTION_OUTPUT, 'o', "output", "FOLDER", "where files of formats for programs go"},
     {OPTION_EXPLAIN, 'e', "explain", "KEY", "all that is known about one key, instead"},
+    {OPTION_STRICT, 0, "strict", NULL, "remarks are no pass: exit status 5"},
     NAME_OPTIONS,
     {0, 0, NULL, NULL, NULL},
 };
@@ -27,6 +28,15 @@ static int explain(const struct judged_recordings *judged, const char *key)
     if (result == MT_OK)
         return EXIT_FINE;
     return complain(EXIT_USAGE, "%s", error.message);
+}
+
+/* Remarks are told in any case. */
+static int exit_code_of(const struct mt_gate_verdict *verdict, const struct options *given)
+{
+    int code = exit_code_of_gate(mt_gate_outcome(verdict));
+    bool has_remarks = given->values[OPTION_STRICT] && mt_gate_remark_count(verdict);
+
+    return code == EXIT_FINE && has_remarks ? EXIT_REMARKS : code;
 }
 
 static int run(const struct command *command, const struct options *given)
@@ -48,7 +58,7 @@ static int run(const struct command *command, const struct options *given)
     } else if (code == EXIT_FINE) {
         code = gate_results_write(&results, judged.verdict);
         if (code == EXIT_FINE)
-            code = exit_code_of_gate(mt_gate_outcome(judged.verdict));
+            code = exit_code_of(judged.verdict, given);
     }
     judged_recordings_close(&judged);
     return code;
@@ -60,6 +70,8 @@ const struct command command_gate = {
     .meaning = "whether a recording keeps to a memory budget",
     .options = options,
     .run = run,
-    .remark = "Exit status 1 when a limit is exceeded, 3 when the recording is incomplete, 4 when\n"
-              "something cannot be judged for lack of data or of a baseline.",
+    .remark =
+        "Exit status 1 when a limit is exceeded, 3 when the recording is incomplete, 4 when\n"
+        "something cannot be judged for lack of data or of a baseline, 5 with --strict when there\n"
+        "are only remarks: a suppression that nothing needs, a budget of something not there.",
 };

@@ -13,6 +13,7 @@ enum exit_code {
     EXIT_USAGE = 2,   /* wrong use */
     EXIT_INPUT = 3,   /* input unreadable or incomplete */
     EXIT_NO_DATA = 4, /* not enough data to judge */
+    EXIT_REMARKS = 5, /* of gate --strict: nothing worse than a remark */
     EXIT_NO_PROGRAM = 127
 };
 

@@ -20,13 +20,11 @@ static void add_escaped(struct text_builder *text, const char *words, const char
 static void add_command(const struct gate_verdict *verdict, struct text_builder *text,
                         const char *command, const struct gate_case *row)
 {
-    bool has_code = row->where.file[0] && row->where.line;
+    const struct gate_place place = gate_place_of(verdict, row);
 
     text_add_format(text, "::%s file=", command);
-    add_escaped(text, project_path(has_code ? row->where.file : verdict->policy_path), "%\r\n:,");
-    if (has_code || row->policy_line)
-        text_add_format(text, ",line=%" PRIu32, has_code ? row->where.line : row->policy_line);
-    text_add(text, ",title=memtide ");
+    add_escaped(text, place.file, "%\r\n:,");
+    text_add_format(text, ",line=%" PRIu32 ",title=memtide ", place.line);
     add_escaped(text, row->rule, "%\r\n:,");
     text_add(text, "::");
     add_escaped(text, row->sentence, "%\r\n");

@@ -13,35 +13,6 @@
 #include "hash.h"
 #include "json_text.h"
 
-static const struct rule_text {
-    const char *rule, *id, *meaning;
-} rules[] = {
-    {"leak", "mem/leak", "Memory grows from step to step"},
-    {"window_growth", "mem/growth", "The recorded time kept more memory than allowed"},
-    {"peak_live", "mem/peak", "The highest point of a pool is over its limit"},
-    {"peak_reserved", "mem/reserved", "A pool reserved more than its limit"},
-    {"frag", "mem/fragmentation", "Too much of what is reserved is not used"},
-    {"unattributed", "mem/unattributed", "Too much of the device is used by nobody known"},
-    {"site", "mem/budget", "A call site holds more at the peak than its budget"},
-    {"owner", "mem/owner-budget", "An owner holds more at the peak than its budget"},
-    {"phase", "mem/phase", "The highest point of a phase is over its limit"},
-    {"imbalance", "mem/imbalance", "One rank needs much more than the others"},
-    {"trace_complete", "gate/complete", "The recording must be complete"},
-    {"steps_min", "gate/steps", "The recording must have enough steps"},
-    {"suppression", "gate/suppression", "Suppressions are deleted when they are not needed"},
-};
-
-enum { RULE_TEXTS = sizeof(rules) / sizeof(rules[0]) };
-
-static size_t rule_index(const char *rule)
-{
-    size_t i = 0;
-
-    while (i + 1 < RULE_TEXTS && strcmp(rules[i].rule, rule) != 0)
-        i++;
-    return i;
-}
-
 /* RFC 3986: what is not plain is %XX. Absolute paths become file URIs. */
 static void add_uri(struct text_builder *text, const char *path)
 {
@@ -62,13 +33,12 @@ static void add_uri(struct text_builder *text, const char *path)
 static void add_location(const struct gate_verdict *verdict, struct text_builder *text,
                          const struct gate_case *row)
 {
-    bool has_code = row->where.file[0] && row->where.line;
-    uint32_t line = has_code ? row->where.line : row->policy_line ? row->policy_line : 1;
+    const struct gate_place place = gate_place_of(verdict, row);
 
     text_add(text,
              "          \"locations\": [{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
-    add_uri(text, project_path(has_code ? row->where.file : verdict->policy_path));
-    text_add_format(text, "}, \"region\": {\"startLine\": %" PRIu32 "}}", line);
+    add_uri(text, place.file);
+    text_add_format(text, "}, \"region\": {\"startLine\": %" PRIu32 "}}", place.line);
     if (row->where.function[0]) {
         text_add(text, ", \"logicalLocations\": [{\"name\": ");
         text_add_json(text, row->where.function);
@@ -84,11 +54,11 @@ static void add_result(const struct gate_verdict *verdict, struct text_builder *
         [CASE_PASSED] = "none",    [CASE_SUPPRESSED] = "error", [CASE_REMARK] = "note",
         [CASE_UNSURE] = "warning", [CASE_INCOMPLETE] = "error", [CASE_FAILED] = "error",
     };
-    size_t rule = rule_index(row->rule);
+    size_t rule = gate_rule_index(row->rule);
 
     text_add_format(
         text, "        {\n          \"ruleId\": \"%s\", \"ruleIndex\": %zu, \"level\": \"%s\",\n",
-        rules[rule].id, rule, levels[row->outcome]);
+        gate_rules[rule].id, rule, levels[row->outcome]);
     text_add(text, "          \"message\": {\"text\": ");
     text_add_json(text, row->sentence);
     text_add(text, "},\n");
@@ -103,10 +73,10 @@ static void add_result(const struct gate_verdict *verdict, struct text_builder *
 
 static void add_rules(struct text_builder *text)
 {
-    for (size_t i = 0; i < RULE_TEXTS; i++)
+    for (size_t i = 0; i < gate_rule_count; i++)
         text_add_format(
             text, "            {\"id\": \"%s\", \"shortDescription\": {\"text\": \"%s\"}}%s\n",
-            rules[i].id, rules[i].meaning, i + 1 < RULE_TEXTS ? "," : "");
+            gate_rules[i].id, gate_rules[i].meaning, i + 1 < gate_rule_count ? "," : "");
 }
 
 void gate_write_sarif(const struct gate_verdict *verdict, struct text_builder *text)

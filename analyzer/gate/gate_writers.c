@@ -16,6 +16,7 @@ const struct gate_writer gate_writers[] = {
     {"json", "for programs; docs/gates.md", "gate.json", gate_write_json},
     {"openmetrics", "numbers over time, for dashboards", "metrics.txt", gate_write_openmetrics},
     {"github", "annotations of GitHub Actions", "annotations.txt", gate_write_github},
+    {"gitlab", "code quality of GitLab", "gl-code-quality-report.json", gate_write_gitlab},
     {NULL, NULL, NULL, NULL},
 };
 
@@ -65,4 +66,12 @@ const char *project_path(const char *path)
     if (length > 1 && strncmp(path, folder, length) == 0 && path[length] == '/')
         return path + length + 1;
     return strncmp(path, "./", 2) == 0 ? path + 2 : path;
+}
+
+struct gate_place gate_place_of(const struct gate_verdict *verdict, const struct gate_case *row)
+{
+    if (row->where.file[0] && row->where.line)
+        return (struct gate_place){project_path(row->where.file), row->where.line};
+    return (struct gate_place){project_path(verdict->policy_path),
+                               row->policy_line ? row->policy_line : 1};
 }

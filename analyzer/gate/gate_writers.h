@@ -25,11 +25,28 @@ void gate_write_sarif(const struct gate_verdict *verdict, struct text_builder *t
 void gate_write_json(const struct gate_verdict *verdict, struct text_builder *text);
 void gate_write_openmetrics(const struct gate_verdict *verdict, struct text_builder *text);
 void gate_write_github(const struct gate_verdict *verdict, struct text_builder *text);
+void gate_write_gitlab(const struct gate_verdict *verdict, struct text_builder *text);
 
 /* "Memory gate FAILED: 2 of 9 limits exceeded, 1 cannot be judged." */
 void gate_add_headline(const struct gate_verdict *verdict, struct text_builder *text);
 /* Of all cases; the worst counts. */
 enum case_outcome gate_worst(const struct gate_verdict *verdict);
+
+/* What a rule is called where findings of many programs are collected. */
+struct gate_rule {
+    const char *rule, *id, *meaning; /* "leak", "mem/leak" */
+};
+extern const struct gate_rule gate_rules[];
+extern const size_t gate_rule_count;
+/* Always one of them. */
+size_t gate_rule_index(const char *rule);
+
+/* Where a case is shown: at the program's own line where that is known, else at the policy's. */
+struct gate_place {
+    const char *file; /* as project_path() */
+    uint32_t line;    /* at least 1 */
+};
+struct gate_place gate_place_of(const struct gate_verdict *verdict, const struct gate_case *row);
 
 /* A file of the program as people of its project know it: below the current folder, or as it is. */
 const char *project_path(const char *path);

@@ -54,6 +54,8 @@ enum mt_result mt_gate_judge(const struct mt_gate_options *options, struct mt_tr
 void mt_gate_close(struct mt_gate_verdict *verdict);
 
 enum mt_gate_outcome mt_gate_outcome(const struct mt_gate_verdict *verdict);
+/* Warnings: nothing is over a limit, but somebody should look; a suppression nobody needs. */
+size_t mt_gate_remark_count(const struct mt_gate_verdict *verdict);
 
 /* MT_USAGE when there is no such format, MT_IO when it cannot be written. */
 enum mt_result mt_gate_write(const struct mt_gate_verdict *verdict, const char *format, FILE *out,

@@ -206,7 +206,7 @@ class MadeUpTest(Folder):
     def all_formats(self):
         self.write("memtide.toml", '[leak]\n[device."*"]\npeak_live = "1 MiB"\n'
                                    '[device."npu:9"]\nfrag = "1%"\n')
-        done = self.memtide("gate", "--format=text,md,junit,sarif,json,openmetrics,github",
+        done = self.memtide("gate", "--format=text,md,junit,sarif,json,openmetrics,github,gitlab",
                             "--output=out", "leak")
         self.assertEqual(done.returncode, 1, done.stderr)
         return done.stdout
@@ -249,10 +249,48 @@ class MadeUpTest(Folder):
                 result["locations"][0]["physicalLocation"]["region"]["startLine"], 1)
             self.assertRegex(result["partialFingerprints"]["memtideKey/v1"], "^[0-9a-f]{16}$")
         self.assertEqual(said.count("::error file="), failed + unsure)
+        findings = json.loads(self.read("out/gl-code-quality-report.json"))
+        self.assertEqual([finding["description"] for finding in findings],
+                         [result["message"]["text"] for result in sarif["results"]])
         self.assertLess(len(self.read("out/summary.md").splitlines()), 60)
         for case in verdict["cases"]:
             if case["outcome"] == "failed":
                 self.assertIn(case["sentence"], said)
+
+    def test_gitlab_gets_findings_of_the_project(self):
+        """Keys and severities as its report format has them; paths in the project."""
+        self.write("s", "leak:nobody\n")
+        done = self.gate('[leak]\n[suppress]\nfile = "s"\n[device."npu:9"]\nfrag = "1%"\n',
+                         "--format=gitlab")
+        self.assertEqual(done.returncode, 1)
+        findings = json.loads(done.stdout)
+        for finding in findings:
+            self.assertEqual(set(finding), {"description", "check_name", "fingerprint", "severity",
+                                            "location"})
+            self.assertEqual(finding["location"]["path"], "memtide.toml")
+            self.assertGreaterEqual(finding["location"]["lines"]["begin"], 1)
+        self.assertEqual([(finding["check_name"], finding["severity"]) for finding in findings],
+                         [("mem/fragmentation", "major"), ("mem/leak", "critical"),
+                          ("gate/suppression", "info")])
+        self.assertEqual(len({finding["fingerprint"] for finding in findings}), 3)
+        self.assertEqual(json.loads(self.gate('[device."*"]\npeak_live = "1 GiB"\n',
+                                              "--format=gitlab").stdout), [])
+
+    def test_remarks_are_no_pass_when_strict(self):
+        cases = [
+            # policy, suppressions, exit status without --strict and with it
+            ('[leak]\nmin_slope = "2 MiB/step"\n', "leak:nobody\n", 0, 5),
+            ('[leak]\nmin_slope = "2 MiB/step"\n', "", 0, 0),
+            ('[[site]]\nmatch = "nobody*"\nlive_at_peak = "1 KiB"\n', "", 0, 5),
+            ('[device."*"]\npeak_live = "1 KiB"\n', "leak:nobody\n", 1, 1),
+            ('[device."npu:7"]\npeak_live = "1 GiB"\n', "leak:nobody\n", 4, 4),
+        ]
+        for policy, known, status, strict in cases:
+            with self.subTest(policy=policy, known=known):
+                self.write("s", known + "# end\n")
+                policy += '[suppress]\nfile = "s"\n'
+                self.assertEqual(self.gate(policy).returncode, status)
+                self.assertEqual(self.gate(policy, "--strict").returncode, strict)
 
     def test_openmetrics_is_what_a_parser_reads(self):
         self.all_formats()
