@@ -105,15 +105,20 @@ enum mt_result compat_config_write(const struct compat_request *request, const c
 {
     char path[PATH_MAX];
     struct text_builder text;
-    bool is_ok = snprintf(path, sizeof(path), "%s/config.json", folder) < (int)sizeof(path);
-    int file = is_ok ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, CONFIG_MODE) : -1;
+    enum mt_result result = MT_OK;
+    int file;
 
+    if (snprintf(path, sizeof(path), "%s/config.json", folder) >= (int)sizeof(path))
+        return mt_error_set(error, MT_USAGE, "--output-path: the path is too long");
     text_init(&text);
     compat_config_text(request, &text);
-    is_ok = file >= 0 && !text.has_failed &&
-            write(file, text.bytes, text.size_bytes) == (ssize_t)text.size_bytes;
+    file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, CONFIG_MODE);
+    if (text.has_failed)
+        result = mt_error_set(error, MT_NO_MEMORY, "no memory for %s", path);
+    else if (file < 0 || write(file, text.bytes, text.size_bytes) != (ssize_t)text.size_bytes)
+        result = mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
     text_release(&text);
     if (file >= 0)
         close(file);
-    return is_ok ? MT_OK : mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
+    return result;
 }

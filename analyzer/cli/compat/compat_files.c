@@ -6,6 +6,7 @@
 #include "compat_files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -145,8 +146,9 @@ static enum mt_result process_write(const struct compat_request *request, const 
         if (result == MT_OK || moved != MT_OK)
             result = moved;
     }
-    /* Only an empty folder goes. */
-    if (result == MT_OK && request->has_process_folders && rmdir(place.folder) != 0)
+    /* Only an empty folder goes, if it has not gone with its last file. */
+    if (result == MT_OK && request->has_process_folders && rmdir(place.folder) != 0 &&
+        errno != ENOENT)
         result = compat_config_write(request, place.folder, error);
     mt_trace_close(trace);
     return result;
@@ -170,12 +172,14 @@ static int is_trace(const struct dirent *entry)
     return length > 4 && strcmp(entry->d_name + length - 4, ".mtt") == 0;
 }
 
-bool compat_files_write(const struct compat_request *request, const char *trace_folder)
+bool compat_files_write(const struct compat_request *request, const char *trace_folder,
+                        size_t *process_count)
 {
     struct dirent **names = NULL;
     int count = scandir(trace_folder, &names, is_trace, alphasort);
     bool is_ok = true;
 
+    *process_count = 0;
     for (int i = 0; i < count; i++) {
         struct mt_file_header header;
         struct mt_error error;
@@ -186,6 +190,7 @@ bool compat_files_write(const struct compat_request *request, const char *trace_
         free(names[i]);
         if (!header_read(path, &header))
             continue;
+        ++*process_count;
         result = process_write(request, trace_folder, path, &header, &error);
         if (result != MT_OK && result != MT_NO_DATA) {
             complain_of(request, error.message);

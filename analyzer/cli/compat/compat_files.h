@@ -8,9 +8,13 @@
 #include "compat_request.h"
 
 /*
- * trace_folder: of memtide run. Says on standard output what was written and what the tool would
+ * trace_folder   of memtide run
+ * process_count  gets how many were recorded there
+ *
+ * Says on standard output what was written and what the tool would
  * say, on standard error what is wrong. False when a file could not be written.
  */
-bool compat_files_write(const struct compat_request *request, const char *trace_folder);
+bool compat_files_write(const struct compat_request *request, const char *trace_folder,
+                        size_t *process_count);
 
 #endif

@@ -13,8 +13,7 @@ static const struct compat_generation generations[COMPAT_NAMES] = {
      .error_word = "ERROR",
      .output_folder = "leaksDumpResults",
      .dump_prefix = "leaks_dump",
-     .process_prefix = "msleaks",
-     .log_folder = "msleaks_logs"},
+     .process_prefix = "msleaks"},
     {.name = COMPAT_MSMEMSCOPE,
      .program = "msmemscope",
      .version = "26.0.0",
@@ -22,7 +21,6 @@ static const struct compat_generation generations[COMPAT_NAMES] = {
      .output_folder = "memscopeDumpResults",
      .dump_prefix = "memscope_dump",
      .process_prefix = "msmemscope",
-     .log_folder = "msmemscope_logs",
      .has_process_folders = true},
 };
 

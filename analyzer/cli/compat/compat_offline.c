@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Questions to files that are there already: --compare, and --analysis with one --input-path.
+ * Questions to files that are there already: --compare, and --analysis with one --input-path; and
+ * the files of a recording, written again.
  */
 #include <stdio.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "compat_command.h"
+#include "compat_files.h"
 #include "compat_layout.h"
 #include "dump_inefficient.h"
 #include "dump_leaks.h"
@@ -128,10 +130,25 @@ static int check_inefficient(const struct compat_request *request)
     return counts.block_count && !request->is_strict ? EXIT_FOUND : EXIT_FINE;
 }
 
+static int write_again(const struct compat_request *request)
+{
+    size_t process_count;
+    bool is_ok = compat_files_write(request, request->inputs[0], &process_count);
+    struct mt_error error;
+
+    if (process_count)
+        return is_ok ? EXIT_FINE : EXIT_INPUT;
+    mt_error_set(&error, MT_UNSUPPORTED, "%s: no recording of memtide is in this folder",
+                 request->inputs[0]);
+    return fail(request, "", MT_UNSUPPORTED, &error);
+}
+
 int compat_look(const struct compat_request *request)
 {
     if (request->wants_compare)
         return compare_files(request);
+    if (request->has_recording)
+        return write_again(request);
     if (request->analyses == COMPAT_INEFFICIENT)
         return check_inefficient(request);
     return request->offline.has_mark ? check_leaks(request) : judge_leaks(request);

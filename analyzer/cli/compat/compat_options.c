@@ -50,9 +50,9 @@ const struct compat_option compat_options[] = {
      .set = compat_set_compare},
     {.name = "watch", .argument = "[OP[:N]],OP[,full-content]", .subject = "watch", .is_list = true,
      .meaning = "hash, or keep, tensors from one operator to another", .set = compat_set_watch},
-    {.name = "input-path", .letters = {'i', 'i'}, .argument = "FILE,FILE", .subject = "input-path",
+    {.name = "input-path", .letters = {'i', 'i'}, .argument = "PATH[,PATH]", .subject = "input-path",
      .words = "FILE", .is_list = true,
-     .meaning = "what to compare; one file, with --analysis=leaks or inefficient: look at it",
+     .meaning = "two files to compare, one to look at, or a recording to write the files of",
      .set = compat_set_input},
     {.name = "output-path", .letters = {'o', 'o'}, .argument = "FOLDER", .subject = "output-path",
      .words = "FOLDER", .meaning = "where to write (memscopeDumpResults, leaksDumpResults)",
@@ -157,10 +157,11 @@ void compat_print_help(const struct compat_generation *generation, FILE *out)
     fprintf(out,
             "Usage: %s [options] PROGRAM [ARG...] [options]\n"
             "       %s --compare --input-path=FILE,FILE [--level=op|kernel]\n"
-            "       %s --analysis=leaks|inefficient --input-path=FILE\n\n"
+            "       %s --analysis=leaks|inefficient --input-path=FILE\n"
+            "       %s [options] --input-path=RECORDING\n\n"
             "The words and files of %s, by memtide. Records what the program does with memory and\n"
             "writes it as files; says what leaks. What stands behind -- is the program's.\n\n",
-            program, program, program, program);
+            program, program, program, program, program);
     for (const struct compat_option *option = compat_options; option->name; option++)
         if (option->meaning)
             print_option(option, generation->name, out);

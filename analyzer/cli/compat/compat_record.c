@@ -125,6 +125,7 @@ int compat_record(const struct compat_request *request)
     struct run_words words = {.count = 0};
     char folder[PATH_MAX];
     struct mt_error error;
+    size_t process_count;
     int status;
 
     if (trace_folder_name(request, folder, sizeof(folder), &error) != MT_OK)
@@ -141,7 +142,7 @@ int compat_record(const struct compat_request *request)
         word_add(&words, "--quiet");
     status = run_words(&words, request);
     words_release(&words);
-    if (!compat_files_write(request, folder) && status == EXIT_FINE)
+    if (!compat_files_write(request, folder, &process_count) && status == EXIT_FINE)
         status = EXIT_INPUT;
     rmdir(request->output_path); /* only when nothing came into it */
     return status;

@@ -12,6 +12,7 @@
 #include "compat_request.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "compat_options.h"
 
@@ -110,8 +111,10 @@ static enum mt_result read_long(struct reader *reader, char *word)
         compat_option_of_name(word + 2, length, !reader->request->program_count);
     const char *value = word[2 + length] ? word + 3 + length : NULL;
 
-    if (!option || (value && !option->argument && !option->stands_for))
+    if (!option || (value && !option->argument && reader->request->program_count))
         return unknown(reader, word);
+    if (value && !option->argument)
+        return say(reader, word, ": this option takes no value");
     if (option->argument && !value) {
         value = next_word(reader);
         if (!value)
@@ -177,10 +180,19 @@ static enum mt_result read_word(struct reader *reader, char *word)
     return word[1] == '-' ? read_long(reader, word) : read_letters(reader, word);
 }
 
+/* A folder of ours: its files are written once more. */
+static bool is_recording(const char *path)
+{
+    struct stat entry;
+
+    return stat(path, &entry) == 0 && S_ISDIR(entry.st_mode);
+}
+
 static bool asks_offline(const struct compat_request *request)
 {
     return request->input_count == 1 && !request->wants_compare && !request->program_count &&
-           (request->analyses == COMPAT_LEAKS || request->analyses == COMPAT_INEFFICIENT);
+           (request->has_recording || request->analyses == COMPAT_LEAKS ||
+            request->analyses == COMPAT_INEFFICIENT);
 }
 
 /* What fits together, and whether there is anything to do. */
@@ -190,6 +202,7 @@ static enum mt_result check(struct reader *reader)
 
     if (request->wants_help || request->wants_version)
         return MT_OK;
+    request->has_recording = request->input_count == 1 && is_recording(request->inputs[0]);
     if (request->wants_compare != (request->input_count == 2) || request->input_count > 2 ||
         (request->input_count == 1 && !asks_offline(request)))
         return say(reader, "Please use compare command with correct input paths!",

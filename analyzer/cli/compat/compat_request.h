@@ -27,8 +27,7 @@ struct compat_generation {
     const char *output_folder;  /* "leaksDumpResults" */
     const char *dump_prefix;    /* "leaks_dump": of files and of the table in a database */
     const char *process_prefix; /* "msleaks" in "msleaks_<pid>_<time>_ascend" */
-    const char *log_folder;
-    bool has_process_folders; /* by default; else everything is in one folder "dump" */
+    bool has_process_folders;   /* by default; else everything is in one folder "dump" */
 };
 
 /* argv[0] or the first word; a path before it and an ending ".bin" do not matter. */
@@ -91,6 +90,7 @@ struct compat_request {
     struct compat_offline offline;
     const char *inputs[2];
     size_t input_count;
+    bool has_recording; /* the only input is a folder of ours */
     const char *output_path;
     enum compat_log log_level;
     bool is_host_by_event; /* --host-leak-mode=event */

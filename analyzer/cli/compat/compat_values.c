@@ -492,6 +492,10 @@ COMPAT_VALUE(compat_set_sample_rate)
     if (!is_number(value, 1, UINT32_MAX, &number))
         return refuse_value(why, value, "a whole number from 1");
     request->sample_rate = (uint32_t)number;
+    if (number > 1)
+        text_add_format(&request->notes,
+                        "[%s] Note: --sample-rate has no effect: every block is recorded\n",
+                        request->generation->program);
     return true;
 }
 

@@ -59,10 +59,12 @@ class Run:
     """A program under one of the names; its files."""
 
     def __init__(self, *options, name="msmemscope", program="compat_scenario", arguments=(),
-                 before=()):
+                 before=(), command=None):
         self.folder = tempfile.mkdtemp()
+        if command is None:
+            command = ["--", os.path.join(PROGRAMS, program), *arguments]
         command = [os.path.join(BIN, name), "--output-path=" + os.path.join(self.folder, "out"),
-                   *options, "--", os.path.join(PROGRAMS, program), *arguments]
+                   *options, *command]
         environment = {key: value for key, value in os.environ.items()
                        if not key.startswith("MEMTIDE_")}
         done = subprocess.run([*before, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -195,6 +197,30 @@ class CompatTest(unittest.TestCase):
         run = self.record("--data-format=db", "--layout=process", name="msleaks")
         path = run.one("msleaks_*_ascend/device_0/dump/leaks_dump_*.db")
         self.assertEqual(len(read_db(path, "leaks_dump")), len(rows))
+
+    def again(self, run, *options):
+        """Files of the recording, written once more, in a folder of their own."""
+        recording = run.one("*.memtide")
+        again = Run(*options, "--input-path=" + recording, command=())
+        self.addCleanup(again.remove)
+        return again
+
+    def test_files_of_a_recording_are_written_again(self):
+        run = self.record(ALL_EVENTS)
+        again = self.again(run, ALL_EVENTS)
+        self.assertEqual((again.status, again.errors), (0, ""))
+        self.assertEqual(read_csv(self.dump_of(again)), read_csv(self.dump_of(run)))
+        again = self.again(run, "--format=db", "--events=alloc,free", "--analysis=none")
+        rows = read_db(self.dump_of(again, ending="db"))
+        self.assertEqual({row["Event"] for row in rows if row["Event"] not in ("MSTX", "SYSTEM")},
+                         {"MALLOC", "FREE"})
+        self.assertEqual(self.record("--input-path=" + run.folder, command=()).status, 3)
+
+    def test_nothing_on_the_host_is_no_failure(self):
+        run = self.record("--analysis=host-leaks,leaks", "--events=none", program="compat_end",
+                          arguments=("exit",))
+        self.assertEqual(run.status, 3)
+        self.assertNotIn("rror", run.errors)
 
     def test_the_status_is_that_of_the_program(self):
         self.assertEqual(self.record(program="compat_end", arguments=("exit",)).status, 3)
