@@ -17,6 +17,7 @@
 struct completed {
     char letter;
     const char *name, *argument, *words, *meaning;
+    bool is_list; /* of several words, separated by commas */
 };
 
 typedef void (*option_writer)(const struct completed *option, FILE *out);
@@ -24,19 +25,21 @@ typedef void (*option_writer)(const struct completed *option, FILE *out);
 static void each_option(const struct command *command, option_writer write, FILE *out)
 {
     for (const struct option_spec *spec = command->options; spec->name; spec++) {
-        struct completed option = {spec->letter, spec->name, spec->argument, spec->argument,
-                                   spec->meaning};
+        struct completed option = {spec->letter,   spec->name,
+                                   spec->argument, spec->argument,
+                                   spec->meaning,  spec->argument && strchr(spec->argument, ',')};
 
         write(&option, out);
     }
-    write(&(struct completed){'h', "help", NULL, NULL, "this text"}, out);
+    write(&(struct completed){'h', "help", NULL, NULL, "this text", false}, out);
 }
 
 static void each_compat_option(option_writer write, FILE *out)
 {
     for (const struct compat_option *from = compat_options; from->name; from++) {
-        struct completed option = {from->letters[COMPAT_MSMEMSCOPE], from->name, from->argument,
-                                   from->words ? from->words : from->argument, from->meaning};
+        struct completed option = {
+            from->letters[COMPAT_MSMEMSCOPE],           from->name,    from->argument,
+            from->words ? from->words : from->argument, from->meaning, from->is_list};
 
         if (from->meaning)
             write(&option, out);
@@ -168,7 +171,7 @@ static void zsh_option(const struct completed *option, FILE *out)
     fputc(']', out);
     words_of(option, words, sizeof(words));
     if (words[0])
-        fprintf(out, ":value:_values -s , value %s", words);
+        fprintf(out, option->is_list ? ":value:_values -s , value %s" : ":value:(%s)", words);
     else if (takes_files(option))
         fputs(":file:_files", out);
     else if (option->argument)
