@@ -67,8 +67,7 @@ static bool on_born(void *context, const struct life *life)
     }
     *node = key_of(pool, life->address, life->size_bytes);
     node->index = life->index;
-    node->use.born = node->use.first = node->use.last = reading->now;
-    node->use.idle_from = node->use.idle_to = reading->now;
+    block_use_begin(&node->use, reading->now);
     found = tsearch(node, &reading->tree, node_compare);
     if (!found)
         reading->has_failed = true;
@@ -96,21 +95,11 @@ static bool on_over(void *context, const struct life *life)
 static void count_use(struct reading *reading, const struct event *event)
 {
     struct node *node = node_find(reading, event->pool, event->address);
-    struct block_use *use;
 
-    if (!node) {
+    if (node)
+        block_use_add(&node->use, reading->now);
+    else
         reading->missed_count++;
-        return;
-    }
-    use = &node->use;
-    if (!use->count++)
-        use->first = reading->now;
-    else if (reading->now.time_ns - use->last.time_ns >
-             use->idle_to.time_ns - use->idle_from.time_ns) {
-        use->idle_from = use->last;
-        use->idle_to = reading->now;
-    }
-    use->last = reading->now;
 }
 
 static bool on_event(void *context, const struct event *event)

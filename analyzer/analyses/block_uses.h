@@ -14,18 +14,8 @@
 #include <stdint.h>
 
 #include "analysis.h"
+#include "block_use.h"
 #include "lives.h"
-
-struct moment {
-    uint64_t time_ns, position;
-};
-
-struct block_use {
-    struct moment born, freed;        /* freed: the end of the recording where it is alive then */
-    struct moment first, last;        /* uses; as born while count is 0 */
-    struct moment idle_from, idle_to; /* longest time between two uses; equal: none */
-    uint64_t count;
-};
 
 struct use_visitor {
     void *context;

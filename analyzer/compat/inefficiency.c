@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "block_use.h"
 #include "hash.h"
 #include "hash_index.h"
 #include "table.h"
@@ -26,7 +27,7 @@ struct lane {
 
 struct block {
     uint64_t process_id, key;
-    uint64_t malloc_call, first_call, last_call; /* 0: not used */
+    struct block_use use;
     uint32_t number;
     uint8_t types;
     bool is_gone;
@@ -118,6 +119,17 @@ static void operator_end(struct lane *lane)
     lane->has_malloc = lane->has_free = false;
 }
 
+/* Time is counted in calls. */
+static struct moment now_of(const struct lane *lane)
+{
+    return (struct moment){lane->call, lane->call};
+}
+
+static bool lies_between(struct moment before, uint64_t call, struct moment after)
+{
+    return before.position < call && call < after.position;
+}
+
 static bool block_taken(struct inefficiency *all, struct lane *lane,
                         const struct inefficiency_event *event)
 {
@@ -134,31 +146,27 @@ static bool block_taken(struct inefficiency *all, struct lane *lane,
     } else {
         lane->last_malloc_call = ++lane->call;
     }
-    *block = (struct block){.process_id = event->process_id,
-                            .key = event->block,
-                            .malloc_call = lane->call,
-                            .number = event->number};
+    *block = (struct block){
+        .process_id = event->process_id, .key = event->block, .number = event->number};
+    block_use_begin(&block->use, now_of(lane));
     return true;
 }
 
 static bool block_used(struct inefficiency *all, const struct lane *lane, struct block *block)
 {
-    bool is_ok = true;
+    struct block_use *use = &block->use;
+    bool is_early, is_idle;
 
-    if (!block->first_call) {
-        block->first_call = lane->call;
-        if (block->malloc_call < lane->last_free_call && lane->last_free_call < block->first_call)
-            is_ok = block_mark(all, block, DUMP_EARLY);
-    } else if (lane->call - block->last_call > all->idle_threshold) {
-        is_ok = block_mark(all, block, DUMP_IDLE);
-    }
-    block->last_call = lane->call;
-    return is_ok;
+    block_use_add(use, now_of(lane));
+    is_early = use->count == 1 && lies_between(use->born, lane->last_free_call, use->first);
+    is_idle = use->idle_to.position - use->idle_from.position > all->idle_threshold;
+    return (!is_early || block_mark(all, block, DUMP_EARLY)) &&
+           (!is_idle || block_mark(all, block, DUMP_IDLE));
 }
 
 static bool block_given_back(struct inefficiency *all, struct lane *lane, struct block *block)
 {
-    bool is_ok = true;
+    bool is_late;
 
     if (lane->open_operators)
         lane->has_free = true;
@@ -166,11 +174,10 @@ static bool block_given_back(struct inefficiency *all, struct lane *lane, struct
         lane->last_free_call = ++lane->call;
     if (!block)
         return true;
-    if (block->last_call && block->last_call < lane->last_malloc_call &&
-        lane->last_malloc_call < lane->call)
-        is_ok = block_mark(all, block, DUMP_LATE);
     block->is_gone = true;
-    return is_ok;
+    is_late =
+        block->use.count && lies_between(block->use.last, lane->last_malloc_call, now_of(lane));
+    return !is_late || block_mark(all, block, DUMP_LATE);
 }
 
 bool inefficiency_take(struct inefficiency *inefficiency, const struct inefficiency_event *event)
