@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "byte_stream.h"
 #include "database.h"
 #include "input_kinds.h"
 
@@ -47,6 +48,20 @@ static bool is_empty_folder(const char *path)
     return is_empty;
 }
 
+/* Packed, and cut before the first bytes can be unpacked: then nobody can know it. */
+static enum mt_result check_packed(const char *path, struct mt_error *error)
+{
+    struct byte_stream stream;
+    enum mt_result result = MT_OK;
+
+    if (byte_stream_open(&stream, path, NULL) != MT_OK)
+        return MT_OK;
+    if (stream.is_packed && byte_stream_fill(&stream, 1) == 0)
+        result = byte_stream_status(&stream, error);
+    byte_stream_close(&stream);
+    return result;
+}
+
 /* The path is there, but no kind knows it. */
 static enum mt_result refuse(const char *path, bool is_folder, struct mt_error *error)
 {
@@ -56,6 +71,12 @@ static enum mt_result refuse(const char *path, bool is_folder, struct mt_error *
         return mt_error_set(error, MT_NO_DATA, "%s: the folder is empty", path);
     if (database_recognises(path)) {
         enum mt_result result = database_check(path, error);
+
+        if (result != MT_OK)
+            return result;
+    }
+    if (!is_folder) {
+        enum mt_result result = check_packed(path, error);
 
         if (result != MT_OK)
             return result;

@@ -8,6 +8,8 @@ import gzip
 import json
 import os
 import re
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -37,11 +39,12 @@ CUTS = [
     ('snapshot/snapshot.json', True),
     ('chrome/object.json', True),
     ('chrome/object.json.gz', False), # small: the decoder gives nothing before it has all
+    ('chrome/list.json', True),
+    ('jemalloc/small.heap', True),
 ]
 WHOLE = [path for path, _ in CUTS] + ['heaptrack/version3.txt', 'heaptrack/version1.txt',
-                                      'heaptrack/version3.txt.gz', 'heaptrack/version3.txt.zst',
-                                      'jemalloc/small.heap', 'chrome/list.json']
-PLACE = re.compile(r'\b(line|byte|row) [0-9]+|cut short|disk image')
+                                      'heaptrack/version3.txt.gz', 'heaptrack/version3.txt.zst']
+PLACE = re.compile(r'\b(line|byte|row|page) [0-9]+|cut short|disk image')
 
 
 def cut(path):
@@ -143,6 +146,112 @@ class Damaged(unittest.TestCase):
         self.assertEqual(answer.status, 3)
         self.assertTrue(answer.damage)
         self.assertTrue(1000 < answer.json['facts']['event_count'] < 20100)
+
+    def heaptrack(self, name, pack):
+        lines = ['v 10400 3', 's 5 layer', 'i 1000 1', 't 1 0', 'a 64 1', 'a 10 1']
+        lines += [f'{"+-"[at % 3 == 2]} {at * 7 % 2}\nc {at:x}' for at in range(60000)]
+        name = os.path.join(self.folder.name, name)
+        whole = pack(('\n'.join(lines) + '\n').encode())
+        with open(name, 'wb') as copy:
+            copy.write(whole[:len(whole) * 2 // 3])
+        return name
+
+    def test_a_heaptrack_file_is_read_up_to_its_cut(self):
+        packs = [('run.txt', bytes), ('run.gz', gzip.compress)]
+        if shutil.which('zstd'):
+            packs.append(('run.zst', lambda data: subprocess.run(
+                ['zstd', '-q', '-c'], input=data, capture_output=True,
+                check=True).stdout))
+        for name, pack in packs:
+            with self.subTest(name=name):
+                path = self.heaptrack(name, pack)
+                answer = Answer(path)
+                self.assertEqual(answer.status, 3)
+                self.assertTrue(answer.damage, answer.run.stderr)
+                answer = Answer(path, '--partial')
+                self.assertEqual(answer.status, 3)
+                self.assertTrue(answer.damage)
+                self.assertTrue(500 < answer.json['facts']['event_count'] < 60000)
+
+    def test_a_packed_file_of_which_nothing_can_be_unpacked_is_cut(self):
+        for path in ('heaptrack/version3.txt.gz', 'heaptrack/version3.txt.zst'):
+            with self.subTest(path=path):
+                answer = Answer(self.copy(path, lambda data: data[:20]))
+                self.assertEqual(answer.status, 3)
+                self.assertTrue(answer.damage, answer.run.stderr)
+
+    def test_half_a_number_at_the_end_is_no_number(self):
+        with open(os.path.join(FIXTURES, 'heaptrack/version3.txt'), 'rb') as whole:
+            lines = whole.read()
+        path = os.path.join(self.folder.name, 'half.txt')
+        with open(path, 'wb') as copy:
+            copy.write(lines + b'+ 0\n+ 1')
+        answer = Answer(path, '--partial')
+        self.assertEqual(answer.status, 3)
+        self.assertEqual(answer.json['facts']['event_count'], 8)
+        self.assertTrue(any('line 26' in sentence for sentence in answer.damage), answer.damage)
+
+    def test_a_profile_whose_stacks_are_missing_is_cut(self):
+        def change(data):
+            return data[:data.index(b'@ 0x7e0000002030')]
+        path = self.copy('jemalloc/small.heap', change)
+        answer = Answer(path)
+        self.assertEqual(answer.status, 3)
+        self.assertTrue(any('2 of 5 sampled blocks' in said for said in answer.damage))
+        answer = Answer(path, '--partial')
+        self.assertEqual(answer.status, 3)
+        self.assertGreater(answer.json['facts']['event_count'], 0)
+
+    def database(self, row_count):
+        path = os.path.join(self.folder.name, 'memscope_dump_1.db')
+        database = sqlite3.connect(path)
+        database.execute('CREATE TABLE memscope_dump ("ID" INTEGER, "Event" TEXT, "Event Type" '
+                         'TEXT, "Name" TEXT, "Timestamp(ns)" INTEGER, "Process Id" INTEGER, '
+                         '"Thread Id" INTEGER, "Device Id" TEXT, "Ptr" TEXT, "Attr" TEXT)')
+        database.executemany(
+            'INSERT INTO memscope_dump VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+            ((row, 'MALLOC', 'PTA', 'N/A', 1764753084425691000 + row, 7, 7, '0', hex(row * 512),
+              '{"addr":"%d","size":"512"}' % (row * 512)) for row in range(row_count)))
+        database.commit()
+        database.close()
+        return path
+
+    def test_a_database_is_read_up_to_its_cut(self):
+        path = self.database(5000)
+        size = os.path.getsize(path)
+        rows = []
+        for part in (0.9, 0.5, 0.2):
+            os.truncate(path, int(size * part) + 77) # in the middle of a page
+            answer = Answer(path)
+            self.assertEqual(answer.status, 3)
+            self.assertTrue(answer.damage)
+            answer = Answer(path, '--partial')
+            self.assertEqual(answer.status, 3)
+            self.assertTrue(answer.damage)
+            rows.append(answer.json['facts']['event_count'])
+            self.assertLess(abs(rows[-1] / 5000 - part), 0.1)
+            self.assertTrue(any(f'memscope_dump: {rows[-1]} rows' in note['sentence']
+                                for note in answer.json['notes']))
+        self.assertEqual(rows, sorted(rows, reverse=True))
+
+    def test_a_database_without_its_rows_says_so(self):
+        path = self.database(100)
+        os.truncate(path, 4096)
+        for options in ((), ('--partial',)):
+            answer = Answer(path, *options)
+            self.assertEqual(answer.status, 3)
+            self.assertRegex(answer.run.stderr.decode(), r'ends at byte 4096 of [0-9]+')
+
+    def test_a_database_is_read_up_to_a_damaged_page(self):
+        path = self.database(5000)
+        with open(path, 'r+b') as file:
+            file.seek(4096 * 60)
+            file.write(b'\xff' * 64)
+        self.assertEqual(Answer(path).status, 3)
+        answer = Answer(path, '--partial')
+        self.assertEqual(answer.status, 3)
+        self.assertTrue(answer.damage)
+        self.assertTrue(1000 < answer.json['facts']['event_count'] < 4000)
 
     def test_a_flipped_row_is_named_by_its_line(self):
         def flip(data):

@@ -59,7 +59,7 @@ static void only_names_that_say_no_more_than_a_step_are_steps(void **state)
 static void ranges_without_a_number_are_left_out_where_others_have_one(void **state)
 {
     struct ascend_step rows[] = {{3, 50, 60}, {MSTX_NO_NUMBER, 20, 30}, {2, 10, 40}};
-    struct ascend_steps steps = {rows, 3, 3};
+    struct ascend_steps steps = {rows, 3, 3, NULL};
 
     (void)state;
     ascend_mstx_number(&steps);

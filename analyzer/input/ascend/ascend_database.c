@@ -424,7 +424,7 @@ static enum mt_result open_table(const char *path, const struct ascend_rank *ran
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", path);
     state->rank = rank;
     state->kind = kind;
-    result = database_open(path, &state->database, error);
+    result = database_open_partial(path, rank->model, &state->database, error);
     if (result == MT_OK && database_has_table(state->database, kind->table) &&
         kind->write_query(state->database, query))
         result = find_span(state->database, kind, stream, is_there, error);
@@ -475,7 +475,7 @@ bool ascend_database_recognises(const char *path)
     struct database *database;
     bool has_memory = false;
 
-    if (!database_recognises(path) || database_open(path, &database, NULL) != MT_OK)
+    if (!database_recognises(path) || database_open_to_look(path, &database, NULL) != MT_OK)
         return false;
     for (size_t i = 0; i < kind_count; i++)
         has_memory |= database_has_table(database, kinds[i].table);
@@ -522,7 +522,7 @@ enum mt_result ascend_database_look(const char *path, struct model *model,
                                     int32_t *rank, struct mt_error *error)
 {
     struct database *database;
-    enum mt_result result = database_open(path, &database, error);
+    enum mt_result result = database_open_partial(path, model, &database, error);
 
     *facts = (struct ascend_record_facts){.megabyte = 1 << 20};
     *has_record = false;
@@ -570,7 +570,7 @@ enum mt_result ascend_steps_from_database(const char *path, struct ascend_steps 
                                           struct mt_error *error)
 {
     struct database *database;
-    enum mt_result result = database_open(path, &database, error);
+    enum mt_result result = database_open_partial(path, steps->model, &database, error);
 
     if (result != MT_OK)
         return result;

@@ -146,7 +146,7 @@ enum mt_result ascend_steps_from_mstx_table(const char *path, struct ascend_step
                                             struct mt_error *error)
 {
     struct database *database;
-    enum mt_result result = database_open(path, &database, error);
+    enum mt_result result = database_open_partial(path, steps->model, &database, error);
 
     if (result != MT_OK)
         return result;

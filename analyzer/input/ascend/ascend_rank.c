@@ -214,7 +214,7 @@ static enum mt_result find_steps(struct model *model, const struct ascend_found 
 static enum mt_result open_steps(struct ascend_rank_files *rank, const struct ascend_found *found,
                                  struct mt_error *error)
 {
-    struct ascend_steps steps = {0};
+    struct ascend_steps steps = {.model = rank->facts.model};
     struct mt_error trouble;
     enum mt_result result = find_steps(rank->facts.model, found, &steps, &trouble);
 

@@ -39,7 +39,7 @@ bool ascend_step_add(struct ascend_steps *steps, struct ascend_step step)
 void ascend_steps_release(struct ascend_steps *steps)
 {
     free(steps->rows);
-    *steps = (struct ascend_steps){0};
+    *steps = (struct ascend_steps){.model = steps->model};
 }
 
 /* --- trace_view.json ----------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ struct ascend_step {
 struct ascend_steps {
     struct ascend_step *rows;
     size_t count, capacity;
+    struct model *model; /* of the recording, or NULL; borrowed */
 };
 
 bool ascend_step_add(struct ascend_steps *steps, struct ascend_step step);

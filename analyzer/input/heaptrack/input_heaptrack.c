@@ -338,6 +338,16 @@ static enum mt_result take_line(struct heaptrack *heaptrack, const char *line, s
     }
 }
 
+/* Half a number is another number. */
+static enum mt_result refuse_open_line(const struct heaptrack *heaptrack, struct mt_error *error)
+{
+    enum mt_result result = byte_stream_status(&heaptrack->stream, error);
+
+    if (result != MT_OK)
+        return result;
+    return refuse(heaptrack, MT_CORRUPT, "the file ends in the middle of it", error);
+}
+
 static enum mt_result heaptrack_next(void *state, struct event *batch, size_t capacity,
                                      size_t *count, struct mt_error *error)
 {
@@ -360,7 +370,9 @@ static enum mt_result heaptrack_next(void *state, struct event *batch, size_t ca
         }
         heaptrack->line++;
         batch[made].kind = EVENT_KIND_COUNT;
-        result = take_line(heaptrack, line, size_bytes, &batch[made], &heaptrack->failure);
+        result = heaptrack->stream.is_line_open
+                     ? refuse_open_line(heaptrack, &heaptrack->failure)
+                     : take_line(heaptrack, line, size_bytes, &batch[made], &heaptrack->failure);
         if (result != MT_OK) {
             heaptrack->result = result;
             break;

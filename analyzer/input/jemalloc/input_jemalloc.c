@@ -42,6 +42,9 @@ struct jemalloc {
     struct arena arena;
     struct table stacks, libraries;
     uint64_t rate, line, blocks;
+    struct jemalloc_counts {
+        uint64_t count, bytes;
+    } all, added; /* of the samples: as the head says, as the stacks add up */
     uint16_t process, pool, place;
     uint32_t thread;
     size_t next_stack;
@@ -112,8 +115,12 @@ static enum mt_result take_counts(struct jemalloc *jemalloc, const char *text,
     if (!number_after(&text, "t*:", 10, &count) || !number_after(&text, ":", 10, &bytes) ||
         count > UINT32_MAX || bytes > UINT64_C(1) << 50 || (!count && bytes))
         return refuse(jemalloc, MT_CORRUPT, "no counts of blocks and bytes", error);
+    if (!jemalloc->stacks.count)
+        jemalloc->all = (struct jemalloc_counts){count, bytes};
     if (!jemalloc->stacks.count || !count)
-        return MT_OK; /* the sum of all */
+        return MT_OK;
+    jemalloc->added.count += count;
+    jemalloc->added.bytes += bytes;
     stack = table_at(&jemalloc->stacks, jemalloc->stacks.count - 1);
     scale = 1 / (1 - exp(-((double)bytes / (double)count) / (double)jemalloc->rate));
     if (!(scale * (double)bytes < 1e18))
@@ -167,6 +174,25 @@ static enum mt_result take_line(struct jemalloc *jemalloc, const char *text, boo
     return is_good ? MT_OK : refuse(jemalloc, MT_NO_MEMORY, "no memory", error);
 }
 
+/* A number that was cut off is another one; stacks that are missing are missing from the sum. */
+static enum mt_result check_end(const struct jemalloc *jemalloc, const struct byte_stream *stream,
+                                struct mt_error *error)
+{
+    enum mt_result result = byte_stream_status(stream, error);
+
+    if (result != MT_OK)
+        return result;
+    if (stream->is_line_open)
+        return refuse(jemalloc, MT_CORRUPT, "the file ends in the middle of it", error);
+    if (jemalloc->added.count < jemalloc->all.count || jemalloc->added.bytes < jemalloc->all.bytes)
+        return mt_error_set(error, MT_CORRUPT,
+                            "%s: line %" PRIu64 ": the profile ends with %" PRIu64 " of %" PRIu64
+                            " sampled blocks: it was cut short",
+                            jemalloc->path, jemalloc->line, jemalloc->added.count,
+                            jemalloc->all.count);
+    return MT_OK;
+}
+
 static enum mt_result read_lines(struct jemalloc *jemalloc, struct byte_stream *stream,
                                  struct mt_error *error)
 {
@@ -182,6 +208,10 @@ static enum mt_result read_lines(struct jemalloc *jemalloc, struct byte_stream *
 
         memcpy(text, line, length);
         text[length] = 0;
+        if (stream->is_line_open) {
+            jemalloc->line++;
+            break;
+        }
         if (!jemalloc->line++) {
             if (!number_after(&rest, beginning, 10, &jemalloc->rate) || !jemalloc->rate)
                 result = refuse(jemalloc, MT_CORRUPT, "no heap_v2 profile of jemalloc", error);
@@ -190,11 +220,13 @@ static enum mt_result read_lines(struct jemalloc *jemalloc, struct byte_stream *
         }
     }
     if (result == MT_OK)
-        result = byte_stream_status(stream, error);
+        result = check_end(jemalloc, stream, error);
+    if (result == MT_CORRUPT && jemalloc->blocks && model_wants_partial(jemalloc->model)) {
+        model_note_damage(jemalloc->model, error);
+        result = MT_OK;
+    }
     if (result == MT_OK && !in_mappings)
-        model_note(jemalloc->model, 0,
-                   "%s ends without its list of libraries: it may be cut short, and sites have no "
-                   "names",
+        model_note(jemalloc->model, 0, "%s ends without its list of libraries: sites have no names",
                    jemalloc->path);
     return result;
 }

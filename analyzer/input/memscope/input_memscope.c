@@ -23,6 +23,8 @@ struct file_list {
 struct memscope {
     struct memscope_rows *rows;
     struct model *model;
+    struct mt_error damage; /* the first that was passed over */
+    enum mt_result damage_result;
 };
 
 /* --- files of a run ------------------------------------------------------------------------ */
@@ -140,10 +142,24 @@ static enum mt_result read_files(struct memscope *memscope, const struct file_li
         else
             result = memscope_csv_read(path, memscope->model, memscope->rows, error);
         if (result == MT_CORRUPT && model_wants_partial(memscope->model)) {
+            if (memscope->damage_result == MT_OK) {
+                memscope->damage_result = result;
+                memscope->damage = *error;
+            }
             model_note_damage(memscope->model, error);
             result = MT_OK;
         }
     }
+    return result;
+}
+
+/* Where damage left nothing, the damage is what there is to say. */
+static enum mt_result sort_rows(struct memscope *memscope, const char *path, struct mt_error *error)
+{
+    enum mt_result result = memscope_rows_sort(memscope->rows, path, error);
+
+    if (result == MT_NO_DATA && memscope->damage_result != MT_OK)
+        return mt_error_set(error, memscope->damage_result, "%s", memscope->damage.message);
     return result;
 }
 
@@ -164,7 +180,7 @@ static enum mt_result memscope_open(const char *path, struct model *model, void 
     if (result == MT_OK)
         result = read_files(memscope, &list, error);
     if (result == MT_OK)
-        result = memscope_rows_sort(memscope->rows, path, error);
+        result = sort_rows(memscope, path, error);
     if (result == MT_OK)
         result = model_status(model, error);
     list_release(&list);

@@ -34,7 +34,7 @@ int memscope_db_recognises(const char *path)
     struct database_query *query = NULL;
     struct mt_error ignored;
 
-    if (database_recognises(path) && database_open(path, &database, &ignored) == MT_OK)
+    if (database_recognises(path) && database_open_to_look(path, &database, &ignored) == MT_OK)
         query = dump_of(database);
     database_query_close(query);
     database_close(database);
@@ -95,7 +95,7 @@ enum mt_result memscope_db_read(const char *path, struct model *model, struct me
 {
     struct database *database = NULL;
     struct database_query *query = NULL;
-    enum mt_result result = database_open(path, &database, error);
+    enum mt_result result = database_open_partial(path, model, &database, error);
 
     if (result == MT_OK) {
         database_note_log(database, model);

@@ -15,6 +15,8 @@
 
 #include <sqlite3.h>
 
+#include "database_salvage.h"
+
 struct database {
     char *path;
     sqlite3 *handle;
@@ -103,22 +105,29 @@ static enum mt_result check_size(const char *path, struct mt_error *error)
                         path, (uint64_t)status.st_size, whole_bytes);
 }
 
-enum mt_result database_open(const char *path, struct database **out, struct mt_error *error)
+/* All of it: whether it can be opened shows when the first page is read. */
+static int open_whole(const char *uri, sqlite3 **handle)
+{
+    int code = sqlite3_open_v2(uri, handle,
+                               SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(*handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    return code;
+}
+
+static enum mt_result open_with(const char *path, int (*open_file)(const char *, sqlite3 **),
+                                struct database **out, struct mt_error *error)
 {
     struct database *database = calloc(1, sizeof(*database));
     char *uri = uri_of(path);
-    enum mt_result result = check_size(path, error);
+    enum mt_result result = MT_OK;
 
     if (database)
         database->path = strdup(path);
     if (!database || !uri || !database->path)
         result = mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", path);
-    else if (result == MT_OK &&
-             (sqlite3_open_v2(uri, &database->handle,
-                              SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
-                              NULL) != SQLITE_OK ||
-              sqlite3_exec(database->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL,
-                           NULL) != SQLITE_OK))
+    else if (open_file(uri, &database->handle) != SQLITE_OK)
         result = refuse(database, error);
     free(uri);
     if (result == MT_OK)
@@ -126,6 +135,90 @@ enum mt_result database_open(const char *path, struct database **out, struct mt_
     else
         database_close(database);
     return result;
+}
+
+enum mt_result database_open(const char *path, struct database **out, struct mt_error *error)
+{
+    enum mt_result result = check_size(path, error);
+
+    return result == MT_OK ? open_with(path, open_whole, out, error) : result;
+}
+
+enum mt_result database_open_to_look(const char *path, struct database **out,
+                                     struct mt_error *error)
+{
+    return open_with(path, database_open_cut, out, error);
+}
+
+/* --- what is left of a damaged one --------------------------------------------------------- */
+
+/* MT_CORRUPT, and the first of what is wrong, when not all pages are as they should be. */
+static enum mt_result check_pages(const struct database *database, struct mt_error *error)
+{
+    sqlite3_stmt *check = NULL;
+    const char *says = NULL;
+    enum mt_result result = MT_OK;
+
+    if (sqlite3_prepare_v2(database->handle, "PRAGMA quick_check(1)", -1, &check, NULL) ==
+            SQLITE_OK &&
+        sqlite3_step(check) == SQLITE_ROW)
+        says = (const char *)sqlite3_column_text(check, 0);
+    if (says && strncmp(says, "*** ", 4) == 0 && strchr(says, '\n')) /* which database: ours */
+        says = strchr(says, '\n') + 1;
+    if (!says || strcmp(says, "ok") != 0)
+        result = mt_error_set(error, MT_CORRUPT, "%s: the database disk image is malformed: %s",
+                              database->path, says ? says : "it cannot be checked");
+    sqlite3_finalize(check);
+    return result;
+}
+
+/* Puts the copy of what can be read in the place of the damaged database; error: the damage. */
+static enum mt_result salvage(struct database *database, struct model *model,
+                              struct mt_error *error)
+{
+    struct database_saved saved;
+    struct mt_error damage = *error;
+    const char *slash = strrchr(database->path, '/');
+    sqlite3 *copy = NULL;
+    int code = database_salvage(database->handle, &copy, &saved);
+
+    sqlite3_close_v2(database->handle);
+    database->handle = copy;
+    if (code != SQLITE_OK)
+        return mt_error_set(error, MT_IO, "%s: what can be read of it cannot be copied: %s",
+                            database->path, sqlite3_errstr(code));
+    if (!saved.row_count)
+        return mt_error_set(error, MT_CORRUPT, "%s, and none of its rows can be found",
+                            damage.message);
+    model_note_damage(model, &damage);
+    if (saved.left_out[0])
+        model_note(model, 0, "tables of %s that are not whole, and what was read of them: %s",
+                   slash ? slash + 1 : database->path, saved.left_out);
+    return MT_OK;
+}
+
+enum mt_result database_open_partial(const char *path, struct model *model, struct database **out,
+                                     struct mt_error *error)
+{
+    struct database *database = NULL;
+    struct mt_error damage = {{0}};
+    bool wants_partial = model && model_wants_partial(model);
+    enum mt_result result = database_open(path, &database, &damage);
+
+    if (result == MT_OK && wants_partial)
+        result = check_pages(database, &damage);
+    if (result == MT_CORRUPT && wants_partial) {
+        database_close(database);
+        database = NULL;
+        if (database_open_to_look(path, &database, NULL) == MT_OK)
+            result = salvage(database, model, &damage);
+    }
+    if (result == MT_OK) {
+        *out = database;
+        return MT_OK;
+    }
+    database_close(database);
+    return mt_error_set(error, result, "%s", damage.message);
 }
 
 void database_close(struct database *database)

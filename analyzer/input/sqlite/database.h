@@ -26,6 +26,16 @@ enum mt_result database_check(const char *path, struct mt_error *error);
 
 /* MT_IO, MT_NO_MEMORY; MT_CORRUPT when it is no database, or one that was cut short. */
 enum mt_result database_open(const char *path, struct database **out, struct mt_error *error);
+/*
+ * The same where there is no model, or it wants no part of a recording. Where it does and the
+ * database is damaged, the damage becomes a note, and a private copy of the rows that can be read
+ * is opened.
+ */
+enum mt_result database_open_partial(const char *path, struct model *model, struct database **out,
+                                     struct mt_error *error);
+/* To see which tables there are: one that was cut short is opened, too. */
+enum mt_result database_open_to_look(const char *path, struct database **out,
+                                     struct mt_error *error);
 void database_close(struct database *database);
 
 bool database_has_table(struct database *database, const char *table);

@@ -241,6 +241,7 @@ const char *byte_stream_line(struct byte_stream *stream, size_t *size_bytes)
             return NULL;
         }
     }
+    stream->is_line_open = !end;
     length = end ? (size_t)(end - first) : left;
     stream->position += end ? length + 1 : length;
     *size_bytes = length && first[length - 1] == '\r' ? length - 1 : length;

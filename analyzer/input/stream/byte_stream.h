@@ -24,6 +24,7 @@ struct byte_stream {
     uint64_t base_bytes; /* offset of bytes[0] */
     const char *path;    /* borrowed until byte_stream_close() */
     bool is_packed;
+    bool is_line_open; /* the file ends in the line that was returned last */
     struct byte_stream_reader *reader;
 };
 
