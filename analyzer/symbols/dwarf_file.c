@@ -74,6 +74,11 @@ bool dwarf_file_open(struct dwarf_file *file, const char *path)
     return false;
 }
 
+void dwarf_file_forget_memory(void)
+{
+    dwarf_set_de_alloc_flag(0);
+}
+
 bool got(struct dwarf_file *file, int result)
 {
     if (result == DW_DLV_ERROR && file->error)

@@ -360,11 +360,13 @@ static enum symbol_open_result check(const char *path, struct build_id recorded)
     return result;
 }
 
-static enum symbol_open_result dwarf_open(const char *path, struct build_id recorded, void **state)
+static enum symbol_open_result dwarf_open(const char *path, struct build_id recorded,
+                                          size_t expected_count, void **state)
 {
     enum symbol_open_result result = check(path, recorded);
     struct dwarf_symbols *symbols = result == SYMBOLS_OPENED ? calloc(1, sizeof(*symbols)) : NULL;
 
+    (void)expected_count;
     if (!symbols)
         return result == SYMBOLS_OPENED ? SYMBOLS_MISSING : result;
     arena_init(&symbols->arena);

@@ -88,13 +88,15 @@ static void elf_close(void *state)
     free(symbols);
 }
 
-static enum symbol_open_result elf_open(const char *path, struct build_id recorded, void **state)
+static enum symbol_open_result elf_open(const char *path, struct build_id recorded,
+                                        size_t expected_count, void **state)
 {
     struct elf_symbols *symbols;
     struct elf_file file;
     const Elf64_Shdr *section;
     enum symbol_open_result result = SYMBOLS_MISSING;
 
+    (void)expected_count;
     if (!elf_file_open(&file, path))
         return SYMBOLS_MISSING;
     symbols = calloc(1, sizeof(*symbols));

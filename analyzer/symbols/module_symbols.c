@@ -87,7 +87,8 @@ static bool source_open(struct symbol_file *file, const struct symbol_source *so
     struct build_id recorded = {file->build_id, file->build_id_bytes};
     struct opened *opened = &file->opened[file->opened_count];
 
-    if (!path || source->open(path, recorded, &opened->state) != SYMBOLS_OPENED)
+    if (!path ||
+        source->open(path, recorded, file->expected_count, &opened->state) != SYMBOLS_OPENED)
         return false;
     opened->source = source;
     file->opened_count++;
@@ -157,17 +158,33 @@ static void file_open(struct symbol_file *file)
         source_open(file, &elf_symbol_source, file->found.module);
 }
 
-/* Tells the best source what will be asked, without what the cache knows. */
-static void ask_expected(struct symbol_file *file)
+static int address_compare(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* Leaves of what is expected what the cache does not know, each once, neighbours together. */
+static void expected_sort(struct symbol_file *file)
 {
     struct symbol found[INLINED_MOST];
     size_t kept = 0, count;
 
+    if (file->expected_count)
+        qsort(file->expected, file->expected_count, sizeof(*file->expected), address_compare);
     for (size_t i = 0; i < file->expected_count; i++)
-        if (!symbol_cache_find(file->cache, file->expected[i], found, INLINED_MOST, &count))
+        if ((!kept || file->expected[kept - 1] != file->expected[i]) &&
+            !symbol_cache_find(file->cache, file->expected[i], found, INLINED_MOST, &count))
             file->expected[kept++] = file->expected[i];
-    if (kept && file->opened_count && file->opened[0].source->expect)
-        file->opened[0].source->expect(file->opened[0].state, file->expected, kept);
+    file->expected_count = kept;
+}
+
+/* Tells the best source what will be asked. */
+static void ask_expected(struct symbol_file *file)
+{
+    if (file->expected_count && file->opened_count && file->opened[0].source->expect)
+        file->opened[0].source->expect(file->opened[0].state, file->expected, file->expected_count);
     file->expected_count = 0;
 }
 
@@ -215,6 +232,7 @@ static size_t find_in(struct symbol_file *file, uint64_t address, struct symbol 
 
     if (symbol_cache_find(file->cache, address, symbols, INLINED_MOST, &count))
         return count;
+    expected_sort(file);
     file_open(file);
     ask_expected(file);
     for (size_t i = 0; i < file->opened_count; i++) {

@@ -31,14 +31,19 @@ enum symbol_open_result {
 /* One per kind of debug data; symbols.c holds the table, best first. */
 struct symbol_source {
     const char *name;
-    enum symbol_open_result (*open)(const char *path, struct build_id recorded, void **state);
+    /* expected_count: how many addresses `expect` will tell of at once; 0: not known. */
+    enum symbol_open_result (*open)(const char *path, struct build_id recorded,
+                                    size_t expected_count, void **state);
     /*
      * address: of the link, not of the process. Fills in at most `most` functions, what is inlined
      * first; returns how many.
      */
     size_t (*find)(void *state, uint64_t address, struct symbol *symbols, size_t most);
     void (*close)(void *state);
-    /* These will be asked for soon: all at once may be cheaper. NULL: no difference. */
+    /*
+     * These will be asked for soon: all at once may be cheaper, and is if neighbours are beside
+     * each other. NULL: no difference.
+     */
     void (*expect)(void *state, const uint64_t *addresses, size_t count);
 };
 

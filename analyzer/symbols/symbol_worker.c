@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DWARF data, read by a process of its own.
+ * DWARF data, read by processes of their own.
  *
  *   parent  addresses ->             -> child: libdwarf
  *           <- for each its frames <-
@@ -8,30 +8,33 @@
  * Debug data may come from anywhere, and older versions of libdwarf damage their memory when it is
  * not what it should be. So a child reads it: when that dies, or does not answer, there are no more
  * names from this file, and that is all. Texts that come back are kept once.
+ *
+ * Many addresses at once are asked of several children, as many as there are processors: what
+ * takes long is to read the units they lie in, and each reads other units.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
-#include "symbol_source.h"
+#include "symbol_child.h"
 #include "table.h"
 
 enum {
     answer_ms = 20000,
-    text_most_bytes = 4096,
-    batch_most = 256, /* addresses in one message */
-    message_bytes = 1 << 16,
-    frame_most_bytes = 16 + 2 * text_most_bytes /* struct wire_frame and its texts */
+    hands_most = 4,
+    hand_addresses = 1024,       /* fewer are not worth another child */
+    file_most_bytes = 256 << 20, /* more is not read by several: each has it in memory */
 };
 
 /* An answer that came before its question. */
@@ -40,9 +43,17 @@ struct known {
     uint32_t first, count; /* of symbols */
 };
 
-struct worker {
-    int socket; /* -1: the child is gone */
+/* A child. */
+struct hand {
+    int socket; /* -1: it is gone */
     pid_t child;
+    bool is_open;          /* it has said that it opened the file */
+    const uint64_t *asked; /* what it has not answered yet */
+    size_t asked_count;
+};
+
+struct worker {
+    struct hand hands[hands_most]; /* the first stays; the others help with what is expected */
     struct arena arena;
     struct table texts; /* const char * */
     struct hash_index index;
@@ -51,138 +62,59 @@ struct worker {
     unsigned char message[message_bytes];
 };
 
-/* What is known of one function; its texts follow, without ends. */
-struct wire_frame {
-    uint64_t offset_bytes;
-    uint32_t line;
-    uint16_t name_bytes, file_bytes; /* more than text_most_bytes: not known */
-};
+/* --- children ------------------------------------------------------------------------------ */
 
-_Static_assert(sizeof(struct wire_frame) == 16, "frame_most_bytes");
-
-/* --- the child ----------------------------------------------------------------------------- */
-
-static uint16_t put_text(unsigned char **out, const char *text)
+static bool hand_start(struct hand *hand, const char *path, struct build_id recorded)
 {
-    size_t length = text ? strnlen(text, text_most_bytes) : 0;
+    int ends[2];
 
-    if (!text)
-        return UINT16_MAX;
-    memcpy(*out, text, length);
-    *out += length;
-    return (uint16_t)length;
-}
-
-static void put_frame(unsigned char **out, const struct symbol *symbol)
-{
-    struct wire_frame frame = {.offset_bytes = symbol->offset_bytes, .line = symbol->line};
-    unsigned char *head = *out;
-
-    *out += sizeof(frame);
-    frame.name_bytes = put_text(out, symbol->name);
-    frame.file_bytes = put_text(out, symbol->file);
-    memcpy(head, &frame, sizeof(frame));
-}
-
-/* A message is answers one behind the other: a count of frames, and they. */
-struct sending {
-    struct worker *worker;
-    unsigned char *out;
-    bool is_good;
-};
-
-static void flush(struct sending *sending)
-{
-    unsigned char *message = sending->worker->message;
-    size_t size_bytes = (size_t)(sending->out - message);
-
-    if (size_bytes && sending->is_good)
-        sending->is_good =
-            send(sending->worker->socket, message, size_bytes, MSG_NOSIGNAL) == (ssize_t)size_bytes;
-    sending->out = message;
-}
-
-/* Of very long names, as many frames as a message has room for. */
-static void put_answer(struct sending *sending, const struct symbol *found, size_t count)
-{
-    unsigned char *end = sending->worker->message + message_bytes, *head;
-
-    if ((size_t)(end - sending->out) < 1 + count * frame_most_bytes)
-        flush(sending);
-    head = sending->out++;
-    *head = 0;
-    while (*head < count && end - sending->out >= frame_most_bytes)
-        put_frame(&sending->out, &found[(*head)++]);
-}
-
-static void serve(struct worker *worker, const char *path, struct build_id recorded)
-{
-    uint64_t addresses[batch_most];
-    struct sending sending = {worker, worker->message, true};
-    struct symbol found[INLINED_MOST];
-    void *state;
-    ssize_t got = 1;
-
-    *sending.out++ = (unsigned char)dwarf_symbol_source.open(path, recorded, &state);
-    if (worker->message[0] != SYMBOLS_OPENED)
-        got = 0;
-    flush(&sending);
-    while (got > 0 && sending.is_good) {
-        got = recv(worker->socket, addresses, sizeof(addresses), 0);
-        for (ssize_t i = 0; i < got / (ssize_t)sizeof(*addresses); i++)
-            put_answer(&sending, found,
-                       dwarf_symbol_source.find(state, addresses[i], found, INLINED_MOST));
-        flush(&sending);
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    hand->child = fork();
+    if (hand->child == 0) {
+        close(ends[0]);
+        symbol_child_run(ends[1], path, recorded);
     }
+    close(ends[1]);
+    hand->socket = ends[0];
+    return hand->child > 0;
 }
 
-/* Nothing of the parent's is run or written. The child ends when the parent's end is closed. */
-static _Noreturn void child_run(struct worker *worker, const char *path, struct build_id recorded)
+static void hand_end(struct hand *hand)
 {
-    const struct rlimit none = {0, 0};
-    static const int deadly[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
-
-    setrlimit(RLIMIT_CORE, &none);
-    for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
-        signal(deadly[i], SIG_DFL);
-    /* What a library says when it gives up is of no use to anybody. */
-    close(STDERR_FILENO);
-    serve(worker, path, recorded);
-    _exit(0);
-}
-
-/* --- the parent ---------------------------------------------------------------------------- */
-
-static void child_end(struct worker *worker)
-{
-    if (worker->socket >= 0)
-        close(worker->socket);
-    worker->socket = -1;
-    if (worker->child > 0) {
-        kill(worker->child, SIGKILL); /* it only reads: there is nothing to wait for */
-        while (waitpid(worker->child, NULL, 0) < 0 && errno == EINTR)
+    if (hand->socket >= 0)
+        close(hand->socket);
+    if (hand->child > 0) {
+        kill(hand->child, SIGKILL); /* it only reads: there is nothing to wait for */
+        while (waitpid(hand->child, NULL, 0) < 0 && errno == EINTR)
             ;
     }
-    worker->child = 0;
+    *hand = (struct hand){.socket = -1};
 }
 
-/* How many bytes came; 0 when the child is gone or does not answer, and then it is ended. */
-static size_t answer_read(struct worker *worker)
+static void helpers_end(struct worker *worker)
 {
-    struct pollfd wait = {.fd = worker->socket, .events = POLLIN};
-    ssize_t size_bytes = -1;
-    int ready;
-
-    do
-        ready = poll(&wait, 1, answer_ms);
-    while (ready < 0 && errno == EINTR);
-    if (ready == 1)
-        size_bytes = recv(worker->socket, worker->message, message_bytes, 0);
-    if (size_bytes > 0)
-        return (size_t)size_bytes;
-    child_end(worker);
-    return 0;
+    for (size_t i = 1; i < hands_most; i++)
+        hand_end(&worker->hands[i]);
 }
+
+/* How many children are worth their start. */
+static size_t hands_for(const char *path, size_t address_count)
+{
+    size_t count = address_count / hand_addresses, processors = 1;
+    struct stat status;
+    cpu_set_t mask;
+
+    if (stat(path, &status) != 0 || status.st_size > file_most_bytes)
+        return 1;
+    if (sched_getaffinity(0, sizeof(mask), &mask) == 0)
+        processors = (size_t)CPU_COUNT(&mask);
+    if (count > processors)
+        count = processors;
+    return count > hands_most ? hands_most : count ? count : 1;
+}
+
+/* --- answers ------------------------------------------------------------------------------- */
 
 /* The one copy of a text; NULL without memory. */
 static const char *keep_text(struct worker *worker, const unsigned char *bytes, size_t size_bytes)
@@ -249,35 +181,86 @@ static bool take_answer(struct worker *worker, const unsigned char **bytes,
                           (uint32_t)(worker->knowns.count - 1));
 }
 
-static void ask(struct worker *worker, const uint64_t *addresses, size_t count)
+/* --- questions ----------------------------------------------------------------------------- */
+
+/* Takes what a child says; it is ended when that makes no sense, and when it says no more. */
+static void hear(struct worker *worker, struct hand *hand)
 {
-    size_t answered = 0;
+    ssize_t size_bytes = recv(hand->socket, worker->message, message_bytes, 0);
+    const unsigned char *bytes = worker->message, *end = bytes + (size_bytes > 0 ? size_bytes : 0);
+    bool is_good = size_bytes > 0;
 
-    if (worker->socket < 0)
-        return;
-    if (send(worker->socket, addresses, count * sizeof(*addresses), MSG_NOSIGNAL) !=
+    if (is_good && !hand->is_open) {
+        hand->is_open = is_good = worker->message[0] == SYMBOLS_OPENED;
+        bytes = end;
+    }
+    for (; is_good && bytes < end; hand->asked_count--)
+        is_good = hand->asked_count && take_answer(worker, &bytes, end, *hand->asked++);
+    if (!is_good)
+        hand_end(hand);
+}
+
+/* Waits until one of the children that have something to say says it. False: none has. */
+static bool hear_one(struct worker *worker, bool is_more)
+{
+    struct pollfd waits[hands_most];
+    struct hand *hands[hands_most];
+    nfds_t count = 0;
+    int ready;
+
+    for (size_t i = 0; i < hands_most; i++) {
+        struct hand *hand = &worker->hands[i];
+
+        if (hand->socket < 0 || (hand->is_open ? !hand->asked_count : !is_more))
+            continue;
+        hands[count] = hand;
+        waits[count++] = (struct pollfd){.fd = hand->socket, .events = POLLIN};
+    }
+    if (!count)
+        return false;
+    do
+        ready = poll(waits, count, answer_ms);
+    while (ready < 0 && errno == EINTR);
+    for (nfds_t i = 0; i < count; i++) {
+        if (ready <= 0)
+            hand_end(hands[i]);
+        else if (waits[i].revents)
+            hear(worker, hands[i]);
+    }
+    return true;
+}
+
+/* Gives a child that has nothing to do the next addresses; returns how many. */
+static size_t ask(struct hand *hand, const uint64_t *addresses, size_t count)
+{
+    if (count > batch_most)
+        count = batch_most;
+    if (!count || hand->socket < 0 || !hand->is_open || hand->asked_count)
+        return 0;
+    if (send(hand->socket, addresses, count * sizeof(*addresses), MSG_NOSIGNAL) !=
         (ssize_t)(count * sizeof(*addresses))) {
-        child_end(worker);
-        return;
+        hand_end(hand);
+        return 0;
     }
-    while (answered < count) {
-        const unsigned char *bytes = worker->message;
-        const unsigned char *end = bytes + answer_read(worker);
+    hand->asked = addresses;
+    hand->asked_count = count;
+    return count;
+}
 
-        if (bytes == end)
-            return;
-        for (; bytes < end && answered < count; answered++)
-            if (!take_answer(worker, &bytes, end, addresses[answered])) {
-                child_end(worker);
-                return;
-            }
-    }
+static void ask_all(struct worker *worker, const uint64_t *addresses, size_t count)
+{
+    size_t next = 0;
+
+    do {
+        for (size_t i = 0; i < hands_most; i++)
+            next += ask(&worker->hands[i], addresses + next, count - next);
+    } while (hear_one(worker, next < count));
 }
 
 static void worker_expect(void *state, const uint64_t *addresses, size_t count)
 {
-    for (size_t i = 0; i < count; i += batch_most)
-        ask(state, addresses + i, count - i < batch_most ? count - i : batch_most);
+    ask_all(state, addresses, count);
+    helpers_end(state);
 }
 
 static const struct known *known_find(const struct worker *worker, uint64_t address)
@@ -301,7 +284,7 @@ static size_t worker_find(void *state, uint64_t address, struct symbol *found, s
     size_t count = 0;
 
     if (!known) {
-        ask(worker, &address, 1);
+        ask_all(worker, &address, 1);
         known = known_find(worker, address);
     }
     for (; known && count < known->count && count < most; count++)
@@ -309,49 +292,69 @@ static size_t worker_find(void *state, uint64_t address, struct symbol *found, s
     return count;
 }
 
+/* --- opening ------------------------------------------------------------------------------- */
+
 static void worker_close(void *state)
 {
     struct worker *worker = state;
 
     if (!worker)
         return;
-    child_end(worker);
+    helpers_end(worker);
+    hand_end(&worker->hands[0]);
     hash_index_release(&worker->index);
     hash_index_release(&worker->known_index);
     arena_release(&worker->arena);
     free(worker);
 }
 
-static bool child_start(struct worker *worker, const char *path, struct build_id recorded)
+/* What the first child says of the file; the others may take their time. */
+static enum symbol_open_result first_answer(struct worker *worker)
 {
-    int ends[2];
+    struct hand *hand = &worker->hands[0];
+    struct pollfd wait = {.fd = hand->socket, .events = POLLIN};
+    unsigned char result = SYMBOLS_MISSING;
+    int ready;
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return false;
-    worker->child = fork();
-    worker->socket = ends[worker->child == 0];
-    close(ends[worker->child != 0]);
-    if (worker->child == 0)
-        child_run(worker, path, recorded);
-    return worker->child > 0;
+    do
+        ready = poll(&wait, 1, answer_ms);
+    while (ready < 0 && errno == EINTR);
+    if (ready != 1 || recv(hand->socket, &result, 1, 0) != 1 || result > SYMBOLS_CHANGED)
+        return SYMBOLS_MISSING;
+    hand->is_open = true;
+    return result;
 }
 
-static enum symbol_open_result worker_open(const char *path, struct build_id recorded, void **state)
+static struct worker *worker_create(void)
 {
     struct worker *worker = calloc(1, sizeof(*worker));
-    enum symbol_open_result result = SYMBOLS_MISSING;
 
     if (!worker)
-        return SYMBOLS_MISSING;
-    worker->socket = -1;
+        return NULL;
+    for (size_t i = 0; i < hands_most; i++)
+        worker->hands[i].socket = -1;
     arena_init(&worker->arena);
     table_init(&worker->texts, &worker->arena, sizeof(const char *));
     table_init(&worker->knowns, &worker->arena, sizeof(struct known));
     table_init(&worker->symbols, &worker->arena, sizeof(struct symbol));
     hash_index_init(&worker->index);
     hash_index_init(&worker->known_index);
-    if (child_start(worker, path, recorded) && answer_read(worker))
-        result = worker->message[0] <= SYMBOLS_CHANGED ? worker->message[0] : SYMBOLS_MISSING;
+    return worker;
+}
+
+static enum symbol_open_result worker_open(const char *path, struct build_id recorded,
+                                           size_t expected_count, void **state)
+{
+    struct worker *worker = worker_create();
+    enum symbol_open_result result = SYMBOLS_MISSING;
+    size_t count = hands_for(path, expected_count);
+
+    if (!worker)
+        return SYMBOLS_MISSING;
+    for (size_t i = 0; i < count && hand_start(&worker->hands[i], path, recorded); i++)
+        ;
+    if (worker->hands[0].socket >= 0)
+        result = first_answer(worker);
     if (result == SYMBOLS_OPENED)
         *state = worker;
     else

@@ -22,7 +22,7 @@ static void ask(const struct symbol_source *source, const char *path)
     struct symbol found[INLINED_MOST];
     void *state;
 
-    if (source->open(path, any, &state) != SYMBOLS_OPENED)
+    if (source->open(path, any, 0, &state) != SYMBOLS_OPENED)
         return;
     for (uint64_t i = 0; i < asked_bytes; i += step_bytes) {
         size_t count = source->find(state, base + i, found, INLINED_MOST);

@@ -35,7 +35,7 @@ int main(int argc, char **argv)
     if (argc != 2)
         return 2;
     debug_files_find(&files, &places, argv[1], any);
-    if (!files.debug || isolated_dwarf_source.open(files.debug, any, &state) != SYMBOLS_OPENED) {
+    if (!files.debug || isolated_dwarf_source.open(files.debug, any, 0, &state) != SYMBOLS_OPENED) {
         fprintf(stderr, "symbolize: no debug data of %s\n", argv[1]);
         return 1;
     }

@@ -62,7 +62,7 @@ static void finds_what_is_inlined(void **state)
     const char *program = *state;
     void *symbols;
 
-    assert_int_equal(dwarf_symbol_source.open(program, any, &symbols), SYMBOLS_OPENED);
+    assert_int_equal(dwarf_symbol_source.open(program, any, 0, &symbols), SYMBOLS_OPENED);
     check_frames(symbols, address_of(program));
     dwarf_symbol_source.close(symbols);
 }
@@ -76,7 +76,7 @@ static void a_process_of_its_own_finds_the_same(void **state)
     void *symbols;
 
     (void)state;
-    assert_int_equal(isolated_dwarf_source.open(INLINED_DWARF_5, any, &symbols), SYMBOLS_OPENED);
+    assert_int_equal(isolated_dwarf_source.open(INLINED_DWARF_5, any, 0, &symbols), SYMBOLS_OPENED);
     isolated_dwarf_source.expect(symbols, expected, 3);
     for (int round = 0; round < 2; round++) {
         assert_int_equal(isolated_dwarf_source.find(symbols, address, found, 8), 3);
@@ -87,24 +87,37 @@ static void a_process_of_its_own_finds_the_same(void **state)
         assert_int_equal(isolated_dwarf_source.find(symbols, address - 1, found, 8), 3);
     }
     isolated_dwarf_source.close(symbols);
-    assert_int_equal(isolated_dwarf_source.open("/bin/true", any, &symbols), SYMBOLS_MISSING);
+    assert_int_equal(isolated_dwarf_source.open("/bin/true", any, 0, &symbols), SYMBOLS_MISSING);
 }
 
-static void knows_lines_and_outer_function_of_split_data(void **state)
+/* Several processes share what is asked at once. */
+static void many_at_once_are_found_as_one_by_one(void **state)
 {
-    const char *program = *state;
-    struct symbol found[8];
-    void *symbols;
-    size_t count;
+    enum { COUNT = 9000 };
+    uint64_t *addresses = calloc(COUNT, sizeof(*addresses)), start = address_of(INLINED_DWARF_5);
+    struct symbol found[8], expected[8];
+    void *symbols, *plain;
 
-    assert_int_equal(dwarf_symbol_source.open(program, any, &symbols), SYMBOLS_OPENED);
-    count = dwarf_symbol_source.find(symbols, address_of(program), found, 8);
-    /* libdwarf 20210528 does not know where inlined functions are, as their ranges are elsewhere.
-     */
-    assert_in_range(count, 1, 3);
-    assert_string_equal(found[count - 1].name, "outer");
-    assert_int_equal(found[0].line, 15);
-    dwarf_symbol_source.close(symbols);
+    (void)state;
+    assert_non_null(addresses);
+    for (uint64_t i = 0; i < COUNT; i++)
+        addresses[i] = start - COUNT / 2 + i;
+    assert_int_equal(isolated_dwarf_source.open(INLINED_DWARF_5, any, COUNT, &symbols),
+                     SYMBOLS_OPENED);
+    assert_int_equal(dwarf_symbol_source.open(INLINED_DWARF_5, any, 0, &plain), SYMBOLS_OPENED);
+    isolated_dwarf_source.expect(symbols, addresses, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        size_t count = dwarf_symbol_source.find(plain, addresses[i], expected, 8);
+
+        assert_int_equal(isolated_dwarf_source.find(symbols, addresses[i], found, 8), count);
+        for (size_t f = 0; f < count; f++) {
+            assert_int_equal(found[f].line, expected[f].line);
+            assert_string_equal(found[f].file, expected[f].file);
+        }
+    }
+    dwarf_symbol_source.close(plain);
+    isolated_dwarf_source.close(symbols);
+    free(addresses);
 }
 
 static void addresses_without_code_have_no_function(void **state)
@@ -113,7 +126,7 @@ static void addresses_without_code_have_no_function(void **state)
     void *symbols;
 
     (void)state;
-    assert_int_equal(dwarf_symbol_source.open(INLINED_DWARF_5, any, &symbols), SYMBOLS_OPENED);
+    assert_int_equal(dwarf_symbol_source.open(INLINED_DWARF_5, any, 0, &symbols), SYMBOLS_OPENED);
     assert_int_equal(dwarf_symbol_source.find(symbols, 0, found, 8), 0);
     assert_int_equal(dwarf_symbol_source.find(symbols, UINT64_MAX, found, 8), 0);
     assert_int_equal(dwarf_symbol_source.find(symbols, address_of(INLINED_DWARF_5), found, 1), 1);
@@ -127,10 +140,10 @@ static void another_build_is_refused(void **state)
 
     (void)state;
     assert_int_equal(
-        dwarf_symbol_source.open(INLINED_DWARF_5, (struct build_id){id, sizeof(id)}, &symbols),
+        dwarf_symbol_source.open(INLINED_DWARF_5, (struct build_id){id, sizeof(id)}, 0, &symbols),
         SYMBOLS_CHANGED);
-    assert_int_equal(dwarf_symbol_source.open("/dev/null", any, &symbols), SYMBOLS_MISSING);
-    assert_int_equal(dwarf_symbol_source.open("/bin/true", any, &symbols), SYMBOLS_MISSING);
+    assert_int_equal(dwarf_symbol_source.open("/dev/null", any, 0, &symbols), SYMBOLS_MISSING);
+    assert_int_equal(dwarf_symbol_source.open("/bin/true", any, 0, &symbols), SYMBOLS_MISSING);
 }
 
 /* --- where debug data is ------------------------------------------------------------------- */
@@ -175,7 +188,7 @@ static void check_debug_file(const char *folder, const struct debug_places *plac
     debug_files_find(&files, places, path, id);
     assert_non_null(files.debug);
     assert_true(ends_with(files.debug, expected));
-    assert_int_equal(dwarf_symbol_source.open(files.debug, id, &symbols), SYMBOLS_OPENED);
+    assert_int_equal(dwarf_symbol_source.open(files.debug, id, 0, &symbols), SYMBOLS_OPENED);
     check_frames(symbols, address_of(INLINED_DWARF_5));
     dwarf_symbol_source.close(symbols);
     debug_files_release(&files);
@@ -198,6 +211,46 @@ static void debug_data_is_found_by_the_name_in_the_program(void **state)
     folders[0] = elsewhere;
     places.folder_count = 1;
     check_debug_file(folder, &places, any, "/there/prog.debug");
+    folder_remove(folder);
+}
+
+/* What is split off, packaged by the tools of binutils and of llvm. */
+struct packaging {
+    const char *tool, *compiler, *options;
+};
+
+static const struct packaging packagings[] = {
+    {"dwp", C_COMPILER, "-gdwarf-4"},
+    {"llvm-dwp", C_COMPILER, "-gdwarf-4"},
+    {"llvm-dwp", "clang", "-gdwarf-4"},
+    {"llvm-dwp", "clang", "-gdwarf-5"},
+};
+
+static bool is_installed(const char *program)
+{
+    char command[512];
+
+    snprintf(command, sizeof(command), "command -v '%s' >/dev/null", program);
+    return system(command) == 0;
+}
+
+static void packaged_data_has_all_names(void **state)
+{
+    const struct packaging *packaging = *state;
+    char *folder, program[512];
+    void *symbols;
+
+    if (!is_installed(packaging->tool) || !is_installed(packaging->compiler))
+        skip();
+    folder = temporary_folder_create();
+    snprintf(program, sizeof(program), "%s/prog", folder);
+    run("cd '%s' && '%s' -O2 -fno-pie -gsplit-dwarf %s -c '%s' -o prog.o && "
+        "'%s' -no-pie prog.o -o prog && timeout 20 '%s' -e prog -o prog.dwp && rm -- *.dwo",
+        folder, packaging->compiler, packaging->options, INLINED_SOURCE, packaging->compiler,
+        packaging->tool);
+    assert_int_equal(dwarf_symbol_source.open(program, any, 0, &symbols), SYMBOLS_OPENED);
+    check_frames(symbols, address_of(program));
+    dwarf_symbol_source.close(symbols);
     folder_remove(folder);
 }
 
@@ -251,6 +304,12 @@ static void a_file_of_another_build_is_told(void **state)
     debug_files_release(&files);
 }
 
+#define PACKAGING_TEST(index)                                                                      \
+    {                                                                                              \
+        "packaged_data_has_all_names " #index, packaged_data_has_all_names, NULL, NULL,            \
+            (void *)(uintptr_t)&packagings[index]                                                  \
+    }
+
 #define PROGRAM_TEST(test, path)                                                                   \
     {                                                                                              \
 #test " " #path, test, NULL, NULL, (void *)(uintptr_t)path                                 \
@@ -262,8 +321,14 @@ int main(void)
         PROGRAM_TEST(finds_what_is_inlined, INLINED_DWARF_5),
         PROGRAM_TEST(finds_what_is_inlined, INLINED_DWARF_4),
         PROGRAM_TEST(finds_what_is_inlined, INLINED_COMPRESSED),
-        PROGRAM_TEST(knows_lines_and_outer_function_of_split_data, INLINED_SPLIT),
+        PROGRAM_TEST(finds_what_is_inlined, INLINED_SPLIT),
+        PROGRAM_TEST(finds_what_is_inlined, INLINED_SPLIT_4),
+        PACKAGING_TEST(0),
+        PACKAGING_TEST(1),
+        PACKAGING_TEST(2),
+        PACKAGING_TEST(3),
         cmocka_unit_test(a_process_of_its_own_finds_the_same),
+        cmocka_unit_test(many_at_once_are_found_as_one_by_one),
         cmocka_unit_test(addresses_without_code_have_no_function),
         cmocka_unit_test(another_build_is_refused),
         cmocka_unit_test(debug_data_is_found_by_the_name_in_the_program),

@@ -80,7 +80,7 @@ static void finds_the_function_of_an_address(void **state)
     struct symbol symbol;
 
     (void)state;
-    assert_int_equal(elf_symbol_source.open("/proc/self/exe", any, &symbols), SYMBOLS_OPENED);
+    assert_int_equal(elf_symbol_source.open("/proc/self/exe", any, 0, &symbols), SYMBOLS_OPENED);
     assert_true(elf_symbol_source.find(symbols, own_address(), &symbol, 1));
     assert_string_equal(symbol.name, "function_to_be_found");
     assert_int_equal(symbol.offset_bytes, 0);
@@ -96,7 +96,8 @@ static void another_build_is_refused(void **state)
     void *symbols;
 
     (void)state;
-    assert_int_equal(elf_symbol_source.open("/proc/self/exe", recorded, &symbols), SYMBOLS_CHANGED);
+    assert_int_equal(elf_symbol_source.open("/proc/self/exe", recorded, 0, &symbols),
+                     SYMBOLS_CHANGED);
 }
 
 static void what_is_no_elf_file_has_no_symbols(void **state)
@@ -104,11 +105,11 @@ static void what_is_no_elf_file_has_no_symbols(void **state)
     void *symbols;
 
     (void)state;
-    assert_int_equal(elf_symbol_source.open("/dev/null", any, &symbols), SYMBOLS_MISSING);
-    assert_int_equal(elf_symbol_source.open("/", any, &symbols), SYMBOLS_MISSING);
-    assert_int_equal(elf_symbol_source.open("/no/such/file", any, &symbols), SYMBOLS_MISSING);
+    assert_int_equal(elf_symbol_source.open("/dev/null", any, 0, &symbols), SYMBOLS_MISSING);
+    assert_int_equal(elf_symbol_source.open("/", any, 0, &symbols), SYMBOLS_MISSING);
+    assert_int_equal(elf_symbol_source.open("/no/such/file", any, 0, &symbols), SYMBOLS_MISSING);
     write_copy((const unsigned char *)"\177ELF", 4);
-    assert_int_equal(elf_symbol_source.open(copy_path, any, &symbols), SYMBOLS_MISSING);
+    assert_int_equal(elf_symbol_source.open(copy_path, any, 0, &symbols), SYMBOLS_MISSING);
 }
 
 static void open_and_look(void)
@@ -116,7 +117,7 @@ static void open_and_look(void)
     void *symbols;
     struct symbol symbol;
 
-    if (elf_symbol_source.open(copy_path, any, &symbols) != SYMBOLS_OPENED)
+    if (elf_symbol_source.open(copy_path, any, 0, &symbols) != SYMBOLS_OPENED)
         return;
     for (uint64_t address = 0; address < 0x10000; address += 0x101)
         if (elf_symbol_source.find(symbols, address, &symbol, 1))
