@@ -4,7 +4,9 @@
 export const languages = {en: 'English', zh: '中文'};
 
 const chinese = {
+    '(no name)': '（无名称）',
     '(none)': '（无）',
+    '1 frame': '1 帧',
     ', before the first step': '，第一步之前',
     ', in step {0}': '，第 {0} 步',
     'Alive at the end of each step, by site; what grows comes first. Each picture has its own scale, from 0.':
@@ -95,6 +97,7 @@ const chinese = {
     'highest': '最高',
     'highest point': '最高点',
     'in': '单位',
+    'inlined': '内联',
     'largest leak': '最大泄漏',
     'life': '寿命',
     'lowest': '最低',
@@ -148,6 +151,7 @@ const chinese = {
     '{0} block': '{0} 块',
     '{0} blocks': '{0} 块',
     '{0} events': '{0} 个事件',
+    '{0} frames': '{0} 帧',
     '{0} from {1} to {2} ({3}). ': '{0}，{1} 到 {2}（{3}）。',
     '{0} grown, {1} shrunk': '{0} 个增长，{1} 个减少',
     '{0} more curves': '另外 {0} 条曲线',

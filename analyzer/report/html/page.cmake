@@ -18,6 +18,7 @@ set(page_scripts
   selected_blocks.js
   table.js
   view_state.js
+  stack.js
   tables.js
   icicle.js
   timeline.js

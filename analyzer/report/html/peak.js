@@ -5,6 +5,7 @@ import {make, makeSection, makeSelect, replaceContent} from './dom.js';
 import {size, moment, count, percent, blockCount} from './format.js';
 import {state, listen} from './view_state.js';
 import {makeIcicle, treeOf} from './icicle.js';
+import {stackColumn} from './stack.js';
 import {makeTable} from './table.js';
 import {makeReportTable, tablesNamed, tablesOf} from './tables.js';
 
@@ -14,7 +15,7 @@ function pathOf(recording, group, kind, hasPlumbing) {
     const owner = names[groups.owner[group]].split('@').filter(Boolean);
     const operator = names[groups.operator[group]];
     const all = stacks.get(groups.site[group]) || [];
-    const wanted = hasPlumbing ? all : all.filter(frame => !frame.isPlumbing);
+    const wanted = hasPlumbing ? all : all.filter(frame => !frame.is_plumbing);
     const frames = (wanted.length ? wanted : all).map(frame => frame.function).reverse();
     if (kind === 'stack')
         return frames.length ? frames : [names[groups.label[group]]];
@@ -31,7 +32,7 @@ function heldAtPeak(recording, ledger) {
     return held;
 }
 
-// Groups of one name, operator and owner are one row.
+// Groups of one name, operator and owner are one row, with the stack of one of them.
 function holdersOf(recording, held) {
     const {groups, names} = recording;
     const rows = new Map();
@@ -40,7 +41,7 @@ function holdersOf(recording, held) {
         const key = texts.join(' ');
         if (!rows.has(key))
             rows.set(key, {site: names[texts[0]], operator: names[texts[1]], owner: names[texts[2]],
-                bytes: 0, count: 0});
+                frames: recording.stacks.get(groups.site[group]), bytes: 0, count: 0});
         const row = rows.get(key);
         row.bytes += groups.peakBytes[group];
         row.count += groups.peakCount[group];
@@ -57,6 +58,7 @@ function holderColumns(wholeBytes) {
             show: value => percent(value, wholeBytes)},
         {key: 'block_count', title: say('blocks'), isNumber: true, value: row => row.count, show: count},
         text('operator', say('operator')), text('owner', say('owner')),
+        stackColumn(row => row.frames, say('stack')),
     ];
 }
 
@@ -83,7 +85,7 @@ class PeakView {
             .filter(column => column.isNumber || holders.some(column.value));
         const hasStacks = held.some(group => (recording.stacks.get(groups.site[group]) || []).length > 1);
         const hasPlumbing = held.some(group => (recording.stacks.get(groups.site[group]) || [])
-            .some(frame => frame.isPlumbing));
+            .some(frame => frame.is_plumbing));
         replaceContent(this.result,
             make('p', null, say('{0} was highest at {1}: {2} in {3}.', ledger.name,
                 moment(ledger.peakNs), size(ledger.peakBytes), blockCount(ledger.peakCount))),

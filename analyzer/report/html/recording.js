@@ -118,7 +118,7 @@ function readStacks(data, names) {
     for (let i = 0; i < data.site.length; i++) {
         const frame = {function: names[data.function[i]], file: names[data.file[i]],
             line: data.line[i], module: names[data.module[i]],
-            isPlumbing: (data.flags[i] & 2) !== 0};
+            is_inlined: (data.flags[i] & 1) !== 0, is_plumbing: (data.flags[i] & 2) !== 0};
         if (!stacks.has(data.site[i]))
             stacks.set(data.site[i], []);
         stacks.get(data.site[i]).push(frame);

@@ -7,6 +7,7 @@ import {size, sizeExact, moment, duration, count, percent, blockCount} from './f
 import {dimensions, hasDimension} from './recording.js';
 import {blocksMeeting, highestMoment, sumBy, restIn} from './selected_blocks.js';
 import {state, update, listen} from './view_state.js';
+import {stackColumn} from './stack.js';
 import {makeTable} from './table.js';
 
 const units = [['1', 'B'], ['1024', 'KiB'], ['1048576', 'MiB'], ['1073741824', 'GiB']];
@@ -163,7 +164,7 @@ class SelectionView {
     }
 
     makeBlockTable(found) {
-        const {blocks, groups, names, endNs} = this.recording;
+        const {blocks, groups, names, stacks, endNs} = this.recording;
         const name = i => names[groups.label[blocks.group[i]]];
         const widthNs = state.selection.toNs - state.selection.fromNs;
         const columns = [
@@ -178,6 +179,7 @@ class SelectionView {
                 value: i => Math.min(blocks.end[i], endNs) - blocks.born[i], show: duration},
             {key: 'operator', title: say('operator'), value: i => names[groups.operator[blocks.group[i]]]},
             {key: 'owner', title: say('owner'), value: i => names[groups.owner[blocks.group[i]]]},
+            stackColumn(i => stacks.get(groups.site[blocks.group[i]]), say('stack')),
         ].filter(column => !['operator', 'owner'].includes(column.key) ||
             hasDimension(this.recording, column.key));
         return makeTable(columns, found, {caption: say('Selected blocks'), sort: 'size_bytes',

@@ -4,6 +4,7 @@ import {say} from './language.js';
 import {make, makeSection, makeSvg} from './dom.js';
 import {byKey} from './format.js';
 import {makeTable} from './table.js';
+import {stackColumn} from './stack.js';
 
 const drawn = new Set();
 let titles = new Map();
@@ -36,7 +37,9 @@ function makeSpark(numbers) {
 
 function columnsOf(name, rows) {
     const keys = [...new Set(rows.flatMap(row => Object.keys(row)))];
-    return keys.filter(key => key !== 'stack' && rows.some(row => row[key] !== null)).map(key => {
+    return keys.filter(key => rows.some(row => row[key] !== null)).map(key => {
+        if (key === 'stack')
+            return stackColumn(row => row.stack, titleOf(name, key));
         const isNumber = rows.some(row => typeof row[key] === 'number');
         const isSeries = rows.some(row => Array.isArray(row[key]));
         return {key, title: titleOf(name, key), isNumber, isWide: /site|operator|name/.test(key),
