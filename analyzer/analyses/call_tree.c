@@ -26,10 +26,11 @@ void call_tree_release(struct call_tree *tree)
     arena_release(&tree->arena);
 }
 
+/* Functions of Python often are long: there a line is a place of its own. */
 static bool is_frame(const struct symbol_frame *a, const struct symbol_frame *b)
 {
-    return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0 &&
-           strcmp(a->module, b->module) == 0;
+    return (!b->is_python || a->line == b->line) && strcmp(a->function, b->function) == 0 &&
+           strcmp(a->file, b->file) == 0 && strcmp(a->module, b->module) == 0;
 }
 
 /* The node of a frame below a parent; 0 without memory. */

@@ -12,9 +12,10 @@
 #include "labels.h"
 #include "ledger_order.h"
 #include "origins.h"
+#include "readable_name.h"
 #include "text_builder.h"
 
-enum { detailed_ledgers = 3, names_depth_most = 40 };
+enum { detailed_ledgers = 3, names_depth_most = 40, name_most_bytes = 96 };
 
 struct stacks {
     const struct question *question;
@@ -34,13 +35,13 @@ static unsigned percent(uint64_t part, uint64_t whole)
 static const char *indented(const struct stacks *stacks, const struct symbol_frame *frame,
                             unsigned depth)
 {
-    const char *file = base_name(frame->file);
+    const char *file = frame->is_python ? short_path(frame->file) : base_name(frame->file);
     struct text_builder text;
     const char *name;
 
     text_init(&text);
     text_add_char(&text, ' ', 2 * (depth < names_depth_most ? depth : names_depth_most));
-    text_add(&text, frame->function);
+    add_short_name(&text, frame->function, name_most_bytes);
     if (*file && frame->line)
         text_add_format(&text, " (%s:%" PRIu32 ")", file, frame->line);
     else if (*file || (*frame->module &&
@@ -133,6 +134,24 @@ static void fill_tree(struct stacks *stacks, uint16_t ledger)
     }
 }
 
+/* The largest branch of a tree where none has half. */
+static void say_largest(struct stacks *stacks, uint16_t ledger)
+{
+    size_t count;
+    uint32_t *children = call_tree_children(&stacks->tree, 0, &count);
+    const struct call_node *largest = count ? call_tree_at(&stacks->tree, children[0]) : NULL;
+
+    if (largest)
+        report_verdict(stacks->report, RANK_PEAK,
+                       "No branch of the calls had half of %s at its peak; the largest, %s, had "
+                       "%s (%u %%).",
+                       label_ledger(stacks->question, stacks->report, ledger),
+                       indented(stacks, &largest->frame, 0),
+                       label_size(stacks->report, largest->bytes.at_peak),
+                       percent(largest->bytes.at_peak, stacks->whole.at_peak));
+    free(children);
+}
+
 /* "main > train > forward": as long as one branch has most of the peak. */
 static void say_path(struct stacks *stacks, uint16_t ledger)
 {
@@ -161,9 +180,7 @@ static void say_path(struct stacks *stacks, uint16_t ledger)
             label_size(stacks->report, held.at_peak), percent(held.at_peak, stacks->whole.at_peak),
             label_ledger(stacks->question, stacks->report, ledger), path);
     else
-        report_verdict(stacks->report, RANK_PEAK,
-                       "No branch of the calls had half of %s at its peak.",
-                       label_ledger(stacks->question, stacks->report, ledger));
+        say_largest(stacks, ledger);
 }
 
 static void add_tree(const struct question *question, struct report *report, uint16_t ledger,

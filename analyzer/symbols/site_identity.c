@@ -19,6 +19,19 @@ struct identity {
     size_t kept_count;
 };
 
+size_t operator_entry(const struct named_frame *const *frames, size_t count, size_t index)
+{
+    size_t entry = index;
+
+    for (size_t i = index + 1; i < count; i++) {
+        if (frames[i]->class == CLASS_OPERATOR)
+            entry = i;
+        else if (!frame_classes[frames[i]->class].is_plumbing)
+            break;
+    }
+    return entry;
+}
+
 size_t telling_frame(const struct named_frame *const *frames, size_t count)
 {
     size_t best = 0;
@@ -26,7 +39,7 @@ size_t telling_frame(const struct named_frame *const *frames, size_t count)
     for (size_t i = 1; i < count; i++)
         if (frames[i]->class > frames[best]->class)
             best = i;
-    return best;
+    return frames[best]->class == CLASS_OPERATOR ? operator_entry(frames, count, best) : best;
 }
 
 static uint64_t key_of(const struct named_frame *frame, bool is_telling)

@@ -10,7 +10,16 @@
 
 #include "frame_names.h"
 
-/* The innermost of those that tell most. count >= 1; frames innermost first, as in all below. */
+/*
+ * Operators call operators: the one that was asked for is the outermost of a stretch of them, with
+ * nothing but plumbing between. index: of an operator.
+ */
+size_t operator_entry(const struct named_frame *const *frames, size_t count, size_t index);
+
+/*
+ * The innermost of those that tell most; of operators, the one that was asked for. count >= 1;
+ * frames innermost first, as in all here.
+ */
 size_t telling_frame(const struct named_frame *const *frames, size_t count);
 
 /*

@@ -187,29 +187,24 @@ static void stack_of(struct symbols *symbols, uint32_t site)
 
 /* --- labels -------------------------------------------------------------------------------- */
 
-/* Names of C++ fill pages: a very long one is cut. */
-static void add_cut_name(struct text_builder *text, const char *name)
+/* Where all names of a class begin and end alike, that says nothing: "linear", "MulBackward0". */
+static void add_name(struct text_builder *text, const struct named_frame *frame)
 {
-    size_t length = strlen(name), whole = length;
+    static const char *const beginnings[FRAME_CLASS_COUNT] = {
+        [CLASS_BACKWARD] = "torch::autograd::generated::",
+        [CLASS_OPERATOR] = "at::_ops::",
+    };
+    const char *beginning = beginnings[frame->class], *name = frame->function;
 
-    if (length > name_most_bytes) {
-        length = name_most_bytes;
-        while (length && ((unsigned char)name[length] & 0xc0) == 0x80)
-            length--;
+    if (!beginning || strncmp(name, beginning, strlen(beginning)) != 0) {
+        add_short_name(text, name, name_most_bytes);
+        return;
     }
-    text_add_bytes(text, name, length);
-    text_add(text, length < whole ? "..." : "");
-}
-
-/* Where all names of a class begin alike, the beginning says nothing. */
-static const char *without_namespace(const struct named_frame *frame)
-{
-    static const char generated[] = "torch::autograd::generated::";
-
-    if (frame->class == CLASS_BACKWARD &&
-        strncmp(frame->function, generated, sizeof(generated) - 1) == 0)
-        return frame->function + sizeof(generated) - 1;
-    return frame->function;
+    name += strlen(beginning);
+    if (frame->class == CLASS_OPERATOR)
+        text_add_format(text, "at::%.*s", (int)strcspn(name, ":"), name);
+    else
+        add_short_name(text, name, name_most_bytes);
 }
 
 /* "(models/net.py:12)", "(net.c:88)", "(net.c)" */
@@ -238,12 +233,12 @@ static void add_frame(struct text_builder *text, const struct named_frame *frame
         add_unnamed(text, frame);
         return;
     }
-    add_cut_name(text, without_namespace(frame));
+    add_name(text, frame);
     if (*frame->file) {
         add_file(text, frame);
         return;
     }
-    if (frame->has_offset)
+    if (frame->has_offset && frame->class != CLASS_OPERATOR)
         text_add_format(text, "+0x%" PRIx64, frame->offset_bytes + 1);
     if (*frame->module)
         text_add_format(text, " (%s)", frame->module);
@@ -289,8 +284,25 @@ static struct symbol_frame shown_frame(const struct named_frame *frame)
         .line = frame->line,
         .is_inlined = frame->is_inlined,
         .is_plumbing = frame_classes[frame->class].is_plumbing,
+        .is_python = frame->is_python,
         .whose = frame_classes[frame->class].whose,
     };
+}
+
+/* How an operator does its work is as little of interest as how an allocator does. */
+static void fold_inner_operators(struct symbols *symbols)
+{
+    bool is_inside = false;
+
+    for (size_t i = symbols->depth; i-- > 0;) {
+        enum frame_class class = symbols->stack[i]->class;
+
+        if (class == CLASS_OPERATOR && is_inside) {
+            symbols->frames[i].is_plumbing = true;
+            symbols->frames[i].whose = frame_classes[CLASS_MACHINERY].whose;
+        }
+        is_inside = class == CLASS_OPERATOR || (is_inside && frame_classes[class].is_plumbing);
+    }
 }
 
 /* A frame needs something to be called by. */
@@ -329,6 +341,7 @@ const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site
         if (!*shown->function)
             shown->function = name_of_unnamed(symbols, symbols->stack[*count]);
     }
+    fold_inner_operators(symbols);
     symbols->frames[telling_frame(symbols->stack, symbols->depth)].is_telling = true;
     return symbols->frames;
 }

@@ -54,9 +54,10 @@ struct symbol_frame {
     const char *module;   /* base name of the object, or "" */
     uint32_t line;        /* 0: not known */
     bool is_inlined;      /* in the next outer frame */
-    bool is_plumbing;     /* of an allocator, a framework, an interpreter: seldom who asked */
-    bool is_telling;      /* the site is named after this one */
-    const char *whose;    /* "the interpreter", "the program" */
+    bool is_python;
+    bool is_plumbing;  /* of an allocator, a framework, an interpreter: seldom who asked */
+    bool is_telling;   /* the site is named after this one */
+    const char *whose; /* "the interpreter", "the program" */
 };
 
 /*

@@ -181,6 +181,19 @@ static const struct label labels[] = {
       {"at::_ops::mul::call(int)", "", 0},
       {"torch::autograd::generated::MulBackward0::apply(int)", "", 0},
       {"clone", "", 0}}},
+    {"at::clone (libtorch_cpu.so)",
+     {{"c10::alloc(unsigned long)", "??", 0},
+      {"at::_ops::empty_strided::redispatch(int)", "libtorch_cpu.so", 0},
+      {"at::native::clone(int)", "", 0},
+      {"at::_ops::clone::redispatch(int)", "libtorch_cpu.so", 0},
+      {"at::_ops::clone::call(int)", "libtorch_cpu.so", 0},
+      {"start_thread", "", 0}}},
+    {"at::parallel_for<...>::run (f.cc:3)",
+     {{"at::parallel_for<at::native::index_select_out_cpu_dim1_<std::vector<int> > >::run(int)",
+       "/src/f.cc", 3}}},
+    {"operator<< <...> (f.cc:3)",
+     {{"std::ostream& operator<< <at::native::index_select_out_cpu_dim1_, std::vector<int> >(int)",
+       "/src/f.cc", 3}}},
     {"fill<int> (f.cc:3)", {{"void fill<int>(int) [clone .cold]", "/src/f.cc", 3}}},
     {"Box::operator bool (f.cc)", {{"Box::operator bool() const", "/src/f.cc", 0}}},
     {"(anonymous namespace)::fill (f.cc)",
@@ -235,6 +248,28 @@ static void frames_are_the_whole_stack_with_what_is_plumbing(void **state)
     assert_string_equal(shown[1].file, "/src/a.c");
     assert_int_equal(shown[1].line, 2);
     assert_true(shown[1].is_telling && !shown[2].is_telling && !shown[1].is_plumbing);
+    fixture_release(&fixture);
+}
+
+static void what_an_operator_calls_is_plumbing(void **state)
+{
+    static const struct frame_text frames[] = {{"at::_ops::empty::call(int)", "", 0},
+                                               {"at::native::zeros(int)", "", 0},
+                                               {"at::_ops::zeros::redispatch(int)", "", 0},
+                                               {"at::_ops::zeros::call(int)", "", 0},
+                                               {"make", "/home/u/net.py", 2},
+                                               {NULL, "", 0}};
+    struct fixture fixture = fixture_make();
+    size_t count;
+    const struct symbol_frame *shown =
+        symbols_frames(fixture.symbols, site_of(fixture.model, frames), &count);
+
+    (void)state;
+    assert_int_equal(count, 5);
+    assert_true(shown[0].is_plumbing && shown[1].is_plumbing && shown[2].is_plumbing);
+    assert_string_equal(shown[0].whose, "the framework's machinery");
+    assert_true(!shown[3].is_plumbing && !shown[4].is_plumbing);
+    assert_true(shown[4].is_telling && shown[4].is_python && !shown[3].is_python);
     fixture_release(&fixture);
 }
 
@@ -303,18 +338,19 @@ enum {
 
 int main(void)
 {
-    struct CMUnitTest tests[pair_count + label_count + 4] = {
+    struct CMUnitTest tests[pair_count + label_count + 5] = {
         cmocka_unit_test(lines_are_told_apart_within_one_recording),
         cmocka_unit_test(frames_are_the_whole_stack_with_what_is_plumbing),
+        cmocka_unit_test(what_an_operator_calls_is_plumbing),
         cmocka_unit_test(a_rule_of_the_user_comes_first),
         cmocka_unit_test(a_wrong_rule_is_told_with_its_line),
     };
 
     for (size_t i = 0; i < pair_count; i++)
-        tests[4 + i] = (struct CMUnitTest){pairs[i].name, stable_ids, NULL, NULL,
+        tests[5 + i] = (struct CMUnitTest){pairs[i].name, stable_ids, NULL, NULL,
                                            (void *)(uintptr_t)&pairs[i]};
     for (size_t i = 0; i < label_count; i++)
-        tests[4 + pair_count + i] =
+        tests[5 + pair_count + i] =
             (struct CMUnitTest){labels[i].text, a_site_is_named_after_the_frame_that_tells_most,
                                 NULL, NULL, (void *)(uintptr_t)&labels[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
