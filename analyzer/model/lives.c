@@ -171,7 +171,7 @@ static struct life life_of(const struct reading *reading, const struct life_row 
         .group = group,
         .born_step = row->born_step,
         .thread = row->thread,
-        .ledger = tally_group_at(reading->tally, group)->ledger,
+        .ledger = tally_group_ledger(reading->tally, group),
     };
 }
 

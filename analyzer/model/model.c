@@ -17,6 +17,7 @@
 #include "hash.h"
 #include "hash_index.h"
 #include "notes.h"
+#include "stretch.h"
 #include "table.h"
 
 struct text_row {
@@ -29,14 +30,15 @@ struct site_row {
     bool is_over; /* its module was unloaded: the same address is a new site from then on */
 };
 
-/* Direct-mapped: looking a site up costs several cache misses where there are many. */
-enum { SITE_CACHE_BITS = 18 };
+/* Looking a site up costs several cache misses where there are many; this one, that can be asked
+ * for in time. A set is a line of memory, the newest site first. */
+enum { SITE_SETS = 1 << 16, SITE_SET_WAYS = 3 };
 
-struct site_cache_row {
-    uint64_t address;
-    uint32_t stack;
-    uint16_t process;
-    uint32_t index; /* 0: empty */
+struct site_set {
+    _Alignas(64) uint64_t address[SITE_SET_WAYS];
+    uint32_t stack[SITE_SET_WAYS];
+    uint32_t index[SITE_SET_WAYS]; /* 0: empty */
+    uint16_t process[SITE_SET_WAYS];
 };
 
 struct model {
@@ -50,9 +52,9 @@ struct model {
     bool is_incomplete;
     bool wants_partial;
     bool is_reread;
-    bool has_sites_again;    /* an address that was unloaded may be there as two sites */
-    size_t reread_processes; /* so far */
-    struct site_cache_row site_cache[1 << SITE_CACHE_BITS];
+    bool has_sites_again;     /* an address that was unloaded may be there as two sites */
+    size_t reread_processes;  /* so far */
+    struct stretch site_sets; /* pages come as they are needed */
 };
 
 static uint32_t fail(struct model *model, const char *what)
@@ -86,7 +88,9 @@ enum mt_result model_create(struct model **out, struct mt_error *error)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a model");
     tables_init(model);
     model_text(model, "", 0);
-    if (!table_add(&model->sites) || !table_add(&model->frames) || !table_add(&model->stacks) ||
+    if (!stretch_init(&model->site_sets, SITE_SETS * sizeof(struct site_set)) ||
+        !stretch_extend(&model->site_sets, SITE_SETS * sizeof(struct site_set)) ||
+        !table_add(&model->sites) || !table_add(&model->frames) || !table_add(&model->stacks) ||
         model->failure) {
         model_destroy(model);
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a model");
@@ -107,6 +111,7 @@ void model_destroy(struct model *model)
     hash_index_release(&model->stack_index);
     hash_index_release(&model->thread_index);
     notes_release(&model->notes);
+    stretch_release(&model->site_sets);
     arena_release(&model->arena);
     free(model);
 }
@@ -223,32 +228,70 @@ static uint32_t site_find(const struct model *model, const struct model_site *si
     return best;
 }
 
+static uint64_t site_hash(const struct model_site *site)
+{
+    return hash_pair(site->address ? site->address : site->label,
+                     (uint64_t)site->stack << 16 | site->process);
+}
+
+static struct site_set *site_set_of(const struct model *model, uint64_t hash)
+{
+    return (struct site_set *)model->site_sets.base + hash % SITE_SETS;
+}
+
 /* Of a site without a label. In a second reading, sites of one address are told apart by time. */
-static struct site_cache_row *cache_row_of(struct model *model, const struct model_site *site,
-                                           uint64_t hash)
+static struct site_set *known_sites(const struct model *model, const struct model_site *site,
+                                    uint64_t hash)
 {
     if (site->label || (model->is_reread && model->has_sites_again))
         return NULL;
-    return &model->site_cache[hash & ((1u << SITE_CACHE_BITS) - 1)];
+    return site_set_of(model, hash);
+}
+
+static uint32_t site_set_find(const struct site_set *set, const struct model_site *site)
+{
+    for (unsigned i = 0; i < SITE_SET_WAYS; i++)
+        if (set->address[i] == site->address && set->stack[i] == site->stack &&
+            set->process[i] == site->process && set->index[i])
+            return set->index[i];
+    return 0;
+}
+
+static void site_set_put(struct site_set *set, const struct model_site *site, uint32_t index)
+{
+    for (unsigned i = SITE_SET_WAYS - 1; i > 0; i--) {
+        set->address[i] = set->address[i - 1];
+        set->stack[i] = set->stack[i - 1];
+        set->index[i] = set->index[i - 1];
+        set->process[i] = set->process[i - 1];
+    }
+    set->address[0] = site->address;
+    set->stack[0] = site->stack;
+    set->index[0] = index;
+    set->process[0] = site->process;
+}
+
+void model_site_soon(const struct model *model, struct model_site site)
+{
+    __builtin_prefetch(site_set_of(model, site_hash(&site)));
 }
 
 uint32_t model_site(struct model *model, struct model_site site)
 {
-    uint64_t hash = hash_pair(site.address ? site.address : site.label,
-                              (uint64_t)site.stack << 16 | site.process);
+    uint64_t hash = site_hash(&site);
     uint32_t found;
     struct site_row *row;
-    struct site_cache_row *cached;
+    struct site_set *known;
 
     if (!site.address && !site.label && !site.stack)
         return 0;
-    cached = cache_row_of(model, &site, hash);
-    if (cached && cached->index && cached->address == site.address && cached->stack == site.stack &&
-        cached->process == site.process)
-        return cached->index;
+    known = known_sites(model, &site, hash);
+    found = known ? site_set_find(known, &site) : 0;
+    if (found)
+        return found;
     found = site_find(model, &site, hash);
-    if (cached && found)
-        *cached = (struct site_cache_row){site.address, site.stack, site.process, found};
+    if (known && found)
+        site_set_put(known, &site, found);
     if (found)
         return found;
     row = row_add(model, &model->sites, &model->site_index, hash, UINT32_MAX, "call sites");
@@ -389,7 +432,7 @@ static void sites_end(struct model *model, uint16_t process, uint64_t base, uint
         if (row->site.process == process && row->site.address - base < size_bytes)
             row->is_over = model->has_sites_again = true;
     }
-    memset(model->site_cache, 0, sizeof(model->site_cache));
+    stretch_clear(&model->site_sets);
 }
 
 void model_module_gone(struct model *model, uint16_t process, uint64_t base, uint64_t time_ns)

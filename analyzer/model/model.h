@@ -100,6 +100,8 @@ uint32_t model_text(struct model *model, const char *bytes, size_t size_bytes);
 uint16_t model_pool(struct model *model, uint32_t name_text);
 uint16_t model_place(struct model *model, struct mt_place place);
 uint32_t model_site(struct model *model, struct model_site site);
+/* That will be asked for soon: time to fetch where it may be found. */
+void model_site_soon(const struct model *model, struct model_site site);
 uint32_t model_frame(struct model *model, struct model_frame frame);
 /* The stack of a callee: frame, called from `outer`. Equal stacks have equal numbers; 0 is none. */
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame);

@@ -174,13 +174,26 @@ bool cohorts_put(struct cohorts *cohorts, uint32_t birth, uint32_t count, uint64
     return true;
 }
 
+/* Where it stands if something is left of every step since the oldest. */
+static struct cohort *cohort_expected(struct cohorts *cohorts, uint32_t birth)
+{
+    uint32_t index = (birth - cohorts->rows[0].birth) / cohorts->stride;
+
+    return index < cohorts->count && cohorts->rows[index].birth == birth ? &cohorts->rows[index]
+                                                                         : NULL;
+}
+
 static struct cohort *cohort_find(struct cohorts *cohorts, uint32_t birth)
 {
+    struct cohort *row;
     uint16_t low = 0, high = cohorts->count;
 
-    if (!cohorts->stride)
+    if (!cohorts->stride || !cohorts->count)
         return NULL;
     birth -= birth % cohorts->stride;
+    row = cohort_expected(cohorts, birth);
+    if (row)
+        return row;
     while (low < high) {
         uint16_t middle = (uint16_t)((low + high) / 2);
 

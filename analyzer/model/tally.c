@@ -12,7 +12,7 @@
 
 #include "tally_state.h"
 
-enum { FETCH_AHEAD = 16, LOOK_AHEAD = 8, PIECE = 512 };
+enum { FETCH_AHEAD = 24, LOOK_AHEAD = 12, PIECE = 512 };
 
 static void tables_init(struct tally *tally)
 {
@@ -62,6 +62,7 @@ void tally_destroy(struct tally *tally)
     tally_phases_release(tally);
     live_set_release(&tally->live);
     stretch_release(&tally->group_stretch);
+    stretch_release(&tally->group_ledger_stretch);
     stretch_release(&tally->ledger_stretch);
     free(tally->touched);
     free(tally->processes);
@@ -130,6 +131,19 @@ HOT void count_alloc(struct tally *tally, const struct event *event, uint32_t in
         tally_usage_change(tally, index, size_bytes, true, event->time_ns);
 }
 
+/* Taken from its cohort a little later. */
+HOT void spend(struct tally *tally, const struct live_block *block)
+{
+    const struct group_detail *detail = table_at(&tally->details, block->group);
+
+    if (tally->spent_count == SPENT_MAX)
+        tally_settle(tally);
+    __builtin_prefetch(&detail->cohorts);
+    __builtin_prefetch(&detail->freed_age, 1);
+    tally->spent[tally->spent_count++] =
+        (struct spent_block){block->group, block->birth, block->size_bytes};
+}
+
 HOT void count_free(struct tally *tally, const struct live_block *block, uint64_t time_ns)
 {
     struct group *group = group_at(tally, block->group);
@@ -143,11 +157,7 @@ HOT void count_free(struct tally *tally, const struct live_block *block, uint64_
         group->born_bytes -= block->size_bytes;
         group->born_count--;
     } else {
-        struct group_detail *detail = table_at(&tally->details, block->group);
-        uint32_t age = tally->era - block->birth;
-
-        detail->freed_age = age > detail->freed_age ? age : detail->freed_age;
-        cohorts_take(&detail->cohorts, block->birth, block->size_bytes, tally->epoch);
+        spend(tally, block);
     }
     if (group->flags & GROUP_HAS_USAGE)
         tally_usage_change(tally, block->group, block->size_bytes, false, time_ns);
@@ -155,9 +165,9 @@ HOT void count_free(struct tally *tally, const struct live_block *block, uint64_
 
 static inline bool is_of_pool(const struct tally *tally, struct live_place place, uint16_t pool)
 {
-    const struct group *group = group_at(tally, place.bucket->group[place.slot]);
+    uint16_t ledger = tally->group_ledgers[place.bucket->group[place.slot]];
 
-    return ledger_at(tally, group->ledger)->pool == pool;
+    return ledger_at(tally, ledger)->pool == pool;
 }
 
 /* Two pools have a block at one address. */
@@ -224,7 +234,7 @@ static __attribute__((noinline)) void count_short_life(struct tally *tally,
     count_free(tally, &block, event->time_ns);
 }
 
-static inline void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
+HOT void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
 {
     const struct thread_state *thread = event->thread < tally->thread_count
                                             ? &tally->threads[event->thread]
@@ -272,7 +282,7 @@ static inline void on_alloc(struct tally *tally, const struct event *event, uint
         tally->counts.live_peak_count = tally->live.block_count;
 }
 
-static inline void on_free(struct tally *tally, const struct event *event, uint64_t hash)
+HOT void on_free(struct tally *tally, const struct event *event, uint64_t hash)
 {
     struct live_place place;
 
@@ -402,6 +412,7 @@ static void on_other(struct tally *tally, const struct event *event)
         tally_step_event(tally, event);
         break;
     case EVENT_WINDOW_BEGIN:
+        tally_settle(tally);
         tally_window_begin(tally, event);
         break;
     case EVENT_OPERATOR_BEGIN:
@@ -417,16 +428,29 @@ static void on_other(struct tally *tally, const struct event *event)
     }
 }
 
-/* The bucket has come by now; what the observer has of the block can be asked for. */
-static void look_ahead(const struct tally *tally, const struct event *event, uint64_t hash)
+/* The bucket of a free has come by now, and tells what else it will need. */
+HOT void free_comes(const struct tally *tally, const struct event *event, uint64_t hash)
 {
-    struct live_place place;
+    struct live_place place = live_set_find(&tally->live, hash, event->address);
+    uint32_t group;
 
-    if (event->kind != EVENT_FREE)
+    if (!place.bucket)
         return;
-    place = live_set_find(&tally->live, hash, event->address);
-    if (place.bucket)
+    group = place.bucket->group[place.slot];
+    __builtin_prefetch(&tally->group_ledgers[group]);
+    if (is_observed(tally))
         tally->observer->soon(tally->observer->context, place.bucket->birth[place.slot]);
+    else
+        __builtin_prefetch(group_at(tally, group), 1);
+}
+
+static inline const struct group_cache_row *cached_group(const struct tally *tally,
+                                                         const struct event *event)
+{
+    uint32_t context =
+        event->thread < tally->thread_count ? tally->threads[event->thread].context : 0;
+
+    return &tally->group_cache[tally_group_slot(event, context)];
 }
 
 /* Behind the last stands what is fetched again for nothing. */
@@ -441,7 +465,21 @@ static void hash_all(const struct tally *tally, const struct event *events, size
         live_set_prefetch(&tally->live, hashes[i]);
 }
 
-static void feed_piece(struct tally *tally, const struct event *events, size_t count)
+/* What the events LOOK_AHEAD and FETCH_AHEAD from here need beside their buckets. */
+HOT void look_ahead(const struct tally *tally, const struct event *events, size_t left,
+                    const uint64_t *hashes)
+{
+    if (left > FETCH_AHEAD && events[FETCH_AHEAD].kind == EVENT_ALLOC)
+        __builtin_prefetch(cached_group(tally, &events[FETCH_AHEAD]));
+    if (left <= LOOK_AHEAD)
+        return;
+    if (events[LOOK_AHEAD].kind == EVENT_FREE)
+        free_comes(tally, &events[LOOK_AHEAD], hashes[LOOK_AHEAD]);
+    else if (!is_observed(tally) && events[LOOK_AHEAD].kind == EVENT_ALLOC)
+        __builtin_prefetch(group_at(tally, cached_group(tally, &events[LOOK_AHEAD])->group), 1);
+}
+
+HOT void feed_events(struct tally *tally, const struct event *events, size_t count, bool is_wide)
 {
     uint64_t hashes[PIECE + FETCH_AHEAD];
     size_t alloc_count = 0, free_count = 0;
@@ -449,8 +487,8 @@ static void feed_piece(struct tally *tally, const struct event *events, size_t c
     hash_all(tally, events, count, hashes);
     for (size_t i = 0; i < count; i++) {
         live_set_prefetch(&tally->live, hashes[i + FETCH_AHEAD]);
-        if (is_observed(tally) && i + LOOK_AHEAD < count)
-            look_ahead(tally, &events[i + LOOK_AHEAD], hashes[i + LOOK_AHEAD]);
+        if (is_wide)
+            look_ahead(tally, events + i, count - i, hashes + i);
         if (events[i].kind == EVENT_ALLOC) {
             on_alloc(tally, &events[i], hashes[i]);
             alloc_count++;
@@ -462,8 +500,41 @@ static void feed_piece(struct tally *tally, const struct event *events, size_t c
             tally->kind_counts[events[i].kind]++;
         }
     }
+    tally_settle(tally);
     tally->kind_counts[EVENT_ALLOC] += alloc_count;
     tally->kind_counts[EVENT_FREE] += free_count;
+}
+
+/*
+ * Whether what events need beside their buckets is too much for the nearest caches: groups, or what
+ * an observer keeps of each block. If not, looking ahead costs more than it saves.
+ */
+static bool is_wide(const struct tally *tally)
+{
+    enum { wide_groups = 4096, wide_blocks = 8192 };
+
+    return tally->group_count > wide_groups ||
+           (is_observed(tally) && live_set_count(&tally->live) > wide_blocks);
+}
+
+static __attribute__((noinline)) void feed_piece_wide(struct tally *tally,
+                                                      const struct event *events, size_t count)
+{
+    feed_events(tally, events, count, true);
+}
+
+static __attribute__((noinline)) void feed_piece(struct tally *tally, const struct event *events,
+                                                 size_t count)
+{
+    feed_events(tally, events, count, false);
+}
+
+static void feed(struct tally *tally, const struct event *events, size_t count)
+{
+    if (is_wide(tally))
+        feed_piece_wide(tally, events, count);
+    else
+        feed_piece(tally, events, count);
 }
 
 enum mt_result tally_feed(struct tally *tally, const struct event *events, size_t count,
@@ -477,7 +548,7 @@ enum mt_result tally_feed(struct tally *tally, const struct event *events, size_
     }
     tally->counts.events += count;
     for (size_t i = 0; i < count && !tally->has_failed; i += PIECE)
-        feed_piece(tally, events + i, count - i < PIECE ? count - i : PIECE);
+        feed(tally, events + i, count - i < PIECE ? count - i : PIECE);
     if (tally->has_failed)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for %llu live blocks",
                             (unsigned long long)live_set_count(&tally->live));
@@ -555,6 +626,11 @@ size_t tally_group_count(const struct tally *tally)
 const struct group *tally_group_at(const struct tally *tally, size_t index)
 {
     return group_at(tally, (uint32_t)index);
+}
+
+uint16_t tally_group_ledger(const struct tally *tally, uint32_t index)
+{
+    return tally->group_ledgers[index];
 }
 
 const struct group_detail *tally_detail_at(const struct tally *tally, size_t index)

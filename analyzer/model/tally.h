@@ -241,6 +241,8 @@ bool tally_ledger_find(const struct tally *tally, uint16_t process, uint16_t poo
 /* Groups count from 1: group 0 does not exist, so loops run over 1 .. count - 1. */
 size_t tally_group_count(const struct tally *tally);
 const struct group *tally_group_at(const struct tally *tally, size_t index);
+/* The ledger of the group, without a look at the rest of it. */
+uint16_t tally_group_ledger(const struct tally *tally, uint32_t index);
 const struct group_detail *tally_detail_at(const struct tally *tally, size_t index);
 size_t tally_usage_count(const struct tally *tally);
 const struct usage *tally_usage_at(const struct tally *tally, size_t index);

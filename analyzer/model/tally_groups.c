@@ -13,10 +13,13 @@ static const size_t group_max = UINT32_MAX - 1;
 bool tally_rows_init(struct tally *tally)
 {
     if (!stretch_init(&tally->group_stretch, group_max * sizeof(struct group)) ||
+        !stretch_init(&tally->group_ledger_stretch, group_max * sizeof(uint16_t)) ||
         !stretch_init(&tally->ledger_stretch, ledger_max * sizeof(struct ledger)) ||
-        !stretch_extend(&tally->group_stretch, sizeof(struct group)))
+        !stretch_extend(&tally->group_stretch, sizeof(struct group)) ||
+        !stretch_extend(&tally->group_ledger_stretch, sizeof(uint16_t)))
         return false;
     tally->groups = tally->group_stretch.base;
+    tally->group_ledgers = tally->group_ledger_stretch.base;
     tally->ledgers = tally->ledger_stretch.base;
     tally->group_count = 1; /* row 0: no group, no context */
     return table_add(&tally->details) && table_add(&tally->contexts);
@@ -217,7 +220,8 @@ static uint32_t group_add(struct tally *tally, const struct event *event,
     struct group_detail *detail;
 
     if (tally->group_count >= group_max ||
-        !stretch_extend(&tally->group_stretch, (tally->group_count + 1) * sizeof(struct group)))
+        !stretch_extend(&tally->group_stretch, (tally->group_count + 1) * sizeof(struct group)) ||
+        !stretch_extend(&tally->group_ledger_stretch, (tally->group_count + 1) * sizeof(uint16_t)))
         return 0;
     detail = table_add(&tally->details);
     if (!detail || !hash_index_add(&tally->group_index, hash, index))
@@ -231,7 +235,10 @@ static uint32_t group_add(struct tally *tally, const struct event *event,
                                     .owner_text = context->owner_text,
                                     .first_step = tally->era};
     tally->group_count++;
-    return group_fill(tally, group_at(tally, index), detail) ? index : 0;
+    if (!group_fill(tally, group_at(tally, index), detail))
+        return 0;
+    tally->group_ledgers[index] = group_at(tally, index)->ledger;
+    return index;
 }
 
 uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_t context_index)

@@ -12,7 +12,13 @@
 #include "table.h"
 #include "tally.h"
 
-enum { GROUP_CACHE_BITS = 17, DISORDER_SLOTS = 512, CONTEXT_MAX = 100000, FAILURES_MAX = 256 };
+enum {
+    GROUP_CACHE_BITS = 17,
+    DISORDER_SLOTS = 512,
+    CONTEXT_MAX = 100000,
+    FAILURES_MAX = 256,
+    SPENT_MAX = 64
+};
 
 enum group_flag {
     GROUP_TOUCHED = 1,  /* is in the list of those that changed since the newest step end */
@@ -62,6 +68,12 @@ struct disorder {
     enum disorder_kind { DISORDER_LATE_FREE, DISORDER_EARLY_FREE } kind;
 };
 
+/* A block of an older era that was freed, and is still to be taken from its cohort. */
+struct spent_block {
+    uint32_t group, birth;
+    uint64_t size_bytes;
+};
+
 struct tally {
     struct model *model;
     /* Hot. */
@@ -73,8 +85,11 @@ struct tally {
     bool has_failed;                       /* no memory */
     const struct tally_observer *observer; /* mostly NULL */
     struct live_set live;
-    struct group *groups; /* in group_stretch */
+    struct group *groups;    /* in group_stretch */
+    uint16_t *group_ledgers; /* the same as in the groups, closer together; in their stretch */
     size_t group_count;
+    struct spent_block spent[SPENT_MAX];
+    size_t spent_count;
     struct ledger *ledgers; /* in ledger_stretch */
     size_t ledger_count;
     struct thread_state *threads;
@@ -87,7 +102,7 @@ struct tally {
     uint32_t *touched; /* groups that changed since the newest step end */
     size_t touched_count, touched_capacity;
     /* Cold. */
-    struct stretch group_stretch, ledger_stretch;
+    struct stretch group_stretch, group_ledger_stretch, ledger_stretch;
     struct arena arena;
     struct table details, contexts, usages, steps, step_rows, samples, failures, baselines;
     struct hash_index ledger_index, group_index, context_index, usage_index, sample_index;
@@ -129,6 +144,8 @@ void tally_threads_release(struct tally *tally);
 
 /* tally_steps.c */
 bool tally_touch(struct tally *tally, uint32_t group);
+/* Takes the spent blocks from their cohorts: before anything looks at those. */
+void tally_settle(struct tally *tally);
 void tally_step_event(struct tally *tally, const struct event *event);
 void tally_process_begin(struct tally *tally, uint16_t process);
 void tally_process_end(struct tally *tally);

@@ -28,6 +28,25 @@ bool tally_touch(struct tally *tally, uint32_t group)
     return true;
 }
 
+/* Each is two cache misses where there are many groups: asked for together, they overlap. */
+void tally_settle(struct tally *tally)
+{
+    for (size_t i = 0; i < tally->spent_count; i++) {
+        const struct group_detail *detail = table_at(&tally->details, tally->spent[i].group);
+
+        __builtin_prefetch(detail->cohorts.rows);
+    }
+    for (size_t i = 0; i < tally->spent_count; i++) {
+        const struct spent_block *block = &tally->spent[i];
+        struct group_detail *detail = table_at(&tally->details, block->group);
+        uint32_t age = tally->era - block->birth;
+
+        detail->freed_age = age > detail->freed_age ? age : detail->freed_age;
+        cohorts_take(&detail->cohorts, block->birth, block->size_bytes, tally->epoch);
+    }
+    tally->spent_count = 0;
+}
+
 /* Counts that a ledger does not need at every event. */
 static void tell_ledger(struct tally *tally, struct group *group, struct group_detail *detail)
 {
@@ -63,11 +82,35 @@ static bool group_era_end(struct tally *tally, uint32_t index)
     return step_series_put(&detail->series, sample);
 }
 
+/* What the ends of the groups touched next will need. */
+static void era_end_soon(const struct tally *tally, size_t next)
+{
+    enum { far = 16, near = 8 };
+    const struct group_detail *detail;
+
+    if (next + far < tally->touched_count) {
+        detail = table_at(&tally->details, tally->touched[next + far]);
+        __builtin_prefetch(&detail->told_alloc_bytes, 1);
+        __builtin_prefetch(&detail->left_bytes, 1);
+        __builtin_prefetch(&detail->series, 1);
+        __builtin_prefetch(group_at(tally, tally->touched[next + far]), 1);
+    }
+    if (next + near < tally->touched_count) {
+        detail = table_at(&tally->details, tally->touched[next + near]);
+        if (detail->series.count)
+            __builtin_prefetch(&detail->series.samples[detail->series.count - 1], 1);
+        if (detail->cohorts.count)
+            __builtin_prefetch(&detail->cohorts.rows[detail->cohorts.count - 1], 1);
+    }
+}
+
 static void era_end(struct tally *tally)
 {
-    for (size_t i = 0; i < tally->touched_count; i++)
+    for (size_t i = 0; i < tally->touched_count; i++) {
+        era_end_soon(tally, i);
         if (!group_era_end(tally, tally->touched[i]))
             tally->has_failed = true;
+    }
     tally->touched_count = 0;
     tally->era++;
     tally->epoch++;
@@ -143,6 +186,7 @@ static void step_begin(struct tally *tally, const struct event *event)
 
 void tally_step_event(struct tally *tally, const struct event *event)
 {
+    tally_settle(tally);
     if (event->kind == EVENT_STEP_BEGIN)
         step_begin(tally, event);
     else if (tally->open_step && tally->open_step->number == event->value)

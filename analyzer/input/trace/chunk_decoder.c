@@ -86,6 +86,7 @@ enum mt_result chunk_decoder_begin(struct chunk_decoder *d, struct trace_context
         d->dictionaries[i].count = 0;
     mt_predictor_reset(&d->predictor);
     forget_sites(d, context);
+    d->unresolved_count = 0;
     d->time = header->first_time;
     d->last_time = header->last_time;
     d->events_left = header->event_count;
@@ -305,17 +306,34 @@ static __attribute__((noinline)) enum step decode_any(struct chunk_decoder *d,
 
 /* --- the host heap ------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) uint32_t resolve_site(struct chunk_decoder *d,
-                                                       struct trace_context *context,
-                                                       uint32_t number, uint64_t time_ns)
+/* In the order in which they came, which is the order of the model's sites. */
+static __attribute__((noinline)) void resolve_sites(struct chunk_decoder *d,
+                                                    struct trace_context *context)
+{
+    for (size_t i = 0; i < d->unresolved_count; i++) {
+        const struct decoder_unresolved *row = &d->unresolved[i];
+        uint32_t index = row->number ? d->site_index[row->number] : TRACE_UNRESOLVED;
+
+        if (index == TRACE_UNRESOLVED)
+            index = trace_context_site(context, row->site, row->event->time_ns);
+        if (row->number)
+            d->site_index[row->number] = index;
+        row->event->site = index;
+    }
+    d->unresolved_count = 0;
+}
+
+static __attribute__((noinline)) void resolve_later(struct chunk_decoder *d,
+                                                    struct trace_context *context, uint32_t number,
+                                                    struct event *event)
 {
     const struct mt_predictor *p = &d->predictor;
     uint64_t site = number ? p->site[number] : p->newest_site;
-    uint32_t index = trace_context_site(context, site, time_ns);
 
-    if (number)
-        d->site_index[number] = index;
-    return index;
+    if (d->unresolved_count == DECODER_UNRESOLVED)
+        resolve_sites(d, context);
+    trace_context_site_soon(context, site);
+    d->unresolved[d->unresolved_count++] = (struct decoder_unresolved){event, site, number};
 }
 
 /* Columns of the two records, held in registers while they follow each other. */
@@ -365,9 +383,9 @@ static ALWAYS_INLINE bool decode_host_alloc(struct chunk_decoder *d, struct trac
                                   event->value, &event->address)))
         return false;
     index = d->site_index[number];
-    if (UNLIKELY(index == TRACE_UNRESOLVED))
-        index = resolve_site(d, context, number, event->time_ns);
     event->site = index;
+    if (UNLIKELY(index == TRACE_UNRESOLVED))
+        resolve_later(d, context, number, event);
     event->kind = EVENT_ALLOC;
     return true;
 }
@@ -422,6 +440,8 @@ static bool decode_host_run(struct chunk_decoder *d, struct trace_context *conte
             break;
         event++;
     }
+    if (d->unresolved_count)
+        resolve_sites(d, context);
     d->events_left -= (uint32_t)(event - *events);
     d->time = time;
     host_columns_give(d, &columns);

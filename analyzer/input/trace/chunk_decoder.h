@@ -4,6 +4,7 @@
  *
  * A decoder is the mirror of tracer/record/chunk_encoder.c and keeps the same predictor. It is a
  * large struct of which a chunk touches what it needs, so it is best taken from malloc unset.
+ * Sites are looked up a few at a time, in the order of the events, as each may be a cache miss.
  * Invariant: a cursor never passes the end of its column.
  */
 #ifndef MEMTIDE_CHUNK_DECODER_H
@@ -18,7 +19,7 @@
 #include "trace_context.h"
 #include "trace_record.h"
 
-enum { DECODER_DICTIONARIES = 40, DECODER_PADDING_BYTES = 16 };
+enum { DECODER_DICTIONARIES = 40, DECODER_PADDING_BYTES = 16, DECODER_UNRESOLVED = 32 };
 
 struct column_cursor {
     const uint8_t *at, *end;
@@ -30,6 +31,13 @@ struct decoder_dictionary {
     uint32_t index[MT_DICTIONARY_END]; /* of the model, or TRACE_UNRESOLVED */
 };
 
+/* An event whose site is still to be looked up; where that may be found was asked for. */
+struct decoder_unresolved {
+    struct event *event;
+    uint64_t site;
+    uint32_t number; /* of the predictor; 0: none */
+};
+
 struct chunk_decoder {
     uint32_t events_left;
     uint32_t site_epoch;      /* of the context, when site_index was last emptied */
@@ -39,6 +47,8 @@ struct chunk_decoder {
     uint8_t dictionary_of_column[MT_COLUMN_END];
     struct mt_predictor predictor;
     uint32_t site_index[MT_SITE_END]; /* of the model, or TRACE_UNRESOLVED */
+    size_t unresolved_count;
+    struct decoder_unresolved unresolved[DECODER_UNRESOLVED];
     struct decoder_dictionary dictionaries[DECODER_DICTIONARIES];
     uint8_t raw[MT_CHUNK_RAW_MAX + DECODER_PADDING_BYTES];
 };

@@ -152,3 +152,10 @@ uint32_t trace_context_site(struct trace_context *context, uint64_t site, uint64
         context->model,
         (struct model_site){.process = context->process, .address = site, .time_ns = time_ns});
 }
+
+void trace_context_site_soon(const struct trace_context *context, uint64_t site)
+{
+    if (!(site & MT_SITE_IS_STACK))
+        model_site_soon(context->model,
+                        (struct model_site){.process = context->process, .address = site});
+}

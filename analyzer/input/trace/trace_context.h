@@ -61,6 +61,8 @@ uint16_t trace_context_pool(struct trace_context *context, uint64_t name_id);
 uint16_t trace_context_place(struct trace_context *context, uint64_t packed);
 /* site: a return address or the id of a stack, as in memtide/format.h. */
 uint32_t trace_context_site(struct trace_context *context, uint64_t site, uint64_t time_ns);
+/* That will be asked for soon: time to fetch where it may be found. */
+void trace_context_site_soon(const struct trace_context *context, uint64_t site);
 /* "torch.float32 torch.Size([2, 3])" of two texts; 0 when both are. */
 uint32_t trace_context_tensor(struct trace_context *context, uint32_t dtype, uint32_t shape);
 struct stack_source trace_context_stack_source(struct trace_context *context, uint64_t time_ns);
