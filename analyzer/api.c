@@ -13,6 +13,7 @@
 #include "caching_allocator.h"
 #include "diff.h"
 #include "diff_spread.h"
+#include "event_reader.h"
 #include "export.h"
 #include "input.h"
 #include "memscope_compare.h"
@@ -24,7 +25,7 @@
 #include "trace_question.h"
 
 /* A short recording is read by one thread. */
-enum { batch_events = 4096, alone_events = 1 << 16 };
+enum { alone_events = 1 << 16 };
 
 struct mt_trace {
     struct model *model;
@@ -110,7 +111,7 @@ static enum mt_result events_rewind(void *context, struct mt_error *error)
 
 static enum mt_result read_ahead_begin(struct mt_trace *trace, struct mt_error *error)
 {
-    struct event_source all = {trace, events_rewind, events_next};
+    struct event_source all = {trace, events_rewind, events_next, NULL};
 
     trace->ahead = read_ahead_create(&all, alone_events);
     if (!trace->ahead)
@@ -119,23 +120,24 @@ static enum mt_result read_ahead_begin(struct mt_trace *trace, struct mt_error *
     return MT_OK;
 }
 
-static enum mt_result read_all(struct mt_trace *trace, struct mt_error *error)
+/* Adds all up from where the source stands. finder: NULL: no steps are looked for. */
+static enum mt_result read_all(const struct event_source *events, struct tally *tally,
+                               struct step_finder *finder, struct mt_error *error)
 {
-    struct event *batch = malloc(batch_events * sizeof(*batch));
-    enum mt_result result = MT_OK;
+    struct event_reader reader;
+    enum mt_result result = event_reader_begin(&reader, events, error);
+    const struct event *batch;
     size_t count = 1;
 
-    if (!batch)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory for a batch of events");
     while (result == MT_OK && count) {
-        result = trace->events.next(trace->events.context, batch, batch_events, &count, error);
+        result = event_reader_next(&reader, &batch, &count, error);
         if (result != MT_OK || !count)
             break;
-        result = tally_feed(trace->tally, batch, count, error);
-        if (trace->stepping.finder)
-            step_finder_feed(trace->stepping.finder, batch, count);
+        result = tally_feed(tally, batch, count, error);
+        if (finder)
+            step_finder_feed(finder, batch, count);
     }
-    free(batch);
+    event_reader_end(&reader);
     return result;
 }
 
@@ -157,19 +159,10 @@ static enum mt_result keep_paths(struct mt_trace *trace, const char *const *path
 static enum mt_result read_again(struct mt_trace *trace, struct tally *tally,
                                  struct mt_error *error)
 {
-    struct event *batch = malloc(batch_events * sizeof(*batch));
-    enum mt_result result;
-    size_t count = 1;
+    enum mt_result result = trace->events.rewind(trace->events.context, error);
 
-    if (!batch)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory for a batch of events");
-    result = trace->events.rewind(trace->events.context, error);
-    while (result == MT_OK && count) {
-        result = trace->events.next(trace->events.context, batch, batch_events, &count, error);
-        if (result == MT_OK && count)
-            result = tally_feed(tally, batch, count, error);
-    }
-    free(batch);
+    if (result == MT_OK)
+        result = read_all(&trace->events, tally, NULL, error);
     if (result == MT_OK)
         tally_finish(tally);
     return result;
@@ -260,7 +253,7 @@ static enum mt_result open_all(struct mt_trace *trace, const struct mt_open_opti
     if (result == MT_OK)
         result = stepping_read(trace, options, error);
     if (result == MT_OK)
-        result = read_all(trace, error);
+        result = read_all(&trace->events, trace->tally, trace->stepping.finder, error);
     if (result == MT_OK)
         result = read_stepped(trace, error);
     if (result == MT_OK)

@@ -20,6 +20,10 @@ struct event_source {
     /* As input_next(): *count 0 is the end; a batch never mixes two processes. */
     enum mt_result (*next)(void *context, struct event *batch, size_t capacity, size_t *count,
                            struct mt_error *error);
+    /* The same without a copy: *events are good until the next call of any of the three. NULL: the
+     * source has no memory of its own. */
+    enum mt_result (*lend)(void *context, const struct event **events, size_t *count,
+                           struct mt_error *error);
 };
 
 #endif

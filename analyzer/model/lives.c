@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_reader.h"
 #include "live_set.h"
 #include "stretch.h"
 
-enum { batch_events = 4096, first_capacity = 1 << 10 };
+enum { first_capacity = 1 << 10 };
 
 /* One that is still told of everything. */
 struct listener {
@@ -327,16 +328,17 @@ static enum mt_result feed(struct reading *reading, const struct event *batch, s
     return result == MT_OK ? status_of(reading, error) : result;
 }
 
-static enum mt_result read_all(struct reading *reading, const struct event_source *events,
-                               struct event *batch, struct mt_error *error)
+static enum mt_result read_all(struct reading *reading, struct event_reader *reader,
+                               struct mt_error *error)
 {
-    enum mt_result result = events->rewind(events->context, error);
+    enum mt_result result = MT_OK;
+    const struct event *batch;
     bool has_process = false;
     uint16_t process = 0;
     size_t count = 1;
 
     while (result == MT_OK && count && !is_over(reading)) {
-        result = events->next(events->context, batch, batch_events, &count, error);
+        result = event_reader_next(reader, &batch, &count, error);
         if (result != MT_OK || !count)
             break;
         if (has_process && batch[0].process != process)
@@ -348,6 +350,21 @@ static enum mt_result read_all(struct reading *reading, const struct event_sourc
     if (result == MT_OK && has_process && !is_over(reading))
         process_end(reading, process);
     return result == MT_OK ? status_of(reading, error) : result;
+}
+
+static enum mt_result read_again(struct reading *reading, const struct event_source *events,
+                                 struct mt_error *error)
+{
+    struct event_reader reader;
+    enum mt_result result = events->rewind(events->context, error);
+
+    if (result == MT_OK)
+        result = event_reader_begin(&reader, events, error);
+    if (result != MT_OK)
+        return result;
+    result = read_all(reading, &reader, error);
+    event_reader_end(&reader);
+    return result;
 }
 
 enum {
@@ -372,25 +389,21 @@ enum mt_result lives_read_together(const struct event_source *events, struct mod
                                    const struct life_visitor *visitors, size_t visitor_count,
                                    struct mt_error *error)
 {
-    struct event *batch = malloc(batch_events * sizeof(*batch));
     struct reading reading = {0};
     struct tally_observer observer = {
         .context = &reading, .born = on_born, .soon = on_soon, .gone = on_gone, .phase = on_phase};
     enum mt_result result;
 
     assert(visitor_count <= LIFE_VISITORS_MOST);
-    if (!batch)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory for a batch of events");
     for (size_t i = 0; i < visitor_count; i++)
         listen(&reading, &visitors[i]);
     result = tally_create(model, &reading.tally, error);
     if (result == MT_OK) {
         tally_observe(reading.tally, &observer);
-        result = read_all(&reading, events, batch, error);
+        result = read_again(&reading, events, error);
     }
     tally_destroy(reading.tally);
     stretch_release(&reading.stretch);
-    free(batch);
     return result;
 }
 

@@ -167,22 +167,24 @@ static enum mt_result end_of(const struct read_ahead *ahead, struct mt_error *er
     return slot->result;
 }
 
-static enum mt_result take(struct read_ahead *ahead, struct event *batch, size_t capacity,
+/* Up to `most` events where they stand. */
+static enum mt_result take(struct read_ahead *ahead, const struct event **events, size_t most,
                            size_t *count, struct mt_error *error)
 {
     const struct slot *slot = wait_for_filled(ahead);
-    size_t left = slot->count - ahead->taken;
 
+    if (!is_last(slot) && ahead->taken == slot->count) { /* by the call before: they were in use */
+        slot_is_empty(ahead);
+        slot = wait_for_filled(ahead);
+    }
     if (is_last(slot)) {
         thread_end(ahead);
         ahead->is_over = true;
         return end_of(ahead, error);
     }
-    *count = left < capacity ? left : capacity;
-    memcpy(batch, slot->events + ahead->taken, *count * sizeof(*batch));
+    *count = slot->count - ahead->taken < most ? slot->count - ahead->taken : most;
+    *events = slot->events + ahead->taken;
     ahead->taken += *count;
-    if (ahead->taken == slot->count)
-        slot_is_empty(ahead);
     return MT_OK;
 }
 
@@ -196,19 +198,45 @@ static enum mt_result read_alone(struct read_ahead *ahead, struct event *batch, 
     return result;
 }
 
+/* True when events come from the thread. */
+static bool is_read_ahead(struct read_ahead *ahead)
+{
+    if (!ahead->has_thread && !ahead->alone_left)
+        thread_begin(ahead);
+    return ahead->has_thread;
+}
+
 static enum mt_result ahead_next(void *context, struct event *batch, size_t capacity, size_t *count,
                                  struct mt_error *error)
 {
     struct read_ahead *ahead = context;
+    const struct event *events = NULL;
+    enum mt_result result;
 
     *count = 0;
     if (ahead->is_over)
         return end_of(ahead, error);
-    if (!ahead->has_thread && !ahead->alone_left)
-        thread_begin(ahead);
-    if (ahead->has_thread)
-        return take(ahead, batch, capacity, count, error);
-    return read_alone(ahead, batch, capacity, count, error);
+    if (!is_read_ahead(ahead))
+        return read_alone(ahead, batch, capacity, count, error);
+    result = take(ahead, &events, capacity, count, error);
+    if (result == MT_OK && *count)
+        memcpy(batch, events, *count * sizeof(*batch));
+    return result;
+}
+
+static enum mt_result ahead_lend(void *context, const struct event **events, size_t *count,
+                                 struct mt_error *error)
+{
+    struct read_ahead *ahead = context;
+    struct slot *first = &ahead->slots[0];
+
+    *count = 0;
+    if (ahead->is_over)
+        return end_of(ahead, error);
+    if (is_read_ahead(ahead))
+        return take(ahead, events, SLOT_EVENTS, count, error);
+    *events = first->events;
+    return read_alone(ahead, first->events, SLOT_EVENTS, count, error);
 }
 
 static enum mt_result ahead_rewind(void *context, struct mt_error *error)
@@ -249,5 +277,5 @@ void read_ahead_destroy(struct read_ahead *ahead)
 
 struct event_source read_ahead_events(struct read_ahead *ahead)
 {
-    return (struct event_source){ahead, ahead_rewind, ahead_next};
+    return (struct event_source){ahead, ahead_rewind, ahead_next, ahead_lend};
 }

@@ -182,5 +182,5 @@ void step_source_destroy(struct step_source *source)
 
 struct event_source step_source_events(struct step_source *source)
 {
-    return (struct event_source){source, source_rewind, source_next};
+    return (struct event_source){source, source_rewind, source_next, NULL};
 }

@@ -157,7 +157,7 @@ static uint64_t read_lives(struct script *script, struct model *model, size_t ba
 {
     struct reading reading = {
         .script = script, .given_count = batch_events, .batches_left = batch_count};
-    struct event_source events = {&reading, reading_rewind, reading_next};
+    struct event_source events = {&reading, reading_rewind, reading_next, NULL};
     struct life_visitor visitor = {.context = &reading, .over = count_life};
     struct mt_error error;
 

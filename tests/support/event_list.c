@@ -50,7 +50,7 @@ void event_list_init(struct event_list *list)
     model_process(list->model, &process);
     list->pool = model_pool(list->model, event_list_text(list, "pta"));
     list->device = model_place(list->model, place);
-    list->source = (struct event_source){list, rewind_events, next_events};
+    list->source = (struct event_source){list, rewind_events, next_events, NULL};
 }
 
 void event_list_release(struct event_list *list)

@@ -72,7 +72,7 @@ static int setup(void **state)
     f->question.is_for_pictures = true;
     f->question.blocks.most_bytes = f->question.blocks.to_ns = UINT64_MAX;
     f->counted.inner = f->list.source;
-    f->source = (struct event_source){&f->counted, rewind_counted, next_counted};
+    f->source = (struct event_source){&f->counted, rewind_counted, next_counted, NULL};
     f->question.events = &f->source;
     *state = f;
     return 0;

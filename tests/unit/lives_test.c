@@ -178,7 +178,7 @@ static int teardown(void **state)
 
 static enum mt_result read_lives(struct fixture *f)
 {
-    const struct event_source events = {f, rewind_events, next_events};
+    const struct event_source events = {f, rewind_events, next_events, NULL};
     const struct life_visitor visitor = {.context = f,
                                          .born = on_born,
                                          .over = on_over,
@@ -223,7 +223,7 @@ static void several_visitors_share_a_reading(void **state)
     enum { seen_most = 100 };
     struct fixture *f = *state;
     struct fixture *impatient = calloc(1, sizeof(*impatient));
-    const struct event_source events = {f, rewind_events, next_events};
+    const struct event_source events = {f, rewind_events, next_events, NULL};
     size_t step_count = 0, expected_steps = 0;
     const struct life_visitor visitors[] = {
         {.context = impatient, .born = on_born, .process_over = on_process_over},
@@ -267,7 +267,7 @@ static void phases_are_told_with_the_event_that_begins_them(void **state)
     uint32_t backward = model_text(f->model, "backward", 8), mm = model_text(f->model, "mm", 2);
     char told[128] = "";
     const struct life_visitor visitor = {.context = told, .phase = on_phase};
-    const struct event_source source = {f, rewind_events, next_events};
+    const struct event_source source = {f, rewind_events, next_events, NULL};
 
     f->event_count = 0;
     add(f, (struct event){.kind = EVENT_OPERATOR_BEGIN, .text = mm}); /* 1: in no step */

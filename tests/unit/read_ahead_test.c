@@ -65,7 +65,7 @@ struct fixture {
 
 static void begin(struct fixture *f, uint64_t alone_events)
 {
-    struct event_source inner = {&f->counting, counting_rewind, counting_next};
+    struct event_source inner = {&f->counting, counting_rewind, counting_next, NULL};
 
     *f = (struct fixture){.ahead = NULL};
     f->ahead = read_ahead_create(&inner, alone_events);
@@ -104,6 +104,33 @@ static void events_come_in_the_order_of_the_source(void **state)
         assert_int_equal(f.seen, event_count);
         read_ahead_destroy(f.ahead);
     }
+}
+
+static void lent_events_are_the_same_and_stay_until_the_next_call(void **state)
+{
+    static struct event batch[100];
+    const struct event *lent;
+    struct fixture f;
+    size_t count = 1;
+
+    (void)state;
+    begin(&f, 9000);
+    while (count) {
+        assert_int_equal(f.events.lend(f.events.context, &lent, &count, NULL), MT_OK);
+        for (size_t i = 0; i < count; i++) {
+            assert_int_equal(lent[i].time_ns, f.seen++);
+            assert_int_equal(lent[i].process, lent[0].process);
+        }
+        if (f.seen / 5000 % 2 || !count) /* now and then a copy in between */
+            continue;
+        assert_int_equal(f.events.next(f.events.context, batch, 100, &count, NULL), MT_OK);
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(batch[i].time_ns, f.seen++);
+    }
+    assert_int_equal(f.seen, event_count);
+    assert_int_equal(f.events.lend(f.events.context, &lent, &count, NULL), MT_OK);
+    assert_int_equal(count, 0);
+    read_ahead_destroy(f.ahead);
 }
 
 static void a_short_source_is_read_by_the_caller_alone(void **state)
@@ -175,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_come_in_the_order_of_the_source),
+        cmocka_unit_test(lent_events_are_the_same_and_stay_until_the_next_call),
         cmocka_unit_test(a_short_source_is_read_by_the_caller_alone),
         cmocka_unit_test(the_end_and_an_error_stay_what_they_are),
         cmocka_unit_test(a_rewind_in_the_middle_begins_anew),
