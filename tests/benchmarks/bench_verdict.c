@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From file to verdict: events a second of one core's time, and memory for each live block.
+ * From file to verdict: events a second, by the clock and by the time of all cores, and memory.
  *
  *     bench_verdict [--quick]
  *
@@ -180,34 +180,33 @@ static uint64_t judge(const char *folder, const char *question)
     return events;
 }
 
+/* What one run took. */
 struct judged {
-    double events_per_us;
+    double events;
+    double wall_s, core_s;
     double rss_bytes;
 };
 
-/* Of this process so far: one core's time, whatever else the machine does. */
-static uint64_t processor_ns(void)
+static double seconds_of(struct timeval time)
 {
-    struct timespec used;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-    return (uint64_t)used.tv_sec * UINT64_C(1000000000) + (uint64_t)used.tv_nsec;
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
 static struct judged judge_in_child(const char *folder, const char *question)
 {
-    struct judged judged = {0, 0};
     struct rusage usage;
     int ends[2], status;
-    uint64_t facts[2];
+    uint64_t facts[2]; /* events, nanoseconds */
     pid_t child;
 
     if (pipe(ends) != 0)
         die("pipe", "cannot be made");
     child = fork();
     if (child == 0) {
+        uint64_t start_ns = bench_now_ns();
+
         facts[0] = judge(folder, question);
-        facts[1] = processor_ns();
+        facts[1] = bench_now_ns() - start_ns;
         _exit(write(ends[1], facts, sizeof(facts)) != sizeof(facts));
     }
     close(ends[1]);
@@ -215,15 +214,71 @@ static struct judged judge_in_child(const char *folder, const char *question)
         die("child", "no verdict");
     close(ends[0]);
     wait4(child, &status, 0, &usage);
-    judged.events_per_us = (double)facts[0] * 1e3 / (double)facts[1];
-    judged.rss_bytes = (double)usage.ru_maxrss * 1024;
-    return judged;
+    return (struct judged){
+        .events = (double)facts[0],
+        .wall_s = (double)facts[1] / 1e9,
+        .core_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime),
+        .rss_bytes = (double)usage.ru_maxrss * 1024,
+    };
+}
+
+static double clock_rate(const struct judged *judged)
+{
+    return judged->events / judged->wall_s / 1e6;
+}
+
+static double core_rate(const struct judged *judged)
+{
+    return judged->events / judged->core_s / 1e6;
+}
+
+static double clock_time(const struct judged *judged)
+{
+    return judged->wall_s;
+}
+
+static double core_time(const struct judged *judged)
+{
+    return judged->core_s;
+}
+
+static double memory(const struct judged *judged)
+{
+    return judged->rss_bytes / 1048576;
+}
+
+/* Of a run; its name is what stands before and behind the question. */
+static const struct {
+    const char *before, *behind, *unit;
+    double (*of)(const struct judged *judged);
+} figures[] = {
+    {"file to ", "", "million events/s", clock_rate},
+    {"file to ", ", of core time", "million events/s", core_rate},
+    {"time of ", "", "s", clock_time},
+    {"core time of ", "", "s", core_time},
+    {"memory of ", "", "MiB", memory},
+};
+
+static void report(const struct stream *stream, size_t event_count, const struct judged *judged,
+                   size_t runs)
+{
+    char name[192];
+    double values[RUNS];
+
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++) {
+        for (size_t run = 0; run < runs; run++)
+            values[run] = figures[i].of(&judged[run]);
+        snprintf(name, sizeof(name), "%s%s%s, %s, %zu events, %zu live blocks, %u sites",
+                 figures[i].before, stream->question, figures[i].behind, stream->name, event_count,
+                 stream->live_count, stream->site_count);
+        bench_report(name, figures[i].unit, values, runs);
+    }
 }
 
 static void measure(const struct stream *stream, size_t event_count, size_t runs)
 {
-    char folder[] = "/var/tmp/memtide-bench-XXXXXX", name[160], command[128];
-    double speeds[RUNS], memory[RUNS];
+    char folder[] = "/var/tmp/memtide-bench-XXXXXX", command[128];
+    struct judged judged[RUNS];
     pid_t maker;
 
     if (!mkdtemp(folder))
@@ -234,18 +289,9 @@ static void measure(const struct stream *stream, size_t event_count, size_t runs
         _exit(0);
     }
     waitpid(maker, NULL, 0);
-    for (size_t i = 0; i < runs; i++) {
-        struct judged judged = judge_in_child(folder, stream->question);
-
-        speeds[i] = judged.events_per_us;
-        memory[i] = judged.rss_bytes / 1048576;
-    }
-    snprintf(name, sizeof(name), "file to %s, %s, %zu events, %zu live blocks, %u sites",
-             stream->question, stream->name, event_count, stream->live_count, stream->site_count);
-    bench_report(name, "million events/s", speeds, runs);
-    snprintf(name, sizeof(name), "memory of %s, %s, %zu events, %zu live blocks, %u sites",
-             stream->question, stream->name, event_count, stream->live_count, stream->site_count);
-    bench_report(name, "MiB", memory, runs);
+    for (size_t i = 0; i < runs; i++)
+        judged[i] = judge_in_child(folder, stream->question);
+    report(stream, event_count, judged, runs);
     snprintf(command, sizeof(command), "rm -rf %s", folder);
     if (system(command) != 0)
         die(folder, "cannot be removed");
