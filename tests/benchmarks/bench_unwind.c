@@ -44,7 +44,7 @@ static NOINLINE void capture(struct job *job)
     struct unwind_stack stack = {.count = 0};
 
     if (!job->is_idle)
-        unwind_capture(&unwinder, &thread, unwind_caller(), &stack);
+        unwind_capture(&unwinder, &thread, UNWIND_CALLER, &stack);
     if (job->has_set)
         stack_set_find(&set, &stack);
     job->done_count++;

@@ -103,7 +103,7 @@ static void the_same_stack_has_the_same_id(void **state)
     assert_int_equal(again.id, first.id);
     fixture.stack.number += 5; /* captures that were not looked up lie between */
     assert_int_equal(find(&fixture).id, first.id);
-    fixture.stack.count--;
+    fixture.stack.reused_count = --fixture.stack.count;
     fixture.stack.number++;
     assert_int_not_equal(find(&fixture).id, first.id);
     tear_down(&fixture);

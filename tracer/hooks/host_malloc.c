@@ -181,14 +181,14 @@ static inline void host_leave(struct passage passage)
 
 /* In the functions below `now` is a constant: RECORDING, STACKS or ALL_STACKS. */
 static ALWAYS_INLINE void *made(enum mode now, struct passage passage, void *block, size_t size,
-                                struct unwind_registers from)
+                                const struct unwind_registers *from)
 {
     if (!passage.thread)
         return block;
     if (UNLIKELY(!block))
         host_leave(passage);
     else if (now == RECORDING)
-        record_host_alloc(passage.thread, passage.inside, block, size, (const void *)from.pc);
+        record_host_alloc(passage.thread, passage.inside, block, size, (const void *)from->pc);
     else
         record_host_alloc_with_stack(passage.thread, passage.inside, block, size, from);
     return block;
@@ -197,7 +197,7 @@ static ALWAYS_INLINE void *made(enum mode now, struct passage passage, void *blo
 /* A block moves: its end is stamped before the real call, and both halves recorded after it. */
 static ALWAYS_INLINE void *moved(enum mode now, struct passage passage, uint64_t ticks,
                                  const void *old_block, void *new_block, size_t size,
-                                 struct unwind_registers from)
+                                 const struct unwind_registers *from)
 {
     if (passage.thread && old_block && (new_block || !size)) {
         if (now == ALL_STACKS)
@@ -207,7 +207,8 @@ static ALWAYS_INLINE void *moved(enum mode now, struct passage passage, uint64_t
     return made(now, passage, new_block, size, from);
 }
 
-static ALWAYS_INLINE void *malloc_in(enum mode now, size_t size, struct unwind_registers from)
+static ALWAYS_INLINE void *malloc_in(enum mode now, size_t size,
+                                     const struct unwind_registers *from)
 {
     struct passage passage = host_enter();
 
@@ -215,7 +216,7 @@ static ALWAYS_INLINE void *malloc_in(enum mode now, size_t size, struct unwind_r
 }
 
 static ALWAYS_INLINE void *calloc_in(enum mode now, size_t count, size_t size,
-                                     struct unwind_registers from)
+                                     const struct unwind_registers *from)
 {
     struct passage passage = host_enter();
 
@@ -223,7 +224,7 @@ static ALWAYS_INLINE void *calloc_in(enum mode now, size_t count, size_t size,
 }
 
 static ALWAYS_INLINE void *realloc_in(enum mode now, void *block, size_t size,
-                                      struct unwind_registers from)
+                                      const struct unwind_registers *from)
 {
     struct passage passage = host_enter();
     uint64_t ticks = passage.thread ? clock_ticks() : 0;
@@ -231,7 +232,7 @@ static ALWAYS_INLINE void *realloc_in(enum mode now, void *block, size_t size,
     return moved(now, passage, ticks, block, real.realloc(block, size), size, from);
 }
 
-static ALWAYS_INLINE void free_in(enum mode now, void *block, struct unwind_registers from)
+static ALWAYS_INLINE void free_in(enum mode now, void *block, const struct unwind_registers *from)
 {
     struct passage passage = host_enter();
 
@@ -247,24 +248,25 @@ static ALWAYS_INLINE void free_in(enum mode now, void *block, struct unwind_regi
 }
 
 /* With stacks, apart, so that the way without them stays short. */
-static NOINLINE void *malloc_with_stack(size_t size, struct unwind_registers from)
+static NOINLINE void *malloc_with_stack(size_t size, const struct unwind_registers *from)
 {
     return malloc_in(STACKS, size, from);
 }
 
-static NOINLINE void *calloc_with_stack(size_t count, size_t size, struct unwind_registers from)
+static NOINLINE void *calloc_with_stack(size_t count, size_t size,
+                                        const struct unwind_registers *from)
 {
     return calloc_in(STACKS, count, size, from);
 }
 
 static NOINLINE void *realloc_with_stack(enum mode now, void *block, size_t size,
-                                         struct unwind_registers from)
+                                         const struct unwind_registers *from)
 {
     return now == STACKS ? realloc_in(STACKS, block, size, from)
                          : realloc_in(ALL_STACKS, block, size, from);
 }
 
-static NOINLINE void free_with_stack(void *block, struct unwind_registers from)
+static NOINLINE void free_with_stack(void *block, const struct unwind_registers *from)
 {
     free_in(ALL_STACKS, block, from);
 }
@@ -274,10 +276,10 @@ void *malloc(size_t size)
     enum mode now = mode_now();
 
     if (LIKELY(now == RECORDING))
-        return malloc_in(RECORDING, size, unwind_caller());
+        return malloc_in(RECORDING, size, UNWIND_CALLER);
     if (now == PASSING)
         return real.malloc(size);
-    return now == UNREADY ? first_alloc(size) : malloc_with_stack(size, unwind_caller());
+    return now == UNREADY ? first_alloc(size) : malloc_with_stack(size, UNWIND_CALLER);
 }
 
 void *calloc(size_t count, size_t size)
@@ -285,11 +287,11 @@ void *calloc(size_t count, size_t size)
     enum mode now = mode_now();
 
     if (LIKELY(now == RECORDING))
-        return calloc_in(RECORDING, count, size, unwind_caller());
+        return calloc_in(RECORDING, count, size, UNWIND_CALLER);
     if (now == PASSING)
         return real.calloc(count, size);
     if (now != UNREADY)
-        return calloc_with_stack(count, size, unwind_caller());
+        return calloc_with_stack(count, size, UNWIND_CALLER);
     return size && count > SIZE_MAX / size ? NULL : first_alloc(count * size);
 }
 
@@ -301,11 +303,11 @@ void free(void *block)
         return;
     now = mode_now();
     if (LIKELY(now == RECORDING || now == STACKS))
-        free_in(RECORDING, block, unwind_caller());
+        free_in(RECORDING, block, UNWIND_CALLER);
     else if (now == PASSING)
         real.free(block);
     else if (now != UNREADY)
-        free_with_stack(block, unwind_caller());
+        free_with_stack(block, UNWIND_CALLER);
 }
 
 void *realloc(void *block, size_t size)
@@ -317,10 +319,10 @@ void *realloc(void *block, size_t size)
     if (UNLIKELY(is_first_block(block)))
         return first_grow(block, size);
     if (LIKELY(now == RECORDING))
-        return realloc_in(RECORDING, block, size, unwind_caller());
+        return realloc_in(RECORDING, block, size, UNWIND_CALLER);
     if (now == PASSING)
         return real.realloc(block, size);
-    return realloc_with_stack(now, block, size, unwind_caller());
+    return realloc_with_stack(now, block, size, UNWIND_CALLER);
 }
 
 /* --- the others: rare, and one way for all modes -------------------------------------------- */
@@ -331,7 +333,7 @@ static ALWAYS_INLINE struct passage enter_if_recorded(enum mode now)
 }
 
 static void *made_rarely(enum mode now, struct passage passage, void *block, size_t size,
-                         struct unwind_registers from)
+                         const struct unwind_registers *from)
 {
     return now == RECORDING ? made(RECORDING, passage, block, size, from)
                             : made(STACKS, passage, block, size, from);
@@ -354,9 +356,9 @@ void *reallocarray(void *block, size_t count, size_t size)
     ticks = passage.thread ? clock_ticks() : 0;
     moved_to = real.reallocarray(block, count, size);
     if (now == RECORDING)
-        return moved(RECORDING, passage, ticks, block, moved_to, count * size, from);
+        return moved(RECORDING, passage, ticks, block, moved_to, count * size, &from);
     return moved(now == STACKS ? STACKS : ALL_STACKS, passage, ticks, block, moved_to, count * size,
-                 from);
+                 &from);
 }
 
 int posix_memalign(void **out, size_t alignment, size_t size)
@@ -369,7 +371,7 @@ int posix_memalign(void **out, size_t alignment, size_t size)
         return ENOMEM;
     passage = enter_if_recorded(now);
     error = real.posix_memalign(out, alignment, size);
-    made_rarely(now, passage, error ? NULL : *out, size, unwind_caller());
+    made_rarely(now, passage, error ? NULL : *out, size, UNWIND_CALLER);
     return error;
 }
 
@@ -381,7 +383,7 @@ void *aligned_alloc(size_t alignment, size_t size)
     if (now == UNREADY)
         return NULL;
     passage = enter_if_recorded(now);
-    return made_rarely(now, passage, real.aligned_alloc(alignment, size), size, unwind_caller());
+    return made_rarely(now, passage, real.aligned_alloc(alignment, size), size, UNWIND_CALLER);
 }
 
 void *memalign(size_t alignment, size_t size)
@@ -392,7 +394,7 @@ void *memalign(size_t alignment, size_t size)
     if (now == UNREADY)
         return NULL;
     passage = enter_if_recorded(now);
-    return made_rarely(now, passage, real.memalign(alignment, size), size, unwind_caller());
+    return made_rarely(now, passage, real.memalign(alignment, size), size, UNWIND_CALLER);
 }
 
 void *valloc(size_t size)
@@ -403,7 +405,7 @@ void *valloc(size_t size)
     if (now == UNREADY)
         return NULL;
     passage = enter_if_recorded(now);
-    return made_rarely(now, passage, real.valloc(size), size, unwind_caller());
+    return made_rarely(now, passage, real.valloc(size), size, UNWIND_CALLER);
 }
 
 void *pvalloc(size_t size)
@@ -414,7 +416,7 @@ void *pvalloc(size_t size)
     if (now == UNREADY)
         return NULL;
     passage = enter_if_recorded(now);
-    return made_rarely(now, passage, real.pvalloc(size), size, unwind_caller());
+    return made_rarely(now, passage, real.pvalloc(size), size, UNWIND_CALLER);
 }
 
 size_t malloc_usable_size(void *block)

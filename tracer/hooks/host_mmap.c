@@ -181,7 +181,7 @@ static struct call_site mapping_site(struct unwind_registers from)
     struct thread_state *thread = &thread_state;
     bool is_wanted = config_get()->has_host_stacks && call_stacks_are_on();
 
-    return call_stacks_site(thread, is_wanted ? call_stacks_capture(thread, from) : 0, from);
+    return call_stacks_site(thread, is_wanted ? call_stacks_capture(thread, &from) : 0, from.pc);
 }
 
 static void *map_and_record(void *address, size_t size, int protection, int flags, int descriptor,

@@ -23,6 +23,7 @@ struct call_stacks {
     uint64_t caller; /* the one native frame, where no others are asked for */
     uint32_t number;
     uint32_t since_whole; /* `stack` records since one that shared nothing */
+    uint32_t counted_restarts;
     uint8_t bytes[MT_STACK_FRAMES_MAX * MT_FRAME_BYTES_MAX + MT_VARINT_MAX_BYTES];
     uint64_t memory[]; /* of the set */
 };
@@ -100,6 +101,16 @@ uint32_t call_stacks_number(const struct call_stacks *stacks)
     return stacks->number;
 }
 
+static void count_restarts(struct call_stacks *stacks)
+{
+    struct mt_file_header *header = recording_header();
+    uint32_t count = stacks->set.restart_count - stacks->counted_restarts;
+
+    if (count && header)
+        __atomic_fetch_add(&header->stack_restart_count, count, __ATOMIC_RELAXED);
+    stacks->counted_restarts += count;
+}
+
 /* The definition of a stack, with what it shares with the one written before. */
 static __attribute__((noinline)) void stack_write(struct call_stacks *stacks,
                                                   const struct unwind_stack *stack,
@@ -110,6 +121,7 @@ static __attribute__((noinline)) void stack_write(struct call_stacks *stacks,
     uint8_t *end = stacks->bytes;
     uint64_t fields[3];
 
+    count_restarts(stacks);
     if (++stacks->since_whole == WRITTEN_WHOLE_EVERY)
         shared_count = 0;
     if (shared_count)
@@ -124,15 +136,6 @@ static __attribute__((noinline)) void stack_write(struct call_stacks *stacks,
     fields[1] = shared_count;
     fields[2] = stack->flags;
     recorder_push_bytes(MT_RECORD_stack, fields, stacks->bytes, (size_t)(end - stacks->bytes));
-}
-
-static void count_restarts(const struct stack_set *set, uint32_t before)
-{
-    struct mt_file_header *header = recording_header();
-
-    if (header)
-        __atomic_fetch_add(&header->stack_restart_count, set->restart_count - before,
-                           __ATOMIC_RELAXED);
 }
 
 static __attribute__((noinline)) void count_no_stack(void)
@@ -162,7 +165,7 @@ static __attribute__((noinline)) void stack_cut(struct unwind_stack *stack)
 }
 
 /* All that is asked for: native frames, frames of Python, or both. */
-static inline void stack_take(struct call_stacks *stacks, struct unwind_registers from,
+static inline void stack_take(struct call_stacks *stacks, const struct unwind_registers *from,
                               struct unwind_stack *stack)
 {
     if (LIKELY(frames_wanted)) {
@@ -170,20 +173,20 @@ static inline void stack_take(struct call_stacks *stacks, struct unwind_register
         if (UNLIKELY(stack->count > frames_wanted))
             stack_cut(stack);
     } else {
-        stacks->caller = from.pc;
+        stacks->caller = from->pc;
         *stack = (struct unwind_stack){
-            .pcs = &stacks->caller, .count = 1, .flags = UNWIND_COMPLETE, .hash = from.pc};
+            .pcs = &stacks->caller, .count = 1, .flags = UNWIND_COMPLETE, .hash = from->pc};
     }
     if (UNLIKELY(python_frames_wanted) && python_is_here())
         python_stacks_merge(&stacks->python, python_frames_wanted, stack);
 }
 
-uint32_t call_stacks_capture(struct thread_state *thread, struct unwind_registers from)
+uint32_t call_stacks_capture(struct thread_state *thread, const struct unwind_registers *from)
 {
     struct call_stacks *stacks;
     struct unwind_stack stack;
     struct stack_name name;
-    uint32_t before, restart_count;
+    uint32_t before;
 
     if (!thread_has_room(thread, 3))
         return 0;
@@ -192,23 +195,19 @@ uint32_t call_stacks_capture(struct thread_state *thread, struct unwind_register
     stacks = thread->stacks;
     before = push_begin(thread);
     stack_take(stacks, from, &stack);
-    restart_count = stacks->set.restart_count;
     name = stack_set_find(&stacks->set, &stack);
     if (UNLIKELY(name.is_new))
         stack_write(stacks, &stack, &name);
-    if (UNLIKELY(stacks->set.restart_count != restart_count))
-        count_restarts(&stacks->set, restart_count);
-    if (UNLIKELY(!name.id))
+    else if (UNLIKELY(!name.id))
         count_no_stack();
     push_end(thread, before);
     return name.id;
 }
 
-struct call_site call_stacks_site(const struct thread_state *thread, uint32_t stack,
-                                  struct unwind_registers from)
+struct call_site call_stacks_site(const struct thread_state *thread, uint32_t stack, uint64_t pc)
 {
     return (struct call_site){
-        .caller = (const void *)(uintptr_t)from.pc,
+        .caller = (const void *)(uintptr_t)pc,
         .stack = stack,
         .stacks = stack ? thread->stacks->number : 0,
     };

@@ -44,11 +44,10 @@ uint32_t call_stacks_number(const struct call_stacks *stacks);
  * The id of the stack that begins with `from`, in the thread's stream; 0 if there is none, and the
  * call site has to do. from: of a function that has not returned yet.
  */
-uint32_t call_stacks_capture(struct thread_state *thread, struct unwind_registers from);
+uint32_t call_stacks_capture(struct thread_state *thread, const struct unwind_registers *from);
 
 /* Of what the thread has captured; stack 0: the return address alone. */
-struct call_site call_stacks_site(const struct thread_state *thread, uint32_t stack,
-                                  struct unwind_registers from);
+struct call_site call_stacks_site(const struct thread_state *thread, uint32_t stack, uint64_t pc);
 
 /* After objects were loaded; before and after some are unloaded. Takes the loader's lock. */
 void call_stacks_objects_changed(void);

@@ -49,7 +49,7 @@ static inline void record_host_alloc(struct thread_state *thread, uint32_t insid
 /* The same with the call stack that begins with `from`. */
 static inline void record_host_alloc_with_stack(struct thread_state *thread, uint32_t inside,
                                                 const void *address, uint64_t size_bytes,
-                                                struct unwind_registers from)
+                                                const struct unwind_registers *from)
 {
     uint64_t where = (uintptr_t)address, mask, head, *words;
     uint32_t stack;
@@ -65,7 +65,7 @@ static inline void record_host_alloc_with_stack(struct thread_state *thread, uin
     if (UNLIKELY(!stack || where >> MT_RING_PACKED_BITS || size_bytes > UINT32_MAX ||
                  !thread_is_ready(thread, 3))) {
         record_host_alloc_slowly(inside, address, size_bytes,
-                                 call_stacks_site(thread, stack, from));
+                                 call_stacks_site(thread, stack, from->pc));
         return;
     }
     thread->inside = inside | IS_PUSHING;
@@ -79,10 +79,11 @@ static inline void record_host_alloc_with_stack(struct thread_state *thread, uin
 }
 
 /* Who asks for the free that is recorded next. */
-static inline void record_free_site(struct thread_state *thread, struct unwind_registers from)
+static inline void record_free_site(struct thread_state *thread,
+                                    const struct unwind_registers *from)
 {
     uint32_t stack = call_stacks_capture(thread, from);
-    uint64_t site = stack ? MT_SITE_IS_STACK | stack : from.pc;
+    uint64_t site = stack ? MT_SITE_IS_STACK | stack : from->pc;
 
     recorder_push(MT_RECORD_free_site, &site);
 }

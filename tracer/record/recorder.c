@@ -331,9 +331,9 @@ struct call_site recorder_site(enum layer layer, struct unwind_registers from)
     uint32_t other_layers = ((1u << LAYER_COUNT) - 1) & ~(1u << layer | 1u << LAYER_HOST);
 
     if (!(thread->inside & other_layers)) {
-        uint32_t stack = call_stacks_are_on() ? call_stacks_capture(thread, from) : 0;
+        uint32_t stack = call_stacks_are_on() ? call_stacks_capture(thread, &from) : 0;
 
-        thread->outer_site = call_stacks_site(thread, stack, from);
+        thread->outer_site = call_stacks_site(thread, stack, from.pc);
     }
     return thread->outer_site;
 }

@@ -4,6 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
+#define LIKELY(condition)   __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
 static uint32_t smaller(uint32_t left, uint32_t right)
 {
     return left < right ? left : right;
@@ -80,31 +83,39 @@ static bool node_is(const struct stack_node *node, uint64_t pc)
     return node->pc_low == (uint32_t)pc && node->pc_high == (uint32_t)(pc >> 32);
 }
 
-/*
- * Is the stack that ends in `node` this one? The first `known_count` pcs are those of the nodes in
- * set->here. On success `here` is brought up to date with what was compared.
- */
-static bool is_stack(struct stack_set *set, uint32_t node, const struct unwind_stack *stack,
-                     uint32_t known_count)
+/* Does `node` stand for the first `at` pcs? That it does where `here` has it is known. */
+static bool is_prefix(const struct stack_set *set, uint32_t node, const uint64_t *pcs, uint32_t at)
 {
-    uint32_t at = stack->count, met = node;
-
-    while (at > 0 && met != 0 && !(at <= known_count && set->here[at - 1] == met)) {
-        if (!node_is(&set->nodes[met], stack->pcs[at - 1]))
+    for (; set->here[at] != node; at--) {
+        if (at == 0 || !node_is(&set->nodes[node], pcs[at - 1]))
             return false;
-        met = set->nodes[met].outer;
-        at--;
-    }
-    if (at > 0 ? met == 0 : met != 0)
-        return false;
-    for (uint32_t i = stack->count; i > at; i--) {
-        set->here[i - 1] = node;
         node = set->nodes[node].outer;
     }
     return true;
 }
 
-static uint32_t find(struct stack_set *set, const struct unwind_stack *stack, uint32_t known_count)
+/*
+ * Is the stack that ends in `node` this one? Those of its first `known_count` pcs are in
+ * set->here; on success the others are too, on failure they are nobody's.
+ */
+static inline bool is_stack(struct stack_set *set, uint32_t node, const struct unwind_stack *stack,
+                            uint32_t known_count)
+{
+    const struct stack_node *nodes = set->nodes;
+    const uint64_t *pcs = stack->pcs;
+    uint32_t *here = set->here;
+
+    for (uint32_t at = stack->count; at > known_count; at--) {
+        if (UNLIKELY(!node_is(&nodes[node], pcs[at - 1])))
+            return false;
+        here[at] = node;
+        node = nodes[node].outer;
+    }
+    return LIKELY(here[known_count] == node) || is_prefix(set, node, pcs, known_count);
+}
+
+static inline uint32_t find(struct stack_set *set, const struct unwind_stack *stack,
+                            uint32_t known_count)
 {
     uint32_t hash = (uint32_t)stack->hash;
 
@@ -117,14 +128,14 @@ static uint32_t find(struct stack_set *set, const struct unwind_stack *stack, ui
 
 static void add_nodes(struct stack_set *set, const struct unwind_stack *stack, uint32_t known_count)
 {
-    uint32_t outer = known_count ? set->here[known_count - 1] : 0;
+    uint32_t outer = set->here[known_count];
 
     for (uint32_t at = known_count; at < stack->count; at++) {
         uint64_t pc = stack->pcs[at];
 
         set->nodes[set->node_count] =
             (struct stack_node){outer, (uint32_t)pc, (uint32_t)(pc >> 32)};
-        outer = set->here[at] = set->node_count++;
+        outer = set->here[at + 1] = set->node_count++;
     }
 }
 
@@ -154,38 +165,52 @@ static uint32_t add(struct stack_set *set, const struct unwind_stack *stack, uin
         return 0;
     add_nodes(set, stack, known_count);
     id = set->first_id + set->stack_count;
-    set->stacks[set->stack_count++] = (struct stack_entry){set->here[stack->count - 1], hash};
+    set->stacks[set->stack_count++] = (struct stack_entry){set->here[stack->count], hash};
     slot_fill(set, hash, id);
     return id;
 }
 
-struct stack_name stack_set_find(struct stack_set *set, const struct unwind_stack *stack)
+/* How much a stack and the one that was new before it have in common. */
+static uint32_t shared_with_written(const struct stack_set *set, const struct unwind_stack *stack)
 {
-    struct stack_name name = {0, false, 0};
+    uint32_t most = smaller(set->written_count, stack->count), shared = 0;
+
+    while (shared < most && set->written[shared] == stack->pcs[shared])
+        shared++;
+    return shared;
+}
+
+static __attribute__((noinline)) struct stack_name
+name_new(struct stack_set *set, const struct unwind_stack *stack, uint32_t known_count)
+{
+    struct stack_name name = {add(set, stack, known_count), false, 0};
+
+    if (!name.id) {
+        set->unnamed_count++;
+        return name;
+    }
+    name.is_new = true;
+    name.shared_count = shared_with_written(set, stack);
+    memcpy(set->written, stack->pcs, stack->count * sizeof(*set->written));
+    set->written_count = stack->count;
+    return name;
+}
+
+struct stack_name stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack)
+{
     uint32_t known_count = stack->number == set->last_number + 1 ? stack->reused_count : 0;
+    struct stack_name name = {0, false, 0};
 
     set->last_number = 0;
-    if (stack->count == 0)
+    if (UNLIKELY(stack->count == 0))
         return name;
-    if (known_count == stack->count && known_count == set->last_count) {
-        set->last_number = stack->number;
-        name.id = set->last_id;
-        return name;
-    }
-    set->written_count = smaller(set->written_count, known_count);
     name.id = find(set, stack, known_count);
-    if (!name.id) {
-        name.id = add(set, stack, known_count);
-        name.is_new = name.id != 0;
-        name.shared_count = set->written_count;
-        set->written_count = name.is_new ? stack->count : 0;
-    }
-    if (name.id) {
+    if (UNLIKELY(!name.id))
+        name = name_new(set, stack, known_count);
+    if (LIKELY(name.id)) {
         set->last_number = stack->number;
         set->last_id = name.id;
         set->last_count = stack->count;
-    } else {
-        set->unnamed_count++;
     }
     return name;
 }

@@ -54,8 +54,9 @@ struct stack_set {
     uint64_t last_number;   /* of the last capture that was looked up */
     uint32_t last_id;       /* of that capture */
     uint32_t last_count;    /* of its pcs */
-    uint32_t written_count; /* of pcs, the first that are those of the last new stack */
-    uint32_t here[UNWIND_MAX_FRAMES]; /* nodes of the last stack, outermost first */
+    uint32_t written_count; /* of written */
+    uint32_t here[1 + UNWIND_MAX_FRAMES]; /* nodes of the first n pcs of the last stack, [0] is 0 */
+    uint64_t written[UNWIND_MAX_FRAMES];  /* pcs of the last new stack */
 };
 
 /* What the caller has to write when is_new. */
@@ -68,7 +69,18 @@ struct stack_name {
 /* memory: zeros, aligned to 8, at least STACK_SET_MIN_BYTES. Kept until the thread ends. */
 void stack_set_init(struct stack_set *set, void *memory, size_t size_bytes);
 
+/* The same as below, where the stack is not the one before. */
+struct stack_name stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack);
+
 /* stack: of the last unwind_capture in this thread. */
-struct stack_name stack_set_find(struct stack_set *set, const struct unwind_stack *stack);
+static inline struct stack_name stack_set_find(struct stack_set *set,
+                                               const struct unwind_stack *stack)
+{
+    if (stack->reused_count != stack->count || stack->count != set->last_count ||
+        stack->number != set->last_number + 1)
+        return stack_set_look_up(set, stack);
+    set->last_number = stack->number;
+    return (struct stack_name){set->last_id, false, 0};
+}
 
 #endif

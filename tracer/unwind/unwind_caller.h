@@ -22,4 +22,7 @@ static inline __attribute__((always_inline)) struct unwind_registers unwind_call
     };
 }
 
+/* The same, by address: for as long as the block that this is written in. */
+#define UNWIND_CALLER (&(const struct unwind_registers[]){unwind_caller()}[0])
+
 #endif

@@ -7,17 +7,19 @@
 
 #define LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define ALWAYS_INLINE       inline __attribute__((always_inline))
 
 /* Reads other functions' frames, which sanitizers guard. */
 #define READS_STACK         __attribute__((no_sanitize("address", "thread", "undefined")))
 
 enum {
-    SCAN_WORDS = 512, /* a frame without rows may be as large */
-    SHARE_LOW = 96,   /* of 256: below, remembering costs more than it saves */
-    JUDGED_CAPTURES = 16,
-    QUICK_FRAMES = 64,   /* new ones, in the short way */
-    PLAIN_CAPTURES = 62, /* until it is tried again */
-    NOTHING = -1
+    SCAN_WORDS = 512,     /* a frame without rows may be as large */
+    SHARE_LOW = 96,       /* of 256: below, remembering costs more than it saves */
+    CREDIT_MAX = 1 << 15, /* some ten large stacks without anything in common */
+    PLAIN_CAPTURES = 62,  /* until it is tried again */
+    /* Of unwind_front_row.fp_words; the other bits: how many words below the CFA the frame pointer
+     * is saved, 0: it is not */
+    FRONT_CFA_FROM_FP = 1 << 15
 };
 
 /* One walk. sp and fp are those of the frame whose pc it is. */
@@ -31,8 +33,8 @@ struct walk {
     bool is_sp_known;
     bool can_be_kept; /* depends on nothing but rows and checked words */
     uint32_t flags;
-    uint32_t count, limit; /* of thread->new_frames */
-    int32_t candidate;     /* innermost remembered frame that may be met, or NOTHING */
+    uint32_t count, limit;                /* of thread->new_frames */
+    const struct unwind_frame *candidate; /* innermost remembered one that may be met, or guard */
 };
 
 static READS_STACK uint64_t word_at(uint64_t address)
@@ -106,13 +108,40 @@ static uint32_t row_at(struct unwinder *unwinder, uint64_t generation, uint64_t 
     return row;
 }
 
+/*
+ * A row that takes a step of words further up: what it says is inside of the frame, so a frame that
+ * lies where it may be read needs no look at each word. 0: the long way takes the step.
+ */
+static uint16_t front_cfa_words(uint32_t row)
+{
+    uint64_t cfa;
+
+    if (!row_is_plain(row) || row_loses_fp(row))
+        return 0;
+    cfa = row_cfa_bytes(row);
+    if (row_needs_fp(row))
+        return (uint16_t)(cfa / 8);
+    if (row_return_slot(row, cfa) > cfa || (row_saves_fp(row) && row_fp_slot(row, cfa) > cfa))
+        return 0;
+    return (uint16_t)(cfa / 8);
+}
+
+static uint16_t front_fp_words(uint32_t row)
+{
+    uint32_t words = row_needs_fp(row) ? FRONT_CFA_FROM_FP : 0;
+
+    if (row_is_plain(row) && row_saves_fp(row))
+        words |= (uint32_t)(0 - row_fp_slot(row, 0)) / 8;
+    return (uint16_t)words;
+}
+
 static __attribute__((noinline)) void front_fill(struct unwinder *unwinder,
                                                  struct unwind_thread *thread,
                                                  struct unwind_front_row *front, uint64_t pc)
 {
     uint32_t row = row_at(unwinder, thread->generation, pc - 1);
 
-    *front = (struct unwind_front_row){pc, row, row_is_plain(row) ? row_cfa_bytes(row) : 0};
+    *front = (struct unwind_front_row){pc, row, front_cfa_words(row), front_fp_words(row)};
 }
 
 /* The row of a return address. */
@@ -278,27 +307,36 @@ static __attribute__((noinline)) bool follow_row(struct walk *walk, uint32_t row
     return follow_rule(walk, &rule);
 }
 
+/* How far a walk has come: what changes with each step. */
+struct position {
+    uint64_t pc, sp, fp;
+    const struct unwind_frame *candidate; /* innermost remembered one that may be met, or guard */
+    struct unwind_new_frame *to;          /* where the next frame is noted */
+    uint32_t good_count;                  /* of the outermost checks, that hold now */
+};
+
 /* --- the remembered stack --------------------------------------------------------------- */
 
-/* The checks of frames [0, candidate] hold? The innermost that does not, or NOTHING. */
-static READS_STACK int32_t broken_check(const struct unwind_thread *thread, int32_t candidate)
+static READS_STACK inline uint64_t change_of(const struct unwind_check *check)
 {
-    const struct unwind_check *checks = thread->checks;
-    int32_t at = thread->frames[candidate].check_end;
+    return (word_at(check->address) ^ check->value) & ROW_PC_MASK;
+}
 
-    for (; at >= 4; at -= 4) {
-        uint64_t changed = word_at(checks[at - 1].address) ^ checks[at - 1].value;
+/* How many checks hold, from the outermost on; those before `from` are known to. Not beyond `end`.
+ */
+static READS_STACK inline uint32_t good_checks(const struct unwind_thread *thread, uint32_t from,
+                                               uint32_t end)
+{
+    const struct unwind_check *last = thread->checks + end;
+    const struct unwind_check *check = last - ((end - from + 3) & ~3u);
 
-        changed |= word_at(checks[at - 2].address) ^ checks[at - 2].value;
-        changed |= word_at(checks[at - 3].address) ^ checks[at - 3].value;
-        changed |= word_at(checks[at - 4].address) ^ checks[at - 4].value;
-        if (UNLIKELY(changed & ROW_PC_MASK))
+    for (; check < last; check += 4)
+        if (UNLIKELY(change_of(check) | change_of(check + 1) | change_of(check + 2) |
+                     change_of(check + 3)))
             break;
-    }
-    for (; at > 0; at--)
-        if ((word_at(checks[at - 1].address) ^ checks[at - 1].value) & ROW_PC_MASK)
-            return at - 1;
-    return NOTHING;
+    while (UNLIKELY(check < last) && !change_of(check))
+        check++;
+    return (uint32_t)(check - thread->checks);
 }
 
 static READS_STACK uint64_t fp_after(uint32_t row, uint64_t fp, uint64_t cfa)
@@ -311,53 +349,28 @@ static READS_STACK uint64_t fp_after(uint32_t row, uint64_t fp, uint64_t cfa)
 }
 
 /*
- * Frame walk->candidate is met, but a word that frame `broken` reads is another now. The frames
- * further in are walked again, with the rows and places that are known; then the walk stands in
- * `broken`. False: too many frames.
+ * The candidate is met, but some check of it or of outer frames is broken. The frames further in
+ * than the innermost broken one are walked again, with the rows and places that are known; then the
+ * walk stands in that one. False: too many frames.
  */
-static READS_STACK bool replay(struct walk *walk, int32_t broken)
+static READS_STACK ALWAYS_INLINE bool
+replay(const struct unwind_thread *thread, const struct unwind_new_frame *end, struct position *at)
 {
-    struct unwind_thread *thread = walk->thread;
-    int32_t at = walk->candidate;
+    const struct unwind_frame *frame = at->candidate;
+    uint32_t broken = frame->check_end - 1u;
 
-    for (; at > broken; at--) {
-        const struct unwind_frame *frame = &thread->frames[at];
-
-        if (walk->count == walk->limit)
+    while (!change_of(&thread->checks[broken]))
+        broken--;
+    for (; frame[-1].check_end > broken; frame--) {
+        if (at->to == end)
             return false;
-        thread->new_frames[walk->count++] =
-            (struct unwind_new_frame){thread->pcs[at], frame->sp, walk->fp, frame->row};
-        walk->fp = fp_after(frame->row, walk->fp, thread->frames[at - 1].sp);
+        *at->to++ = (struct unwind_new_frame){frame->pc, frame->sp, at->fp, frame->row};
+        at->fp = fp_after(frame->row, at->fp, frame[-1].sp);
     }
-    walk->pc = thread->pcs[at];
-    walk->sp = thread->frames[at].sp;
-    walk->candidate = at - 1;
+    at->pc = frame->pc;
+    at->sp = frame->sp;
+    at->candidate = frame - 1;
     return true;
-}
-
-static int32_t frame_of_check(const struct unwind_thread *thread, int32_t frame, int32_t check)
-{
-    while (frame > 0 && thread->frames[frame - 1].check_end > check)
-        frame--;
-    return frame;
-}
-
-enum meeting { MET, MET_IN_PART, MET_NOT, TOO_MANY };
-
-/* Is the walk in a remembered frame, and are all outer ones unchanged? */
-static READS_STACK enum meeting walk_meets(struct walk *walk)
-{
-    const struct unwind_thread *thread = walk->thread;
-    const struct unwind_frame *frame = &thread->frames[walk->candidate];
-    int32_t broken;
-
-    if (thread->pcs[walk->candidate] != walk->pc || (frame->needs_fp && frame->fp != walk->fp))
-        return MET_NOT;
-    broken = broken_check(thread, walk->candidate);
-    if (LIKELY(broken == NOTHING))
-        return MET;
-    broken = frame_of_check(thread, walk->candidate, broken);
-    return replay(walk, broken) ? MET_IN_PART : TOO_MANY;
 }
 
 /* --- walking ---------------------------------------------------------------------------- */
@@ -383,81 +396,131 @@ static __attribute__((noinline)) bool walk_slowly(struct walk *walk, uint32_t ro
     }
 }
 
-/*
- * Plain steps, the many. Returns the row that needs walk_slowly; UINT32_MAX: nothing was walked as
- * the frame of walk->candidate is reached, the pc is 0 or the limit is.
+/* The CFA of a plain row from the frame pointer, if it and the words it leads to may be read; or 0.
  */
-static READS_STACK uint32_t walk_plainly(struct walk *walk)
+static inline uint64_t cfa_from_fp(const struct unwind_front_row *front,
+                                   const struct stack_memory *memory, uint64_t sp, uint64_t fp)
 {
-    struct unwind_thread *thread = walk->thread;
-    const uint64_t low = walk->memory.low, high = walk->memory.high;
-    uint64_t stop = walk->candidate >= 0 ? thread->frames[walk->candidate].sp : UINT64_MAX;
-    uint64_t pc = walk->pc, sp = walk->sp, fp = walk->fp, cfa;
-    uint32_t count = walk->count, limit = walk->limit, row = UINT32_MAX;
+    uint64_t cfa = fp + 8 * (uint64_t)front->cfa_words;
 
-    while (sp < stop && pc != 0 && count < limit) {
-        const struct unwind_front_row *front = front_row(walk->unwinder, thread, pc);
+    if (UNLIKELY(cfa <= sp || cfa > memory->high || cfa % 8 ||
+                 row_return_slot(front->row, cfa) < memory->low ||
+                 cfa - 8 * (uint64_t)(front->fp_words & ~FRONT_CFA_FROM_FP) < memory->low))
+        return 0;
+    return cfa;
+}
 
-        row = front->row;
-        thread->new_frames[count++] = (struct unwind_new_frame){pc, sp, fp, row};
-        if (UNLIKELY(!row_is_plain(row)))
-            break;
-        cfa = sp;
-        if (row_needs_fp(row)) {
-            cfa = fp;
-            __asm__("" : "+r"(cfa)); /* a jump can be foreseen, a conditional move has to wait */
-        }
-        cfa += front->cfa_bytes;
-        if (UNLIKELY(cfa <= sp || cfa > high || (cfa & 7) || row_return_slot(row, cfa) < low))
-            break;
-        if (row_saves_fp(row)) {
-            if (UNLIKELY(row_loses_fp(row) || row_fp_slot(row, cfa) < low))
-                break;
-            fp = word_at(row_fp_slot(row, cfa));
-        }
-        pc = word_at(row_return_slot(row, cfa)) & ROW_PC_MASK;
-        sp = cfa;
-        row = UINT32_MAX;
-    }
-    walk->pc = pc;
-    walk->sp = sp;
-    walk->fp = fp;
-    walk->count = count;
-    return row;
+enum pause {
+    AT_KNOWN, /* in the candidate, and outside of it nothing has changed */
+    AT_ROW,   /* the row of the newest frame is not plain, or leads where nobody may read */
+    AT_LIMIT  /* of frames */
+};
+
+static inline bool is_unchanged(const struct unwind_thread *thread, struct position *at)
+{
+    uint32_t check_end = at->candidate->check_end;
+
+    if (at->good_count < check_end)
+        at->good_count = good_checks(thread, at->good_count, check_end);
+    return at->good_count >= check_end;
 }
 
 /*
- * Walks until the end, or until a remembered frame is met below which nothing has changed: its
- * number is then in walk->candidate, and the result is true.
+ * Plain steps, the many, until a remembered frame below which nothing has changed. All in
+ * registers.
  */
-static READS_STACK bool walk_on(struct walk *walk)
+static READS_STACK ALWAYS_INLINE enum pause walk_plainly(struct unwinder *unwinder,
+                                                         struct unwind_thread *thread,
+                                                         const struct stack_memory *memory,
+                                                         const struct unwind_new_frame *end,
+                                                         struct position *at)
 {
-    const struct unwind_frame *frames = walk->thread->frames;
+    const uint64_t high = memory->high;
 
     for (;;) {
-        uint32_t row;
+        const struct unwind_front_row *front;
+        uint64_t cfa, fp_words;
 
-        while (walk->candidate >= 0 && frames[walk->candidate].sp < walk->sp)
-            walk->candidate--;
-        if (walk->candidate >= 0 && frames[walk->candidate].sp == walk->sp) {
-            enum meeting meeting = walk_meets(walk);
+        while (at->candidate->sp < at->sp)
+            at->candidate--;
+        if (at->candidate->sp == at->sp && at->candidate->pc == at->pc &&
+            !(at->candidate->needs_fp && at->candidate->fp != at->fp)) {
+            if (LIKELY(is_unchanged(thread, at)))
+                return AT_KNOWN;
+            if (UNLIKELY(!replay(thread, end, at)))
+                return AT_LIMIT;
+            continue;
+        }
+        if (UNLIKELY(at->to == end))
+            return AT_LIMIT;
+        front = front_row(unwinder, thread, at->pc);
+        *at->to++ = (struct unwind_new_frame){at->pc, at->sp, at->fp, front->row};
+        if (UNLIKELY(front->cfa_words == 0))
+            return AT_ROW;
+        fp_words = front->fp_words;
+        if (LIKELY(fp_words < FRONT_CFA_FROM_FP)) {
+            cfa = at->sp + 8 * (uint64_t)front->cfa_words;
+            if (UNLIKELY(cfa > high))
+                return AT_ROW;
+        } else {
+            cfa = cfa_from_fp(front, memory, at->sp, at->fp);
+            if (UNLIKELY(cfa == 0))
+                return AT_ROW;
+            fp_words -= FRONT_CFA_FROM_FP;
+        }
+        if (fp_words)
+            at->fp = word_at(cfa - 8 * fp_words);
+        at->pc = word_at(row_return_slot(front->row, cfa)) & ROW_PC_MASK;
+        at->sp = cfa;
+    }
+}
 
-            if (meeting == MET)
-                return true;
-            if (meeting == TOO_MANY)
-                walk->count = walk->limit;
-            else
-                walk->candidate -= meeting == MET_NOT;
-        }
-        row = walk_plainly(walk);
-        if (row != UINT32_MAX) {
-            if (!walk_slowly(walk, row))
-                return false;
-        } else if (walk->pc == 0) {
-            return walk_ends(walk, UNWIND_COMPLETE);
-        } else if (walk->count == walk->limit) {
-            return walk_ends(walk, UNWIND_TRUNCATED);
-        }
+static inline void walk_stands(struct walk *walk, const struct position *at)
+{
+    walk->pc = at->pc;
+    walk->sp = at->sp;
+    walk->fp = at->fp;
+    walk->candidate = at->candidate;
+    walk->count = (uint32_t)(at->to - walk->thread->new_frames);
+}
+
+/* The newest frame is not left by a plain step. False: the walk has ended. */
+static bool walk_on_slowly(struct walk *walk)
+{
+    uint32_t row = walk->thread->new_frames[walk->count - 1].row;
+
+    if (walk->pc == 0) {
+        walk->count--;
+        return walk_ends(walk, UNWIND_COMPLETE);
+    }
+    return walk_slowly(walk, row);
+}
+
+/*
+ * Walks until the end, or until a remembered frame is met below which nothing has changed: that is
+ * then walk->candidate, and the result is true.
+ */
+static READS_STACK __attribute__((noinline)) bool walk_on(struct walk *walk)
+{
+    struct unwind_thread *thread = walk->thread;
+
+    for (;;) {
+        struct position at = {walk->pc,
+                              walk->sp,
+                              walk->fp,
+                              walk->candidate,
+                              thread->new_frames + walk->count,
+                              UNWIND_SPARE_CHECKS};
+        enum pause pause = walk_plainly(walk->unwinder, thread, &walk->memory,
+                                        thread->new_frames + walk->limit, &at);
+
+        walk_stands(walk, &at);
+        if (pause == AT_KNOWN)
+            return true;
+        if (pause == AT_LIMIT)
+            return walk_ends(walk, walk->pc ? UNWIND_TRUNCATED : UNWIND_COMPLETE);
+        if (!walk_on_slowly(walk))
+            return false;
     }
 }
 
@@ -466,8 +529,9 @@ static inline bool is_on_own_stack(const struct unwind_thread *thread, uint64_t 
     return thread->stack.low && sp >= thread->stack.low && sp < thread->stack.top;
 }
 
+/* remembered_count: the frames that may be met. */
 static void walk_begin(struct walk *walk, struct unwinder *unwinder, struct unwind_thread *thread,
-                       const struct unwind_registers *start)
+                       const struct unwind_registers *start, uint32_t remembered_count)
 {
     uint32_t limit = unwinder->frame_limit;
 
@@ -487,7 +551,7 @@ static void walk_begin(struct walk *walk, struct unwinder *unwinder, struct unwi
     walk->flags = 0;
     walk->count = 0;
     walk->limit = limit && limit < UNWIND_MAX_FRAMES ? limit : UNWIND_MAX_FRAMES;
-    walk->candidate = NOTHING;
+    walk->candidate = thread->frames + (walk->memory.is_own ? remembered_count : 0);
 }
 
 /* --- after the walk --------------------------------------------------------------------- */
@@ -498,49 +562,74 @@ static void add_check(struct unwind_thread *thread, struct unwind_frame *frame, 
     thread->checks[frame->check_end++] = (struct unwind_check){address, value};
 }
 
-/* What the step from frame `at` to the next outer one has read. */
-static inline void note_checks(struct unwind_thread *thread, uint32_t at)
+/* What the step from a frame to the next outer one has read. */
+static __attribute__((noinline)) void note_checks(struct unwind_thread *thread,
+                                                  struct unwind_frame *frame)
 {
-    const struct unwind_frame *outer = &thread->frames[at - 1];
-    struct unwind_frame *frame = &thread->frames[at];
+    const struct unwind_frame *outer = frame - 1;
 
-    frame->check_end = outer->check_end;
-    frame->needs_fp = row_needs_fp(frame->row);
-    if (UNLIKELY(!row_is_plain(frame->row))) { /* ROW_AT_FP */
+    if (!row_is_plain(frame->row)) { /* ROW_AT_FP */
         struct unwind_rule rule = row_unpack(frame->row);
 
+        frame->needs_fp = true;
         add_check(thread, frame, frame->fp + (uint64_t)(int64_t)rule.cfa_offset_bytes, outer->sp);
         if (outer->needs_fp)
             add_check(thread, frame, frame->fp, outer->fp);
-        add_check(thread, frame, outer->sp - 8, thread->pcs[at - 1]);
+        add_check(thread, frame, outer->sp - 8, outer->pc);
         return;
     }
-    if (outer->needs_fp) {
-        if (!row_saves_fp(frame->row))
-            frame->needs_fp = true;
-        else if (!row_loses_fp(frame->row))
-            add_check(thread, frame, row_fp_slot(frame->row, outer->sp), outer->fp);
-    }
-    add_check(thread, frame, row_return_slot(frame->row, outer->sp), thread->pcs[at - 1]);
+    if (!row_saves_fp(frame->row))
+        frame->needs_fp = true;
+    else if (!row_loses_fp(frame->row))
+        add_check(thread, frame, row_fp_slot(frame->row, outer->sp), outer->fp);
+    add_check(thread, frame, row_return_slot(frame->row, outer->sp), outer->pc);
+}
+
+/* The outermost frame: no step leads on from it. */
+static void remember_outermost(struct unwind_thread *thread, const struct unwind_new_frame *from)
+{
+    thread->pcs[0] = from->pc;
+    thread->hashes[1] = unwind_hash(0, from->pc);
+    thread->frames[1] =
+        (struct unwind_frame){from->sp, from->pc, from->fp, from->row, UNWIND_SPARE_CHECKS, false};
 }
 
 /* The new frames go on top of the `kept` outermost ones. */
-static void remember(struct unwind_thread *thread, uint32_t kept, uint32_t new_count)
+static inline void remember(struct unwind_thread *thread, uint32_t kept, uint32_t new_count)
 {
-    uint64_t hash = kept ? thread->hashes[kept - 1] : 0;
-    uint32_t at = kept;
+    const struct unwind_new_frame *from = thread->new_frames + new_count;
+    struct unwind_frame *frame = thread->frames + kept;
+    uint64_t *pc = thread->pcs + kept, *hash = thread->hashes + kept;
 
-    for (const struct unwind_new_frame *from = thread->new_frames + new_count;
-         from > thread->new_frames; at++) {
-        from--;
-        thread->pcs[at] = from->pc;
-        hash = unwind_hash(hash, from->pc);
-        thread->hashes[at] = hash;
-        thread->frames[at] = (struct unwind_frame){from->sp, from->fp, from->row, 0, false};
-        if (at)
-            note_checks(thread, at);
+    thread->frame_count = thread->pc_count = kept + new_count;
+    if (UNLIKELY(kept == 0 && new_count)) {
+        remember_outermost(thread, --from);
+        frame++;
+        pc++;
+        hash++;
     }
-    thread->frame_count = thread->pc_count = at;
+    while (from > thread->new_frames) {
+        const struct unwind_frame *outer = frame++;
+        uint16_t check_end = outer->check_end;
+
+        from--;
+        *pc++ = from->pc;
+        hash[1] = unwind_hash(hash[0], from->pc);
+        hash++;
+        frame->sp = from->sp;
+        frame->pc = from->pc;
+        frame->fp = from->fp;
+        frame->row = from->row;
+        frame->check_end = check_end;
+        frame->needs_fp = row_needs_fp(from->row);
+        if (UNLIKELY(outer->needs_fp || !row_is_plain(from->row))) {
+            note_checks(thread, frame);
+            continue;
+        }
+        frame->check_end = (uint16_t)(check_end + 1);
+        thread->checks[check_end] =
+            (struct unwind_check){row_return_slot(from->row, outer->sp), outer->pc};
+    }
 }
 
 /* The pcs only, with what they have in common with those of the last capture. */
@@ -549,37 +638,40 @@ static void give_plain(const struct walk *walk, struct unwind_stack *stack)
     struct unwind_thread *thread = walk->thread;
     uint32_t count = walk->count, at = 0, same_count = 0;
     const struct unwind_new_frame *from = thread->new_frames + count;
-    uint64_t hash = 0;
 
+    while (at < count && at < thread->pc_count && thread->pcs[at] == from[-1].pc) {
+        from--;
+        at++;
+    }
+    same_count = at;
     for (; at < count; at++) {
         uint64_t pc = (--from)->pc;
 
-        same_count += same_count == at && at < thread->pc_count && thread->pcs[at] == pc;
         thread->pcs[at] = pc;
-        hash = unwind_hash(hash, pc);
+        thread->hashes[at + 1] = unwind_hash(thread->hashes[at], pc);
     }
     thread->pc_count = count;
     thread->frame_count = 0;
     stack->count = count;
     stack->reused_count = same_count;
     stack->flags = walk->flags;
-    stack->hash = unwind_hash_end(hash);
+    stack->hash = unwind_hash_end(thread->hashes[count]);
 }
 
-/* The share of frames that were taken over decides whether that is worth its while. */
-static void note_share(struct unwind_thread *thread, uint32_t reused_count, uint32_t count)
+/*
+ * The share of frames that were taken over decides whether that is worth its while: new ones take
+ * from the credit, kept ones add to it, so that it falls when less than SHARE_LOW of 256 are kept.
+ */
+static inline void note_share(struct unwind_thread *thread, uint32_t kept, uint32_t new_count)
 {
-    thread->judged_captures++;
-    thread->judged_frames += count;
-    thread->judged_reused += reused_count;
-    if (thread->judged_captures < thread->judge_after)
-        return;
-    thread->judge_after = JUDGED_CAPTURES;
-    if (thread->judged_reused * 256 < thread->judged_frames * SHARE_LOW) {
+    int32_t credit = thread->share_credit + (int32_t)(kept * (256 - SHARE_LOW)) -
+                     (int32_t)(new_count * SHARE_LOW);
+
+    if (UNLIKELY(credit < 0)) {
         thread->plain_left = PLAIN_CAPTURES;
-        thread->judge_after = 1; /* one more as bad as these is enough */
+        credit = 0; /* after these, one more as bad is enough */
     }
-    thread->judged_captures = thread->judged_frames = thread->judged_reused = 0;
+    thread->share_credit = credit < CREDIT_MAX ? credit : CREDIT_MAX;
 }
 
 static bool is_same(const struct unwind_thread *thread, const struct walk *plain, uint32_t count)
@@ -593,12 +685,13 @@ static bool is_same(const struct unwind_thread *thread, const struct walk *plain
 }
 
 /* The debug mode: the stack once more, from new_frames only. */
-static void check(struct unwinder *unwinder, struct unwind_thread *thread,
-                  const struct unwind_registers *start, struct unwind_stack *stack)
+static __attribute__((noinline)) void check(struct unwinder *unwinder, struct unwind_thread *thread,
+                                            const struct unwind_registers *start,
+                                            struct unwind_stack *stack)
 {
     struct walk plain;
 
-    walk_begin(&plain, unwinder, thread, start);
+    walk_begin(&plain, unwinder, thread, start, 0);
     walk_on(&plain);
     if (is_same(thread, &plain, stack->count) && plain.flags == stack->flags)
         return;
@@ -607,148 +700,118 @@ static void check(struct unwinder *unwinder, struct unwind_thread *thread,
     stack->reused_count = 0; /* of the last capture nothing is left */
 }
 
-/* --- the short way ---------------------------------------------------------------------- */
-
-/* To the caller of new frame `new`, if that takes a plain row and words of the thread's own stack.
- */
-static READS_STACK inline bool step_plainly(const struct unwind_thread *thread, uint32_t row,
-                                            uint32_t cfa_bytes, struct unwind_registers *at)
-{
-    uint64_t cfa = at->sp;
-
-    if (row_needs_fp(row)) {
-        cfa = at->fp;
-        __asm__("" : "+r"(cfa)); /* as in walk_plainly */
-    }
-    cfa += cfa_bytes;
-    if (UNLIKELY(!row_is_plain(row) || cfa <= at->sp || cfa > thread->stack.top || (cfa & 7) ||
-                 row_return_slot(row, cfa) < thread->stack.low))
-        return false;
-    if (row_saves_fp(row)) {
-        if (UNLIKELY(row_loses_fp(row) || row_fp_slot(row, cfa) < thread->stack.low))
-            return false;
-        at->fp = word_at(row_fp_slot(row, cfa));
-    }
-    at->pc = word_at(row_return_slot(row, cfa)) & ROW_PC_MASK;
-    at->sp = cfa;
-    return true;
-}
-
-/*
- * What nearly all captures are: a few plain steps, and then a remembered frame below which nothing
- * has changed. Puts the new frames into thread->new_frames and returns how many of the remembered
- * ones stay; 0: something was otherwise, and the long way begins from the start.
- */
-static READS_STACK uint32_t meet_quickly(struct unwinder *unwinder, struct unwind_thread *thread,
-                                         struct unwind_registers at, uint32_t *new_count)
-{
-    const struct unwind_frame *frames = thread->frames;
-    int32_t candidate = (int32_t)thread->frame_count - 1;
-    uint32_t count = 0;
-
-    at.pc &= ROW_PC_MASK;
-    for (;;) {
-        const struct unwind_front_row *front;
-
-        while (candidate >= 0 && frames[candidate].sp < at.sp)
-            candidate--;
-        if (candidate < 0 || count == QUICK_FRAMES)
-            return 0;
-        if (frames[candidate].sp == at.sp) {
-            if (thread->pcs[candidate] == at.pc &&
-                (!frames[candidate].needs_fp || frames[candidate].fp == at.fp))
-                break;
-            candidate--;
-        }
-        if (UNLIKELY(at.pc == 0))
-            return 0;
-        front = front_row(unwinder, thread, at.pc);
-        thread->new_frames[count++] = (struct unwind_new_frame){at.pc, at.sp, at.fp, front->row};
-        if (!step_plainly(thread, front->row, front->cfa_bytes, &at))
-            return 0;
-    }
-    if (UNLIKELY(broken_check(thread, candidate) != NOTHING))
-        return 0;
-    *new_count = count;
-    return (uint32_t)candidate + 1;
-}
-
 /* --- captures --------------------------------------------------------------------------- */
 
-static void capture_plain(struct unwinder *unwinder, struct unwind_thread *thread,
-                          const struct unwind_registers *start, struct unwind_stack *stack)
+static __attribute__((noinline)) void capture_plain(struct unwinder *unwinder,
+                                                    struct unwind_thread *thread,
+                                                    const struct unwind_registers *start,
+                                                    struct unwind_stack *stack)
 {
     struct walk walk;
 
-    walk_begin(&walk, unwinder, thread, start);
+    walk_begin(&walk, unwinder, thread, start, 0);
     walk_on(&walk);
     give_plain(&walk, stack);
 }
 
 /* The kept frames and on top of them the new ones. */
-static void give_remembered(struct unwind_thread *thread, uint32_t kept, uint32_t new_count,
-                            struct unwind_stack *stack)
+static inline void give_remembered(struct unwind_thread *thread, uint32_t kept, uint32_t new_count,
+                                   struct unwind_stack *stack)
 {
     remember(thread, kept, new_count);
     stack->count = kept + new_count;
     stack->reused_count = kept;
     stack->flags = thread->kept_flags;
-    stack->hash = unwind_hash_end(stack->count ? thread->hashes[stack->count - 1] : 0);
+    stack->hash = unwind_hash_end(thread->hashes[stack->count]);
 }
 
-static void give_kept(struct unwind_thread *thread, uint32_t kept, uint32_t new_count,
-                      struct unwind_stack *stack)
+/* The kept frames and the new ones of a walk, if they can be remembered; else all, walked again. */
+static void give_walked(const struct walk *walk, uint32_t kept,
+                        const struct unwind_registers *start, struct unwind_stack *stack)
 {
-    give_remembered(thread, kept, new_count, stack);
-    note_share(thread, kept, kept + new_count);
-}
+    struct unwind_thread *thread = walk->thread;
+    uint32_t known_count = thread->frame_count;
 
-static void capture_and_remember(struct unwinder *unwinder, struct unwind_thread *thread,
-                                 const struct unwind_registers *start, struct unwind_stack *stack)
-{
-    uint32_t known_count = thread->frame_count, kept = 0;
-    struct walk walk;
-
-    if (LIKELY(is_on_own_stack(thread, start->sp) && known_count && !unwinder->frame_limit)) {
-        uint32_t new_count;
-
-        kept = meet_quickly(unwinder, thread, *start, &new_count);
-        if (LIKELY(kept && kept + new_count <= UNWIND_MAX_FRAMES)) {
-            give_kept(thread, kept, new_count, stack);
-            return;
-        }
-        kept = 0;
+    if (kept + walk->count > walk->limit || !walk->can_be_kept ||
+        (walk->flags & UNWIND_TRUNCATED)) {
+        if (kept)
+            capture_plain(walk->unwinder, thread, start, stack);
+        else
+            give_plain(walk, stack);
+        return;
     }
-    walk_begin(&walk, unwinder, thread, start);
-    if (walk.memory.is_own)
-        walk.candidate = (int32_t)known_count - 1;
+    thread->kept_flags = walk->flags;
+    give_remembered(thread, kept, walk->count, stack);
+    if (known_count)
+        note_share(thread, kept, walk->count);
+}
+
+/* From where plain steps led no further; at is NULL at the start. */
+static __attribute__((noinline)) void capture_slowly(struct unwinder *unwinder,
+                                                     struct unwind_thread *thread,
+                                                     const struct unwind_registers *start,
+                                                     const struct position *at,
+                                                     struct unwind_stack *stack)
+{
+    struct walk walk;
+    uint32_t kept = 0;
+
+    walk_begin(&walk, unwinder, thread, start, thread->frame_count);
+    if (at)
+        walk_stands(&walk, at);
     if (walk_on(&walk)) {
-        kept = (uint32_t)walk.candidate + 1;
+        kept = (uint32_t)(walk.candidate - thread->frames);
         walk.flags |= thread->kept_flags;
     }
-    if (kept + walk.count > walk.limit || (kept == 0 && !walk.can_be_kept) ||
-        (walk.flags & UNWIND_TRUNCATED)) {
-        if (kept)
-            capture_plain(unwinder, thread, start, stack);
-        else
-            give_plain(&walk, stack);
+    give_walked(&walk, kept, start, stack);
+}
+
+/*
+ * What nearly all captures are: a few plain steps, and then a remembered frame below which nothing
+ * has changed.
+ */
+static inline void capture_and_remember(struct unwinder *unwinder, struct unwind_thread *thread,
+                                        const struct unwind_registers *start,
+                                        struct unwind_stack *stack)
+{
+    struct unwind_new_frame *new_frames = thread->new_frames;
+    struct stack_memory memory = {thread->stack.low, thread->stack.top, true};
+    struct position at = {start->pc & ROW_PC_MASK,
+                          start->sp,
+                          start->fp,
+                          thread->frames + thread->frame_count,
+                          new_frames,
+                          UNWIND_SPARE_CHECKS};
+    uint32_t kept, new_count;
+    enum pause pause;
+
+    if (UNLIKELY(!is_on_own_stack(thread, start->sp) || unwinder->frame_limit)) {
+        capture_slowly(unwinder, thread, start, NULL, stack);
         return;
     }
-    if (!walk.can_be_kept) {
-        capture_plain(unwinder, thread, start, stack);
+    pause = walk_plainly(unwinder, thread, &memory, new_frames + UNWIND_MAX_FRAMES, &at);
+    if (UNLIKELY(pause != AT_KNOWN)) {
+        at.to -= pause == AT_ROW; /* that step was not taken */
+        capture_slowly(unwinder, thread, start, &at, stack);
         return;
     }
-    thread->kept_flags = walk.flags;
-    if (known_count)
-        give_kept(thread, kept, walk.count, stack);
-    else
-        give_remembered(thread, 0, walk.count, stack);
+    kept = (uint32_t)(at.candidate - thread->frames);
+    new_count = (uint32_t)(at.to - new_frames);
+    if (UNLIKELY(kept + new_count > UNWIND_MAX_FRAMES)) {
+        capture_slowly(unwinder, thread, start, &at, stack);
+        return;
+    }
+    give_remembered(thread, kept, new_count, stack);
+    note_share(thread, kept, new_count);
 }
 
 /* Objects came or went since this thread was here. */
 static void forget(struct unwind_thread *thread, uint64_t generation)
 {
     memset(thread->front, 0, sizeof(thread->front));
+    for (int i = 0; i < UNWIND_SPARE_CHECKS; i++)
+        thread->checks[i].address = (uint64_t)(uintptr_t)&thread->checks[i].value;
+    thread->frames[0] = (struct unwind_frame){.sp = UINT64_MAX, .check_end = UNWIND_SPARE_CHECKS};
     thread->frame_count = 0;
     thread->generation = generation;
 }
@@ -770,28 +833,28 @@ static bool is_nested(struct unwind_thread *thread, uint64_t sp)
 }
 
 void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
-                    struct unwind_registers start, struct unwind_stack *stack)
+                    const struct unwind_registers *start, struct unwind_stack *stack)
 {
     uint64_t generation = row_table_generation(&unwinder->rows);
 
     stack->pcs = thread->pcs;
-    if (UNLIKELY(is_nested(thread, start.sp))) {
+    if (UNLIKELY(is_nested(thread, start->sp))) {
         *stack = (struct unwind_stack){.pcs = thread->pcs, .flags = UNWIND_NESTED};
         return;
     }
-    thread->busy_sp = start.sp;
+    thread->busy_sp = start->sp;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (UNLIKELY(thread->generation != generation))
         forget(thread, generation);
     stack->number = ++thread->number;
     if (UNLIKELY(thread->plain_left || unwinder->is_plain)) {
         thread->plain_left -= thread->plain_left > 0;
-        capture_plain(unwinder, thread, &start, stack);
+        capture_plain(unwinder, thread, start, stack);
     } else {
-        capture_and_remember(unwinder, thread, &start, stack);
+        capture_and_remember(unwinder, thread, start, stack);
     }
     if (UNLIKELY(unwinder->is_checking))
-        check(unwinder, thread, &start, stack);
+        check(unwinder, thread, start, stack);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread->busy_sp = 0;
 }

@@ -6,7 +6,7 @@
  *     unwinder_prepare(&unwinder);                 // once, outside of hooks
  *
  *     struct unwind_stack stack;                   // in a hook; thread: zeros at first, one each
- *     unwind_capture(&unwinder, thread, unwind_caller(), &stack);
+ *     unwind_capture(&unwinder, thread, UNWIND_CALLER, &stack);
  *
  * A thread remembers its last stack. Frames whose words on the stack are still as they were are
  * taken over; only new frames are walked. That is sound because each step is a function of (pc,
@@ -29,7 +29,11 @@
 #include "stack_memory.h"
 #include "unwind_caller.h"
 
-enum { UNWIND_MAX_FRAMES = 512, UNWIND_FRONT_ROWS = 512 };
+enum {
+    UNWIND_MAX_FRAMES = 512,
+    UNWIND_FRONT_ROWS = 512,
+    UNWIND_SPARE_CHECKS = 3 /* in front, always right: checks are done four at a time */
+};
 
 /* How a stack ended, and what was met. */
 enum unwind_flag {
@@ -45,7 +49,7 @@ enum unwind_flag {
 
 /* Of one frame: its caller's stack pointer is not here, it is that of the next outer frame. */
 struct unwind_frame {
-    uint64_t sp, fp;
+    uint64_t sp, pc, fp;
     uint32_t row;       /* how it is left; 0 for the outermost */
     uint16_t check_end; /* checks of this frame and of all outer ones */
     bool needs_fp;      /* an outer row reads the frame pointer that this frame has */
@@ -65,26 +69,26 @@ struct unwind_new_frame {
 struct unwind_front_row {
     uint64_t pc; /* a return address */
     uint32_t row;
-    uint32_t cfa_bytes; /* of a plain row: from sp or fp to the CFA */
+    uint16_t cfa_words; /* from sp or fp to the CFA; 0: the row is not plain */
+    uint16_t fp_words;  /* see unwinder.c */
 };
 
-/* Starts as zeros. One per thread, used by that thread only; 76 KiB, touched as it is used. */
+/* Starts as zeros. One per thread, used by that thread only; 85 KiB, touched as it is used. */
 struct unwind_thread {
     uint64_t generation;
     uint64_t busy_sp; /* the stack that is being walked, or 0 */
     uint64_t number;  /* of captures */
     struct stack_knowledge stack;
-    uint32_t pc_count;                     /* of the last capture */
-    uint32_t frame_count;                  /* remembered with all that can be checked; 0: none is */
-    uint32_t plain_left;                   /* captures that are not compared with the one before */
-    uint32_t kept_flags;                   /* how the remembered stack ended */
-    uint32_t judged_captures, judge_after; /* is reuse worth its while? */
-    uint32_t judged_frames, judged_reused;
+    uint32_t pc_count;    /* of the last capture */
+    uint32_t frame_count; /* remembered with all that can be checked; 0: none is */
+    uint32_t plain_left;  /* captures that are not compared with the one before */
+    uint32_t kept_flags;  /* how the remembered stack ended */
+    int32_t share_credit; /* is reuse worth its while? */
     struct unwind_front_row front[UNWIND_FRONT_ROWS];
-    uint64_t pcs[UNWIND_MAX_FRAMES]; /* outermost first, as in frames and hashes */
-    uint64_t hashes[UNWIND_MAX_FRAMES];
-    struct unwind_frame frames[UNWIND_MAX_FRAMES];
-    struct unwind_check checks[3 * UNWIND_MAX_FRAMES];
+    uint64_t pcs[UNWIND_MAX_FRAMES];                   /* outermost first, as in frames */
+    uint64_t hashes[1 + UNWIND_MAX_FRAMES];            /* of so many pcs, [0] of none */
+    struct unwind_frame frames[1 + UNWIND_MAX_FRAMES]; /* [0] is a guard that no walk goes beyond */
+    struct unwind_check checks[UNWIND_SPARE_CHECKS + 3 * UNWIND_MAX_FRAMES];
     struct unwind_new_frame new_frames[UNWIND_MAX_FRAMES]; /* innermost first */
 };
 
@@ -119,7 +123,7 @@ void unwinder_prepare(struct unwinder *unwinder);
 void unwinder_objects_changed(struct unwinder *unwinder);
 
 void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
-                    struct unwind_registers start, struct unwind_stack *stack);
+                    const struct unwind_registers *start, struct unwind_stack *stack);
 
 /* Another thread uses it from now on: of the stack there, nothing is known. */
 void unwind_thread_changes(struct unwind_thread *thread);

@@ -187,7 +187,7 @@ static __attribute__((noinline)) void look(struct unwind_registers start)
     struct thread *thread = thread_here();
     struct unwind_stack stack;
 
-    unwind_capture(&unwinder, &thread->unwind, start, &stack);
+    unwind_capture(&unwinder, &thread->unwind, &start, &stack);
     counts.captured++;
     counts.frames += stack.count;
     counts.reused += stack.reused_count;

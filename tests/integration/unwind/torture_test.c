@@ -77,7 +77,7 @@ static NOINLINE void look(struct unwind_registers start, struct outcome *outcome
 
     if (!thread)
         thread = zeros(sizeof(*thread));
-    unwind_capture(&unwinder, thread, start, &outcome->stack);
+    unwind_capture(&unwinder, thread, &start, &outcome->stack);
     for (uint32_t i = 0; i < outcome->stack.count; i++)
         outcome->pcs[i] = outcome->stack.pcs[outcome->stack.count - 1 - i];
     _Unwind_Backtrace(gather, &gathered);
@@ -217,7 +217,7 @@ static NOINLINE void recurse(int left)
         if (left > 99000)
             capture(&outcome);
         else
-            unwind_capture(&unwinder, thread, unwind_caller(), &outcome.stack);
+            unwind_capture(&unwinder, thread, UNWIND_CALLER, &outcome.stack);
         deep_truncated += (outcome.stack.flags & UNWIND_TRUNCATED) != 0;
         deep_wrong += outcome.stack.flags & UNWIND_TRUNCATED ? outcome.stack.count != 512 : 0;
     }
@@ -621,7 +621,7 @@ static void a_frame_beyond_the_stack_ends_the_walk(void **state)
 
     (void)state;
     start.sp = start.fp = 0x10;
-    unwind_capture(&unwinder, thread, start, &outcome.stack);
+    unwind_capture(&unwinder, thread, &start, &outcome.stack);
     assert_int_equal(outcome.stack.count, 1);
     assert_int_equal(outcome.stack.flags, UNWIND_UNREADABLE);
     expect_no_mismatch();
@@ -629,7 +629,7 @@ static void a_frame_beyond_the_stack_ends_the_walk(void **state)
 
 static NOINLINE void capture_alone(void *outcome)
 {
-    unwind_capture(&unwinder, thread, unwind_caller(), &((struct outcome *)outcome)->stack);
+    unwind_capture(&unwinder, thread, UNWIND_CALLER, &((struct outcome *)outcome)->stack);
     KEEP();
 }
 
