@@ -13,13 +13,22 @@ static __thread int wanted_device;
 static __thread int bound_device = -1;
 static _Atomic(void *) bound_contexts[FAKE_CUDA_DEVICES];
 
+/* symbol: a literal; each thread asks once for each. */
 static void *driver(const char *symbol)
 {
-    void *function = NULL;
+    static __thread struct {
+        const char *symbol;
+        void *function;
+    } known[64], *entry;
     int result;
 
-    cuGetProcAddress_v2(symbol, &function, DRIVER_VERSION, 0, &result);
-    return function;
+    entry = &known[(uintptr_t)symbol / 8 % 64];
+    if (entry->symbol != symbol) {
+        entry->function = NULL;
+        cuGetProcAddress_v2(symbol, &entry->function, DRIVER_VERSION, 0, &result);
+        entry->symbol = symbol;
+    }
+    return entry->function;
 }
 
 /* Any call that needs a device makes its primary context current. */
