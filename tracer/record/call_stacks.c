@@ -14,11 +14,21 @@
 
 enum { WRITTEN_WHOLE_EVERY = 64 };
 
+#define CUT_NUMBERS (UINT64_C(1) << 63)
+
 enum readiness { NOT_READY, GETTING_READY, READY };
+
+/* The last stack that had more frames than are wanted. */
+struct cut_stack {
+    uint64_t number, whole_number;
+    uint64_t hash; /* of what was left, before unwind_hash_end */
+    uint32_t whole_count;
+};
 
 struct call_stacks {
     struct unwind_thread thread;
     struct stack_set set;
+    struct cut_stack cut;
     struct python_stacks python;
     uint64_t caller; /* the one native frame, where no others are asked for */
     uint32_t number;
@@ -148,20 +158,30 @@ static __attribute__((noinline)) void count_no_stack(void)
 
 /*
  * Leaves the innermost frames_wanted. Stacks are walked whole nevertheless: a whole one is known
- * again from the one before, which is cheaper than to walk as many frames anew.
+ * again from the one before, which is cheaper than to walk as many frames anew. What is left is
+ * the same as before only if the whole stack is; the numbers are those of cut stacks alone, so
+ * that whole ones are not taken for what follows them.
  */
-static __attribute__((noinline)) void stack_cut(struct unwind_stack *stack)
+static __attribute__((noinline)) void stack_cut(struct call_stacks *stacks,
+                                                struct unwind_stack *stack)
 {
-    uint64_t hash = 0;
+    struct cut_stack *last = &stacks->cut;
+    bool is_same = stack->count == last->whole_count && stack->count == stack->reused_count &&
+                   stack->number == last->whole_number + 1;
 
+    last->whole_count = stack->count;
+    last->whole_number = stack->number;
     stack->pcs += stack->count - frames_wanted;
     stack->count = frames_wanted;
-    stack->reused_count = 0;
-    stack->number = 0; /* what the next one takes over is not from these pcs */
+    stack->reused_count = is_same ? frames_wanted : 0;
+    stack->number = ++last->number | CUT_NUMBERS;
     stack->flags = (stack->flags & ~(uint32_t)UNWIND_COMPLETE) | UNWIND_TRUNCATED;
-    for (uint32_t i = 0; i < stack->count; i++)
-        hash = unwind_hash(hash, stack->pcs[i]);
-    stack->hash = unwind_hash_end(hash);
+    if (!is_same) {
+        last->hash = 0;
+        for (uint32_t i = 0; i < stack->count; i++)
+            last->hash = unwind_hash(last->hash, stack->pcs[i]);
+    }
+    stack->hash = unwind_hash_end(last->hash);
 }
 
 /* All that is asked for: native frames, frames of Python, or both. */
@@ -171,7 +191,7 @@ static inline void stack_take(struct call_stacks *stacks, const struct unwind_re
     if (LIKELY(frames_wanted)) {
         unwind_capture(&unwinder, &stacks->thread, from, stack);
         if (UNLIKELY(stack->count > frames_wanted))
-            stack_cut(stack);
+            stack_cut(stacks, stack);
     } else {
         stacks->caller = from->pc;
         *stack = (struct unwind_stack){

@@ -141,6 +141,7 @@ void python_stacks_merge(struct python_stacks *stacks, uint32_t most, struct unw
     stack->pcs = stacks->merged;
     stack->count = merging.count;
     stack->reused_count = merging.same_count;
-    stack->number = ++stacks->number;
+    /* Not those of native stacks, of which one without frames of Python may follow. */
+    stack->number = ++stacks->number | UINT64_C(1) << 62;
     stack->hash = unwind_hash_end(merging.hash);
 }
