@@ -248,15 +248,19 @@ void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *
 {
     struct thread_state *thread = &thread_state;
     uint64_t count = shapes[code].field_count;
+    uint64_t *words, mask, head;
     uint32_t before;
 
     if (!thread_has_room(thread, 1 + count))
         return;
+    words = thread->words; /* locals: the words could be anything for all the compiler knows */
+    mask = thread->mask;
+    head = thread->head;
     before = push_begin(thread);
-    thread_put(thread, 0, record_start(code, ticks));
+    words[head++ & mask] = record_start(code, ticks);
     for (uint64_t i = 0; i < count; i++)
-        thread_put(thread, 1 + i, fields[i]);
-    thread_publish(thread, thread->head + 1 + count);
+        words[head++ & mask] = fields[i];
+    thread_publish(thread, head);
     push_end(thread, before);
 }
 
@@ -304,20 +308,56 @@ static size_t text_cut(struct text text)
     return size;
 }
 
+static uint64_t text_id(struct text text)
+{
+    uint64_t id = XXH64(text.bytes, text.size_bytes, 0);
+
+    return id ? id : 1;
+}
+
+/* The bytes of a text of 1 to 8. */
+static uint64_t text_word(struct text text)
+{
+    uint32_t first, last;
+    uint64_t word = 0;
+
+    if (LIKELY(text.size_bytes < 4)) {
+        word = (unsigned char)text.bytes[0];
+        word |= (uint64_t)(unsigned char)text.bytes[text.size_bytes / 2] << 8;
+        return word | (uint64_t)(unsigned char)text.bytes[text.size_bytes - 1] << 16;
+    }
+    memcpy(&first, text.bytes, sizeof(first));
+    memcpy(&last, text.bytes + text.size_bytes - sizeof(last), sizeof(last));
+    return first | (uint64_t)last << 32;
+}
+
+/* As names of pools are: known again without a hash of the text. */
+static uint64_t short_text_id(struct ring *ring, struct text text)
+{
+    uint64_t word = text_word(text);
+    struct short_text *known =
+        &ring->short_texts[(word ^ word >> 8 ^ text.size_bytes) % RING_SHORT_TEXTS];
+
+    if (UNLIKELY(known->word != word || known->size_bytes != text.size_bytes))
+        *known = (struct short_text){word, text.size_bytes, text_id(text)};
+    return known->id;
+}
+
 uint64_t recorder_text(struct text text)
 {
     struct thread_state *thread = &thread_state;
-    size_t size = text_cut(text);
     uint64_t id, *known;
 
-    if (!size || !thread_has_room(thread, 1))
+    text.size_bytes = text_cut(text);
+    if (!text.size_bytes || !thread_has_room(thread, 1))
         return 0;
-    id = XXH64(text.bytes, size, 0);
-    if (!id)
-        id = 1;
+    if (text.size_bytes <= 8)
+        id = short_text_id(thread->ring, text);
+    else
+        id = text_id(text);
     known = &thread->ring->known_texts[id % RING_TEXTS];
-    if (*known != id) {
-        recorder_push_bytes(MT_RECORD_text, &id, text.bytes, size);
+    if (UNLIKELY(*known != id)) {
+        recorder_push_bytes(MT_RECORD_text, &id, text.bytes, text.size_bytes);
         *known = id;
     }
     return id;

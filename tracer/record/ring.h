@@ -19,7 +19,12 @@
 
 struct call_stacks;
 
-enum { RING_TEXTS = 128 };
+enum { RING_TEXTS = 128, RING_SHORT_TEXTS = 16 };
+
+/* A text of 1 to 8 bytes; its word and its size tell what it is. */
+struct short_text {
+    uint64_t word, size_bytes, id;
+};
 
 struct ring {
     struct mt_ring_header *header;
@@ -27,10 +32,11 @@ struct ring {
     uint64_t capacity_words;    /* a power of two */
     _Atomic uint32_t thread_id; /* 0: free */
     atomic_flag is_draining;
-    uint64_t known_texts[RING_TEXTS]; /* ids defined in this stream not long ago */
-    struct call_stacks *stacks;       /* of this stream, once one was wanted */
-    bool has_no_stacks;               /* there was no memory for them */
-    struct ring *next;                /* older ring of the process */
+    uint64_t known_texts[RING_TEXTS];                /* ids defined in this stream not long ago */
+    struct short_text short_texts[RING_SHORT_TEXTS]; /* seen not long ago */
+    struct call_stacks *stacks;                      /* of this stream, once one was wanted */
+    bool has_no_stacks;                              /* there was no memory for them */
+    struct ring *next;                               /* older ring of the process */
 };
 
 /* The mapping's fields as atomics; the format fixes their size, C their meaning here. */
