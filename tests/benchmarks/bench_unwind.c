@@ -151,6 +151,21 @@ static const struct kind kinds[] = {
 };
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), DEPTHS = 3, RUNS = 9 };
+enum { WHOLE_ALL_NEW = 4, REUSED_ALL_NEW = 5 };
+
+/* The adversary: a stack that has little in common with the one before costs no more than a walk.
+ */
+static void report_adversary(uint32_t depth, const double *reused, const double *whole,
+                             uint32_t run_count)
+{
+    double ratios[bench_max_runs];
+    char name[80];
+
+    for (uint32_t run = 0; run < run_count; run++)
+        ratios[run] = reused[run] / whole[run];
+    snprintf(name, sizeof(name), "stack of depth %u, all new: reuse to a whole walk", depth);
+    bench_report(name, "ratio", ratios, run_count);
+}
 
 int main(int argc, char **argv)
 {
@@ -183,5 +198,8 @@ int main(int argc, char **argv)
             snprintf(name, sizeof(name), "stack of depth %u, %s", depths[depth], kinds[kind].name);
             bench_report(name, "ns/stack", runs[kind][depth], run_count);
         }
+    for (int depth = 0; depth < DEPTHS; depth++)
+        report_adversary(depths[depth], runs[REUSED_ALL_NEW][depth], runs[WHOLE_ALL_NEW][depth],
+                         run_count);
     return 0;
 }

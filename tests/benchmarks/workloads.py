@@ -3,6 +3,8 @@
 Used by bench_recording.py and by peers. Nothing here knows who records.
 """
 
+import ctypes.util
+import glob
 import json
 import os
 import resource
@@ -48,6 +50,7 @@ print scalar(@sorted), " $sorted[0]\\n";
 """
 
 # struct mt_file_header: 32 bytes of small fields, 5 numbers, three texts, checksum, 3 numbers
+STACK_CODE = 26
 COUNT_OFFSET = 8 + 8 + 16 + 5 * 8 + 512 + 1024 + 512 + 8 + 3 * 8
 
 
@@ -81,6 +84,58 @@ def trace_facts(folder):
             events += struct.unpack_from("<Q", header, COUNT_OFFSET)[0]
             size += os.path.getsize(path)
     return events, size
+
+
+def stack_count(folder):
+    """`stack` records in the recording; 0 where the zstd library cannot be had."""
+    name = ctypes.util.find_library("zstd")
+    if not name:
+        return 0
+    unpack = ctypes.CDLL(name).ZSTD_decompress
+    unpack.restype = ctypes.c_size_t
+    count = 0
+    for path in glob.glob(os.path.join(glob.escape(folder), "*.mtt")):
+        with open(path, "rb") as file:
+            data = file.read()
+        for payload, raw_bytes in event_chunks(data):
+            raw = ctypes.create_string_buffer(raw_bytes)
+            if unpack(raw, ctypes.c_size_t(raw_bytes), payload,
+                      ctypes.c_size_t(len(payload))) == raw_bytes:
+                count += sum(code & 31 == STACK_CODE for code in column_0(raw.raw))
+    return count
+
+
+def event_chunks(data):
+    """(packed payload, bytes it unpacks to) of the chunks of a recording's file."""
+    at = struct.unpack_from("<H", data, 12)[0]
+    while data[at:at + 4] == b"MTCK":
+        kind, header_bytes, size, raw_bytes = struct.unpack_from("<HHII", data, at + 4)
+        begin = at + header_bytes
+        if kind == 1:
+            yield data[begin:begin + size], raw_bytes
+        at = (begin + size + 7) & ~7
+
+
+def varint(raw, at):
+    value = shift = 0
+    while raw[at] & 128:
+        value |= (raw[at] & 127) << shift
+        at, shift = at + 1, shift + 7
+    return value | raw[at] << shift, at + 1
+
+
+def column_0(raw):
+    """The codes of a chunk's events."""
+    columns, at = varint(raw, 0)
+    begin = size = 0
+    before = 0
+    for _ in range(columns):
+        number, at = varint(raw, at)
+        column_bytes, at = varint(raw, at)
+        if number == 0:
+            begin, size = before, column_bytes
+        before += column_bytes
+    return raw[at + begin:at + begin + size]
 
 
 class Program:
