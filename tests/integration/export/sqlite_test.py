@@ -193,13 +193,19 @@ class Sqlite(exported.Exported):
 
     def test_steps_whose_ledgers_change(self):
         """The report leaves out ledgers that are the same at each step end."""
-        source = os.path.join(self.folder, "leak")
-        rows = self.report(source, "steps")["tables"]["steps"]
-        answers = [row for row in self.ask(source, "steps")
-                   if row["ledger"] in {row["ledger"] for row in rows}]
-        columns = [column for column in answers[0] if column in rows[0]]
-        self.assertEqual(len(columns), 9)
-        self.assertEqual(rows_of(answers, columns), rows_of(rows, columns))
+        compared = 0
+        for source in self.inputs + [self.training()]:
+            with self.subTest(source=source):
+                rows = self.report(source, "steps")["tables"].get("steps", [])
+                answers = [row for row in self.ask(source, "steps")
+                           if row["ledger"] in {row["ledger"] for row in rows}]
+                if not rows:
+                    continue
+                columns = [column for column in answers[0] if column in rows[0]]
+                self.assertEqual(len(columns), 9)
+                self.assertEqual(rows_of(answers, columns), rows_of(rows, columns))
+                compared += 1
+        self.assertGreaterEqual(compared, 3)
 
     def test_growth_of_leaks(self):
         source = os.path.join(self.folder, "leak")
