@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,8 @@ int control_call(int32_t process, const char *line)
     int call = connect_to(process);
     bool is_answered;
 
+    if (call < 0 && kill(process, 0) != 0 && errno == ESRCH)
+        return complain(EXIT_INPUT, "process %d: there is no such process", (int)process);
     if (call < 0)
         return complain(EXIT_INPUT,
                         "process %d: nobody listens: it is not recorded, has recorded nothing yet, "

@@ -6,7 +6,6 @@
 
 #include "commands.h"
 #include "compat_options.h"
-#include "control_call.h"
 
 static int say_version(const struct compat_generation *generation)
 {
@@ -23,8 +22,7 @@ static int answer_request(const struct compat_request *request)
     if (request->wants_version)
         return say_version(request->generation);
     if (request->attach_pid)
-        return control_call(request->attach_pid,
-                            request->attach_command ? request->attach_command : "status");
+        return compat_control(request);
     return request->input_count ? compat_look(request) : compat_record(request);
 }
 

@@ -13,6 +13,9 @@ int compat_command(const struct compat_generation *generation, int argc, char **
 /* Records the program of the request and writes the tool's files. The program's own status. */
 int compat_record(const struct compat_request *request);
 
+/* Speaks to a program that is being recorded. */
+int compat_control(const struct compat_request *request);
+
 /* Answers a question to files that are there: compares two, or looks at one. */
 int compat_look(const struct compat_request *request);
 

@@ -47,6 +47,29 @@ class ControlTest(unittest.TestCase):
         self.process.stdin.close()
         self.assertEqual(self.process.wait(timeout=30), 0)
 
+    def say_as_msmemscope(self, words):
+        done = subprocess.run([os.path.join(BIN, "msmemscope"), "--pid=%d" % self.pid,
+                               "--command=" + words], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, universal_newlines=True, timeout=30)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_words_of_msmemscope_are_understood(self):
+        self.start()
+        self.steps(1)
+        self.say("status")
+        for words, status, answer in (
+                ("start", 0, "ok recording"), ("stop", 0, "ok paused"), ("step", 0, "ok step"),
+                ("help", 0, "display memory summary"), ("exit", 0, "session"),
+                ("display config", 0, "process %d" % self.pid),
+                ("display memory block --pool hal --TOPN 5", 0, "memtide blocks"),
+                ("display host_leak summary", 0, "memtide leaks"),
+                ("displays", 2, "the words are"), ("set config --analysis=leaks", 2, "events=LIST")):
+            with self.subTest(words=words):
+                got = self.say_as_msmemscope(words)
+                self.assertEqual(got[0], status, got[1])
+                self.assertIn(answer, got[1])
+        self.finish()
+
     def say(self, *words, status=0):
         deadline = time.monotonic() + 20
         while True:
