@@ -131,11 +131,12 @@ static enum mt_result process_write(const struct compat_request *request, const 
     struct mt_trace *trace = NULL;
     struct dump_write what = dump_of(request, &place);
     struct dump_facts facts;
-    time_t start = (time_t)(header->start_realtime_ns / 1000000000);
+    time_t stamp = request->has_recording ? time(NULL)
+                                          : (time_t)(header->start_realtime_ns / 1000000000);
     enum mt_result result = trace_open(path, &trace, error);
 
     if (result == MT_OK)
-        result = compat_place_make(&place, request, header->process_id, start, error);
+        result = compat_place_make(&place, request, header->process_id, stamp, error);
     if (result == MT_OK)
         result = dump_write(trace, &what, stdout, &facts, error);
     if (result == MT_OK && (request->analyses & COMPAT_HOST_LEAKS))

@@ -17,6 +17,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BIN, PROGRAMS, REFERENCE = sys.argv[1:4]
@@ -215,6 +216,13 @@ class CompatTest(unittest.TestCase):
         self.assertEqual({row["Event"] for row in rows if row["Event"] not in ("MSTX", "SYSTEM")},
                          {"MALLOC", "FREE"})
         self.assertEqual(self.record("--input-path=" + run.folder, command=()).status, 3)
+        # Beside those that are there, with a config.json of their own.
+        time.sleep(1)
+        out = os.path.join(run.folder, "out")
+        done = subprocess.run([os.path.join(BIN, "msmemscope"), "--output-path=" + out,
+                               "--input-path=" + run.one("*.memtide")], stdout=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(run.find("msmemscope_*_ascend/config.json")), 2)
 
     def test_nothing_on_the_host_is_no_failure(self):
         run = self.record("--analysis=host-leaks,leaks", "--events=none", program="compat_end",
