@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "csv_text.h"
 #include "export.h"
 #include "leak_index.h"
 #include "lives.h"
@@ -298,17 +299,6 @@ static void write_note(struct mt_trace *trace, FILE *out)
     mt_answer_close(answer);
 }
 
-static void write_quoted(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
-}
-
 static void write_blocks(struct search *search)
 {
     FILE *out = search->what->blocks;
@@ -321,9 +311,9 @@ static void write_blocks(struct search *search)
         memscope_stacks_of(&search->stacks, block->site, &python, &native);
         fprintf(out, "0x%016" PRIx64 ",%" PRIu64 ",%" PRIu64 ",", block->address, block->size_bytes,
                 search->base_ns + block->born_ns);
-        write_quoted(out, *native ? native : "(unresolved stack)");
+        csv_put_quoted(out, *native ? native : "(unresolved stack)");
         fputc(',', out);
-        write_quoted(out, python);
+        csv_put_quoted(out, python);
         fputc('\n', out);
     }
 }

@@ -6,12 +6,8 @@
 
 #include <string.h>
 
-void csv_put_text(FILE *out, const char *text)
+void csv_put_quoted(FILE *out, const char *text)
 {
-    if (!strpbrk(text, ",\"\r\n")) {
-        fputs(text, out);
-        return;
-    }
     fputc('"', out);
     for (; *text; text++) {
         if (*text == '"')
@@ -19,4 +15,12 @@ void csv_put_text(FILE *out, const char *text)
         fputc(*text, out);
     }
     fputc('"', out);
+}
+
+void csv_put_text(FILE *out, const char *text)
+{
+    if (strpbrk(text, ",\"\r\n"))
+        csv_put_quoted(out, text);
+    else
+        fputs(text, out);
 }

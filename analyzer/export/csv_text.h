@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* In quotes where it needs them. */
+/* In quotes; in quotes where it needs them. */
+void csv_put_quoted(FILE *out, const char *text);
 void csv_put_text(FILE *out, const char *text);
 
 #endif

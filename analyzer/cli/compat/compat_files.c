@@ -88,8 +88,8 @@ static FILE *host_file(const struct compat_place *place, const char *name, const
                                                                                           : NULL;
 }
 
-static enum mt_result host_write(const struct compat_place *place, struct mt_trace *trace,
-                                 struct mt_error *error)
+static enum mt_result host_write_of(const struct compat_place *place, struct mt_trace *trace,
+                                    struct mt_error *error)
 {
     const struct compat_request *request = place->request;
     char overview_path[PATH_MAX], blocks_path[PATH_MAX] = "";
@@ -115,6 +115,19 @@ static enum mt_result host_write(const struct compat_place *place, struct mt_tra
     return result == MT_NO_DATA ? MT_OK : result;
 }
 
+/* With all steps that can be found, as our verdict stands beside the tool's numbers. */
+static enum mt_result host_write(const struct compat_place *place, const char *path,
+                                 struct mt_error *error)
+{
+    struct mt_trace *trace = NULL;
+    enum mt_result result = mt_trace_open(&path, 1, &trace, error);
+
+    if (result == MT_OK)
+        result = host_write_of(place, trace, error);
+    mt_trace_close(trace);
+    return result;
+}
+
 /* Steps are those that the program marks: the tool knows no others. */
 static enum mt_result trace_open(const char *path, struct mt_trace **trace, struct mt_error *error)
 {
@@ -131,8 +144,8 @@ static enum mt_result process_write(const struct compat_request *request, const 
     struct mt_trace *trace = NULL;
     struct dump_write what = dump_of(request, &place);
     struct dump_facts facts;
-    time_t stamp = request->has_recording ? time(NULL)
-                                          : (time_t)(header->start_realtime_ns / 1000000000);
+    time_t stamp =
+        request->has_recording ? time(NULL) : (time_t)(header->start_realtime_ns / 1000000000);
     enum mt_result result = trace_open(path, &trace, error);
 
     if (result == MT_OK)
@@ -140,7 +153,7 @@ static enum mt_result process_write(const struct compat_request *request, const 
     if (result == MT_OK)
         result = dump_write(trace, &what, stdout, &facts, error);
     if (result == MT_OK && (request->analyses & COMPAT_HOST_LEAKS))
-        result = host_write(&place, trace, error);
+        result = host_write(&place, path, error);
     if (place.folder[0]) {
         enum mt_result moved = compat_watch_move(&place, trace_folder, error);
 
