@@ -7,6 +7,7 @@
 
 #include "advice_looks.h"
 #include "labels.h"
+#include "leak_finding.h"
 
 /* How many blocks the site made, in all. */
 static uint64_t made_count(const struct tally *tally, const struct origin *origin)
@@ -58,12 +59,14 @@ void advice_look_for_growing_block(const struct rule *rule, const struct evidenc
 void advice_look_for_leak_in_some_steps(const struct rule *rule, const struct evidence *evidence,
                                         struct advices *advices)
 {
-    const struct judged *leak = evidence->leak;
+    struct births_seen seen = {.stretch = 0};
 
-    if (leak && leak->steps.stride == 1 && leak->judgement.birth_count * 2 <= leak->steps.count)
+    if (evidence->leak)
+        seen = growth_births(evidence->leak);
+    if (seen.stretch && seen.with_survivors * 2 <= seen.stretch_count)
         add_leak(rule, evidence, advices,
-                 report_text(evidence->report, "only %zu of %zu steps left blocks of %s",
-                             leak->judgement.birth_count, leak->steps.count, who(evidence)));
+                 report_text(evidence->report, "only %s left blocks of %s",
+                             leak_births(evidence->report, evidence->leak), who(evidence)));
 }
 
 void advice_look_for_leak_of_some_blocks(const struct rule *rule, const struct evidence *evidence,

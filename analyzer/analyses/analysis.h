@@ -111,6 +111,7 @@ extern const struct block_analysis near_peak_analysis;
 extern const struct block_analysis peak_effect_analysis;
 extern const struct block_analysis step_peaks_analysis;
 extern const struct block_analysis blocks_analysis;
+extern const struct block_analysis others_on_device_analysis;
 extern const struct block_analysis picture_analysis;
 
 /* What can be asked: each a list of analyses, ended by an empty one. */

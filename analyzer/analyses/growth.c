@@ -37,6 +37,17 @@ static uint32_t warm_up_of(const struct tally *tally, uint16_t process, uint32_t
     return warm_up;
 }
 
+/* In stretches, as few as will do. */
+static void cut_into_stretches(struct judged_steps *steps)
+{
+    uint32_t count = steps->last - steps->warm_up;
+
+    steps->stride = (count + TREND_MAX - 1) / TREND_MAX;
+    if (!steps->stride)
+        steps->stride = 1;
+    steps->count = (count + steps->stride - 1) / steps->stride;
+}
+
 struct judged_steps growth_steps_of(const struct question *question, uint16_t process)
 {
     uint32_t last = tally_process_at(question->tally, process).ended_step_count;
@@ -52,10 +63,7 @@ struct judged_steps growth_steps_of(const struct question *question, uint16_t pr
         steps.warm_up = last > STEPS_NEEDED ? last - STEPS_NEEDED : 0;
     if (steps.warm_up > last)
         steps.warm_up = last;
-    steps.stride = (last - steps.warm_up + TREND_MAX - 1) / TREND_MAX;
-    if (!steps.stride)
-        steps.stride = 1;
-    steps.count = (last - steps.warm_up + steps.stride - 1) / steps.stride;
+    cut_into_stretches(&steps);
     return steps;
 }
 
@@ -87,11 +95,13 @@ static void add_survivors(const struct question *question, const struct judged_s
         const struct cohorts *cohorts =
             &tally_detail_at(question->tally, origin->groups[g])->cohorts;
 
+        if (cohorts->count && cohorts->stride > judged->birth_stretch)
+            judged->birth_stretch = cohorts->stride;
         for (size_t i = 0; i < cohorts->count; i++) {
             struct step_sample left = cohort_at_step_end(&cohorts->rows[i], epoch);
             uint32_t birth = left.step + cohorts->stride - 1;
 
-            if (!left.count || !birth)
+            if (!left.count || !birth || left.step > steps->last)
                 continue;
             if (!judged->first_step || left.step < judged->first_step)
                 judged->first_step = left.step ? left.step : 1;
@@ -138,7 +148,7 @@ static struct judged judge(const struct question *question, const struct judged_
                            const struct origin *origin, size_t site_count, struct arena *arena)
 {
     struct history history;
-    struct judged judged = {.origin = origin, .steps = *steps};
+    struct judged judged = {.origin = origin, .steps = *steps, .birth_stretch = steps->stride};
     struct step_history given;
 
     memset(history.alive, 0, steps->count * sizeof(*history.alive));
@@ -172,6 +182,40 @@ static struct judged judge(const struct question *question, const struct judged_
     if (judged.judgement.verdict < VERDICT_TEMPORARY)
         judged.alive_bytes = numbers_copy(arena, history.alive, steps->count);
     return judged;
+}
+
+/* The first step in which a request of the origin failed; 0: none did. */
+static uint32_t failed_step_of(const struct tally *tally, const struct origin *origin)
+{
+    for (size_t i = 0; origin->who.site && i < tally_failure_count(tally); i++) {
+        const struct failure *failure = tally_failure_at(tally, i);
+
+        for (size_t g = 0; failure->ledger == origin->ledger && g < origin->group_count; g++)
+            if (tally_detail_at(tally, origin->groups[g])->site == failure->site)
+                return failure->step;
+    }
+    return 0;
+}
+
+/*
+ * A leak ends when there is no memory left for it, and then looks like a cache that is full. So
+ * what stopped is judged once more, up to where its own requests began to fail.
+ */
+static void judge_before_failure(const struct question *question, const struct judged_steps *steps,
+                                 size_t site_count, struct arena *arena, struct judged *row)
+{
+    struct judged_steps before = *steps;
+    struct judged judged;
+
+    before.last = failed_step_of(question->tally, row->origin);
+    if (before.last < steps->warm_up + STEPS_NEEDED + 1)
+        return;
+    before.last--;
+    cut_into_stretches(&before);
+    judged = judge(question, &before, row->origin, site_count, arena);
+    judged.failed_step = before.last + 1;
+    if (judged.judgement.verdict == VERDICT_LEAK)
+        *row = judged;
 }
 
 /* False: nothing to judge. */
@@ -212,6 +256,8 @@ static bool judge_rows(const struct question *question, const struct origin *ori
         if (!steps.last || !was_alive_at_a_step_end(question->tally, &origins[i]))
             continue;
         *row = judge(question, &steps, &origins[i], count, &list->arena);
+        if (row->judgement.verdict == VERDICT_CACHE)
+            judge_before_failure(question, &steps, count, &list->arena, row);
         if (row->judgement.verdict < VERDICT_TEMPORARY && !row->alive_bytes)
             return false;
         list->origin_count++;
@@ -270,6 +316,19 @@ struct judged_steps growth_longest_steps(const struct question *question)
             longest = window;
     }
     return longest;
+}
+
+struct births_seen growth_births(const struct judged *row)
+{
+    size_t steps = row->steps.last - row->steps.warm_up;
+    struct births_seen seen = {.stretch = row->birth_stretch,
+                               .stretch_count =
+                                   (steps + row->birth_stretch - 1) / row->birth_stretch,
+                               .with_survivors = row->judgement.birth_count};
+
+    if (seen.with_survivors > seen.stretch_count)
+        seen.with_survivors = seen.stretch_count;
+    return seen;
 }
 
 bool growth_is_same(struct symbols *symbols, const struct judged *a, const struct judged *b)

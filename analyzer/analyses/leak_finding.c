@@ -10,6 +10,16 @@
 #include "labels.h"
 #include "text_builder.h"
 
+const char *leak_births(struct report *report, const struct judged *row)
+{
+    struct births_seen seen = growth_births(row);
+
+    if (seen.stretch == 1)
+        return report_text(report, "%zu of %zu steps", seen.with_survivors, seen.stretch_count);
+    return report_text(report, "%zu of %zu stretches of %" PRIu32 " steps", seen.with_survivors,
+                       seen.stretch_count, seen.stretch);
+}
+
 const char *leak_sentence(const struct question *question, struct report *report,
                           const struct judged *row)
 {
@@ -19,15 +29,20 @@ const char *leak_sentence(const struct question *question, struct report *report
             : "sites without a name";
     const char *how = row->judgement.is_one_growing_block
                           ? "made anew in each step, each time larger"
-                          : report_text(report, "survivors of %zu of %zu steps",
-                                        row->judgement.birth_count, row->steps.count);
+                          : report_text(report, "survivors of %s", leak_births(report, row));
+
+    const char *until =
+        row->failed_step
+            ? report_text(report, ", until its own requests failed in step %" PRIu64,
+                          step_number(question->tally, row->steps.process, row->failed_step))
+            : "";
 
     return report_text(
-        report, "%s per step at %s: %s since step %" PRIu64 ", %s (%s)",
+        report, "%s per step at %s: %s since step %" PRIu64 "%s, %s (%s)",
         label_size(report, row->judgement.growth_per_step), who,
         label_size(report, row->grown_bytes),
         step_number(question->tally, row->steps.process, row->steps.warm_up + row->steps.stride),
-        how, label_ledger(question, report, row->origin->ledger));
+        until, how, label_ledger(question, report, row->origin->ledger));
 }
 
 /* The least that the driver said to be free on the device of the ledger; 0: it never said. */
@@ -47,14 +62,63 @@ static uint64_t lowest_free_bytes(const struct question *question, const struct 
     return lowest == UINT64_MAX ? 0 : lowest;
 }
 
+static bool is_of_device(const struct question *question, const struct sample_row *row,
+                         int32_t device, const char *end)
+{
+    return model_place_at(question->model, row->place).device == device &&
+           ends_with(model_text_at(question->model, row->counter), end);
+}
+
+/* Of the pool that takes from the driver, in all processes; a leak in a pool above it is there too,
+ * or will be. */
+static uint64_t highest_bytes(const struct question *question, const struct ledger *ledger)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        const struct ledger *other = tally_ledger_at(question->tally, i);
+        uint64_t held_bytes = other->reserved_peak_bytes > other->peak_bytes
+                                  ? other->reserved_peak_bytes
+                                  : other->peak_bytes;
+
+        if (other->device == ledger->device && other->kind == LEDGER_MEMORY &&
+            other->pool == ledger->pool)
+            bytes += held_bytes;
+    }
+    return bytes;
+}
+
+/*
+ * Samples are seldom, and miss the highest point of a step. What the device has is what was free
+ * and what was used in a sample; less the highest that the pool is known to have had, it is what
+ * can still be taken.
+ */
+static uint64_t room_bytes(const struct question *question, const struct ledger *ledger)
+{
+    uint64_t free_bytes = lowest_free_bytes(question, ledger), whole_bytes = 0;
+
+    for (size_t i = 0; free_bytes && i < tally_sample_count(question->tally); i++) {
+        const struct sample_row *row = tally_sample_at(question->tally, i);
+
+        if (is_of_device(question, row, ledger->device, " used") &&
+            free_bytes + row->high_bytes > whole_bytes)
+            whole_bytes = free_bytes + row->high_bytes;
+    }
+    if (!whole_bytes)
+        return free_bytes;
+    whole_bytes -= highest_bytes(question, ledger) < whole_bytes ? highest_bytes(question, ledger)
+                                                                 : whole_bytes;
+    return whole_bytes < free_bytes ? whole_bytes : free_bytes;
+}
+
 /* 0: not known. */
 static uint64_t steps_until_full(const struct question *question, const struct judged *row)
 {
     const struct ledger *ledger = tally_ledger_at(question->tally, row->origin->ledger);
 
-    if (!row->judgement.growth_per_step || ledger->kind != LEDGER_MEMORY)
+    if (!row->judgement.growth_per_step || ledger->kind != LEDGER_MEMORY || row->failed_step)
         return 0;
-    return lowest_free_bytes(question, ledger) / row->judgement.growth_per_step;
+    return room_bytes(question, ledger) / row->judgement.growth_per_step;
 }
 
 const char *leak_horizon(const struct question *question, struct report *report,
@@ -143,6 +207,7 @@ void leak_finding(const struct question *question, struct report *report, const 
     const struct group_detail *example = example_of(question, row);
     uint64_t until_full = steps_until_full(question, row);
     const struct step_judgement *judgement = &row->judgement;
+    struct births_seen births = growth_births(row);
     const struct fact facts[] = {
         {"ledger", NULL, value_text(label_ledger(question, report, row->origin->ledger))},
         {"site", NULL, value_text(label_who(question, report, row->origin->who))},
@@ -159,8 +224,8 @@ void leak_finding(const struct question *question, struct report *report, const 
         {"survivor_count", NULL, value_count(row->survivor_count)},
         {"overdue_bytes", NULL, value_bytes(judgement->overdue_bytes)},
         {"overdue_count", NULL, value_count(judgement->overdue_count)},
-        {"birth_step_count", NULL, value_count(judgement->birth_count)},
-        {"judged_step_count", NULL, value_count(row->steps.count)},
+        {"birth_step_count", NULL, value_count(births.with_survivors)},
+        {"judged_step_count", NULL, value_count(births.stretch_count)},
         {"rise_chance_ppb", NULL, value_count(chance_ppb(&judgement->trend))},
         {"steps_until_full_count", NULL, until_full ? value_count(until_full) : value_none()},
         {"example_address", NULL,

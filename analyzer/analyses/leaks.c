@@ -16,6 +16,7 @@
 static void add_row(const struct question *question, struct report *report,
                     struct report_table *table, const struct judged *row)
 {
+    struct births_seen births = growth_births(row);
     bool is_growing =
         row->judgement.verdict == VERDICT_LEAK || row->judgement.verdict == VERDICT_UNSURE;
     const struct value values[] = {
@@ -23,7 +24,7 @@ static void add_row(const struct question *question, struct report *report,
         is_growing ? value_bytes(row->judgement.growth_per_step) : value_none(),
         value_bytes(row->alive.bytes),
         value_count(row->alive.count),
-        value_text(report_text(report, "%zu of %zu", row->judgement.birth_count, row->steps.count)),
+        value_text(report_text(report, "%zu of %zu", births.with_survivors, births.stretch_count)),
         value_text(label_who(question, report, row->origin->who)),
         row->origin->who.site ? value_name(question, row->origin->who.operator_text) : value_none(),
         value_text(label_ledger(question, report, row->origin->ledger)),

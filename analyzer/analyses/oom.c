@@ -21,7 +21,7 @@ enum { warm_up_steps = 2 };
 struct failure_state {
     const struct question *question;
     const struct failure *failure;
-    size_t seen_count;          /* failures so far */
+    uint64_t seen_count;        /* failures so far */
     struct step_sample *groups; /* alive, by group */
     bool is_done;
 };
@@ -38,8 +38,7 @@ static bool on_event(void *context, const struct event *event)
 {
     struct failure_state *state = context;
 
-    if (event->kind == EVENT_ALLOC_FAILED &&
-        ++state->seen_count == tally_failure_count(state->question->tally))
+    if (event->kind == EVENT_ALLOC_FAILED && ++state->seen_count == state->failure->number)
         state->is_done = true;
     return !state->is_done;
 }
@@ -351,6 +350,23 @@ static void say_failure(const struct question *question, struct report *report,
                    label_size(report, failure->live_bytes), reason(report, failed));
 }
 
+/* Who was refused first is as telling as who was last. */
+static void note_others(const struct question *question, struct report *report,
+                        const struct failure *shown)
+{
+    const struct failure *first = tally_failure_at(question->tally, 0);
+    const struct ledger *ledger = tally_ledger_at(question->tally, first->ledger);
+
+    report_note(report, shown->number,
+                report_text(report,
+                            "requests failed; the last of them is shown. The first was %s for "
+                            "%s%s, %" PRIu64 ".%03" PRIu64 " s after the start",
+                            label_size(report, first->size_bytes),
+                            label_who(question, report, (struct who){.site = first->site}),
+                            label_in_step(question, report, ledger->process, first->step),
+                            first->time_ns / 1000000000, first->time_ns / 1000000 % 1000));
+}
+
 void analyse_oom(const struct question *question, struct report *report)
 {
     size_t count = tally_failure_count(question->tally);
@@ -380,7 +396,7 @@ void analyse_oom(const struct question *question, struct report *report)
         report_note(report, 0, report_text(report, "oom: %s", error.message));
     }
     if (count > 1)
-        report_note(report, count, "requests failed; the last of them is shown");
+        note_others(question, report, state.failure);
     free(state.groups);
     fragments_release(&fragments);
 }

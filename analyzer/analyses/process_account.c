@@ -16,6 +16,7 @@
 #include "labels.h"
 
 #define PROCESS_COUNTER "APP reserved"
+#define DEVICE_COUNTER  "Device reserved"
 #define APP_COUNTER     "module APP reserved"
 #define MODULE_BEGIN    "module "
 #define RESERVED_END    " reserved"
@@ -180,6 +181,23 @@ static void add_row(const struct question *question, struct report *report,
     report_row(report, table, values);
 }
 
+/* What the driver counts for the whole device is more than this process. */
+static void add_others(const struct question *question, struct report *report,
+                       struct report_table *table, const struct account *account)
+{
+    struct amount whole = amount_of(account->process);
+
+    for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
+        const struct sample_row *row = tally_sample_at(question->tally, i);
+
+        if (is_beside(row, account->process) &&
+            strcmp(counter_name(question, row), DEVICE_COUNTER) == 0 &&
+            row->high_bytes > whole.highest_bytes)
+            add_row(question, report, table, account, "others on the device",
+                    amount_less(amount_of(row), whole));
+    }
+}
+
 static void add_account(const struct question *question, struct report *report,
                         struct report_table *table, const struct account *account)
 {
@@ -249,6 +267,7 @@ void analyse_process_account(const struct question *question, struct report *rep
             return;
         }
         add_account(question, report, table, &account);
+        add_others(question, report, table, &account);
         say_account(question, report, &account);
         free(account.parts);
     }
@@ -282,7 +301,7 @@ static void add_component(const struct question *question, struct report *report
 {
     const char *name = counter_name(question, row);
     bool is_process = strcmp(name, PROCESS_COUNTER) == 0;
-    bool is_card = strcmp(name, "Device reserved") == 0;
+    bool is_card = strcmp(name, DEVICE_COUNTER) == 0;
     const struct value values[] = {
         value_text(is_process ? "process" : short_name(report, name)),
         value_text(is_process                        ? "process"

@@ -295,20 +295,49 @@ HOT void on_free(struct tally *tally, const struct event *event, uint64_t hash)
         tally_unknown_free(tally, event, hash);
 }
 
+/* Early ones are all worth keeping, later ones if nobody there failed before. */
+static bool is_worth_keeping(const struct tally *tally, uint32_t site, uint16_t ledger)
+{
+    size_t count = tally->failures.count;
+
+    if (count < FAILURES_MAX / 2)
+        return true;
+    for (size_t i = 0; i < count; i++) {
+        const struct failure *row = table_at(&tally->failures, i);
+
+        if (row->site == site && row->ledger == ledger && !row->is_only_newest)
+            return false;
+    }
+    return count < FAILURES_MAX;
+}
+
+/* The row for the newest failure; NULL without memory. */
+static struct failure *failure_row(struct tally *tally)
+{
+    size_t count = tally->failures.count;
+    struct failure *last = count ? table_at(&tally->failures, count - 1) : NULL;
+
+    return last && (last->is_only_newest || count == FAILURES_MAX) ? last
+                                                                   : table_add(&tally->failures);
+}
+
 static void on_failed_alloc(struct tally *tally, const struct event *event)
 {
     uint16_t index = tally_ledger_for(tally, event->process, event->pool, event->place);
     struct ledger *ledger = ledger_at(tally, index);
+    bool is_kept;
     struct failure *row;
 
     if (tally->has_failed)
         return;
     ledger->failed_count++;
-    if (tally->failures.count >= FAILURES_MAX)
-        return;
-    row = table_add(&tally->failures);
+    tally->failed_count++;
+    is_kept = is_worth_keeping(tally, event->site, index);
+    row = failure_row(tally);
     if (row)
-        *row = (struct failure){.time_ns = event->time_ns,
+        *row = (struct failure){.number = tally->failed_count,
+                                .is_only_newest = !is_kept,
+                                .time_ns = event->time_ns,
                                 .size_bytes = event->value,
                                 .status = event->address,
                                 .live_bytes = ledger->live_bytes,

@@ -159,11 +159,14 @@ struct sample_row {
     uint64_t first_ns, last_ns, high_ns;
 };
 
+/* Of very many: the first ones, the first of each site, and the newest, which is the last row. */
 struct failure {
     uint64_t time_ns, size_bytes, status;
+    uint64_t number;     /* of all that failed, from 1 */
     uint64_t live_bytes; /* of its ledger, then */
     uint32_t site, step;
     uint16_t ledger;
+    bool is_only_newest; /* and makes room for the next one */
 };
 
 /* Frees of blocks that are older than the recording and were never seen, by ledger where the source

@@ -83,6 +83,7 @@ struct tally {
     uint16_t process;
     bool has_process;
     bool has_failed;                       /* no memory */
+    uint64_t failed_count;                 /* requests */
     const struct tally_observer *observer; /* mostly NULL */
     struct live_set live;
     struct group *groups;    /* in group_stretch */

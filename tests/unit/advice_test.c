@@ -303,6 +303,26 @@ static void one_block_that_grows_is_told_apart(void **state)
     assert_int_equal(number_of_finding("saves_bytes_per_step"), 1 * MIB);
 }
 
+/* From step 21 on there is no room for it. */
+static void a_leak_that_ran_out_of_memory_is_no_full_cache(void **state)
+{
+    uint32_t site = event_list_site(&list, "keep");
+
+    (void)state;
+    for (uint64_t i = 1; i <= 120; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i);
+        event_list_add(&list, (struct event){.kind = i <= 20 ? EVENT_ALLOC : EVENT_ALLOC_FAILED,
+                                             .address = i <= 20 ? i * MIB : 0,
+                                             .value = 1 * MIB,
+                                             .site = site});
+        event_list_step(&list, EVENT_STEP_END, i);
+    }
+    analyse_leaks(event_list_question(&list), report);
+    assert_string_equal(rule_of_finding("leak"), "leak of all blocks");
+    assert_int_equal(number_of_finding("growth_bytes_per_step"), 1 * MIB);
+    assert_non_null(strstr(report_verdict_at(report, 0), "failed in step 21"));
+}
+
 /* 40 MiB reserved; whoever grew has 30 of them when the request comes. */
 static void fail_request(uint64_t grown_bytes, uint64_t request_bytes)
 {
@@ -414,6 +434,7 @@ int main(void)
         ADVICE_TEST(blocks_that_nobody_uses_at_the_peak),
         ADVICE_TEST(a_leak_says_which_of_its_blocks_stay),
         ADVICE_TEST(one_block_that_grows_is_told_apart),
+        ADVICE_TEST(a_leak_that_ran_out_of_memory_is_no_full_cache),
         ADVICE_TEST(a_failed_request_says_what_would_have_made_room),
         ADVICE_TEST(a_setting_that_saves_is_named_with_what_it_saves),
         ADVICE_TEST(a_site_that_alone_keeps_a_segment_is_named),

@@ -612,10 +612,35 @@ static void what_a_step_leaves_is_counted(void **state)
     assert_int_equal(detail->example_birth, 5);
 }
 
+/* A pool that is full refuses a thousand times: the first, the newest, and each site's first. */
+static void of_many_failures_those_that_tell_are_kept(void **state)
+{
+    struct fixture *f = *state;
+    enum { failures = 1000, late = 900 };
+    const struct failure *row;
+
+    for (uint64_t i = 1; i <= failures; i++)
+        feed(f, (struct event){.kind = EVENT_ALLOC_FAILED,
+                               .pool = f->pools[1],
+                               .place = f->places[1],
+                               .time_ns = i,
+                               .value = i,
+                               .site = f->sites[i == late ? 2 : 1]});
+    assert_in_range(tally_failure_count(f->tally), 3, 256);
+    assert_int_equal(tally_failure_at(f->tally, 0)->size_bytes, 1);
+    row = tally_failure_at(f->tally, tally_failure_count(f->tally) - 1);
+    assert_int_equal(row->size_bytes, failures);
+    assert_int_equal(row->number, failures);
+    row = tally_failure_at(f->tally, tally_failure_count(f->tally) - 2);
+    assert_int_equal(row->site, f->sites[2]);
+    assert_int_equal(row->number, late);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_a_slow_model),
+        cmocka_unit_test_setup_teardown(of_many_failures_those_that_tell_are_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(each_phase_has_its_peak, setup, teardown),
         cmocka_unit_test_setup_teardown(window_begins_anew, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_step_leaves_is_counted, setup, teardown),
