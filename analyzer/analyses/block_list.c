@@ -99,7 +99,7 @@ static void show(const struct life *life, const struct question *question, struc
     const struct group_detail *detail = tally_detail_at(question->tally, life->group);
     const struct model_process *process =
         model_process_at(tally_model(question->tally), detail->process);
-    struct who who = {detail->site, detail->operator_text, detail->owner_text};
+    struct who who = {detail->site, detail->operator_text, detail->owner_text, 0};
     const struct value values[] = {
         value_bytes(life->size_bytes),
         whole_bytes ? value_number(VALUE_PERCENT, percent_of(life->size_bytes, whole_bytes))

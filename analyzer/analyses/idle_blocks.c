@@ -223,7 +223,7 @@ static bool make_room(struct reading *reading)
     const struct tally *tally = reading->question->tally;
     struct idle_blocks *idle = reading->idle;
 
-    if (!origins_init(&idle->origins, reading->question, true))
+    if (!origins_init(&idle->origins, reading->question, ORIGINS_BY_OPERATOR))
         return false;
     idle->wastes = calloc(idle->origins.count * WASTE_KINDS + 1, sizeof(*idle->wastes));
     reading->origin_of_group = calloc(tally_group_count(tally) + 1, sizeof(uint32_t));

@@ -75,6 +75,9 @@ const char *label_who(const struct question *question, struct report *report, st
                            model_text_at(question->model, who.operator_text));
     if (who.owner_text)
         return report_text(report, "owner %s", model_text_at(question->model, who.owner_text));
+    if (who.size_class)
+        return report_text(report, "(unknown), about %s each",
+                           label_size(report, UINT64_C(1) << (who.size_class - 1)));
     return "(unknown)";
 }
 

@@ -33,6 +33,7 @@ const char *label_ledger(const struct question *question, struct report *report,
 
 struct who {
     uint32_t site, operator_text, owner_text;
+    uint8_t size_class; /* where none of these is known: tally_size_class(); else 0 */
 };
 
 static inline bool who_is_known(struct who who)
@@ -40,7 +41,7 @@ static inline bool who_is_known(struct who who)
     return who.site || who.operator_text || who.owner_text;
 }
 
-/* The call site, else the operator, else the owner. */
+/* The call site, else the operator, else the owner, else "(unknown)", of which size. */
 const char *label_who(const struct question *question, struct report *report, struct who who);
 
 /* Who called there, for a report; missing where only the call site is known. */

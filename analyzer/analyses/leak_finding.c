@@ -23,10 +23,9 @@ const char *leak_births(struct report *report, const struct judged *row)
 const char *leak_sentence(const struct question *question, struct report *report,
                           const struct judged *row)
 {
-    const char *who =
-        row->origin->who.site || row->origin->who.operator_text || row->origin->who.owner_text
-            ? label_who(question, report, row->origin->who)
-            : "sites without a name";
+    const char *who = who_is_known(row->origin->who) || row->origin->who.size_class
+                          ? label_who(question, report, row->origin->who)
+                          : "sites without a name";
     const char *how = row->judgement.is_one_growing_block
                           ? "made anew in each step, each time larger"
                           : report_text(report, "survivors of %s", leak_births(report, row));

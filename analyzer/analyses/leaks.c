@@ -150,7 +150,7 @@ void analyse_leaks(const struct question *question, struct report *report)
 
     if (!steps.last)
         return; /* the window ledger answers */
-    if (!origins_init(&origins, question, false)) {
+    if (!origins_init(&origins, question, ORIGINS_BY_SIZE)) {
         report_note(report, 0, "leaks: not enough memory to judge");
         return;
     }

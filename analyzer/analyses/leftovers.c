@@ -90,7 +90,7 @@ void analyse_leftovers(const struct question *question, struct report *report)
 
     if (!tally_step_count(question->tally))
         return;
-    if (!origins_init(&origins, question, false)) {
+    if (!origins_init(&origins, question, ORIGINS_BY_SITE)) {
         report_note(report, 0, "leftovers: not enough memory to list sites");
         return;
     }

@@ -295,7 +295,7 @@ static void add_details(struct search *search, struct report *report)
     struct origins origins;
     struct holder *holders;
 
-    if (!origins_init(&origins, search->question, true)) {
+    if (!origins_init(&origins, search->question, ORIGINS_BY_OPERATOR)) {
         report_note(report, 0, "peak: not enough memory to list sites");
         return;
     }

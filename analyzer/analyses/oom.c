@@ -175,7 +175,7 @@ static void show_holders(const struct failure_state *state, struct report *repor
     struct grown *rows;
     size_t count;
 
-    if (!origins_init(&origins, question, true)) {
+    if (!origins_init(&origins, question, ORIGINS_BY_OPERATOR)) {
         report_note(report, 0, "oom: not enough memory to list sites");
         return;
     }
@@ -334,6 +334,24 @@ static const char *asked(const struct question *question, struct report *report,
                        is_driver ? " (the driver)" : "");
 }
 
+/* What the device itself had left, where the source tells it with the failure. */
+static const char *device_free(const struct question *question, struct report *report,
+                               const struct failure *failure)
+{
+    const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
+
+    for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
+        const struct sample_row *row = tally_sample_at(question->tally, i);
+
+        if (row->process == ledger->process &&
+            model_place_at(question->model, row->place).device == ledger->device &&
+            strcmp(model_text_at(question->model, row->counter), "free when out of memory") == 0)
+            return report_text(report, ", and the device itself had %s free",
+                               label_size(report, row->last_bytes));
+    }
+    return "";
+}
+
 static void say_failure(const struct question *question, struct report *report,
                         const struct failed_request *failed)
 {
@@ -342,12 +360,13 @@ static void say_failure(const struct question *question, struct report *report,
 
     report_verdict(report, RANK_LEAKS,
                    "OUT OF MEMORY: %s refused %s to %s%s, %" PRIu64 ".%03" PRIu64
-                   " s after the start, when it had handed out %s.%s",
+                   " s after the start, when it had handed out %s%s.%s",
                    asked(question, report, failure), label_size(report, failure->size_bytes),
                    label_who(question, report, (struct who){.site = failure->site}),
                    label_in_step(question, report, ledger->process, failure->step),
                    failure->time_ns / 1000000000, failure->time_ns / 1000000 % 1000,
-                   label_size(report, failure->live_bytes), reason(report, failed));
+                   label_size(report, failure->live_bytes), device_free(question, report, failure),
+                   reason(report, failed));
 }
 
 /* Who was refused first is as telling as who was last. */

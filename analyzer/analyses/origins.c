@@ -16,14 +16,17 @@ struct group_key {
 };
 
 /* The key of a site is odd: no name of one kind is one of another. */
-static uint64_t name_key(const struct question *question, const struct group_detail *detail)
+static uint64_t name_key(const struct question *question, const struct group_detail *detail,
+                         enum origin_split split)
 {
-    enum name_kind { NAME_OPERATOR = 2, NAME_OWNER = 4 };
+    enum name_kind { NAME_OPERATOR = 2, NAME_OWNER = 4, NAME_SIZE = 6 };
 
     if (detail->site)
         return symbols_site_key(question->symbols, detail->site);
     if (detail->operator_text)
         return (uint64_t)detail->operator_text << 3 | NAME_OPERATOR;
+    if (!detail->owner_text && split == ORIGINS_BY_SIZE)
+        return (uint64_t)detail->size_class << 3 | NAME_SIZE;
     return (uint64_t)detail->owner_text << 3 | NAME_OWNER;
 }
 
@@ -58,12 +61,12 @@ static struct origin origin_start(const struct tally *tally, const uint32_t *gro
         .groups = group,
         .group_count = 1,
         .ledger = tally_group_at(tally, *group)->ledger,
-        .who = {detail->site, detail->operator_text, detail->owner_text},
+        .who = {detail->site, detail->operator_text, detail->owner_text, 0},
     };
 }
 
 /* By group, from 1. For free(); NULL without memory. */
-static struct group_key *keys_make(const struct question *question, bool by_operator)
+static struct group_key *keys_make(const struct question *question, enum origin_split split)
 {
     size_t count = tally_group_count(question->tally);
     struct group_key *keys = malloc(count * sizeof(*keys));
@@ -72,8 +75,8 @@ static struct group_key *keys_make(const struct question *question, bool by_oper
         const struct group_detail *detail = tally_detail_at(question->tally, i);
 
         keys[i] = (struct group_key){
-            .name = name_key(question, detail),
-            .operator_text = by_operator ? detail->operator_text : 0,
+            .name = name_key(question, detail, split),
+            .operator_text = split == ORIGINS_BY_OPERATOR ? detail->operator_text : 0,
             .ledger = tally_group_at(question->tally, i)->ledger,
         };
     }
@@ -96,10 +99,10 @@ static void join(struct origins *origins, const struct tally *tally, struct grou
     }
 }
 
-bool origins_init(struct origins *origins, const struct question *question, bool by_operator)
+bool origins_init(struct origins *origins, const struct question *question, enum origin_split split)
 {
     size_t group_count = tally_group_count(question->tally) - 1;
-    struct group_key *keys = keys_make(question, by_operator);
+    struct group_key *keys = keys_make(question, split);
 
     memset(origins, 0, sizeof(*origins));
     origins->groups = malloc((group_count + 1) * sizeof(*origins->groups));
@@ -110,6 +113,9 @@ bool origins_init(struct origins *origins, const struct question *question, bool
         return false;
     }
     join(origins, question->tally, keys, group_count);
+    for (size_t i = 0; split == ORIGINS_BY_SIZE && i < origins->count; i++)
+        origins->rows[i].who.size_class =
+            tally_detail_at(question->tally, origins->rows[i].groups[0])->size_class;
     free(keys);
     return true;
 }

@@ -25,8 +25,15 @@ struct origins {
     size_t count;
 };
 
-/* by_operator: another operator is another origin, even at one site. False without memory. */
-bool origins_init(struct origins *origins, const struct question *question, bool by_operator);
+enum origin_split {
+    ORIGINS_BY_SITE,
+    ORIGINS_BY_OPERATOR, /* another operator is another origin, even at one site */
+    ORIGINS_BY_SIZE      /* what nobody is known for is told apart by the size of its blocks */
+};
+
+/* False without memory. */
+bool origins_init(struct origins *origins, const struct question *question,
+                  enum origin_split split);
 void origins_release(struct origins *origins);
 
 /* Sums over the groups of an origin. */

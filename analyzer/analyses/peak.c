@@ -89,7 +89,7 @@ static struct who cause_of(const struct question *question, const struct ledger 
 {
     const struct group_detail *detail = tally_detail_at(question->tally, ledger->peak_group);
 
-    return (struct who){detail->site, detail->operator_text, detail->owner_text};
+    return (struct who){detail->site, detail->operator_text, detail->owner_text, 0};
 }
 
 static void add_peaks(const struct question *question, struct report *report, const uint16_t *order,
@@ -156,7 +156,7 @@ void analyse_peak(const struct question *question, struct report *report)
     struct origins origins;
     struct holder *holders;
 
-    if (!order || !origins_init(&origins, question, true)) {
+    if (!order || !origins_init(&origins, question, ORIGINS_BY_OPERATOR)) {
         report_note(report, 0, "peak: not enough memory to list sites");
         free(order);
         return;

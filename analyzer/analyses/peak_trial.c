@@ -102,7 +102,8 @@ static bool choose(struct trial_curves *running)
     uint16_t *order = ledger_order(question->tally, &count);
 
     running->trial_of_group = calloc(tally_group_count(question->tally) + 1, 1);
-    if (!order || !running->trial_of_group || !origins_init(&trials->origins, question, true)) {
+    if (!order || !running->trial_of_group ||
+        !origins_init(&trials->origins, question, ORIGINS_BY_OPERATOR)) {
         free(order);
         return false;
     }

@@ -219,7 +219,7 @@ static void measure_sites(struct comparison *comparison)
     const struct question *question = comparison->question;
     struct origins origins;
 
-    if (!origins_init(&origins, question, false))
+    if (!origins_init(&origins, question, ORIGINS_BY_SITE))
         return;
     for (size_t i = 0; i < origins.count; i++) {
         const struct origin *origin = &origins.rows[i];

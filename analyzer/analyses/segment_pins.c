@@ -31,7 +31,7 @@ struct who pin_who(const struct question *question, uint32_t group)
 {
     const struct group_detail *detail = tally_detail_at(question->tally, group);
 
-    return (struct who){detail->site, detail->operator_text, detail->owner_text};
+    return (struct who){detail->site, detail->operator_text, detail->owner_text, 0};
 }
 
 /* The site of the largest block in it. */

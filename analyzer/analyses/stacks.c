@@ -125,7 +125,7 @@ static void fill_tree(struct stacks *stacks, uint16_t ledger)
                           &(struct symbol_frame){
                               .function = label_who(
                                   question, stacks->report,
-                                  (struct who){0, detail->operator_text, detail->owner_text}),
+                                  (struct who){0, detail->operator_text, detail->owner_text, 0}),
                               .file = "",
                               .module = "",
                               .is_telling = true,

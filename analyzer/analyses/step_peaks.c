@@ -212,7 +212,8 @@ static bool choose(struct reading *reading)
     uint16_t *order = ledger_order(tally, &count);
 
     reading->groups = calloc(tally_group_count(tally) + 1, sizeof(*reading->groups));
-    if (!order || !reading->groups || !origins_init(&reading->origins, reading->question, true)) {
+    if (!order || !reading->groups ||
+        !origins_init(&reading->origins, reading->question, ORIGINS_BY_OPERATOR)) {
         free(order);
         return false;
     }

@@ -134,7 +134,7 @@ void analyse_steps(const struct question *question, struct report *report)
     table = report_table(report, "steps", "Alive at the end of each step", "No step ended.",
                          columns, sizeof(columns) / sizeof(columns[0]));
     order = ledger_order(question->tally, &count);
-    if (!order || !origins_init(&origins, question, false)) {
+    if (!order || !origins_init(&origins, question, ORIGINS_BY_SITE)) {
         report_note(report, 0, "steps: not enough memory to list sites");
         free(order);
         return;

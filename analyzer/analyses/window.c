@@ -231,7 +231,7 @@ void analyse_window(const struct question *question, struct report *report)
     if (!most_ended_steps(question))
         add_verdict(question, report); /* with one step, it is the leaks that cannot be judged */
     add_ledgers(question, report);
-    if (!origins_init(&origins, question, false)) {
+    if (!origins_init(&origins, question, ORIGINS_BY_SITE)) {
         report_note(report, 0, "window: not enough memory to list sites");
         return;
     }

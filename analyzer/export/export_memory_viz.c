@@ -81,7 +81,7 @@ static bool judge_groups(struct viz *viz)
     bool is_good;
 
     viz->categories = calloc(count + 1, sizeof(*viz->categories));
-    if (!viz->categories || !origins_init(&origins, viz->question, false))
+    if (!viz->categories || !origins_init(&origins, viz->question, ORIGINS_BY_SITE))
         return false;
     is_good = growth_judge(viz->question, &origins, &list);
     for (size_t i = 0; is_good && i < list.count; i++)

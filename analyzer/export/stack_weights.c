@@ -117,7 +117,7 @@ enum mt_result stack_weights_init(struct stack_weights *weights,
     memset(weights, 0, sizeof(*weights));
     arena_init(&weights->arena);
     table_init(&weights->lines, &weights->arena, sizeof(struct stack_line));
-    if (!origins_init(&origins, request->question, false))
+    if (!origins_init(&origins, request->question, ORIGINS_BY_SITE))
         return mt_error_set(error, MT_NO_MEMORY, "no memory for stacks");
     weights->rows = calloc(origins.count + 1, sizeof(*weights->rows));
     weights->count = weights->rows ? origins.count : 0;

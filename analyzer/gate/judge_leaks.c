@@ -108,7 +108,7 @@ static size_t find_leaks(const struct gate *gate, struct gate_verdict *verdict, 
     struct report *labels = NULL;
     size_t judged_count;
 
-    if (!origins_init(&origins, question, false)) {
+    if (!origins_init(&origins, question, ORIGINS_BY_SIZE)) {
         verdict->has_failed = true;
         return 0;
     }

@@ -335,7 +335,7 @@ static void add_ledgers(struct measures *measures, const struct question *questi
 {
     struct origins origins;
 
-    if (!origins_init(&origins, question, false)) {
+    if (!origins_init(&origins, question, ORIGINS_BY_SITE)) {
         measures->has_failed = true;
         return;
     }

@@ -97,7 +97,10 @@ struct group_detail {
     uint16_t process, pool, place;
     bool is_older; /* its blocks are older than the recording: EVENT_IS_OLDER */
     uint32_t site;
-    uint32_t operator_text, owner_text;    /* 0: none */
+    uint32_t operator_text, owner_text; /* 0: none */
+    /* Where none of the three is known, blocks of one size are one group: tally_size_class(). 0:
+     * one of them is. */
+    uint8_t size_class;
     uint32_t operator_usage, module_usage; /* row + 1 of the usages, or 0 */
     uint32_t first_step;
     /* What the ledger knows of the group. */
@@ -118,6 +121,17 @@ struct group_detail {
     struct step_series series;               /* alive at step ends */
     struct cohorts cohorts;                  /* by birth */
 };
+
+/*
+ * Class n holds blocks above 3/4 of 2^n and up to 3/2 of it: what people ask for, powers of two and
+ * a little more, is in the middle, so that one request is one class however it was rounded.
+ */
+static inline uint8_t tally_size_class(uint64_t size_bytes)
+{
+    uint64_t thirds = size_bytes < 2 ? 1 : (size_bytes - 1) / 3; /* (3/4 2^n, 3/2 2^n] / 3 */
+
+    return (uint8_t)(size_bytes < 4 ? 1 : 66 - __builtin_clzll(thirds));
+}
 
 /* What one operator, or one module of the driver, held in one ledger. */
 struct usage {

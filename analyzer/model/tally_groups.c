@@ -175,9 +175,18 @@ void tally_usage_change(struct tally *tally, uint32_t group, uint64_t size_bytes
     }
 }
 
+/* 0: somebody is known. */
+static uint8_t size_class_of(const struct event *event, const struct context_row *context)
+{
+    return event->site || context->operator_text || context->owner_text
+               ? 0
+               : tally_size_class(event->value);
+}
+
 static uint64_t group_hash(const struct event *event, const struct context_row *context)
 {
-    uint64_t names = (uint64_t)context->operator_text << 32 | context->owner_text;
+    uint64_t names = (uint64_t)context->operator_text << 32 | context->owner_text |
+                     size_class_of(event, context);
     uint64_t rest = (uint64_t)event->process << 32 | (uint32_t)event->pool << 16 | event->place;
 
     return hash_pair(hash_pair(names, event->site), rest);
@@ -194,7 +203,8 @@ static bool is_group_of(const struct group_detail *detail, const struct event *e
     return detail->site == event->site && detail->is_older == is_older(event) &&
            detail->process == event->process && detail->pool == event->pool &&
            detail->place == event->place && detail->operator_text == context->operator_text &&
-           detail->owner_text == context->owner_text;
+           detail->owner_text == context->owner_text &&
+           detail->size_class == size_class_of(event, context);
 }
 
 static bool group_fill(struct tally *tally, struct group *group, struct group_detail *detail)
@@ -233,6 +243,7 @@ static uint32_t group_add(struct tally *tally, const struct event *event,
                                     .site = event->site,
                                     .operator_text = context->operator_text,
                                     .owner_text = context->owner_text,
+                                    .size_class = size_class_of(event, context),
                                     .first_step = tally->era};
     tally->group_count++;
     if (!group_fill(tally, group_at(tally, index), detail))
@@ -253,7 +264,7 @@ uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_
             group = found;
     if (!group)
         group = group_add(tally, event, context, hash);
-    if (group && !event->flags)
+    if (group && !event->flags && !size_class_of(event, context))
         tally->group_cache[tally_group_slot(event, context_index)] =
             (struct group_cache_row){.site = event->site,
                                      .context = context_index,

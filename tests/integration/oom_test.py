@@ -1,6 +1,6 @@
 """memtide oom and memtide frag on real recordings: what failed is known at once, and stays known.
 
-Run as oom_test.py MEMTIDE SAMPLE FOLDER-OF-MEMTIDE.PY.
+Run as oom_test.py MEMTIDE SAMPLE FOLDER-OF-MEMTIDE.PY FOLDER-OF-FIXTURES.
 """
 
 import json
@@ -14,7 +14,7 @@ import unittest
 
 import traced
 
-MEMTIDE, SAMPLE, MODULE = sys.argv[1:4]
+MEMTIDE, SAMPLE, MODULE, FIXTURES = sys.argv[1:5]
 MIB = 1 << 20
 
 
@@ -81,6 +81,75 @@ class Sample(unittest.TestCase):
         _, status, report = ask("oom", SAMPLE, "--device", "pool", "--steps", "5", "--step-ms", "0")
         self.assertEqual(status, 0)
         self.assertEqual(report["verdict"], ["No request for memory failed."])
+
+
+class Snapshot(unittest.TestCase):
+    """Dumped when PyTorch was out of memory; what is where is drawn in the fixtures' make.py."""
+
+    def answer(self, path):
+        asked = command("oom", "--format=json", path)
+        self.assertEqual((asked.returncode, asked.stderr), (0, ""))
+        return json.loads(asked.stdout)
+
+    def changed(self, change):
+        with open(os.path.join(FIXTURES, "snapshot", "oom.json")) as file:
+            snapshot = json.load(file)
+        change(snapshot)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "oom.json")
+            with open(path, "w") as file:
+                json.dump(snapshot, file)
+            return self.answer(path)
+
+    def test_holes_that_are_too_small_and_who_makes_them(self):
+        for name in "oom.pickle", "oom.json":
+            report = self.answer(os.path.join(FIXTURES, "snapshot", name))
+            self.assertIn("OUT OF MEMORY: torch device 0 refused 24.0 MiB to forward (net.py:12) in "
+                          "step 6", report["verdict"][0].replace("project/", ""))
+            self.assertIn("the device itself had 4.00 MiB free", report["verdict"][0])
+            self.assertIn("Fragmentation: 43.0 MiB were unused, but in no piece above 14.0 MiB.",
+                          report["verdict"][0])
+            free, = report["tables"]["free when it failed"]
+            self.assertEqual((free["reserved_bytes"], free["allocated_bytes"], free["unused_bytes"],
+                              free["hole_bytes"], free["largest_hole_bytes"]),
+                             (60 * MIB, 17 * MIB, 43 * MIB, 43 * MIB, 14 * MIB))
+            cheapest = report["tables"]["pinned segments of torch device 0"][0]
+            self.assertEqual((cheapest["live_bytes"], cheapest["segment_bytes"]), (MIB, 20 * MIB))
+            self.assertIn("judge", cheapest["site"])
+            grown = [(row["site"].split()[0], row["grown_bytes"])
+                     for row in report["tables"]["grown when it failed"]]
+            self.assertEqual(grown, [("append", 6 * MIB), ("judge", MIB)])
+            self.assertEqual([f["rule"] for f in report["findings"]], ["pieces too small"])
+
+    def test_more_than_all_that_is_free(self):
+        def ask_for_60_mib(snapshot):
+            for entry in snapshot["device_traces"][0]:
+                if entry["action"] == "oom":
+                    entry["size"] = 60 * MIB
+        report = self.changed(ask_for_60_mib)
+        self.assertIn("Too little was free: the pools of the device held only 43.0 MiB unused",
+                      report["verdict"][0])
+        self.assertEqual([f["rule"] for f in report["findings"]], ["too little memory"])
+
+    def test_growth_that_took_the_room(self):
+        """Without the 6 MiB that the steps kept since step 2, 48 MiB would have been there."""
+        def ask_for_48_mib(snapshot):
+            for entry in snapshot["device_traces"][0]:
+                if entry["action"] == "oom":
+                    entry["size"] = 48 * MIB
+        report = self.changed(ask_for_48_mib)
+        self.assertEqual([(f["rule"], f["saves_bytes"]) for f in report["findings"]],
+                         [("growth until full", 6 * MIB)])
+
+    def test_without_times_there_are_no_steps_but_an_answer(self):
+        """As torch_npu writes it."""
+        def forget_times(snapshot):
+            del snapshot["external_annotations"], snapshot["allocator_settings"]
+            for entry in snapshot["device_traces"][0]:
+                del entry["time_us"], entry["compile_context"]
+        report = self.changed(forget_times)
+        self.assertIn("Fragmentation: 43.0 MiB were unused", report["verdict"][0])
+        self.assertEqual(report["tables"]["grown when it failed"], [])
 
 
 if __name__ == "__main__":

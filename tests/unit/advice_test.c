@@ -303,6 +303,28 @@ static void one_block_that_grows_is_told_apart(void **state)
     assert_int_equal(number_of_finding("saves_bytes_per_step"), 1 * MIB);
 }
 
+/*
+ * A source that names nobody: a buffer of eight steps, and 64 KiB that are forgotten in each step.
+ * Requests of 64 KiB are 512 B more where an allocator adds to them.
+ */
+static void without_names_a_size_does_not_hide_another(void **state)
+{
+    (void)state;
+    for (uint64_t i = 1; i <= 40; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i);
+        event_list_alloc(&list, i * MIB, (64 << 10) + (i % 2 ? 512 : 0), 0);
+        event_list_alloc(&list, (100 + i) * MIB, 1 * MIB, 0);
+        if (i > 8)
+            event_list_free(&list, (100 + i - 8) * MIB);
+        event_list_step(&list, EVENT_STEP_END, i);
+    }
+    analyse_leaks(event_list_question(&list), report);
+    assert_string_equal(rule_of_finding("leak"), "leak of all blocks");
+    assert_int_equal(report_finding_count(report), 1);
+    assert_non_null(
+        strstr(report_finding_at(report, 0)->sentence, "(unknown), about 64.0 KiB each"));
+}
+
 /* From step 21 on there is no room for it. */
 static void a_leak_that_ran_out_of_memory_is_no_full_cache(void **state)
 {
@@ -434,6 +456,7 @@ int main(void)
         ADVICE_TEST(blocks_that_nobody_uses_at_the_peak),
         ADVICE_TEST(a_leak_says_which_of_its_blocks_stay),
         ADVICE_TEST(one_block_that_grows_is_told_apart),
+        ADVICE_TEST(without_names_a_size_does_not_hide_another),
         ADVICE_TEST(a_leak_that_ran_out_of_memory_is_no_full_cache),
         ADVICE_TEST(a_failed_request_says_what_would_have_made_room),
         ADVICE_TEST(a_setting_that_saves_is_named_with_what_it_saves),

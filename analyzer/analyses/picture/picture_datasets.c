@@ -165,7 +165,7 @@ static void add_groups(const struct picture *picture, struct name_list *names,
         const struct group *group = tally_group_at(question->tally, i);
         const struct group_detail *detail = tally_detail_at(question->tally, i);
         struct step_sample peak = group_at_peak(question->tally, i);
-        struct who who = {detail->site, detail->operator_text, detail->owner_text};
+        struct who who = {detail->site, detail->operator_text, detail->owner_text, 0};
         int32_t module = model_place_at(question->model, detail->place).module;
 
         sheet_add(&sheet,
@@ -349,7 +349,7 @@ static void add_step_series(const struct picture *picture, struct name_list *nam
     struct origins origins;
     size_t count = 0;
 
-    if (origins_init(&origins, picture->question, false)) {
+    if (origins_init(&origins, picture->question, ORIGINS_BY_SITE)) {
         heavy = malloc((origins.count + 1) * sizeof(*heavy));
         for (size_t i = 0; heavy && i < origins.count; i++) {
             heavy[count] = (struct heavy_origin){i, most_at_step_ends(tally, &origins.rows[i])};
