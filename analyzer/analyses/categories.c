@@ -67,12 +67,18 @@ static void add_verdict(const struct question *question, struct report *report, 
     for (int i = 1; i < CATEGORY_COUNT; i++)
         if (shares->rows[i].bytes > shares->rows[best].bytes)
             best = i;
-    report_verdict(report, RANK_MODULES, "At its peak, %s of the %s of %s: %s.",
-                   label_size(report, shares->rows[best].bytes),
-                   label_size(report, tally_ledger_at(question->tally, index)->peak_bytes),
-                   label_ledger(question, report, index),
-                   best == CATEGORY_UNKNOWN ? "for what, neither owners nor steps tell"
-                                            : category_name((enum category)best));
+    if (best == CATEGORY_UNKNOWN && !shares->rows[best].bytes)
+        return;
+    if (best == CATEGORY_UNKNOWN)
+        report_note(report, 0,
+                    report_text(report, "%s: neither owners nor steps tell what %s are for",
+                                label_ledger(question, report, index),
+                                label_size(report, shares->rows[best].bytes)));
+    else
+        report_verdict(report, RANK_MODULES, "At its peak, %s of the %s of %s: %s.",
+                       label_size(report, shares->rows[best].bytes),
+                       label_size(report, tally_ledger_at(question->tally, index)->peak_bytes),
+                       label_ledger(question, report, index), category_name((enum category)best));
 }
 
 void analyse_categories(const struct question *question, struct report *report)

@@ -156,7 +156,7 @@ static void add_pins(const struct question *question, struct report *report,
 
 static const char *where(struct report *report, const struct fragment_moment *moment)
 {
-    if (!moment->segment_count)
+    if (!moment->segment_count || !moment->unused_bytes)
         return "";
     return report_text(report, ": %s in %s beside blocks, %s in segments without a block",
                        label_size(report, moment->hole_bytes),

@@ -36,6 +36,18 @@ static const char *kind_word(const char *pool, enum ledger_kind kind)
     return ends_with(pool, words[kind]) ? "" : words[kind];
 }
 
+/* Recordings of one process, read together, are told apart by their files. */
+static bool is_one_of_several(const struct question *question, uint16_t process)
+{
+    uint64_t id = model_process_at(tally_model(question->tally), process)->process_id;
+
+    for (size_t i = 0; i < model_process_count(question->model); i++)
+        if (i != process &&
+            model_process_at(tally_model(question->tally), (uint16_t)i)->process_id == id)
+            return true;
+    return false;
+}
+
 const char *label_process(const struct question *question, struct report *report, uint16_t process)
 {
     const struct model_process *row = model_process_at(tally_model(question->tally), process);
@@ -44,8 +56,15 @@ const char *label_process(const struct question *question, struct report *report
         return report_text(report, "rank %" PRId32, row->rank);
     if (!row->executable && !row->process_id)
         return base_name(model_text_at(question->model, row->source));
-    return report_text(report, "%s %" PRIu64,
-                       base_name(model_text_at(question->model, row->executable)), row->process_id);
+    if (row->executable)
+        return report_text(report, "%s %" PRIu64,
+                           base_name(model_text_at(question->model, row->executable)),
+                           row->process_id);
+    return report_text(report, "process %" PRIu64 "%s%s", row->process_id,
+                       is_one_of_several(question, process) ? " of " : "",
+                       is_one_of_several(question, process)
+                           ? base_name(model_text_at(question->model, row->source))
+                           : "");
 }
 
 const char *label_ledger(const struct question *question, struct report *report, uint16_t index)

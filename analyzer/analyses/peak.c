@@ -126,6 +126,15 @@ static void add_peaks(const struct question *question, struct report *report, co
         report_table_remark(report, table, "... and %zu more ledgers.", count - shown);
 }
 
+/* What the source only tells as a sum is no block, and not in the peak. */
+static const char *older_beside(struct report *report, const struct ledger *ledger)
+{
+    if (!ledger->older_beside_bytes)
+        return "";
+    return report_text(report, " (beside it, up to %s that are older than the recording)",
+                       label_size(report, ledger->older_beside_bytes));
+}
+
 static void say_peak(const struct question *question, struct report *report, uint16_t index,
                      const struct holder *holders, size_t count)
 {
@@ -143,10 +152,11 @@ static void say_peak(const struct question *question, struct report *report, uin
                            label_size(report, holders[0].held.bytes),
                            percent_of(holders[0].held.bytes, ledger->peak_bytes));
     report_verdict(report, RANK_PEAK,
-                   "PEAK: %s of %s%s, %" PRIu64 ".%03" PRIu64 " s after the start%s.",
+                   "PEAK: %s of %s%s, %" PRIu64 ".%03" PRIu64 " s after the start%s%s.",
                    label_size(report, ledger->peak_bytes), label_ledger(question, report, index),
                    label_in_step(question, report, ledger->process, ledger->peak_step),
-                   ledger->peak_time_ns / 1000000000, ledger->peak_time_ns / 1000000 % 1000, most);
+                   ledger->peak_time_ns / 1000000000, ledger->peak_time_ns / 1000000 % 1000,
+                   older_beside(report, ledger), most);
 }
 
 void analyse_peak(const struct question *question, struct report *report)

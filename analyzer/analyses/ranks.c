@@ -438,8 +438,9 @@ static void say_verdict(struct comparison *comparison, const struct difference *
     since = first_differing(comparison, rows[0].rank);
     site = largest_of(rows, count, "site", rows[0].rank);
     report_verdict(
-        report, RANK_MODULES, "%s differs from %zu other ranks: %s %s%s%s, median %s%s%s.",
-        rank_label(comparison, rows[0].rank), comparison->rank_count - 1, rows[0].measure->kind,
+        report, RANK_MODULES, "%s differs from %s: %s %s%s%s, median %s%s%s.",
+        rank_label(comparison, rows[0].rank),
+        label_counted(report, comparison->rank_count - 1, "other rank"), rows[0].measure->kind,
         strcmp(rows[0].measure->kind, rows[0].measure->name) ? rows[0].measure->name : "",
         strcmp(rows[0].measure->kind, rows[0].measure->name) ? " " : "",
         label_size(report, rows[0].value), label_size(report, rows[0].median),
