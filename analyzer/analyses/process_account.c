@@ -193,8 +193,13 @@ static void add_others(const struct question *question, struct report *report,
         if (is_beside(row, account->process) &&
             strcmp(counter_name(question, row), DEVICE_COUNTER) == 0 &&
             row->high_bytes > whole.highest_bytes)
-            add_row(question, report, table, account, "others on the device",
-                    amount_less(amount_of(row), whole));
+            report_table_remark(
+                report, table,
+                "Others on device %" PRId32
+                ": the driver counts %s more for it than for %s, other programs and "
+                "its own.",
+                device_of(question, row), label_size(report, row->high_bytes - whole.highest_bytes),
+                label_process(question, report, account->process->process));
     }
 }
 
