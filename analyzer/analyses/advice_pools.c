@@ -24,11 +24,6 @@ enum {
 #define UNUSED_LEAST (UINT64_C(64) << 20)
 #define PINNED_LEAST (UINT64_C(1) << 30)
 
-static const char *pool_name(const struct question *question, const struct ledger *ledger)
-{
-    return model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
-}
-
 /* As it is set for the pool. */
 static const char *settings_variable(const char *pool)
 {
@@ -63,7 +58,7 @@ void advice_look_for_model(const struct rule *rule, const struct evidence *evide
         with_setting.what_to_do =
             report_text(report, "set %s=%s",
                         settings_variable(
-                            pool_name(question, tally_ledger_at(question->tally, ledger->ledger))),
+                            label_pool(question, tally_ledger_at(question->tally, ledger->ledger))),
                         best->setting);
         advice_add(
             advices, &with_setting,
@@ -88,7 +83,7 @@ void advice_look_for_holes(const struct rule *rule, const struct evidence *evide
         const struct fragment_moment *peak = &ledger->moments[MOMENT_RESERVED_PEAK];
 
         if (!what_if_is_for(
-                pool_name(question, tally_ledger_at(question->tally, ledger->ledger))) ||
+                label_pool(question, tally_ledger_at(question->tally, ledger->ledger))) ||
             model_of(evidence, ledger->ledger) || ledger->is_mapped ||
             peak->hole_bytes < UNUSED_LEAST ||
             percent_of(peak->hole_bytes, peak->reserved_bytes) < hole_percent)
@@ -143,7 +138,7 @@ void advice_look_for_cache(const struct rule *rule, const struct evidence *evide
         uint64_t highest_bytes = row->peak_bytes + row->older_beside_bytes;
         uint64_t unused_bytes =
             row->reserved_peak_bytes > highest_bytes ? row->reserved_peak_bytes - highest_bytes : 0;
-        bool is_modelled = what_if_is_for(pool_name(question, row));
+        bool is_modelled = what_if_is_for(label_pool(question, row));
         const char *stays = is_modelled ? "" : who_stays(evidence, ledger->ledger);
 
         if (ledger->has_segments || model_of(evidence, ledger->ledger) ||
@@ -204,8 +199,8 @@ void advice_look_for_churn(const struct rule *rule, const struct evidence *evide
             continue;
         advice_add(
             advices,
-            what_if_is_for(pool_name(evidence->question,
-                                     tally_ledger_at(evidence->question->tally, ledger->ledger)))
+            what_if_is_for(label_pool(evidence->question,
+                                      tally_ledger_at(evidence->question->tally, ledger->ledger)))
                 ? rule
                 : &of_others,
             report_text(evidence->report,
@@ -226,7 +221,7 @@ void advice_look_for_workspace(const struct rule *rule, const struct evidence *e
 
     for (size_t i = 0; i < tally_ledger_count(tally); i++) {
         const struct ledger *ledger = tally_ledger_at(tally, i);
-        const char *name = pool_name(question, ledger);
+        const char *name = label_pool(question, ledger);
         uint64_t held_bytes = ledger->reserved_peak_bytes > ledger->peak_bytes
                                   ? ledger->reserved_peak_bytes
                                   : ledger->peak_bytes;

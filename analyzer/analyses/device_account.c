@@ -20,9 +20,7 @@ static const char *const pools_from_below[] = {"hal", "cuda_driver", "cuda", "ac
 
 static bool is_pool(const struct question *question, const struct ledger *ledger, const char *name)
 {
-    return ledger->kind == LEDGER_MEMORY &&
-           strcmp(model_text_at(question->model, model_pool_name_at(question->model, ledger->pool)),
-                  name) == 0;
+    return ledger->kind == LEDGER_MEMORY && strcmp(label_pool(question, ledger), name) == 0;
 }
 
 /* Lowest pool of the device that handed something out; NULL: none. */

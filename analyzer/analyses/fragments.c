@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "labels.h"
 #include "ledger_order.h"
 #include "lives.h"
 #include "range_set.h"
@@ -38,17 +39,12 @@ struct reading {
 
 /* --- which ledgers -------------------------------------------------------------------------- */
 
-static const char *pool_name(const struct question *question, const struct ledger *ledger)
-{
-    return model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
-}
-
 static bool is_from_below(const struct question *question, const struct ledger *ledger)
 {
     static const char *const names[] = {"hal", "acl", "cuda"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(names[i], pool_name(question, ledger)) == 0)
+        if (strcmp(names[i], label_pool(question, ledger)) == 0)
             return ledger->kind == LEDGER_MEMORY || ledger->kind == LEDGER_VIRTUAL;
     return false;
 }

@@ -67,11 +67,15 @@ const char *label_process(const struct question *question, struct report *report
                            : "");
 }
 
+const char *label_pool(const struct question *question, const struct ledger *ledger)
+{
+    return model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
+}
+
 const char *label_ledger(const struct question *question, struct report *report, uint16_t index)
 {
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
-    const char *pool =
-        model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
+    const char *pool = label_pool(question, ledger);
     const char *kind = kind_word(pool, ledger->kind);
     const char *device = "", *process = "";
 

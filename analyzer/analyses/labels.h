@@ -27,6 +27,9 @@ static inline unsigned percent_of(uint64_t part, uint64_t whole)
     return whole ? (unsigned)(((unsigned __int128)part * 100 + whole / 2) / whole) : 0;
 }
 
+/* "hal" */
+const char *label_pool(const struct question *question, const struct ledger *ledger);
+
 /* "hal device 0"; with " (virtual)" and the like where it is not memory of its own, and with
  * ", python3 4711" where the recording has several processes. */
 const char *label_ledger(const struct question *question, struct report *report, uint16_t ledger);

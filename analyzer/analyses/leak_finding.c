@@ -44,6 +44,13 @@ const char *leak_sentence(const struct question *question, struct report *report
         until, how, label_ledger(question, report, row->origin->ledger));
 }
 
+static bool is_of_device(const struct question *question, const struct sample_row *row,
+                         int32_t device, const char *end)
+{
+    return model_place_at(question->model, row->place).device == device &&
+           ends_with(model_text_at(question->model, row->counter), end);
+}
+
 /* The least that the driver said to be free on the device of the ledger; 0: it never said. */
 static uint64_t lowest_free_bytes(const struct question *question, const struct ledger *ledger)
 {
@@ -52,20 +59,11 @@ static uint64_t lowest_free_bytes(const struct question *question, const struct 
     for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
         const struct sample_row *row = tally_sample_at(question->tally, i);
 
-        if (ledger->device >= 0 &&
-            model_place_at(question->model, row->place).device == ledger->device &&
-            ends_with(model_text_at(question->model, row->counter), " free") &&
+        if (ledger->device >= 0 && is_of_device(question, row, ledger->device, " free") &&
             row->low_bytes < lowest)
             lowest = row->low_bytes;
     }
     return lowest == UINT64_MAX ? 0 : lowest;
-}
-
-static bool is_of_device(const struct question *question, const struct sample_row *row,
-                         int32_t device, const char *end)
-{
-    return model_place_at(question->model, row->place).device == device &&
-           ends_with(model_text_at(question->model, row->counter), end);
 }
 
 /* Of the pool that takes from the driver, in all processes; a leak in a pool above it is there too,

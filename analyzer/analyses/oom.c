@@ -325,8 +325,7 @@ static const char *asked(const struct question *question, struct report *report,
                          const struct failure *failure)
 {
     const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
-    const char *pool =
-        model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
+    const char *pool = label_pool(question, ledger);
     bool is_driver =
         strcmp(pool, "hal") == 0 || strcmp(pool, "acl") == 0 || strcmp(pool, "cuda") == 0;
 

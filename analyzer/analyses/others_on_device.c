@@ -34,8 +34,7 @@ struct others {
 static bool is_driver_pool(const struct question *question, const struct ledger *ledger)
 {
     static const char *const pools[] = {"hal", "cuda_driver", "cuda", "acl"};
-    const char *name =
-        model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
+    const char *name = label_pool(question, ledger);
 
     for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
         if (strcmp(name, pools[i]) == 0)
@@ -63,9 +62,7 @@ static void choose_pools(struct others *others)
                                             .least_bytes = UINT64_MAX};
         else if (device->process != ledger->process)
             device->sample_count = UINT64_MAX; /* two of them: nobody can say */
-        else if (strcmp(model_text_at(others->question->model,
-                                      model_pool_name_at(others->question->model, ledger->pool)),
-                        "acl") != 0)
+        else if (strcmp(label_pool(others->question, ledger), "acl") != 0)
             device->pool = ledger->pool; /* the driver's, below the runtime's */
     }
     for (size_t i = 0; i < devices_most; i++)

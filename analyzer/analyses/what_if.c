@@ -234,11 +234,6 @@ static bool on_process_over(void *context, uint16_t process)
 
 /* --- what is asked -------------------------------------------------------------------------- */
 
-static const char *pool_name(const struct question *question, const struct ledger *ledger)
-{
-    return model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
-}
-
 /* Sources that tell blocks as rounded have the padding in them. A sum of requests that are not
  * rounded is hardly ever whole units, at every site. */
 static bool are_rounded(const struct tally *tally, uint16_t ledger)
@@ -294,7 +289,7 @@ static void choose_ledgers(const struct question *question, struct what_ifs *wha
     for (size_t i = 0; i < count && what_ifs->count < WHAT_IF_LEDGERS_MOST; i++) {
         const struct ledger *row = tally_ledger_at(question->tally, order[i]);
 
-        if (what_if_is_for(pool_name(question, row)) && row->kind == LEDGER_MEMORY &&
+        if (what_if_is_for(label_pool(question, row)) && row->kind == LEDGER_MEMORY &&
             row->has_reserved && row->alloc_count && row->reserved_peak_bytes)
             what_ifs->ledgers[what_ifs->count++] = (struct what_if_ledger){
                 .ledger = order[i], .recorded_bytes = row->reserved_peak_bytes};
@@ -313,7 +308,7 @@ static enum mt_result prepare(struct replay *replay, const char *asked, struct m
         struct allocator_settings *settings = &ledger->as_it_ran.settings;
 
         *settings = (struct allocator_settings){
-            .pad_bytes = strcmp(pool_name(question, row), "pta") == 0 &&
+            .pad_bytes = strcmp(label_pool(question, row), "pta") == 0 &&
                                  !are_rounded(question->tally, ledger->ledger)
                              ? ascend_pad_bytes
                              : 0,

@@ -211,7 +211,8 @@ static void add_verdict(const struct question *question, struct report *report)
                 account.released_count == 1 ? "was" : "were");
         report_verdict(report, RANK_LEAKS,
                        "No steps, so no leak verdict: %s %s in the recorded window (%s in %s not "
-                       "released%s). Mark steps to find leaks.",
+                       "released%s). Mark steps, or name what begins one with --step-site, to "
+                       "find leaks.",
                        label_ledger(question, report, best), growth_words(report, &account),
                        label_size(report, account.unreleased_bytes),
                        label_counted(report, account.unreleased_count, "block"), older);
