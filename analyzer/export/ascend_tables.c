@@ -17,7 +17,7 @@
 #include "database_writer.h"
 #include "text_builder.h"
 
-enum { sql_most_bytes = 256 };
+enum { sql_most_bytes = 256, PROFILER_STEP_MOST = 40 };
 
 struct ascend_tables {
     struct ascend_profile profile;
@@ -326,15 +326,6 @@ enum mt_result ascend_put_module(struct ascend_tables *tables, const char *modul
     return database_insert_row(tables->module, error);
 }
 
-enum mt_result ascend_put_step(struct ascend_tables *tables, uint64_t number, uint64_t begin_ns,
-                               uint64_t end_ns, struct mt_error *error)
-{
-    insert_number(tables->step, (int64_t)number);
-    insert_number(tables->step, (int64_t)begin_ns);
-    insert_number(tables->step, (int64_t)end_ns);
-    return database_insert_row(tables->step, error);
-}
-
 /* Readers match blocks with operators by times in microseconds, as doubles. Today these are a
  * quarter apart, so an operator that has no length, as in profiles, is given one. */
 enum mt_result ascend_put_operator(struct ascend_tables *tables, const char *name,
@@ -350,6 +341,23 @@ enum mt_result ascend_put_operator(struct ascend_tables *tables, const char *nam
     insert_number(
         tables->operator, (int64_t)(tables->profile.process_id << 32 | (thread_id & UINT32_MAX)));
     return database_insert_row(tables->operator, error);
+}
+
+/* A call around those in it, too: so msprof-analyze finds the operators of a step. */
+enum mt_result ascend_put_step(struct ascend_tables *tables, uint64_t number, uint64_t begin_ns,
+                               uint64_t end_ns, struct mt_error *error)
+{
+    char name[PROFILER_STEP_MOST];
+    enum mt_result result;
+
+    insert_number(tables->step, (int64_t)number);
+    insert_number(tables->step, (int64_t)begin_ns);
+    insert_number(tables->step, (int64_t)end_ns);
+    result = database_insert_row(tables->step, error);
+    snprintf(name, sizeof(name), "ProfilerStep#%" PRIu64, number);
+    if (result != MT_OK)
+        return result;
+    return ascend_put_operator(tables, name, begin_ns, end_ns, tables->profile.process_id, error);
 }
 
 /* --- the end ------------------------------------------------------------------------------- */

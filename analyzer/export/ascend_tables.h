@@ -71,12 +71,12 @@ enum mt_result ascend_put_record(struct ascend_tables *tables, const struct asce
 /* module: "HCCL" */
 enum mt_result ascend_put_module(struct ascend_tables *tables, const char *module, uint64_t time_ns,
                                  uint64_t bytes, int32_t device, struct mt_error *error);
-enum mt_result ascend_put_step(struct ascend_tables *tables, uint64_t number, uint64_t begin_ns,
-                               uint64_t end_ns, struct mt_error *error);
 /* An operator of the framework, from its begin to its end. */
 enum mt_result ascend_put_operator(struct ascend_tables *tables, const char *name,
                                    uint64_t begin_ns, uint64_t end_ns, uint64_t thread_id,
                                    struct mt_error *error);
+enum mt_result ascend_put_step(struct ascend_tables *tables, uint64_t number, uint64_t begin_ns,
+                               uint64_t end_ns, struct mt_error *error);
 /* Writes the files. */
 enum mt_result ascend_tables_finish(struct ascend_tables *tables, struct mt_error *error);
 

@@ -91,7 +91,11 @@ class Ascend(exported.Exported):
             "SELECT value, CAST(endNs AS INTEGER) - startNs, globalTid FROM PYTORCH_API"
             " JOIN STRING_IDS ON STRING_IDS.id = PYTORCH_API.name JOIN ENUM_API_TYPE ON"
             " ENUM_API_TYPE.id = type AND ENUM_API_TYPE.name = 'op'").fetchall()
-        self.assertEqual(rows, [("matmul", 2000000, 1000 << 32 | 1000)] * 12)
+        thread = 1000 << 32 | 1000
+        self.assertEqual([row for row in rows if "Step" not in row[0]],
+                         [("matmul", 2000000, thread)] * 12)
+        self.assertEqual([row for row in rows if "Step" in row[0]],
+                         [("ProfilerStep#%d" % step, 90000000, thread) for step in range(1, 13)])
 
     def test_blocks_without_the_length_of_their_operator_are_within_it(self):
         csv_folder = self.out("csv")
