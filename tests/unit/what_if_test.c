@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -137,6 +138,29 @@ static void giving_back_is_told_to_the_model_once(void **state)
     event_list_release(&list);
 }
 
+/* A column that people are not shown has no title; a page names it after its key. */
+static void the_answer_can_be_written_in_every_format(void **state)
+{
+    struct event_list list;
+    struct report *report;
+
+    (void)state;
+    event_list_init(&list);
+    play(&list, 56 * MIB);
+    assert_int_equal(report_create("frag", &report, NULL), MT_OK);
+    analyse_fragmentation(event_list_question(&list), report);
+    for (const struct report_writer *writer = report_writers; writer->name; writer++) {
+        FILE *out = tmpfile();
+
+        assert_non_null(out);
+        assert_true(writer->write(report, out));
+        assert_true(ftell(out) > 0);
+        fclose(out);
+    }
+    report_destroy(report);
+    event_list_release(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +169,7 @@ int main(void)
         cmocka_unit_test(older_blocks_of_unknown_places_are_no_base),
         cmocka_unit_test(what_is_asked_for_is_tried_too),
         cmocka_unit_test(giving_back_is_told_to_the_model_once),
+        cmocka_unit_test(the_answer_can_be_written_in_every_format),
     };
 
     return cmocka_run_group_tests_name("what_if", tests, NULL, NULL);

@@ -109,7 +109,8 @@ static bool write_column_titles(const struct report *report, FILE *out)
         for (size_t c = 0; c < view.column_count; c++, used++) {
             texts[used] = view.name;
             texts[count + used] = view.columns[c].key;
-            texts[2 * count + used] = view.columns[c].title;
+            /* The page makes a title of the key then. */
+            texts[2 * count + used] = view.columns[c].title ? view.columns[c].title : "";
         }
     }
     is_ok =
