@@ -293,6 +293,8 @@ static const struct request_case cases[] = {
      "--inefficient-type=early_allocation,temporary_idleness|--idle-threshold=10",
      "analysis=4 mem_size=200 types=5 idle=a in=a.csv", NULL},
     {"a folder", "msmemscope|-i|/|--format=db|--analysis=decompose", "db analysis=2 in=/", NULL},
+    {"nothing to look at", "msmemscope|-i|/nowhere|--analysis=decompose",
+     "/nowhere: there is no such file or folder", NULL},
     {"a folder and a program", "msmemscope|-i|/|app",
      "Please use compare command with correct input paths!", NULL},
     {"a file and a program", "msmemscope|-i|a.csv|app",

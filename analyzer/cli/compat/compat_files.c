@@ -138,7 +138,7 @@ static enum mt_result trace_open(const char *path, struct mt_trace **trace, stru
 
 static enum mt_result process_write(const struct compat_request *request, const char *trace_folder,
                                     const char *path, const struct mt_file_header *header,
-                                    struct mt_error *error)
+                                    size_t *file_count, struct mt_error *error)
 {
     struct compat_place place = {.request = request};
     struct mt_trace *trace = NULL;
@@ -152,6 +152,8 @@ static enum mt_result process_write(const struct compat_request *request, const 
         result = compat_place_make(&place, request, header->process_id, stamp, error);
     if (result == MT_OK)
         result = dump_write(trace, &what, stdout, &facts, error);
+    if (result == MT_OK)
+        *file_count += facts.file_count;
     if (result == MT_OK && (request->analyses & COMPAT_HOST_LEAKS))
         result = host_write(&place, path, error);
     if (place.folder[0]) {
@@ -191,6 +193,7 @@ bool compat_files_write(const struct compat_request *request, const char *trace_
 {
     struct dirent **names = NULL;
     int count = scandir(trace_folder, &names, is_trace, alphasort);
+    size_t file_count = 0;
     bool is_ok = true;
 
     *process_count = 0;
@@ -205,7 +208,7 @@ bool compat_files_write(const struct compat_request *request, const char *trace_
         if (!header_read(path, &header))
             continue;
         ++*process_count;
-        result = process_write(request, trace_folder, path, &header, &error);
+        result = process_write(request, trace_folder, path, &header, &file_count, &error);
         if (result != MT_OK && result != MT_NO_DATA) {
             complain_of(request, error.message);
             is_ok = false;
@@ -213,5 +216,10 @@ bool compat_files_write(const struct compat_request *request, const char *trace_
     }
     free(names);
     fflush(stdout);
+    if (is_ok && *process_count && !file_count && request->events &&
+        request->log_level <= COMPAT_WARNING)
+        fprintf(stderr,
+                "[%s] Note: no file of rows: nothing recorded is of what the options name\n",
+                request->generation->program);
     return is_ok;
 }

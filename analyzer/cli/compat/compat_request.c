@@ -195,6 +195,19 @@ static bool asks_offline(const struct compat_request *request)
             request->analyses == COMPAT_INEFFICIENT);
 }
 
+static enum mt_result say_wrong_inputs(const struct reader *reader)
+{
+    const struct compat_request *request = reader->request;
+    struct stat entry;
+
+    if (request->input_count == 1 && !request->wants_compare && !request->program_count &&
+        stat(request->inputs[0], &entry) != 0)
+        return say(reader, request->inputs[0], ": there is no such file or folder");
+    return say(reader, "Please use compare command with correct input paths!",
+               request->wants_compare ? " --input-path names two files"
+                                      : " --input-path is for --compare");
+}
+
 /* What fits together, and whether there is anything to do. */
 static enum mt_result check(struct reader *reader)
 {
@@ -205,9 +218,7 @@ static enum mt_result check(struct reader *reader)
     request->has_recording = request->input_count == 1 && is_recording(request->inputs[0]);
     if (request->wants_compare != (request->input_count == 2) || request->input_count > 2 ||
         (request->input_count == 1 && !asks_offline(request)))
-        return say(reader, "Please use compare command with correct input paths!",
-                   request->wants_compare ? " --input-path names two files"
-                                          : " --input-path is for --compare");
+        return say_wrong_inputs(reader);
     if (request->wants_compare && request->levels == (COMPAT_OP | COMPAT_KERNEL))
         return say(reader, "--compare", " looks at one level: op or kernel");
     if (request->attach_command && !request->attach_pid)

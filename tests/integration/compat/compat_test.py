@@ -216,6 +216,9 @@ class CompatTest(unittest.TestCase):
         self.assertEqual({row["Event"] for row in rows if row["Event"] not in ("MSTX", "SYSTEM")},
                          {"MALLOC", "FREE"})
         self.assertEqual(self.record("--input-path=" + run.folder, command=()).status, 3)
+        again = self.again(run, "--device=npu:3")
+        self.assertEqual((again.status, again.find("*")), (0, []))
+        self.assertIn("no file of rows", again.errors)
         # Beside those that are there, with a config.json of their own.
         time.sleep(1)
         out = os.path.join(run.folder, "out")
