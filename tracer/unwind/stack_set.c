@@ -170,28 +170,16 @@ static uint32_t add(struct stack_set *set, const struct unwind_stack *stack, uin
     return id;
 }
 
-/* How much a stack and the one that was new before it have in common. */
-static uint32_t shared_with_written(const struct stack_set *set, const struct unwind_stack *stack)
-{
-    uint32_t most = smaller(set->written_count, stack->count), shared = 0;
-
-    while (shared < most && set->written[shared] == stack->pcs[shared])
-        shared++;
-    return shared;
-}
-
 static __attribute__((noinline)) struct stack_name
 name_new(struct stack_set *set, const struct unwind_stack *stack, uint32_t known_count)
 {
-    struct stack_name name = {add(set, stack, known_count), false, 0};
+    struct stack_name name = {add(set, stack, known_count), true, set->written_count};
 
     if (!name.id) {
+        set->written_count = 0;
         set->unnamed_count++;
-        return name;
+        return (struct stack_name){0, false, 0};
     }
-    name.is_new = true;
-    name.shared_count = shared_with_written(set, stack);
-    memcpy(set->written, stack->pcs, stack->count * sizeof(*set->written));
     set->written_count = stack->count;
     return name;
 }
@@ -204,6 +192,7 @@ struct stack_name stack_set_look_up(struct stack_set *set, const struct unwind_s
     set->last_number = 0;
     if (UNLIKELY(stack->count == 0))
         return name;
+    set->written_count = smaller(set->written_count, known_count);
     name.id = find(set, stack, known_count);
     if (UNLIKELY(!name.id))
         name = name_new(set, stack, known_count);

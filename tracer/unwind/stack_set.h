@@ -54,9 +54,8 @@ struct stack_set {
     uint64_t last_number;   /* of the last capture that was looked up */
     uint32_t last_id;       /* of that capture */
     uint32_t last_count;    /* of its pcs */
-    uint32_t written_count; /* of written */
+    uint32_t written_count; /* of pcs, the first that are those of the last new stack */
     uint32_t here[1 + UNWIND_MAX_FRAMES]; /* nodes of the first n pcs of the last stack, [0] is 0 */
-    uint64_t written[UNWIND_MAX_FRAMES];  /* pcs of the last new stack */
 };
 
 /* What the caller has to write when is_new. */

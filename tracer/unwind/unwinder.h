@@ -31,7 +31,7 @@
 
 enum {
     UNWIND_MAX_FRAMES = 512,
-    UNWIND_FRONT_ROWS = 512,
+    UNWIND_FRONT_ROWS = 2048,
     UNWIND_SPARE_CHECKS = 3 /* in front, always right: checks are done four at a time */
 };
 
@@ -73,7 +73,7 @@ struct unwind_front_row {
     uint16_t fp_words;  /* see unwinder.c */
 };
 
-/* Starts as zeros. One per thread, used by that thread only; 85 KiB, touched as it is used. */
+/* Starts as zeros. One per thread, used by that thread only; 96 KiB, touched as it is used. */
 struct unwind_thread {
     uint64_t generation;
     uint64_t busy_sp; /* the stack that is being walked, or 0 */
