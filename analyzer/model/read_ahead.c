@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 16, SLOT_EVENTS = 2048 };
+enum { SLOTS = 64, SLOT_EVENTS = 2048 };
 
 /* What one call of the inner source gave. */
 struct slot {
