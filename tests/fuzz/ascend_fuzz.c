@@ -47,21 +47,31 @@ static void find_steps(const char *path)
     ascend_steps_release(&steps);
 }
 
+static void read_profile(const char *path, bool wants_partial)
+{
+    struct model *model;
+    void *state;
+
+    if (model_create(&model, NULL) != MT_OK)
+        abort();
+    if (wants_partial)
+        model_want_partial(model);
+    if (input_ascend.recognises(path) && input_ascend.open(path, model, &state, NULL) == MT_OK)
+        walk(state);
+    model_destroy(model);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int descriptor = memfd_create("profile", MFD_CLOEXEC);
     char path[64];
-    struct model *model;
-    void *state;
 
-    if (descriptor < 0 || write(descriptor, data, size) != (ssize_t)size ||
-        model_create(&model, NULL) != MT_OK)
+    if (descriptor < 0 || write(descriptor, data, size) != (ssize_t)size)
         abort();
     snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
-    if (input_ascend.recognises(path) && input_ascend.open(path, model, &state, NULL) == MT_OK)
-        walk(state);
+    read_profile(path, false);
+    read_profile(path, true);
     find_steps(path);
-    model_destroy(model);
     close(descriptor);
     return 0;
 }

@@ -5,6 +5,7 @@
 #ifndef MEMTIDE_TESTS_FUZZ_PATH_H
 #define MEMTIDE_TESTS_FUZZ_PATH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 enum { FUZZ_BATCH_EVENTS = 300 };
 
 /* All events; what they are does not matter, that the reader comes back does. */
-static inline void fuzz_read(const struct input_kind *kind, const char *path)
+static inline void fuzz_read_once(const struct input_kind *kind, const char *path,
+                                  bool wants_partial)
 {
     static struct event batch[FUZZ_BATCH_EVENTS];
     struct mt_error error = {{0}};
@@ -26,6 +28,8 @@ static inline void fuzz_read(const struct input_kind *kind, const char *path)
 
     if (model_create(&model, &error) != MT_OK)
         abort();
+    if (wants_partial)
+        model_want_partial(model);
     kind->recognises(path);
     if (kind->open(path, model, &state, &error) == MT_OK) {
         while (count && kind->next(state, batch, FUZZ_BATCH_EVENTS, &count, &error) == MT_OK)
@@ -33,6 +37,13 @@ static inline void fuzz_read(const struct input_kind *kind, const char *path)
         kind->close(state);
     }
     model_destroy(model);
+}
+
+/* Refusing what is damaged, and keeping what is left of it. */
+static inline void fuzz_read(const struct input_kind *kind, const char *path)
+{
+    fuzz_read_once(kind, path, false);
+    fuzz_read_once(kind, path, true);
 }
 
 static inline void fuzz_kind(const struct input_kind *kind, const uint8_t *data, size_t size_bytes)

@@ -7,6 +7,7 @@ before it is reported all the same.
 import gzip
 import json
 import os
+import pickle
 import re
 import shutil
 import sqlite3
@@ -275,6 +276,23 @@ class Damaged(unittest.TestCase):
         self.assertEqual(answer.status, 3)
         self.assertIsNone(answer.json)
         self.assertRegex(answer.run.stderr.decode(), r'protocol4.pickle: pickle at byte [0-9]+: ')
+
+    def test_a_thing_of_a_snapshot_that_makes_no_sense_is_left_out(self):
+        segments = [{'address': 4096, 'total_size': 8192, 'device': 0, 'blocks': [
+            {'address': 4096, 'size': 512, 'requested_size': 500, 'state': 'active_allocated'}]}]
+        broken = {'address': 'nowhere', 'total_size': 1, 'device': 0, 'blocks': []}
+        entries = [{'action': 'alloc', 'addr': 8192, 'size': 100, 'stream': 0, 'frames': []},
+                   {'action': 'alloc', 'addr': 'nowhere', 'size': 1, 'stream': 0, 'frames': []}]
+        for snapshot in ({'segments': segments + [broken], 'device_traces': [[]]},
+                         {'segments': segments, 'device_traces': [entries]}):
+            with self.subTest(snapshot=snapshot):
+                path = os.path.join(self.folder.name, 'odd.pickle')
+                with open(path, 'wb') as file:
+                    pickle.dump(snapshot, file)
+                answer = Answer(path, '--partial')
+                self.assertEqual(answer.status, 3)
+                self.assertTrue(answer.damage)
+                self.assertTrue(answer.json is None or answer.json['facts']['event_count'] < 5)
 
     def test_a_log_beside_a_database_is_told(self):
         for path in ('ascend/profiler.db', 'memscope/today.db'):

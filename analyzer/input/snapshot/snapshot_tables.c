@@ -422,6 +422,8 @@ static enum mt_result add_row(struct snapshot_tables *tables, struct object *obj
         result = add_history(tables, fields, error);
     else
         result = add_annotation(tables, fields, error);
+    if (result != MT_OK)
+        object->kind = OBJECT_IGNORED; /* it has no row */
     return result;
 }
 
