@@ -7,6 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "eight_digits.h"
+
 enum { fraction_digits_max = 18, exponent_max = 40, safe_digits = 19 };
 
 struct decimal {
@@ -69,8 +71,10 @@ static inline bool read_whole(const char **bytes, const char *end, uint64_t *val
 {
     const char *at = *bytes;
     const char *safe_end = end - at > safe_digits ? at + safe_digits : end;
-    uint64_t sum = 0;
+    uint64_t sum = 0, eight;
 
+    for (; safe_end - at >= 8 && eight_digits(at, &eight); at += 8)
+        sum = sum * 100000000 + eight;
     for (; at < safe_end && is_digit(*at); at++)
         sum = sum * 10 + (unsigned)(*at - '0');
     for (; at < end && is_digit(*at); at++) {
@@ -89,8 +93,10 @@ static inline void read_fraction(const char **bytes, const char *end, struct dec
 {
     const char *at = *bytes;
     const char *kept_end = end - at > fraction_digits_max ? at + fraction_digits_max : end;
-    uint64_t fraction = 0;
+    uint64_t fraction = 0, eight;
 
+    for (; kept_end - at >= 8 && eight_digits(at, &eight); at += 8)
+        fraction = fraction * 100000000 + eight;
     for (; at < kept_end && is_digit(*at); at++)
         fraction = fraction * 10 + (unsigned)(*at - '0');
     decimal->fraction = fraction;

@@ -4,6 +4,8 @@
 #include <endian.h>
 #include <string.h>
 
+#include "eight_digits.h"
+
 // clang-format off
 #define ATTR_KEYS(X)                                                                               \
     X(allocation_id) X(addr) X(size) X(used) X(total) X(process_used) X(device_used) X(owner)      \
@@ -57,24 +59,6 @@ static enum attr_key key_at(const char *bytes, const char *end, const char **val
 }
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
-
-/* The value of eight decimal digits, first digit first; false where one is none. */
-static inline bool eight_digits(const char *bytes, uint64_t *value)
-{
-    uint64_t word;
-
-    memcpy(&word, bytes, sizeof(word));
-    word = le64toh(word);
-    if (((word & EACH_BYTE * 0xf0) | ((word + EACH_BYTE * 6) & EACH_BYTE * 0xf0) >> 4) !=
-        EACH_BYTE * 0x33)
-        return false;
-    word -= EACH_BYTE * '0';
-    word = word * 10 + (word >> 8); /* pairs, in every second byte */
-    *value = ((word & UINT64_C(0xff000000ff)) * (100 + (UINT64_C(1000000) << 32)) +
-              (word >> 16 & UINT64_C(0xff000000ff)) * (1 + (UINT64_C(10000) << 32))) >>
-             32;
-    return true;
-}
 
 /*
  * The value of eight hexadecimal digits, first digit first; false where one is none: what the

@@ -304,7 +304,7 @@ enum mt_result database_each_row(struct database *database, const char *text,
                                                          void *context, struct mt_error *error),
                                  void *context, struct mt_error *error)
 {
-    struct database_query *query;
+    struct database_query *query = NULL;
     enum mt_result result = database_query(database, text, &query, NULL);
     bool has_row = true;
 
