@@ -111,11 +111,39 @@ static void devices_are_the_number_behind_the_colon(void **state)
     assert_int_equal(csv_device(field_of("NPU:70000")), -1);
 }
 
+/* Every byte at every place of long numbers, which are read eight digits at a time. */
+static void a_byte_that_is_no_digit_is_found_wherever_it_is(void **state)
+{
+    static const char number[] = "1764246877074330.123456789";
+    enum { point = 16, length = sizeof(number) - 1 };
+
+    (void)state;
+    for (size_t at = 1; at < length - 1; at++)
+        for (int byte = 1; byte < 256; byte++) {
+            bool is_digit = byte >= '0' && byte <= '9';
+            char text[sizeof(number)];
+            uint64_t value = 0, want = 0;
+            enum csv_cell cell;
+
+            if (at == point || byte == 'e' || byte == 'E')
+                continue;
+            memcpy(text, number, sizeof(number));
+            text[at] = (char)byte;
+            for (size_t i = 0; i < point + 4; i++) /* nanoseconds: three digits are kept */
+                want = i == point ? want : want * 10 + (uint64_t)(text[i] - '0');
+            cell = csv_time(field_of(text), 1000, &value);
+            assert_int_equal(cell, is_digit ? CSV_CELL_NUMBER : CSV_CELL_BAD);
+            if (is_digit)
+                assert_int_equal(value, want);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(times_are_exact_nanoseconds),
         cmocka_unit_test(sizes_are_exact_bytes),
+        cmocka_unit_test(a_byte_that_is_no_digit_is_found_wherever_it_is),
         cmocka_unit_test(devices_are_the_number_behind_the_colon),
     };
 
