@@ -17,6 +17,7 @@
 #include "export.h"
 #include "input.h"
 #include "memscope_compare.h"
+#include "owner_source.h"
 #include "read_ahead.h"
 #include "report.h"
 #include "stepping.h"
@@ -35,7 +36,8 @@ struct mt_trace {
     char **paths;
     size_t path_count;
     struct read_ahead *ahead;
-    struct event_source events; /* the steps that are looked at are in it, once they are known */
+    struct event_source events;  /* the steps that are looked at are in it, once they are known */
+    struct owner_source *owners; /* NULL: no block was given one later */
     struct stepping stepping;
     /* Of whoever reads: the thread that reads ahead. */
     struct input *input; /* of paths[next_path - 1] */
@@ -155,7 +157,7 @@ static enum mt_result keep_paths(struct mt_trace *trace, const char *const *path
     return MT_OK;
 }
 
-/* Adds everything up again, with other steps. */
+/* Adds everything up again, with other steps or owners. */
 static enum mt_result read_again(struct mt_trace *trace, struct tally *tally,
                                  struct mt_error *error)
 {
@@ -163,9 +165,24 @@ static enum mt_result read_again(struct mt_trace *trace, struct tally *tally,
 
     if (result == MT_OK)
         result = read_all(&trace->events, tally, NULL, error);
-    if (result == MT_OK)
-        tally_finish(tally);
     return result;
+}
+
+/* Blocks that were given an owner later have it from their beginning. */
+static enum mt_result read_owned(struct mt_trace *trace, struct mt_error *error)
+{
+    enum mt_result result;
+
+    if (!tally_event_count(trace->tally, EVENT_BLOCK_OWNER))
+        return MT_OK;
+    result = owner_source_create(&trace->events, trace->model, &trace->owners, error);
+    if (result != MT_OK)
+        return result;
+    trace->events = owner_source_events(trace->owners);
+    tally_destroy(trace->tally);
+    trace->tally = NULL;
+    result = tally_create(trace->model, &trace->tally, error);
+    return result == MT_OK ? read_again(trace, trace->tally, error) : result;
 }
 
 /* The second reading takes the place of the first, unless the steps that it found are none. */
@@ -183,6 +200,8 @@ static enum mt_result read_stepped(struct mt_trace *trace, struct mt_error *erro
     result = tally_create(trace->model, &stepped, error);
     if (result == MT_OK)
         result = read_again(trace, stepped, error);
+    if (result == MT_OK)
+        tally_finish(stepped);
     if (result == MT_OK && stepping_confirm(&trace->stepping, stepped)) {
         trace->tally = stepped;
         stepped = marked;
@@ -255,6 +274,8 @@ static enum mt_result open_all(struct mt_trace *trace, const struct mt_open_opti
     if (result == MT_OK)
         result = read_all(&trace->events, trace->tally, trace->stepping.finder, error);
     if (result == MT_OK)
+        result = read_owned(trace, error);
+    if (result == MT_OK)
         result = read_stepped(trace, error);
     if (result == MT_OK)
         result = model_status(trace->model, error);
@@ -297,6 +318,7 @@ void mt_trace_close(struct mt_trace *trace)
     read_ahead_destroy(trace->ahead);
     input_close(trace->input);
     stepping_release(&trace->stepping);
+    owner_source_destroy(trace->owners);
     symbols_destroy(trace->symbols);
     tally_destroy(trace->tally);
     model_destroy(trace->model);

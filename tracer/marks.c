@@ -107,6 +107,15 @@ static void tag_pop(void)
     guard_leave(LAYER_MARKS);
 }
 
+static void tag_block(const void *address, const char *owner)
+{
+    if (!address || !guard_enter(LAYER_MARKS))
+        return;
+    record_note(&(struct note){
+        .subject = text_of("block owner"), .text = text_of(owner), .first = (uintptr_t)address});
+    guard_leave(LAYER_MARKS);
+}
+
 static struct text pool_name(const char *pool)
 {
     return text_of(pool && *pool ? pool : "private");
@@ -164,6 +173,7 @@ const struct mt_tracer_functions *mt_tracer_functions(void)
         .pool_alloc = pool_alloc,
         .pool_free = pool_free,
         .pool_reserved = pool_reserved,
+        .tag_block = tag_block,
     };
 
     return &functions;

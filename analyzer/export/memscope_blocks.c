@@ -133,7 +133,9 @@ static bool keep(struct memscope_source *source, const struct life *life)
                                      .group = life->group,
                                      .birth = (uint32_t)(life->index + 1)};
 
-    if (live_set_put(&source->live, live_hash(life->address), &block))
+    if (live_set_put(&source->live, live_hash(life->address), &block) &&
+        memscope_holder_add(source, life,
+                            tally_detail_at(source->question->tally, life->group)->pool))
         return true;
     source->result = mt_error_set(source->error, MT_NO_MEMORY, "no memory for live blocks");
     return false;
@@ -170,8 +172,7 @@ bool memscope_block_born(struct memscope_source *source, const struct life *life
     return source->result == MT_OK;
 }
 
-/* A block of this pool at the address; its bucket is NULL when there is none. */
-static struct live_place find_block(const struct memscope_source *source, uint64_t address,
+struct live_place memscope_block_at(const struct memscope_source *source, uint64_t address,
                                     uint16_t pool)
 {
     struct live_place place = live_set_find(&source->live, live_hash(address), address);
@@ -185,10 +186,11 @@ static struct live_place find_block(const struct memscope_source *source, uint64
 static void drop(struct memscope_source *source, const struct life *life)
 {
     const struct group_detail *detail = tally_detail_at(source->question->tally, life->group);
-    struct live_place place = find_block(source, life->address, detail->pool);
+    struct live_place place = memscope_block_at(source, life->address, detail->pool);
 
     if (place.bucket)
         live_set_take(&source->live, live_hash(life->address), place);
+    memscope_holder_remove(source, life, detail->pool);
 }
 
 /* The tool frees on paper, at the end, what the program did not. */
@@ -265,7 +267,7 @@ static void add_tensor(struct memscope_row *row, const char *tensor, char *dtype
 void memscope_take_access(struct memscope_source *source, const struct event *event)
 {
     const struct model *model = source->question->model;
-    struct live_place place = find_block(source, event->address, event->pool);
+    struct live_place place = memscope_holder_of(source, event->address, event->pool);
     const struct memscope_ledger *ledger;
     struct memscope_row row;
     char dtype[MEMSCOPE_TYPE_BYTES];
@@ -330,7 +332,7 @@ void memscope_take_older_free(struct memscope_source *source, const struct event
     const struct memscope_ledger *ledger = ledger_of(source, event);
     struct memscope_row row;
 
-    if (!ledger || find_block(source, event->address, event->pool).bucket)
+    if (!ledger || memscope_block_at(source, event->address, event->pool).bucket)
         return;
     memscope_row_send_held(source);
     memscope_row_begin(source, &row, "FREE", ledger->type, event->time_ns, event->thread);

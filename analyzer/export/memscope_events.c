@@ -140,6 +140,8 @@ enum mt_result memscope_rows_read(const struct export_request *request,
     enum mt_result result = MT_NO_MEMORY;
 
     memscope_stacks_init(&source.stacks, request->question);
+    ordered_set_init(&source.holders);
+    source.has_accesses = tally_event_count(request->question->tally, EVENT_ACCESS) > 0;
     if (memscope_ledgers_init(&source) && live_set_init(&source.live)) {
         result = lives_read(request->question->events, request->model, &visitor, &trouble);
         memscope_row_send_held(&source);
@@ -150,6 +152,7 @@ enum mt_result memscope_rows_read(const struct export_request *request,
         source.result = mt_error_set(error, result, "%s", trouble.message);
     memscope_stacks_release(&source.stacks);
     live_set_release(&source.live);
+    ordered_set_release(&source.holders);
     free(source.ledgers);
     free(source.ranges);
     return source.result;

@@ -13,6 +13,7 @@
 #include "lives.h"
 #include "memscope_events.h"
 #include "memscope_stacks.h"
+#include "ordered_set.h"
 
 enum { MEMSCOPE_OWNER_BYTES = 64, MEMSCOPE_TYPE_BYTES = 32 };
 
@@ -39,7 +40,9 @@ struct memscope_source {
     uint64_t next_id;
     struct memscope_ledger *ledgers;
     size_t ledger_count;
-    struct live_set live; /* birth: number of the alloc */
+    struct live_set live;       /* birth: number of the alloc */
+    struct ordered_set holders; /* the same by address, where the recording has accesses */
+    bool has_accesses;
     /* Of the current process. */
     uint64_t process_id, base_ns, newest_ns; /* times of rows = base_ns + time */
     int32_t main_device; /* used first: rows of no device go there, as the tool has them */
@@ -74,8 +77,18 @@ typedef void memscope_take(struct memscope_source *source, const struct event *e
 bool memscope_ledgers_init(struct memscope_source *source);
 bool memscope_block_born(struct memscope_source *source, const struct life *life);
 bool memscope_block_over(struct memscope_source *source, const struct life *life);
+/* One of this pool that starts there; its bucket is NULL when there is none. */
+struct live_place memscope_block_at(const struct memscope_source *source, uint64_t address,
+                                    uint16_t pool);
 memscope_take memscope_take_older_free, memscope_take_reserved, memscope_take_access,
     memscope_take_failed_alloc;
+
+/* Which block an address lies in: memscope_holders.c. False when there is no memory. */
+bool memscope_holder_add(struct memscope_source *source, const struct life *life, uint16_t pool);
+void memscope_holder_remove(struct memscope_source *source, const struct life *life, uint16_t pool);
+/* Of this pool, else of another; the driver's own only where there are no blocks of this pool. */
+struct live_place memscope_holder_of(const struct memscope_source *source, uint64_t address,
+                                     uint16_t pool);
 
 /* What the program runs and says: memscope_marks.c. */
 memscope_take memscope_take_operator, memscope_take_launch, memscope_take_range_begin,

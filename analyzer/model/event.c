@@ -22,6 +22,8 @@ const char *event_kind_name(uint8_t kind)
         [EVENT_TAG_END] = "tag end",
         [EVENT_LAUNCH] = "kernel launch",
         [EVENT_ACCESS] = "access",
+        [EVENT_BLOCK_OWNER] = "block owner",
+        [EVENT_NOTE] = "note",
         [EVENT_SAMPLE] = "sample",
         [EVENT_DEVICE] = "device",
         [EVENT_RETURNED] = "return to the pool",

@@ -41,6 +41,8 @@ enum event_kind {
     EVENT_SEGMENT_GONE, /* address, value = size in bytes; a part of segments, or several */
     /* The program has freed the block, but another stream uses it until its free; address, pool. */
     EVENT_FREE_WAITS,
+    EVENT_BLOCK_OWNER, /* address, text: the block there belongs to it from its alloc on */
+    EVENT_NOTE,        /* detail = subject, text; address and value = first and second; place */
     EVENT_KIND_COUNT
 };
 

@@ -46,6 +46,7 @@ struct mt_tracer_functions {
     void (*pool_alloc)(const char *pool, int device, const void *address, uint64_t size_bytes);
     void (*pool_free)(const char *pool, const void *address);
     void (*pool_reserved)(const char *pool, int device, uint64_t size_bytes);
+    void (*tag_block)(const void *address, const char *owner);
 };
 
 typedef const struct mt_tracer_functions *(*mt_tracer_functions_getter)(void);
@@ -53,7 +54,7 @@ typedef const struct mt_tracer_functions *(*mt_tracer_functions_getter)(void);
 /* NULL when no tracer is loaded. Looked up once; two threads that race find the same answer. */
 static inline const struct mt_tracer_functions *mt_tracer(void)
 {
-    static const struct mt_tracer_functions none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static const struct mt_tracer_functions none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     static const struct mt_tracer_functions *found;
     const struct mt_tracer_functions *functions = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
 
@@ -126,6 +127,18 @@ static inline void mt_tag_pop(void)
 
     if (t)
         t->tag_pop();
+}
+
+/*
+ * The block that holds `address` belongs to `owner` as well, from its alloc on: of all pools, the
+ * smallest block that holds it. It must be alive.
+ */
+static inline void mt_tag_block(const void *address, const char *owner)
+{
+    const struct mt_tracer_functions *t = mt_tracer();
+
+    if (t && t->size_bytes > offsetof(struct mt_tracer_functions, tag_block))
+        t->tag_block(address, owner);
 }
 
 /*

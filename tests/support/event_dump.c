@@ -33,6 +33,8 @@ static const char *const kinds[EVENT_KIND_COUNT] = {
     [EVENT_SEGMENT] = "segment",
     [EVENT_SEGMENT_GONE] = "segment_gone",
     [EVENT_FREE_WAITS] = "free_waits",
+    [EVENT_BLOCK_OWNER] = "block_owner",
+    [EVENT_NOTE] = "note",
 };
 
 static bool has_pool(const struct event *event)

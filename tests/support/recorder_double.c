@@ -210,6 +210,16 @@ void record_access(uint64_t address, uint64_t size_bytes, struct text pool, uint
     event->status = flags;
 }
 
+void record_note(const struct note *note)
+{
+    struct double_event *event = event_add(MT_RECORD_note, note->text);
+
+    text_keep(event->domain, sizeof(event->domain), note->subject);
+    event->place = mt_place_unpack(note->place);
+    event->address = note->first;
+    event->size_bytes = note->second;
+}
+
 void record_tensor_access(struct text pool, const struct tensor_use *use)
 {
     record_access(use->address, use->size_bytes, pool, use->flags);

@@ -176,6 +176,10 @@ static const struct record_case record_cases[] = {
      MT_RECORD_device_event,
      {T, PLACE, 5},
      {.kind = EVENT_DEVICE, .text = 1, .place = 1, .value = 5}},
+    {"note",
+     MT_RECORD_note,
+     {T, T, PLACE, 7, 8},
+     {.kind = EVENT_NOTE, .text = 1, .detail = 1, .place = 1, .address = 7, .value = 8}},
 };
 
 static const struct mt_place some_place = {.device = 3,
@@ -193,7 +197,9 @@ static void check_event(const struct trace_reading *r, const struct event *event
     assert_int_equal(model_site_at(r->model, event->site)->address, expected->site);
     assert_string_equal(text_of(r, event->text), expected->text ? "T" : "");
     assert_int_equal(event->flags, expected->flags);
-    assert_string_equal(text_of(r, event->detail), expected->detail ? "T T" : "");
+    assert_string_equal(text_of(r, event->detail), expected->detail == 2 ? "T T"
+                                                   : expected->detail    ? "T"
+                                                                         : "");
     assert_string_equal(pool_of(r, event), expected->pool ? "T" : "host");
     assert_int_equal(mt_place_pack(model_place_at(r->model, event->place)),
                      expected->place ? mt_place_pack(some_place) : 0);
@@ -770,8 +776,8 @@ static void unknown_records_and_columns_are_passed_over(void **state)
 {
     static const uint8_t raw[] = {5, /* columns */
                                   0,  3, 1,   3, 16, 1,
-                                  17, 2, 240, 1, 2, /* number, bytes; 17 and 240 are unknown */
-                                  30, 2, 30,        /* codes */
+                                  17, 2, 248, 1, 2, /* number, bytes; 17 and 248 are unknown */
+                                  31, 2, 31,        /* codes */
                                   1,  1, 1,         /* times */
                                   2,                /* address: 16 further */
                                   9,  9, 9,   9};

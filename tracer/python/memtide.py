@@ -30,7 +30,7 @@ from typing import Any, Callable, Iterable, Iterator, Optional, TypeVar, Union, 
 # Without `range`: `from memtide import *` shall not hide the built-in.
 __all__ = [
     "is_traced", "mark", "pool_alloc", "pool_free", "pool_reserved", "step", "step_begin",
-    "step_end", "steps", "tag",
+    "step_end", "steps", "tag", "tag_block",
 ]
 
 _T = TypeVar("_T")
@@ -56,6 +56,7 @@ class _Functions(ctypes.Structure):
                                         ctypes.c_uint64)),
         ("pool_free", ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)),
         ("pool_reserved", ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_uint64)),
+        ("tag_block", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)),
     ]
 
 
@@ -90,6 +91,7 @@ class _Tracer:
     pool_alloc: Callable[[bytes, int, Optional[int], int], None]
     pool_free: Callable[[bytes, int], None]
     pool_reserved: Callable[[bytes, int, int], None]
+    tag_block: Callable[[int, bytes], None]
 
 
 _functions = _find()
@@ -214,6 +216,15 @@ def range(name: Union[str, bytes]) -> _Span:  # the built-in of this name is not
 def tag(owner: Union[str, bytes]) -> _Span:
     """Blocks that this thread gets inside belong to `owner`, as in "model@weight". Nests."""
     return _Tag(owner) if _tracer is not None else _NOTHING
+
+
+def tag_block(address: int, owner: Union[str, bytes]) -> None:
+    """The block that holds this address, of a tensor say, belongs to `owner` as well.
+
+    It must be alive; it counts for `owner` from when it was taken. memtide.tag_block(t.data_ptr(), "kv cache")
+    """
+    if _tracer is not None:
+        _tracer.tag_block(address, _bytes(owner))
 
 
 def mark(name: Union[str, bytes]) -> None:

@@ -10,10 +10,10 @@
     msmemscope.take_snapshot(name="after warm-up")
     msmemscope.stop()
 
-What needs the vendor's code is left out: hooks of frameworks, the function tracer, watching. Without
-a tracer in the process every call returns at once and nothing is recorded. Arguments are checked all
-the same, so a wrong one shows everywhere. The analyzers need no tracer: they run the command memtide
-on files; it is taken from MEMTIDE_COMMAND, else from beside this file, else from PATH.
+What needs the vendor's code is left out: hooks of frameworks. Without a tracer in the process every
+call returns at once and nothing is recorded. Arguments are checked all the same, so a wrong one shows
+everywhere. The analyzers need no tracer: they run the command memtide on files; it is taken from
+MEMTIDE_COMMAND, else from beside this file, else from PATH.
 """
 
 import ctypes
@@ -28,12 +28,14 @@ import memtide
 __all__ = [
     "RecordFunction", "TakeSnapshot", "analyze", "check_inefficient", "check_leaks", "config",
     "describe", "get_analyzer_config", "list_analyzers", "start", "step", "stop", "take_snapshot",
+    "watcher",
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _NAME_MOST = 128
 _LABELS_MOST = 3
+_WATCH_NAME_MOST = 64
 
 
 def _find_control() -> Optional[Callable[..., bool]]:
@@ -206,18 +208,31 @@ class RecordFunction(_Span):
 
 class _Owner(_Span):
     def __init__(self, owner: str) -> None:
-        self._tag = memtide.tag(owner)
+        self._owner = owner
 
     def __enter__(self) -> "_Owner":
-        if describe.depth >= _LABELS_MOST:
+        labels = describe.labels
+        if len(labels) >= _LABELS_MOST:
             raise ValueError("describer: at most %d labels are inside each other" % _LABELS_MOST)
-        describe.depth += 1
-        self._tag.__enter__()
+        labels.append(self._owner)
+        memtide.tag("@".join(labels)).__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._tag.__exit__(*exception)
-        describe.depth -= 1
+        labels = describe.labels
+        if labels:
+            memtide.tag("").__exit__(*exception)
+            labels.pop()
+
+
+def _address_of(tensor: Any) -> int:
+    """Of a tensor, or a number that is one already; of a view, where it begins."""
+    address = tensor.data_ptr() if hasattr(tensor, "data_ptr") else tensor
+    if isinstance(address, bool) or not isinstance(address, int):
+        raise TypeError("a tensor or an address is needed, not %s" % type(tensor).__name__)
+    if not 0 <= address < 1 << 64:
+        raise ValueError("%d is no address" % address)
+    return address
 
 
 class _Describe:
@@ -227,29 +242,64 @@ class _Describe:
         self._threads = __import__("threading").local()
 
     @property
-    def depth(self) -> int:
-        return int(getattr(self._threads, "depth", 0))
+    def labels(self) -> List[str]:
+        """Those that are open on this thread, the outermost first."""
+        if not hasattr(self._threads, "labels"):
+            self._threads.labels = []
+        return cast(List[str], self._threads.labels)
 
-    @depth.setter
-    def depth(self, depth: int) -> None:
-        self._threads.depth = depth
+    @property
+    def depth(self) -> int:
+        return len(self.labels)
 
     def describer(self, obj: Any = None, owner: str = "") -> Any:
         """With a function, or without anything, a decorator; also for `with`.
 
-        A tensor is accepted and left alone: blocks get their owner when they are taken.
+        With a tensor, or an address: the block that holds it belongs to `owner` as well, from when
+        it was taken. The tensor is given back.
         """
         label = _Owner(_check_name(owner, "owner"))
         if obj is None:
             return label
         if callable(obj) and not hasattr(obj, "data_ptr"):
             return label(obj)
-        warnings.warn("describer: a block gets its owner when it is taken; put the code that makes "
-                      "the tensor inside `with describer(owner=...)`", RuntimeWarning, stacklevel=2)
+        memtide.tag_block(_address_of(obj), owner)
         return obj
 
 
 describe = _Describe()
+
+
+# --- watching -------------------------------------------------------------------------------------
+
+class _Watcher:
+    """Tensors whose contents are read before and after every operator: docs/watch.md."""
+
+    def watch(self, tensor: Any, name: str = "", dump_nums: int = -1,
+              length: Optional[int] = None) -> None:
+        """dump_nums: so many readings at most, -1 for no limit. length: bytes, for an address."""
+        address = _address_of(tensor)
+        if length is None:
+            if not hasattr(tensor, "element_size"):
+                raise ValueError("watch: an address needs its length")
+            length = tensor.numel() * tensor.element_size()
+        if not isinstance(length, int) or length <= 0:
+            raise ValueError("length: a number of bytes above 0 is needed")
+        if not isinstance(dump_nums, int) or dump_nums < -1 or dump_nums == 0:
+            raise ValueError("dump_nums: a number above 0 is needed, or -1")
+        if not isinstance(name, str):
+            raise TypeError("name: a str is needed, not %s" % type(name).__name__)
+        if not 0 < len(name) <= _WATCH_NAME_MOST:
+            raise ValueError("name: 1 to %d characters are needed" % _WATCH_NAME_MOST)
+        _say("watch %d %d %d %s" % (address, length, dump_nums, name))
+
+    def remove(self, tensor: Any, length: Optional[int] = None) -> None:
+        """No longer; ValueError when it is not watched."""
+        del length
+        _say("unwatch %d" % _address_of(tensor))
+
+
+watcher = _Watcher()
 
 
 # --- files ----------------------------------------------------------------------------------------

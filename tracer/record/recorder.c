@@ -561,6 +561,16 @@ void record_tensor_access(struct text pool, const struct tensor_use *use)
     recorder_push(MT_RECORD_tensor_access, fields);
 }
 
+void record_note(const struct note *note)
+{
+    if (recorder_is_paused())
+        return;
+    uint64_t fields[] = {recorder_text(note->subject), recorder_text(note->text), note->place,
+                         note->first, note->second};
+
+    recorder_push(MT_RECORD_note, fields);
+}
+
 void record_sample(struct text counter, uint64_t place, uint64_t value_bytes)
 {
     if (recorder_is_paused())

@@ -92,6 +92,13 @@ struct tensor_use {
     struct text operator_name, dtype, shape;
 };
 void record_tensor_access(struct text pool, const struct tensor_use *use);
+/* A subject of docs/trace-format.md; what it does not need is 0. */
+struct note {
+    struct text subject, text;
+    uint64_t place;
+    uint64_t first, second;
+};
+void record_note(const struct note *note);
 void record_sample(struct text counter, uint64_t place, uint64_t value_bytes);
 void record_device_event(struct text name, uint64_t place, uint64_t status);
 

@@ -65,6 +65,8 @@ static const struct meaning meanings[MT_RECORD_CODE_END] = {
     [MT_RECORD_device_event] = {true, EVENT_DEVICE, .text = AT(device_event, name),
                                 .place = AT(device_event, place),
                                 .value = AT(device_event, status)},
+    [MT_RECORD_note] = {true, EVENT_NOTE, .text = AT(note, text), .place = AT(note, place),
+                        .address = AT(note, first), .value = AT(note, second)},
 };
 
 static const struct trace_field *field_at(const struct trace_record *record, uint8_t at)
@@ -252,6 +254,19 @@ static void fill_access(struct trace_context *context, const struct trace_record
                                  text_at(context, record, AT(tensor_access, shape)));
 }
 
+/* An owner is a kind of its own. */
+static void fill_note(struct trace_context *context, const struct trace_record *record,
+                      struct event *event)
+{
+    event->detail = text_at(context, record, AT(note, subject));
+    if (strcmp(model_text_at(context->model, event->detail), "block owner") != 0)
+        return;
+    event->kind = EVENT_BLOCK_OWNER;
+    event->detail = 0;
+    event->value = 0;
+    event->place = 0;
+}
+
 bool trace_record_apply(struct trace_context *context, uint32_t *thread,
                         const struct trace_record *record, struct event *event)
 {
@@ -275,6 +290,8 @@ bool trace_record_apply(struct trace_context *context, uint32_t *thread,
     };
     if (event->kind == EVENT_ACCESS)
         fill_access(context, record, event);
+    if (event->kind == EVENT_NOTE)
+        fill_note(context, record, event);
     if (event->kind == EVENT_FREE) {
         event->site = context->stacks->free_site;
         context->stacks->free_site = 0;

@@ -283,6 +283,19 @@ class EndTest(unittest.TestCase):
         self.assertEqual(len(set.union(*(processes for _, processes in found))), 2)
 
 
+class AccessTest(unittest.TestCase):
+    def test_a_view_belongs_to_the_block_that_it_lies_in(self):
+        run = Run("--events=alloc,free,access", program="compat_watch")
+        self.addCleanup(run.remove)
+        rows = read_csv(run.one("*_ascend/device_1/dump/*.csv"))
+        block = next(row for row in rows if row["Event"] == "MALLOC" and row["Event Type"] == "PTA")
+        number = re.search(r"allocation_id:\d+", block["Attr"]).group()
+        uses = [row for row in rows if row["Event"] == "ACCESS"]
+        self.assertEqual([int(row["Ptr"], 16) - int(block["Ptr"], 16) for row in uses],
+                         [512, 512 + 5 * 1024 * 1024 + 3, 512])
+        self.assertTrue(all(number in row["Attr"] for row in uses), uses)
+
+
 class AtbTest(unittest.TestCase):
     def test_operators_are_wrapped_and_run(self):
         run = Run(program="compat_atb")

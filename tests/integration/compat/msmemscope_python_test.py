@@ -5,6 +5,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,19 @@ HEADER = ("ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id
 
 def row(number, event, kind, name="N/A", attr=""):
     return '%d,%s,%s,%s,%d,1,1,0,N/A,"{%s}",,\n' % (number, event, kind, name, 1000 + number, attr)
+
+
+class Tensor:
+    """As much of one as is looked at."""
+
+    def __init__(self, address):
+        self.data_ptr = lambda: address
+
+    def numel(self):
+        return 6
+
+    def element_size(self):
+        return 4
 
 
 class WithoutTracerTest(unittest.TestCase):
@@ -77,6 +91,22 @@ class WithoutTracerTest(unittest.TestCase):
                     inner()
         self.assertEqual(msmemscope.describe.depth, 0)
         self.assertEqual(msmemscope.describe.describer(len, owner="f")([1]), 1)
+
+    def test_tensors(self):
+        tensor = Tensor(4096)
+        self.assertIs(msmemscope.describe.describer(tensor, owner="mine"), tensor)
+        msmemscope.watcher.watch(tensor, name="mine", dump_nums=2)
+        msmemscope.watcher.watch(4096, name="mine", length=10)
+        msmemscope.watcher.remove(tensor)
+        for wrong in ({"tensor": 4096, "name": "n"}, {"tensor": tensor, "name": ""},
+                      {"tensor": tensor, "name": "x" * 65}, {"tensor": -1, "name": "n"},
+                      {"tensor": tensor, "name": "n", "dump_nums": 0}):
+            with self.assertRaises(ValueError, msg=wrong):
+                msmemscope.watcher.watch(**wrong)
+        with self.assertRaises(TypeError):
+            msmemscope.watcher.watch("tensor", name="n", length=1)
+        with self.assertRaises(TypeError):
+            msmemscope.describe.describer("tensor", owner="o")
 
     def test_analyzers(self):
         self.assertEqual(msmemscope.list_analyzers(), ["leaks", "inefficient"])
@@ -137,6 +167,16 @@ take(2)
 msmemscope.step()
 with msmemscope.RecordFunction("part"), msmemscope.describe.describer(owner="model@weight"):
     take(3)
+class Tensor:
+    def data_ptr(self):
+        return 4096 * 3 + 100          # a view: inside of the block
+msmemscope.describe.describer(Tensor(), owner="late")
+with msmemscope.describe.describer(owner="a"), msmemscope.describe.describer(owner="b"):
+    take(5)
+msmemscope.describe.describer(4096 * 2, owner="first")
+msmemscope.describe.describer(owner="left").__enter__()
+msmemscope.describe.describer(owner="left").__exit__()
+take(6)
 msmemscope.take_snapshot(name="here")
 msmemscope.stop()
 take(4)
@@ -161,8 +201,11 @@ class TracedTest(unittest.TestCase):
                               stdout=subprocess.PIPE, universal_newlines=True).stdout
         sizes = [line.split("size:")[1].split(",")[0] for line in rows.splitlines()
                  if ",MALLOC,PTA," in line]
-        self.assertEqual(sizes, ["102", "103"])
-        self.assertIn("model@weight", rows)
+        self.assertEqual(sizes, ["102", "103", "105", "106"])
+        owners = [re.search(r"owner:([^,}]*)", line) for line in rows.splitlines()
+                  if ",MALLOC,PTA," in line]
+        self.assertEqual([owner and owner.group(1) for owner in owners],
+                         ["first", "model@weight@late", "a@b", None])
         self.assertIn('"here"', rows)
         self.assertIn("START_TRACE", rows)
         answer = subprocess.run([MEMTIDE, "steps", "--format=json", run],

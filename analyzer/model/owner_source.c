@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Invariant: `owned` is in the order of the allocs, so a reading finds the next one without a
+ * search.
+ *
+ * Events count from 1 in the order of reading. The first reading keeps the blocks that are alive,
+ * by pool and address; of an address the block with the greatest start that is not above it is
+ * found first, so keys count addresses from above.
+ */
+#include "owner_source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ordered_set.h"
+
+enum { GROWTH = 3, INNER_EVENTS = 2048, TAGS_DEEP = 64, OWNER_BYTES = 1024 };
+
+enum { NAMES_MOST = 8 };
+
+/* A block that somebody named, and its names: that from its alloc first, if it has one. */
+struct owned {
+    uint64_t alloc;             /* number of the event */
+    uint32_t owner;             /* text: all of them; 0 until the first reading is over */
+    uint32_t names[NAMES_MOST]; /* texts */
+    uint32_t name_count;
+};
+
+struct live {
+    uint64_t address, size_bytes, alloc;
+    uint32_t owner; /* when it was taken; text */
+    uint32_t owned; /* index + 1 of its row; 0: none */
+    uint32_t next_free;
+};
+
+/* Tags that are open on a thread. */
+struct tags {
+    uint32_t owners[TAGS_DEEP];
+    uint32_t depth; /* may pass TAGS_DEEP */
+};
+
+struct finding {
+    struct live *rows;
+    size_t count, capacity;
+    uint32_t free_row; /* index + 1 */
+    struct ordered_set by_address;
+    struct tags *threads;
+    size_t thread_count;
+    uint16_t pool_count; /* that had a block */
+    struct owner_source *source;
+    uint64_t event_count;
+    bool has_failed;
+};
+
+struct owner_source {
+    struct event_source inner;
+    struct owned *owned;
+    size_t count, capacity;
+    /* While reading. */
+    size_t next;
+    uint64_t event_count;
+    struct event batch[INNER_EVENTS];
+};
+
+/* --- the first reading ------------------------------------------------------------------------
+ */
+
+static struct ordered_key key_of(uint16_t pool, uint64_t address, uint64_t alloc)
+{
+    return (struct ordered_key){pool, ~address, alloc};
+}
+
+/* The newest block of the pool that starts at the address or next below it; NULL: none. */
+static struct live *block_at_or_below(const struct finding *finding, uint16_t pool,
+                                      uint64_t address)
+{
+    const struct ordered_node *node =
+        ordered_set_at_least(&finding->by_address, key_of(pool, address, 0));
+
+    return node && node->key.first == pool ? &finding->rows[node->row] : NULL;
+}
+
+static bool rows_grow(struct finding *finding)
+{
+    size_t capacity = finding->capacity ? finding->capacity * 2 : 1024;
+    struct live *larger = realloc(finding->rows, capacity * sizeof(*larger));
+
+    if (!larger)
+        return false;
+    finding->rows = larger;
+    finding->capacity = capacity;
+    return true;
+}
+
+static void block_end(struct finding *finding, const struct event *event)
+{
+    struct live *block = block_at_or_below(finding, event->pool, event->address);
+
+    if (!block || block->address != event->address)
+        return;
+    ordered_set_remove(&finding->by_address, key_of(event->pool, block->address, block->alloc));
+    block->next_free = finding->free_row;
+    finding->free_row = (uint32_t)(block - finding->rows) + 1;
+}
+
+static struct tags *tags_of(struct finding *finding, uint32_t thread)
+{
+    if (thread >= finding->thread_count) {
+        size_t count = (size_t)thread + 16;
+        struct tags *larger = realloc(finding->threads, count * sizeof(*larger));
+
+        if (!larger) {
+            finding->has_failed = true;
+            return NULL;
+        }
+        memset(larger + finding->thread_count, 0,
+               (count - finding->thread_count) * sizeof(*larger));
+        finding->threads = larger;
+        finding->thread_count = count;
+    }
+    return &finding->threads[thread];
+}
+
+static uint32_t open_owner(const struct tags *tags)
+{
+    return tags->depth && tags->depth <= TAGS_DEEP ? tags->owners[tags->depth - 1] : 0;
+}
+
+static void tag_change(struct finding *finding, const struct event *event)
+{
+    struct tags *tags = tags_of(finding, event->thread);
+
+    if (!tags)
+        return;
+    if (event->kind == EVENT_TAG_BEGIN) {
+        if (tags->depth < TAGS_DEEP)
+            tags->owners[tags->depth] = event->text;
+        tags->depth++;
+    } else if (tags->depth) {
+        tags->depth--;
+    }
+}
+
+static void block_begin(struct finding *finding, const struct event *event)
+{
+    const struct tags *tags = tags_of(finding, event->thread);
+    uint32_t row = finding->free_row;
+
+    block_end(finding, event); /* its free was not seen */
+    row = finding->free_row;
+    if (!tags || (!row && finding->count == finding->capacity && !rows_grow(finding))) {
+        finding->has_failed = true;
+        return;
+    }
+    if (row)
+        finding->free_row = finding->rows[--row].next_free;
+    else
+        row = (uint32_t)finding->count++;
+    finding->rows[row] = (struct live){.address = event->address,
+                                       .size_bytes = event->value,
+                                       .alloc = finding->event_count,
+                                       .owner = open_owner(tags)};
+    if (event->pool >= finding->pool_count)
+        finding->pool_count = (uint16_t)(event->pool + 1);
+    if (!ordered_set_add(&finding->by_address,
+                         key_of(event->pool, event->address, finding->event_count), row))
+        finding->has_failed = true;
+}
+
+static struct live *smallest_that_holds(const struct finding *finding, uint64_t address)
+{
+    struct live *smallest = NULL;
+
+    for (uint16_t pool = 0; pool < finding->pool_count; pool++) {
+        struct live *block = block_at_or_below(finding, pool, address);
+
+        if (block && address - block->address < block->size_bytes &&
+            (!smallest || block->size_bytes < smallest->size_bytes))
+            smallest = block;
+    }
+    return smallest;
+}
+
+static bool owned_add(struct owner_source *source, struct owned row)
+{
+    if (source->count == source->capacity) {
+        size_t capacity = source->capacity ? source->capacity * 2 : 256;
+        struct owned *larger = realloc(source->owned, capacity * sizeof(*larger));
+
+        if (!larger)
+            return false;
+        source->owned = larger;
+        source->capacity = capacity;
+    }
+    source->owned[source->count++] = row;
+    return true;
+}
+
+static void name_add(struct owned *owned, uint32_t name)
+{
+    for (uint32_t i = 0; i < owned->name_count; i++)
+        if (owned->names[i] == name)
+            return;
+    if (name && owned->name_count < NAMES_MOST)
+        owned->names[owned->name_count++] = name;
+}
+
+static void block_name(struct finding *finding, const struct event *event)
+{
+    struct live *block = smallest_that_holds(finding, event->address);
+    struct owner_source *source = finding->source;
+
+    if (!block || !event->text)
+        return;
+    if (!block->owned) {
+        if (!owned_add(source, (struct owned){.alloc = block->alloc})) {
+            finding->has_failed = true;
+            return;
+        }
+        block->owned = (uint32_t)source->count;
+        name_add(&source->owned[block->owned - 1], block->owner);
+    }
+    name_add(&source->owned[block->owned - 1], event->text);
+}
+
+/* "model@weight". Behind the reading: before, the model belongs to whoever reads. */
+static void owner_join(struct model *model, struct owned *owned)
+{
+    char joined[OWNER_BYTES];
+    size_t length = 0;
+
+    for (uint32_t i = 0; i < owned->name_count; i++) {
+        const char *name = model_text_at(model, owned->names[i]);
+        int added = snprintf(joined + length, sizeof(joined) - length, "%s%s", i ? "@" : "", name);
+
+        if (added < 0 || length + (size_t)added >= sizeof(joined))
+            break;
+        length += (size_t)added;
+    }
+    owned->owner = model_text(model, joined, length);
+}
+
+static void process_begin(struct finding *finding)
+{
+    ordered_set_release(&finding->by_address);
+    ordered_set_init(&finding->by_address);
+    finding->count = 0;
+    finding->free_row = 0;
+}
+
+static void find_in(struct finding *finding, const struct event *event)
+{
+    finding->event_count++;
+    switch (event->kind) {
+    case EVENT_ALLOC:
+        block_begin(finding, event);
+        break;
+    case EVENT_FREE:
+        block_end(finding, event);
+        break;
+    case EVENT_TAG_BEGIN:
+    case EVENT_TAG_END:
+        tag_change(finding, event);
+        break;
+    case EVENT_BLOCK_OWNER:
+        block_name(finding, event);
+        break;
+    default:
+        break;
+    }
+}
+
+static enum mt_result find_all(struct finding *finding, struct mt_error *error)
+{
+    struct owner_source *source = finding->source;
+    enum mt_result result = source->inner.rewind(source->inner.context, error);
+    bool has_process = false;
+    uint16_t process = 0;
+    size_t count = 1;
+
+    while (result == MT_OK && count && !finding->has_failed) {
+        result =
+            source->inner.next(source->inner.context, source->batch, INNER_EVENTS, &count, error);
+        if (result != MT_OK || !count)
+            break;
+        if (!has_process || source->batch[0].process != process)
+            process_begin(finding);
+        has_process = true;
+        process = source->batch[0].process;
+        for (size_t i = 0; i < count; i++)
+            find_in(finding, &source->batch[i]);
+    }
+    if (result == MT_OK && finding->has_failed)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for the owners of blocks");
+    return result;
+}
+
+static int by_alloc(const void *a, const void *b)
+{
+    const struct owned *left = a, *right = b;
+
+    return (left->alloc > right->alloc) - (left->alloc < right->alloc);
+}
+
+/* --- later readings ---------------------------------------------------------------------------
+ */
+
+static struct event tag_like(const struct event *event, enum event_kind kind, uint32_t owner)
+{
+    return (struct event){.time_ns = event->time_ns,
+                          .text = owner,
+                          .thread = event->thread,
+                          .process = event->process,
+                          .kind = (uint8_t)kind};
+}
+
+static size_t pass_event(struct owner_source *source, const struct event *event, struct event *out)
+{
+    uint32_t owner;
+
+    source->event_count++;
+    if (source->next == source->count || source->owned[source->next].alloc != source->event_count) {
+        out[0] = *event;
+        return 1;
+    }
+    owner = source->owned[source->next++].owner;
+    out[0] = tag_like(event, EVENT_TAG_BEGIN, owner);
+    out[1] = *event;
+    out[2] = tag_like(event, EVENT_TAG_END, owner);
+    return GROWTH;
+}
+
+static enum mt_result source_rewind(void *context, struct mt_error *error)
+{
+    struct owner_source *source = context;
+
+    source->next = 0;
+    source->event_count = 0;
+    return source->inner.rewind(source->inner.context, error);
+}
+
+static enum mt_result source_next(void *context, struct event *batch, size_t capacity,
+                                  size_t *count, struct mt_error *error)
+{
+    struct owner_source *source = context;
+    size_t room = capacity / GROWTH < INNER_EVENTS ? capacity / GROWTH : INNER_EVENTS, read = 0;
+    enum mt_result result =
+        source->inner.next(source->inner.context, source->batch, room, &read, error);
+
+    *count = 0;
+    for (size_t i = 0; result == MT_OK && i < read; i++)
+        *count += pass_event(source, &source->batch[i], batch + *count);
+    return result;
+}
+
+enum mt_result owner_source_create(const struct event_source *inner, struct model *model,
+                                   struct owner_source **source, struct mt_error *error)
+{
+    struct owner_source *made = calloc(1, sizeof(*made));
+    struct finding finding = {.source = made};
+    enum mt_result result;
+
+    if (!made)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for the owners of blocks");
+    made->inner = *inner;
+    ordered_set_init(&finding.by_address);
+    result = find_all(&finding, error);
+    ordered_set_release(&finding.by_address);
+    free(finding.rows);
+    free(finding.threads);
+    if (result != MT_OK) {
+        owner_source_destroy(made);
+        return result;
+    }
+    for (size_t i = 0; i < made->count; i++)
+        owner_join(model, &made->owned[i]);
+    if (made->count)
+        qsort(made->owned, made->count, sizeof(*made->owned), by_alloc);
+    *source = made;
+    return MT_OK;
+}
+
+void owner_source_destroy(struct owner_source *source)
+{
+    if (!source)
+        return;
+    free(source->owned);
+    free(source);
+}
+
+struct event_source owner_source_events(struct owner_source *source)
+{
+    return (struct event_source){source, source_rewind, source_next};
+}
