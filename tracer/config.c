@@ -22,6 +22,7 @@ enum {
 
 static struct config config = {
     .records_device = true,
+    .devices = UINT64_MAX,
     .traces_children = true,
     .is_controlled = true,
     .sample_ms = 20,
@@ -77,18 +78,98 @@ static bool number_read(const char *text, uint64_t *value)
 
 /* --- one function an option ------------------------------------------------------------- */
 
+/* One word of --device: "npu", "npu:3", "cpu". */
+static bool device_read(const char *word, size_t length, uint64_t *devices, bool *has_host)
+{
+    static const char *const names[] = {"npu", "gpu", "opencl"};
+    size_t name = strcspn(word, ":,");
+    char *end;
+    unsigned long number;
+
+    if (name == 3 && length == 3 && strncmp(word, "cpu", 3) == 0) {
+        *has_host = true;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strlen(names[i]) != name || strncmp(names[i], word, name) != 0)
+            continue;
+        if (name == length) {
+            *devices = UINT64_MAX;
+            return true;
+        }
+        number = strtoul(word + name + 1, &end, 10);
+        if (end != word + length || length == name + 1 || number > 63)
+            return false;
+        *devices |= UINT64_C(1) << number;
+        return true;
+    }
+    return false;
+}
+
+bool config_read_devices(const char *value, uint64_t *devices, bool *has_host)
+{
+    *devices = 0;
+    *has_host = false;
+    while (*value) {
+        size_t length = strcspn(value, ",");
+
+        if (!device_read(value, length, devices, has_host))
+            return false;
+        value += length;
+        value += *value == ',';
+    }
+    return *devices || *has_host;
+}
+
 static bool set_device(const char *value)
 {
-    config.records_host = list_has(value, "cpu");
-    config.records_device =
-        list_has(value, "npu") || list_has(value, "gpu") || list_has(value, "opencl");
-    return config.records_host || config.records_device;
+    uint64_t devices;
+    bool has_host;
+
+    if (!config_read_devices(value, &devices, &has_host))
+        return false;
+    config.records_host = has_host;
+    config.records_device = devices != 0;
+    config.devices = devices ? devices : UINT64_MAX;
+    return true;
+}
+
+static void launches_settle(void)
+{
+    config.records_launches = config.wants_launches && !config.passes_kernels;
 }
 
 static bool set_events(const char *value)
 {
-    config.records_launches = list_has(value, "launch");
+    config.wants_launches = list_has(value, "launch");
     config.records_accesses = list_has(value, "access");
+    launches_settle();
+    return true;
+}
+
+/* Only what is asked for while the program runs: the level of the command line is the launcher's.
+ */
+bool config_set_level(const char *value)
+{
+    bool has_operators = list_has(value, "op") || list_has(value, "0");
+    bool has_kernels = list_has(value, "kernel") || list_has(value, "1");
+    const char *rest = value;
+
+    for (; *rest; rest += rest[strcspn(rest, ",")] ? strcspn(rest, ",") + 1 : strlen(rest)) {
+        size_t length = strcspn(rest, ",");
+
+        if (!(length == 2 && strncmp(rest, "op", 2) == 0) &&
+            !(length == 6 && strncmp(rest, "kernel", 6) == 0) &&
+            !(length == 1 && (*rest == '0' || *rest == '1')))
+            return false;
+    }
+    if (!has_operators && !has_kernels)
+        return false;
+    config.passes_operators = !has_operators;
+    config.passes_kernels = !has_kernels;
+    if (has_kernels)
+        config.wants_launches = true;
+    launches_settle();
     return true;
 }
 
@@ -125,7 +206,8 @@ static bool set_ring(const char *value)
 }
 
 /* One word of --call-stack: "c", "c:20", "python:10", "free". */
-static bool set_stack_word(const char *word, size_t length)
+static bool set_stack_word(const char *word, size_t length, struct config_frames *frames_of,
+                           bool *has_free)
 {
     size_t name = strcspn(word, ":,");
     uint64_t frames = STACK_FRAMES_MAX;
@@ -139,31 +221,48 @@ static bool set_stack_word(const char *word, size_t length)
             return false;
     }
     if (name == 1 && word[0] == 'c')
-        config.stack_frames = (uint32_t)frames;
+        frames_of->native = (uint32_t)frames;
     else if (name == 6 && strncmp(word, "python", 6) == 0)
-        config.python_frames = (uint32_t)frames;
+        frames_of->python = (uint32_t)frames;
     else if (length == 4 && strncmp(word, "free", 4) == 0)
-        config.has_free_stacks = true;
+        *has_free = true;
     else
         return false;
     return true;
 }
 
-static bool set_call_stack(const char *value)
+static bool stacks_read(const char *value, struct config_frames *frames, bool *has_free)
 {
     bool is_none = strcmp(value, "none") == 0;
 
-    config.stack_frames = config.python_frames = 0;
-    config.has_host_stacks = !is_none;
+    *frames = (struct config_frames){0, 0};
     while (*value && !is_none) {
         size_t length = strcspn(value, ",");
 
-        if (!set_stack_word(value, length))
+        if (!set_stack_word(value, length, frames, has_free))
             return false;
         value += length;
         value += *value == ',';
     }
-    config.has_host_stacks &= (config.stack_frames | config.python_frames) > 0;
+    return true;
+}
+
+bool config_read_frames(const char *value, struct config_frames *frames)
+{
+    bool has_free = false;
+
+    return stacks_read(value, frames, &has_free) && !has_free;
+}
+
+static bool set_call_stack(const char *value)
+{
+    struct config_frames frames;
+
+    if (!stacks_read(value, &frames, &config.has_free_stacks))
+        return false;
+    config.stack_frames = frames.native;
+    config.python_frames = frames.python;
+    config.has_host_stacks = (frames.native | frames.python) > 0;
     return true;
 }
 
@@ -230,7 +329,8 @@ static const struct option {
     bool (*set)(const char *value);
     const char *expected;
 } options[] = {
-    {"--device", set_device, "expected npu, npu:N, gpu, opencl or cpu, separated by commas"},
+    {"--device", set_device,
+     "expected npu, npu:N, gpu, opencl or cpu, separated by commas, N up to 63"},
     {"--events", set_events, "expected alloc, free, launch, access"},
     {"--output-path", set_output, "expected a folder of at most 1023 bytes"},
     {"--sample-ms", set_sample, "expected 0 to 60000"},

@@ -19,6 +19,9 @@ struct config {
     bool records_device;    /* --device has npu, gpu or a number of one */
     bool records_launches;  /* --events has launch */
     bool records_accesses;  /* --events has access */
+    bool wants_launches;    /* what --events said, whatever --level did to it */
+    bool passes_operators;  /* --level has no op */
+    bool passes_kernels;    /* --level has no kernel */
     bool traces_children;   /* --follow-children: forks and execs are recorded too (default) */
     bool has_host_stacks;   /* --call-stack is given: the host heap has stacks too */
     bool has_free_stacks;   /* --call-stack has free */
@@ -29,6 +32,7 @@ struct config {
     bool is_controlled;     /* --control: a socket is opened (default) */
     uint32_t sample_ms;     /* --sample-ms, default 20; 0 = no samples */
     uint64_t ring_bytes;    /* --ring-size, default 1 MiB a thread */
+    uint64_t devices;       /* bit n: --device has npu:n, or no numbers at all */
     uint64_t run_id;
     char output_path[1024]; /* folder of the run; made if absent */
     char watch[544];        /* --watch: which tensors are read; "": none */
@@ -37,8 +41,18 @@ struct config {
     char json[1024];        /* MEMTIDE_OPTIONS, where it begins as an object; "": it does not */
 };
 
-/* --events, while the program runs. False: no such event. Any thread. */
+/* The same while the program runs. False: no such value, and nothing has changed. Any thread. */
 bool config_set_events(const char *value);
+bool config_set_level(const char *value);
+
+/* Frames of --call-stack: "c:20,python:10". 0: none of that kind. */
+struct config_frames {
+    uint32_t native, python;
+};
+bool config_read_frames(const char *value, struct config_frames *frames);
+
+/* Bit n: device n of "npu:1,npu:3"; all bits for "npu". has_host: the list has cpu. */
+bool config_read_devices(const char *value, uint64_t *devices, bool *has_host);
 
 /* Never fails: what is wrong is said once on stderr at --log-level=warning and left at default. */
 const struct config *config_get(void);

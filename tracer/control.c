@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "call_stacks.h"
 #include "config.h"
 #include "drain.h"
 #include "guard.h"
@@ -100,24 +101,26 @@ static void obey_status(const char *rest, const struct answer *answer)
 }
 
 /* "all", "7" or "3-5". */
-static bool set_steps(const char *value)
+static const char *set_steps(const char *value)
 {
+    static const char wrong[] = "steps are all, a number, or two with a - between";
+
     char *end;
     uint64_t first, last;
 
     if (strcmp(value, "all") == 0) {
         recorder_choose_steps(0, 0);
         recorder_pause(false);
-        return true;
+        return NULL;
     }
     first = last = strtoull(value, &end, 10);
     if (*end == '-')
         last = strtoull(end + 1, &end, 10);
     if (!first || last < first || *end || *value < '0' || *value > '9')
-        return false;
+        return wrong;
     recorder_choose_steps(first, last);
     recorder_pause(recorder_newest_step() < first || recorder_newest_step() > last);
-    return true;
+    return NULL;
 }
 
 /* ADDRESS BYTES TIMES NAME: a tensor of the program; TIMES -1: always. */
@@ -144,30 +147,133 @@ static void obey_unwatch(const char *rest, const struct answer *answer)
         say(answer, "error: no tensor at that address is watched", "");
 }
 
+/* --- what can be set ---------------------------------------------------------------------------
+ *
+ * Each answers NULL, or a sentence that says why not.
+ */
+
+static const char *set_events(const char *value)
+{
+    return config_set_events(value) ? NULL : "events are alloc, free, launch, access";
+}
+
+static const char *set_level(const char *value)
+{
+    return config_set_level(value) ? NULL : "levels are op, kernel";
+}
+
+static const char *set_watch(const char *value)
+{
+    return watch_choose(value) ? NULL : "watch is [START[:N]],END[,full-content]";
+}
+
+static const char *set_call_stack(const char *value)
+{
+    struct config_frames frames;
+
+    if (!config_read_frames(value, &frames))
+        return "call-stack is none, or c[:N], python[:N] with N up to 1000";
+    switch (call_stacks_set_frames(frames.native, frames.python)) {
+    case CALL_STACKS_ARE_OFF:
+        return "this recording began without call stacks; begin it with --call-stack=c:1 to have "
+               "more later";
+    case CALL_STACKS_HAVE_NO_PYTHON:
+        return "this recording began without stacks of Python; begin it with "
+               "--call-stack=c,python:1 to have more later";
+    default:
+        return NULL;
+    }
+}
+
+static const char *set_collect_mode(const char *value)
+{
+    bool is_deferred = strcmp(value, "deferred") == 0;
+
+    if (!is_deferred && strcmp(value, "immediate") != 0)
+        return "collect-mode is immediate or deferred";
+    recorder_choose_steps(0, 0);
+    recorder_pause(is_deferred);
+    return NULL;
+}
+
+/* Only of devices: the heap of the host is hooked, or it is not. */
+static const char *set_device(const char *value)
+{
+    uint64_t devices;
+    bool has_host;
+
+    if (!config_read_devices(value, &devices, &has_host))
+        return "devices are npu, npu:N, gpu, opencl, N up to 63";
+    if (has_host != config_get()->records_host)
+        return has_host ? "cpu cannot come later; begin the recording with --device=npu,cpu"
+                        : "cpu cannot go; name it as well";
+    recorder_choose_devices(devices ? devices : UINT64_MAX);
+    return NULL;
+}
+
+/* What analyses need is recorded; they are made of the recording. */
+static const char *set_analysis(const char *value)
+{
+    static const struct {
+        const char *name;
+        const char *events; /* that it needs */
+    } known[] = {{"leaks", NULL},
+                 {"oom", NULL},
+                 {"none", NULL},
+                 {"", NULL},
+                 {"decompose", "alloc,free,access"},
+                 {"inefficient", "alloc,free,access,launch"}};
+    const char *events = NULL;
+
+    for (const char *rest = value; rest;) {
+        size_t length = strcspn(rest, ",:"), i = 0;
+
+        while (i < sizeof(known) / sizeof(known[0]) &&
+               (strlen(known[i].name) != length || strncmp(known[i].name, rest, length) != 0))
+            i++;
+        if (i == sizeof(known) / sizeof(known[0]))
+            return strncmp(rest, "host-leaks", 10) == 0
+                       ? "host-leaks cannot come later; begin the recording with it"
+                       : "analyses are leaks, decompose, inefficient, oom, none";
+        if (known[i].events && (!events || strlen(known[i].events) > strlen(events)))
+            events = known[i].events;
+        rest = strchr(rest, ',');
+        rest += rest != NULL;
+    }
+    if (events)
+        config_set_events(events);
+    return NULL;
+}
+
 static void obey_set(const char *rest, const struct answer *answer)
 {
     static const struct {
         const char *name;
-        bool (*set)(const char *value);
-        const char *expected;
+        const char *(*set)(const char *value);
     } settings[] = {
-        {"events=", config_set_events, "error: events are alloc, free, launch, access"},
-        {"steps=", set_steps, "error: steps are all, a number, or two with a - between"},
-        {"watch=", watch_choose, "error: watch is [START[:N]],END[,full-content]"},
+        {"events=", set_events},     {"steps=", set_steps},
+        {"level=", set_level},       {"call-stack=", set_call_stack},
+        {"device=", set_device},     {"collect-mode=", set_collect_mode},
+        {"analysis=", set_analysis}, {"watch=", set_watch},
     };
 
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         size_t length = strlen(settings[i].name);
+        const char *why;
 
         if (strncmp(rest, settings[i].name, length) != 0)
             continue;
-        if (settings[i].set(rest + length))
-            say(answer, "ok", rest);
+        why = settings[i].set(rest + length);
+        if (why)
+            say(answer, "error:", why);
         else
-            say(answer, settings[i].expected, "");
+            say(answer, "ok", rest);
         return;
     }
-    say(answer, "error: only events=LIST and steps=A-B can be set while a program runs", "");
+    say(answer,
+        "error: events, steps, level, call-stack, device, collect-mode, analysis and watch can be "
+        "set while a program runs; the rest belongs to the command line",
+        "");
 }
 
 void control_obey(char *line, char *answer_text, size_t answer_bytes)
@@ -215,6 +321,7 @@ void control_begin(void)
 
     if (config->watch[0])
         watch_choose(config->watch);
+    recorder_choose_devices(config->devices);
     if (config->starts_paused)
         recorder_pause(true);
     if (config->json[0])

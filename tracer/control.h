@@ -6,9 +6,8 @@
  *   step              begin the next step, for programs that mark none
  *   snapshot [NAME]   read the system's counters now, and write all that is recorded to disk
  *   status            what is going on
- *   set events=LIST   from here on
- *   set steps=A-B     record only these; steps=all ends it
- *   set watch=VALUE   as --watch
+ *   set NAME=VALUE    from here on, as the option of that name: events, level, call-stack, device,
+ *                     collect-mode, analysis, watch; steps=A-B: only these, steps=all ends it
  *   watch ADDRESS BYTES TIMES NAME, unwatch ADDRESS    a tensor of the program (hooks/watch.h)
  *
  * Words come through a socket (control_socket.c) and a file that is watched (control_file.c). All

@@ -160,14 +160,16 @@ static void access_record(const struct mstx_mark *mark)
 
 static void operator_begin(struct text name, void *stream)
 {
-    record_operator_begin(name);
+    if (!config_get()->passes_operators)
+        record_operator_begin(name);
     if (watch_is_on())
         watch_operator_begin(&(struct watched_operator){.name = name, .stream = stream});
 }
 
 static void operator_end(struct text name, void *stream)
 {
-    record_operator_end(name);
+    if (!config_get()->passes_operators)
+        record_operator_end(name);
     if (watch_is_on())
         watch_operator_end(&(struct watched_operator){.name = name, .stream = stream});
 }

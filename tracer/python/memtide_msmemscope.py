@@ -123,8 +123,8 @@ def config(**options: Any) -> None:
     """call_stack, level, events, device, format, output_path, analysis, watch: all texts, with the
     words of the command line.
 
-    events hold from here on. The others belong to the whole recording, and are taken from the
-    command line that started it; a warning says so.
+    They hold from here on, but for format, output_path and what a recording cannot change while it
+    runs: those are taken from the command line that started it, and a warning says so.
     """
     changed = {}
     for key, value in options.items():
@@ -137,13 +137,13 @@ def config(**options: Any) -> None:
         if name in _ONCE and name in _configured:
             raise ValueError("%s can be given only once" % name)
         changed[name] = _option(name, value)
-    if "events" in changed:
-        _say("set events=" + changed["events"])
     _configured.update(changed)
-    late = sorted(set(changed) - {"events"})
-    if late and _control is not None:
-        warnings.warn("%s: taken from the command line that started the recording"
-                      % ", ".join(late), RuntimeWarning, stacklevel=2)
+    for name, value in changed.items():
+        try:
+            _say("set %s=%s" % (name.replace("_", "-"), value))
+        except ValueError as refused:
+            warnings.warn("%s: taken from the command line that started the recording: %s"
+                          % (name, refused), RuntimeWarning, stacklevel=2)
 
 
 def take_snapshot(device_mask: Optional[Union[int, Sequence[int]]] = None,

@@ -22,7 +22,7 @@ enum readiness { NOT_READY, GETTING_READY, READY };
 struct cut_stack {
     uint64_t number, whole_number;
     uint64_t hash; /* of what was left, before unwind_hash_end */
-    uint32_t whole_count;
+    uint32_t whole_count, wanted;
 };
 
 struct call_stacks {
@@ -47,13 +47,14 @@ _Static_assert((int)UNWIND_COMPLETE == (int)MT_STACK_COMPLETE &&
 static struct unwinder unwinder; /* a MiB that is touched as it is used */
 static _Atomic int readiness;
 static _Atomic uint32_t last_number;
-static uint32_t frames_wanted, python_frames_wanted;
+static _Atomic uint32_t frames_wanted, python_frames_wanted; /* may change while events come */
+static bool python_is_looked_for;
 
 static void python_look(void)
 {
     struct mt_file_header *header = recording_header();
 
-    if (!python_frames_wanted)
+    if (!python_is_looked_for)
         return;
     python_find();
     if (header)
@@ -70,9 +71,21 @@ void call_stacks_prepare(void)
         return;
     frames_wanted = setup->stack_frames;
     python_frames_wanted = setup->python_frames;
+    python_is_looked_for = setup->python_frames > 0;
     python_look();
     unwinder_prepare(&unwinder);
     atomic_store_explicit(&readiness, READY, memory_order_release);
+}
+
+enum call_stacks_change call_stacks_set_frames(uint32_t frames, uint32_t python_frames)
+{
+    if (!call_stacks_are_on())
+        return CALL_STACKS_ARE_OFF;
+    if (python_frames && !python_is_looked_for)
+        return CALL_STACKS_HAVE_NO_PYTHON;
+    atomic_store_explicit(&frames_wanted, frames, memory_order_relaxed);
+    atomic_store_explicit(&python_frames_wanted, python_frames, memory_order_relaxed);
+    return CALL_STACKS_CHANGED;
 }
 
 bool call_stacks_are_on(void)
@@ -157,23 +170,24 @@ static __attribute__((noinline)) void count_no_stack(void)
 }
 
 /*
- * Leaves the innermost frames_wanted. Stacks are walked whole nevertheless: a whole one is known
+ * Leaves the innermost `wanted`. Stacks are walked whole nevertheless: a whole one is known
  * again from the one before, which is cheaper than to walk as many frames anew. What is left is
  * the same as before only if the whole stack is; the numbers are those of cut stacks alone, so
  * that whole ones are not taken for what follows them.
  */
 static __attribute__((noinline)) void stack_cut(struct call_stacks *stacks,
-                                                struct unwind_stack *stack)
+                                                struct unwind_stack *stack, uint32_t wanted)
 {
     struct cut_stack *last = &stacks->cut;
     bool is_same = stack->count == last->whole_count && stack->count == stack->reused_count &&
-                   stack->number == last->whole_number + 1;
+                   stack->number == last->whole_number + 1 && wanted == last->wanted;
 
     last->whole_count = stack->count;
     last->whole_number = stack->number;
-    stack->pcs += stack->count - frames_wanted;
-    stack->count = frames_wanted;
-    stack->reused_count = is_same ? frames_wanted : 0;
+    last->wanted = wanted;
+    stack->pcs += stack->count - wanted;
+    stack->count = wanted;
+    stack->reused_count = is_same ? wanted : 0;
     stack->number = ++last->number | CUT_NUMBERS;
     stack->flags = (stack->flags & ~(uint32_t)UNWIND_COMPLETE) | UNWIND_TRUNCATED;
     if (!is_same) {
@@ -188,17 +202,20 @@ static __attribute__((noinline)) void stack_cut(struct call_stacks *stacks,
 static inline void stack_take(struct call_stacks *stacks, const struct unwind_registers *from,
                               struct unwind_stack *stack)
 {
-    if (LIKELY(frames_wanted)) {
+    uint32_t wanted = atomic_load_explicit(&frames_wanted, memory_order_relaxed);
+    uint32_t python_wanted = atomic_load_explicit(&python_frames_wanted, memory_order_relaxed);
+
+    if (LIKELY(wanted)) {
         unwind_capture(&unwinder, &stacks->thread, from, stack);
-        if (UNLIKELY(stack->count > frames_wanted))
-            stack_cut(stacks, stack);
+        if (UNLIKELY(stack->count > wanted))
+            stack_cut(stacks, stack, wanted);
     } else {
         stacks->caller = from->pc;
         *stack = (struct unwind_stack){
             .pcs = &stacks->caller, .count = 1, .flags = UNWIND_COMPLETE, .hash = from->pc};
     }
-    if (UNLIKELY(python_frames_wanted) && python_is_here())
-        python_stacks_merge(&stacks->python, python_frames_wanted, stack);
+    if (UNLIKELY(python_wanted) && python_is_here())
+        python_stacks_merge(&stacks->python, python_wanted, stack);
 }
 
 uint32_t call_stacks_capture(struct thread_state *thread, const struct unwind_registers *from)

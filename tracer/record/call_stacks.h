@@ -28,6 +28,13 @@ struct call_stacks;
  */
 void call_stacks_prepare(void);
 
+/*
+ * So many frames from the next event on. Only where stacks were asked for at the start: the
+ * unwinder is made ready before the first event, and Python is looked for when objects are loaded.
+ */
+enum call_stacks_change { CALL_STACKS_CHANGED, CALL_STACKS_ARE_OFF, CALL_STACKS_HAVE_NO_PYTHON };
+enum call_stacks_change call_stacks_set_frames(uint32_t frames, uint32_t python_frames);
+
 /* Asked for, and ready. */
 bool call_stacks_are_on(void);
 

@@ -35,6 +35,7 @@ _Atomic bool recording_is_paused;
 static _Atomic uint64_t step_number;
 static _Atomic uint64_t first_step, last_step; /* to be recorded; 0: all */
 static _Atomic uint64_t range_number;
+static _Atomic uint64_t devices_left_out; /* bit n: device n */
 
 /* --- layers ----------------------------------------------------------------------------- */
 
@@ -418,10 +419,18 @@ void record_host_free_slowly(uint32_t inside, const void *address, uint64_t tick
     thread->inside = inside;
 }
 
+static bool is_left_out(uint64_t place)
+{
+    uint64_t left_out = atomic_load_explicit(&devices_left_out, memory_order_relaxed);
+    int32_t device = left_out ? mt_place_unpack(place).device : -1;
+
+    return UNLIKELY(device >= 0 && device < 64 && (left_out >> device & 1));
+}
+
 void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t size_bytes,
                   struct call_site site)
 {
-    if (recorder_is_paused())
+    if (recorder_is_paused() || is_left_out(place))
         return;
     uint64_t fields[] = {site_value(site), size_bytes, address, recorder_text(pool), place};
 
@@ -438,7 +447,7 @@ void record_free(struct text pool, uint64_t address)
 void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, uint64_t status,
                          struct call_site site)
 {
-    if (recorder_is_paused())
+    if (recorder_is_paused() || is_left_out(place))
         return;
     uint64_t fields[] = {site_value(site), size_bytes, recorder_text(pool), place, status};
 
@@ -447,6 +456,8 @@ void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, 
 
 void record_pool_reserved(struct text pool, uint64_t place, uint64_t size_bytes)
 {
+    if (is_left_out(place))
+        return;
     uint64_t fields[] = {recorder_text(pool), place, size_bytes};
 
     recorder_push(MT_RECORD_pool_reserved, fields);
@@ -530,7 +541,7 @@ void record_tag_end(struct text owner)
 
 void record_launch(struct text name, uint64_t place)
 {
-    if (recorder_is_paused())
+    if (recorder_is_paused() || is_left_out(place))
         return;
     uint64_t fields[] = {recorder_text(name), place};
 
@@ -595,6 +606,11 @@ void recorder_pause(bool is_paused)
 bool recorder_is_paused(void)
 {
     return UNLIKELY(atomic_load_explicit(&recording_is_paused, memory_order_relaxed));
+}
+
+void recorder_choose_devices(uint64_t devices)
+{
+    atomic_store_explicit(&devices_left_out, ~devices, memory_order_relaxed);
 }
 
 void recorder_choose_steps(uint64_t first, uint64_t last)

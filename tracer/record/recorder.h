@@ -110,6 +110,13 @@ void recorder_pause(bool is_paused);
 bool recorder_is_paused(void);
 
 /*
+ * Of devices only these: bit n for device n. What is taken on others from here on is left out, with
+ * the sizes of their pools and their launches; frees are recorded. Devices above 63 are never left
+ * out.
+ */
+void recorder_choose_devices(uint64_t devices);
+
+/*
  * Pauses by steps: only steps `first` to `last` are recorded, from the next one that begins. first
  * 0 ends it.
  */

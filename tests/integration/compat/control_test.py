@@ -3,7 +3,9 @@
     control_test.py BIN PROGRAMS [unittest arguments]
 """
 
+import csv
 import glob
+import io
 import json
 import os
 import shutil
@@ -132,8 +134,81 @@ class ControlTest(unittest.TestCase):
         self.assertIn("the words are start, stop", self.say("begin", status=2))
         self.assertIn("events are alloc", self.say("set", "events=all", status=2))
         self.assertIn("steps are all", self.say("set", "steps=3-1", status=2))
-        self.assertIn("only events=LIST", self.say("set", "device=cpu", status=2))
+        self.assertIn("cpu cannot come later", self.say("set", "device=npu,cpu", status=2))
+        self.assertIn("devices are npu", self.say("set", "device=npu:64", status=2))
+        self.assertIn("levels are op", self.say("set", "level=op,x", status=2))
+        self.assertIn("call-stack is none", self.say("set", "call-stack=c:1001", status=2))
+        self.assertIn("without stacks of Python", self.say("set", "call-stack=python:5", status=2))
+        self.assertIn("host-leaks cannot", self.say("set", "analysis=leaks,host-leaks", status=2))
+        self.assertIn("analyses are leaks", self.say("set", "analysis=leak", status=2))
+        self.assertIn("collect-mode is", self.say("set", "collect-mode=later", status=2))
+        self.assertIn("watch is [START", self.say("set", "watch=a", status=2))
+        self.assertIn("belongs to the command line", self.say("set", "format=db", status=2))
         self.finish()
+
+    def rows(self, *columns):
+        exported = subprocess.run([MEMTIDE, "export", "--to=memscope-csv", self.run_folder],
+                                  stdout=subprocess.PIPE, universal_newlines=True, check=True)
+        return list(csv.DictReader(io.StringIO(exported.stdout)))
+
+    def test_devices_are_chosen(self):
+        self.start()
+        self.steps(1)
+        self.say("set", "device=npu:3")
+        self.steps(2)
+        self.say("set", "device=npu:3,npu:0")
+        self.steps(1)
+        self.say("set", "device=npu")
+        self.steps(1)
+        self.finish()
+        self.assertEqual(self.sizes(), [1, 4, 5])
+
+    def test_devices_are_chosen_from_the_start(self):
+        self.start("--device=npu:1,npu:2")
+        self.steps(2)
+        self.say("set", "device=npu:0")
+        self.steps(1)
+        self.finish()
+        self.assertEqual(self.sizes(), [3])
+
+    def test_collect_mode_is_start_and_stop(self):
+        self.start("--collect-mode=deferred")
+        self.say("set", "collect-mode=immediate")
+        self.steps(1)
+        self.say("set", "collect-mode=deferred")
+        self.steps(1)
+        self.finish()
+        self.assertEqual(self.sizes(), [1])
+
+    def test_call_stacks_get_deeper(self):
+        self.start("--call-stack=c:1")
+        self.steps(1)
+        self.say("set", "call-stack=c:3")
+        self.steps(1)
+        self.say("set", "call-stack=none")
+        self.steps(1)
+        self.finish()
+        depths = [row["Call Stack(C)"].count("\n") + 1 for row in self.rows()
+                  if row["Event"] == "MALLOC"]
+        self.assertLess(depths[0], depths[1])  # of each frame, what was inlined stands there too
+        self.assertLessEqual(depths[2], depths[0])  # none: the caller alone
+
+    def test_levels_and_analyses_choose_events(self):
+        self.start(program="compat_operators")
+        self.steps(1)
+        self.say("set", "level=kernel")
+        self.steps(1)
+        self.say("set", "level=op")
+        self.steps(1)
+        self.say("set", "level=op,kernel")
+        self.say("set", "analysis=inefficient")
+        self.steps(1)
+        self.finish()
+        seen = [row["Event Type"] for row in self.rows()
+                if row["Event"] in ("OP_LAUNCH", "KERNEL_LAUNCH", "ACCESS")]
+        operator = ["ATEN_START", "ATEN_END"]
+        self.assertEqual(seen, operator + ["KERNEL_LAUNCH"] + operator +
+                         ["ATEN_START", "WRITE", "KERNEL_LAUNCH", "ATEN_END"])
 
     def test_old_tool_speaks_to_it_too(self):
         self.start()

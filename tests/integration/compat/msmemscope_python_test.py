@@ -182,8 +182,11 @@ msmemscope.stop()
 take(4)
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
-    msmemscope.config(call_stack="c:5", events="launch")
+    msmemscope.config(call_stack="c:5", events="launch", level="kernel", device="npu:0")
+    assert not said, said[0].message
+    msmemscope.config(call_stack="python:5", format="db")
 assert "call_stack" in str(said[0].message), said
+assert "format" in str(said[1].message), said
 """
 
 
