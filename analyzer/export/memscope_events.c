@@ -5,6 +5,7 @@
 #include "memscope_events.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "memscope_source.h"
 
@@ -22,6 +23,7 @@ static memscope_take *const takers[EVENT_KIND_COUNT] = {
     [EVENT_LAUNCH] = memscope_take_launch,
     [EVENT_ACCESS] = memscope_take_access,
     [EVENT_DEVICE] = memscope_take_device,
+    [EVENT_NOTE] = memscope_take_note,
 };
 
 /* --- rows ----------------------------------------------------------------------------------- */
@@ -84,6 +86,7 @@ static void process_begin(struct memscope_source *source, uint16_t index)
     source->main_device = first_device(source, index);
     source->range_count = 0;
     source->begun_ranges = 0;
+    memset(source->notes, 0, sizeof(source->notes));
 }
 
 /* The size of a pool belongs to the row that is held; everything else stands behind that. */

@@ -16,6 +16,33 @@ static int32_t device_of(const struct memscope_source *source, const struct even
     return device >= 0 ? device : source->main_device;
 }
 
+static struct memscope_operator_note *note_of(struct memscope_source *source, uint32_t thread)
+{
+    return &source->notes[thread % MEMSCOPE_NOTES];
+}
+
+void memscope_take_note(struct memscope_source *source, const struct event *event)
+{
+    const char *subject = model_text_at(source->question->model, event->detail);
+
+    if (strcmp(subject, "atb operator") == 0)
+        *note_of(source, event->thread) = (struct memscope_operator_note){
+            true, event->thread, event->text, event->address, event->value};
+}
+
+static void add_note(struct memscope_source *source, struct memscope_row *row, uint32_t thread)
+{
+    struct memscope_operator_note *note = note_of(source, thread);
+
+    if (!note->is_told || note->thread != thread)
+        return;
+    note->is_told = false;
+    if (note->path)
+        memscope_text(row, "path", model_text_at(source->question->model, note->path));
+    memscope_address(row, "workspace_ptr", note->workspace_address);
+    memscope_number(row, "workspace_size", note->workspace_bytes);
+}
+
 /* Operators of ATB have a prefix, and a type of their own. */
 void memscope_take_operator(struct memscope_source *source, const struct event *event)
 {
@@ -29,6 +56,8 @@ void memscope_take_operator(struct memscope_source *source, const struct event *
                        types[event->kind == EVENT_OPERATOR_BEGIN][is_atb], event->time_ns,
                        event->thread);
     row.name = event->text ? name + (is_atb ? sizeof(prefix) - 1 : 0) : NULL;
+    if (is_atb)
+        add_note(source, &row, event->thread);
     row.device = device_of(source, event);
     memscope_row_send(source, &row);
 }

@@ -15,7 +15,7 @@
 #include "memscope_stacks.h"
 #include "ordered_set.h"
 
-enum { MEMSCOPE_OWNER_BYTES = 64, MEMSCOPE_TYPE_BYTES = 32 };
+enum { MEMSCOPE_OWNER_BYTES = 64, MEMSCOPE_TYPE_BYTES = 32, MEMSCOPE_NOTES = 64 };
 
 struct memscope_ledger {
     uint64_t used_bytes, total_bytes;
@@ -28,6 +28,14 @@ struct memscope_ledger {
 struct memscope_range {
     uint64_t id, number;
     bool is_step;
+};
+
+/* What was told of the operator that begins or ends next on a thread. */
+struct memscope_operator_note {
+    bool is_told;
+    uint32_t thread;
+    uint32_t path; /* text */
+    uint64_t workspace_address, workspace_bytes;
 };
 
 struct memscope_source {
@@ -51,6 +59,8 @@ struct memscope_source {
     struct memscope_range *ranges;
     size_t range_count, range_capacity;
     uint64_t begun_ranges;
+    struct memscope_operator_note
+        notes[MEMSCOPE_NOTES]; /* by thread, the newest of those that share a place */
     /* The row of a block that waits for its pool's size. */
     struct memscope_row held;
     bool is_holding;
@@ -93,6 +103,6 @@ struct live_place memscope_holder_of(const struct memscope_source *source, uint6
 /* What the program runs and says: memscope_marks.c. */
 memscope_take memscope_take_operator, memscope_take_launch, memscope_take_range_begin,
     memscope_take_range_end, memscope_take_step_begin, memscope_take_step_end, memscope_take_mark,
-    memscope_take_device;
+    memscope_take_device, memscope_take_note;
 
 #endif

@@ -23,6 +23,13 @@
 
 enum { FAKE_DEVICES = 4, FAKE_DRV_BUSY = 16 };
 
+/* What the fake libatb.so takes as a runner. */
+struct fake_atb_runner {
+    const char *name, *path;
+    void *block;
+    int fails;
+};
+
 /* Driver. */
 int halMemAlloc(void **address, unsigned long long size, unsigned long long flag);
 int halMemFree(void *address);

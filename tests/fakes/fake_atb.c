@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A runner of ATB: its name is a std::string, short ones in the object, long ones on the heap. It
- * allocates from the driver when it runs.
+ * A runner of ATB: its name and its path are std::string, short ones in the object, long ones on
+ * the heap. It allocates from the driver when it runs.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "fake_ascend.h"
-
-struct fake_runner {
-    const char *name;
-    void *block;
-};
 
 struct string {
     char *bytes;
@@ -26,22 +21,36 @@ void fake_delete(void *block)
     free(block);
 }
 
-struct string
-fake_name(const struct fake_runner *runner) __asm__("_ZNK3atb6Runner16GetOperationNameB5cxx11Ev");
-struct string fake_name(const struct fake_runner *runner)
+static struct string string_of(const char *text)
 {
-    struct string name = {.size_bytes = strlen(runner->name)};
+    struct string string = {.size_bytes = strlen(text)};
 
-    name.bytes = name.size_bytes < sizeof(name.local) ? name.local : malloc(name.size_bytes + 1);
-    if (name.bytes != name.local && !name.bytes)
+    string.bytes =
+        string.size_bytes < sizeof(string.local) ? string.local : malloc(string.size_bytes + 1);
+    if (string.bytes != string.local && !string.bytes)
         abort();
-    memcpy(name.bytes, runner->name, name.size_bytes);
-    return name;
+    memcpy(string.bytes, text, string.size_bytes);
+    return string;
 }
 
-int fake_execute(struct fake_runner *runner,
-                 void *pack) __asm__("_ZN3atb6Runner7ExecuteERNS_17RunnerVariantPackE");
-int fake_execute(struct fake_runner *runner, void *pack)
+struct string fake_name(const struct fake_atb_runner *runner) __asm__(
+    "_ZNK3atb6Runner16GetOperationNameB5cxx11Ev");
+struct string fake_name(const struct fake_atb_runner *runner)
 {
-    return pack ? 7 : halMemAlloc(&runner->block, 4096, 1u << HAL_KIND_SHIFT);
+    return string_of(runner->name);
+}
+
+struct string fake_path(const struct fake_atb_runner *runner) __asm__(
+    "_ZNK3atb6Runner16GetSaveTensorDirB5cxx11Ev");
+struct string fake_path(const struct fake_atb_runner *runner)
+{
+    return string_of(runner->path);
+}
+
+int fake_execute(struct fake_atb_runner *runner,
+                 void *pack) __asm__("_ZN3atb6Runner7ExecuteERNS_17RunnerVariantPackE");
+int fake_execute(struct fake_atb_runner *runner, void *pack)
+{
+    (void)pack;
+    return runner->fails ? 7 : halMemAlloc(&runner->block, 4096, 1u << HAL_KIND_SHIFT);
 }

@@ -300,14 +300,42 @@ class AtbTest(unittest.TestCase):
     def test_operators_are_wrapped_and_run(self):
         run = Run(program="compat_atb")
         self.addCleanup(run.remove)
-        self.assertTrue(run.output.startswith("0 0 7\n"), run.output)
+        self.assertTrue(run.output.startswith("0 0 7 0 0\n"), run.output)
         rows = read_csv(run.one("*_ascend/device_0/dump/*.csv"))
         self.assertEqual([(row["Event Type"], row["Name"]) for row in rows
                           if row["Event"] == "OP_LAUNCH"],
                          [(kind, name) for name in ("LinearRunner",
                                                     "SelfAttentionFusionRunnerOfALongName",
+                                                    "FailingRunner", "LinearRunner",
                                                     "LinearRunner")
                           for kind in ("ATB_START", "ATB_END")])
+
+    def test_operators_tell_their_path_workspace_and_tensors(self):
+        run = Run("--events=alloc,free,launch,access", program="compat_atb")
+        self.addCleanup(run.remove)
+        rows = read_csv(run.one("*_ascend/device_0/dump/*.csv"))
+        block = int(next(row for row in rows if row["Event"] == "MALLOC" and
+                         row["Event Type"] == "PTA")["Ptr"], 16)
+        first = [row for row in rows if row["Event"] in ("OP_LAUNCH", "ACCESS")][:5]
+        self.assertEqual([row["Event Type"] for row in first],
+                         ["ATB_START", "READ", "READ", "WRITE", "ATB_END"])
+        for row in first[0], first[4]:
+            self.assertEqual(row["Attr"], "{path:7/0_Model/1_Linear,workspace_ptr:0x%016x,"
+                                          "workspace_size:1024}" % (block + 65536))
+        self.assertEqual([int(row["Ptr"], 16) - block for row in first[1:4]], [0, 4096, 8192])
+        self.assertIn("size:256,type:PTA,dtype:float16,shape:[8, 16]", first[2]["Attr"])
+        odd = [row["Event"] for row in rows if row["Event"] in ("OP_LAUNCH", "ACCESS")][-4:]
+        self.assertEqual(odd, ["OP_LAUNCH"] * 4)  # a pack that is none tells nothing
+
+    def test_outputs_are_watched_by_path(self):
+        run = Run("--watch=7/0_Model/1_Linear,7/0_Model/2_Attention", program="compat_atb")
+        self.addCleanup(run.remove)
+        with open(run.one("*_ascend/device_0/watch_dump/*.csv"), newline="") as file:
+            names = [row["Tensor info"].split("_", 2)[2] for row in csv.DictReader(file)]
+        linear, attention = "7.0_Model.1_Linear", "7.0_Model.2_Attention"
+        self.assertEqual(names[:3], ["%s_1-%s_0_after.bin" % (linear, linear),
+                                     "%s_1-%s_0_before.bin" % (attention, linear),
+                                     "%s_1-%s_0_after.bin" % (attention, linear)])
 
 
 class HostTest(unittest.TestCase):
