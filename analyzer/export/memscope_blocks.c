@@ -118,10 +118,11 @@ static void add_sums(struct memscope_source *source, struct memscope_row *row,
         return;
     }
     memscope_number(row, "used", ledger->used_bytes);
-    if (ledger->is_driver || ledger->is_pinned)
-        return;
-    source->held_total = row->attribute_count;
-    memscope_number(row, "total", ledger->total_bytes);
+    if (!ledger->is_driver && !ledger->is_pinned) {
+        source->held_total = row->attribute_count;
+        memscope_number(row, "total", ledger->total_bytes);
+    }
+    memscope_add_readings(source, row, ledger);
 }
 
 /* --- lives ------------------------------------------------------------------------------- */

@@ -24,6 +24,7 @@ static memscope_take *const takers[EVENT_KIND_COUNT] = {
     [EVENT_ACCESS] = memscope_take_access,
     [EVENT_DEVICE] = memscope_take_device,
     [EVENT_NOTE] = memscope_take_note,
+    [EVENT_SAMPLE] = memscope_take_sample,
 };
 
 /* --- rows ----------------------------------------------------------------------------------- */
@@ -87,9 +88,11 @@ static void process_begin(struct memscope_source *source, uint16_t index)
     source->range_count = 0;
     source->begun_ranges = 0;
     memset(source->notes, 0, sizeof(source->notes));
+    memset(&source->readings, 0, sizeof(source->readings));
 }
 
-/* The size of a pool belongs to the row that is held; everything else stands behind that. */
+/* The size of a pool belongs to the row that is held, and a reading has no row; everything else
+ * stands behind that. */
 static bool on_event(void *context, const struct event *event)
 {
     struct memscope_source *source = context;
@@ -98,7 +101,7 @@ static bool on_event(void *context, const struct event *event)
     if (!source->has_process || source->process != event->process)
         process_begin(source, event->process);
     source->newest_ns = event->time_ns;
-    if (take && take != memscope_take_reserved)
+    if (take && take != memscope_take_reserved && take != memscope_take_sample)
         memscope_row_send_held(source);
     if (take)
         take(source, event);

@@ -30,6 +30,14 @@ struct memscope_range {
     bool is_step;
 };
 
+enum { MEMSCOPE_DEVICES = 64 };
+
+/* What the system said last; 0: nothing yet. */
+struct memscope_readings {
+    uint64_t device_bytes[MEMSCOPE_DEVICES]; /* in use on the device, by all processes */
+    uint64_t resident_bytes;                 /* of the process, on the host */
+};
+
 /* What was told of the operator that begins or ends next on a thread. */
 struct memscope_operator_note {
     bool is_told;
@@ -59,6 +67,7 @@ struct memscope_source {
     struct memscope_range *ranges;
     size_t range_count, range_capacity;
     uint64_t begun_ranges;
+    struct memscope_readings readings;
     struct memscope_operator_note
         notes[MEMSCOPE_NOTES]; /* by thread, the newest of those that share a place */
     /* The row of a block that waits for its pool's size. */
@@ -104,5 +113,11 @@ struct live_place memscope_holder_of(const struct memscope_source *source, uint6
 memscope_take memscope_take_operator, memscope_take_launch, memscope_take_range_begin,
     memscope_take_range_end, memscope_take_step_begin, memscope_take_step_end, memscope_take_mark,
     memscope_take_device, memscope_take_note;
+
+/* What the system says: memscope_readings.c. */
+memscope_take memscope_take_sample;
+/* process_used and device_used of a row, where they are known. */
+void memscope_add_readings(const struct memscope_source *source, struct memscope_row *row,
+                           const struct memscope_ledger *ledger);
 
 #endif

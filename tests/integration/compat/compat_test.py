@@ -50,7 +50,7 @@ def comparable(rows):
     for row in sorted(rows, key=lambda row: int(row["ID"])):
         row = {key: str(value) for key, value in row.items() if key not in LOST}
         attr = ADDRESS.sub("ADDRESS", row["Attr"])
-        attr = re.sub(r',"?process_used"?:"?\d+"?', "", attr)
+        attr = re.sub(r',"?(process|device)_used"?:"?\d+"?', "", attr)
         row["Attr"] = re.sub(r'("?timestamp"?:"?)\d+', r"\1TIME", attr)
         kept.append(row)
     return kept
@@ -164,6 +164,13 @@ class CompatTest(unittest.TestCase):
             ids.setdefault(attr["allocation_id"], []).append(row["Event"])
         self.assertTrue(ids)
         self.assertEqual({tuple(events) for events in ids.values()}, {("MALLOC", "FREE")})
+
+    def test_the_system_is_read(self):
+        rows = read_csv(self.dump_of(self.record("--events=alloc,free", program="compat_readings")))
+        attrs = [dict(re.findall(r"(\w+):([^,}]*)", row["Attr"])) for row in rows
+                 if row["Event"] == "MALLOC" and row["Event Type"] == "HAL"]
+        self.assertEqual([int(attr["process_used"]) for attr in attrs], [1 << 20, 3 << 20])
+        self.assertEqual(int(attrs[1]["device_used"]), 1 << 20)  # as it was sampled in between
 
     def test_text_is_that_of_the_tool(self):
         run = self.record("--log-level=warning")
