@@ -116,6 +116,15 @@ static void tag_block(const void *address, const char *owner)
     guard_leave(LAYER_MARKS);
 }
 
+static void note(const char *subject, const char *text, uint64_t first, uint64_t second)
+{
+    if (!guard_enter(LAYER_MARKS))
+        return;
+    record_note(&(struct note){
+        .subject = text_of(subject), .text = text_of(text), .first = first, .second = second});
+    guard_leave(LAYER_MARKS);
+}
+
 static struct text pool_name(const char *pool)
 {
     return text_of(pool && *pool ? pool : "private");
@@ -174,6 +183,7 @@ const struct mt_tracer_functions *mt_tracer_functions(void)
         .pool_free = pool_free,
         .pool_reserved = pool_reserved,
         .tag_block = tag_block,
+        .note = note,
     };
 
     return &functions;

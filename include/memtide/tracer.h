@@ -47,6 +47,8 @@ struct mt_tracer_functions {
     void (*pool_free)(const char *pool, const void *address);
     void (*pool_reserved)(const char *pool, int device, uint64_t size_bytes);
     void (*tag_block)(const void *address, const char *owner);
+    /* For bindings: a record `note`, by its subjects in trace-format.md. */
+    void (*note)(const char *subject, const char *text, uint64_t first, uint64_t second);
 };
 
 typedef const struct mt_tracer_functions *(*mt_tracer_functions_getter)(void);
@@ -54,7 +56,7 @@ typedef const struct mt_tracer_functions *(*mt_tracer_functions_getter)(void);
 /* NULL when no tracer is loaded. Looked up once; two threads that race find the same answer. */
 static inline const struct mt_tracer_functions *mt_tracer(void)
 {
-    static const struct mt_tracer_functions none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static const struct mt_tracer_functions none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     static const struct mt_tracer_functions *found;
     const struct mt_tracer_functions *functions = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
 

@@ -57,6 +57,8 @@ class _Functions(ctypes.Structure):
         ("pool_free", ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_void_p)),
         ("pool_reserved", ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_uint64)),
         ("tag_block", ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)),
+        ("note", ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_uint64,
+                                  ctypes.c_uint64)),
     ]
 
 
@@ -92,6 +94,7 @@ class _Tracer:
     pool_free: Callable[[bytes, int], None]
     pool_reserved: Callable[[bytes, int, int], None]
     tag_block: Callable[[int, bytes], None]
+    note: Callable[[bytes, bytes, int, int], None]
 
 
 _functions = _find()

@@ -19,6 +19,7 @@
 #include "dump_write.h"
 #include "host_leaks.h"
 #include "memtide/format.h"
+#include "python_trace.h"
 
 _Static_assert(DUMP_PATH_BYTES >= PATH_MAX, "a path of the layout fits");
 
@@ -34,9 +35,17 @@ static void inform(const struct compat_request *request, const char *what, const
         printf("[%s] Info: %s %s.\n", request->generation->program, what, path);
 }
 
+/* What the files of a process have in common, and the first that was made. */
+struct making {
+    const struct compat_place *place;
+    int32_t device;
+    char path[PATH_MAX]; /* "": none yet */
+};
+
 static enum mt_result file_make(void *context, int32_t device, char *path, struct mt_error *error)
 {
-    const struct compat_place *place = context;
+    struct making *making = context;
+    const struct compat_place *place = making->place;
     const struct compat_request *request = place->request;
     char sub[64];
     enum mt_result result;
@@ -47,12 +56,45 @@ static enum mt_result file_make(void *context, int32_t device, char *path, struc
         snprintf(sub, sizeof(sub), "device_%" PRId32 "/dump", device);
     result = compat_file_make(place, sub, request->generation->dump_prefix,
                               request->is_database ? ".db" : ".csv", path, error);
+    if (result != MT_OK)
+        return result;
+    inform(request, "create file", path);
+    if (!making->path[0]) {
+        making->device = device;
+        strcpy(making->path, path);
+    }
+    return MT_OK;
+}
+
+/* Beside the rows of the first device; of a process without one they are a file all the same. */
+static enum mt_result python_write(const struct making *making, struct mt_trace *trace,
+                                   struct mt_error *error)
+{
+    const struct compat_place *place = making->place;
+    char sub[64] = "device_0/dump", path[PATH_MAX];
+    FILE *out = NULL;
+    enum mt_result result;
+
+    if (!python_trace_is_there(trace))
+        return MT_OK;
+    if (place->request->is_database && making->path[0])
+        return python_trace_write_table(trace, making->path, place->process_id, error);
+    if (making->path[0] && making->device == DUMP_DEVICE_CPU)
+        snprintf(sub, sizeof(sub), "device_cpu/dump");
+    else if (making->path[0])
+        snprintf(sub, sizeof(sub), "device_%" PRId32 "/dump", making->device);
+    result = compat_file_open(place, sub, "python_trace", ".csv", path, &out, error);
+    if (result != MT_OK)
+        return result;
+    result = python_trace_write_csv(trace, out, error);
+    if (fclose(out) != 0 && result == MT_OK)
+        result = mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
     if (result == MT_OK)
-        inform(request, "create file", path);
+        inform(place->request, "create file", path);
     return result;
 }
 
-static struct dump_write dump_of(const struct compat_request *request, struct compat_place *place)
+static struct dump_write dump_of(const struct compat_request *request, struct making *making)
 {
     return (struct dump_write){
         .events = request->events,
@@ -73,7 +115,7 @@ static struct dump_write dump_of(const struct compat_request *request, struct co
         .python_depth = request->python_stacks.depth,
         .is_strict = request->is_strict,
         .table = request->generation->dump_prefix,
-        .context = place,
+        .context = making,
         .file_make = file_make,
     };
 }
@@ -142,7 +184,8 @@ static enum mt_result process_write(const struct compat_request *request, const 
 {
     struct compat_place place = {.request = request};
     struct mt_trace *trace = NULL;
-    struct dump_write what = dump_of(request, &place);
+    struct making making = {.place = &place};
+    struct dump_write what = dump_of(request, &making);
     struct dump_facts facts;
     time_t stamp =
         request->has_recording ? time(NULL) : (time_t)(header->start_realtime_ns / 1000000000);
@@ -154,6 +197,11 @@ static enum mt_result process_write(const struct compat_request *request, const 
         result = dump_write(trace, &what, stdout, &facts, error);
     if (result == MT_OK)
         *file_count += facts.file_count;
+    if (result == MT_OK || result == MT_NO_DATA) {
+        enum mt_result written = python_write(&making, trace, error);
+
+        result = written == MT_OK ? result : written;
+    }
     if (result == MT_OK && (request->analyses & COMPAT_HOST_LEAKS))
         result = host_write(&place, path, error);
     if (place.folder[0]) {

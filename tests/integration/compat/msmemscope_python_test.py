@@ -3,10 +3,14 @@
     msmemscope_python_test.py BIN FOLDER-OF-MEMTIDE.PY [unittest arguments]
 """
 
+import contextlib
+import csv
+import glob
 import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -214,6 +218,82 @@ class TracedTest(unittest.TestCase):
         answer = subprocess.run([MEMTIDE, "steps", "--format=json", run],
                                 stdout=subprocess.PIPE, universal_newlines=True)
         self.assertTrue(json.loads(answer.stdout))
+
+
+CALLS = """
+import memtide, threading
+from memtide import msmemscope
+def inner(n):
+    if n == 3:
+        raise KeyError(n)
+    return n
+def generate():
+    yield 1
+def outer():
+    inner(1)
+    try:
+        inner(3)
+    except KeyError:
+        pass
+    list(generate())
+memtide.pool_alloc("pta", 0, 4096, 100)
+inner(0)
+msmemscope.tracer.start()
+outer()
+thread = threading.Thread(target=inner, args=(2,))
+thread.start()
+thread.join()
+def left():
+    msmemscope.tracer.stop()
+left()
+inner(4)
+"""
+
+
+class CallsTest(unittest.TestCase):
+    def record(self, *options):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        done = subprocess.run([os.path.join(BIN, "msmemscope"), "--output-path=" + folder, *options,
+                               "--", sys.executable, "-c", CALLS],
+                              env=dict(os.environ, PYTHONPATH=FOLDER), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, universal_newlines=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return os.path.join(folder, "msmemscope_*_ascend", "device_0", "dump")
+
+    def check(self, rows):
+        """Of the program's own functions: the order of ends, and what is around what."""
+        rows = [row for row in rows if row[0].startswith("<string>")]
+        names = [row[0].split(": ")[1] for row in rows]
+        ended = ["inner", "inner", "generate", "generate", "outer", "inner", "left"]
+        self.assertEqual(names, ended)
+        for row in rows[:6]:
+            self.assertLessEqual(int(row[1]), int(row[2]))
+        self.assertEqual(rows[6][2], "N/A")
+        outer = rows[4]
+        for row in rows[:4]:
+            self.assertTrue(int(outer[1]) <= int(row[1]) and int(row[2]) <= int(outer[2]))
+            self.assertEqual(row[3:], outer[3:])
+        self.assertNotEqual(rows[5][3], outer[3])  # the other thread
+        self.assertEqual(rows[5][4], outer[4])
+        self.assertEqual(rows[0][0], "<string>(4): inner")
+
+    def test_calls_are_rows(self):
+        path, = glob.glob(os.path.join(self.record(), "python_trace_*.csv"))
+        with open(path, newline="") as file:
+            rows = list(csv.reader(file))
+        self.assertEqual(rows[0], ["FuncInfo", "StartTime(ns)", "EndTime(ns)", "Thread Id",
+                                   "Process Id"])
+        self.check(rows[1:])
+
+    def test_calls_are_a_table_of_the_database(self):
+        path, = glob.glob(os.path.join(self.record("--format=db"), "*.db"))
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            table, = database.execute("select name from sqlite_master where name like "
+                                      "'python_trace_%'").fetchone()
+            rows = database.execute("select * from " + table).fetchall()
+        self.assertEqual(int(table.rsplit("_", 1)[1]), rows[0][4])
+        self.check([tuple(map(str, row)) for row in rows])
 
 
 if __name__ == "__main__":
