@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "csv_text.h"
 #include "export.h"
 #include "trace_question.h"
 
@@ -180,27 +181,12 @@ static enum mt_result read_calls(struct mt_trace *trace, struct reading *reading
 /* --- csv ----------------------------------------------------------------------------------------
  */
 
-static void put_quoted(FILE *out, const char *text)
-{
-    if (!strpbrk(text, ",\"\n\r")) {
-        fputs(text, out);
-        return;
-    }
-    putc('"', out);
-    for (; *text; text++) {
-        if (*text == '"')
-            putc('"', out);
-        putc(*text, out);
-    }
-    putc('"', out);
-}
-
 static enum mt_result put_row(void *context, const struct call_row *row, struct mt_error *error)
 {
     FILE *out = context;
 
     (void)error;
-    put_quoted(out, row->name);
+    csv_put_text(out, row->name);
     fprintf(out, ",%" PRIu64 ",", row->start_ns);
     if (row->end_ns)
         fprintf(out, "%" PRIu64, row->end_ns);
