@@ -112,6 +112,7 @@ const struct command command_ctl = {
               "  step               the next step begins\n"
               "  snapshot [NAME]    read the counters now, and write everything to disk\n"
               "  status             what is going on\n"
-              "  set events=LIST    alloc, free, launch, access\n"
-              "  set steps=A-B      record only these; all ends it",
+              "  set steps=A-B      record only these; all ends it\n"
+              "  set NAME=VALUE     as the option: events, level, call-stack, device,\n"
+              "                     collect-mode, analysis, watch",
 };
