@@ -68,7 +68,8 @@ static void name(struct recording *r, uint64_t address, const char *owner)
 /* "0x10:a 0x20:-": allocs in order, each with the innermost tag around it. */
 static void read_owners(struct recording *r, char *told, size_t room)
 {
-    const struct event_source inner = {r, recording_rewind, recording_next};
+    const struct event_source inner = {
+        .context = r, .rewind = recording_rewind, .next = recording_next};
     struct owner_source *source = NULL;
     struct event_source events;
     struct event batch[16];
