@@ -391,5 +391,5 @@ void owner_source_destroy(struct owner_source *source)
 
 struct event_source owner_source_events(struct owner_source *source)
 {
-    return (struct event_source){.context = source, .rewind = source_rewind, .next = source_next};
+    return (struct event_source){source, source_rewind, source_next, NULL};
 }
