@@ -75,18 +75,22 @@ static void add_table(const struct question *question, struct report *report,
                         hold_or_holds(report, list->verdict_counts[VERDICT_TEMPORARY]));
 }
 
-/* Leaks that are not the first one seen again. */
+/* The same leak in another pool: a runtime's, and the driver's below it. */
+static bool is_seen_before(const struct question *question, const struct judged_list *list,
+                           size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (growth_is_same(question->symbols, &list->rows[i], &list->rows[index]))
+            return true;
+    return false;
+}
+
 static size_t count_other_leaks(const struct question *question, const struct judged_list *list)
 {
     size_t others = 0;
 
-    for (size_t i = 1; i < list->verdict_counts[VERDICT_LEAK]; i++) {
-        bool is_known = false;
-
-        for (size_t j = 0; j < i && !is_known; j++)
-            is_known = growth_is_same(question->symbols, &list->rows[j], &list->rows[i]);
-        others += !is_known;
-    }
+    for (size_t i = 1; i < list->verdict_counts[VERDICT_LEAK]; i++)
+        others += !is_seen_before(question, list, i);
     return others;
 }
 
@@ -107,7 +111,8 @@ static void say_leak(const struct question *question, struct report *report,
                        advice_end(report, &advice));
     report_outcome(report, REPORT_FOUND);
     for (size_t i = 0; i < list->verdict_counts[VERDICT_LEAK]; i++)
-        leak_finding(question, report, &list->rows[i]);
+        if (!is_seen_before(question, list, i))
+            leak_finding(question, report, &list->rows[i]);
 }
 
 /* What is kept but does not grow any more: a cache, or a buffer that was forgotten once. */
