@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "compat_command.h"
 #include "control_call.h"
+#include "text_builder.h"
 
 static const struct control_word {
     const char *word; /* the beginning of what is said */
@@ -40,6 +41,23 @@ static const struct control_word *find(const char *said)
     return NULL;
 }
 
+/* `set config --analysis=leaks` there is `set analysis=leaks` here; other words are the same. */
+static int say(const struct compat_request *request, const char *said)
+{
+    static const char set_config[] = "set config --";
+    struct text_builder ours;
+    int status;
+
+    if (strncmp(said, set_config, sizeof(set_config) - 1) != 0)
+        return control_call(request->attach_pid, said);
+    text_init(&ours);
+    text_add(&ours, "set ");
+    text_add(&ours, said + sizeof(set_config) - 1);
+    status = control_call(request->attach_pid, text_get(&ours));
+    text_release(&ours);
+    return status;
+}
+
 int compat_control(const struct compat_request *request)
 {
     const char *said = request->attach_command ? request->attach_command : "status";
@@ -47,7 +65,7 @@ int compat_control(const struct compat_request *request)
     int status = EXIT_FINE;
 
     if (!known)
-        return control_call(request->attach_pid, said);
+        return say(request, said);
     if (known->ours)
         status = control_call(request->attach_pid, known->ours);
     if (status == EXIT_FINE && known->hint)

@@ -65,7 +65,8 @@ class ControlTest(unittest.TestCase):
                 ("display config", 0, "process %d" % self.pid),
                 ("display memory block --pool hal --TOPN 5", 0, "memtide blocks"),
                 ("display host_leak summary", 0, "memtide leaks"),
-                ("displays", 2, "the words are"), ("set config --analysis=leaks", 2, "events=LIST")):
+                ("displays", 2, "the words are"), ("set config --analysis=leaks", 0, "ok"),
+                ("set config --output=here", 2, "command line")):
             with self.subTest(words=words):
                 got = self.say_as_msmemscope(words)
                 self.assertEqual(got[0], status, got[1])
