@@ -13,13 +13,13 @@ static void add_program(const struct question *question, struct report *report)
     struct model *model = tally_model(question->tally);
     size_t count = model_process_count(question->model);
     const struct model_process *first;
+    const char *program;
 
     if (!count)
         return;
     first = model_process_at(model, 0);
-    report_fact(report, "program", "Program",
-                value_text(model_text_at(model, first->command_line ? first->command_line
-                                                                    : first->executable)));
+    program = model_text_at(model, first->command_line ? first->command_line : first->executable);
+    report_fact(report, "program", *program ? "Program" : NULL, value_text(program));
     if (count > 1)
         report_fact(report, "process_count", "Processes", value_count(count));
     else

@@ -191,6 +191,19 @@ static const char *growth_words(struct report *report, const struct window_accou
                        label_size(report, (uint64_t)(growth > 0 ? growth : -growth)));
 }
 
+/* What was released of blocks that are older than the window. */
+static const char *older_words(struct report *report, const struct window_account *account)
+{
+    const char *blocks = label_counted(report, account->released_count, "older block");
+
+    if (!account->released_count)
+        return "";
+    if (!account->is_released_known)
+        return report_text(report, ", less %s of unknown size released", blocks);
+    return report_text(report, ", less %s in %s released",
+                       label_size(report, account->released_bytes), blocks);
+}
+
 static void add_verdict(const struct question *question, struct report *report)
 {
     uint16_t best = 0;
@@ -198,24 +211,14 @@ static void add_verdict(const struct question *question, struct report *report)
     report_outcome(report, REPORT_NO_DATA);
     if (most_unreleased(question->tally, &best)) {
         struct window_account account = window_account_of(question->tally, best);
-        const char *older = "";
-
-        if (account.released_count)
-            older = report_text(
-                report, ", less %s that %s",
-                account.is_released_known
-                    ? report_text(report, "%s of older blocks",
-                                  label_size(report, account.released_bytes))
-                    : report_text(report, "%s of unknown size",
-                                  label_counted(report, account.released_count, "older block")),
-                account.released_count == 1 ? "was" : "were");
         report_verdict(report, RANK_LEAKS,
                        "No steps, so no leak verdict: %s %s in the recorded window (%s in %s not "
                        "released%s). Mark steps, or name what begins one with --step-site, to "
                        "find leaks.",
                        label_ledger(question, report, best), growth_words(report, &account),
                        label_size(report, account.unreleased_bytes),
-                       label_counted(report, account.unreleased_count, "block"), older);
+                       label_counted(report, account.unreleased_count, "block"),
+                       older_words(report, &account));
     } else {
         report_verdict(report, RANK_LEAKS, "Nothing was allocated in the recorded window.");
     }
