@@ -104,6 +104,13 @@ class Damaged(unittest.TestCase):
                 if answer.json:
                     self.assertGreater(answer.json['facts']['event_count'], 0)
 
+    def test_a_cut_row_of_the_memory_tracker_is_named(self):
+        path = 'ascend/tracker/rank_2/memory_block.csv'
+        answer = Answer(self.copy(path, cut(path)))
+        self.assertEqual(answer.status, 3)
+        self.assertRegex(' '.join(answer.damage), r'line [0-9]+: the file ends within a row')
+        self.assertGreater(answer.json['facts']['event_count'], 0)
+
     def test_partial_changes_nothing_about_a_whole_file(self):
         for path in WHOLE:
             with self.subTest(path=path):
