@@ -9,6 +9,7 @@
 
 #include "analysis.h"
 #include "call_tree.h"
+#include "cxx_name.h"
 #include "labels.h"
 #include "ledger_order.h"
 #include "origins.h"

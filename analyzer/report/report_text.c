@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cxx_name.h"
 #include "report.h"
 #include "text_builder.h"
 
-enum { stacks_most = 3, stack_indent = 6 };
+enum { stacks_most = 3, stack_indent = 6, function_most_bytes = 120 };
 enum { gap = 2, sparkline_most = 48 };
 
 /* A bar for each number; where there are too many, each bar is the highest of its share. */
@@ -94,10 +95,21 @@ static void add_value(struct text_builder *text, const struct value *value)
     }
 }
 
+/* Names of C++ fill pages; the whole is in the JSON. */
+static void add_function(struct text_builder *text, const char *function)
+{
+    struct text_builder name;
+
+    text_init(&name);
+    add_short_name(&name, function, function_most_bytes);
+    add_words(text, text_get(&name));
+    text_release(&name);
+}
+
 /* "forward  net.py:12", "forward  (net.so)" */
 static void add_frame(struct text_builder *text, const struct report_frame *frame)
 {
-    add_words(text, frame->function);
+    add_function(text, frame->function);
     if (*frame->file) {
         text_add(text, "  ");
         add_words(text, frame->file);

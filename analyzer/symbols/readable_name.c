@@ -8,21 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cxx_name.h"
 #include "demangle.h"
 
 struct stretch {
     size_t first, end;
 };
-
-/* Behind "operator" come characters that mean something else elsewhere, and perhaps a type. */
-static size_t skip_operator(const char *name, size_t i)
-{
-    i += strlen("operator");
-    if (name[i] == ' ')
-        return i + 1;
-    i += strspn(name + i, "<>=()-");
-    return strncmp(name + i, " <", 2) == 0 ? i + 1 : i; /* its template arguments come next */
-}
 
 /* The name itself: without the type that templates return, and without parameters. */
 static struct stretch name_in(const char *name)
@@ -35,7 +26,7 @@ static struct stretch name_in(const char *name)
         if (strncmp(name + i, unnamed, sizeof(unnamed) - 1) == 0) {
             i += sizeof(unnamed) - 1;
         } else if (strncmp(name + i, "operator", 8) == 0) {
-            i = skip_operator(name, i);
+            i = cxx_operator_end(name, i);
         } else if (templates == 0 && i && (name[i] == '(' || strncmp(name + i, " [", 2) == 0)) {
             found.end = i;
             break;
@@ -68,46 +59,6 @@ void add_readable_name(struct text_builder *text, const char *name)
         found.end = clone_suffix_of(shown, found.end);
     text_add_bytes(text, shown + found.first, found.end - found.first);
     free(readable);
-}
-
-/* "a<b<c>>::d<e>" as "a<...>::d<...>"; what is no template, as in "operator<", stays. */
-static void add_without_arguments(struct text_builder *text, const char *name)
-{
-    int depth = 0;
-
-    for (size_t i = 0; name[i];) {
-        bool is_operator = strncmp(name + i, "operator", 8) == 0;
-        size_t next = is_operator ? skip_operator(name, i) : i + 1;
-
-        if (!is_operator && name[i] == '<' && depth++ == 0)
-            text_add(text, "<...>");
-        else if (!is_operator && name[i] == '>' && depth)
-            depth--;
-        else if (!depth)
-            text_add_bytes(text, name + i, next - i);
-        i = next;
-    }
-}
-
-void add_short_name(struct text_builder *text, const char *name, size_t most_bytes)
-{
-    struct text_builder shorter;
-    size_t length = strlen(name);
-
-    text_init(&shorter);
-    if (length > most_bytes && strchr(name, '<')) {
-        add_without_arguments(&shorter, name);
-        name = text_get(&shorter);
-        length = shorter.size_bytes;
-    }
-    if (length > most_bytes) {
-        length = most_bytes;
-        while (length && ((unsigned char)name[length] & 0xc0) == 0x80)
-            length--;
-    }
-    text_add_bytes(text, name, length);
-    text_add(text, name[length] ? "..." : "");
-    text_release(&shorter);
 }
 
 static bool is_separator(char c)

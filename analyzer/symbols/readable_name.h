@@ -13,12 +13,6 @@
  */
 void add_readable_name(struct text_builder *text, const char *name);
 
-/*
- * At most about `most_bytes` of a readable name: template arguments go first
- * ("invoke_parallel<...>"), then what is at the end. Characters of UTF-8 stay whole.
- */
-void add_short_name(struct text_builder *text, const char *name, size_t most_bytes);
-
 /* The file and the folder it is in: many files of Python have the same name. */
 const char *short_path(const char *path);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cxx_name.h"
 #include "frame_names.h"
 #include "hash.h"
 #include "module_symbols.h"
