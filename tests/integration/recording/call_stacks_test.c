@@ -194,6 +194,7 @@ static const struct way ways[] = {
     {"paths", "--call-stack=c", 14000, 0, false},
     {"paths", "--call-stack=c,free", 14000, 0, false},
     {"paths", "--call-stack=c:7", 100, 40000, false},
+    {"paths", "--call-stack=c:14,free", 1000, 40000, false},
     {"paths", "--call-stack=c --stack-memory=1m", 14000, 0, false},
     {"signals", "--call-stack=c,free", 3000, 3000, true},
     {"jumps", "--call-stack=c", 5000, 0, false},
