@@ -252,12 +252,11 @@ void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *
     uint64_t *words, mask, head;
     uint32_t before;
 
-    if (!thread_has_room(thread, 1 + count))
+    if (!push_begin_with_room(thread, 1 + count, &before))
         return;
     words = thread->words; /* locals: the words could be anything for all the compiler knows */
     mask = thread->mask;
     head = thread->head;
-    before = push_begin(thread);
     words[head++ & mask] = record_start(code, ticks);
     for (uint64_t i = 0; i < count; i++)
         words[head++ & mask] = fields[i];
@@ -278,9 +277,8 @@ void recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const
     uint64_t word_count = (size_bytes + 7) / 8;
     uint32_t before;
 
-    if (!thread_has_room(thread, 2 + count + word_count))
+    if (!push_begin_with_room(thread, 2 + count + word_count, &before))
         return;
-    before = push_begin(thread);
     thread_put(thread, 0, record_start(code, clock_ticks()));
     for (uint64_t i = 0; i < count; i++)
         thread_put(thread, 1 + i, fields[i]);
@@ -332,16 +330,23 @@ static uint64_t text_word(struct text text)
     return first | (uint64_t)last << 32;
 }
 
-/* As names of pools are: known again without a hash of the text. */
+/*
+ * As names of pools are: known again without a hash of the text. A handler may come between any
+ * two words that are read or written here: then the three do not belong together, and are not used.
+ */
 static uint64_t short_text_id(struct ring *ring, struct text text)
 {
-    uint64_t word = text_word(text);
-    struct short_text *known =
+    uint64_t word = text_word(text), id;
+    struct short_text *slot =
         &ring->short_texts[(word ^ word >> 8 ^ text.size_bytes) % RING_SHORT_TEXTS];
+    struct short_text known = *(volatile struct short_text *)slot;
 
-    if (UNLIKELY(known->word != word || known->size_bytes != text.size_bytes))
-        *known = (struct short_text){word, text.size_bytes, text_id(text)};
-    return known->id;
+    if (LIKELY(known.word == word && (known.word ^ known.id ^ known.check) == text.size_bytes))
+        return known.id;
+    id = text_id(text);
+    *(volatile struct short_text *)slot =
+        (struct short_text){word, id, word ^ id ^ text.size_bytes};
+    return id;
 }
 
 uint64_t recorder_text(struct text text)

@@ -21,9 +21,9 @@ struct call_stacks;
 
 enum { RING_TEXTS = 128, RING_SHORT_TEXTS = 16 };
 
-/* A text of 1 to 8 bytes; its word and its size tell what it is. */
+/* A text of 1 to 8 bytes; its word and its size tell what it is. check: all xor the size. */
 struct short_text {
-    uint64_t word, size_bytes, id;
+    uint64_t word, id, check;
 };
 
 struct ring {

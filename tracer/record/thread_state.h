@@ -98,6 +98,19 @@ static inline void push_end(struct thread_state *thread, uint32_t before)
     thread->inside = before;
 }
 
+/* Both: a handler that comes between them may take the room. False: this event is not recorded. */
+static inline bool push_begin_with_room(struct thread_state *thread, uint64_t word_count,
+                                        uint32_t *before)
+{
+    while (thread_has_room(thread, word_count)) {
+        *before = push_begin(thread);
+        if (LIKELY(thread->head + word_count <= thread->limit))
+            return true;
+        push_end(thread, *before);
+    }
+    return false;
+}
+
 /* What was put is a record now; the drainer may see it. */
 static inline void thread_publish(struct thread_state *thread, uint64_t head)
 {
