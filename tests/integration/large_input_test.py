@@ -45,7 +45,7 @@ class Large(unittest.TestCase):
         return path
 
     def test_pitfall_6_a_large_file_takes_no_more_memory_and_skipped_rows_are_counted(self):
-        small_kib, _, _ = read(self.make(5000))
+        small_kib, _, _ = read(self.make(50000))  # enough for a second thread to decode
         large_kib, status, answer = read(self.make(200000))
         self.assertLess(large_kib - small_kib, 8192)
         self.assertEqual(status, 3)
