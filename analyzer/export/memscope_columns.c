@@ -128,7 +128,7 @@ static void add_db_attributes(struct text_builder *cell, const struct memscope_r
     for (size_t i = 0; i < row->attribute_count; i++) {
         const struct memscope_attribute *attribute = &row->attributes[i];
 
-        text_add_bytes(cell, ",\"" + !i, 2u - !i);
+        text_add(cell, i ? ",\"" : "\"");
         text_add_bytes(cell, attribute->key, attribute->key_bytes);
         text_add(cell, "\":");
         if (attribute->kind == MEMSCOPE_TEXT) {

@@ -237,10 +237,11 @@ static inline char *field_end(char *bytes, const char *end)
 /* The comma or line end behind the quoted field at bytes; NULL where there is more to it. */
 static inline char *quoted_end(char *bytes, const char *end, struct csv_field *field)
 {
-    char *quote = memchr(bytes + 1, '"', (size_t)(end - bytes - 1)), *after = quote + 1;
+    char *quote = memchr(bytes + 1, '"', (size_t)(end - bytes - 1)), *after;
 
-    if (!quote || end - after < 2)
+    if (!quote || end - quote < 3)
         return NULL;
+    after = quote + 1;
     *field = (struct csv_field){bytes + 1, (size_t)(quote - bytes - 1)};
     if (after[0] == '\r' && after[1] == '\n')
         after++;
