@@ -111,6 +111,13 @@ class Damaged(unittest.TestCase):
         self.assertRegex(' '.join(answer.damage), r'line [0-9]+: the file ends within a row')
         self.assertGreater(answer.json['facts']['event_count'], 0)
 
+    def test_a_header_without_its_line_end_is_damage(self):
+        path = self.copy('ascend/tracker/rank_2/memory_block.csv',
+                         lambda data: bytes(data).replace(b'\n', b'x', 1))
+        answer = Answer(path)
+        self.assertEqual(answer.status, 3)
+        self.assertRegex(' '.join(answer.damage), r'no usable rows; the first, in line 2: not as')
+
     def test_partial_changes_nothing_about_a_whole_file(self):
         for path in WHOLE:
             with self.subTest(path=path):

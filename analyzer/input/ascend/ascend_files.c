@@ -25,12 +25,32 @@ uint16_t ascend_place(struct model *model, int32_t device)
                        (struct mt_place){.device = device, .kind = MT_KIND_DEVICE, .module = -1});
 }
 
+/* Nothing can be read: because nothing is there, or because all of it is damaged. */
+static enum mt_result without_rows(const struct ascend_files *files, struct model *model,
+                                   struct mt_error *error)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        const struct csv_table *table = &files->tables[i];
+        uint64_t line;
+        const char *reason = csv_table_first_damage(table, &line);
+
+        if (reason)
+            return mt_error_set(error, MT_CORRUPT,
+                                "%s: no usable rows; the first, in line %" PRIu64 ": %s",
+                                table->path, line, reason);
+    }
+    if (files->count)
+        model_note(model, 0, "%s: no usable rows", csv_table_name(&files->tables[0]));
+    return MT_OK;
+}
+
 enum mt_result ascend_files_open(struct ascend_files *files, struct ascend_paths paths,
                                  const struct csv_column *columns, size_t column_count,
                                  size_t time_column, size_t other_time_column, struct model *model,
                                  struct mt_error *error)
 {
     enum mt_result result = MT_OK;
+    bool is_read = false;
 
     memset(files, 0, sizeof(*files));
     files->tables = calloc(paths.count ? paths.count : 1, sizeof(*files->tables));
@@ -43,15 +63,17 @@ enum mt_result ascend_files_open(struct ascend_files *files, struct ascend_paths
     if (result == MT_OK)
         result = csv_sorted_open(&files->sorted, files->tables, files->count, time_column,
                                  other_time_column, error);
+    if (result == MT_OK && !files->sorted.row_count) {
+        is_read = true;
+        result = without_rows(files, model, error);
+    }
     if (result != MT_OK) {
-        ascend_files_close(files, NULL);
+        ascend_files_close(files, is_read ? model : NULL);
         return result;
     }
     if (files->sorted.run_count > CSV_RUNS_MAX)
         model_note(model, 0, "%s: rows in no order of time; they were sorted",
                    csv_table_name(&files->tables[0]));
-    if (!files->sorted.row_count)
-        model_note(model, 0, "%s: no usable rows", csv_table_name(&files->tables[0]));
     return MT_OK;
 }
 

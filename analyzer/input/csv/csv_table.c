@@ -165,25 +165,44 @@ enum csv_skip csv_skip_of_time(enum csv_cell cell)
     return cell == CSV_CELL_NEGATIVE ? CSV_SKIP_BEFORE_START : CSV_SKIP_BAD_TIME;
 }
 
+static const char *const skip_reasons[CSV_SKIP_COUNT] = {
+    [CSV_SKIP_COLUMNS] = "not as many columns as the header",
+    [CSV_SKIP_CUT] = "the file ends within a row",
+    [CSV_SKIP_ROUNDED_TIME] = "times rounded by a spreadsheet (1.69512E+15)",
+    [CSV_SKIP_BAD_TIME] = "no usable time",
+    [CSV_SKIP_BEFORE_START] = "times before the start of the clock",
+    [CSV_SKIP_BAD_SIZE] = "no usable size",
+    [CSV_SKIP_REPEATED_HEADER] = "the header again",
+    [CSV_SKIP_RELEASED_BEFORE] = "released before it was allocated",
+};
+
+static bool is_damage(enum csv_skip reason)
+{
+    return reason != CSV_SKIP_REPEATED_HEADER && reason != CSV_SKIP_BEFORE_START;
+}
+
+const char *csv_table_first_damage(const struct csv_table *table, uint64_t *line)
+{
+    const struct csv_skips *skips = &table->skips;
+    const char *reason = NULL;
+
+    for (int i = 0; i < CSV_SKIP_COUNT; i++) {
+        if (!skips->counts[i] || !is_damage(i) || (reason && skips->first_lines[i] >= *line))
+            continue;
+        reason = skip_reasons[i];
+        *line = skips->first_lines[i];
+    }
+    return reason;
+}
+
 void csv_table_report(const struct csv_table *table, struct model *model)
 {
-    static const char *const reasons[CSV_SKIP_COUNT] = {
-        [CSV_SKIP_COLUMNS] = "not as many columns as the header",
-        [CSV_SKIP_CUT] = "the file ends within a row",
-        [CSV_SKIP_ROUNDED_TIME] = "times rounded by a spreadsheet (1.69512E+15)",
-        [CSV_SKIP_BAD_TIME] = "no usable time",
-        [CSV_SKIP_BEFORE_START] = "times before the start of the clock",
-        [CSV_SKIP_BAD_SIZE] = "no usable size",
-        [CSV_SKIP_REPEATED_HEADER] = "the header again",
-        [CSV_SKIP_RELEASED_BEFORE] = "released before it was allocated",
-    };
-
     for (int i = 0; i < CSV_SKIP_COUNT; i++) {
         if (table->skips.counts[i])
             model_note(model, table->skips.counts[i],
                        "%s: rows skipped, the first in line %" PRIu64 ": %s", csv_table_name(table),
-                       table->skips.first_lines[i], reasons[i]);
-        if (table->skips.counts[i] && i != CSV_SKIP_REPEATED_HEADER && i != CSV_SKIP_BEFORE_START)
+                       table->skips.first_lines[i], skip_reasons[i]);
+        if (table->skips.counts[i] && is_damage(i))
             model_set_incomplete(model);
     }
 }

@@ -91,6 +91,9 @@ void csv_skip(struct csv_table *table, enum csv_skip reason, uint64_t line);
 /* Why a time cannot be used; for counting. */
 enum csv_skip csv_skip_of_time(enum csv_cell cell);
 
+/* Why the first row that is damaged was skipped, and its line; NULL: none is. */
+const char *csv_table_first_damage(const struct csv_table *table, uint64_t *line);
+
 /* What was skipped becomes notes of the model. */
 void csv_table_report(const struct csv_table *table, struct model *model);
 
