@@ -89,6 +89,13 @@ static inline enum mt_encoding mt_field_encoding(unsigned code, unsigned positio
     return (enum mt_encoding)encodings[code][position];
 }
 
+/* What is asked of a block is asked together: one line of the cache. */
+struct mt_made_block {
+    uint64_t address;
+    uint16_t size_class;
+    uint16_t free_below; /* block freed before it, same class */
+};
+
 /*
  * The made blocks of a chunk are numbered from 1. Number 0 stands for the fresh block that nobody
  * made yet: its address is where it is expected, and nothing was freed below it.
@@ -104,9 +111,7 @@ struct mt_predictor {
     uint16_t free_top[MT_SIZE_CLASSES]; /* block number freed last, by size class */
     uint64_t site[MT_SITE_END];
     uint64_t size_at_site[MT_SITE_END];
-    uint64_t address[MT_CHUNK_EVENTS_MAX + 1];
-    uint16_t size_class[MT_CHUNK_EVENTS_MAX + 1];
-    uint16_t free_below[MT_CHUNK_EVENTS_MAX + 1]; /* block freed before it, same class */
+    struct mt_made_block block[MT_CHUNK_EVENTS_MAX + 1];
 };
 
 /* The arrays by number are written before they are read. */
@@ -117,8 +122,7 @@ static inline void mt_predictor_reset(struct mt_predictor *p)
     p->newest_site = 0;
     p->old_age = 0;
     p->old_address = 0;
-    p->address[0] = 0;
-    p->size_class[0] = p->free_below[0] = 0;
+    p->block[0].address = p->block[0].size_class = p->block[0].free_below = 0;
     p->site[0] = p->size_at_site[0] = 0;
     memset(p->follow, 0, sizeof(p->follow));
     memset(p->free_top, 0, sizeof(p->free_top));
@@ -172,7 +176,7 @@ static inline uint32_t mt_size_class(uint64_t size)
 
 static inline uint64_t mt_predictor_new_address(const struct mt_predictor *p, uint32_t size_class)
 {
-    return p->address[p->free_top[size_class]];
+    return p->block[p->free_top[size_class]].address;
 }
 
 /*
@@ -186,24 +190,25 @@ static inline uint32_t mt_predictor_made(struct mt_predictor *p, uint32_t size_c
     uint32_t number = ++p->made_count;
     uint64_t behind = address + mt_size_units(size) * 16;
 
-    p->free_top[size_class] = p->free_below[top];
-    p->address[0] = (!top | !was_hit) ? behind : p->address[0];
-    p->address[number] = address;
-    p->size_class[number] = (uint16_t)size_class;
+    p->free_top[size_class] = p->block[top].free_below;
+    p->block[0].address = (!top | !was_hit) ? behind : p->block[0].address;
+    p->block[number].address = address;
+    p->block[number].size_class = (uint16_t)size_class;
     return number;
 }
 
 /* Where the next fresh block is expected. */
 static inline uint64_t mt_predictor_fresh_address(const struct mt_predictor *p)
 {
-    return p->address[0];
+    return p->block[0].address;
 }
 
 static inline void mt_predictor_freed(struct mt_predictor *p, uint32_t number)
 {
-    uint16_t *top = &p->free_top[p->size_class[number]];
+    struct mt_made_block *block = &p->block[number];
+    uint16_t *top = &p->free_top[block->size_class];
 
-    p->free_below[number] = *top;
+    block->free_below = *top;
     *top = (uint16_t)number;
 }
 

@@ -2,9 +2,14 @@
 /*
  * From the words of a ring to the raw payload of a chunk.
  *
- * Columns grow in blocks of 1 KiB out of one pool, so a chunk of any mix of records fills the
- * pool and no more. Invariant: blocks_used <= COLUMN_BLOCKS, because an event starts only while
- * BLOCKS_RESERVED are left, and no event takes more.
+ * Nearly all records are of the host heap. Runs of them go straight from the ring into columns of
+ * their own, which have room for any chunk; where to go on in them is in registers meanwhile. What
+ * that costs is counted in instructions: a processor does four to five of them in a cycle here.
+ * (Tried: bursts into arrays, then one loop a column. It took a fifth more time.)
+ *
+ * All other records are put into their columns one by one. These grow in blocks of 1 KiB out of one
+ * pool. Invariant: what is in all columns fits MT_CHUNK_RAW_MAX, because a run, and each of the
+ * other records, starts only while the most that it can take is left.
  */
 #include "chunk_encoder.h"
 
@@ -14,10 +19,23 @@
 #include "memtide/codec.h"
 
 enum {
-    /* Code, time, six fields; a BYTES field may fill several. */
-    BLOCKS_RESERVED = 8 + 1 + (MT_TEXT_MAX + MT_VARINT_MAX_BYTES) / COLUMN_BLOCK_BYTES,
     NO_DICTIONARY = 255,
-    PLAUSIBLE_TIME_BITS = 36 /* how far ahead, in time units, a record after damage may be */
+    PLAUSIBLE_TIME_BITS = 36, /* how far ahead, in time units, a record after damage may be */
+
+    /* What one record takes at most: of the host heap, and in blocks of any other (six fields, of
+     * which a BYTES field may fill several). */
+    HOST_RECORD_BYTES = 1 + 5 * MT_VARINT_MAX_BYTES,
+    WIDE_RECORD_BLOCKS = 7 + (MT_TEXT_MAX + MT_VARINT_MAX_BYTES) / COLUMN_BLOCK_BYTES,
+
+    COLUMN_SITE = MT_RECORD_host_alloc * MT_FIELDS_MAX,
+    COLUMN_SIZE,
+    COLUMN_NEW_ADDRESS,
+    COLUMN_OLD_ADDRESS = MT_RECORD_host_free * MT_FIELDS_MAX,
+
+    HIT_SITE = 1 << MT_CODE_BITS,
+    HIT_SIZE = HIT_SITE << 1,
+    HIT_NEW_ADDRESS = HIT_SITE << 2,
+    HIT_OLD_ADDRESS = HIT_SITE
 };
 
 /* Words of a ring; positions go on for ever. */
@@ -27,10 +45,10 @@ struct ring_view {
     uint64_t end_position;
 };
 
-struct ring_record {
+/* Any record but the two of the host heap. */
+struct wide_record {
     unsigned code;
     uint32_t words;
-    uint64_t ticks;                 /* low 56 bits */
     uint64_t fields[MT_FIELDS_MAX]; /* of a BYTES field: the position of its length */
 };
 
@@ -102,22 +120,22 @@ static __attribute__((noinline)) void column_grow(struct chunk_encoder *e, unsig
     column->end = column->at + COLUMN_BLOCK_BYTES;
 }
 
-static inline void column_put(struct chunk_encoder *e, unsigned number, uint64_t value)
+/* A column in which so many bytes, at most a block, can be put. */
+static inline struct column *column_with_room(struct chunk_encoder *e, unsigned number,
+                                              ptrdiff_t size_bytes)
 {
     struct column *column = &e->columns[number];
 
-    if (column->end - column->at < MT_VARINT_MAX_BYTES)
+    if (column->end - column->at < size_bytes)
         column_grow(e, number);
-    column->at = mt_varint_put(column->at, value);
+    return column;
 }
 
-static inline void column_put_byte(struct chunk_encoder *e, unsigned number, uint8_t value)
+static inline void column_put(struct chunk_encoder *e, unsigned number, uint64_t value)
 {
-    struct column *column = &e->columns[number];
+    struct column *column = column_with_room(e, number, MT_VARINT_MAX_BYTES);
 
-    if (column->end == column->at)
-        column_grow(e, number);
-    *column->at++ = value;
+    column->at = mt_varint_put(column->at, value);
 }
 
 static void column_put_bytes(struct chunk_encoder *e, unsigned number, const uint8_t *bytes,
@@ -140,30 +158,120 @@ static void column_put_bytes(struct chunk_encoder *e, unsigned number, const uin
     }
 }
 
-/* --- one function an encoding: each returns whether the value was foreseen ------------------ */
+/* --- values that records of the host heap and others have ------------------------------------ */
 
-static inline unsigned put_PLAIN(struct chunk_encoder *e, struct encoding_record *record,
-                                 unsigned column, uint64_t value)
+/* Each puts a value at `at`, where there is room, and returns what is behind it. */
+enum { SITE_BYTES_MAX = 2 * MT_VARINT_MAX_BYTES };
+
+static __attribute__((noinline)) uint8_t *site_number_put(struct chunk_encoder *e, uint8_t *at,
+                                                          uint64_t site, uint32_t *number)
+{
+    struct mt_predictor *p = &e->predictor;
+    uint32_t slot = hash_slot(site, ENCODER_SITE_SLOTS);
+
+    while ((*number = e->site_slot[slot]) && p->site[*number] != site)
+        slot = (slot + 1) % ENCODER_SITE_SLOTS;
+    at = mt_varint_put(at, *number);
+    if (!*number) {
+        at = mt_varint_put(at, mt_zigzag(site - p->newest_site));
+        *number = mt_predictor_site_add(p, site);
+        e->site_slot[slot] = (uint16_t)*number;
+    }
+    return at;
+}
+
+static inline uint8_t *site_put(struct chunk_encoder *e, uint8_t *at, uint64_t site,
+                                uint32_t *number, bool *is_hit)
+{
+    struct mt_predictor *p = &e->predictor;
+    uint16_t *follow = mt_predictor_follow(p);
+
+    *number = *follow;
+    *is_hit = *number && p->site[*number] == site;
+    if (!*is_hit)
+        at = site_number_put(e, at, site, number);
+    mt_predictor_site_seen(p, follow, *number);
+    return at;
+}
+
+static inline uint8_t *size_put(struct chunk_encoder *e, uint8_t *at, uint64_t size,
+                                uint32_t site_number, bool *is_hit)
+{
+    uint64_t *last = &e->predictor.size_at_site[site_number];
+
+    *is_hit = *last == size;
+    *last = size;
+    return *is_hit ? at : mt_varint_put_medium(at, size);
+}
+
+/* Where the number of the block that was made last at an address is, or is to be. */
+static inline uint16_t *block_slot(struct chunk_encoder *e, uint64_t address)
+{
+    uint32_t slot = hash_slot(address, ENCODER_BLOCK_SLOTS);
+
+    while (e->block_slot[slot] && e->predictor.block[e->block_slot[slot]].address != address)
+        slot = (slot + 1) % ENCODER_BLOCK_SLOTS;
+    return &e->block_slot[slot];
+}
+
+static inline uint8_t *new_address_put(struct chunk_encoder *e, uint8_t *at, uint64_t address,
+                                       uint64_t size, bool *is_hit)
+{
+    struct mt_predictor *p = &e->predictor;
+    uint32_t size_class = mt_size_class(size);
+    uint16_t *slot = block_slot(e, address);
+
+    *is_hit = mt_predictor_new_address(p, size_class) == address;
+    if (!*is_hit)
+        at = mt_varint_put(at, mt_zigzag_address(address - mt_predictor_fresh_address(p)));
+    *slot = (uint16_t)mt_predictor_made(p, size_class, address, size, *is_hit);
+    return at;
+}
+
+static inline uint8_t *old_address_put(struct chunk_encoder *e, uint8_t *at, uint64_t address,
+                                       bool *is_hit)
+{
+    struct mt_predictor *p = &e->predictor;
+    uint32_t number = *block_slot(e, address);
+
+    *is_hit = number != 0;
+    if (*is_hit) {
+        uint32_t age = p->made_count - number;
+
+        at = mt_varint_put_medium(at, mt_zigzag((uint64_t)age - p->old_age));
+        p->old_age = age;
+        mt_predictor_freed(p, number);
+    } else {
+        at = mt_varint_put(at, mt_zigzag_address(address - p->old_address));
+        p->old_address = address;
+    }
+    return at;
+}
+
+/* --- any record: one function an encoding, each returns whether the value was foreseen ------- */
+
+static inline bool put_PLAIN(struct chunk_encoder *e, struct encoding_record *record,
+                             unsigned column, uint64_t value)
 {
     (void)record;
     column_put(e, column, value);
-    return 0;
+    return false;
 }
 
-static inline unsigned put_DELTA(struct chunk_encoder *e, struct encoding_record *record,
-                                 unsigned column, uint64_t value)
+static inline bool put_DELTA(struct chunk_encoder *e, struct encoding_record *record,
+                             unsigned column, uint64_t value)
 {
     uint64_t last = e->columns[column].at ? e->last_value[column] : 0;
 
     (void)record;
     column_put(e, column, mt_zigzag(value - last));
     e->last_value[column] = value;
-    return 0;
+    return false;
 }
 
-static __attribute__((noinline)) unsigned put_DICTIONARY(struct chunk_encoder *e,
-                                                         struct encoding_record *record,
-                                                         unsigned column, uint64_t value)
+static __attribute__((noinline)) bool put_DICTIONARY(struct chunk_encoder *e,
+                                                     struct encoding_record *record,
+                                                     unsigned column, uint64_t value)
 {
     struct dictionary *dictionary = &e->dictionaries[e->dictionary_of_column[column]];
     uint32_t slot = hash_slot(value, ENCODER_DICTIONARY_SLOTS);
@@ -176,19 +284,19 @@ static __attribute__((noinline)) unsigned put_DICTIONARY(struct chunk_encoder *e
         slot = (slot + 1) % ENCODER_DICTIONARY_SLOTS;
     column_put(e, column, number);
     if (number)
-        return 0;
+        return false;
     column_put(e, column, value);
     if (dictionary->count + 1 < MT_DICTIONARY_END) {
         number = ++dictionary->count;
         dictionary->value[number] = value;
         dictionary->slot[slot] = (uint16_t)number;
     }
-    return 0;
+    return false;
 }
 
 /* The value is where the length stands in the ring; the reader of the record checked it. */
-static unsigned put_BYTES(struct chunk_encoder *e, struct encoding_record *record, unsigned column,
-                          uint64_t value)
+static bool put_BYTES(struct chunk_encoder *e, struct encoding_record *record, unsigned column,
+                      uint64_t value)
 {
     uint64_t left = word_at(record->ring, value);
 
@@ -200,105 +308,54 @@ static unsigned put_BYTES(struct chunk_encoder *e, struct encoding_record *recor
         column_put_bytes(e, column, (const uint8_t *)&word, part);
         left -= part;
     }
-    return 0;
+    return false;
 }
 
-static __attribute__((noinline)) uint32_t site_number(struct chunk_encoder *e, unsigned column,
-                                                      uint64_t site)
+static bool put_SITE(struct chunk_encoder *e, struct encoding_record *record, unsigned number,
+                     uint64_t value)
 {
-    struct mt_predictor *p = &e->predictor;
-    uint32_t slot = hash_slot(site, ENCODER_SITE_SLOTS);
-    uint32_t number;
+    struct column *column = column_with_room(e, number, SITE_BYTES_MAX);
+    bool is_hit;
 
-    while ((number = e->site_slot[slot]) && p->site[number] != site)
-        slot = (slot + 1) % ENCODER_SITE_SLOTS;
-    column_put(e, column, number);
-    if (!number) {
-        column_put(e, column, mt_zigzag(site - p->newest_site));
-        number = mt_predictor_site_add(p, site);
-        e->site_slot[slot] = (uint16_t)number;
-    }
-    return number;
+    column->at = site_put(e, column->at, value, &record->site_number, &is_hit);
+    return is_hit;
 }
 
-static inline unsigned put_SITE(struct chunk_encoder *e, struct encoding_record *record,
-                                unsigned column, uint64_t value)
+static bool put_SIZE_AT_SITE(struct chunk_encoder *e, struct encoding_record *record,
+                             unsigned number, uint64_t value)
 {
-    struct mt_predictor *p = &e->predictor;
-    uint16_t *follow = mt_predictor_follow(p);
-    uint32_t number = *follow;
-    unsigned was_hit = number && p->site[number] == value;
-
-    if (!was_hit)
-        number = site_number(e, column, value);
-    mt_predictor_site_seen(p, follow, number);
-    record->site_number = number;
-    return was_hit;
-}
-
-static inline unsigned put_SIZE_AT_SITE(struct chunk_encoder *e, struct encoding_record *record,
-                                        unsigned column, uint64_t value)
-{
-    uint64_t *last = &e->predictor.size_at_site[record->site_number];
+    struct column *column = column_with_room(e, number, MT_VARINT_MAX_BYTES);
+    bool is_hit;
 
     record->size = value;
-    if (*last == value)
-        return 1;
-    column_put(e, column, value);
-    *last = value;
-    return 0;
+    column->at = size_put(e, column->at, value, record->site_number, &is_hit);
+    return is_hit;
 }
 
-static inline uint16_t *block_slot(struct chunk_encoder *e, uint64_t address)
+static bool put_NEW_ADDRESS(struct chunk_encoder *e, struct encoding_record *record,
+                            unsigned number, uint64_t value)
 {
-    uint32_t slot = hash_slot(address, ENCODER_BLOCK_SLOTS);
+    struct column *column = column_with_room(e, number, MT_VARINT_MAX_BYTES);
+    bool is_hit;
 
-    while (e->block_slot[slot] && e->predictor.address[e->block_slot[slot]] != address)
-        slot = (slot + 1) % ENCODER_BLOCK_SLOTS;
-    return &e->block_slot[slot];
+    column->at = new_address_put(e, column->at, value, record->size, &is_hit);
+    return is_hit;
 }
 
-static inline unsigned put_NEW_ADDRESS(struct chunk_encoder *e, struct encoding_record *record,
-                                       unsigned column, uint64_t value)
+static bool put_OLD_ADDRESS(struct chunk_encoder *e, struct encoding_record *record,
+                            unsigned number, uint64_t value)
 {
-    struct mt_predictor *p = &e->predictor;
-    uint32_t size_class = mt_size_class(record->size);
-    unsigned was_hit = mt_predictor_new_address(p, size_class) == value;
-    uint16_t *slot = block_slot(e, value);
-
-    if (!was_hit)
-        column_put(e, column, mt_zigzag_address(value - mt_predictor_fresh_address(p)));
-    *slot = (uint16_t)mt_predictor_made(p, size_class, value, record->size, (int)was_hit);
-    return was_hit;
-}
-
-static inline unsigned put_OLD_ADDRESS(struct chunk_encoder *e, struct encoding_record *record,
-                                       unsigned column, uint64_t value)
-{
-    struct mt_predictor *p = &e->predictor;
-    uint32_t number = *block_slot(e, value);
+    struct column *column = column_with_room(e, number, MT_VARINT_MAX_BYTES);
+    bool is_hit;
 
     (void)record;
-    if (number) {
-        uint32_t age = p->made_count - number;
-
-        column_put(e, column, mt_zigzag((uint64_t)age - p->old_age));
-        p->old_age = age;
-        mt_predictor_freed(p, number);
-        return 1;
-    }
-    column_put(e, column, mt_zigzag_address(value - p->old_address));
-    p->old_address = value;
-    return 0;
+    column->at = old_address_put(e, column->at, value, &is_hit);
+    return is_hit;
 }
 
-/* --- records ------------------------------------------------------------------------------- */
-
-/* Inlined with a constant code, this is the straight line of that record's fields. */
-static inline __attribute__((always_inline)) unsigned put_fields(struct chunk_encoder *e,
-                                                                 const struct ring_view *ring,
-                                                                 unsigned code,
-                                                                 const uint64_t *fields)
+/* Returns which of the fields were foreseen, a bit each. */
+static unsigned put_fields(struct chunk_encoder *e, const struct ring_view *ring, unsigned code,
+                           const uint64_t *fields)
 {
     struct encoding_record record = {0, 0, ring};
     unsigned column = code * MT_FIELDS_MAX;
@@ -306,7 +363,7 @@ static inline __attribute__((always_inline)) unsigned put_fields(struct chunk_en
     unsigned hits = 0;
 
 #define FIELD(name, encoding)                                                                      \
-    hits |= put_##encoding(e, &record, column + position, fields[position]) << position;           \
+    hits |= (unsigned)put_##encoding(e, &record, column + position, fields[position]) << position; \
     position++;
 #define RECORD(number, name, put_each, meaning)                                                    \
     case number:                                                                                   \
@@ -333,14 +390,15 @@ static uint32_t read_bytes_field(const struct ring_view *ring, uint64_t position
     return words + (uint32_t)((size_bytes + 7) / 8);
 }
 
-/* Every record but the two packed ones. */
-static __attribute__((noinline)) bool
-read_wide_record(const struct ring_view *ring, uint64_t position, struct ring_record *record)
+/* False when the words at position are no such record. */
+static bool read_wide_record(const struct ring_view *ring, uint64_t position,
+                             struct wide_record *record)
 {
     unsigned count = 0;
     bool ends_in_bytes = false;
 
-    if (record->code >= MT_RECORD_CODE_END)
+    record->code = (unsigned)(word_at(ring, position) & 0xff);
+    if (record->code <= MT_RECORD_host_free || record->code >= MT_RECORD_CODE_END)
         return false;
     while (count < MT_FIELDS_MAX && mt_field_encoding(record->code, count)) {
         ends_in_bytes = mt_field_encoding(record->code, count) == MT_ENCODING_BYTES;
@@ -358,40 +416,13 @@ read_wide_record(const struct ring_view *ring, uint64_t position, struct ring_re
     return record->words != 0;
 }
 
-/* False when the words at position are no record. */
-static inline bool read_record(const struct ring_view *ring, uint64_t position,
-                               struct ring_record *record)
+/* --- time ------------------------------------------------------------------------------------ */
+
+/* Ticks since the start of a record with this first word; huge for what is before it. */
+static inline uint64_t ticks_since_start(uint64_t start_ticks, uint64_t first_word)
 {
-    uint64_t left = ring->end_position - position;
-    uint64_t first = word_at(ring, position);
-    uint64_t packed = (UINT64_C(1) << MT_RING_PACKED_BITS) - 1;
-
-    record->code = (unsigned)(first & 0xff);
-    record->ticks = first >> MT_RING_TIME_SHIFT;
-    if (record->code == MT_RECORD_host_free && left >= 2) {
-        record->fields[0] = word_at(ring, position + 1);
-        record->words = 2;
-        return true;
-    }
-    if ((record->code & ~(unsigned)MT_RING_SITE_IS_STACK) == MT_RECORD_host_alloc && left >= 3) {
-        uint64_t is_stack = record->code & MT_RING_SITE_IS_STACK;
-        uint64_t address = word_at(ring, position + 1);
-        uint64_t site = word_at(ring, position + 2);
-
-        record->code = MT_RECORD_host_alloc;
-        record->fields[0] = (site & packed) | is_stack << 56;
-        record->fields[1] = address >> MT_RING_PACKED_BITS | site >> MT_RING_PACKED_BITS << 16;
-        record->fields[2] = address & packed;
-        record->words = 3;
-        return true;
-    }
-    return record->code > MT_RECORD_host_free && read_wide_record(ring, position, record);
-}
-
-/* Ticks since the start from the low 56 bits of the counter; huge for what is before it. */
-static inline uint64_t ticks_since_start(const struct chunk_encoder *e, uint64_t ticks)
-{
-    return (ticks - e->start_ticks) & (~UINT64_C(0) >> MT_RING_TIME_SHIFT);
+    return ((first_word >> MT_RING_TIME_SHIFT) - start_ticks) &
+           (~UINT64_C(0) >> MT_RING_TIME_SHIFT);
 }
 
 static inline bool is_before_start(uint64_t since_start)
@@ -400,17 +431,193 @@ static inline bool is_before_start(uint64_t since_start)
 }
 
 /* In time units; what is before the start is the start. */
-static inline uint64_t time_units(const struct chunk_encoder *e, uint64_t ticks)
+static inline uint64_t time_units(uint64_t start_ticks, unsigned time_shift, uint64_t first_word)
 {
-    uint64_t since_start = ticks_since_start(e, ticks);
+    uint64_t since_start = ticks_since_start(start_ticks, first_word);
 
-    return is_before_start(since_start) ? 0 : since_start >> e->time_shift;
+    return is_before_start(since_start) ? 0 : since_start >> time_shift;
+}
+
+/* Words that only look like a record after damage have an unlikely time. */
+static bool is_plausible_after_damage(const struct chunk_encoder *e, uint64_t first_word,
+                                      uint64_t last_time)
+{
+    uint64_t since_start = ticks_since_start(e->start_ticks, first_word);
+    uint64_t time = since_start >> e->time_shift;
+
+    return !is_before_start(since_start) && time >= last_time &&
+           (time - last_time) >> PLAUSIBLE_TIME_BITS == 0;
+}
+
+/* --- runs of the host heap's records --------------------------------------------------------- */
+
+_Static_assert(ENCODER_RUN_EVENTS *HOST_RECORD_BYTES <= WIDE_RECORD_BLOCKS * COLUMN_BLOCK_BYTES,
+               "a run of the host heap takes no more than a wide record");
+
+static inline size_t host_column_bytes(const struct chunk_encoder *e, unsigned which)
+{
+    return (size_t)(e->host_at[which] - e->host_bytes[which]);
+}
+
+/* Whether another run or wide record fits the chunk for sure. */
+static bool has_room(const struct chunk_encoder *e)
+{
+    size_t used_bytes = (size_t)e->blocks_used * COLUMN_BLOCK_BYTES;
+
+    for (unsigned i = 0; i < HOST_COLUMNS; i++)
+        used_bytes += host_column_bytes(e, i);
+    return used_bytes + WIDE_RECORD_BLOCKS * COLUMN_BLOCK_BYTES <=
+           MT_CHUNK_RAW_MAX - MT_COLUMN_TABLE_MAX;
+}
+
+/* Words behind which no record of the host heap goes on. */
+struct host_run {
+    const uint64_t *word, *end;
+    uint64_t last_time;
+};
+
+enum { HOST_RECORD_WORDS_MAX = 3 };
+
+static inline unsigned put_host_alloc(struct chunk_encoder *e, uint8_t **at, const uint64_t *word)
+{
+    const uint64_t packed = (UINT64_C(1) << MT_RING_PACKED_BITS) - 1;
+    uint64_t is_stack = word[0] & MT_RING_SITE_IS_STACK;
+    uint64_t size = word[1] >> MT_RING_PACKED_BITS | word[2] >> MT_RING_PACKED_BITS << 16;
+    bool is_site_hit, is_size_hit, is_address_hit;
+    uint32_t number;
+
+    at[HOST_SITE] =
+        site_put(e, at[HOST_SITE], (word[2] & packed) | is_stack << 56, &number, &is_site_hit);
+    at[HOST_SIZE] = size_put(e, at[HOST_SIZE], size, number, &is_size_hit);
+    at[HOST_NEW_ADDRESS] =
+        new_address_put(e, at[HOST_NEW_ADDRESS], word[1] & packed, size, &is_address_hit);
+    return MT_RECORD_host_alloc + is_site_hit * HIT_SITE + is_size_hit * HIT_SIZE +
+           is_address_hit * HIT_NEW_ADDRESS;
+}
+
+static inline unsigned put_host_free(struct chunk_encoder *e, uint8_t **at, const uint64_t *word)
+{
+    bool is_hit;
+
+    at[HOST_OLD_ADDRESS] = old_address_put(e, at[HOST_OLD_ADDRESS], word[1], &is_hit);
+    return MT_RECORD_host_free + is_hit * HIT_OLD_ADDRESS;
+}
+
+/* Takes records from run->word on, at most event_limit. Returns how many. */
+static unsigned put_host_run(struct chunk_encoder *e, struct host_run *run, unsigned event_limit)
+{
+    const uint64_t *word = run->word;
+    const uint64_t *last = run->end - HOST_RECORD_WORDS_MAX;
+    const unsigned time_shift = e->time_shift;
+    const uint64_t start_ticks = e->start_ticks;
+    uint64_t last_time = run->last_time;
+    uint8_t *at[HOST_COLUMNS];
+    uint8_t *code_limit;
+
+    memcpy(at, e->host_at, sizeof(at));
+    code_limit = at[HOST_CODE] + event_limit;
+    while (word <= last && at[HOST_CODE] < code_limit) {
+        uint64_t time = time_units(start_ticks, time_shift, *word);
+        unsigned code = (unsigned)(*word & 0xff);
+
+        if (code == MT_RECORD_host_free) {
+            code = put_host_free(e, at, word);
+            word += 2;
+        } else if ((code & ~(unsigned)MT_RING_SITE_IS_STACK) == MT_RECORD_host_alloc) {
+            code = put_host_alloc(e, at, word);
+            word += 3;
+        } else {
+            break;
+        }
+        time = time < last_time ? last_time : time;
+        at[HOST_TIME] = mt_varint_put(at[HOST_TIME], time - last_time);
+        last_time = time;
+        *at[HOST_CODE]++ = (uint8_t)code;
+    }
+    event_limit -= (unsigned)(code_limit - at[HOST_CODE]);
+    memcpy(e->host_at, at, sizeof(at));
+    run->last_time = last_time;
+    run->word = word;
+    return event_limit;
+}
+
+/* A record of the host heap that may go on at the start of the ring, or end with its words. */
+static unsigned put_host_record(struct chunk_encoder *e, const struct ring_view *ring,
+                                struct chunk_raw *raw)
+{
+    uint64_t left = ring->end_position - raw->end_position;
+    uint64_t words[HOST_RECORD_WORDS_MAX] = {0};
+    struct host_run run = {words, words + HOST_RECORD_WORDS_MAX, raw->last_time};
+    unsigned events;
+
+    for (unsigned i = 0; i < HOST_RECORD_WORDS_MAX && i < left; i++)
+        words[i] = word_at(ring, raw->end_position + i);
+    if (left < 2 || (left < 3 && (words[0] & 0xff) != MT_RECORD_host_free))
+        return 0;
+    events = put_host_run(e, &run, 1);
+    raw->end_position += (uint64_t)(run.word - words);
+    raw->last_time = run.last_time;
+    return events;
+}
+
+static unsigned put_host_records(struct chunk_encoder *e, const struct ring_view *ring,
+                                 unsigned event_limit, struct chunk_raw *raw)
+{
+    const uint64_t *word = ring->words + (raw->end_position & ring->mask);
+    uint64_t left = ring->end_position - raw->end_position;
+    uint64_t straight = (uint64_t)(ring->words + ring->mask + 1 - word);
+    struct host_run run = {word, word + (left < straight ? left : straight), raw->last_time};
+    unsigned events;
+
+    if (run.end - run.word < HOST_RECORD_WORDS_MAX)
+        return put_host_record(e, ring, raw);
+    events = put_host_run(e, &run, event_limit);
+    raw->end_position += (uint64_t)(run.word - word);
+    raw->last_time = run.last_time;
+    return events;
+}
+
+static unsigned put_wide_record(struct chunk_encoder *e, const struct ring_view *ring,
+                                struct chunk_raw *raw)
+{
+    uint64_t time = time_units(e->start_ticks, e->time_shift, word_at(ring, raw->end_position));
+    struct wide_record record;
+    unsigned hits;
+
+    if (!read_wide_record(ring, raw->end_position, &record))
+        return 0;
+    hits = put_fields(e, ring, record.code, record.fields);
+    if (time < raw->last_time)
+        time = raw->last_time;
+    *e->host_at[HOST_CODE]++ = (uint8_t)(record.code | hits << MT_CODE_BITS);
+    e->host_at[HOST_TIME] = mt_varint_put(e->host_at[HOST_TIME], time - raw->last_time);
+    raw->last_time = time;
+    raw->end_position += record.words;
+    return 1;
+}
+
+/* Returns how many events were taken; 0 when the words are no record. */
+static unsigned put_records(struct chunk_encoder *e, const struct ring_view *ring,
+                            unsigned event_limit, struct chunk_raw *raw)
+{
+    unsigned events;
+
+    if (!raw->event_count)
+        raw->first_time = raw->last_time =
+            time_units(e->start_ticks, e->time_shift, word_at(ring, raw->end_position));
+    events = put_host_records(e, ring, event_limit, raw);
+    if (!events)
+        events = put_wide_record(e, ring, raw);
+    raw->event_count += events;
+    return events;
 }
 
 /* --- chunks -------------------------------------------------------------------------------- */
 
 static void begin_chunk(struct chunk_encoder *e)
 {
+    for (unsigned i = 0; i < HOST_COLUMNS; i++)
+        e->host_at[i] = e->host_bytes[i];
     for (unsigned i = 0; i < e->column_count; i++)
         memset(&e->columns[e->columns_used[i]], 0, sizeof(e->columns[0]));
     e->column_count = 0;
@@ -420,11 +627,22 @@ static void begin_chunk(struct chunk_encoder *e)
     memset(e->block_slot, 0, sizeof(e->block_slot));
 }
 
-/* Joins the columns behind their table. */
-static size_t finish_chunk(struct chunk_encoder *e)
+static uint8_t *put_table(struct chunk_encoder *e, uint8_t *out)
 {
-    uint8_t *out = mt_varint_put(e->raw, e->column_count);
+    static const uint8_t host_numbers[HOST_COLUMNS] = {
+        [HOST_CODE] = MT_COLUMN_CODE,
+        [HOST_TIME] = MT_COLUMN_TIME,
+        [HOST_SITE] = COLUMN_SITE,
+        [HOST_SIZE] = COLUMN_SIZE,
+        [HOST_NEW_ADDRESS] = COLUMN_NEW_ADDRESS,
+        [HOST_OLD_ADDRESS] = COLUMN_OLD_ADDRESS,
+    };
 
+    out = mt_varint_put(out, HOST_COLUMNS + e->column_count);
+    for (unsigned i = 0; i < HOST_COLUMNS; i++) {
+        out = mt_varint_put(out, host_numbers[i]);
+        out = mt_varint_put(out, host_column_bytes(e, i));
+    }
     for (unsigned i = 0; i < e->column_count; i++) {
         unsigned number = e->columns_used[i];
         const struct column *column = &e->columns[number];
@@ -433,6 +651,18 @@ static size_t finish_chunk(struct chunk_encoder *e)
         e->block_bytes[column->last_block] = (uint16_t)last_bytes;
         out = mt_varint_put(out, number);
         out = mt_varint_put(out, column->full_bytes + last_bytes);
+    }
+    return out;
+}
+
+/* Joins the columns behind their table. */
+static size_t finish_chunk(struct chunk_encoder *e)
+{
+    uint8_t *out = put_table(e, e->raw);
+
+    for (unsigned i = 0; i < HOST_COLUMNS; i++) {
+        memcpy(out, e->host_bytes[i], host_column_bytes(e, i));
+        out += host_column_bytes(e, i);
     }
     for (unsigned i = 0; i < e->column_count; i++) {
         const struct column *column = &e->columns[e->columns_used[i]];
@@ -449,58 +679,30 @@ static size_t finish_chunk(struct chunk_encoder *e)
     return (size_t)(out - e->raw);
 }
 
-/* Words that only look like a record after damage have an unlikely time. */
-static bool is_plausible_after_damage(const struct chunk_encoder *e,
-                                      const struct ring_record *record, uint64_t last_time)
-{
-    uint64_t since_start = ticks_since_start(e, record->ticks);
-    uint64_t time = since_start >> e->time_shift;
-
-    return !is_before_start(since_start) && time >= last_time &&
-           (time - last_time) >> PLAUSIBLE_TIME_BITS == 0;
-}
-
 size_t chunk_encode(struct chunk_encoder *e, const uint64_t *ring_words, uint64_t capacity_words,
                     uint64_t begin_position, uint64_t end_position, struct chunk_raw *out)
 {
     const struct ring_view ring = {ring_words, capacity_words - 1, end_position};
-    struct chunk_raw raw = {0};
-    uint64_t position = begin_position;
+    struct chunk_raw raw = {.end_position = begin_position};
     bool is_damaged = false;
 
     begin_chunk(e);
-    while (position != end_position && raw.event_count < MT_CHUNK_EVENTS_MAX &&
-           e->blocks_used + BLOCKS_RESERVED <= COLUMN_BLOCKS) {
-        struct ring_record record;
-        uint64_t time;
-        unsigned hits;
+    while (raw.end_position != end_position && raw.event_count < MT_CHUNK_EVENTS_MAX &&
+           has_room(e)) {
+        unsigned event_limit = MT_CHUNK_EVENTS_MAX - raw.event_count;
+        uint64_t first_word = word_at(&ring, raw.end_position);
 
-        if (!read_record(&ring, position, &record) ||
-            (is_damaged && !is_plausible_after_damage(e, &record, raw.last_time))) {
-            raw.malformed_count += !is_damaged;
+        if (event_limit > ENCODER_RUN_EVENTS)
+            event_limit = ENCODER_RUN_EVENTS;
+        if (is_damaged && is_plausible_after_damage(e, first_word, raw.last_time))
+            is_damaged = !put_records(e, &ring, 1, &raw);
+        else if (!is_damaged && !put_records(e, &ring, event_limit, &raw)) {
             is_damaged = true;
-            position++;
-            continue;
+            raw.malformed_count++;
         }
-        is_damaged = false;
-        position += record.words;
-        time = time_units(e, record.ticks);
-        if (!raw.event_count)
-            raw.first_time = raw.last_time = time;
-        if (time < raw.last_time)
-            time = raw.last_time;
-        if (record.code == MT_RECORD_host_alloc)
-            hits = put_fields(e, &ring, MT_RECORD_host_alloc, record.fields);
-        else if (record.code == MT_RECORD_host_free)
-            hits = put_fields(e, &ring, MT_RECORD_host_free, record.fields);
-        else
-            hits = put_fields(e, &ring, record.code, record.fields);
-        column_put_byte(e, MT_COLUMN_CODE, (uint8_t)(record.code | hits << MT_CODE_BITS));
-        column_put(e, MT_COLUMN_TIME, time - raw.last_time);
-        raw.last_time = time;
-        raw.event_count++;
+        if (is_damaged)
+            raw.end_position++;
     }
-    raw.end_position = position;
     raw.bytes = e->raw;
     raw.size_bytes = finish_chunk(e);
     *out = raw;

@@ -2,10 +2,10 @@
 /*
  * From the words of a ring to the raw payload of a chunk, as described in memtide/columns.h.
  *
- * All memory is the caller's: an encoder is a struct of about one MiB, of which a chunk touches
- * what it needs. Nothing here allocates, locks or calls the C library beyond memory copies, so it
- * may run inside a hook. One thread at a time uses an encoder; the result depends on the words
- * alone, so every chunk reads back without the others.
+ * All memory is the caller's: an encoder is a struct of about 3 MiB, of which a chunk touches what
+ * it needs, about 0.5. Nothing here allocates, locks or calls the C library beyond memory copies,
+ * so it may run inside a hook. One thread at a time uses an encoder; the result depends on the
+ * words alone, so every chunk reads back without the others.
  */
 #ifndef MEMTIDE_TRACER_CHUNK_ENCODER_H
 #define MEMTIDE_TRACER_CHUNK_ENCODER_H
@@ -22,7 +22,23 @@ enum {
     ENCODER_DICTIONARIES = 40, /* columns with a dictionary, at most */
     ENCODER_DICTIONARY_SLOTS = 2 * MT_DICTIONARY_END,
     ENCODER_SITE_SLOTS = 2 * MT_SITE_END,
-    ENCODER_BLOCK_SLOTS = 2 * MT_CHUNK_EVENTS_MAX
+    ENCODER_BLOCK_SLOTS = 2 * MT_CHUNK_EVENTS_MAX,
+    ENCODER_RUN_EVENTS = 220, /* records of the host heap at once */
+
+    /* A varint may be written over its end; the rest keeps columns off the same lines of a cache.
+     */
+    HOST_COLUMN_BYTES = MT_CHUNK_RAW_MAX + 1088
+};
+
+/* The columns of which host_alloc and host_free are made. */
+enum host_column {
+    HOST_CODE,
+    HOST_TIME,
+    HOST_SITE,
+    HOST_SIZE,
+    HOST_NEW_ADDRESS,
+    HOST_OLD_ADDRESS,
+    HOST_COLUMNS
 };
 
 struct column {
@@ -41,6 +57,8 @@ struct chunk_encoder {
     unsigned time_shift;
     uint64_t start_ticks;
 
+    uint8_t *host_at[HOST_COLUMNS]; /* where to go on */
+
     unsigned blocks_used;
     unsigned column_count;
     uint8_t columns_used[MT_COLUMN_END];
@@ -54,6 +72,7 @@ struct chunk_encoder {
     uint16_t site_slot[ENCODER_SITE_SLOTS];   /* site number by hash; 0 is free */
     uint16_t block_slot[ENCODER_BLOCK_SLOTS]; /* number of made block by hash of its address */
     struct dictionary dictionaries[ENCODER_DICTIONARIES];
+    uint8_t host_bytes[HOST_COLUMNS][HOST_COLUMN_BYTES];
     uint8_t blocks[COLUMN_BLOCKS][COLUMN_BLOCK_BYTES];
     uint8_t raw[MT_CHUNK_RAW_MAX];
 };

@@ -182,7 +182,7 @@ static ALWAYS_INLINE bool get_old_address(struct mt_predictor *p, struct column_
             return false;
         p->old_age = (uint32_t)age;
         number = p->made_count - (uint32_t)age;
-        *value = p->address[number];
+        *value = p->block[number].address;
         mt_predictor_freed(p, number);
     } else {
         *value = p->old_address + mt_unzigzag_address(*value);
