@@ -312,7 +312,6 @@ struct position {
     uint64_t pc, sp, fp;
     const struct unwind_frame *candidate; /* innermost remembered one that may be met, or guard */
     struct unwind_new_frame *to;          /* where the next frame is noted */
-    uint32_t good_count;                  /* of the outermost checks, that hold now */
 };
 
 /* --- the remembered stack --------------------------------------------------------------- */
@@ -322,13 +321,11 @@ static READS_STACK inline uint64_t change_of(const struct unwind_check *check)
     return (word_at(check->address) ^ check->value) & ROW_PC_MASK;
 }
 
-/* How many checks hold, from the outermost on; those before `from` are known to. Not beyond `end`.
- */
-static READS_STACK inline uint32_t good_checks(const struct unwind_thread *thread, uint32_t from,
-                                               uint32_t end)
+/* How many checks hold, from the outermost on. Not beyond `end`. */
+static READS_STACK inline uint32_t good_checks(const struct unwind_thread *thread, uint32_t end)
 {
     const struct unwind_check *last = thread->checks + end;
-    const struct unwind_check *check = last - ((end - from + 3) & ~3u);
+    const struct unwind_check *check = last - ((end - UNWIND_SPARE_CHECKS + 3) & ~3u);
 
     for (; check < last; check += 4)
         if (UNLIKELY(change_of(check) | change_of(check + 1) | change_of(check + 2) |
@@ -339,38 +336,19 @@ static READS_STACK inline uint32_t good_checks(const struct unwind_thread *threa
     return (uint32_t)(check - thread->checks);
 }
 
-static READS_STACK uint64_t fp_after(uint32_t row, uint64_t fp, uint64_t cfa)
+/* The innermost remembered frame that is not left yet, and outside of which nothing has changed. */
+static inline const struct unwind_frame *unchanged_frame(const struct unwind_thread *thread,
+                                                         uint64_t sp)
 {
-    if (!row_is_plain(row))
-        return word_at(fp); /* ROW_AT_FP, the only other that is remembered */
-    if (!row_saves_fp(row))
-        return fp;
-    return row_loses_fp(row) ? 0 : word_at(row_fp_slot(row, cfa));
-}
+    const struct unwind_frame *frame = thread->frames + thread->frame_count;
+    uint32_t good_count;
 
-/*
- * The candidate is met, but some check of it or of outer frames is broken. The frames further in
- * than the innermost broken one are walked again, with the rows and places that are known; then the
- * walk stands in that one. False: too many frames.
- */
-static READS_STACK ALWAYS_INLINE bool
-replay(const struct unwind_thread *thread, const struct unwind_new_frame *end, struct position *at)
-{
-    const struct unwind_frame *frame = at->candidate;
-    uint32_t broken = frame->check_end - 1u;
-
-    while (!change_of(&thread->checks[broken]))
-        broken--;
-    for (; frame[-1].check_end > broken; frame--) {
-        if (at->to == end)
-            return false;
-        *at->to++ = (struct unwind_new_frame){frame->pc, frame->sp, at->fp, frame->row};
-        at->fp = fp_after(frame->row, at->fp, frame[-1].sp);
-    }
-    at->pc = frame->pc;
-    at->sp = frame->sp;
-    at->candidate = frame - 1;
-    return true;
+    while (frame->sp < sp)
+        frame--;
+    good_count = good_checks(thread, frame->check_end);
+    while (frame->check_end > good_count)
+        frame--;
+    return frame;
 }
 
 /* --- walking ---------------------------------------------------------------------------- */
@@ -411,24 +389,12 @@ static inline uint64_t cfa_from_fp(const struct unwind_front_row *front,
 }
 
 enum pause {
-    AT_KNOWN, /* in the candidate, and outside of it nothing has changed */
+    AT_KNOWN, /* in the candidate */
     AT_ROW,   /* the row of the newest frame is not plain, or leads where nobody may read */
     AT_LIMIT  /* of frames */
 };
 
-static inline bool is_unchanged(const struct unwind_thread *thread, struct position *at)
-{
-    uint32_t check_end = at->candidate->check_end;
-
-    if (at->good_count < check_end)
-        at->good_count = good_checks(thread, at->good_count, check_end);
-    return at->good_count >= check_end;
-}
-
-/*
- * Plain steps, the many, until a remembered frame below which nothing has changed. All in
- * registers.
- */
+/* Plain steps, the many, until the candidate or one that lies further out. All in registers. */
 static READS_STACK ALWAYS_INLINE enum pause walk_plainly(struct unwinder *unwinder,
                                                          struct unwind_thread *thread,
                                                          const struct stack_memory *memory,
@@ -444,13 +410,8 @@ static READS_STACK ALWAYS_INLINE enum pause walk_plainly(struct unwinder *unwind
         while (at->candidate->sp < at->sp)
             at->candidate--;
         if (at->candidate->sp == at->sp && at->candidate->pc == at->pc &&
-            !(at->candidate->needs_fp && at->candidate->fp != at->fp)) {
-            if (LIKELY(is_unchanged(thread, at)))
-                return AT_KNOWN;
-            if (UNLIKELY(!replay(thread, end, at)))
-                return AT_LIMIT;
-            continue;
-        }
+            !(at->candidate->needs_fp && at->candidate->fp != at->fp))
+            return AT_KNOWN;
         if (UNLIKELY(at->to == end))
             return AT_LIMIT;
         front = front_row(unwinder, thread, at->pc);
@@ -505,12 +466,8 @@ static READS_STACK __attribute__((noinline)) bool walk_on(struct walk *walk)
     struct unwind_thread *thread = walk->thread;
 
     for (;;) {
-        struct position at = {walk->pc,
-                              walk->sp,
-                              walk->fp,
-                              walk->candidate,
-                              thread->new_frames + walk->count,
-                              UNWIND_SPARE_CHECKS};
+        struct position at = {walk->pc, walk->sp, walk->fp, walk->candidate,
+                              thread->new_frames + walk->count};
         enum pause pause = walk_plainly(walk->unwinder, thread, &walk->memory,
                                         thread->new_frames + walk->limit, &at);
 
@@ -529,9 +486,9 @@ static inline bool is_on_own_stack(const struct unwind_thread *thread, uint64_t 
     return thread->stack.low && sp >= thread->stack.low && sp < thread->stack.top;
 }
 
-/* remembered_count: the frames that may be met. */
+/* is_plain: no remembered frame may be met. */
 static void walk_begin(struct walk *walk, struct unwinder *unwinder, struct unwind_thread *thread,
-                       const struct unwind_registers *start, uint32_t remembered_count)
+                       const struct unwind_registers *start, bool is_plain)
 {
     uint32_t limit = unwinder->frame_limit;
 
@@ -551,7 +508,8 @@ static void walk_begin(struct walk *walk, struct unwinder *unwinder, struct unwi
     walk->flags = 0;
     walk->count = 0;
     walk->limit = limit && limit < UNWIND_MAX_FRAMES ? limit : UNWIND_MAX_FRAMES;
-    walk->candidate = thread->frames + (walk->memory.is_own ? remembered_count : 0);
+    walk->candidate =
+        is_plain || !walk->memory.is_own ? thread->frames : unchanged_frame(thread, start->sp);
 }
 
 /* --- after the walk --------------------------------------------------------------------- */
@@ -691,7 +649,7 @@ static __attribute__((noinline)) void check(struct unwinder *unwinder, struct un
 {
     struct walk plain;
 
-    walk_begin(&plain, unwinder, thread, start, 0);
+    walk_begin(&plain, unwinder, thread, start, true);
     walk_on(&plain);
     if (is_same(thread, &plain, stack->count) && plain.flags == stack->flags)
         return;
@@ -709,7 +667,7 @@ static __attribute__((noinline)) void capture_plain(struct unwinder *unwinder,
 {
     struct walk walk;
 
-    walk_begin(&walk, unwinder, thread, start, 0);
+    walk_begin(&walk, unwinder, thread, start, true);
     walk_on(&walk);
     give_plain(&walk, stack);
 }
@@ -756,7 +714,7 @@ static __attribute__((noinline)) void capture_slowly(struct unwinder *unwinder,
     struct walk walk;
     uint32_t kept = 0;
 
-    walk_begin(&walk, unwinder, thread, start, thread->frame_count);
+    walk_begin(&walk, unwinder, thread, start, false);
     if (at)
         walk_stands(&walk, at);
     if (walk_on(&walk)) {
@@ -776,12 +734,7 @@ static inline void capture_and_remember(struct unwinder *unwinder, struct unwind
 {
     struct unwind_new_frame *new_frames = thread->new_frames;
     struct stack_memory memory = {thread->stack.low, thread->stack.top, true};
-    struct position at = {start->pc & ROW_PC_MASK,
-                          start->sp,
-                          start->fp,
-                          thread->frames + thread->frame_count,
-                          new_frames,
-                          UNWIND_SPARE_CHECKS};
+    struct position at = {start->pc & ROW_PC_MASK, start->sp, start->fp, NULL, new_frames};
     uint32_t kept, new_count;
     enum pause pause;
 
@@ -789,6 +742,7 @@ static inline void capture_and_remember(struct unwinder *unwinder, struct unwind
         capture_slowly(unwinder, thread, start, NULL, stack);
         return;
     }
+    at.candidate = unchanged_frame(thread, start->sp);
     pause = walk_plainly(unwinder, thread, &memory, new_frames + UNWIND_MAX_FRAMES, &at);
     if (UNLIKELY(pause != AT_KNOWN)) {
         at.to -= pause == AT_ROW; /* that step was not taken */
