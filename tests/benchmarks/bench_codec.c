@@ -165,7 +165,7 @@ static void recorded(struct stream *s, const char *path)
 /* --- measuring ----------------------------------------------------------------------------- */
 
 struct costs {
-    double encode[RUNS], compress[RUNS], decode[RUNS];
+    double encode[RUNS], compress[RUNS], compress_quickly[RUNS], decode[RUNS];
 };
 
 static uint64_t ring_capacity(const struct stream *s)
@@ -177,8 +177,9 @@ static uint64_t ring_capacity(const struct stream *s)
     return capacity;
 }
 
-/* Encodes all, into the file behind its header. */
-static void measure_writing(struct stream *s, int file, struct costs *costs, size_t run)
+/* Encodes all, into the file behind its header. The costs are in ns an event. */
+static void measure_writing(struct stream *s, int file, enum chunk_effort effort,
+                            double *encode_cost, double *compress_cost)
 {
     static uint8_t packed[CHUNK_PACKED_BYTES(MT_CHUNK_RAW_MAX)];
     struct chunk_encoder *encoder = malloc(sizeof(*encoder));
@@ -200,7 +201,8 @@ static void measure_writing(struct stream *s, int file, struct costs *costs, siz
         header.end_position = position = raw.end_position;
         header.first_time = raw.first_time;
         header.last_time = raw.last_time;
-        packed_bytes = chunk_pack(&header, raw.bytes, raw.size_bytes, zstd, packed, sizeof(packed));
+        packed_bytes =
+            chunk_pack(&header, raw.bytes, raw.size_bytes, effort, zstd, packed, sizeof(packed));
         compress_ns += bench_now_ns() - encoded_ns;
         encode_ns += encoded_ns - start_ns;
         must(pwrite(file, packed, packed_bytes, (off_t)(MT_FILE_HEADER_BYTES + s->packed_bytes)) ==
@@ -209,8 +211,8 @@ static void measure_writing(struct stream *s, int file, struct costs *costs, siz
         s->raw_bytes += raw.size_bytes;
         s->packed_bytes += packed_bytes;
     }
-    costs->encode[run] = (double)encode_ns / (double)s->events;
-    costs->compress[run] = (double)compress_ns / (double)s->events;
+    *encode_cost = (double)encode_ns / (double)s->events;
+    *compress_cost = (double)compress_ns / (double)s->events;
     ZSTD_freeCCtx(zstd);
     free(encoder);
 }
@@ -266,18 +268,22 @@ static void measure(const char *name, struct stream *s, size_t runs)
     struct costs costs;
     char path[64];
     int file = create_file(path, sizeof(path));
-    double bytes;
+    double bytes, quick_bytes = 0;
 
     for (size_t run = 0; run < runs; run++) {
-        measure_writing(s, file, &costs, run);
+        measure_writing(s, file, CHUNK_QUICK, &costs.encode[run], &costs.compress_quickly[run]);
+        quick_bytes = (double)s->packed_bytes / (double)s->events;
+        measure_writing(s, file, CHUNK_SMALL, &costs.encode[run], &costs.compress[run]);
         measure_reading(s, path, &costs, run);
     }
     close(file);
     report(name, "encode", "ns/event", costs.encode, runs);
     report(name, "compress and checksum", "ns/event", costs.compress, runs);
+    report(name, "compress and checksum, behind", "ns/event", costs.compress_quickly, runs);
     report(name, "read", "ns/event", costs.decode, runs);
     bytes = (double)s->packed_bytes / (double)s->events;
     report(name, "on disk", "B/event", &bytes, 1);
+    report(name, "on disk, behind", "B/event", &quick_bytes, 1);
     bytes = (double)s->raw_bytes / (double)s->events;
     report(name, "before compression", "B/event", &bytes, 1);
     free(s->words);

@@ -101,7 +101,8 @@ static size_t pack(const uint8_t *raw, size_t raw_bytes, uint8_t *out, size_t ou
         .last_time = UINT64_C(1) << 40,
     };
     ZSTD_CCtx *zstd = ZSTD_createCCtx();
-    size_t packed_bytes = zstd ? chunk_pack(&header, raw, raw_bytes, zstd, out, out_bytes) : 0;
+    size_t packed_bytes =
+        zstd ? chunk_pack(&header, raw, raw_bytes, CHUNK_SMALL, zstd, out, out_bytes) : 0;
 
     ZSTD_freeCCtx(zstd);
     return packed_bytes;

@@ -292,7 +292,8 @@ static void append_chunk(struct trace_builder *b, struct mt_chunk_header *header
         b->capacity_bytes = 2 * (b->size_bytes + room);
         b->bytes = must_allocate(realloc(b->bytes, b->capacity_bytes));
     }
-    packed_bytes = chunk_pack(header, raw, raw_bytes, b->zstd, b->bytes + b->size_bytes, room);
+    packed_bytes =
+        chunk_pack(header, raw, raw_bytes, CHUNK_SMALL, b->zstd, b->bytes + b->size_bytes, room);
     must(packed_bytes != 0, "a chunk that does not pack");
     if (header->kind != MT_CHUNK_INDEX) {
         b->entries = must_allocate(realloc(b->entries, (b->entry_count + 1) * sizeof(*b->entries)));

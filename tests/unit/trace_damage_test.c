@@ -277,8 +277,8 @@ static void a_payload_that_lies_is_decoded_within_its_bounds(void **state)
         damage(damaged.raw, damaged.raw_bytes, &seed);
         if (i % 16 == 0)
             damage((uint8_t *)&damaged.header.event_count, 44, &seed);
-        size_bytes = chunk_pack(&damaged.header, damaged.raw, damaged.raw_bytes, zstd, packed,
-                                sizeof(packed));
+        size_bytes = chunk_pack(&damaged.header, damaged.raw, damaged.raw_bytes, CHUNK_SMALL, zstd,
+                                packed, sizeof(packed));
         assert_int_equal(ftruncate(file.descriptor, MT_FILE_HEADER_BYTES), 0);
         assert_int_equal(pwrite(file.descriptor, packed, size_bytes, MT_FILE_HEADER_BYTES),
                          size_bytes);

@@ -791,7 +791,7 @@ static void unknown_records_and_columns_are_passed_over(void **state)
 
     (void)state;
     memcpy(bytes, trace_builder_bytes(b, &size_bytes), 4096);
-    size_bytes += chunk_pack(&header, raw, sizeof(raw), zstd, bytes + 4096, 4096);
+    size_bytes += chunk_pack(&header, raw, sizeof(raw), CHUNK_SMALL, zstd, bytes + 4096, 4096);
     r = read_bytes(bytes, size_bytes);
     assert_int_equal(r.result, MT_OK);
     assert_int_equal(r.count, 1);

@@ -30,22 +30,19 @@ struct drainer {
     uint8_t packed[CHUNK_PACKED_BYTES(MT_CHUNK_RAW_MAX)];
 };
 
+enum { QUICK_CHUNKS = 32 };
+
 static struct drainer *_Atomic drainers;
-static _Atomic uint32_t wake_count; /* futex of the drain thread */
+static _Atomic uint32_t quick_chunks; /* so many are to come */
+static _Atomic uint32_t wake_count;   /* futex of the drain thread */
 static _Atomic bool must_stop;
 
 /* --- drainers --------------------------------------------------------------------------- */
 
-static size_t zstd_workspace_bytes(void)
-{
-    return ZSTD_estimateCCtxSize_usingCParams(
-        ZSTD_getCParams(CHUNK_ZSTD_LEVEL, MT_CHUNK_RAW_MAX, 0));
-}
-
 static struct drainer *drainer_create(void)
 {
     size_t own_bytes = (sizeof(struct drainer) + 63) / 64 * 64;
-    size_t workspace_bytes = zstd_workspace_bytes();
+    size_t workspace_bytes = chunk_pack_workspace_bytes();
     struct drainer *drainer = mmap(NULL, own_bytes + workspace_bytes, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     const struct mt_file_header *header = recording_state.files.header;
@@ -80,6 +77,25 @@ static void drainer_give_back(struct drainer *drainer)
 
 /* --- one ring --------------------------------------------------------------------------- */
 
+/*
+ * A thread that writes faster than we drain waits for us, or drains its own ring: no processor is
+ * idle then, and what a chunk costs is taken from the program. For a while, chunks are quick.
+ */
+void drain_fell_behind(void)
+{
+    atomic_store_explicit(&quick_chunks, QUICK_CHUNKS, memory_order_relaxed);
+}
+
+static enum chunk_effort effort_now(void)
+{
+    uint32_t left = atomic_load_explicit(&quick_chunks, memory_order_relaxed);
+
+    if (!left)
+        return CHUNK_SMALL;
+    atomic_store_explicit(&quick_chunks, left - 1, memory_order_relaxed);
+    return CHUNK_QUICK;
+}
+
 static void chunk_write(struct drainer *drainer, const struct ring *ring, uint64_t begin,
                         const struct chunk_raw *raw)
 {
@@ -92,7 +108,7 @@ static void chunk_write(struct drainer *drainer, const struct ring *ring, uint64
         .first_time = raw->first_time,
         .last_time = raw->last_time,
     };
-    size_t size_bytes = chunk_pack(&facts, raw->bytes, raw->size_bytes, drainer->zstd,
+    size_t size_bytes = chunk_pack(&facts, raw->bytes, raw->size_bytes, effort_now(), drainer->zstd,
                                    drainer->packed, sizeof(drainer->packed));
 
     if (raw->malformed_count)

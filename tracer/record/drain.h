@@ -17,6 +17,9 @@
 /* A ring for the thread: one whose thread is gone, or a new one. NULL: no memory. */
 struct ring *drain_ring_take(uint32_t thread_id);
 
+/* A ring is full: whoever drains hurries from now on. */
+void drain_fell_behind(void);
+
 /* Returns when the ring's tail has reached the position: drains it, or waits for who does. */
 void drain_ring_until(struct ring *ring, uint64_t position);
 

@@ -178,10 +178,12 @@ bool thread_make_room(struct thread_state *thread, uint64_t word_count)
     struct ring *ring = thread->ring;
     struct slow_way way = slow_begin(thread);
 
-    if (thread->head + word_count > ring_tail(ring) + ring->capacity_words)
+    if (thread->head + word_count > ring_tail(ring) + ring->capacity_words) {
+        drain_fell_behind();
         drain_ring_until(ring, thread->head + word_count - ring->capacity_words);
-    else
+    } else {
         drain_wake();
+    }
     limit_renew(thread);
     if (thread->limit < thread->head + word_count)
         thread->limit = thread->head + word_count;
