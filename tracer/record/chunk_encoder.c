@@ -204,14 +204,14 @@ static inline uint8_t *size_put(struct chunk_encoder *e, uint8_t *at, uint64_t s
     return *is_hit ? at : mt_varint_put_medium(at, size);
 }
 
-/* Where the number of the block that was made last at an address is, or is to be. */
+/*
+ * Where the number of the block that was made last at an address is, if no other took its place:
+ * to look for it elsewhere takes longer than the bytes are worth. Blocks that lie side by side in a
+ * heap do so here.
+ */
 static inline uint16_t *block_slot(struct chunk_encoder *e, uint64_t address)
 {
-    uint32_t slot = hash_slot(address, ENCODER_BLOCK_SLOTS);
-
-    while (e->block_slot[slot] && e->predictor.block[e->block_slot[slot]].address != address)
-        slot = (slot + 1) % ENCODER_BLOCK_SLOTS;
-    return &e->block_slot[slot];
+    return &e->block_slot[(address >> 4 ^ address >> 17) % ENCODER_BLOCK_SLOTS];
 }
 
 static inline uint8_t *new_address_put(struct chunk_encoder *e, uint8_t *at, uint64_t address,
@@ -219,12 +219,11 @@ static inline uint8_t *new_address_put(struct chunk_encoder *e, uint8_t *at, uin
 {
     struct mt_predictor *p = &e->predictor;
     uint32_t size_class = mt_size_class(size);
-    uint16_t *slot = block_slot(e, address);
 
     *is_hit = mt_predictor_new_address(p, size_class) == address;
     if (!*is_hit)
         at = mt_varint_put(at, mt_zigzag_address(address - mt_predictor_fresh_address(p)));
-    *slot = (uint16_t)mt_predictor_made(p, size_class, address, size, *is_hit);
+    *block_slot(e, address) = (uint16_t)mt_predictor_made(p, size_class, address, size, *is_hit);
     return at;
 }
 
@@ -234,7 +233,7 @@ static inline uint8_t *old_address_put(struct chunk_encoder *e, uint8_t *at, uin
     struct mt_predictor *p = &e->predictor;
     uint32_t number = *block_slot(e, address);
 
-    *is_hit = number != 0;
+    *is_hit = number && p->block[number].address == address;
     if (*is_hit) {
         uint32_t age = p->made_count - number;
 
