@@ -759,6 +759,26 @@ static inline void capture_and_remember(struct unwinder *unwinder, struct unwind
     note_share(thread, kept, new_count);
 }
 
+/*
+ * The same function called from the same place, and nothing further out has changed: what a program
+ * does that fills a list. No walk, one loop.
+ */
+static inline bool give_last(struct unwind_thread *thread, const struct unwind_registers *start,
+                             struct unwind_stack *stack)
+{
+    const struct unwind_frame *last = thread->frames + thread->frame_count;
+
+    if (last->sp != start->sp || last->pc != (start->pc & ROW_PC_MASK) ||
+        (last->needs_fp && last->fp != start->fp) ||
+        good_checks(thread, last->check_end) < last->check_end)
+        return false;
+    stack->count = stack->reused_count = thread->frame_count;
+    stack->flags = thread->kept_flags;
+    stack->hash = unwind_hash_end(thread->hashes[thread->frame_count]);
+    note_share(thread, thread->frame_count, 0);
+    return true;
+}
+
 /* Objects came or went since this thread was here. */
 static void forget(struct unwind_thread *thread, uint64_t generation)
 {
@@ -804,7 +824,7 @@ void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
     if (UNLIKELY(thread->plain_left || unwinder->is_plain)) {
         thread->plain_left -= thread->plain_left > 0;
         capture_plain(unwinder, thread, start, stack);
-    } else {
+    } else if (!give_last(thread, start, stack)) {
         capture_and_remember(unwinder, thread, start, stack);
     }
     if (UNLIKELY(unwinder->is_checking))
