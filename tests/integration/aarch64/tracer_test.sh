@@ -6,7 +6,8 @@
 #
 # Needs a cross compiler, qemu-user, and libraries of aarch64: those of another architecture on this
 # machine (dpkg --add-architecture arm64; libzstd-dev:arm64, libjemalloc-dev:arm64), or a folder
-# with their packages unpacked, told as MT_AARCH64_ROOT. Without them the exit status is 77.
+# with their packages unpacked, told as MT_AARCH64_ROOT: ./check fetches one (cmake/fetch-aarch64).
+# Without them the exit status is 77.
 set -eu -o pipefail
 source=$(realpath "$1") memtide=$2 event_dump=$3
 root=${MT_AARCH64_ROOT:-/}
