@@ -2,6 +2,7 @@
 /*
  * What the memory is for that was held when a ledger was highest.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "category.h"
@@ -12,6 +13,12 @@ struct share {
     uint64_t bytes, count;
     uint64_t certain_bytes; /* bytes times percent of confidence */
 };
+
+/* The mean over the bytes, rounded; at least 100 bytes. */
+static uint64_t sure_percent(const struct share *share)
+{
+    return (share->certain_bytes + share->bytes / 200) / (share->bytes / 100);
+}
 
 struct ledger_shares {
     struct share rows[CATEGORY_COUNT];
@@ -49,14 +56,25 @@ static void add_ledger(const struct question *question, struct report *report,
             value_bytes(share->bytes),
             value_number(VALUE_PERCENT, share->bytes * 100 / whole),
             value_count(share->count),
-            is_known ? value_number(VALUE_PERCENT, share->certain_bytes / (share->bytes / 100))
-                     : value_none(),
+            is_known ? value_number(VALUE_PERCENT, sure_percent(share)) : value_none(),
             value_text(label_ledger(question, report, index)),
         };
 
         if (share->count)
             report_row(report, table, values);
     }
+}
+
+/* "weights" where somebody says so. How long a block lives is seen; what it is for is guessed. */
+static const char *label_best(struct report *report, enum category best, const struct share *share)
+{
+    uint64_t percent = share->bytes >= 100 ? sure_percent(share) : 100;
+
+    if (percent >= 100)
+        return category_name(best);
+    return report_text(report, "%s%s (%" PRIu64 " %% sure, by how long blocks live)",
+                       best <= CATEGORY_ACTIVATIONS ? "probably " : "", category_name(best),
+                       percent);
 }
 
 static void add_verdict(const struct question *question, struct report *report, uint16_t index,
@@ -78,7 +96,8 @@ static void add_verdict(const struct question *question, struct report *report, 
         report_verdict(report, RANK_MODULES, "At its peak, %s of the %s of %s: %s.",
                        label_size(report, shares->rows[best].bytes),
                        label_size(report, tally_ledger_at(question->tally, index)->peak_bytes),
-                       label_ledger(question, report, index), category_name((enum category)best));
+                       label_ledger(question, report, index),
+                       label_best(report, (enum category)best, &shares->rows[best]));
 }
 
 void analyse_categories(const struct question *question, struct report *report)

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "driver_modules.h"
+
 enum {
     SAID = 100,
     SURE = 90,
@@ -28,6 +30,7 @@ const char *category_name(enum category category)
         [CATEGORY_WORKSPACE] = "workspace",
         [CATEGORY_KEPT] = "kept from steps",
         [CATEGORY_ROLLING] = "for several steps",
+        [CATEGORY_THROUGHOUT] = "held throughout",
         [CATEGORY_OLDER] = "older than the recording",
         [CATEGORY_UNKNOWN] = "unknown",
     };
@@ -56,16 +59,30 @@ static enum category category_of_name(const char *name)
     return CATEGORY_UNKNOWN;
 }
 
+static const char *pool_name(const struct question *question, const struct group_detail *detail)
+{
+    return model_text_at(question->model, model_pool_name_at(question->model, detail->pool));
+}
+
 static enum category category_said(const struct question *question,
                                    const struct group_detail *detail)
 {
-    const char *pool =
-        model_text_at(question->model, model_pool_name_at(question->model, detail->pool));
+    const char *module =
+        driver_module_name((uint32_t)model_place_at(question->model, detail->place).module);
     enum category category = CATEGORY_UNKNOWN;
 
     if (detail->owner_text)
         category = category_of_name(model_text_at(question->model, detail->owner_text));
-    return category != CATEGORY_UNKNOWN ? category : category_of_name(pool);
+    if (category == CATEGORY_UNKNOWN)
+        category = category_of_name(pool_name(question, detail));
+    return category == CATEGORY_UNKNOWN && module ? category_of_name(module) : category;
+}
+
+/* The driver's pool: what a runtime or a pool takes from it, it cuts up. Its blocks live as
+ * segments do, which tells nothing about the tensors in them. */
+static bool is_of_driver(const struct question *question, const struct group_detail *detail)
+{
+    return strcmp(pool_name(question, detail), "hal") == 0;
 }
 
 static bool is_backward(const struct question *question, const struct group_detail *detail)
@@ -87,7 +104,38 @@ static struct category_guess guess_left(const struct question *question,
     return (struct category_guess){CATEGORY_KEPT, LIKELY};
 }
 
+/* Alive when steps end, and none of them left it: made before the first one, never freed. */
+static bool is_held_throughout(const struct group_detail *detail)
+{
+    return !detail->left_steps && detail->first_step == 0 && detail->series.count &&
+           !detail->freed_age_at_end;
+}
+
+static struct category_guess guess_segments(const struct group_detail *detail)
+{
+    if (is_held_throughout(detail))
+        return (struct category_guess){CATEGORY_THROUGHOUT, SURE};
+    if (detail->left_steps)
+        return (struct category_guess){detail->freed_age_at_end ? CATEGORY_ROLLING : CATEGORY_KEPT,
+                                       LIKELY};
+    return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS};
+}
+
 /* first_step 0 is before the first step; optimizers make their state in the first one. */
+static struct category_guess guess_tensors(const struct question *question,
+                                           const struct group_detail *detail, uint32_t steps)
+{
+    if (is_held_throughout(detail))
+        return (struct category_guess){CATEGORY_WEIGHTS, LIKELY};
+    if (detail->left_steps == 1 && detail->first_step == 1 && !detail->freed_age_at_end)
+        return (struct category_guess){CATEGORY_OPTIMIZER, LIKELY};
+    if (detail->left_steps)
+        return guess_left(question, detail, steps);
+    if (detail->crossing_steps && detail->crossing_steps + 1 >= steps)
+        return (struct category_guess){CATEGORY_ACTIVATIONS, SURE};
+    return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS};
+}
+
 struct category_guess category_of(const struct question *question, size_t group)
 {
     const struct group_detail *detail = tally_detail_at(question->tally, group);
@@ -100,14 +148,7 @@ struct category_guess category_of(const struct question *question, size_t group)
         return (struct category_guess){CATEGORY_OLDER, SURE};
     if (steps < STEPS_LEAST)
         return (struct category_guess){CATEGORY_UNKNOWN, 0};
-    if (!detail->left_steps && detail->first_step == 0 && detail->series.count &&
-        !detail->freed_age_at_end)
-        return (struct category_guess){CATEGORY_WEIGHTS, LIKELY};
-    if (detail->left_steps == 1 && detail->first_step == 1 && !detail->freed_age_at_end)
-        return (struct category_guess){CATEGORY_OPTIMIZER, LIKELY};
-    if (detail->left_steps)
-        return guess_left(question, detail, steps);
-    if (detail->crossing_steps && detail->crossing_steps + 1 >= steps)
-        return (struct category_guess){CATEGORY_ACTIVATIONS, SURE};
-    return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS};
+    if (is_of_driver(question, detail))
+        return guess_segments(detail);
+    return guess_tensors(question, detail, steps);
 }

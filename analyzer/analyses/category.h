@@ -9,17 +9,20 @@
 #include "analysis.h"
 
 enum category {
+    /* Roles of tensors; lives only hint at them. */
     CATEGORY_WEIGHTS,
     CATEGORY_OPTIMIZER,
     CATEGORY_GRADIENTS,
     CATEGORY_ACTIVATIONS,
+    /* Lives, and what owners and pools say. */
     CATEGORY_TEMPORARY, /* dies in the step that made it */
     CATEGORY_KV_CACHE,
     CATEGORY_COMMUNICATION,
     CATEGORY_WORKSPACE,
-    CATEGORY_KEPT,    /* of steps, and never freed: caches, leaks */
-    CATEGORY_ROLLING, /* lives for several steps */
-    CATEGORY_OLDER,   /* than the recording, which has no steps to tell more */
+    CATEGORY_KEPT,       /* of steps, and never freed: caches, leaks */
+    CATEGORY_ROLLING,    /* lives for several steps */
+    CATEGORY_THROUGHOUT, /* from before the steps to their end, and more is not known */
+    CATEGORY_OLDER,      /* than the recording, which has no steps to tell more */
     CATEGORY_UNKNOWN,
     CATEGORY_COUNT
 };

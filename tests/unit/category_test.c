@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What memory is for, where only lives tell it: of a framework's pool, and of the driver's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event_list.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+enum { STEPS = 6 };
+
+static struct event_list list;
+static struct report *report;
+
+static int setup(void **state)
+{
+    (void)state;
+    event_list_init(&list);
+    return report_create("breakdown", &report, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    report_destroy(report);
+    event_list_release(&list);
+    return 0;
+}
+
+static void take(const char *pool, struct event event, const char *site)
+{
+    event.kind = EVENT_ALLOC;
+    event.pool = model_pool(list.model, event_list_text(&list, pool));
+    event.site = event_list_site(&list, site);
+    event_list_add(&list, event);
+}
+
+static void drop(const char *pool, uint64_t address)
+{
+    event_list_add(&list,
+                   (struct event){.kind = EVENT_FREE,
+                                  .pool = model_pool(list.model, event_list_text(&list, pool)),
+                                  .address = address});
+}
+
+/* One life of each kind: made before all steps, in the first, for the next step, within a step. */
+static void train(const char *pool)
+{
+    take(pool, (struct event){.address = 1 * MIB, .value = 40 * MIB}, "load");
+    for (uint64_t step = 1; step <= STEPS; step++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, step);
+        if (step == 1)
+            take(pool, (struct event){.address = 100 * MIB, .value = 8 * MIB}, "moments");
+        if (step > 1)
+            drop(pool, (200 + step - 1) * MIB);
+        take(pool, (struct event){.address = (200 + step) * MIB, .value = 1 * MIB}, "backward");
+        take(pool, (struct event){.address = 300 * MIB, .value = 2 * MIB}, "scratch");
+        drop(pool, 300 * MIB);
+        event_list_step(&list, EVENT_STEP_END, step);
+    }
+}
+
+static void ask(void)
+{
+    const struct analysis analyses[] = {{.write = analyse_categories}, {NULL, NULL}};
+
+    analyses_run(analyses, NULL, event_list_question(&list), report);
+}
+
+static void expect_rows(const char *const *names, size_t count)
+{
+    assert_int_equal(report_table_at(report, 0).row_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(report_row_at(report, 0, i)[0].text, names[i]);
+}
+
+static void lives_in_a_framework_pool_are_guessed_to_be_tensors(void **state)
+{
+    static const char *const names[] = {"weights", "optimizer state", "gradients", "temporary"};
+
+    (void)state;
+    train("pta");
+    ask();
+    expect_rows(names, 4);
+    assert_string_equal(report_verdict_at(report, 0),
+                        "At its peak, 40.0 MiB of the 51.0 MiB of pta device 0: probably weights "
+                        "(75 % sure, by how long blocks live).");
+}
+
+/* The driver hands out what a runtime or a pool cuts up: the lives are those of its segments. */
+static void lives_in_the_pool_of_the_driver_are_not(void **state)
+{
+    static const char *const names[] = {"temporary", "kept from steps", "for several steps",
+                                        "held throughout"};
+
+    (void)state;
+    train("hal");
+    ask();
+    expect_rows(names, 4);
+    assert_string_equal(report_verdict_at(report, 0),
+                        "At its peak, 40.0 MiB of the 51.0 MiB of hal device 0: held throughout "
+                        "(90 % sure, by how long blocks live).");
+}
+
+static void an_owner_says_it_of_any_pool(void **state)
+{
+    (void)state;
+    event_list_add(&list, (struct event){.kind = EVENT_TAG_BEGIN,
+                                         .text = event_list_text(&list, "model@weight")});
+    take("hal", (struct event){.address = 1 * MIB, .value = 40 * MIB}, "load");
+    ask();
+    assert_string_equal(report_verdict_at(report, 0),
+                        "At its peak, 40.0 MiB of the 40.0 MiB of hal device 0: weights.");
+}
+
+static void the_module_of_the_driver_says_it(void **state)
+{
+    const struct mt_place hccl = {.device = 0, .kind = MT_KIND_DEVICE, .module = 3};
+
+    (void)state;
+    take("hal",
+         (struct event){
+             .address = 1 * MIB, .value = 40 * MIB, .place = model_place(list.model, hccl)},
+         "connect");
+    ask();
+    assert_string_equal(report_verdict_at(report, 0),
+                        "At its peak, 40.0 MiB of the 40.0 MiB of hal device 0: communication.");
+}
+
+#define CATEGORY_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CATEGORY_TEST(lives_in_a_framework_pool_are_guessed_to_be_tensors),
+        CATEGORY_TEST(lives_in_the_pool_of_the_driver_are_not),
+        CATEGORY_TEST(an_owner_says_it_of_any_pool),
+        CATEGORY_TEST(the_module_of_the_driver_says_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
