@@ -211,6 +211,23 @@ static void a_run_of_bad_words_counts_once(void **state)
     assert_int_equal(raw.malformed_count, 2);
 }
 
+/* The time that bad words seem to have is not the chunk's. */
+static void a_chunk_may_start_with_bad_words(void **state)
+{
+    struct fixture *f = *state;
+    struct chunk_raw raw;
+
+    for (unsigned i = 0; i < 50; i++)
+        put(f, UINT64_C(0x7f0000000000) + i * 16);
+    put_free(f, 2, 16);
+    put_free(f, 3, 32);
+    raw = encode(f, 0);
+    assert_int_equal(raw.event_count, 2);
+    assert_int_equal(raw.malformed_count, 1);
+    assert_int_equal(raw.first_time, 2);
+    assert_int_equal(raw.last_time, 3);
+}
+
 static void time_never_goes_back(void **state)
 {
     struct fixture *f = *state;
@@ -310,6 +327,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_record_that_the_end_cuts_is_not_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_text_longer_than_allowed_is_malformed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_of_bad_words_counts_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_chunk_may_start_with_bad_words, set_up, tear_down),
         cmocka_unit_test_setup_teardown(time_never_goes_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_counter_may_pass_56_bits, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_chunk_depends_on_its_words_alone, set_up, tear_down),

@@ -608,6 +608,8 @@ static unsigned put_records(struct chunk_encoder *e, const struct ring_view *rin
     if (!events)
         events = put_wide_record(e, ring, raw);
     raw->event_count += events;
+    if (!raw->event_count)
+        raw->first_time = raw->last_time = 0; /* words that are no record have no time */
     return events;
 }
 
