@@ -522,12 +522,12 @@ static void add_check(struct unwind_thread *thread, struct unwind_frame *frame, 
 
 /* What the step from a frame to the next outer one has read. */
 static __attribute__((noinline)) void note_checks(struct unwind_thread *thread,
-                                                  struct unwind_frame *frame)
+                                                  struct unwind_frame *frame, uint32_t row)
 {
     const struct unwind_frame *outer = frame - 1;
 
-    if (!row_is_plain(frame->row)) { /* ROW_AT_FP */
-        struct unwind_rule rule = row_unpack(frame->row);
+    if (!row_is_plain(row)) { /* ROW_AT_FP */
+        struct unwind_rule rule = row_unpack(row);
 
         frame->needs_fp = true;
         add_check(thread, frame, frame->fp + (uint64_t)(int64_t)rule.cfa_offset_bytes, outer->sp);
@@ -536,11 +536,11 @@ static __attribute__((noinline)) void note_checks(struct unwind_thread *thread,
         add_check(thread, frame, outer->sp - 8, outer->pc);
         return;
     }
-    if (!row_saves_fp(frame->row))
+    if (!row_saves_fp(row))
         frame->needs_fp = true;
-    else if (!row_loses_fp(frame->row))
-        add_check(thread, frame, row_fp_slot(frame->row, outer->sp), outer->fp);
-    add_check(thread, frame, row_return_slot(frame->row, outer->sp), outer->pc);
+    else if (!row_loses_fp(row))
+        add_check(thread, frame, row_fp_slot(row, outer->sp), outer->fp);
+    add_check(thread, frame, row_return_slot(row, outer->sp), outer->pc);
 }
 
 /* The outermost frame: no step leads on from it. */
@@ -549,7 +549,7 @@ static void remember_outermost(struct unwind_thread *thread, const struct unwind
     thread->pcs[0] = from->pc;
     thread->hashes[1] = unwind_hash(0, from->pc);
     thread->frames[1] =
-        (struct unwind_frame){from->sp, from->pc, from->fp, from->row, UNWIND_SPARE_CHECKS, false};
+        (struct unwind_frame){from->sp, from->pc, from->fp, UNWIND_SPARE_CHECKS, false};
 }
 
 /* The new frames go on top of the `kept` outermost ones. */
@@ -577,11 +577,10 @@ static inline void remember(struct unwind_thread *thread, uint32_t kept, uint32_
         frame->sp = from->sp;
         frame->pc = from->pc;
         frame->fp = from->fp;
-        frame->row = from->row;
         frame->check_end = check_end;
         frame->needs_fp = row_needs_fp(from->row);
         if (UNLIKELY(outer->needs_fp || !row_is_plain(from->row))) {
-            note_checks(thread, frame);
+            note_checks(thread, frame, from->row);
             continue;
         }
         frame->check_end = (uint16_t)(check_end + 1);

@@ -50,7 +50,6 @@ enum unwind_flag {
 /* Of one frame: its caller's stack pointer is not here, it is that of the next outer frame. */
 struct unwind_frame {
     uint64_t sp, pc, fp;
-    uint32_t row;       /* how it is left; 0 for the outermost */
     uint16_t check_end; /* checks of this frame and of all outer ones */
     bool needs_fp;      /* an outer row reads the frame pointer that this frame has */
 };
