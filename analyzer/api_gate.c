@@ -124,6 +124,21 @@ void mt_gate_close(struct mt_gate_verdict *gate)
     free(gate);
 }
 
+enum mt_result mt_gate_check(const struct mt_gate_options *options, struct mt_error *error)
+{
+    struct mt_gate_verdict *gate;
+    enum mt_result result;
+
+    if (options->size_bytes < sizeof(*options) || !options->policy_path)
+        return mt_error_set(error, MT_USAGE, "a gate needs a policy");
+    gate = calloc(1, sizeof(*gate));
+    if (!gate)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to read a policy");
+    result = open_files(gate, options, error);
+    mt_gate_close(gate);
+    return result;
+}
+
 size_t mt_gate_remark_count(const struct mt_gate_verdict *gate)
 {
     return gate->verdict->counts[CASE_REMARK];

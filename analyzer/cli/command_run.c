@@ -75,6 +75,15 @@ static const struct handed_on {
     {OPTION_FOLLOW_CHILDREN, "follow-children", (const char *const[]){"yes", "no", NULL}},
 };
 
+/* Those that are sizes, with the limits of tracer/config.c. */
+static const struct size_limits {
+    enum option_id id;
+    uint64_t least_bytes, most_bytes;
+} sizes[] = {
+    {OPTION_STACK_MEMORY, 1 << 20, 1 << 30},
+    {OPTION_RING_SIZE, 1 << 16, 1 << 28},
+};
+
 enum {
     handed_on_count = sizeof(handed_on) / sizeof(handed_on[0]),
     STACK_FRAMES_MOST = 1000 /* what other tools take; 512 are recorded */
@@ -93,6 +102,22 @@ static bool is_one_of(const char *word, size_t length, const char *const *words)
     return false;
 }
 
+/* Nothing is near enough to be guessed: all of them. */
+static enum mt_result words_say(const struct handed_on *option, const char *word,
+                                struct mt_error *error)
+{
+    struct text_builder known;
+    enum mt_result result;
+
+    text_init(&known);
+    for (size_t i = 0; option->words[i]; i++)
+        text_add_format(&known, "%s%s", i ? ", " : "", option->words[i]);
+    result = mt_error_set(error, MT_USAGE, "--%s: %s is not known; known are %s", option->name,
+                          *word ? word : "an empty word", text_get(&known));
+    text_release(&known);
+    return result;
+}
+
 /* "npu:3" counts as npu. */
 static enum mt_result words_check(const struct handed_on *option, const char *list,
                                   struct mt_error *error)
@@ -105,14 +130,44 @@ static enum mt_result words_check(const struct handed_on *option, const char *li
         if (!is_one_of(list, word_length, option->words)) {
             snprintf(word, sizeof(word), "%.*s", (int)word_length, list);
             nearest = nearest_name(word, word_at, option->words);
-            return mt_error_set(error, MT_USAGE, "--%s: %s is not known%s%s%s", option->name,
-                                *word ? word : "an empty word", nearest ? "; did you mean " : "",
-                                nearest ? nearest : "", nearest ? "?" : "");
+            if (!nearest)
+                return words_say(option, word, error);
+            return mt_error_set(error, MT_USAGE, "--%s: %s is not known; did you mean %s?",
+                                option->name, *word ? word : "an empty word", nearest);
         }
         if (!list[length])
             return MT_OK;
         list += length + 1;
     }
+}
+
+/* NULL: it is no size. */
+static const struct size_limits *size_limits_of(enum option_id id)
+{
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        if (sizes[i].id == id)
+            return &sizes[i];
+    return NULL;
+}
+
+static enum mt_result size_check(const char *name, const struct size_limits *limits,
+                                 const char *value, struct mt_error *error)
+{
+    uint64_t bytes = 0;
+    struct text_builder least, most;
+    enum mt_result result = option_size(name, value, &bytes, error);
+
+    if (result != MT_OK || (bytes >= limits->least_bytes && bytes <= limits->most_bytes))
+        return result;
+    text_init(&least);
+    text_init(&most);
+    text_add_size(&least, limits->least_bytes);
+    text_add_size(&most, limits->most_bytes);
+    result = mt_error_set(error, MT_USAGE, "--%s=%s: a size from %s to %s is needed", name, value,
+                          text_get(&least), text_get(&most));
+    text_release(&least);
+    text_release(&most);
+    return result;
 }
 
 /* How many frames: "c:20,python:10". */
@@ -145,6 +200,8 @@ static enum mt_result values_check(const struct options *given, struct mt_error 
 
         if (value && handed_on[i].words)
             result = words_check(&handed_on[i], value, error);
+        else if (value && size_limits_of(handed_on[i].id))
+            result = size_check(handed_on[i].name, size_limits_of(handed_on[i].id), value, error);
         if (result != MT_OK)
             return result;
     }
@@ -173,6 +230,20 @@ static void add_option(struct text_builder *text, const char *name, const char *
     }
 }
 
+/* A size as a number: the tracer knows fewer units. */
+static void hand_on(struct text_builder *text, const struct handed_on *option, const char *value)
+{
+    uint64_t bytes = 0;
+    struct mt_error error;
+    char digits[32];
+
+    if (size_limits_of(option->id) && option_size(option->name, value, &bytes, &error) == MT_OK) {
+        snprintf(digits, sizeof(digits), "%" PRIu64, bytes);
+        value = digits;
+    }
+    add_option(text, option->name, value);
+}
+
 /* Those of the environment first, so that the command line has the last word. */
 static void tracer_options(struct text_builder *text, const struct options *given,
                            const char *folder)
@@ -185,7 +256,7 @@ static void tracer_options(struct text_builder *text, const struct options *give
         text_add(text, old);
     for (size_t i = 0; i < handed_on_count; i++)
         if (given->values[handed_on[i].id])
-            add_option(text, handed_on[i].name, given->values[handed_on[i].id]);
+            hand_on(text, &handed_on[i], given->values[handed_on[i].id]);
     add_option(text, "output-path", folder);
     if (getrandom(&run_id, sizeof(run_id), GRND_NONBLOCK) != (ssize_t)sizeof(run_id))
         run_id = (uint64_t)getpid();
@@ -339,8 +410,9 @@ static void say_end(const struct options *given, const char *folder)
 
     run_folder_tidy(folder);
     if (!run_folder_look(folder, &state)) {
+        if (!run_folder_explain(folder, why, sizeof(why)))
+            program_file_explain(given->operands[0], why, sizeof(why));
         run_folder_remove(folder);
-        program_file_explain(given->operands[0], why, sizeof(why));
         if (!given->values[OPTION_QUIET])
             fprintf(stderr, "memtide: nothing was recorded: %s\n", why);
         return;
@@ -418,6 +490,18 @@ static int record(const struct options *given, const char *tracer, const char *f
                                         : end.status;
 }
 
+/* Before hours of recording, not after them. */
+static enum mt_result policy_check(const struct options *given, struct mt_error *error)
+{
+    const struct mt_gate_options gate = {
+        .size_bytes = sizeof(gate),
+        .policy_path = given->values[OPTION_POLICY],
+        .baseline_path = given->values[OPTION_BASELINE],
+    };
+
+    return gate.policy_path ? mt_gate_check(&gate, error) : MT_OK;
+}
+
 static int run(const struct command *command, const struct options *given)
 {
     char folder[PATH_MAX], tracer[PATH_MAX];
@@ -428,6 +512,8 @@ static int run(const struct command *command, const struct options *given)
         return complain(EXIT_USAGE, "%s needs a program: memtide run [options] -- PROGRAM ...",
                         command->name);
     result = values_check(given, &error);
+    if (result == MT_OK)
+        result = policy_check(given, &error);
     if (result == MT_OK)
         result = tracer_find(tracer, sizeof(tracer), &error);
     if (result == MT_OK)

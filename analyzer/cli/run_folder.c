@@ -8,18 +8,20 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "memtide/format.h"
 
-enum { processes_most = 512, name_most = 40 };
+enum { processes_most = 512, name_most = 40, ring_bytes_usual = 1 << 20 };
 
 static bool is_empty(const char *path)
 {
@@ -77,6 +79,24 @@ enum mt_result run_folder_make(const char *path, const char *program, char *full
         return mt_error_set(error, MT_USAGE, "%s is there already and not empty: name a new folder",
                             path);
     return MT_OK;
+}
+
+/* A process that cannot have even one ring records nothing. */
+bool run_folder_explain(const char *folder, char *out, size_t out_bytes)
+{
+    struct statvfs disk;
+    uint64_t free_bytes;
+
+    if (statvfs(folder, &disk) != 0)
+        return false;
+    free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
+    if (free_bytes > 2 * ring_bytes_usual)
+        return false;
+    snprintf(out, out_bytes,
+             "the disk is full: %" PRIu64 " KiB are free for %s; name another "
+             "folder with -o",
+             free_bytes >> 10, folder);
+    return true;
 }
 
 void run_folder_remove(const char *folder)

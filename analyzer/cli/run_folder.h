@@ -31,6 +31,9 @@ bool run_folder_look(const char *folder, struct run_state *state);
  * others do not need. Those of processes that still run are left alone.
  */
 void run_folder_tidy(const char *folder);
+/* Where it is the folder's fault that nothing was recorded: words for that. False where it is not.
+ */
+bool run_folder_explain(const char *folder, char *out, size_t out_bytes);
 /* Only if it is empty. */
 void run_folder_remove(const char *folder);
 

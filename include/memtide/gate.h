@@ -53,6 +53,9 @@ enum mt_result mt_gate_judge(const struct mt_gate_options *options, struct mt_tr
                              size_t count, struct mt_gate_verdict **out, struct mt_error *error);
 void mt_gate_close(struct mt_gate_verdict *verdict);
 
+/* Whether its files could be used, with the results of mt_gate_judge(): before there is a trace. */
+enum mt_result mt_gate_check(const struct mt_gate_options *options, struct mt_error *error);
+
 enum mt_gate_outcome mt_gate_outcome(const struct mt_gate_verdict *verdict);
 /* Warnings: nothing is over a limit, but somebody should look; a suppression nobody needs. */
 size_t mt_gate_remark_count(const struct mt_gate_verdict *verdict);
