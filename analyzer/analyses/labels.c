@@ -104,6 +104,22 @@ const char *label_who(const struct question *question, struct report *report, st
     return "(unknown)";
 }
 
+const char *label_unseen_callers(const struct question *question, struct report *report,
+                                 uint16_t ledger, struct who who)
+{
+    size_t count;
+    const struct symbol_frame *frames = symbols_frames(question->symbols, who.site, &count);
+
+    if (strcmp(question->source_kind, "memtide run") != 0 ||
+        tally_ledger_at(question->tally, ledger)->device >= 0 || count != 1 ||
+        (frames[0].line && !frames[0].is_plumbing))
+        return NULL;
+    return report_text(report,
+                       "%s asked for this memory, and who called it was not recorded: record with "
+                       "--call-stack=c, or with --call-stack=python,c for Python.",
+                       label_who(question, report, who));
+}
+
 struct value value_stack_of(const struct question *question, struct report *report, struct who who)
 {
     size_t count;

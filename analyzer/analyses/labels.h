@@ -47,6 +47,13 @@ static inline bool who_is_known(struct who who)
 /* The call site, else the operator, else the owner, else "(unknown)", of which size. */
 const char *label_who(const struct question *question, struct report *report, struct who who);
 
+/*
+ * A sentence for a site of a library in host memory whose callers memtide run did not record: it is
+ * not where somebody would look for the mistake. NULL for any other.
+ */
+const char *label_unseen_callers(const struct question *question, struct report *report,
+                                 uint16_t ledger, struct who who);
+
 /* Who called there, for a report; missing where only the call site is known. */
 struct value value_stack_of(const struct question *question, struct report *report, struct who who);
 

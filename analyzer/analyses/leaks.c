@@ -99,6 +99,8 @@ static void say_leak(const struct question *question, struct report *report,
 {
     size_t others = count_other_leaks(question, list);
     struct advice advice;
+    const struct origin *origin = list->rows[0].origin;
+    const char *unseen = label_unseen_callers(question, report, origin->ledger, origin->who);
     const char *and_more =
         others ? report_text(report, "; and %zu more %s", others, others == 1 ? "leak" : "leaks")
                : "";
@@ -109,6 +111,8 @@ static void say_leak(const struct question *question, struct report *report,
     if (advice_for_leak(question, report, &list->rows[0], &advice))
         report_verdict(report, RANK_LEAKS, "SEEN: %s. %s", advice.finding,
                        advice_end(report, &advice));
+    if (unseen)
+        report_verdict(report, RANK_LEAKS, "%s", unseen);
     report_outcome(report, REPORT_FOUND);
     for (size_t i = 0; i < list->verdict_counts[VERDICT_LEAK]; i++)
         if (!is_seen_before(question, list, i))

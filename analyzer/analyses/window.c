@@ -204,21 +204,55 @@ static const char *older_words(struct report *report, const struct window_accoun
                        label_size(report, account->released_bytes), blocks);
 }
 
-static void add_verdict(const struct question *question, struct report *report)
+/* The largest of a ledger; NULL: none. */
+static const struct remaining *largest_of(const struct remaining *rows, size_t count,
+                                          uint16_t ledger)
 {
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].origin->ledger == ledger)
+            return &rows[i];
+    return NULL;
+}
+
+/* " Most of it, 3.82 MiB in 1,000 blocks, was made by handle (server.cpp:16)." */
+static const char *maker_words(const struct question *question, struct report *report,
+                               const struct remaining *largest, uint64_t unreleased_bytes)
+{
+    if (!largest || !who_is_known(largest->origin->who) ||
+        (largest->alive.count == 1 && largest->alive.bytes == unreleased_bytes))
+        return "";
+    return report_text(report, " %s of it, %s in %s, was made by %s.",
+                       largest->alive.bytes > unreleased_bytes / 2 ? "Most" : "The largest part",
+                       label_size(report, largest->alive.bytes),
+                       label_counted(report, largest->alive.count, "block"),
+                       label_who(question, report, largest->origin->who));
+}
+
+static void add_verdict(const struct question *question, struct report *report,
+                        const struct remaining *rows, size_t count)
+{
+    const struct remaining *largest;
+    const char *unseen = NULL;
     uint16_t best = 0;
 
     report_outcome(report, REPORT_NO_DATA);
     if (most_unreleased(question->tally, &best)) {
         struct window_account account = window_account_of(question->tally, best);
+
+        largest = largest_of(rows, count, best);
+        if (largest)
+            unseen = label_unseen_callers(question, report, best, largest->origin->who);
         report_verdict(report, RANK_LEAKS,
                        "No steps, so no leak verdict: %s %s in the recorded window (%s in %s not "
-                       "released%s). Mark steps, or name what begins one with --step-site, to "
+                       "released%s).%s Mark steps, or name what begins one with --step-site, to "
                        "find leaks.",
                        label_ledger(question, report, best), growth_words(report, &account),
                        label_size(report, account.unreleased_bytes),
                        label_counted(report, account.unreleased_count, "block"),
-                       older_words(report, &account));
+                       older_words(report, &account),
+                       maker_words(question, report, largest, account.unreleased_bytes));
+        if (unseen)
+            report_verdict(report, RANK_LEAKS, "%s", unseen);
     } else {
         report_verdict(report, RANK_LEAKS, "Nothing was allocated in the recorded window.");
     }
@@ -232,11 +266,10 @@ void analyse_window(const struct question *question, struct report *report)
 
     if (most_ended_steps(question) > 1)
         return;
-    if (!most_ended_steps(question))
-        add_verdict(question, report); /* with one step, it is the leaks that cannot be judged */
     add_ledgers(question, report);
     if (!origins_init(&origins, question, ORIGINS_BY_SITE)) {
         report_note(report, 0, "window: not enough memory to list sites");
+        report_outcome(report, REPORT_NO_DATA);
         return;
     }
     rows = malloc((origins.count + 1) * sizeof(*rows));
@@ -247,6 +280,8 @@ void analyse_window(const struct question *question, struct report *report)
     }
     if (rows) {
         qsort(rows, count, sizeof(*rows), remaining_compare);
+        if (!most_ended_steps(question)) /* with one step, the leaks say that they cannot judge */
+            add_verdict(question, report, rows, count);
         add_remaining(question, report, rows, count);
     }
     free(rows);
