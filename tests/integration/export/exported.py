@@ -50,8 +50,8 @@ class Exported(unittest.TestCase):
         self.assertEqual((ran.returncode, ran.stderr), (0, b""), source)
         return out
 
-    def report(self, source, question="report"):
-        ran = memtide(question, "--format", "json", source)
+    def report(self, source, question="report", *options):
+        ran = memtide(question, "--format", "json", *options, source)
         self.assertEqual(ran.stderr, b"")
         return json.loads(ran.stdout)
 

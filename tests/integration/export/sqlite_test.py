@@ -5,6 +5,7 @@ Run as sqlite_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA DOCS-FOLDER
 
 import json
 import os
+import random
 import re
 import sqlite3
 import sys
@@ -12,6 +13,7 @@ import sys
 import exported
 
 DOCS = sys.argv.pop(4)
+SITES, STEPS = 60, 40
 
 
 def queries():
@@ -21,6 +23,18 @@ def queries():
 
 def rows_of(table, columns):
     return sorted((tuple(row[column] for column in columns) for row in table), key=repr)
+
+
+def write_snapshot(path, trace, marks):
+    """trace: action, address, size, time, and who; without one, the size tells who."""
+    with open(path, "w", encoding="ascii") as out:
+        json.dump({"segments": [], "device_traces": [[
+            {"action": action, "addr": address, "size": size, "stream": 0, "time_us": time,
+             "frames": [{"name": (who or ["f%d" % (size % 7)])[0], "filename": "m.py",
+                         "line": 1 if who else size}]}
+            for action, address, size, time, *who in trace]], "external_annotations": [
+                {"stage": stage, "name": name, "device": 0, "time_us": time}
+                for stage, name, time in marks]}, out)
 
 
 class Sqlite(exported.Exported):
@@ -113,13 +127,28 @@ class Sqlite(exported.Exported):
                            at + 13 + phase * 20),
                           ("free_completed", (phase + 1) << 20, size, at + 20 + phase * 20)]
             marks += [("END", "ProfilerStep#%d" % step, at + 90)]
-        with open(source, "w", encoding="ascii") as out:
-            json.dump({"segments": [], "device_traces": [[
-                {"action": action, "addr": address, "size": size, "stream": 0, "time_us": time,
-                 "frames": [{"name": "f%d" % (size % 7), "filename": "m.py", "line": size}]}
-                for action, address, size, time in trace]], "external_annotations": [
-                    {"stage": stage, "name": name, "device": 0, "time_us": time}
-                    for stage, name, time in marks]}, out)
+        write_snapshot(source, trace, marks)
+        return source
+
+    def many_sites(self):
+        """A third of the sites leak, each its own size; a third hold from step to step; the rest
+        changes by chance."""
+        source, trace, marks = self.out("sites.json"), [], []
+        chance = random.Random(7)
+        sites = range(SITES)
+        for step in range(STEPS):
+            at = 1000 + step * 10000
+            marks += [("START", "ProfilerStep#%d" % step, at)]
+            for site in sites:
+                addresses = [(site * 2 + old % 2 + 1) << 30 for old in (step - 1, step)]
+                size = 512 * (site + 1 + (site % 3 == 2) * chance.randrange(40))
+                if site % 3:
+                    trace += [("free_completed", addresses[0], 0, at + site)] * (step > 0)
+                else:
+                    addresses[1] += step << 20
+                trace += [("alloc", addresses[1], size, at + site, "site %d" % site)]
+            marks += [("END", "ProfilerStep#%d" % step, at + 9000)]
+        write_snapshot(source, trace, marks)
         return source
 
     def test_phases(self):
@@ -221,6 +250,26 @@ class Sqlite(exported.Exported):
                 self.assertEqual(answer["growth_bytes_per_step"], row["growth_bytes_per_step"])
         worst = report["findings"][0]
         self.assertEqual(answers[0]["growth_bytes_per_step"], worst["growth_bytes_per_step"])
+
+    def test_growth_of_many_sites(self):
+        source = self.many_sites()
+        report = self.report(source, "leaks", "--top", "0")
+        answers = self.ask(source, "growth", warm_up=report["facts"]["warm_up_step_count"])
+        found = {row["site"]: row["growth_bytes_per_step"] for row in report["findings"]}
+        self.assertEqual(len(answers), SITES)
+        self.assertEqual(len(found), SITES // 3)
+        self.assertEqual({row["site"]: row["growth_bytes_per_step"]
+                          for row in answers[:len(found)]}, found)
+        for row in answers[len(found):]:
+            self.assertLess(abs(row["growth_bytes_per_step"]), min(found.values()))
+
+    def test_growth_looks_up_the_steps_of_a_site(self):
+        """And does not compare each row with every other: sites times steps, squared."""
+        plan = self.database(os.path.join(self.folder, "leak")).execute(
+            "EXPLAIN QUERY PLAN " + self.queries["growth"], {"warm_up": 2}).fetchall()
+        steps = [row["detail"] for row in plan]
+        self.assertTrue(any(step.startswith("SEARCH b USING") for step in steps), steps)
+        self.assertEqual([step for step in steps if re.match("SCAN b( |$)", step)], [])
 
     def test_alive_at_a_time_is_the_curve_at_that_time(self):
         for source in self.inputs:
