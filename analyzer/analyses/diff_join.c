@@ -211,6 +211,26 @@ static void amount_add(struct held_amount *sum, struct held_amount more)
     sum->count += more.count;
 }
 
+/*
+ * Sites of one id have names that differ in their lines. The current side, the last one, has the
+ * say, and there the site that held most, or made most.
+ */
+static void row_name(struct diff_row *row, size_t side, const char *name,
+                     const struct held_group *values)
+{
+    uint64_t held_bytes = values->peak.bytes ? values->peak.bytes : values->end.bytes;
+    uint64_t made_bytes = values->made.bytes;
+
+    if (side == row->name_side &&
+        (held_bytes < row->name_held_bytes ||
+         (held_bytes == row->name_held_bytes && made_bytes <= row->name_made_bytes)))
+        return;
+    row->name = name;
+    row->name_side = side;
+    row->name_held_bytes = held_bytes;
+    row->name_made_bytes = made_bytes;
+}
+
 static void row_count(struct diff_join *join, size_t side, struct diff_row wanted,
                       const struct held_group *values)
 {
@@ -218,7 +238,7 @@ static void row_count(struct diff_join *join, size_t side, struct diff_row wante
 
     if (!row)
         return;
-    row->name = wanted.name; /* as the current side, the last one, has it */
+    row_name(row, side, wanted.name, values);
     amount_add(&row->values[side].end, values->end);
     amount_add(&row->values[side].peak, values->peak);
     amount_add(&row->values[side].made, values->made);

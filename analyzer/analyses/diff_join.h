@@ -48,7 +48,9 @@ struct diff_row {
     enum diff_axis axis;
     uint32_t pair;
     uint64_t key;
-    const char *name;
+    const char *name; /* of the largest part, on the last side that has any */
+    size_t name_side;
+    uint64_t name_held_bytes, name_made_bytes;
     uint64_t site_id;          /* 0: not a site */
     struct held_group *values; /* by side */
     struct diff_order *order;  /* of the first base and the current side; NULL: not aligned */

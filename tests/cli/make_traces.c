@@ -237,6 +237,20 @@ static void make_stacks(const char *name)
         exit(1);
 }
 
+/* One function that asks in two lines, the large one first. */
+static void make_lines(const char *name, const char *events)
+{
+    static const char head[] =
+        "v 10400 3\nX train\ns a /opt/train\ns 6 malloc\ns 4 load\ns 4 main\ns 7 batch.c\n"
+        "i 10 1 2\ni 20 1 3 5 c\ni 28 1 3 5 d\ni 30 1 4\n"
+        "t 4 0\nt 2 1\nt 1 2\nt 3 1\nt 1 4\n"
+        "a 100000 3\na 100 5\nc 1\n";
+    FILE *file = fopen(name, "w");
+
+    if (!file || fprintf(file, "%s%sc 14\n", head, events) < 0 || fclose(file) != 0)
+        exit(1);
+}
+
 int main(void)
 {
     make_training("leak", 12);
@@ -249,6 +263,8 @@ int main(void)
     make_text("text");
     make_two("two");
     make_stacks("stacks");
+    make_lines("lines_base", "+ 0\n+ 1\n");
+    make_lines("lines", "+ 0\n+ 0\n+ 1\n");
     csv_traces();
     return 0;
 }
