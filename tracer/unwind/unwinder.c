@@ -336,19 +336,19 @@ static READS_STACK inline uint32_t good_checks(const struct unwind_thread *threa
     return (uint32_t)(check - thread->checks);
 }
 
-/* The innermost remembered frame that is not left yet, and outside of which nothing has changed. */
+/*
+ * A remembered frame is met: that one or the innermost further out, outside of which nothing has
+ * changed. Not to be asked before: right below the stack of the remembered frames may be another
+ * one, of a coroutine, which looks like more of it, and goes on when the upper is unmapped.
+ */
 static inline const struct unwind_frame *unchanged_frame(const struct unwind_thread *thread,
-                                                         uint64_t sp)
+                                                         const struct unwind_frame *met)
 {
-    const struct unwind_frame *frame = thread->frames + thread->frame_count;
-    uint32_t good_count;
+    uint32_t good_count = good_checks(thread, met->check_end);
 
-    while (frame->sp < sp)
-        frame--;
-    good_count = good_checks(thread, frame->check_end);
-    while (frame->check_end > good_count)
-        frame--;
-    return frame;
+    while (met->check_end > good_count)
+        met--;
+    return met;
 }
 
 /* --- walking ---------------------------------------------------------------------------- */
@@ -472,8 +472,12 @@ static READS_STACK __attribute__((noinline)) bool walk_on(struct walk *walk)
                                         thread->new_frames + walk->limit, &at);
 
         walk_stands(walk, &at);
-        if (pause == AT_KNOWN)
-            return true;
+        if (pause == AT_KNOWN) {
+            walk->candidate = unchanged_frame(thread, at.candidate);
+            if (walk->candidate == at.candidate)
+                return true;
+            continue;
+        }
         if (pause == AT_LIMIT)
             return walk_ends(walk, walk->pc ? UNWIND_TRUNCATED : UNWIND_COMPLETE);
         if (!walk_on_slowly(walk))
@@ -508,8 +512,7 @@ static void walk_begin(struct walk *walk, struct unwinder *unwinder, struct unwi
     walk->flags = 0;
     walk->count = 0;
     walk->limit = limit && limit < UNWIND_MAX_FRAMES ? limit : UNWIND_MAX_FRAMES;
-    walk->candidate =
-        is_plain || !walk->memory.is_own ? thread->frames : unchanged_frame(thread, start->sp);
+    walk->candidate = thread->frames + (is_plain || !walk->memory.is_own ? 0 : thread->frame_count);
 }
 
 /* --- after the walk --------------------------------------------------------------------- */
@@ -734,6 +737,7 @@ static inline void capture_and_remember(struct unwinder *unwinder, struct unwind
     struct unwind_new_frame *new_frames = thread->new_frames;
     struct stack_memory memory = {thread->stack.low, thread->stack.top, true};
     struct position at = {start->pc & ROW_PC_MASK, start->sp, start->fp, NULL, new_frames};
+    const struct unwind_frame *unchanged = thread->frames + thread->frame_count;
     uint32_t kept, new_count;
     enum pause pause;
 
@@ -741,8 +745,12 @@ static inline void capture_and_remember(struct unwinder *unwinder, struct unwind
         capture_slowly(unwinder, thread, start, NULL, stack);
         return;
     }
-    at.candidate = unchanged_frame(thread, start->sp);
-    pause = walk_plainly(unwinder, thread, &memory, new_frames + UNWIND_MAX_FRAMES, &at);
+    do {
+        at.candidate = unchanged;
+        pause = walk_plainly(unwinder, thread, &memory, new_frames + UNWIND_MAX_FRAMES, &at);
+        if (LIKELY(pause == AT_KNOWN))
+            unchanged = unchanged_frame(thread, at.candidate);
+    } while (UNLIKELY(pause == AT_KNOWN && unchanged != at.candidate));
     if (UNLIKELY(pause != AT_KNOWN)) {
         at.to -= pause == AT_ROW; /* that step was not taken */
         capture_slowly(unwinder, thread, start, &at, stack);
@@ -801,7 +809,7 @@ static bool is_nested(struct unwind_thread *thread, uint64_t sp)
     if (!is_on_own_stack(thread, sp) ||
         (is_on_own_stack(thread, thread->busy_sp) && sp <= thread->busy_sp))
         return true;
-    thread->frame_count = 0;
+    thread->frame_count = thread->pc_count = 0;
     return false;
 }
 

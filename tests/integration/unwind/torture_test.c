@@ -471,6 +471,72 @@ static void coroutines_are_walked_to_their_start(void **state)
     expect_no_mismatch();
 }
 
+/*
+ * Stacks of coroutines right below a thread's, with nothing in between: they look like the rest of
+ * that one. The upper goes; the lower goes on.
+ */
+enum { BELOW = 2, BELOW_BYTES = 16 * PAGE, THREAD_BYTES = 64 * PAGE };
+
+static void begin_below(int i, char *stack, struct outcome *outcome)
+{
+    uint64_t address = (uint64_t)(uintptr_t)outcome;
+
+    getcontext(&coroutines[i]);
+    coroutines[i].uc_stack.ss_sp = stack;
+    coroutines[i].uc_stack.ss_size = BELOW_BYTES;
+    makecontext(&coroutines[i], (void (*)(void))coroutine, 2, (int)(uint32_t)address,
+                (int)(uint32_t)(address >> 32));
+}
+
+static NOINLINE uint64_t run_often(int i, const struct outcome *outcome)
+{
+    uint64_t wrong_count = 0;
+
+    running = i;
+    for (volatile int k = 0; k < 200; k++) {
+        swapcontext(&scheduler, &coroutines[i]);
+        wrong_count += !is_right(outcome) || !(outcome->stack.flags & UNWIND_COMPLETE);
+    }
+    return wrong_count;
+}
+
+static NOINLINE void *run_below(void *argument)
+{
+    char *stacks = argument;
+    struct outcome *outcome = zeros(sizeof(*outcome));
+    uint64_t wrong_count = 0;
+
+    capture(outcome);
+    for (int i = 0; i < BELOW; i++)
+        begin_below(i, stacks + (BELOW - 1 - i) * BELOW_BYTES, outcome);
+    wrong_count += run_often(0, outcome);
+    wrong_count += run_often(1, outcome);
+    wrong_count += run_often(0, outcome);
+    munmap(stacks + (BELOW - 1) * BELOW_BYTES, BELOW_BYTES);
+    wrong_count += run_often(1, outcome);
+    munmap(outcome, sizeof(*outcome));
+    return (void *)(uintptr_t)wrong_count;
+}
+
+static void a_coroutine_is_not_the_rest_of_its_threads_stack(void **state)
+{
+    char *stacks = zeros(BELOW * BELOW_BYTES + THREAD_BYTES);
+    pthread_attr_t attributes;
+    pthread_t other;
+    void *wrong_count = NULL;
+
+    (void)state;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstack(&attributes, stacks + BELOW * BELOW_BYTES, THREAD_BYTES);
+    assert_int_equal(pthread_create(&other, &attributes, run_below, stacks), 0);
+    pthread_join(other, &wrong_count);
+    pthread_attr_destroy(&attributes);
+    assert_null(wrong_count);
+    munmap(stacks + BELOW * BELOW_BYTES, THREAD_BYTES);
+    munmap(stacks, (BELOW - 1) * BELOW_BYTES);
+    expect_no_mismatch();
+}
+
 /* --- objects that come and go ------------------------------------------------------------ */
 
 struct loader {
@@ -678,6 +744,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(handlers_at_any_time_are_right_or_say_so),
         cmocka_unit_test(longjmp_leaves_no_frames_behind),
         cmocka_unit_test(coroutines_are_walked_to_their_start),
+        cmocka_unit_test(a_coroutine_is_not_the_rest_of_its_threads_stack),
         cmocka_unit_test(objects_come_and_go_in_four_threads),
         cmocka_unit_test(objects_are_found_in_a_list_too),
         cmocka_unit_test(a_frame_record_stands_in_for_a_row),
