@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "memtide/analyzer.h"
+#include "waiting.h"
 
 static const char *format_name_at(const void *context, size_t i)
 {
@@ -114,6 +115,7 @@ FILE *answer_open(const struct options *options)
 {
     const char *path = options->values[OPTION_OUTPUT];
 
+    waiting_end();
     return path ? fopen(path, "w") : stdout;
 }
 
@@ -205,6 +207,7 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
                                   .debug_folders = options->values[OPTION_DEBUG_DIR]};
     enum mt_result result = schedule_read(options, &how.schedule, error);
 
+    waiting_begin();
     return result == MT_OK ? mt_trace_open_with(paths, count, &how, trace, error) : result;
 }
 

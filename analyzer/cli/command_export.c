@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "memtide/analyzer.h"
+#include "waiting.h"
 
 static const struct option_spec options[] = {
     {OPTION_TO, 't', "to", "FORMAT", "for which program; --to=help lists them"},
@@ -47,10 +48,14 @@ static int check_exporter(const char *wanted)
 
 static int write_export(struct mt_trace *trace, const char *to, const char *path)
 {
+    const char *file = path && strcmp(path, "-") != 0 ? path : NULL;
     struct mt_error error;
-    enum mt_result result =
-        mt_trace_export(trace, to, path && strcmp(path, "-") != 0 ? path : NULL, &error);
+    enum mt_result result;
 
+    if (!file)
+        waiting_end();
+    result = mt_trace_export(trace, to, file, &error);
+    waiting_end();
     if (result != MT_OK)
         return complain(exit_code_of_result(result), "%s", error.message);
     if (!mt_trace_is_complete(trace))

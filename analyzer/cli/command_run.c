@@ -21,6 +21,7 @@
 #include "run_folder.h"
 #include "sanitizer_runtime.h"
 #include "text_builder.h"
+#include "waiting.h"
 #include "watch_files.h"
 
 static const struct option_spec options[] = {
@@ -372,10 +373,13 @@ static void say_verdict(const char *folder)
     struct mt_trace *trace = NULL;
     struct mt_answer *given = NULL;
     struct mt_error error;
-    enum mt_result result = mt_trace_open(&folder, 1, &trace, &error);
+    enum mt_result result;
 
+    waiting_begin();
+    result = mt_trace_open(&folder, 1, &trace, &error);
     if (result == MT_OK)
         result = mt_trace_ask(trace, "verdict", NULL, &given, &error);
+    waiting_end();
     if (result != MT_OK)
         complain(EXIT_INPUT, "%s", error.message);
     for (size_t i = 0; result == MT_OK && i < mt_answer_verdict_count(given); i++)

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "waiting.h"
+
 static int open_traces(const struct options *options, const char *const *paths, size_t count,
                        bool are_repeats, struct judged_recordings *out)
 {
@@ -48,6 +50,7 @@ int judge_recordings(const struct options *options, const char *const *paths, si
     if (code != EXIT_FINE)
         return code;
     result = mt_gate_judge(&gate, out->traces, out->trace_count, &out->verdict, &error);
+    waiting_end();
     if (result == MT_NOT_FOUND && !policy && access(gate.policy_path, F_OK) != 0)
         return complain(EXIT_USAGE, "%s; name the policy with --policy", error.message);
     return result == MT_OK ? EXIT_FINE : complain(exit_code_of_result(result), "%s", error.message);

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "compat_command.h"
+#include "waiting.h"
 
 /* One a line, so that two changes never meet. */
 // clang-format off
@@ -48,6 +49,7 @@ int complain(enum exit_code code, const char *format, ...)
 {
     va_list arguments;
 
+    waiting_end();
     fputs("memtide: ", stderr);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);

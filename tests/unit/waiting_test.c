@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who waits for more than two seconds at a terminal is told so. */
+#define _GNU_SOURCE
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "waiting.h"
+
+/* What the terminal shows of a wait, into shown. */
+static void wait_at_terminal(useconds_t microseconds, char *shown, size_t shown_bytes)
+{
+    int master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK), slave, old = dup(STDERR_FILENO);
+    ssize_t length;
+
+    assert_int_equal(grantpt(master), 0);
+    assert_int_equal(unlockpt(master), 0);
+    slave = open(ptsname(master), O_RDWR | O_NOCTTY);
+    assert_true(slave >= 0);
+    dup2(slave, STDERR_FILENO);
+    waiting_begin();
+    usleep(microseconds);
+    waiting_end();
+    waiting_end();
+    dup2(old, STDERR_FILENO);
+    length = read(master, shown, shown_bytes - 1);
+    shown[length > 0 ? length : 0] = 0;
+    close(slave);
+    close(master);
+    close(old);
+}
+
+static void a_long_wait_is_told_and_taken_back(void **state)
+{
+    static const char first[] = "\r\033[Kmemtide: reading the recording, 2 s ...";
+    char shown[256];
+
+    (void)state;
+    wait_at_terminal(2400000, shown, sizeof(shown));
+    /* On a busy machine, 3 s too. */
+    assert_int_equal(strncmp(shown, first, sizeof(first) - 1), 0);
+    assert_string_equal(shown + strlen(shown) - 4, "\r\033[K");
+}
+
+static void a_short_wait_is_silent(void **state)
+{
+    char shown[256];
+
+    (void)state;
+    wait_at_terminal(100000, shown, sizeof(shown));
+    assert_string_equal(shown, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_long_wait_is_told_and_taken_back),
+        cmocka_unit_test(a_short_wait_is_silent),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
