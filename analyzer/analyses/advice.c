@@ -40,14 +40,16 @@ static void apply_rules(const struct evidence *evidence, size_t spoken)
                        "No advice: nothing in this recording calls for it.");
 }
 
-static enum mt_result run_trials(const struct question *question, struct trials *trials,
-                                 struct mt_error *error)
+/* Both see the same reading. */
+static enum mt_result read_pools_and_sites(const struct question *question,
+                                           struct fragments *fragments, struct trials *trials,
+                                           struct mt_error *error)
 {
     struct life_visitor visitor = {0};
     enum mt_result result = trials_begin(trials, question, &visitor, error);
 
     if (result == MT_OK)
-        result = lives_read(question->events, tally_model(question->tally), &visitor, error);
+        result = fragments_read(question, &visitor, fragments, error);
     return result == MT_OK ? trials_finish(trials, error) : result;
 }
 
@@ -63,17 +65,18 @@ static bool has_evidence(struct report *report, enum mt_result result, const cha
 void analyse_advice(const struct question *question, struct report *report)
 {
     struct evidence evidence = {.question = question, .report = report};
-    struct fragments fragments;
+    struct fragments fragments = {.count = 0};
     struct what_ifs what_ifs;
     struct trials trials;
     struct mt_error error;
 
-    if (has_evidence(report, fragments_read(question, &fragments, &error), "pools", &error))
+    if (has_evidence(report, read_pools_and_sites(question, &fragments, &trials, &error),
+                     "pools and sites", &error)) {
         evidence.fragments = &fragments;
+        evidence.trials = &trials;
+    }
     if (has_evidence(report, what_ifs_read(question, NULL, &what_ifs, &error), "settings", &error))
         evidence.what_ifs = &what_ifs;
-    if (has_evidence(report, run_trials(question, &trials, &error), "sites", &error))
-        evidence.trials = &trials;
     apply_rules(&evidence, spoken_most);
     fragments_release(&fragments);
     trials_release(&trials);

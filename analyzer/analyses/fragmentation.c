@@ -261,7 +261,7 @@ void analyse_fragmentation(const struct question *question, struct report *repor
 {
     struct fragments fragments;
     struct mt_error error;
-    enum mt_result result = fragments_read(question, &fragments, &error);
+    enum mt_result result = fragments_read(question, NULL, &fragments, &error);
 
     if (result != MT_OK) {
         report_note(report, 0, report_text(report, "fragmentation: %s", error.message));

@@ -573,20 +573,22 @@ static bool finish(struct reading *reading)
     return true;
 }
 
-static enum mt_result read_twice(struct reading *reading, struct mt_error *error)
+static enum mt_result read_twice(struct reading *reading, const struct life_visitor *beside,
+                                 struct mt_error *error)
 {
     const struct question *question = reading->question;
-    const struct life_visitor first = {.context = reading,
-                                       .born = first_born,
-                                       .over = first_over,
-                                       .event = first_event,
-                                       .process_over = first_process_over};
+    const struct life_visitor first[] = {{.context = reading,
+                                          .born = first_born,
+                                          .over = first_over,
+                                          .event = first_event,
+                                          .process_over = first_process_over},
+                                         beside ? *beside : (struct life_visitor){0}};
     const struct life_visitor second = {.context = reading,
                                         .over = second_over,
                                         .event = second_event,
                                         .process_over = second_process_over};
-    enum mt_result result =
-        lives_read(question->events, tally_model(question->tally), &first, error);
+    enum mt_result result = lives_read_together(question->events, tally_model(question->tally),
+                                                first, beside ? 2 : 1, error);
 
     reading->event = 0;
     if (result == MT_OK)
@@ -596,8 +598,8 @@ static enum mt_result read_twice(struct reading *reading, struct mt_error *error
     return result;
 }
 
-enum mt_result fragments_read(const struct question *question, struct fragments *fragments,
-                              struct mt_error *error)
+enum mt_result fragments_read(const struct question *question, const struct life_visitor *beside,
+                              struct fragments *fragments, struct mt_error *error)
 {
     struct reading reading = {.question = question, .fragments = fragments};
     size_t count;
@@ -611,7 +613,9 @@ enum mt_result fragments_read(const struct question *question, struct fragments 
     else
         choose(&reading, order, count);
     if (result == MT_OK && fragments->count)
-        result = read_twice(&reading, error);
+        result = read_twice(&reading, beside, error);
+    else if (result == MT_OK && beside)
+        result = lives_read(question->events, tally_model(question->tally), beside, error);
     for (size_t i = 0; i < FRAGMENT_LEDGERS_MOST; i++) {
         range_set_release(&reading.states[i].segments);
         for (int kind = 0; kind < MOMENT_KINDS; kind++)

@@ -84,9 +84,12 @@ struct fragments {
     size_t count;
 };
 
-/* Of ledgers that tell what they reserve. MT_NO_MEMORY, or as lives_read(); release in any case. */
-enum mt_result fragments_read(const struct question *question, struct fragments *fragments,
-                              struct mt_error *error);
+/*
+ * Of ledgers that tell what they reserve. beside: sees the first reading too, or one of its own
+ * where no ledger tells; NULL: nobody. MT_NO_MEMORY, or as lives_read(); release in any case.
+ */
+enum mt_result fragments_read(const struct question *question, const struct life_visitor *beside,
+                              struct fragments *fragments, struct mt_error *error);
 void fragments_release(struct fragments *fragments);
 
 #endif

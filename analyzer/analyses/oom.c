@@ -63,7 +63,9 @@ static bool on_over(void *context, const struct life *life)
     return true;
 }
 
-static enum mt_result read_state(struct failure_state *state, struct mt_error *error)
+/* The state at the failure, and what pools held, in as few readings as pools take. */
+static enum mt_result read_all(struct failure_state *state, struct fragments *fragments,
+                               struct mt_error *error)
 {
     struct life_visitor visitor = {
         .context = state, .born = on_born, .over = on_over, .event = on_event};
@@ -71,8 +73,7 @@ static enum mt_result read_state(struct failure_state *state, struct mt_error *e
     state->groups = calloc(tally_group_count(state->question->tally) + 1, sizeof(*state->groups));
     if (!state->groups)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to list sites");
-    return lives_read(state->question->events, tally_model(state->question->tally), &visitor,
-                      error);
+    return fragments_read(state->question, &visitor, fragments, error);
 }
 
 /* --- who held, and who had grown ------------------------------------------------------------ */
@@ -390,7 +391,7 @@ void analyse_oom(const struct question *question, struct report *report)
     size_t count = tally_failure_count(question->tally);
     struct failure_state state = {.question = question};
     struct failed_request failed = {.failure = NULL};
-    struct fragments fragments;
+    struct fragments fragments = {.count = 0};
     struct mt_error error;
     enum mt_result result;
 
@@ -399,9 +400,7 @@ void analyse_oom(const struct question *question, struct report *report)
         return;
     }
     state.failure = tally_failure_at(question->tally, count - 1);
-    result = fragments_read(question, &fragments, &error);
-    if (result == MT_OK)
-        result = read_state(&state, &error);
+    result = read_all(&state, &fragments, &error);
     if (result == MT_OK) {
         failed.failure = state.failure;
         add_up_pools(&fragments, &failed);

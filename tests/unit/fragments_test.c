@@ -21,7 +21,7 @@ static void add(struct event_list *list, enum event_kind kind, uint64_t address,
 
 static const struct fragment_ledger *read_it(struct event_list *list, struct fragments *fragments)
 {
-    assert_int_equal(fragments_read(event_list_question(list), fragments, NULL), MT_OK);
+    assert_int_equal(fragments_read(event_list_question(list), NULL, fragments, NULL), MT_OK);
     assert_int_equal(fragments->count, 1);
     return &fragments->ledgers[0];
 }
@@ -175,6 +175,39 @@ static void blocks_of_the_driver_stand_for_segments(void **state)
     event_list_release(&list);
 }
 
+static bool count_birth(void *context, const struct life *life)
+{
+    size_t *count = context;
+
+    (void)life;
+    ++*count;
+    return true;
+}
+
+/* Two readings where the pool tells what it reserves; one for the visitor where none does. */
+static void a_visitor_sees_each_birth_once(void **state)
+{
+    (void)state;
+    for (int has_reserved = 0; has_reserved < 2; has_reserved++) {
+        size_t births = 0;
+        const struct life_visitor visitor = {.context = &births, .born = count_birth};
+        struct fragments fragments;
+        struct event_list list;
+
+        event_list_init(&list);
+        if (has_reserved)
+            add(&list, EVENT_RESERVED, 0, 2 * MIB);
+        event_list_alloc(&list, 16 * MIB, 1000, 0);
+        event_list_alloc(&list, 17 * MIB, 1000, 0);
+        assert_int_equal(fragments_read(event_list_question(&list), &visitor, &fragments, NULL),
+                         MT_OK);
+        assert_int_equal(fragments.count, has_reserved);
+        assert_int_equal(births, 2);
+        fragments_release(&fragments);
+        event_list_release(&list);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +217,7 @@ int main(void)
         cmocka_unit_test(a_free_that_waits_is_told_apart),
         cmocka_unit_test(mapped_pages_go_on_in_their_neighbours),
         cmocka_unit_test(blocks_of_the_driver_stand_for_segments),
+        cmocka_unit_test(a_visitor_sees_each_birth_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
