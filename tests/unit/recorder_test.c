@@ -15,11 +15,13 @@
 
 #include <cmocka.h>
 
+#include "drain.h"
 #include "event.h"
 #include "guard.h"
 #include "model.h"
 #include "recorder.h"
 #include "recording.h"
+#include "thread_state.h"
 #include "traced_run.h"
 
 enum { THREADS = 4, EVENTS = 60000, RING_BYTES = 64 * 1024 };
@@ -143,6 +145,23 @@ static void small_rings_lose_nothing_to_threads_and_signals(void **state)
     assert_int_equal(totals.note_count, 0);
 }
 
+/* All that is in the ring is overwritten with what is no record. */
+static void a_ring_without_any_record_is_counted(void **state)
+{
+    const struct mt_file_header *header = recording_header();
+    uint64_t before;
+
+    (void)state;
+    recording_note_clocks();
+    assert_non_null(header);
+    before = header->lost_counts[MT_LOST_MALFORMED];
+    assert_true(ring_tail(thread_state.ring) < ring_head(thread_state.ring));
+    for (uint64_t at = ring_tail(thread_state.ring); at < ring_head(thread_state.ring); at++)
+        thread_state.words[at & thread_state.mask] = 0;
+    drain_all();
+    assert_int_equal(header->lost_counts[MT_LOST_MALFORMED], before + 1);
+}
+
 static jmp_buf far_away;
 
 static void leave_by_longjmp(void)
@@ -178,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_rings_lose_nothing_to_threads_and_signals),
+        cmocka_unit_test(a_ring_without_any_record_is_counted),
         cmocka_unit_test(a_layer_left_by_longjmp_opens_again),
         cmocka_unit_test(layers_do_not_hide_each_other),
     };

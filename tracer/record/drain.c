@@ -111,8 +111,6 @@ static void chunk_write(struct drainer *drainer, const struct ring *ring, uint64
     size_t size_bytes = chunk_pack(&facts, raw->bytes, raw->size_bytes, effort_now(), drainer->zstd,
                                    drainer->packed, sizeof(drainer->packed));
 
-    if (raw->malformed_count)
-        recording_count_lost(MT_LOST_MALFORMED, raw->malformed_count);
     if (size_bytes && trace_files_append(&recording_state.files, drainer->packed, size_bytes))
         __atomic_fetch_add(&recording_state.files.header->event_count, raw->event_count,
                            __ATOMIC_RELAXED);
@@ -141,6 +139,8 @@ static void ring_drain(struct ring *ring)
             raw.end_position = head; /* not one record: only possible if words were overwritten */
         else
             chunk_write(drainer, ring, tail, &raw);
+        if (raw.malformed_count)
+            recording_count_lost(MT_LOST_MALFORMED, raw.malformed_count);
         tail = raw.end_position;
         ring_set_tail(ring, tail);
     }
