@@ -62,6 +62,8 @@ struct gate_leak {
     const char *device, *pool;
     struct place_in_code where;
     size_t repeat_count; /* recordings that have it */
+    size_t last_repeat;  /* the last of them */
+    /* The most that one site of the key has, in any recording. */
     uint64_t growth_per_step, alive_bytes;
     double chance; /* the largest of the recordings */
     bool is_cache;

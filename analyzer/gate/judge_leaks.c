@@ -83,14 +83,17 @@ static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size
 
     if (!row)
         return;
-    row->repeat_count++;
+    if (!row->repeat_count || row->last_repeat != repeat)
+        row->repeat_count++;
+    row->last_repeat = repeat;
     row->device = device;
     row->pool = gate_text(verdict, "%s", pool);
-    row->where = place_of(&verdict->measures, question, judged->origin->who.site,
-                          gate_text(verdict, "%s", label));
     row->is_cache = judged->judgement.verdict == VERDICT_CACHE;
-    if (judged->judgement.growth_per_step > row->growth_per_step)
+    if (!row->where.label || judged->judgement.growth_per_step > row->growth_per_step) {
         row->growth_per_step = judged->judgement.growth_per_step;
+        row->where = place_of(&verdict->measures, question, judged->origin->who.site,
+                              gate_text(verdict, "%s", label));
+    }
     if (judged->alive.bytes > row->alive_bytes)
         row->alive_bytes = judged->alive.bytes;
     if (judged->judgement.trend.rise_chance > row->chance)

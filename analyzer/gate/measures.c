@@ -146,6 +146,11 @@ static void put(struct measures *measures, const struct measure *like, size_t re
         return;
     row->sum = row->sum_ledger == ledger ? row->sum + value : value;
     row->sum_ledger = ledger;
+    if (value > row->largest) { /* lines of one function have one key */
+        row->largest = value;
+        row->name = like->name;
+        row->where = like->where;
+    }
     if (!row->is_known[repeat] || row->sum > row->values[repeat])
         row->values[repeat] = row->sum;
     row->is_known[repeat] = true;

@@ -46,7 +46,7 @@ struct measure {
     uint64_t *values;           /* by repeat */
     bool *is_known;
     /* While measuring. */
-    uint64_t sum;
+    uint64_t sum, largest; /* of the parts, the one that name and where are of */
     uint32_t sum_ledger;
 };
 

@@ -264,6 +264,7 @@ int main(void)
     make_two("two");
     make_stacks("stacks");
     make_lines("lines_base", "+ 0\n+ 1\n");
+    make_lines("lines_late", "+ 1\n+ 0\n+ 0\n");
     make_lines("lines", "+ 0\n+ 0\n+ 1\n");
     csv_traces();
     return 0;

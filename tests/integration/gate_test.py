@@ -108,6 +108,10 @@ class MadeUpTest(Folder):
             with self.subTest(policy=policy):
                 self.check(policy, status, *words)
 
+    def test_lines_of_one_function_go_by_the_largest(self):
+        self.check('[device.host]\npeak_live = "1 MiB"\n', 1, "2.00 MiB at load (batch.c:12)",
+                   recording="lines_late")
+
     def test_too_little_is_never_passed(self):
         self.check("[leak]\n", 4, "leaks cannot be judged", recording="short")
         self.check("[leak]\n", 4, "has no steps", recording="window")
@@ -436,6 +440,28 @@ class SampleTest(Folder):
         keys = [line.split(" = ")[0] for line in base.splitlines()]
         self.assertEqual(keys, [line.split(" = ")[0]
                                 for line in self.read("memtide.base").splitlines()])
+
+    def test_two_leaks_of_one_function_are_told_by_the_faster(self):
+        source = """#include <memtide/tracer.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void *volatile kept[40];
+int main(void)
+{
+    for (int i = 0; i < 20; i++) {
+        mt_step_begin();
+        kept[2 * i] = malloc(4096); /* line 9 */
+        kept[2 * i + 1] = malloc(64);
+        mt_step_end();
+    }
+    puts("trained");
+}
+"""
+        self.write("memtide.toml", "[leak]\n")
+        first, second = self.record("one", source=source), self.record("two", source=source)
+        self.judge(first, 1, "leak of 4.00 KiB per step at main (train.c:9)", "code train.c:9")
+        done = self.memtide("gate", "--traces", first, second)
+        self.assertIn("in 2 of 2 recordings", done.stdout)
 
     def test_growth_of_one_percent(self):
         self.bless()
