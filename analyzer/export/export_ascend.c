@@ -11,13 +11,12 @@
  * the time has gone on. What no file of a profile has a place for is left out: other pools,
  * addresses, stacks.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "ascend_counters.h"
+#include "ascend_folders.h"
 #include "ascend_plan_writer.h"
 #include "ascend_roles.h"
 #include "ascend_tables.h"
@@ -79,12 +78,7 @@ struct ascend_export {
     struct open_operators operators;
     bool is_plan; /* the process is one: it goes into the folder of its rank */
     struct plan plan;
-    struct written {
-        uint32_t source; /* text */
-        int32_t rank;
-        char *folder;
-    } * written; /* folders of processes that are over */
-    size_t written_count;
+    struct ascend_folders folders;
 };
 
 static void check(struct ascend_export *export, enum mt_result result)
@@ -529,25 +523,6 @@ static void find_counters(struct ascend_export *export)
     }
 }
 
-/* rank0_4711_20250109144402123 */
-static void add_folder_name(struct ascend_export *export, struct text_builder *path,
-                            const struct model_process *process)
-{
-    uint64_t first_ns = export->base_ns + process->start_ns;
-    time_t seconds = (time_t)(first_ns / 1000000000);
-    char stamp[32];
-    struct tm parts;
-
-    gmtime_r(&seconds, &parts);
-    strftime(stamp, sizeof(stamp), "%Y%m%d%H%M%S", &parts);
-    if (process->rank >= 0)
-        text_add_format(path, "rank%" PRId32, process->rank);
-    else
-        text_add_format(path, "process%u", export->process);
-    text_add_format(path, "_%" PRIu64 "_%s%03" PRIu64 "_ascend_%s", process->process_id, stamp,
-                    first_ns / 1000000 % 1000, export->is_mindspore ? "ms" : "pt");
-}
-
 static bool has_mindspore_pool(const struct ascend_export *export)
 {
     const struct tally *tally = export->question->tally;
@@ -569,33 +544,16 @@ static bool has_rows(const struct ascend_export *export)
     return export->component_count > 0;
 }
 
-/* Made, and remembered for what else belongs to its rank. NULL: it could not be. */
+/* NULL: it could not be made. */
 static const char *make_folder(struct ascend_export *export, const struct model_process *process)
 {
-    struct written *larger =
-        realloc(export->written, (export->written_count + 1) * sizeof(*export->written));
-    struct text_builder path;
-    struct written *written;
+    const struct ascend_folder_stamp stamp = {.first_ns = export->base_ns + process->start_ns,
+                                              .process = export->process,
+                                              .is_mindspore = export->is_mindspore};
+    const char *folder = NULL;
 
-    if (larger)
-        export->written = larger;
-    text_init(&path);
-    text_add_format(&path, "%s/", export->request->path);
-    add_folder_name(export, &path, process);
-    written = larger ? &larger[export->written_count] : NULL;
-    if (written)
-        *written = (struct written){process->source, process->rank, strdup(text_get(&path))};
-    text_release(&path);
-    if (!written || !written->folder) {
-        check(export, mt_error_set(export->error, MT_NO_MEMORY, "no memory for a folder"));
-        return NULL;
-    }
-    export->written_count++;
-    if (mkdir(written->folder, 0777) == 0)
-        return written->folder;
-    check(export, mt_error_set(export->error, MT_USAGE, "%s: no folder can be made there",
-                               export->request->name));
-    return NULL;
+    check(export, ascend_folders_make(&export->folders, process, &stamp, &folder, export->error));
+    return folder;
 }
 
 static bool is_plan_process(const struct ascend_export *export)
@@ -638,13 +596,9 @@ static void process_begin(struct ascend_export *export, uint16_t index)
 static void write_plan(struct ascend_export *export)
 {
     const struct model_process *process = model_process_at(export->request->model, export->process);
-    const char *folder = NULL;
+    const char *folder = ascend_folders_find(&export->folders, process);
     struct text_builder path;
 
-    for (size_t i = 0; i < export->written_count && !folder; i++)
-        if (export->written[i].source == process->source &&
-            export->written[i].rank == process->rank)
-            folder = export->written[i].folder;
     if (!folder)
         folder = make_folder(export, process);
     if (!folder)
@@ -766,8 +720,10 @@ static bool on_event(void *context, const struct event *event)
 
 enum mt_result export_ascend(const struct export_request *request, struct mt_error *error)
 {
-    struct ascend_export export = {
-        .request = request, .question = request->question, .error = error};
+    struct ascend_export export = {.request = request,
+                                   .question = request->question,
+                                   .error = error,
+                                   .folders = {.path = request->path, .name = request->name}};
     const struct life_visitor visitor = {
         .context = &export,
         .born = on_born,
@@ -793,9 +749,7 @@ enum mt_result export_ascend(const struct export_request *request, struct mt_err
         free(export.counters[i]);
     free(export.counters);
     free(export.roles);
-    for (size_t i = 0; i < export.written_count; i++)
-        free(export.written[i].folder);
-    free(export.written);
+    ascend_folders_release(&export.folders);
     open_operators_release(&export.operators);
     live_set_release(&export.live);
     live_set_release(&export.given_up);
