@@ -10,17 +10,32 @@
 #include <string.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "waiting.h"
 
+enum { passed_on_ms = 300 };
+
+/* What was written comes through a terminal a little later, and in pieces. */
+static void read_all(int master, char *shown, size_t shown_bytes)
+{
+    struct pollfd ready = {.fd = master, .events = POLLIN};
+    size_t count = 0;
+    ssize_t length;
+
+    while (count + 1 < shown_bytes && poll(&ready, 1, passed_on_ms) > 0 &&
+           (length = read(master, shown + count, shown_bytes - 1 - count)) > 0)
+        count += (size_t)length;
+    shown[count] = 0;
+}
+
 /* What the terminal shows of a wait, into shown. */
 static void wait_at_terminal(useconds_t microseconds, char *shown, size_t shown_bytes)
 {
     int master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK), slave, old = dup(STDERR_FILENO);
-    ssize_t length;
 
     assert_int_equal(grantpt(master), 0);
     assert_int_equal(unlockpt(master), 0);
@@ -32,8 +47,7 @@ static void wait_at_terminal(useconds_t microseconds, char *shown, size_t shown_
     waiting_end();
     waiting_end();
     dup2(old, STDERR_FILENO);
-    length = read(master, shown, shown_bytes - 1);
-    shown[length > 0 ? length : 0] = 0;
+    read_all(master, shown, shown_bytes);
     close(slave);
     close(master);
     close(old);
