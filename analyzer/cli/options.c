@@ -177,9 +177,9 @@ enum mt_result option_size(const char *name, const char *value, uint64_t *size_b
                            struct mt_error *error)
 {
     static const struct unit units[] = {
-        {"", 1},          {"B", 1},        {"K", 1 << 10},   {"KB", 1 << 10},
-        {"KiB", 1 << 10}, {"M", 1 << 20},  {"MB", 1 << 20},  {"MiB", 1 << 20},
-        {"G", 1 << 30},   {"GB", 1 << 30}, {"GiB", 1 << 30}, {NULL, 0},
+        {"", 1},          {"B", 1},        {"K", 1 << 10},   {"KB", 1 << 10}, {"KiB", 1 << 10},
+        {"M", 1 << 20},   {"MB", 1 << 20}, {"MiB", 1 << 20}, {"G", 1 << 30},  {"GB", 1 << 30},
+        {"GiB", 1 << 30}, {"k", 1 << 10},  {"m", 1 << 20},   {"g", 1 << 30},  {NULL, 0},
     };
 
     if (!value || read_scaled(value, units, size_bytes))
