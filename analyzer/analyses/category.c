@@ -78,11 +78,18 @@ static enum category category_said(const struct question *question,
     return category == CATEGORY_UNKNOWN && module ? category_of_name(module) : category;
 }
 
-/* The driver's pool: what a runtime or a pool takes from it, it cuts up. Its blocks live as
- * segments do, which tells nothing about the tensors in them. */
-static bool is_of_driver(const struct question *question, const struct group_detail *detail)
+/*
+ * Pools of which lives tell nothing about tensors. The driver's: what a runtime or a pool takes
+ * from it, it cuts up. A program's heap: all that it imports is held throughout, too.
+ */
+static bool is_without_tensors(const struct question *question, const struct group_detail *detail)
 {
-    return strcmp(pool_name(question, detail), "hal") == 0;
+    static const char *const pools[] = {"hal", "host", "mmap"};
+
+    for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
+        if (strcmp(pool_name(question, detail), pools[i]) == 0)
+            return true;
+    return false;
 }
 
 static bool is_backward(const struct question *question, const struct group_detail *detail)
@@ -148,7 +155,7 @@ struct category_guess category_of(const struct question *question, size_t group)
         return (struct category_guess){CATEGORY_OLDER, SURE};
     if (steps < STEPS_LEAST)
         return (struct category_guess){CATEGORY_UNKNOWN, 0};
-    if (is_of_driver(question, detail))
+    if (is_without_tensors(question, detail))
         return guess_segments(detail);
     return guess_tensors(question, detail, steps);
 }

@@ -109,6 +109,18 @@ static void lives_in_the_pool_of_the_driver_are_not(void **state)
                         "(90 % sure, by how long blocks live).");
 }
 
+/* What a program imports is held throughout as well, and its small objects are no tensors. */
+static void lives_in_the_heap_of_a_program_are_not(void **state)
+{
+    static const char *const names[] = {"temporary", "kept from steps", "for several steps",
+                                        "held throughout"};
+
+    (void)state;
+    train("host");
+    ask();
+    expect_rows(names, 4);
+}
+
 static void an_owner_says_it_of_any_pool(void **state)
 {
     (void)state;
@@ -141,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CATEGORY_TEST(lives_in_a_framework_pool_are_guessed_to_be_tensors),
         CATEGORY_TEST(lives_in_the_pool_of_the_driver_are_not),
+        CATEGORY_TEST(lives_in_the_heap_of_a_program_are_not),
         CATEGORY_TEST(an_owner_says_it_of_any_pool),
         CATEGORY_TEST(the_module_of_the_driver_says_it),
     };
