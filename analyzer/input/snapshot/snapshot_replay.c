@@ -9,38 +9,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-#include "hash_index.h"
-#include "range_set.h"
+#include "snapshot_baseline.h"
 
 enum { device_most = 1024 };
 
 static const char step_name[] = "ProfilerStep#";
-
-/* A block that is older than the history. */
-struct old_block {
-    uint64_t address, size_bytes, stream;
-    uint32_t site;
-};
-
-/* An address of the history, and whether a block is there. */
-struct known {
-    uint64_t address;
-    bool is_alive;
-};
 
 struct replay_device {
     int32_t number;
     uint16_t place;
     uint32_t next, end; /* events that are still to come, rows of the tables */
     uint32_t first;
-    uint64_t reserved_bytes; /* at the end while the tables are scanned, then now */
+    uint64_t reserved_bytes; /* now */
     uint64_t newest_ns;      /* times do not go back */
-    struct table old_blocks;
-    size_t next_old;
-    struct range_set segments; /* at the end while the tables are scanned, then at the start */
-    size_t next_segment;
-    bool is_expandable;
+    struct snapshot_baseline baseline;
+    size_t next_old, next_segment; /* of the baseline, that are still to come */
     bool is_begun;
 };
 
@@ -58,8 +41,8 @@ struct snapshot_replay {
     uint32_t thread, snapshot_text, free_text;
     uint64_t newest_stream; /* and its name; 0: none yet */
     uint32_t stream_text;
-    uint64_t old_count, old_bytes;
-    uint64_t pending_count, pending_bytes, unmatched_count, clock_steps;
+    struct baseline_counts counts;
+    uint64_t clock_steps;
     size_t baseline_device; /* that the baseline has come to */
     struct event pending;   /* the second of two that an entry made */
     bool has_pending;
@@ -89,8 +72,7 @@ static struct replay_device *device_for(struct snapshot_replay *replay, int32_t 
     replay->devices = grown;
     grown += replay->device_count++;
     *grown = (struct replay_device){.number = number, .place = model_place(tables->model, place)};
-    range_set_init(&grown->segments);
-    table_init(&grown->old_blocks, &replay->arena, sizeof(struct old_block));
+    snapshot_baseline_init(&grown->baseline, &replay->arena);
     return grown;
 }
 
@@ -119,204 +101,6 @@ static enum mt_result add_traces(struct snapshot_replay *replay, struct mt_error
     return MT_OK;
 }
 
-/* --- what was there before ----------------------------------------------------------------- */
-
-static bool add_old(struct snapshot_replay *replay, struct replay_device *device,
-                    struct old_block block)
-{
-    struct old_block *row = table_add(&device->old_blocks);
-
-    if (!row)
-        return false;
-    *row = block;
-    replay->old_count++;
-    replay->old_bytes += block.size_bytes;
-    return true;
-}
-
-/* The row of an address; NULL if it is new. */
-static struct known *known_find(const struct table *knowns, const struct hash_index *index,
-                                uint64_t address)
-{
-    size_t probe = 0;
-    uint32_t found;
-
-    while (hash_index_next(index, hash_u64(address), &probe, &found)) {
-        struct known *known = table_at(knowns, found);
-
-        if (known->address == address)
-            return known;
-    }
-    return NULL;
-}
-
-static bool known_add(struct table *knowns, struct hash_index *index, uint64_t address,
-                      bool is_alive)
-{
-    struct known *known = table_add(knowns);
-
-    if (!known)
-        return false;
-    *known = (struct known){address, is_alive};
-    return hash_index_add(index, hash_u64(address), (uint32_t)(knowns->count - 1));
-}
-
-/* Frees of what the history never allocated. */
-static bool scan_history(struct snapshot_replay *replay, struct replay_device *device,
-                         struct table *knowns, struct hash_index *index)
-{
-    for (uint32_t i = device->first; i < device->end; i++) {
-        const struct snapshot_entry *entry = entry_at(replay->tables, i);
-        bool is_alloc = entry->action == WORD_ALLOC;
-        struct known *known;
-
-        if (!is_alloc && entry->action != WORD_FREE_COMPLETED)
-            continue;
-        known = known_find(knowns, index, entry->address);
-        if (known) {
-            replay->unmatched_count += known->is_alive == is_alloc;
-            known->is_alive = is_alloc;
-            continue;
-        }
-        if (!known_add(knowns, index, entry->address, is_alloc))
-            return false;
-        if (!is_alloc &&
-            !add_old(replay, device,
-                     (struct old_block){entry->address, entry->size_bytes, entry->stream, 0}))
-            return false;
-    }
-    return true;
-}
-
-static bool is_active(const struct snapshot_block *block)
-{
-    return block->state == WORD_ACTIVE_ALLOCATED || block->state == WORD_ACTIVE_PENDING_FREE ||
-           block->state == WORD_ACTIVE_AWAITING_FREE;
-}
-
-/* Blocks that are alive at the end, and that the history never allocated. */
-static bool scan_segment(struct snapshot_replay *replay, struct replay_device *device,
-                         const struct snapshot_segment *segment, const struct table *knowns,
-                         const struct hash_index *index)
-{
-    uint64_t address = segment->address;
-
-    for (uint32_t i = 0; i < segment->block_count; i++) {
-        const struct snapshot_block *block =
-            table_at(&replay->tables->blocks, segment->first_block + i);
-        const struct known *known;
-
-        if (block->address != UINT64_MAX)
-            address = block->address;
-        known = is_active(block) ? known_find(knowns, index, address) : NULL;
-        if (is_active(block) && block->state != WORD_ACTIVE_ALLOCATED) {
-            replay->pending_count++;
-            replay->pending_bytes += block->requested_bytes;
-        }
-        if (known)
-            replay->unmatched_count += !known->is_alive;
-        else if (is_active(block) && !add_old(replay, device,
-                                              (struct old_block){address, block->requested_bytes,
-                                                                 segment->stream, block->site}))
-            return false;
-        address += block->size_bytes;
-    }
-    return true;
-}
-
-static int64_t reserved_change(const struct snapshot_entry *entry)
-{
-    switch (entry->action) {
-    case WORD_SEGMENT_ALLOC:
-    case WORD_SEGMENT_MAP:
-        return (int64_t)entry->size_bytes;
-    case WORD_SEGMENT_FREE:
-    case WORD_SEGMENT_UNMAP:
-        return -(int64_t)entry->size_bytes;
-    default:
-        return 0;
-    }
-}
-
-static struct range range_of(uint64_t address, uint64_t size_bytes)
-{
-    return (struct range){address,
-                          size_bytes > UINT64_MAX - address ? UINT64_MAX : address + size_bytes};
-}
-
-/* The segments at the end become those of the beginning. */
-static bool undo_segments(struct snapshot_replay *replay, struct replay_device *device)
-{
-    bool is_good = true;
-
-    for (uint32_t i = device->end; i-- > device->first && is_good;) {
-        const struct snapshot_entry *entry = entry_at(replay->tables, i);
-        struct range range = range_of(entry->address, entry->size_bytes);
-
-        if (reserved_change(entry) > 0)
-            is_good = range_set_remove(&device->segments, range);
-        else if (reserved_change(entry) < 0)
-            is_good = range_set_add(&device->segments, range);
-    }
-    return is_good;
-}
-
-/* From the segments at the end back to the beginning, and never below zero on the way. */
-static void count_back(struct snapshot_replay *replay, struct replay_device *device)
-{
-    int64_t reserved = (int64_t)device->reserved_bytes;
-    int64_t lowest = reserved < 0 ? reserved : 0;
-
-    for (uint32_t i = device->end; i-- > device->first;) {
-        uint64_t before =
-            (uint64_t)reserved - (uint64_t)reserved_change(entry_at(replay->tables, i));
-
-        reserved = (int64_t)before;
-        if (reserved < lowest)
-            lowest = reserved;
-    }
-    device->reserved_bytes = (uint64_t)reserved - (uint64_t)lowest;
-    if (lowest < 0)
-        model_note(replay->tables->model, 0,
-                   "device %" PRId32 ": segments and history disagree; its reserved memory is too "
-                   "high by %" PRIu64 " B",
-                   device->number, 0 - (uint64_t)lowest);
-}
-
-static enum mt_result add_baseline(struct snapshot_replay *replay, struct replay_device *device,
-                                   struct mt_error *error)
-{
-    const struct snapshot_tables *tables = replay->tables;
-    struct hash_index index;
-    struct table knowns;
-    struct arena arena;
-    bool is_good;
-
-    arena_init(&arena);
-    table_init(&knowns, &arena, sizeof(struct known));
-    hash_index_init(&index);
-    is_good = scan_history(replay, device, &knowns, &index);
-    for (uint32_t i = 0; i < tables->segments_found.count && is_good; i++) {
-        const struct snapshot_segment *segment =
-            table_at(&tables->segments, tables->segments_found.first + i);
-
-        if (segment->device != device->number)
-            continue;
-        device->reserved_bytes += segment->total_bytes;
-        device->is_expandable |= segment->is_expandable;
-        is_good =
-            range_set_add(&device->segments, range_of(segment->address, segment->total_bytes)) &&
-            scan_segment(replay, device, segment, &knowns, &index);
-    }
-    hash_index_release(&index);
-    arena_release(&arena);
-    is_good = is_good && undo_segments(replay, device);
-    if (!is_good)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory for the blocks of %s", replay->path);
-    count_back(replay, device);
-    return MT_OK;
-}
-
 /* Each block belongs to one segment: a file that says otherwise could keep us busy for ever. */
 static enum mt_result add_segments(struct snapshot_replay *replay, struct mt_error *error)
 {
@@ -334,6 +118,17 @@ static enum mt_result add_segments(struct snapshot_replay *replay, struct mt_err
     }
     if (count > tables->blocks.count)
         return mt_error_set(error, MT_CORRUPT, "%s: two segments share their blocks", replay->path);
+    return MT_OK;
+}
+
+static enum mt_result add_baseline(struct snapshot_replay *replay, struct replay_device *device,
+                                   struct mt_error *error)
+{
+    const struct snapshot_history history = {device->number, device->first, device->end};
+
+    if (!snapshot_baseline_find(&device->baseline, replay->tables, &history, &replay->counts))
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for the blocks of %s", replay->path);
+    device->reserved_bytes = device->baseline.reserved_bytes;
     return MT_OK;
 }
 
@@ -395,18 +190,18 @@ static void note(const struct snapshot_replay *replay)
                    "%s tells no times: where a time is shown, it is the number of the "
                    "event in ns",
                    replay->path);
-    if (replay->old_count)
-        model_note(model, replay->old_count,
+    if (replay->counts.old_count)
+        model_note(model, replay->counts.old_count,
                    "blocks (%" PRIu64 " B) that are older than the history of the snapshot; they "
                    "count from time 0 on",
-                   replay->old_bytes);
-    if (replay->pending_count)
-        model_note(model, replay->pending_count,
+                   replay->counts.old_bytes);
+    if (replay->counts.pending_count)
+        model_note(model, replay->counts.pending_count,
                    "blocks (%" PRIu64 " B) that the program has freed, but that wait for another "
                    "stream",
-                   replay->pending_bytes);
-    if (replay->unmatched_count)
-        model_note(model, replay->unmatched_count,
+                   replay->counts.pending_bytes);
+    if (replay->counts.unmatched_count)
+        model_note(model, replay->counts.unmatched_count,
                    "events of the snapshot that do not go with the events before them");
     if (tables->unknown_actions)
         model_note(model, tables->unknown_actions,
@@ -433,7 +228,7 @@ static uint32_t settings_of(const struct snapshot_replay *replay)
     bool is_expandable = false;
 
     for (size_t i = 0; i < replay->device_count; i++)
-        is_expandable |= replay->devices[i].is_expandable;
+        is_expandable |= replay->devices[i].baseline.is_expandable;
     if (!is_expandable || strstr(given, grows))
         return replay->tables->settings;
     snprintf(both, sizeof(both), "%s%s%s", given, *given ? "," : "", grows);
@@ -463,8 +258,8 @@ static bool pads_requests(const struct snapshot_tables *tables)
     for (size_t i = 0; i < tables->blocks.count; i++) {
         const struct snapshot_block *block = table_at(&tables->blocks, i);
 
-        if (!is_active(block) || !block->requested_bytes || block->requested_bytes % unit ||
-            block->requested_bytes >= small_most)
+        if (!snapshot_block_is_active(block) || !block->requested_bytes ||
+            block->requested_bytes % unit || block->requested_bytes >= small_most)
             continue;
         padded_count += block->size_bytes == block->requested_bytes + unit;
         plain_count += block->size_bytes == block->requested_bytes;
@@ -511,7 +306,7 @@ void snapshot_replay_destroy(struct snapshot_replay *replay)
     if (!replay)
         return;
     for (size_t i = 0; i < replay->device_count; i++)
-        range_set_release(&replay->devices[i].segments);
+        snapshot_baseline_release(&replay->devices[i].baseline);
     free(replay->devices);
     arena_release(&replay->arena);
     free(replay);
@@ -554,7 +349,7 @@ static struct event segment_event(const struct snapshot_replay *replay,
 
     event.address = range.from;
     event.value = range.to - range.from;
-    event.flags = device->is_expandable ? EVENT_IS_MAPPED : 0;
+    event.flags = device->baseline.is_expandable ? EVENT_IS_MAPPED : 0;
     return event;
 }
 
@@ -571,14 +366,14 @@ static bool next_of_baseline(struct snapshot_replay *replay, struct event *event
             event->value = device->reserved_bytes;
             return true;
         }
-        if (device->next_segment < device->segments.count) {
-            *event =
-                segment_event(replay, device, 0, device->segments.rows[device->next_segment++]);
+        if (device->next_segment < device->baseline.segments.count) {
+            *event = segment_event(replay, device, 0,
+                                   device->baseline.segments.rows[device->next_segment++]);
             event->flags |= EVENT_IS_OLDER;
             return true;
         }
-        if (device->next_old < device->old_blocks.count) {
-            block = table_at(&device->old_blocks, device->next_old++);
+        if (device->next_old < device->baseline.old_blocks.count) {
+            block = table_at(&device->baseline.old_blocks, device->next_old++);
             *event = event_of(replay, device, EVENT_ALLOC, 0);
             event->flags = EVENT_IS_OLDER;
             event->address = block->address;
@@ -597,12 +392,13 @@ static size_t make_reserved(struct snapshot_replay *replay, struct replay_device
                             const struct snapshot_entry *entry, uint64_t time_ns,
                             struct event *event)
 {
-    *event = segment_event(replay, device, time_ns, range_of(entry->address, entry->size_bytes));
-    if (reserved_change(entry) < 0)
+    *event = segment_event(replay, device, time_ns,
+                           snapshot_range_of(entry->address, entry->size_bytes));
+    if (snapshot_reserved_change(entry) < 0)
         event->kind = EVENT_SEGMENT_GONE;
     if (entry->action == WORD_SEGMENT_MAP)
         event->flags = EVENT_IS_MAPPED;
-    device->reserved_bytes += (uint64_t)reserved_change(entry);
+    device->reserved_bytes += (uint64_t)snapshot_reserved_change(entry);
     replay->has_pending = true;
     replay->pending = event_of(replay, device, EVENT_RESERVED, time_ns);
     replay->pending.value = device->reserved_bytes;
@@ -657,7 +453,8 @@ static size_t make_event(struct snapshot_replay *replay, struct replay_device *d
     default:
         break;
     }
-    return reserved_change(entry) ? make_reserved(replay, device, entry, time_ns, event) : 0;
+    return snapshot_reserved_change(entry) ? make_reserved(replay, device, entry, time_ns, event)
+                                           : 0;
 }
 
 /* The digits behind "ProfilerStep#". */

@@ -72,6 +72,13 @@ struct snapshot_block {
     uint8_t state; /* enum word */
 };
 
+/* Nobody else may have its memory. */
+static inline bool snapshot_block_is_active(const struct snapshot_block *block)
+{
+    return block->state == WORD_ACTIVE_ALLOCATED || block->state == WORD_ACTIVE_PENDING_FREE ||
+           block->state == WORD_ACTIVE_AWAITING_FREE;
+}
+
 struct snapshot_segment {
     uint64_t address, total_bytes, stream;
     uint32_t first_block, block_count;
