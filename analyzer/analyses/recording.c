@@ -198,6 +198,7 @@ void analyse_recording_verdict(const struct question *question, struct report *r
         label_counted(report, tally_counts_of(question->tally)->events, "event"), count,
         count == 1 ? "process" : "processes",
         incomplete ? report_text(report, "%zu ended without closing its trace", incomplete)
+        : lost     ? "incomplete"
                    : "complete",
         lost ? report_text(report, "; %s lost", label_counted(report, lost, "event")) : "");
 }

@@ -368,6 +368,19 @@ static void show_progress(void *context)
     progress->is_shown = true;
 }
 
+static void say_lost(const char *folder, uint64_t count)
+{
+    char why[PATH_MAX + 128] = "memtide info says why";
+    struct text_builder counted;
+
+    run_folder_explain(folder, why, sizeof(why));
+    text_init(&counted);
+    text_add_count(&counted, count);
+    fprintf(stderr, "memtide: %s %s lost, so this is of a part of the program: %s\n",
+            text_get(&counted), count == 1 ? "event was" : "events were", why);
+    text_release(&counted);
+}
+
 static void say_verdict(const char *folder)
 {
     struct mt_trace *trace = NULL;
@@ -385,8 +398,7 @@ static void say_verdict(const char *folder)
     for (size_t i = 0; result == MT_OK && i < mt_answer_verdict_count(given); i++)
         fprintf(stderr, "memtide: %s\n", mt_answer_verdict_at(given, i));
     if (result == MT_OK && mt_trace_lost_count(trace))
-        fprintf(stderr, "memtide: %" PRIu64 " events were lost; memtide info says why\n",
-                mt_trace_lost_count(trace));
+        say_lost(folder, mt_trace_lost_count(trace));
     mt_answer_close(given);
     mt_trace_close(trace);
 }
