@@ -22,8 +22,8 @@ enum {
     NO_DICTIONARY = 255,
     PLAUSIBLE_TIME_BITS = 36, /* how far ahead, in time units, a record after damage may be */
 
-    /* What one record takes at most: of the host heap, and in blocks of any other (six fields, of
-     * which a BYTES field may fill several). */
+    /* What one record takes at most: of the host heap, and in blocks of any other (seven fields, or
+     * fewer of which a BYTES field fills several). */
     HOST_RECORD_BYTES = 1 + 5 * MT_VARINT_MAX_BYTES,
     WIDE_RECORD_BLOCKS = 7 + (MT_TEXT_MAX + MT_VARINT_MAX_BYTES) / COLUMN_BLOCK_BYTES,
 

@@ -737,7 +737,7 @@ static inline void capture_and_remember(struct unwinder *unwinder, struct unwind
     struct unwind_new_frame *new_frames = thread->new_frames;
     struct stack_memory memory = {thread->stack.low, thread->stack.top, true};
     struct position at = {start->pc & ROW_PC_MASK, start->sp, start->fp, NULL, new_frames};
-    const struct unwind_frame *unchanged = thread->frames + thread->frame_count;
+    bool is_unchanged = false; /* what is outside of the candidate, and of all further out */
     uint32_t kept, new_count;
     enum pause pause;
 
@@ -745,12 +745,19 @@ static inline void capture_and_remember(struct unwinder *unwinder, struct unwind
         capture_slowly(unwinder, thread, start, NULL, stack);
         return;
     }
-    do {
-        at.candidate = unchanged;
+    at.candidate = thread->frames + thread->frame_count;
+    for (;;) {
+        const struct unwind_frame *met;
+
         pause = walk_plainly(unwinder, thread, &memory, new_frames + UNWIND_MAX_FRAMES, &at);
-        if (LIKELY(pause == AT_KNOWN))
-            unchanged = unchanged_frame(thread, at.candidate);
-    } while (UNLIKELY(pause == AT_KNOWN && unchanged != at.candidate));
+        if (pause != AT_KNOWN || is_unchanged)
+            break;
+        met = at.candidate;
+        at.candidate = unchanged_frame(thread, met);
+        is_unchanged = true;
+        if (LIKELY(at.candidate == met))
+            break;
+    }
     if (UNLIKELY(pause != AT_KNOWN)) {
         at.to -= pause == AT_ROW; /* that step was not taken */
         capture_slowly(unwinder, thread, start, &at, stack);
