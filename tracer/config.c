@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "config.h"
-#include "json_scan.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -11,12 +10,14 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+#include "json_scan.h"
+#include "option_values.h"
+
 enum {
     RING_BYTES_MIN = 64 * 1024,
     RING_BYTES_MAX = 256 * 1024 * 1024,
     STACK_BYTES_MIN = 1024 * 1024,
     STACK_BYTES_MAX = 1024 * 1024 * 1024,
-    STACK_FRAMES_MAX = 1000, /* more than are ever recorded; what other tools take */
     OPTION_MAX = 1024
 };
 
@@ -27,7 +28,7 @@ static struct config config = {
     .is_controlled = true,
     .sample_ms = 20,
     .ring_bytes = 1024 * 1024,
-    .stack_frames = STACK_FRAMES_MAX,
+    .stack_frames = OPTION_FRAMES_MAX,
     .stack_bytes = 32 * 1024 * 1024,
 };
 
@@ -41,92 +42,14 @@ static void complain(const char *option, const char *value, const char *expected
         (void)!write(STDERR_FILENO, line, (size_t)length);
 }
 
-/* Is `word` one of the comma-separated words of `list`? "npu:3" counts as "npu". */
-static bool list_has(const char *list, const char *word)
-{
-    size_t length = strlen(word);
-
-    while (*list) {
-        size_t next = strcspn(list, ",");
-
-        if (next >= length && strncmp(list, word, length) == 0 &&
-            (next == length || list[length] == ':'))
-            return true;
-        list += next;
-        list += *list == ',';
-    }
-    return false;
-}
-
-static bool number_read(const char *text, uint64_t *value)
-{
-    char *end;
-    static const char suffixes[] = "kmg";
-    const char *suffix;
-
-    errno = 0;
-    *value = strtoull(text, &end, 10);
-    if (errno || end == text || *text == '-')
-        return false;
-    suffix = *end ? strchr(suffixes, *end | 0x20) : NULL;
-    if (suffix) {
-        *value <<= 10 * (suffix - suffixes + 1);
-        end++;
-    }
-    return *end == '\0';
-}
-
 /* --- one function an option ------------------------------------------------------------- */
-
-/* One word of --device: "npu", "npu:3", "cpu". */
-static bool device_read(const char *word, size_t length, uint64_t *devices, bool *has_host)
-{
-    static const char *const names[] = {"npu", "gpu", "opencl"};
-    size_t name = strcspn(word, ":,");
-    char *end;
-    unsigned long number;
-
-    if (name == 3 && length == 3 && strncmp(word, "cpu", 3) == 0) {
-        *has_host = true;
-        return true;
-    }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strlen(names[i]) != name || strncmp(names[i], word, name) != 0)
-            continue;
-        if (name == length) {
-            *devices = UINT64_MAX;
-            return true;
-        }
-        number = strtoul(word + name + 1, &end, 10);
-        if (end != word + length || length == name + 1 || number > 63)
-            return false;
-        *devices |= UINT64_C(1) << number;
-        return true;
-    }
-    return false;
-}
-
-bool config_read_devices(const char *value, uint64_t *devices, bool *has_host)
-{
-    *devices = 0;
-    *has_host = false;
-    while (*value) {
-        size_t length = strcspn(value, ",");
-
-        if (!device_read(value, length, devices, has_host))
-            return false;
-        value += length;
-        value += *value == ',';
-    }
-    return *devices || *has_host;
-}
 
 static bool set_device(const char *value)
 {
     uint64_t devices;
     bool has_host;
 
-    if (!config_read_devices(value, &devices, &has_host))
+    if (!values_read_devices(value, &devices, &has_host))
         return false;
     config.records_host = has_host;
     config.records_device = devices != 0;
@@ -141,29 +64,17 @@ static void launches_settle(void)
 
 static bool set_events(const char *value)
 {
-    config.wants_launches = list_has(value, "launch");
-    config.records_accesses = list_has(value, "access");
+    config.wants_launches = values_has(value, "launch");
+    config.records_accesses = values_has(value, "access");
     launches_settle();
     return true;
 }
 
-/* Only what is asked for while the program runs: the level of the command line is the launcher's.
- */
 bool config_set_level(const char *value)
 {
-    bool has_operators = list_has(value, "op") || list_has(value, "0");
-    bool has_kernels = list_has(value, "kernel") || list_has(value, "1");
-    const char *rest = value;
+    bool has_operators, has_kernels;
 
-    for (; *rest; rest += rest[strcspn(rest, ",")] ? strcspn(rest, ",") + 1 : strlen(rest)) {
-        size_t length = strcspn(rest, ",");
-
-        if (!(length == 2 && strncmp(rest, "op", 2) == 0) &&
-            !(length == 6 && strncmp(rest, "kernel", 6) == 0) &&
-            !(length == 1 && (*rest == '0' || *rest == '1')))
-            return false;
-    }
-    if (!has_operators && !has_kernels)
+    if (!values_read_level(value, &has_operators, &has_kernels))
         return false;
     config.passes_operators = !has_operators;
     config.passes_kernels = !has_kernels;
@@ -187,7 +98,7 @@ static bool set_sample(const char *value)
 {
     uint64_t number;
 
-    if (!number_read(value, &number) || number > 60 * 1000)
+    if (!values_read_number(value, &number) || number > 60 * 1000)
         return false;
     config.sample_ms = (uint32_t)number;
     return true;
@@ -197,7 +108,7 @@ static bool set_ring(const char *value)
 {
     uint64_t number, power = RING_BYTES_MIN;
 
-    if (!number_read(value, &number) || number < RING_BYTES_MIN || number > RING_BYTES_MAX)
+    if (!values_read_number(value, &number) || number < RING_BYTES_MIN || number > RING_BYTES_MAX)
         return false;
     while (power < number)
         power *= 2;
@@ -205,60 +116,11 @@ static bool set_ring(const char *value)
     return true;
 }
 
-/* One word of --call-stack: "c", "c:20", "python:10", "free". */
-static bool set_stack_word(const char *word, size_t length, struct config_frames *frames_of,
-                           bool *has_free)
-{
-    size_t name = strcspn(word, ":,");
-    uint64_t frames = STACK_FRAMES_MAX;
-    char number[16] = "";
-
-    if (name < length) {
-        if (length - name - 1 >= sizeof(number))
-            return false;
-        memcpy(number, word + name + 1, length - name - 1);
-        if (!number_read(number, &frames) || frames > STACK_FRAMES_MAX)
-            return false;
-    }
-    if (name == 1 && word[0] == 'c')
-        frames_of->native = (uint32_t)frames;
-    else if (name == 6 && strncmp(word, "python", 6) == 0)
-        frames_of->python = (uint32_t)frames;
-    else if (length == 4 && strncmp(word, "free", 4) == 0)
-        *has_free = true;
-    else
-        return false;
-    return true;
-}
-
-static bool stacks_read(const char *value, struct config_frames *frames, bool *has_free)
-{
-    bool is_none = strcmp(value, "none") == 0;
-
-    *frames = (struct config_frames){0, 0};
-    while (*value && !is_none) {
-        size_t length = strcspn(value, ",");
-
-        if (!set_stack_word(value, length, frames, has_free))
-            return false;
-        value += length;
-        value += *value == ',';
-    }
-    return true;
-}
-
-bool config_read_frames(const char *value, struct config_frames *frames)
-{
-    bool has_free = false;
-
-    return stacks_read(value, frames, &has_free) && !has_free;
-}
-
 static bool set_call_stack(const char *value)
 {
-    struct config_frames frames;
+    struct option_frames frames;
 
-    if (!stacks_read(value, &frames, &config.has_free_stacks))
+    if (!values_read_stacks(value, &frames, &config.has_free_stacks))
         return false;
     config.stack_frames = frames.native;
     config.python_frames = frames.python;
@@ -268,7 +130,7 @@ static bool set_call_stack(const char *value)
 
 static bool set_stack_memory(const char *value)
 {
-    return number_read(value, &config.stack_bytes) && config.stack_bytes >= STACK_BYTES_MIN &&
+    return values_read_number(value, &config.stack_bytes) && config.stack_bytes >= STACK_BYTES_MIN &&
            config.stack_bytes <= STACK_BYTES_MAX;
 }
 
@@ -353,20 +215,7 @@ static const struct option {
 
 bool config_set_events(const char *value)
 {
-    static const char *const known[] = {"alloc", "free", "launch", "access", "traceback", "none"};
-    const char *list = value;
-
-    while (*list) {
-        size_t length = strcspn(list, ","), i = 0;
-
-        while (i < 6 && (strlen(known[i]) != length || strncmp(known[i], list, length) != 0))
-            i++;
-        if (i == 6)
-            return false;
-        list += length;
-        list += *list == ',';
-    }
-    return set_events(value);
+    return values_events_are_right(value) && set_events(value);
 }
 
 static void option_apply(char *word)
@@ -487,9 +336,24 @@ static const char *json_read(const char *text)
     return end;
 }
 
+static int64_t own_rank(void)
+{
+    static const char *const names[] = {"RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *value = getenv(names[i]);
+
+        if (value && *value)
+            return strtoll(value, NULL, 10);
+    }
+    return -1;
+}
+
 static void config_read(void)
 {
     const char *text = getenv("MEMTIDE_OPTIONS");
+
+    config.rank = own_rank();
 
     config.is_forbidden = getauxval(AT_SECURE) != 0;
     if (config.is_forbidden)

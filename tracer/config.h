@@ -5,7 +5,7 @@
  * MEMTIDE_OPTIONS holds options as on the command line of `memtide run`, separated by blanks; a
  * backslash takes the next character as it is: "--device=npu,cpu --output-path=/tmp/my\ run".
  * It may begin with a JSON object as MS_PROFILER_OPTIONS has it: options with _ for -, and the keys
- * of control_file.h: {"output_path": "/tmp/run", "start_step": 10, "stop_step": 12}.
+ * of control/control_wish.h: {"output_path": "/tmp/run", "start_step": 10, "stop_step": 12}.
  */
 #ifndef MEMTIDE_TRACER_CONFIG_H
 #define MEMTIDE_TRACER_CONFIG_H
@@ -34,6 +34,7 @@ struct config {
     uint64_t ring_bytes;    /* --ring-size, default 1 MiB a thread */
     uint64_t devices;       /* bit n: --device has npu:n, or no numbers at all */
     uint64_t run_id;
+    int64_t rank; /* of RANK and the like; -1: not known */
     char output_path[1024]; /* folder of the run; made if absent */
     char watch[544];        /* --watch: which tensors are read; "": none */
     char control_file[512]; /* --control-file: watched for steps to record; "": none */
@@ -44,15 +45,6 @@ struct config {
 /* The same while the program runs. False: no such value, and nothing has changed. Any thread. */
 bool config_set_events(const char *value);
 bool config_set_level(const char *value);
-
-/* Frames of --call-stack: "c:20,python:10". 0: none of that kind. */
-struct config_frames {
-    uint32_t native, python;
-};
-bool config_read_frames(const char *value, struct config_frames *frames);
-
-/* Bit n: device n of "npu:1,npu:3"; all bits for "npu". has_host: the list has cpu. */
-bool config_read_devices(const char *value, uint64_t *devices, bool *has_host);
 
 /* Never fails: what is wrong is said once on stderr at --log-level=warning and left at default. */
 const struct config *config_get(void);

@@ -1,28 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Load, fork and exit of the traced process, and the wires between configuration, recorder and
- * sampler. Programs may allocate before this library's constructor runs, so nothing relies on it:
+ * counters. Programs may allocate before this library's constructor runs, so nothing relies on it:
  * the first event starts the recording.
  */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "call_stacks.h"
 #include "config.h"
 #include "control.h"
+#include "device_counters.h"
 #include "module_list.h"
 #include "recorder.h"
 #include "recording.h"
-#include "sampler.h"
 
-/* In the drain thread. */
-static void tick(void)
+static void describe(struct recording_setup *setup, const struct config *config)
 {
-    control_tick();
-    if (!recorder_is_paused())
-        sampler_tick();
+    setup->is_forbidden = config->is_forbidden;
+    setup->follows_forks = config->traces_children;
+    setup->options = config->text;
+    setup->run_id = config->run_id;
+    setup->ring_bytes = config->ring_bytes;
+    setup->stack_frames = config->stack_frames;
+    setup->python_frames = config->python_frames;
+    setup->stack_bytes = config->stack_bytes;
+    setup->facts = (struct recording_facts){
+        .sample_ms = config->sample_ms,
+        .is_controlled = config->is_controlled,
+        .records_host = config->records_host,
+        .has_stacks = config->stack_frames || config->python_frames,
+        .has_python = config->python_frames > 0,
+        .rank = config->rank,
+        .control_file = config->control_file,
+    };
+    setup->obey = control_obey;
+    setup->counters = counters_of_vendor;
+    setup->look = counters_of_process;
 }
 
 const struct recording_setup *recording_setup(void)
@@ -31,17 +46,7 @@ const struct recording_setup *recording_setup(void)
     const struct config *config = config_get();
 
     if (!setup.output_path) {
-        setup.is_forbidden = config->is_forbidden;
-        setup.follows_forks = config->traces_children;
-        setup.starts_lazily = !config->records_host;
-        setup.options = config->text;
-        setup.run_id = config->run_id;
-        setup.ring_bytes = config->ring_bytes;
-        setup.stack_frames = config->stack_frames;
-        setup.python_frames = config->python_frames;
-        setup.stack_bytes = config->stack_bytes;
-        setup.tick_ms = config->sample_ms;
-        setup.tick = tick;
+        describe(&setup, config);
         setup.output_path = config->output_path;
     }
     return &setup;
@@ -81,12 +86,10 @@ __attribute__((constructor)) static void on_load(void)
         leave_children_alone();
     call_stacks_prepare();
     control_begin();
-    if ((config->records_host || config->starts_paused || config->control_file[0]) &&
-        recording_start()) {
-        modules_record_changes(); /* before a child may be forked that knows them from us */
-        recording_start_drain_thread();
-    }
+    modules_record_changes(); /* before a child may be forked that knows them from us */
     modules_prepare_for_forks();
+    if (config->records_host || config->starts_paused || config->control_file[0])
+        recording_start();
 }
 
 __attribute__((destructor)) static void on_exit_of_process(void)

@@ -216,6 +216,7 @@ static void add_process_notes(const struct question *question, struct report *re
         [MT_LOST_MEMORY] = "events lost: no memory for the ring of a thread",
         [MT_LOST_NESTED] = "events lost: made inside of the recorder, by a signal handler",
         [MT_LOST_MALFORMED] = "events lost: they did not read back",
+        [MT_LOST_RECORDER] = "events lost: a ring was full and nobody emptied it",
     };
     struct model *model = tally_model(question->tally);
     uint64_t lost[MT_LOST_KINDS] = {0};

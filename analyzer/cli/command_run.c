@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "commands.h"
+#include "consumer_care.h"
 #include "gate_recordings.h"
 #include "gate_results.h"
 #include "launch.h"
@@ -87,7 +89,8 @@ static const struct size_limits {
 
 enum {
     handed_on_count = sizeof(handed_on) / sizeof(handed_on[0]),
-    STACK_FRAMES_MOST = 1000 /* what other tools take; 512 are recorded */
+    STACK_FRAMES_MOST = 1000, /* what other tools take; 512 are recorded */
+    RING_BYTES_USUAL = 1 << 20
 };
 
 static const char *word_at(const void *context, size_t i)
@@ -247,10 +250,9 @@ static void hand_on(struct text_builder *text, const struct handed_on *option, c
 
 /* Those of the environment first, so that the command line has the last word. */
 static void tracer_options(struct text_builder *text, const struct options *given,
-                           const char *folder)
+                           const char *folder, uint64_t run_id)
 {
     const char *old = getenv("MEMTIDE_OPTIONS");
-    uint64_t run_id = 0;
     char digits[32];
 
     if (old)
@@ -259,10 +261,39 @@ static void tracer_options(struct text_builder *text, const struct options *give
         if (given->values[handed_on[i].id])
             hand_on(text, &handed_on[i], given->values[handed_on[i].id]);
     add_option(text, "output-path", folder);
-    if (getrandom(&run_id, sizeof(run_id), GRND_NONBLOCK) != (ssize_t)sizeof(run_id))
-        run_id = (uint64_t)getpid();
     snprintf(digits, sizeof(digits), "%" PRIx64, run_id);
     add_option(text, "run-id", digits);
+}
+
+/* Known to the processes of the run alone: who says it gets the rings. */
+static uint64_t run_id_make(void)
+{
+    uint64_t run_id = 0;
+
+    if (getrandom(&run_id, sizeof(run_id), GRND_NONBLOCK) != (ssize_t)sizeof(run_id))
+        run_id = (uint64_t)getpid() << 32 | (uint64_t)time(NULL);
+    return run_id;
+}
+
+/* As the tracer reads the same options: the last one counts, a power of two. */
+static uint64_t ring_bytes_of(const char *text)
+{
+    static const char name[] = "--ring-size=";
+    const struct size_limits *limits = size_limits_of(OPTION_RING_SIZE);
+    uint64_t given = RING_BYTES_USUAL, bytes = limits->least_bytes, value;
+    struct mt_error error;
+    char word[32];
+
+    for (; (text = strstr(text, name)); text++) {
+        snprintf(word, sizeof(word), "%.*s", (int)strcspn(text + strlen(name), " \t\n"),
+                 text + strlen(name));
+        if (option_size("ring-size", word, &value, &error) == MT_OK &&
+            value >= limits->least_bytes && value <= limits->most_bytes)
+            given = value;
+    }
+    while (bytes < given)
+        bytes *= 2;
+    return bytes;
 }
 
 static void say_no_effect(const struct options *given)
@@ -368,6 +399,13 @@ static void show_progress(void *context)
     progress->is_shown = true;
 }
 
+/* What is known after a run beside its recording. */
+struct run_end {
+    struct launch_end program;
+    uint32_t live_count; /* processes that go on */
+    uint64_t lost_count; /* events that no trace tells of */
+};
+
 static void say_lost(const char *folder, uint64_t count)
 {
     char why[PATH_MAX + 128] = "memtide info says why";
@@ -381,7 +419,7 @@ static void say_lost(const char *folder, uint64_t count)
     text_release(&counted);
 }
 
-static void say_verdict(const char *folder)
+static void say_verdict(const char *folder, uint64_t untold_count)
 {
     struct mt_trace *trace = NULL;
     struct mt_answer *given = NULL;
@@ -397,8 +435,8 @@ static void say_verdict(const char *folder)
         complain(EXIT_INPUT, "%s", error.message);
     for (size_t i = 0; result == MT_OK && i < mt_answer_verdict_count(given); i++)
         fprintf(stderr, "memtide: %s\n", mt_answer_verdict_at(given, i));
-    if (result == MT_OK && mt_trace_lost_count(trace))
-        say_lost(folder, mt_trace_lost_count(trace));
+    if (result == MT_OK && mt_trace_lost_count(trace) + untold_count)
+        say_lost(folder, mt_trace_lost_count(trace) + untold_count);
     mt_answer_close(given);
     mt_trace_close(trace);
 }
@@ -419,7 +457,7 @@ static void say_watched(const char *folder, const char *value)
                 (int)strcspn(value, ","), value);
 }
 
-static void say_end(const struct options *given, const char *folder)
+static void say_end(const struct options *given, const char *folder, const struct run_end *end)
 {
     char why[PATH_MAX + 128];
     struct run_state state;
@@ -436,8 +474,14 @@ static void say_end(const struct options *given, const char *folder)
     if (given->values[OPTION_QUIET])
         return;
     if (!given->values[OPTION_NO_REPORT])
-        say_verdict(folder);
+        say_verdict(folder, end->lost_count);
     fprintf(stderr, "memtide: recorded in %s\n", folder);
+    if (end->live_count)
+        fprintf(stderr,
+                "memtide: %" PRIu32 " %s of the run still %s: the recording goes on, and this was "
+                "its state at the end of %s\n",
+                end->live_count, end->live_count == 1 ? "process" : "processes",
+                end->live_count == 1 ? "runs" : "run", given->operands[0]);
     if (given->values[OPTION_WATCH])
         say_watched(folder, given->values[OPTION_WATCH]);
 }
@@ -464,6 +508,20 @@ static int hold_against_policy(const struct options *given, const char *folder, 
     return code;
 }
 
+static enum mt_result launch_with_consumer(struct launch *launch, const char *folder,
+                                           uint64_t run_id, struct run_end *end,
+                                           struct mt_error *error)
+{
+    enum mt_result result;
+
+    *end = (struct run_end){.live_count = 0};
+    launch->consumer = consumer_care_begin(folder, ring_bytes_of(launch->options), run_id);
+    result = launch_and_wait(launch, &end->program, error);
+    if (launch->consumer)
+        end->live_count = consumer_care_end(launch->consumer, &end->lost_count);
+    return result;
+}
+
 static int record(const struct options *given, const char *tracer, const char *folder)
 {
     char layer[PATH_MAX], runtime[128];
@@ -479,7 +537,8 @@ static int record(const struct options *given, const char *tracer, const char *f
         .progress = shows ? show_progress : NULL,
         .context = &progress,
     };
-    struct launch_end end;
+    uint64_t run_id = run_id_make();
+    struct run_end end;
     struct mt_error error;
     enum mt_result result;
 
@@ -489,21 +548,22 @@ static int record(const struct options *given, const char *tracer, const char *f
                 "its host heap is not recorded\n",
                 given->operands[0], launch.first);
     text_init(&text);
-    tracer_options(&text, given, folder);
+    tracer_options(&text, given, folder, run_id);
     launch.options = text_get(&text);
-    result = launch_and_wait(&launch, &end, &error);
+    result = launch_with_consumer(&launch, folder, run_id, &end, &error);
     text_release(&text);
     if (progress.is_shown)
         fputs("\r\033[K", stderr);
-    if (result != MT_OK || end.start_errno) {
+    if (result != MT_OK || end.program.start_errno) {
         run_folder_remove(folder);
         if (result != MT_OK)
             return complain(EXIT_USAGE, "%s", error.message);
-        return complain(EXIT_NO_PROGRAM, "%s: %s", given->operands[0], strerror(end.start_errno));
+        return complain(EXIT_NO_PROGRAM, "%s: %s", given->operands[0],
+                        strerror(end.program.start_errno));
     }
-    say_end(given, folder);
-    return given->values[OPTION_POLICY] ? hold_against_policy(given, folder, end.status)
-                                        : end.status;
+    say_end(given, folder, &end);
+    return given->values[OPTION_POLICY] ? hold_against_policy(given, folder, end.program.status)
+                                        : end.program.status;
 }
 
 /* Before hours of recording, not after them. */

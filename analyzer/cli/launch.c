@@ -8,6 +8,8 @@
 #define _GNU_SOURCE
 #include "launch.h"
 
+#include "consumer_care.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -66,18 +68,20 @@ static void become(const struct launch *launch, const sigset_t *old_mask, int re
     _exit(127);
 }
 
-/* True when it has ended. */
-static bool reap(pid_t child, struct launch_end *end)
+/* True when the program has ended. Other children are the consumer, or not ours to care for. */
+static bool reap(const struct launch *launch, pid_t child, struct launch_end *end)
 {
     int status;
-    pid_t ended = waitpid(child, &status, WNOHANG);
+    pid_t ended;
 
-    if (ended < 0 && errno == ECHILD)
-        return true;
-    if (ended != child)
-        return false;
-    end->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    return true;
+    while ((ended = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (ended == child) {
+            end->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            return true;
+        }
+        consumer_care_child_ended(launch->consumer, ended);
+    }
+    return ended < 0 && errno == ECHILD;
 }
 
 static void wait_for(const struct launch *launch, pid_t child, const sigset_t *watched,
@@ -86,7 +90,7 @@ static void wait_for(const struct launch *launch, pid_t child, const sigset_t *w
     const struct timespec pause = {.tv_nsec = PROGRESS_MS * 1000000L};
     siginfo_t info;
 
-    while (!reap(child, end)) {
+    while (!reap(launch, child, end)) {
         int got =
             launch->progress ? sigtimedwait(watched, &info, &pause) : sigwaitinfo(watched, &info);
 

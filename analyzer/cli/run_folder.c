@@ -55,19 +55,48 @@ static void default_name(const char *program, char *name, size_t name_bytes)
     snprintf(name, name_bytes, "memtide-%s-%s-%d.memtide", safe, date, (int)getpid());
 }
 
+/* Recordings hold what a program does: nobody else may read or exchange them. */
+static enum mt_result folder_check(const char *path, struct mt_error *error)
+{
+    struct stat status;
+
+    if (lstat(path, &status) != 0)
+        return mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
+    if (S_ISLNK(status.st_mode))
+        return mt_error_set(error, MT_USAGE,
+                            "%s is a link: name the folder itself, or one that is not there yet",
+                            path);
+    if (!S_ISDIR(status.st_mode))
+        return mt_error_set(error, MT_USAGE, "%s is no folder: name another one", path);
+    if (status.st_uid != geteuid())
+        return mt_error_set(error, MT_USAGE,
+                            "%s belongs to another user: name a folder that is not there yet",
+                            path);
+    if (status.st_mode & (S_IWGRP | S_IWOTH))
+        return mt_error_set(error, MT_USAGE,
+                            "%s may be written by other users: take that right away (chmod go-w), "
+                            "or name a folder that is not there yet",
+                            path);
+    return MT_OK;
+}
+
 enum mt_result run_folder_make(const char *path, const char *program, char *full, size_t full_bytes,
                                struct mt_error *error)
 {
     char name[128];
     char *resolved;
+    enum mt_result result;
 
     if (!path) {
         default_name(program, name, sizeof(name));
         path = name;
     }
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+    if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return mt_error_set(error, MT_IO, "%s: the folder cannot be made: %s", path,
                             strerror(errno));
+    result = folder_check(path, error);
+    if (result != MT_OK)
+        return result;
     resolved = realpath(path, NULL);
     if (!resolved || strlen(resolved) >= full_bytes) {
         free(resolved);
@@ -172,25 +201,27 @@ static void range_give_back(int rings, off_t from, off_t to)
         (void)fallocate(rings, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
 }
 
-/* Keeps the header's page and the pages of the words between tail and head. */
+/*
+ * Keeps the header's page and the pages of the words between tail and head. Whether those go round
+ * the end is a question of words, not of pages: in a full ring head stands just before tail.
+ */
 static void slot_shrink(int rings, off_t offset_bytes, const struct mt_ring_header *slot)
 {
     off_t page = sysconf(_SC_PAGESIZE);
     off_t words = offset_bytes + MT_RING_HEADER_BYTES;
     off_t end = words + (off_t)(slot->capacity_words * sizeof(uint64_t));
-    off_t first = words + (off_t)(slot->tail % slot->capacity_words * sizeof(uint64_t));
-    off_t last = words + (off_t)(slot->head % slot->capacity_words * sizeof(uint64_t));
+    uint64_t tail = slot->tail % slot->capacity_words, head = slot->head % slot->capacity_words;
+    off_t first = (words + (off_t)(tail * sizeof(uint64_t))) / page * page;
+    off_t last = (words + (off_t)(head * sizeof(uint64_t)) + page - 1) / page * page;
 
-    first = first / page * page;
-    last = (last + page - 1) / page * page;
     range_give_back(rings, offset_bytes + page, words);
     if (slot->tail == slot->head) {
         range_give_back(rings, words, end);
-    } else if (first < last) {
+    } else if (tail < head) {
         range_give_back(rings, words, first);
         range_give_back(rings, last, end);
     } else {
-        range_give_back(rings, last, first); /* what is left goes round the end */
+        range_give_back(rings, last, first); /* nothing, where they meet in a page */
     }
 }
 

@@ -39,7 +39,9 @@ enum {
     MT_CHUNK_EVENTS_MAX = 16384,
     MT_CHUNK_RAW_MAX = 256 * 1024,
     MT_TEXT_MAX = 4096,          /* longer texts are cut */
-    MT_RING_HEADER_BYTES = 65536 /* a page of every supported kernel */
+    MT_RING_HEADER_BYTES = 65536, /* a page of every supported kernel */
+    /* There stands a robust mutex of the C library; its first word tells whether the thread lives. */
+    MT_RING_OWNER_BYTES = 2048
 };
 
 #define MT_FILE_MAGIC  "MEMTIDE\n"
@@ -65,6 +67,7 @@ enum mt_lost {
     MT_LOST_MEMORY,    /* no ring for a thread */
     MT_LOST_NESTED,    /* an event inside the recorder, from a signal handler */
     MT_LOST_MALFORMED, /* a record that does not read back */
+    MT_LOST_RECORDER,  /* nobody emptied a full ring */
     MT_LOST_KINDS = 8
 };
 
@@ -146,6 +149,8 @@ struct mt_ring_header {
     uint8_t reserved[32];
     uint64_t tail;       /* written by the drainer, on its own cache line */
     uint64_t slot_bytes; /* header and words: the next slot starts here */
+    uint32_t tail_moves; /* futex of a writer that waits for room */
+    uint32_t writer_waits;
 };
 
 /*

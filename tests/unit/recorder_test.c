@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "drain.h"
+#include "alone.h"
 #include "event.h"
 #include "guard.h"
 #include "model.h"
@@ -29,7 +29,7 @@ enum { THREADS = 4, EVENTS = 60000, RING_BYTES = 64 * 1024 };
 static char folder[256];
 static _Atomic uint64_t handler_events;
 
-static void no_tick(void)
+static void no_look(void)
 {
 }
 
@@ -40,8 +40,7 @@ const struct recording_setup *recording_setup(void)
         .output_path = folder,
         .options = "",
         .ring_bytes = RING_BYTES,
-        .tick_ms = 5,
-        .tick = no_tick,
+        .look = no_look,
     };
 
     return &setup;
@@ -126,7 +125,6 @@ static void small_rings_lose_nothing_to_threads_and_signals(void **state)
 
     (void)state;
     assert_true(recording_start());
-    recording_start_drain_thread();
     alarm_every(997);
     for (uintptr_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, record_blocks, (void *)(i + 1));
@@ -158,7 +156,7 @@ static void a_ring_without_any_record_is_counted(void **state)
     assert_true(ring_tail(thread_state.ring) < ring_head(thread_state.ring));
     for (uint64_t at = ring_tail(thread_state.ring); at < ring_head(thread_state.ring); at++)
         thread_state.words[at & thread_state.mask] = 0;
-    drain_all();
+    alone_drain_all();
     assert_int_equal(header->lost_counts[MT_LOST_MALFORMED], before + 1);
 }
 

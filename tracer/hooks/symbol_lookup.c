@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "module_list.h"
 
 static const struct hook_entry *entry_find(const char *name)
 {
@@ -44,6 +45,7 @@ void *symbol_lookup(void *library, const char *name)
     void *real = hook_symbol_in(library, name);
     const struct hook_entry *entry = real ? entry_find(name) : NULL;
 
+    modules_look_if_they_came();
     if (!entry || !(config_get()->records_device || config_get()->records_launches))
         return real;
     return wrapper_for(entry, real);

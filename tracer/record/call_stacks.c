@@ -4,9 +4,9 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/mman.h>
 
 #include "memtide/frames.h"
+#include "own_memory.h"
 #include "python_stacks.h"
 #include "recorder.h"
 #include "recording.h"
@@ -104,14 +104,18 @@ void call_stacks_objects_changed(void)
 struct call_stacks *call_stacks_create(void)
 {
     size_t set_bytes = recording_setup()->stack_bytes;
-    struct call_stacks *stacks = mmap(NULL, sizeof(*stacks) + set_bytes, PROT_READ | PROT_WRITE,
-                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    struct call_stacks *stacks = own_memory_map(sizeof(*stacks) + set_bytes);
 
-    if (stacks == MAP_FAILED)
+    if (!stacks)
         return NULL;
     stack_set_init(&stacks->set, stacks->memory, set_bytes);
     stacks->number = atomic_fetch_add(&last_number, 1) + 1;
     return stacks;
+}
+
+void call_stacks_destroy(struct call_stacks *stacks)
+{
+    own_memory_unmap(stacks, sizeof(*stacks) + recording_setup()->stack_bytes);
 }
 
 void call_stacks_hand_over(struct call_stacks *stacks)
@@ -135,7 +139,7 @@ static void count_restarts(struct call_stacks *stacks)
 }
 
 /* The definition of a stack, with what it shares with the one written before. */
-static __attribute__((noinline)) void stack_write(struct call_stacks *stacks,
+static __attribute__((noinline)) bool stack_write(struct call_stacks *stacks,
                                                   const struct unwind_stack *stack,
                                                   const struct stack_name *name)
 {
@@ -158,7 +162,16 @@ static __attribute__((noinline)) void stack_write(struct call_stacks *stacks,
     fields[0] = name->id;
     fields[1] = shared_count;
     fields[2] = stack->flags;
-    recorder_push_bytes(MT_RECORD_stack, fields, stacks->bytes, (size_t)(end - stacks->bytes));
+    return recorder_push_bytes(MT_RECORD_stack, fields, stacks->bytes,
+                               (size_t)(end - stacks->bytes));
+}
+
+/* The consumer is dead and the ring is full: an id without a definition would mean nothing. */
+static __attribute__((noinline)) void stack_is_lost(struct call_stacks *stacks,
+                                                    struct stack_name *name)
+{
+    stack_set_restart(&stacks->set);
+    name->id = 0;
 }
 
 static __attribute__((noinline)) void count_no_stack(void)
@@ -233,9 +246,9 @@ uint32_t call_stacks_capture(struct thread_state *thread, const struct unwind_re
     before = push_begin(thread);
     stack_take(stacks, from, &stack);
     name = stack_set_find(&stacks->set, &stack);
-    if (UNLIKELY(name.is_new))
-        stack_write(stacks, &stack, &name);
-    else if (UNLIKELY(!name.id))
+    if (UNLIKELY(name.is_new) && UNLIKELY(!stack_write(stacks, &stack, &name)))
+        stack_is_lost(stacks, &name);
+    if (UNLIKELY(!name.id))
         count_no_stack();
     push_end(thread, before);
     return name.id;

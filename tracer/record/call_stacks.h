@@ -40,6 +40,7 @@ bool call_stacks_are_on(void);
 
 /* For one stream. NULL: no memory. */
 struct call_stacks *call_stacks_create(void);
+void call_stacks_destroy(struct call_stacks *stacks);
 
 /* Its ring goes on with another thread. */
 void call_stacks_hand_over(struct call_stacks *stacks);

@@ -28,7 +28,7 @@ static inline void record_host_alloc(struct thread_state *thread, uint32_t insid
     uint64_t where = (uintptr_t)address, who = (uintptr_t)site;
     uint64_t *words = thread->words, mask = thread->mask, head = thread->head;
 
-    if (UNLIKELY(atomic_load_explicit(&recording_is_paused, memory_order_relaxed))) {
+    if (UNLIKELY(__atomic_load_n(recorder_attention, __ATOMIC_RELAXED)) && recorder_is_paused()) {
         thread->inside = inside;
         return;
     }
@@ -54,7 +54,7 @@ static inline void record_host_alloc_with_stack(struct thread_state *thread, uin
     uint64_t where = (uintptr_t)address, mask, head, *words;
     uint32_t stack;
 
-    if (UNLIKELY(atomic_load_explicit(&recording_is_paused, memory_order_relaxed))) {
+    if (UNLIKELY(__atomic_load_n(recorder_attention, __ATOMIC_RELAXED)) && recorder_is_paused()) {
         thread->inside = inside;
         return;
     }

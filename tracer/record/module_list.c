@@ -4,14 +4,17 @@
 
 #include <link.h>
 #include <pthread.h>
-#include <stdatomic.h>
+#include <sched.h>
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "call_stacks.h"
+#include "guard.h"
 #include "private_heap.h"
 #include "recorder.h"
+#include "recording.h"
+#include "thread_state.h"
 
 enum { BUILD_ID_MAX = 64, PATH_MAX_BYTES = 1024 };
 
@@ -24,10 +27,29 @@ struct module {
     char path[];
 };
 
-/* The list is changed by one thread at a time: whoever holds the flag. */
-static struct module *_Atomic modules;
+/* Whoever holds the flag reads and changes the list. */
+static struct module *modules;
 static atomic_flag is_busy = ATOMIC_FLAG_INIT;
 static unsigned long long seen_adds, seen_subs;
+
+atomic_bool modules_may_have_come;
+
+static void list_lock(void)
+{
+    while (atomic_flag_test_and_set_explicit(&is_busy, memory_order_acquire))
+        sched_yield();
+}
+
+static void list_unlock(void)
+{
+    atomic_flag_clear_explicit(&is_busy, memory_order_release);
+}
+
+/* Before that, modules_introduce() is still to come. */
+static bool is_introduced(void)
+{
+    return atomic_load(&recording_page->is_introduced);
+}
 
 static void module_write(const struct module *module)
 {
@@ -104,38 +126,57 @@ static struct module *module_create(const struct dl_phdr_info *info, uint64_t ba
     return module;
 }
 
-/* dl_iterate_phdr: once with `data` NULL to see whether anything changed, once for the work. */
-static int counts_changed(struct dl_phdr_info *info, size_t size, void *data)
+static struct module *module_find(const struct dl_phdr_info *info, uint64_t base, uint64_t size)
 {
-    (void)size;
-    *(bool *)data = info->dlpi_adds != seen_adds || info->dlpi_subs != seen_subs;
-    seen_adds = info->dlpi_adds;
-    seen_subs = info->dlpi_subs;
-    return 1;
+    struct module *module = modules;
+
+    while (module &&
+           (module->base != base || module->size != size || module->bias != info->dlpi_addr ||
+            (info->dlpi_name[0] && strcmp(module->path, info->dlpi_name) != 0)))
+        module = module->next;
+    return module;
 }
 
-static int module_note(struct dl_phdr_info *info, size_t size, void *data)
+static void module_note(const struct dl_phdr_info *info)
 {
     struct module *module;
     uint64_t base, bytes;
 
-    (void)size;
-    (void)data;
     module_extent(info, &base, &bytes);
-    for (module = modules; module; module = module->next)
-        if (module->base == base && module->size == bytes && module->bias == info->dlpi_addr &&
-            (!info->dlpi_name[0] || strcmp(module->path, info->dlpi_name) == 0))
-            break;
+    module = module_find(info, base, bytes);
     if (!module) {
         module = module_create(info, base, bytes);
         if (!module)
-            return 0;
-        module_write(module);
+            return;
+        if (is_introduced())
+            module_write(module);
         module->next = modules;
         modules = module;
     }
     module->is_seen = true;
-    return 0;
+}
+
+struct look {
+    bool has_list;
+    bool has_changed;
+};
+
+/* Called for each object, with the loader's lock held: only now may the list's be waited for. */
+static int look_at(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct look *look = data;
+
+    (void)size;
+    if (!look->has_list) {
+        list_lock();
+        look->has_list = true;
+        look->has_changed = info->dlpi_adds != seen_adds || info->dlpi_subs != seen_subs;
+        seen_adds = info->dlpi_adds;
+        seen_subs = info->dlpi_subs;
+    }
+    if (look->has_changed)
+        module_note(info);
+    return !look->has_changed;
 }
 
 static void forget_unseen(void)
@@ -149,7 +190,8 @@ static void forget_unseen(void)
             module->next = kept;
             kept = module;
         } else {
-            recorder_push(MT_RECORD_module_gone, &module->base);
+            if (is_introduced())
+                recorder_push(MT_RECORD_module_gone, &module->base);
             mt_je_free(module);
         }
     }
@@ -158,17 +200,34 @@ static void forget_unseen(void)
 
 void modules_record_changes(void)
 {
-    bool has_changed = false;
+    struct look look = {false, false};
 
-    if (atomic_flag_test_and_set(&is_busy))
-        return; /* somebody else is looking right now */
-    dl_iterate_phdr(counts_changed, &has_changed);
-    if (has_changed) {
-        dl_iterate_phdr(module_note, NULL);
+    atomic_store_explicit(&modules_may_have_come, false, memory_order_relaxed);
+    dl_iterate_phdr(look_at, &look);
+    if (look.has_changed)
         forget_unseen();
+    if (look.has_list)
+        list_unlock();
+    if (look.has_changed)
         call_stacks_objects_changed();
-    }
-    atomic_flag_clear(&is_busy);
+}
+
+void modules_may_come(void)
+{
+    atomic_store_explicit(&modules_may_have_come, true, memory_order_relaxed);
+}
+
+void modules_look_slowly(void)
+{
+    if (!guard_enter(LAYER_MARKS))
+        return;
+    modules_record_changes();
+    guard_leave(LAYER_MARKS);
+}
+
+void modules_may_leave(void)
+{
+    call_stacks_objects_changed();
 }
 
 /*
@@ -200,6 +259,7 @@ static void after_fork_in_child(void)
         seen_adds = seen_subs = 0;
     }
     atomic_flag_clear(&is_busy);
+    recording_forked();
 }
 
 void modules_prepare_for_forks(void)
@@ -207,8 +267,12 @@ void modules_prepare_for_forks(void)
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-void modules_record_again(void)
+void modules_introduce(void)
 {
+    if (atomic_exchange(&recording_page->is_introduced, 1))
+        return;
+    list_lock();
     for (const struct module *module = modules; module; module = module->next)
         module_write(module);
+    list_unlock();
 }

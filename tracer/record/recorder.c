@@ -15,13 +15,15 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "alone.h"
 #include "call_stacks.h"
-#include "drain.h"
 #include "guard.h"
 #include "host_records.h"
 #include "module_list.h"
 #include "recording.h"
+#include "recording_state.h"
 #include "ring.h"
+#include "served.h"
 #include "thread_state.h"
 
 static struct recording_page idle_page;
@@ -31,7 +33,6 @@ bool clock_has_counter;
 __thread struct thread_state thread_state
     __attribute__((tls_model("initial-exec"))) = {.generation = UINT64_MAX}; /* of no process */
 
-_Atomic bool recording_is_paused;
 static _Atomic uint64_t step_number;
 static _Atomic uint64_t first_step, last_step; /* to be recorded; 0: all */
 static _Atomic uint64_t range_number;
@@ -49,6 +50,57 @@ static bool is_left_over(const struct thread_state *thread, int bit, const char 
     return frame > thread->frames[bit];
 }
 
+/* Layers of one vendor: a hook of any of them reads the counters of its devices. */
+enum {
+    NPU_LAYERS = 1 << LAYER_DRIVER | 1 << LAYER_RUNTIME | 1 << LAYER_LAUNCH | 1 << LAYER_MSTX,
+    GPU_LAYERS = 1 << LAYER_CUDA_RUNTIME | 1 << LAYER_CUDA_DRIVER
+};
+
+static uint32_t no_counters;
+static uint32_t *counters_wanted = &no_counters; /* layers; somebody outside says so */
+
+/*
+ * The vendor's counters need the program's context, so a thread of it reads them on its way into a
+ * hook, before that changes them, or out of it. What the runtime does for that is not the program's.
+ */
+static __attribute__((noinline)) void counters_take(enum layer layer)
+{
+    struct thread_state *thread = &thread_state;
+    uint32_t layers = 1u << layer & NPU_LAYERS ? NPU_LAYERS : GPU_LAYERS, inside = thread->inside;
+    int error = errno;
+
+    if (!recording_header() || !(1u << layer & (NPU_LAYERS | GPU_LAYERS)) ||
+        !(__atomic_fetch_and(counters_wanted, ~layers, __ATOMIC_RELAXED) & layers) ||
+        recorder_is_paused())
+        return;
+    thread->inside |= IS_OURS;
+    recording_setup()->counters(layers == NPU_LAYERS ? COUNTERS_NPU : COUNTERS_GPU);
+    thread->inside = inside;
+    errno = error;
+}
+
+/* Nobody outside says when: a process that is alone looks at the clock. */
+static void counters_are_due(void)
+{
+    static _Atomic uint64_t next_ns;
+    uint64_t period_ns = recording_setup()->facts.sample_ms * UINT64_C(1000000);
+    uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC), due_ns = atomic_load(&next_ns);
+
+    if (period_ns && now_ns >= due_ns &&
+        atomic_compare_exchange_strong(&next_ns, &due_ns, now_ns + period_ns))
+        __atomic_store_n(counters_wanted, UINT32_MAX, __ATOMIC_RELAXED);
+}
+
+static inline void counters_look(enum layer layer)
+{
+    if (layer == LAYER_HOST)
+        return;
+    if (UNLIKELY(counters_wanted == &no_counters))
+        counters_are_due();
+    if (UNLIKELY(__atomic_load_n(counters_wanted, __ATOMIC_RELAXED) >> layer & 1))
+        counters_take(layer);
+}
+
 bool guard_enter(enum layer layer)
 {
     struct thread_state *thread = &thread_state;
@@ -63,18 +115,26 @@ bool guard_enter(enum layer layer)
         if (!is_left_over(thread, (int)layer, frame))
             return false;
     }
+    if (UNLIKELY(__atomic_load_n(recorder_attention, __ATOMIC_RELAXED) & MT_ATTENTION_CHANGES))
+        recorder_attend();
     thread->inside |= bit;
     thread->frames[layer] = frame;
+    counters_look(layer);
     return true;
 }
 
 void guard_leave(enum layer layer)
 {
+    counters_look(layer);
     thread_state.inside &= ~(1u << layer);
 }
 
 /* --- room in the ring ------------------------------------------------------------------- */
 
+/*
+ * A process that is alone writes to files here: no signal handler runs meanwhile, so none of its
+ * events is lost.
+ */
 struct slow_way {
     uint64_t signals; /* the mask before */
     uint32_t inside;
@@ -89,7 +149,6 @@ static uint64_t signals_set(uint64_t mask)
     return before;
 }
 
-/* No signal handler runs meanwhile, so none of its events is lost. */
 static struct slow_way slow_begin(struct thread_state *thread)
 {
     struct slow_way way = {.error = errno, .inside = thread->inside};
@@ -106,7 +165,17 @@ static void slow_end(struct thread_state *thread, struct slow_way way)
     errno = way.error;
 }
 
-/* Looks at the ring again after half of it: then the drain thread is told. */
+void recorder_drain_alone(void)
+{
+    struct slow_way way;
+
+    recording_setup()->look();
+    way = slow_begin(&thread_state);
+    alone_drain_all();
+    slow_end(&thread_state, way);
+}
+
+/* Looks at the ring again after half of it: then the consumer is told. */
 static void limit_renew(struct thread_state *thread)
 {
     const struct ring *ring = thread->ring;
@@ -121,88 +190,212 @@ static void thread_introduce(uint32_t thread_id)
     uint64_t fields[2] = {thread_id, 0};
     char name[32] = "";
 
-    syscall(SYS_prctl, 16 /* PR_GET_NAME */, name, 0, 0, 0);
+    if (!recording_makes_no_calls())
+        syscall(SYS_prctl, 16 /* PR_GET_NAME */, name, 0, 0, 0);
     fields[1] = recorder_text(text_of(name));
     recorder_push(MT_RECORD_thread, fields);
 }
 
-static void thread_take_ring(struct thread_state *thread, struct ring *ring, uint32_t thread_id)
+/*
+ * A handler that comes in between takes a ring of its own and records in that. Then all fields are
+ * written again, so that they belong together.
+ */
+static void thread_use_ring(struct thread_state *thread, struct ring *ring)
 {
-    thread->ring = ring;
-    thread->words = ring->words;
-    thread->mask = ring->capacity_words - 1;
-    thread->published_head = &ring->header->head;
-    thread->stacks = ring->stacks;
-    if (ring->stacks)
-        call_stacks_hand_over(ring->stacks);
-    thread->head = ring_head(ring);
-    thread->generation = atomic_load_explicit(&recording_page->generation, memory_order_relaxed);
-    limit_renew(thread);
-    thread_introduce(thread_id);
+    uint32_t commits;
+
+    do {
+        commits = *(volatile uint32_t *)&thread->commits;
+        atomic_signal_fence(memory_order_seq_cst);
+        thread->ring = ring;
+        thread->words = ring->words;
+        thread->mask = ring->capacity_words - 1;
+        thread->published_head = &ring->header->head;
+        thread->stacks = ring->stacks;
+        thread->head = ring_head(ring);
+        limit_renew(thread);
+        thread->generation =
+            atomic_load_explicit(&recording_page->generation, memory_order_relaxed);
+        atomic_signal_fence(memory_order_seq_cst);
+    } while (commits != *(volatile uint32_t *)&thread->commits);
+    thread->commits = commits + 1;
 }
 
-/* The first records of this process image: a forked child knows its modules from its parent. */
-static void image_introduce(void)
+static struct ring *ring_create(struct thread_state *thread)
 {
-    modules_record_again();
-    if (recording_setup()->starts_lazily)
-        recording_start_drain_thread();
+    struct ring *ring;
+    struct slow_way way;
+
+    if (!recording_is_alone()) {
+        ring = served_ring_create();
+    } else {
+        way = slow_begin(thread);
+        ring = alone_ring_create();
+        slow_end(thread, way);
+    }
+    if (!ring)
+        return NULL;
+    ring->next = atomic_load(&recording_state.rings);
+    while (!atomic_compare_exchange_weak(&recording_state.rings, &ring->next, ring))
+        ;
+    return ring;
+}
+
+/* One whose thread is gone, or a new one. */
+static struct ring *ring_take(struct thread_state *thread)
+{
+    struct ring *ring;
+
+    for (ring = atomic_load(&recording_state.rings); ring; ring = ring->next)
+        if (ring_adopt(ring)) {
+            if (ring->stacks)
+                call_stacks_hand_over(ring->stacks);
+            return ring;
+        }
+    return ring_create(thread);
 }
 
 bool thread_attach(struct thread_state *thread)
 {
     struct ring *ring = NULL;
-    struct slow_way way;
-    uint32_t thread_id;
+    int error = errno;
+    bool is_attached = false;
 
     if (thread->inside & IS_OURS || recording_is_impossible())
         return false;
-    way = slow_begin(thread);
-    thread_id = (uint32_t)syscall(SYS_gettid);
-    thread->generation = UINT64_MAX;
-    if (recording_start()) {
-        ring = drain_ring_take(thread_id);
-        if (ring)
-            thread_take_ring(thread, ring, thread_id);
-        else
-            recording_count_lost(MT_LOST_MEMORY, 1);
+    if (recording_start())
+        ring = ring_take(thread);
+    if (ring) {
+        uint32_t thread_id = (uint32_t)syscall(SYS_gettid);
+
+        ring->header->thread_id = thread_id;
+        thread_use_ring(thread, ring);
+        thread_introduce(thread_id);
+        modules_introduce();
+        is_attached = true;
     }
-    if (ring && ring->header->stream == 0)
-        image_introduce();
-    slow_end(thread, way);
-    return ring != NULL;
+    errno = error;
+    return is_attached;
 }
 
 bool thread_make_room(struct thread_state *thread, uint64_t word_count)
 {
     struct ring *ring = thread->ring;
-    struct slow_way way = slow_begin(thread);
+    bool is_full = thread->head + word_count > ring_tail(ring) + ring->capacity_words;
+    uint64_t position = thread->head + word_count - ring->capacity_words;
+    struct slow_way way;
+    int error = errno;
+    bool has_room = true;
 
-    if (thread->head + word_count > ring_tail(ring) + ring->capacity_words) {
-        drain_fell_behind();
-        drain_ring_until(ring, thread->head + word_count - ring->capacity_words);
+    if (recording_is_alone()) {
+        way = slow_begin(thread);
+        if (is_full)
+            alone_drain_until(ring, position);
+        limit_renew(thread);
+        if (!(way.inside & IS_OURS)) /* what it records may need room, too */
+            recording_setup()->look();
+        slow_end(thread, way);
+    } else if (is_full) {
+        has_room = served_wait_for_room(ring, position, &thread->given_up);
     } else {
-        drain_wake();
+        served_wake();
     }
+    errno = error;
     limit_renew(thread);
-    if (thread->limit < thread->head + word_count)
+    if (has_room && thread->limit < thread->head + word_count)
         thread->limit = thread->head + word_count;
-    slow_end(thread, way);
-    return true;
+    return has_room;
 }
 
 bool thread_take_stacks(struct thread_state *thread)
 {
     struct ring *ring = thread->ring;
-    struct slow_way way;
+    struct call_stacks *stacks;
+    int error = errno;
 
     if (ring->has_no_stacks || !call_stacks_are_on())
         return false;
-    way = slow_begin(thread);
-    ring->stacks = thread->stacks = call_stacks_create();
+    stacks = call_stacks_create();
+    if (stacks && ring->stacks) /* a handler was here before */
+        call_stacks_destroy(stacks);
+    else
+        ring->stacks = stacks;
+    thread->stacks = ring->stacks;
     ring->has_no_stacks = !ring->stacks;
-    slow_end(thread, way);
+    errno = error;
     return ring->stacks != NULL;
+}
+
+/* --- what somebody outside wants ---------------------------------------------------------- */
+
+static uint32_t no_attention;
+uint32_t *recorder_attention = &no_attention;
+
+void recorder_attend_to(struct mt_rings_process *place)
+{
+    uint32_t before = __atomic_load_n(recorder_attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED;
+
+    if (!place) { /* nobody is outside: words of our own, in a child with the same pause */
+        no_attention = before;
+        recorder_attention = &no_attention;
+        counters_wanted = &no_counters;
+        return;
+    }
+    __atomic_fetch_or(&place->attention, before, __ATOMIC_RELAXED);
+    recorder_attention = &place->attention;
+    counters_wanted = &place->counters_wanted;
+}
+
+/* The word is not the parent's that a child has not left yet. */
+static bool is_own_attention(void)
+{
+    return atomic_load_explicit(&recording_page->generation, memory_order_relaxed) != 0;
+}
+
+static void changes_take(void)
+{
+    struct mt_rings_process *place = served_process();
+    struct mt_rings_change change;
+    uint32_t taken;
+
+    __atomic_fetch_and(recorder_attention, ~(uint32_t)MT_ATTENTION_CHANGES, __ATOMIC_ACQ_REL);
+    if (!place)
+        return;
+    taken = __atomic_load_n(&place->changes_taken, __ATOMIC_ACQUIRE);
+    while (taken != __atomic_load_n(&place->changes_posted, __ATOMIC_ACQUIRE)) {
+        change = place->changes[taken % MT_RINGS_CHANGES];
+        /* Each is taken by one thread; who comes second goes on with the next. */
+        if (__atomic_compare_exchange_n(&place->changes_taken, &taken, taken + 1, false,
+                                        __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+            recording_setup()->obey(&change);
+            taken++;
+        }
+    }
+}
+
+void recorder_attend(void)
+{
+    if (is_own_attention())
+        changes_take();
+}
+
+void recorder_pause(bool is_paused)
+{
+    if (is_paused)
+        __atomic_fetch_or(recorder_attention, MT_ATTENTION_PAUSED, __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_and(recorder_attention, ~(uint32_t)MT_ATTENTION_PAUSED, __ATOMIC_RELAXED);
+}
+
+bool recorder_is_paused(void)
+{
+    uint32_t attention = __atomic_load_n(recorder_attention, __ATOMIC_RELAXED);
+
+    if (LIKELY(!attention))
+        return false;
+    if (attention & MT_ATTENTION_CHANGES)
+        recorder_attend();
+    return __atomic_load_n(recorder_attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED;
 }
 
 /* --- records ---------------------------------------------------------------------------- */
@@ -242,6 +435,13 @@ uint64_t recorder_ticks(void)
     return clock_ticks();
 }
 
+/* An event that could not be recorded; before and after a recording there are none. */
+static void thread_count_lost(void)
+{
+    if (!recording_is_impossible() && !(thread_state.inside & IS_OURS))
+        recording_count_lost(recording_header() ? MT_LOST_RECORDER : MT_LOST_MEMORY, 1);
+}
+
 static uint64_t record_start(enum mt_record_code code, uint64_t ticks)
 {
     return (uint64_t)code | ticks << MT_RING_TIME_SHIFT;
@@ -254,8 +454,10 @@ void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *
     uint64_t *words, mask, head;
     uint32_t before;
 
-    if (!push_begin_with_room(thread, 1 + count, &before))
+    if (!push_begin_with_room(thread, 1 + count, &before)) {
+        thread_count_lost();
         return;
+    }
     words = thread->words; /* locals: the words could be anything for all the compiler knows */
     mask = thread->mask;
     head = thread->head;
@@ -271,7 +473,7 @@ void recorder_push(enum mt_record_code code, const uint64_t *fields)
     recorder_push_at(code, clock_ticks(), fields);
 }
 
-void recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const void *bytes,
+bool recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const void *bytes,
                          size_t size_bytes)
 {
     struct thread_state *thread = &thread_state;
@@ -280,7 +482,7 @@ void recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const
     uint32_t before;
 
     if (!push_begin_with_room(thread, 2 + count + word_count, &before))
-        return;
+        return false;
     thread_put(thread, 0, record_start(code, clock_ticks()));
     for (uint64_t i = 0; i < count; i++)
         thread_put(thread, 1 + i, fields[i]);
@@ -294,6 +496,7 @@ void recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const
     }
     thread_publish(thread, thread->head + 2 + count + word_count);
     push_end(thread, before);
+    return true;
 }
 
 /* The longest start of a UTF-8 text that fits. */
@@ -357,17 +560,16 @@ uint64_t recorder_text(struct text text)
     uint64_t id, *known;
 
     text.size_bytes = text_cut(text);
-    if (!text.size_bytes || !thread_has_room(thread, 1))
+    if (!text.size_bytes || !thread_is_attached(thread))
         return 0;
     if (text.size_bytes <= 8)
         id = short_text_id(thread->ring, text);
     else
         id = text_id(text);
     known = &thread->ring->known_texts[id % RING_TEXTS];
-    if (UNLIKELY(*known != id)) {
-        recorder_push_bytes(MT_RECORD_text, &id, text.bytes, text.size_bytes);
+    if (UNLIKELY(*known != id) &&
+        recorder_push_bytes(MT_RECORD_text, &id, text.bytes, text.size_bytes))
         *known = id;
-    }
     return id;
 }
 
@@ -412,7 +614,9 @@ void record_host_alloc_slowly(uint32_t inside, const void *address, uint64_t siz
     if (((uintptr_t)address | (uintptr_t)site.caller) >> MT_RING_PACKED_BITS ||
         size_bytes > UINT32_MAX || site.stack)
         record_host_alloc_wide(address, size_bytes, site);
-    else if (thread_has_room(thread, 3))
+    else if (!thread_has_room(thread, 3))
+        thread_count_lost();
+    else if (!recorder_is_paused())
         record_host_alloc(thread, inside, address, size_bytes, site.caller);
     thread->inside = inside;
 }
@@ -423,6 +627,8 @@ void record_host_free_slowly(uint32_t inside, const void *address, uint64_t tick
 
     if (thread_has_room(thread, 2))
         record_host_free(thread, inside, address, ticks);
+    else
+        thread_count_lost();
     thread->inside = inside;
 }
 
@@ -603,16 +809,6 @@ void record_device_event(struct text name, uint64_t place, uint64_t status)
     uint64_t fields[] = {recorder_text(name), place, status};
 
     recorder_push(MT_RECORD_device_event, fields);
-}
-
-void recorder_pause(bool is_paused)
-{
-    atomic_store_explicit(&recording_is_paused, is_paused, memory_order_relaxed);
-}
-
-bool recorder_is_paused(void)
-{
-    return UNLIKELY(atomic_load_explicit(&recording_is_paused, memory_order_relaxed));
 }
 
 void recorder_choose_devices(uint64_t devices)

@@ -55,8 +55,8 @@ struct call_site recorder_site(enum layer layer, struct unwind_registers from);
 void recorder_push(enum mt_record_code code, const uint64_t *fields);
 void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *fields);
 
-/* A record whose last field is BYTES: `fields` are those before it. */
-void recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const void *bytes,
+/* A record whose last field is BYTES: `fields` are those before it. False: there was no room. */
+bool recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const void *bytes,
                          size_t size_bytes);
 
 /*
@@ -108,6 +108,17 @@ void record_device_event(struct text name, uint64_t place, uint64_t status);
  */
 void recorder_pause(bool is_paused);
 bool recorder_is_paused(void);
+
+/*
+ * Where somebody outside says that he wants something; NULL: nobody is there. In the hooks, what is
+ * wanted is done by recorder_attend().
+ */
+struct mt_rings_process;
+void recorder_attend_to(struct mt_rings_process *place);
+void recorder_attend(void);
+
+/* A process that is alone: what stands in its rings is written. */
+void recorder_drain_alone(void);
 
 /*
  * Of devices only these: bit n for device n. What is taken on others from here on is left out, with

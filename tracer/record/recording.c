@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * States: idle -> starting -> running, or impossible for good. A forked child finds itself
- * running with the wrong process id and a wiped generation, and starts again with files of its own.
+ * States: idle -> running, or impossible for good. A forked child finds itself
+ * running with the wrong process id and a wiped generation, and starts again with a place or files
+ * of its own.
  */
 #define _GNU_SOURCE
 #include "recording.h"
 
-#include <pthread.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#include "drain.h"
+#include "alone.h"
 #include "module_list.h"
 #include "recorder.h"
 #include "recording_state.h"
+#include "served.h"
 #include "thread_state.h"
 
-enum phase { IDLE, STARTING, RUNNING, IMPOSSIBLE };
+enum phase { IDLE, RUNNING, IMPOSSIBLE };
 
 struct recording_state recording_state;
 
 static _Atomic int phase;
 static pid_t owner;
 static uint64_t last_generation;
+static struct thread_state *_Atomic starter; /* the thread that goes from one to the other */
 static atomic_flag is_calibrating = ATOMIC_FLAG_INIT;
 
 bool recording_is_impossible(void)
@@ -32,9 +34,21 @@ bool recording_is_impossible(void)
     return atomic_load_explicit(&phase, memory_order_relaxed) == IMPOSSIBLE;
 }
 
+bool recording_is_alone(void)
+{
+    return !recording_state.is_served;
+}
+
+bool recording_makes_no_calls(void)
+{
+    const struct mt_rings_process *place = recording_state.is_served ? served_process() : NULL;
+
+    return place && __atomic_load_n(&place->makes_no_calls, __ATOMIC_RELAXED);
+}
+
 struct mt_file_header *recording_header(void)
 {
-    return recording_state.files.header;
+    return recording_state.header;
 }
 
 void recording_count_lost(enum mt_lost reason, uint64_t count)
@@ -43,6 +57,19 @@ void recording_count_lost(enum mt_lost reason, uint64_t count)
 
     if (header)
         __atomic_fetch_add(&header->lost_counts[reason], count, __ATOMIC_RELAXED);
+    else
+        served_count_homeless(count);
+}
+
+void recording_count(uint64_t *event_count, uint64_t *lost_count)
+{
+    const struct mt_rings_process *place = recording_state.is_served ? served_process() : NULL;
+    const struct mt_file_header *header = recording_header();
+
+    *event_count = header->event_count;
+    *lost_count = 0;
+    for (size_t i = 0; i < MT_LOST_KINDS; i++)
+        *lost_count += header->lost_counts[i] + (place ? place->consumer_lost_counts[i] : 0);
 }
 
 /* Two numbers that belong together: written by one thread at a time, and somebody else's will do.
@@ -83,31 +110,43 @@ static bool page_create(void)
     return true;
 }
 
-static bool files_open(const struct recording_setup *setup)
+/* In the care of the consumer if there is one, else alone. */
+static bool place_take(const struct recording_setup *setup, const struct mt_file_header *of_parent)
 {
-    recording_state.ring_words = setup->ring_bytes / sizeof(uint64_t);
-    return trace_files_open(&recording_state.files, setup->output_path, setup->run_id,
-                            setup->options);
+    struct mt_rings_process *place = NULL;
+    struct mt_file_header *header;
+
+    if (recording_state.is_served)
+        place = served_begin(setup, of_parent);
+    recording_state.is_served = place != NULL;
+    if (place) {
+        recorder_attend_to(place);
+        recording_state.header = &place->header;
+        return true;
+    }
+    header = alone_begin(setup, of_parent);
+    recorder_attend_to(NULL);
+    recording_state.header = header;
+    return header != NULL;
 }
 
 static bool begin_first_time(const struct recording_setup *setup)
 {
+    if (setup->is_forbidden || !page_create())
+        return false;
     clock_init();
-    return !setup->is_forbidden && page_create() && files_open(setup);
+    recording_state.is_served = served_open(setup);
+    return place_take(setup, NULL);
 }
 
 static bool begin_in_child(const struct recording_setup *setup)
 {
-    struct mt_file_header *of_parent = recording_state.files.header;
+    struct mt_file_header of_parent = *recording_state.header;
 
-    trace_files_forget(&recording_state.files);
-    drain_forget();
     atomic_flag_clear(&is_calibrating);
     atomic_store(&recording_state.rings, NULL);
-    atomic_store(&recording_state.stream_count, 0);
-    recording_state.files.header = NULL;
-    munmap(of_parent, MT_FILE_HEADER_BYTES);
-    return setup->follows_forks && files_open(setup);
+    recording_state.header = NULL;
+    return setup->follows_forks && place_take(setup, &of_parent);
 }
 
 static void begin(bool is_child)
@@ -120,48 +159,82 @@ static void begin(bool is_child)
         atomic_store(&phase, IMPOSSIBLE);
         return;
     }
-    recording_calibrate();
     atomic_store(&recording_page->generation, ++last_generation);
     atomic_store(&phase, RUNNING);
 }
 
-bool recording_start(void)
+/* True when it was this thread that looked. */
+static bool begin_if_needed(void)
 {
-    int now = atomic_load(&phase);
-    bool is_child = false;
+    struct thread_state *nobody = NULL;
 
-    if (now == RUNNING) {
-        if (atomic_load(&recording_page->generation))
-            return true;
-        is_child = owner != getpid();
-        if (!is_child)
-            return false;
-    }
-    if (now != STARTING && now != IMPOSSIBLE &&
-        atomic_compare_exchange_strong(&phase, &now, STARTING))
-        begin(is_child);
-    while (atomic_load(&phase) == STARTING)
-        sched_yield();
-    return atomic_load(&phase) == RUNNING;
+    if (!atomic_compare_exchange_strong(&starter, &nobody, &thread_state))
+        return false;
+    if (atomic_load(&phase) == IDLE)
+        begin(false);
+    else if (atomic_load(&phase) == RUNNING && !atomic_load(&recording_page->generation) &&
+             owner != getpid())
+        begin(true);
+    atomic_store(&starter, NULL);
+    return true;
 }
 
-void recording_start_drain_thread(void)
+bool recording_start(void)
 {
-    const struct recording_setup *setup = recording_setup();
+    for (;;) {
+        int now = atomic_load(&phase);
 
-    drain_thread_start(setup->tick_ms, setup->tick);
+        if (now == RUNNING && atomic_load(&recording_page->generation))
+            return true;
+        if (now == IMPOSSIBLE)
+            return false;
+        if (begin_if_needed())
+            return atomic_load(&phase) == RUNNING && atomic_load(&recording_page->generation);
+        /* A handler that comes while its own thread starts the recording cannot wait for that. */
+        if (atomic_load(&starter) == &thread_state)
+            return false;
+        sched_yield();
+    }
+}
+
+void recording_forked(void)
+{
+    atomic_store(&starter, NULL);
+}
+
+bool recording_flush(void)
+{
+    if (recording_state.is_served)
+        return served_flush();
+    recorder_drain_alone();
+    return true;
+}
+
+void recording_is_confined(bool is_strict)
+{
+    if (atomic_load(&phase) != RUNNING || owner != getpid())
+        return;
+    if (is_strict) {
+        recording_note_clocks();
+        thread_state.inside |= IS_OURS; /* for good: its hooks pass everything on */
+    } else if (recording_state.is_served) {
+        served_avoid_calls();
+    }
 }
 
 void recording_finish(void)
 {
     if (atomic_load(&phase) != RUNNING || owner != getpid())
         return;
-    recording_note_clocks(); /* takes a ring if this thread has none */
-    thread_state.inside |= IS_OURS;
-    drain_thread_stop();
     modules_record_changes();
+    recording_note_clocks(); /* takes a ring if this thread has none */
     recording_calibrate();
-    drain_all();
-    trace_files_close(&recording_state.files);
+    if (recording_state.is_served) {
+        served_end();
+        return;
+    }
+    recorder_drain_alone();
+    thread_state.inside |= IS_OURS;
+    alone_end();
     thread_state.inside &= ~(uint32_t)IS_OURS;
 }

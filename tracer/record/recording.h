@@ -2,6 +2,9 @@
 /*
  * The recording of this process image: started by the first event, stopped at exit.
  *
+ * Where a launcher watches over the run, its consumer empties the rings (served.h). A process that was
+ * only preloaded is alone: whoever finds a ring full empties it (alone.h).
+ *
  * entry.c tells how: it knows the configuration, the sampler and the hooks; this folder does not.
  */
 #ifndef MEMTIDE_TRACER_RECORDING_H
@@ -10,21 +13,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "memtide/format.h"
+#include "memtide/rings.h"
+
+/* What the consumer has to know of this process. */
+struct recording_facts {
+    uint32_t sample_ms; /* how often the consumer looks at the process; 0: never */
+    bool is_controlled; /* it may be spoken to */
+    bool records_host, has_stacks, has_python;
+    int64_t rank;             /* in its job; -1: unknown */
+    const char *control_file; /* watched for what to record; "": none */
+};
+
+enum recording_counters { COUNTERS_NPU, COUNTERS_GPU };
 
 struct recording_setup {
     bool is_forbidden;
     bool follows_forks;
-    bool starts_lazily; /* the drain thread starts with the first event, not at load */
     const char *output_path;
     const char *options;
     uint64_t run_id;
-    uint64_t ring_bytes;    /* a power of two */
+    uint64_t ring_bytes;    /* a power of two; of a process that is alone */
     uint32_t stack_frames;  /* at most so many frames of a call stack; 0: no stacks */
     uint32_t python_frames; /* the same of Python */
     uint64_t stack_bytes;   /* what a thread may use to know its stacks again */
-    uint32_t tick_ms;       /* how often the drain thread calls `tick`; 0: never */
-    void (*tick)(void);     /* takes samples; called by the drain thread with all signals blocked */
+    struct recording_facts facts;
+    /* Does what somebody outside wants. On a thread of the program, in a hook. */
+    void (*obey)(const struct mt_rings_change *change);
+    /* Records the counters of the vendor's devices: on a thread of the program, inside no hook. */
+    void (*counters)(enum recording_counters of);
+    /* Of a process that is alone, when it empties a ring: its own size. */
+    void (*look)(void);
 };
 
 /* Called once, at the first event of the process; must not allocate. */
@@ -42,15 +60,33 @@ void recording_calibrate(void);
 /* The same as a record of the calling thread. */
 void recording_note_clocks(void);
 
-/* The thread that drains and samples; only outside of hooks. */
-void recording_start_drain_thread(void);
-
-/* Drains everything and closes the file; later events stay in the rings. */
+/* The process ends: what it has recorded is safe, or is written now. Later events are kept too. */
 void recording_finish(void);
+
+/* Everything that was recorded so far is in the trace file when it returns; false: not in time. */
+bool recording_flush(void);
+
+/* No consumer: nobody takes samples, or hears what is said from outside. */
+bool recording_is_alone(void);
+
+/* In a forked child, before it records: no other thread is there any more. */
+void recording_forked(void);
+
+/*
+ * The calling thread is about to tell the kernel which system calls it may make: from here on none
+ * is made that is not needed. is_strict: it may not even read the counter, so its recording ends.
+ */
+void recording_is_confined(bool is_strict);
+
+/* Nothing may be asked of the kernel that is not needed. */
+bool recording_makes_no_calls(void);
 
 /* The live part of the file header, or NULL. */
 struct mt_file_header *recording_header(void);
 
 void recording_count_lost(enum mt_lost reason, uint64_t count);
+
+/* So far: events in the trace file, and lost ones. Only while there is a header. */
+void recording_count(uint64_t *event_count, uint64_t *lost_count);
 
 #endif

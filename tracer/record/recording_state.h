@@ -4,16 +4,15 @@
 #define MEMTIDE_TRACER_RECORDING_STATE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ring.h"
-#include "trace_file.h"
 
 struct recording_state {
-    struct trace_files files;
+    struct mt_file_header *header; /* NULL: not running */
+    bool is_served;
     struct ring *_Atomic rings; /* newest first; only ever grows */
-    _Atomic uint32_t stream_count;
-    uint64_t ring_words; /* a power of two */
 };
 
 extern struct recording_state recording_state;

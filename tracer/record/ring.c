@@ -1,83 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
 #include "ring.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <string.h>
 
-#include "private_heap.h"
+#include "rings_file.h"
+
+enum { OWN_PART_BYTES = 4096 }; /* of the slot's header, before struct ring */
+
+_Static_assert(sizeof(struct mt_ring_header) <= MT_RING_OWNER_BYTES &&
+                   MT_RING_OWNER_BYTES + sizeof(pthread_mutex_t) <= OWN_PART_BYTES &&
+                   OWN_PART_BYTES + sizeof(struct ring) <= MT_RING_HEADER_BYTES,
+               "all fit before the words");
 
 /*
- * The slot's pages, allocated on disk first: a store to a page that the file system cannot hold
- * would kill the program with SIGBUS.
+ * Locked once and never unlocked. The kernel marks it when its thread ends, however that comes about:
+ * by pthread_exit of the first thread, by kill -9, by exec; and in every name space.
  */
-static void *slot_map(int descriptor, uint64_t offset_bytes, uint64_t size_bytes, uint64_t limit)
+static void owner_lock(pthread_mutex_t *owner)
 {
-    void *slot;
+    pthread_mutexattr_t attributes;
 
-    if (descriptor < 0 || offset_bytes + size_bytes > limit ||
-        posix_fallocate(descriptor, (off_t)offset_bytes, (off_t)size_bytes) != 0)
-        return MAP_FAILED;
-    slot =
-        mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, (off_t)offset_bytes);
-    return slot;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(owner, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    pthread_mutex_lock(owner);
 }
 
-struct ring *ring_create(int rings_descriptor, uint32_t stream, uint64_t capacity_words,
-                         uint32_t thread_id, uint64_t file_size_limit)
+struct ring *ring_begin(struct mt_ring_header *slot, uint64_t capacity_words, uint32_t stream)
 {
-    uint64_t slot_bytes = MT_RING_HEADER_BYTES + capacity_words * sizeof(uint64_t);
-    struct ring *ring = mt_je_calloc(1, sizeof(*ring));
-    void *slot;
+    struct ring *ring = (struct ring *)((char *)slot + OWN_PART_BYTES);
 
-    if (!ring)
-        return NULL;
-    slot = slot_map(rings_descriptor, stream * slot_bytes, slot_bytes, file_size_limit);
-    if (slot == MAP_FAILED)
-        slot = mmap(NULL, slot_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (slot == MAP_FAILED) {
-        mt_je_free(ring);
-        return NULL;
-    }
+    memset(ring, 0, sizeof(*ring));
     ring->header = slot;
-    ring->words = (uint64_t *)((char *)slot + MT_RING_HEADER_BYTES);
+    ring->words = ring_header_words(slot);
     ring->capacity_words = capacity_words;
-    ring->header->capacity_words = capacity_words;
-    ring->header->stream = stream;
-    ring->header->thread_id = thread_id;
-    ring->header->slot_bytes = slot_bytes;
-    atomic_store_explicit(&ring->thread_id, thread_id, memory_order_relaxed);
     atomic_flag_clear(&ring->is_draining);
+    ring->owner = (pthread_mutex_t *)((char *)slot + MT_RING_OWNER_BYTES);
+    owner_lock(ring->owner);
+    slot->capacity_words = capacity_words;
+    slot->stream = stream;
+    slot->slot_bytes = MT_RING_HEADER_BYTES + capacity_words * sizeof(uint64_t);
     /* Last, so that a reader never takes a half-made header for a ring. */
-    __atomic_store_n(&ring->header->magic, MT_RING_MAGIC, __ATOMIC_RELEASE);
+    __atomic_store_n(&slot->magic, MT_RING_MAGIC, __ATOMIC_RELEASE);
     return ring;
 }
 
-/*
- * A thread that has this thread's own id is gone, or the id would not be ours. The kernel knows
- * about the others; a ring is asked only when a thread without one looks for one.
- */
-static bool thread_is_gone(uint32_t thread_id, uint32_t own_id)
+bool ring_adopt(struct ring *ring)
 {
-    int error = errno;
-    bool is_gone =
-        thread_id == own_id || (syscall(SYS_tgkill, getpid(), thread_id, 0) != 0 && errno == ESRCH);
-
-    errno = error;
-    return is_gone;
-}
-
-bool ring_adopt(struct ring *ring, uint32_t thread_id)
-{
-    uint32_t owner = atomic_load_explicit(&ring->thread_id, memory_order_relaxed);
-
-    if (!thread_is_gone(owner, thread_id))
+    if (pthread_mutex_trylock(ring->owner) != EOWNERDEAD)
         return false;
-    if (!atomic_compare_exchange_strong(&ring->thread_id, &owner, thread_id))
-        return false;
-    ring->header->thread_id = thread_id;
+    pthread_mutex_consistent(ring->owner);
     return true;
 }

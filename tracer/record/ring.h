@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Words of one thread on their way to the trace file.
+ * The ring of one thread, as the thread sees it.
  *
- * One thread writes at head, one drainer at a time reads at tail; whoever holds `is_draining` is
- * the drainer: the drain thread, or the writer itself when its ring is full. The words live in a
- * shared mapping of the .rings file, so they outlive the process. When a thread is gone, its ring
- * goes on with another one: a ring is a stream, and `thread` records tell whose events follow.
+ * One thread writes at head, one drainer at a time reads at tail. The words live in a shared mapping
+ * of a file, so they outlive the process. This struct stands in the unused part of the mapped
+ * header, so a ring needs no heap; only its process uses it. When a thread is gone, its ring goes on
+ * with another one: a ring is a stream, and `thread` records tell whose events follow.
  * Invariant: tail <= head <= tail + capacity.
  */
 #ifndef MEMTIDE_TRACER_RING_H
 #define MEMTIDE_TRACER_RING_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "memtide/format.h"
+#include "ring_drain.h"
 
 struct call_stacks;
 
@@ -29,9 +31,9 @@ struct short_text {
 struct ring {
     struct mt_ring_header *header;
     uint64_t *words;
-    uint64_t capacity_words;    /* a power of two */
-    _Atomic uint32_t thread_id; /* 0: free */
-    atomic_flag is_draining;
+    uint64_t capacity_words; /* a power of two */
+    pthread_mutex_t *owner;  /* the thread's as long as it lives: the kernel lets go of it */
+    atomic_flag is_draining; /* by its process */
     uint64_t known_texts[RING_TEXTS];                /* ids defined in this stream not long ago */
     struct short_text short_texts[RING_SHORT_TEXTS]; /* seen not long ago */
     struct call_stacks *stacks;                      /* of this stream, once one was wanted */
@@ -39,36 +41,23 @@ struct ring {
     struct ring *next;                               /* older ring of the process */
 };
 
-/* The mapping's fields as atomics; the format fixes their size, C their meaning here. */
 static inline uint64_t ring_head(const struct ring *ring)
 {
-    return __atomic_load_n(&ring->header->head, __ATOMIC_ACQUIRE);
+    return ring_header_head(ring->header);
 }
 
 static inline uint64_t ring_tail(const struct ring *ring)
 {
-    return __atomic_load_n(&ring->header->tail, __ATOMIC_ACQUIRE);
-}
-
-static inline void ring_set_head(struct ring *ring, uint64_t head)
-{
-    __atomic_store_n(&ring->header->head, head, __ATOMIC_RELEASE);
-}
-
-static inline void ring_set_tail(struct ring *ring, uint64_t tail)
-{
-    __atomic_store_n(&ring->header->tail, tail, __ATOMIC_RELEASE);
+    return ring_header_tail(ring->header);
 }
 
 /*
- * A new ring of stream `stream`, on slot `stream` of the file, for the thread. Without a file
- * (descriptor -1, or a full disk) the words are private memory: recorded, but gone after a kill.
- * NULL when there is no memory at all. Rings are never destroyed: late events may still come.
+ * Makes a ring of stream `stream` out of a slot: zeros, or what another ring left. The calling
+ * thread owns it.
  */
-struct ring *ring_create(int rings_descriptor, uint32_t stream, uint64_t capacity_words,
-                         uint32_t thread_id, uint64_t file_size_limit);
+struct ring *ring_begin(struct mt_ring_header *slot, uint64_t capacity_words, uint32_t stream);
 
-/* Takes a ring whose thread is gone for thread_id; false if its thread lives. */
-bool ring_adopt(struct ring *ring, uint32_t thread_id);
+/* Takes a ring whose thread is gone; false if its thread lives. No system call. */
+bool ring_adopt(struct ring *ring);
 
 #endif

@@ -32,22 +32,25 @@ struct thread_state {
     struct ring *ring;
     struct call_stacks *stacks;      /* of the ring; NULL: not needed yet */
     uint32_t inside;                 /* a bit per layer, and the two below */
+    uint32_t commits;                /* how often a ring was taken */
+    uint32_t given_up;               /* served.h: the consumer was dead */
     const char *frames[LAYER_COUNT]; /* where the stack was when the bit was set */
     struct call_site outer_site;     /* of the outermost device call */
 };
 
 enum {
-    IS_OURS = 1 << LAYER_COUNT,         /* our own code: attaching, draining; signals are blocked */
+    IS_OURS = 1 << LAYER_COUNT,         /* our own code: nothing of it is recorded */
     IS_PUSHING = 1 << (LAYER_COUNT + 1) /* a record is half written */
 };
 
 /* A page of its own; zero before the start, in a fresh child, and when recording has stopped. */
 struct recording_page {
     _Atomic uint64_t generation;
+    _Atomic uint32_t is_introduced; /* its modules were written down */
 };
 
-/* See recorder_pause(). */
-extern _Atomic bool recording_is_paused;
+/* Somebody outside wants something: enum mt_rings_attention. Mostly 0. */
+extern uint32_t *recorder_attention;
 
 extern __thread struct thread_state thread_state __attribute__((tls_model("initial-exec")));
 extern struct recording_page *recording_page;
@@ -68,12 +71,18 @@ static inline bool thread_is_ready(const struct thread_state *thread, uint64_t w
            LIKELY(thread->head + word_count <= thread->limit);
 }
 
-/* The same, after doing what is needed for it. False: this event is not recorded. */
+/* It has a ring. False: nothing can be recorded. */
+static inline bool thread_is_attached(struct thread_state *thread)
+{
+    return LIKELY(thread->generation ==
+                  atomic_load_explicit(&recording_page->generation, memory_order_relaxed)) ||
+           thread_attach(thread);
+}
+
+/* Room, after doing what is needed for it. False: this event is not recorded. */
 static inline bool thread_has_room(struct thread_state *thread, uint64_t word_count)
 {
-    if (UNLIKELY(thread->generation !=
-                 atomic_load_explicit(&recording_page->generation, memory_order_relaxed)) &&
-        !thread_attach(thread))
+    if (!thread_is_attached(thread))
         return false;
     return LIKELY(thread->head + word_count <= thread->limit) ||
            thread_make_room(thread, word_count);

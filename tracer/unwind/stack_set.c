@@ -76,6 +76,13 @@ static void begin_anew(struct stack_set *set)
     set->restart_count++;
 }
 
+void stack_set_restart(struct stack_set *set)
+{
+    begin_anew(set);
+    set->last_number = 0;
+    set->written_count = 0;
+}
+
 /* --- nodes ------------------------------------------------------------------------------ */
 
 static bool node_is(const struct stack_node *node, uint64_t pc)

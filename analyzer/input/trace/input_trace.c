@@ -17,6 +17,7 @@
 
 #include "input_kinds.h"
 #include "mtt_file.h"
+#include "run_rings.h"
 #include "trace_context.h"
 #include "trace_process.h"
 
@@ -76,7 +77,7 @@ static int run_recognises(const char *path)
         return begins_like_a_trace(path) || ends_in_mtt(path);
     folder = opendir(path);
     while (folder && !has_trace && (entry = readdir(folder)))
-        has_trace = ends_in_mtt(entry->d_name);
+        has_trace = ends_in_mtt(entry->d_name) || strcmp(entry->d_name, MT_RINGS_NAME) == 0;
     if (folder)
         closedir(folder);
     return has_trace;
@@ -129,6 +130,53 @@ static enum mt_result add_file(struct run *run, const char *path, struct mt_erro
     return MT_OK;
 }
 
+static enum mt_result add_file_in(struct run *run, const char *folder, const char *name,
+                                  struct mt_error *error)
+{
+    size_t size_bytes = strlen(folder) + 1 + strlen(name) + 1;
+    char *path = malloc(size_bytes);
+    enum mt_result result;
+
+    if (!path)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", folder);
+    snprintf(path, size_bytes, "%s/%s", folder, name);
+    result = add_file(run, path, error);
+    free(path);
+    return result;
+}
+
+static bool has_file(const struct run *run, const char *name)
+{
+    for (size_t i = 0; i < run->file_count; i++) {
+        const char *slash = strrchr(run->files[i].path, '/');
+
+        if (strcmp(slash ? slash + 1 : run->files[i].path, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Processes that were killed before their traces were made. */
+static enum mt_result add_places(struct run *run, const char *folder, struct mt_error *error)
+{
+    enum mt_result result = MT_OK;
+    struct mt_rings_process place;
+    struct run_rings rings;
+    char name[64];
+
+    if (!run_rings_open(&rings, folder, true))
+        return MT_OK;
+    for (uint32_t i = 0; result == MT_OK && i < rings.header.processes_end; i++) {
+        if (!run_rings_process(&rings, i, &place))
+            continue;
+        mtt_file_name(name, sizeof(name), &place.header);
+        if (!has_file(run, name))
+            result = add_file_in(run, folder, name, error);
+    }
+    run_rings_close(&rings);
+    return result;
+}
+
 static enum mt_result add_folder(struct run *run, const char *path, struct mt_error *error)
 {
     DIR *folder = opendir(path);
@@ -137,23 +185,11 @@ static enum mt_result add_folder(struct run *run, const char *path, struct mt_er
 
     if (!folder)
         return mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
-    while (result == MT_OK && (entry = readdir(folder))) {
-        size_t size_bytes = strlen(path) + 1 + strlen(entry->d_name) + 1;
-        char *file_path;
-
-        if (!ends_in_mtt(entry->d_name))
-            continue;
-        file_path = malloc(size_bytes);
-        if (!file_path) {
-            result = mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", path);
-            break;
-        }
-        snprintf(file_path, size_bytes, "%s/%s", path, entry->d_name);
-        result = add_file(run, file_path, error);
-        free(file_path);
-    }
+    while (result == MT_OK && (entry = readdir(folder)))
+        if (ends_in_mtt(entry->d_name))
+            result = add_file_in(run, path, entry->d_name, error);
     closedir(folder);
-    return result;
+    return result == MT_OK ? add_places(run, path, error) : result;
 }
 
 static int compare_files(const void *left, const void *right)

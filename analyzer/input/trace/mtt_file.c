@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -105,6 +106,65 @@ static int open_rings(const char *path)
     return descriptor;
 }
 
+/* What a process counted in its place, where no consumer has copied it. */
+static void header_refresh(struct mt_file_header *header, const struct mt_rings_process *place)
+{
+    for (size_t i = 0; i < MT_LOST_KINDS; i++)
+        header->lost_counts[i] = place->header.lost_counts[i] + place->consumer_lost_counts[i];
+    header->step_count = place->header.step_count;
+    header->no_stack_count = place->header.no_stack_count;
+    header->stack_restart_count = place->header.stack_restart_count;
+    header->unread_python = place->header.unread_python;
+}
+
+/* Rings of its own, or those that it has in the file of the run. */
+static void find_rings(struct mtt_file *file)
+{
+    struct mt_rings_process place;
+
+    file->rings_descriptor = open_rings(file->path);
+    if (file->rings_descriptor >= 0 || !run_rings_open(&file->run_rings, file->path, false))
+        return;
+    file->place = run_rings_find(&file->run_rings, &file->header);
+    if (file->place >= 0 &&
+        run_rings_process(&file->run_rings, (uint32_t)file->place, &place)) {
+        header_refresh(&file->header, &place);
+        file->rings_descriptor = file->run_rings.descriptor;
+    } else {
+        run_rings_close(&file->run_rings);
+    }
+}
+
+/* The place of a process whose trace was never made: "<pid>-<start>.mtt" in the file of the run. */
+static enum mt_result open_without_trace(struct mtt_file *file, struct mt_error *error)
+{
+    const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+    struct mt_rings_process place;
+    char expected[64];
+
+    if (!run_rings_open(&file->run_rings, file->path, false))
+        return MT_NOT_FOUND;
+    for (uint32_t i = 0; i < file->run_rings.header.processes_end; i++) {
+        if (!run_rings_process(&file->run_rings, i, &place))
+            continue;
+        mtt_file_name(expected, sizeof(expected), &place.header);
+        if (strcmp(expected, name) != 0)
+            continue;
+        file->header = place.header;
+        header_refresh(&file->header, &place);
+        file->place = i;
+        file->rings_descriptor = file->run_rings.descriptor;
+        return header_check(file, error);
+    }
+    return MT_NOT_FOUND;
+}
+
+void mtt_file_name(char *name, size_t name_bytes, const struct mt_file_header *header)
+{
+    snprintf(name, name_bytes, "%" PRIu32 "-%" PRIx64 ".mtt", header->process_id,
+             header->start_realtime_ns);
+}
+
 enum mt_result mtt_file_open(struct mtt_file *file, const char *path, struct mt_error *error)
 {
     enum mt_result result;
@@ -115,13 +175,19 @@ enum mt_result mtt_file_open(struct mtt_file *file, const char *path, struct mt_
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", path);
     file->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file->descriptor < 0) {
-        result = mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
+        int trouble = errno;
+
+        result = trouble == ENOENT ? open_without_trace(file, error) : MT_NOT_FOUND;
+        if (result == MT_OK)
+            return MT_OK;
+        if (result == MT_NOT_FOUND)
+            result = mt_error_set(error, MT_IO, "%s: %s", path, strerror(trouble));
         goto fail;
     }
     result = header_read(file, error);
     if (result != MT_OK)
         goto fail;
-    file->rings_descriptor = open_rings(path);
+    find_rings(file);
     return MT_OK;
 fail:
     mtt_file_close(file);
@@ -379,18 +445,13 @@ static bool slot_add(struct mtt_file *file, const struct ring_slot *slot)
     return true;
 }
 
-static enum mt_result find_slots(struct mtt_file *file, struct model *model, struct mt_error *error)
+static enum mt_result find_own_slots(struct mtt_file *file, struct model *model, struct mt_error *error)
 {
     struct stat status;
     uint64_t offset_bytes = 0, slot_bytes = MT_RING_HEADER_BYTES, bad_count = 0;
 
-    if (file->rings_descriptor < 0 || fstat(file->rings_descriptor, &status) != 0)
+    if (fstat(file->rings_descriptor, &status) != 0)
         return MT_OK;
-    if (file->header.minor > MT_FORMAT_MINOR) {
-        model_note(model, 1, "%s: left-over rings of the newer trace format %u.%u are not read",
-                   file->path, file->header.major, file->header.minor);
-        return MT_OK;
-    }
     while (offset_bytes < (uint64_t)status.st_size) {
         struct ring_slot slot;
 
@@ -410,12 +471,41 @@ static enum mt_result find_slots(struct mtt_file *file, struct model *model, str
     return MT_OK;
 }
 
+/* Those of the run's rings that the process has. One that it has not begun holds nothing. */
+static enum mt_result find_slots_of_run(struct mtt_file *file, struct mt_error *error)
+{
+    const struct run_rings *rings = &file->run_rings;
+    uint64_t offset_bytes, slot_bytes;
+    struct ring_slot slot;
+
+    for (uint32_t i = 0; i < rings->header.slot_max; i++)
+        if (run_rings_slot(rings, i, (uint32_t)file->place, &offset_bytes) &&
+            ring_slot_read(rings->descriptor, offset_bytes, rings->file_bytes, &slot,
+                           &slot_bytes) &&
+            !slot_add(file, &slot))
+            return mt_error_set(error, MT_NO_MEMORY, "%s: no memory for its rings", file->path);
+    return MT_OK;
+}
+
+static enum mt_result find_slots(struct mtt_file *file, struct model *model, struct mt_error *error)
+{
+    if (file->rings_descriptor < 0)
+        return MT_OK;
+    if (file->header.minor > MT_FORMAT_MINOR) {
+        model_note(model, 1, "%s: left-over rings of the newer trace format %u.%u are not read",
+                   file->path, file->header.major, file->header.minor);
+        return MT_OK;
+    }
+    return file->place >= 0 ? find_slots_of_run(file, error)
+                            : find_own_slots(file, model, error);
+}
+
 enum mt_result mtt_file_find(struct mtt_file *file, struct model *model, struct mt_error *error)
 {
     /* Rings first: what moves into a chunk meanwhile is then seen there, and not twice. */
     enum mt_result result = find_slots(file, model, error);
 
-    if (result == MT_OK && !index_read(file))
+    if (result == MT_OK && file->descriptor >= 0 && !index_read(file))
         result = scan_file(file, model, error);
     if (result != MT_OK)
         return result;

@@ -18,6 +18,7 @@
 #include "memtide/format.h"
 #include "model.h"
 #include "ring_reader.h"
+#include "run_rings.h"
 
 struct ZSTD_DCtx_s;
 
@@ -29,6 +30,8 @@ struct trace_chunk {
 struct mtt_file {
     char *path;
     int descriptor, rings_descriptor; /* -1: not open */
+    struct run_rings run_rings;       /* open where the rings are those of the run */
+    int64_t place;                    /* in them; -1: none */
     uint64_t size_bytes;
     struct mt_file_header header;
     struct trace_chunk *chunks; /* of events; by stream and position, once they are found */
@@ -38,10 +41,17 @@ struct mtt_file {
 };
 
 /* Zero a struct mtt_file, or set it to this, before its first use. */
-#define MTT_FILE_CLOSED ((struct mtt_file){.descriptor = -1, .rings_descriptor = -1})
+#define MTT_FILE_CLOSED ((struct mtt_file){.descriptor = -1,                                               \
+                       .rings_descriptor = -1,                                         \
+                       .run_rings = {.descriptor = -1},                                \
+                       .place = -1})
+
+/* "<pid>-<start>.mtt" */
+void mtt_file_name(char *name, size_t name_bytes, const struct mt_file_header *header);
 
 /*
- * Reads and checks the header. Errors: MT_IO; MT_CORRUPT: too short, no trace, damaged header;
+ * Reads and checks the header. Where a process was killed with its consumer before that could make
+ * the file, it is what run.rings in the same folder has of that name. Errors: MT_IO; MT_CORRUPT: too short, no trace, damaged header;
  * MT_UNSUPPORTED: a newer format.
  */
 enum mt_result mtt_file_open(struct mtt_file *file, const char *path, struct mt_error *error);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Allocates and frees until somebody kills it, on THREADS threads: "count_up THREADS FILE". Each
- * thread keeps in FILE, a shared mapping, how many events it has certainly behind it.
+ * Allocates and frees until somebody kills it: "count_up THREADS FILE [FORKS]". Each thread, of the
+ * program and of its forks, keeps in FILE, a shared mapping, how many events it has certainly behind
+ * it; each process says there who it is.
  */
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -11,14 +13,13 @@
 #include <unistd.h>
 
 #include "block_bytes.h"
+#include "count_up.h"
 
-enum { THREADS_MAX = 16, STRIDE = 8 };
-
-static volatile uint64_t *counters;
+static volatile struct count_up_ledger *ledger;
 
 static void *count(void *argument)
 {
-    volatile uint64_t *counter = &counters[(uintptr_t)argument * STRIDE];
+    volatile uint64_t *counter = &ledger->lanes[(uintptr_t)argument].event_count;
 
     for (;;) {
         void *volatile block = malloc(BLOCK_BYTES);
@@ -32,19 +33,23 @@ static void *count(void *argument)
 
 int main(int argc, char **argv)
 {
-    int threads = argc == 3 ? atoi(argv[1]) : 0;
-    int file = argc == 3 ? open(argv[2], O_RDWR | O_CREAT, 0600) : -1;
+    int threads = argc > 2 ? atoi(argv[1]) : 0;
+    int forks = argc > 3 ? atoi(argv[3]) : 0, own = 0;
+    int file = argc > 2 ? open(argv[2], O_RDWR | O_CREAT, 0600) : -1;
     pthread_t thread;
 
-    if (threads < 1 || threads > THREADS_MAX || file < 0 ||
-        ftruncate(file, THREADS_MAX * STRIDE * sizeof(uint64_t)) != 0)
+    if (threads < 1 || forks < 0 || threads * (1 + forks) > COUNT_UP_LANES || file < 0 ||
+        ftruncate(file, sizeof(*ledger)) != 0)
         return 2;
-    counters = mmap(NULL, THREADS_MAX * STRIDE * sizeof(uint64_t), PROT_READ | PROT_WRITE,
-                    MAP_SHARED, file, 0);
-    if (counters == MAP_FAILED)
+    ledger = mmap(NULL, sizeof(*ledger), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (ledger == MAP_FAILED)
         return 2;
+    for (int i = 1; i <= forks && !own; i++)
+        if (fork() == 0)
+            own = i;
+    ledger->process_ids[own] = getpid();
     for (int i = 1; i < threads; i++)
-        pthread_create(&thread, NULL, count, (void *)(uintptr_t)i);
-    count(NULL);
+        pthread_create(&thread, NULL, count, (void *)(uintptr_t)(own * threads + i));
+    count((void *)(uintptr_t)(own * threads));
     return 0;
 }

@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "block_bytes.h"
+#include "count_up.h"
 #include "traced_run.h"
 
 static const char *library, *programs;
@@ -70,14 +71,15 @@ static const struct ending endings[] = {
 
 static uint64_t counters_read(const char *path)
 {
-    uint64_t counters[128] = {0}, sum = 0;
+    struct count_up_ledger ledger;
+    uint64_t sum = 0;
     FILE *file = fopen(path, "rb");
 
     if (!file)
         return 0;
-    if (fread(counters, 1, sizeof(counters), file) == sizeof(counters))
-        for (size_t i = 0; i < 128; i++)
-            sum += counters[i];
+    if (fread(&ledger, 1, sizeof(ledger), file) == sizeof(ledger))
+        for (size_t i = 0; i < COUNT_UP_LANES; i++)
+            sum += ledger.lanes[i].event_count;
     fclose(file);
     return sum;
 }

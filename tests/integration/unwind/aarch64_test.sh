@@ -19,7 +19,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work"
 tracer=$source/tracer unwind=$source/tracer/unwind
 flags=(-std=gnu11 -O2 -Wall -Wextra -Werror -fPIC)
-includes=(-I"$source/include" -I"$tracer" -I"$tracer/hooks" -I"$tracer/record" -I"$unwind"
+includes=(-I"$source/include" -I"$tracer" -I"$tracer/hooks" -I"$tracer/record"
+    -I"$tracer/control" -I"$tracer/drain" -I"$tracer/rings" -I"$unwind"
     -I"$unwind/arch/aarch64" -I"$work/headers")
 
 echo "== compile the tracer"
@@ -27,7 +28,8 @@ mkdir headers
 for header in zstd.h zstd_errors.h xxhash.h; do
     [ ! -e "/usr/include/$header" ] || cp "/usr/include/$header" headers
 done
-for file in "$tracer"/*.c "$tracer"/hooks/*.c "$tracer"/record/*.c "$unwind"/*.c; do
+for file in "$tracer"/*.c "$tracer"/hooks/*.c "$tracer"/record/*.c \
+    "$tracer"/control/*.c "$tracer"/drain/*.c "$tracer"/rings/*.c "$tracer"/consumer/*.c "$unwind"/*.c; do
     case "$file" in *x86_64*) continue ;; esac
     "$compiler" "${flags[@]}" "${includes[@]}" -c "$file" -o "$(basename "$file" .c).o"
 done

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "consumer_care.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "consumer.h"
+
+enum {
+    SLICE_MS = 50,
+    DEATHS_MOST = 1000,       /* of consumers; then something is wrong that will not go away */
+    FLUSH_PATIENCE_MS = 60000 /* without a sign of life */
+};
+
+#define MILLISECOND UINT64_C(1000000)
+
+struct consumer_care {
+    struct consumer_setup setup;
+    pid_t child;
+    uint32_t deaths;
+};
+
+static uint32_t load(const uint32_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static void start(struct consumer_care *care)
+{
+    care->child = fork();
+    if (care->child == 0)
+        _exit(consumer_run(&care->setup));
+}
+
+/* A limit of file sizes is met by an error, not by the end of the launcher. */
+static int rings_create(struct rings_file *file, const char *folder, uint64_t ring_bytes,
+                        uint64_t run_id)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
+    char path[1200];
+    int descriptor;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, MT_RINGS_NAME);
+    sigaction(SIGXFSZ, &ignore, &before);
+    descriptor = rings_file_create(file, path, ring_bytes, run_id);
+    sigaction(SIGXFSZ, &before, NULL);
+    return descriptor;
+}
+
+struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_bytes, uint64_t run_id)
+{
+    struct consumer_care *care = calloc(1, sizeof(*care));
+
+    if (!care)
+        return NULL;
+    care->setup.folder = folder;
+    care->setup.descriptor = rings_create(&care->setup.file, folder, ring_bytes, run_id);
+    if (care->setup.descriptor < 0) {
+        free(care);
+        return NULL;
+    }
+    start(care);
+    return care;
+}
+
+bool consumer_care_child_ended(struct consumer_care *care, pid_t child)
+{
+    if (!care || child != care->child)
+        return false;
+    care->child = -1;
+    if (++care->deaths < DEATHS_MOST)
+        start(care);
+    return true;
+}
+
+/* Died meanwhile? */
+static void look_after(struct consumer_care *care)
+{
+    if (care->child > 0 && waitpid(care->child, NULL, WNOHANG) == care->child)
+        consumer_care_child_ended(care, care->child);
+}
+
+static void nap(void)
+{
+    const struct timespec pause = {.tv_nsec = SLICE_MS * 1000000L / 10};
+
+    nanosleep(&pause, NULL);
+}
+
+/* False: the consumer gave no sign of life for long. */
+static bool flush(struct consumer_care *care)
+{
+    struct mt_rings_header *header = care->setup.file.header;
+    uint32_t wanted = __atomic_add_fetch(&header->flush_wanted, 1, __ATOMIC_SEQ_CST), done;
+    uint32_t heartbeat = load(&header->heartbeat), quiet_ms = 0;
+
+    while ((done = load(&header->flush_done)) != wanted && quiet_ms < FLUSH_PATIENCE_MS) {
+        rings_file_wake_consumer(&care->setup.file);
+        shared_wait(&header->flush_done, done, SLICE_MS * MILLISECOND);
+        look_after(care);
+        quiet_ms = load(&header->heartbeat) == heartbeat ? quiet_ms + SLICE_MS : 0;
+        heartbeat = load(&header->heartbeat);
+    }
+    return done == wanted;
+}
+
+/* The last process is gone: so is the consumer, soon. */
+static void wait_for_end(struct consumer_care *care)
+{
+    while (care->child > 0 && waitpid(care->child, NULL, WNOHANG) == 0) {
+        rings_file_wake_consumer(&care->setup.file);
+        nap();
+    }
+}
+
+uint32_t consumer_care_end(struct consumer_care *care, uint64_t *lost_count)
+{
+    struct mt_rings_header *header = care->setup.file.header;
+    bool is_flushed = flush(care);
+    uint32_t live_count = is_flushed ? load(&header->live_count) : 0;
+
+    *lost_count = __atomic_load_n(&header->lost_count, __ATOMIC_RELAXED);
+    __atomic_store_n(&header->is_launcher_done, 1, __ATOMIC_SEQ_CST);
+    rings_file_wake_consumer(&care->setup.file);
+    if (is_flushed && !live_count)
+        wait_for_end(care);
+    rings_file_unmap(&care->setup.file);
+    close(care->setup.descriptor);
+    free(care);
+    return live_count;
+}

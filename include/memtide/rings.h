@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rings of a whole run, in one file: <run>/run.rings.
+ *
+ *   +-------------------------------+ 0
+ *   | struct mt_rings_header        |
+ *   +-------------------------------+ slots_offset_bytes
+ *   | struct mt_rings_slot          | slot_max of them: who has which ring
+ *   +-------------------------------+ processes_offset_bytes
+ *   | struct mt_rings_process       | process_max of them: two pages each
+ *   +-------------------------------+ rings_offset_bytes
+ *   | ring 0: struct mt_ring_header, words
+ *   | ring 1 ...                    | slot_bytes each; as format.h says
+ *   +-------------------------------+
+ *
+ * The launcher makes the file. Its consumer, a process of its own, has the disk give room for
+ * processes and rings before anybody needs them, and says so by MT_RINGS_READY. A traced process maps
+ * the part before the rings when it is loaded. It takes a process, and for each thread a ring, by one
+ * compare-and-swap; a forked child does the same through the mapping it inherited. So no
+ * descriptor, path or right is needed after the start.
+ *
+ * All numbers are the machine's own; words that several processes write are marked "live" and are
+ * read and written as atomics. Nobody trusts what another one wrote: each checks what it reads.
+ */
+#ifndef MEMTIDE_RINGS_H
+#define MEMTIDE_RINGS_H
+
+#include <stdint.h>
+
+#include "memtide/format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    MT_RINGS_MAJOR = 1, /* a reader refuses another */
+    MT_RINGS_SLOTS = 4096,
+    MT_RINGS_PROCESSES = 1024,
+    MT_RINGS_ALIGNMENT = 65536, /* a page of every supported kernel */
+    MT_RINGS_CONTROL_FILE = 512,
+    MT_RINGS_CHANGE_BYTES = 600,
+    MT_RINGS_CHANGES = 4
+};
+
+#define MT_RINGS_MAGIC "MTRINGS\n"
+#define MT_RINGS_NAME  "run.rings"
+
+/* Of a slot or a process; only EMPTY -> READY -> TAKEN (-> LIVE) -> READY. */
+enum mt_rings_state {
+    MT_RINGS_EMPTY = 0, /* the disk has not given room yet */
+    MT_RINGS_READY = 1,
+    MT_RINGS_TAKEN = 2, /* a slot: in use; a process: is being described */
+    MT_RINGS_LIVE = 3   /* a process: described, records */
+};
+
+/* Of the file: there is a consumer, or there will never be one again. */
+enum mt_rings_service { MT_RINGS_SERVED = 1, MT_RINGS_ENDED = 2 };
+
+struct mt_rings_header {
+    char magic[8];
+    uint32_t major;
+    uint32_t header_bytes;
+    uint64_t run_id; /* as in the headers of the traces; who does not know it is a stranger */
+    uint64_t capacity_words; /* of each ring, a power of two */
+    uint64_t slot_bytes;     /* of a ring with its header */
+    uint64_t slots_offset_bytes, processes_offset_bytes, rings_offset_bytes;
+    uint32_t slot_max, process_max;
+
+    /* Live. */
+    uint32_t service;      /* enum mt_rings_service */
+    uint32_t wake_count;   /* futex: the consumer sleeps on it */
+    uint32_t is_asleep;    /* it does */
+    uint32_t heartbeat;    /* moves as long as the consumer does anything */
+    uint32_t supply_count; /* futex: moves when there are new READY ones */
+    uint32_t claimers;     /* so many wait for that */
+    uint32_t has_no_room;  /* the disk gives no more */
+    uint32_t flush_wanted; /* futexes: the launcher wants all that is recorded on disk, ... */
+    uint32_t flush_done;   /* ... and has it */
+    uint32_t live_count;   /* processes that still run, when the flush was done */
+    uint32_t is_launcher_done; /* it wants nothing more: the consumer ends with the last process */
+    uint32_t slots_end;    /* slots and processes from here on were never READY */
+    uint32_t processes_end;
+    uint64_t lost_count; /* events of processes that could not be given a place here */
+};
+
+/* One ring: who has it. */
+struct mt_rings_slot {
+    uint32_t state; /* live */
+    uint32_t process; /* live: its number + 1; 0: not said yet */
+    uint8_t reserved[56];
+};
+
+/* What somebody outside wants of a process; control_words.h of the tracer knows what it says. */
+struct mt_rings_change {
+    uint8_t bytes[MT_RINGS_CHANGE_BYTES];
+};
+
+/* Bits of `attention`; 0: nothing to look at, which is what every event checks. */
+enum mt_rings_attention {
+    MT_ATTENTION_PAUSED = 1, /* nothing new is recorded */
+    MT_ATTENTION_CHANGES = 2 /* there are changes to take */
+};
+
+/* One process image. */
+struct mt_rings_process {
+    /* As the first page of its .mtt, but for what only the consumer knows (end_offset_bytes ...).
+     */
+    struct mt_file_header header;
+    uint8_t header_reserved[MT_FILE_HEADER_BYTES - sizeof(struct mt_file_header)];
+
+    uint32_t state;      /* live: enum mt_rings_state */
+    uint32_t process_id; /* in its own name space, written before anything else */
+    uint64_t pid_namespace;
+    uint32_t stream_count; /* live */
+    uint32_t attention;    /* live: enum mt_rings_attention */
+    uint32_t counters_wanted; /* live: of devices; a bit for each layer that has not read them */
+    uint32_t makes_no_calls; /* it told the kernel which system calls it may make */
+    uint32_t is_ending;      /* live: it has said good-bye */
+    uint32_t is_refused;     /* live: its trace cannot be written; what finds no room is lost */
+    uint32_t flush_wanted, flush_done; /* futexes: the process wants its own events on disk */
+    uint32_t sample_ms;
+    uint8_t is_controlled, records_host, has_stacks, has_python;
+    int64_t rank; /* -1: unknown */
+    uint64_t consumer_lost_counts[MT_LOST_KINDS]; /* what the consumer could not write */
+    uint32_t changes_posted, changes_taken;       /* live: by the consumer; by the process */
+    struct mt_rings_change changes[MT_RINGS_CHANGES];
+    char control_file[MT_RINGS_CONTROL_FILE]; /* "": none */
+    uint8_t reserved[1044];
+};
+
+enum { MT_RINGS_PROCESS_BYTES = 2 * MT_FILE_HEADER_BYTES };
+
+#ifdef __cplusplus
+static_assert(sizeof(struct mt_rings_process) == MT_RINGS_PROCESS_BYTES, "two pages");
+}
+#else
+_Static_assert(sizeof(struct mt_rings_process) == MT_RINGS_PROCESS_BYTES, "two pages");
+#endif
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What draining takes from a heap: nobody hooks the consumer's, so the C library's is good enough. */
+#include "private_heap.h"
+
+#include <stdlib.h>
+
+void *mt_je_malloc(size_t size_bytes)
+{
+    return malloc(size_bytes);
+}
+
+void *mt_je_calloc(size_t count, size_t size_bytes)
+{
+    return calloc(count, size_bytes);
+}
+
+void *mt_je_realloc(void *block, size_t size_bytes)
+{
+    return realloc(block, size_bytes);
+}
+
+void mt_je_free(void *block)
+{
+    free(block);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The .mtt of one process image.
+ *
+ * Chunks are written at offsets that are reserved first, so any thread may write at any time
+ * without a lock. The first page is mapped: what is counted there survives a kill.
+ */
+#ifndef MEMTIDE_TRACER_TRACE_FILE_H
+#define MEMTIDE_TRACER_TRACE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memtide/format.h"
+#include "own_file.h"
+
+struct trace_file {
+    struct own_file file;
+    struct mt_file_header *header; /* NULL: not open */
+    uint64_t size_limit_bytes;     /* RLIMIT_FSIZE: beyond it a write would kill the program */
+};
+
+/* <folder>/<pid>-<start>.mtt, or with another ending. False: it is too long. */
+bool trace_file_name(char *path, size_t path_bytes, const char *folder,
+                     const struct mt_file_header *header, const char *ending);
+
+/*
+ * Makes the file with what `described` says, or goes on with the one that is there. False: the disk
+ * says no, or it is no trace; then nothing is left open.
+ */
+bool trace_file_create(struct trace_file *trace, const char *path,
+                       const struct mt_file_header *described);
+bool trace_file_resume(struct trace_file *trace, const char *path);
+
+/* Reserves room and writes; 0 when the disk or a limit says no, else where the bytes stand. */
+uint64_t trace_file_append(struct trace_file *trace, const void *bytes, size_t size_bytes);
+
+/* Writes the index of all chunks and marks the file closed; it stays open for what comes late. */
+void trace_file_finish(struct trace_file *trace);
+
+/* Lets go of it. */
+void trace_file_close(struct trace_file *trace);
+
+#endif

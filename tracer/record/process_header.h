@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a process image says about itself in the header of its trace.
+ */
+#ifndef MEMTIDE_TRACER_PROCESS_HEADER_H
+#define MEMTIDE_TRACER_PROCESS_HEADER_H
+
+#include "memtide/format.h"
+
+/*
+ * of_parent  in a forked child what its parent said, which runs the same file; else NULL: the
+ *            kernel is asked, through a descriptor that is closed again
+ */
+void process_header_fill(struct mt_file_header *header, const struct mt_file_header *of_parent,
+                         uint64_t run_id, const char *options);
+
+#endif

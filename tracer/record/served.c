@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "served.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "process_header.h"
+#include "rings_file.h"
+#include "served_call.h"
+
+#define MILLISECOND UINT64_C(1000000)
+
+enum {
+    SLICE_MS = 10,        /* of a wait; the consumer wakes us before */
+    CLAIM_MS = 1000,      /* so long for a place or a ring to be made */
+    HEARTBEAT_MS = 1000,  /* a consumer that does nothing for so long is dead */
+    FLUSH_MS = 1000,
+    RINGS_AHEAD = 16      /* mapped for threads that begin when calls are forbidden */
+};
+
+static struct rings_file file;
+static struct mt_rings_process *process;
+static uint32_t process_number;
+
+/* Rings that were mapped while that was allowed. */
+static struct {
+    uint32_t from, count;
+    char *base;
+} ahead;
+
+static uint32_t load(const uint32_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static bool has_calls(void)
+{
+    return !process || !load(&process->makes_no_calls);
+}
+
+/* At most a slice, until the word is no longer `seen`; spins where calls are forbidden. */
+static void wait_a_slice(const uint32_t *word, uint32_t seen)
+{
+    uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + SLICE_MS * MILLISECOND;
+
+    if (has_calls()) {
+        shared_wait(word, seen, SLICE_MS * MILLISECOND);
+        return;
+    }
+    while (load(word) == seen && clock_now_ns(CLOCK_MONOTONIC) < end_ns)
+        for (int i = 0; i < 100; i++)
+            atomic_signal_fence(memory_order_seq_cst);
+}
+
+void served_wake(void)
+{
+    if (has_calls())
+        rings_file_wake_consumer(&file);
+    else /* it looks by itself, often */
+        __atomic_fetch_add(&file.header->wake_count, 1, __ATOMIC_SEQ_CST);
+}
+
+/* --- the file of the run ------------------------------------------------------------------ */
+
+static int open_by_path(const char *folder)
+{
+    char path[1100];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, MT_RINGS_NAME);
+    return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+}
+
+bool served_open(const struct recording_setup *setup)
+{
+    int descriptor = open_by_path(setup->output_path);
+    bool is_mapped;
+
+    if (descriptor < 0)
+        descriptor = served_call(setup->run_id);
+    if (descriptor < 0)
+        return false;
+    is_mapped = rings_file_map(&file, descriptor, setup->run_id);
+    close(descriptor);
+    return is_mapped;
+}
+
+/* --- places -------------------------------------------------------------------------------- */
+
+static bool is_served(void)
+{
+    return load(&file.header->service) == MT_RINGS_SERVED;
+}
+
+static bool take(uint32_t *state)
+{
+    uint32_t ready = MT_RINGS_READY;
+
+    return load(state) == MT_RINGS_READY &&
+           __atomic_compare_exchange_n(state, &ready, MT_RINGS_TAKEN, false, __ATOMIC_ACQ_REL,
+                                       __ATOMIC_RELAXED);
+}
+
+/* A number below `end` that take_one says yes to, or -1; the consumer makes more meanwhile. */
+static int64_t claim(bool (*take_one)(uint32_t number), const uint32_t *end, uint32_t max)
+{
+    struct mt_rings_header *header = file.header;
+    uint64_t deadline_ns = clock_now_ns(CLOCK_MONOTONIC) + CLAIM_MS * MILLISECOND;
+
+    for (;;) {
+        uint32_t seen = load(&header->supply_count);
+        uint32_t count = load(end);
+
+        for (uint32_t i = 0; i < count && i < max; i++)
+            if (take_one(i))
+                return i;
+        if (count >= max || load(&header->has_no_room) || !is_served() ||
+            clock_now_ns(CLOCK_MONOTONIC) >= deadline_ns)
+            return -1;
+        __atomic_fetch_add(&header->claimers, 1, __ATOMIC_SEQ_CST);
+        served_wake();
+        wait_a_slice(&header->supply_count, seen);
+        __atomic_fetch_sub(&header->claimers, 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+static bool take_process(uint32_t number)
+{
+    return take(&file.processes[number].state);
+}
+
+static bool is_mapped_ahead(uint32_t slot)
+{
+    return slot - ahead.from < ahead.count;
+}
+
+static bool take_slot(uint32_t number)
+{
+    return (has_calls() || is_mapped_ahead(number)) && take(&file.slots[number].state);
+}
+
+static void describe(struct mt_rings_process *place, const struct recording_setup *setup,
+                     const struct mt_file_header *of_parent)
+{
+    const struct recording_facts *facts = &setup->facts;
+
+    place->process_id = (uint32_t)getpid();
+    process_header_fill(&place->header, of_parent, setup->run_id, setup->options);
+    place->sample_ms = facts->sample_ms;
+    place->is_controlled = facts->is_controlled;
+    place->records_host = facts->records_host;
+    place->has_stacks = facts->has_stacks;
+    place->has_python = facts->has_python;
+    place->rank = facts->rank;
+    snprintf(place->control_file, sizeof(place->control_file), "%s", facts->control_file);
+}
+
+struct mt_rings_process *served_begin(const struct recording_setup *setup,
+                                      const struct mt_file_header *of_parent)
+{
+    const struct mt_rings_process *parent = process;
+    struct stat name_space;
+    int64_t number;
+
+    process = NULL;
+    number = is_served() ? claim(take_process, &file.header->processes_end, file.process_max) : -1;
+    if (number < 0)
+        return NULL;
+    process_number = (uint32_t)number;
+    process = &file.processes[process_number];
+    describe(process, setup, of_parent);
+    if (parent) { /* a fork inherits a pause, and what the kernel was told */
+        process->attention = load(&parent->attention) & MT_ATTENTION_PAUSED;
+        process->makes_no_calls = load(&parent->makes_no_calls);
+    }
+    if (has_calls() && stat("/proc/self/ns/pid", &name_space) == 0)
+        process->pid_namespace = name_space.st_ino;
+    __atomic_store_n(&process->state, MT_RINGS_LIVE, __ATOMIC_RELEASE);
+    if (!is_served()) { /* it ended while we came */
+        __atomic_store_n(&process->state, MT_RINGS_READY, __ATOMIC_RELEASE);
+        process = NULL;
+        return NULL;
+    }
+    served_wake();
+    return process;
+}
+
+/* --- rings --------------------------------------------------------------------------------- */
+
+static struct mt_ring_header *slot_map(uint32_t slot)
+{
+    if (is_mapped_ahead(slot))
+        return (struct mt_ring_header *)(ahead.base + (slot - ahead.from) * file.slot_bytes);
+    return has_calls() ? rings_file_map_ring(&file, slot) : NULL;
+}
+
+struct ring *served_ring_create(void)
+{
+    int64_t slot = claim(take_slot, &file.header->slots_end, file.slot_max);
+    struct mt_ring_header *header;
+
+    if (slot < 0)
+        return NULL;
+    header = slot_map((uint32_t)slot);
+    if (!header) {
+        __atomic_store_n(&file.slots[slot].state, MT_RINGS_READY, __ATOMIC_RELEASE);
+        return NULL;
+    }
+    __atomic_store_n(&file.slots[slot].process, process_number + 1, __ATOMIC_RELEASE);
+    served_wake(); /* so that there are others */
+    return ring_begin(header, file.capacity_words,
+                      __atomic_fetch_add(&process->stream_count, 1, __ATOMIC_RELAXED));
+}
+
+bool served_wait_for_room(struct ring *ring, uint64_t position, uint32_t *given_up)
+{
+    struct mt_ring_header *header = ring->header;
+    uint32_t heartbeat = load(&file.header->heartbeat);
+    uint64_t since_ns = 0;
+
+    while (ring_tail(ring) < position) {
+        uint32_t moves = load(&header->tail_moves), beat = load(&file.header->heartbeat);
+        uint64_t now_ns;
+
+        if (load(&process->is_refused) || (*given_up && *given_up == (beat | 1)))
+            return false;
+        now_ns = clock_now_ns(CLOCK_MONOTONIC);
+        if (!since_ns || beat != heartbeat) {
+            since_ns = now_ns;
+            heartbeat = beat;
+        }
+        if (now_ns - since_ns >= HEARTBEAT_MS * MILLISECOND) {
+            *given_up = beat | 1;
+            return false;
+        }
+        __atomic_store_n(&header->writer_waits, 1, __ATOMIC_SEQ_CST);
+        served_wake();
+        if (ring_tail(ring) < position)
+            wait_a_slice(&header->tail_moves, moves);
+        __atomic_store_n(&header->writer_waits, 0, __ATOMIC_SEQ_CST);
+    }
+    *given_up = 0;
+    return true;
+}
+
+bool served_flush(void)
+{
+    uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + FLUSH_MS * MILLISECOND;
+    uint32_t wanted = __atomic_add_fetch(&process->flush_wanted, 1, __ATOMIC_SEQ_CST), done;
+
+    served_wake();
+    while ((int32_t)((done = load(&process->flush_done)) - wanted) < 0) {
+        if (clock_now_ns(CLOCK_MONOTONIC) >= end_ns)
+            return false;
+        wait_a_slice(&process->flush_done, done);
+    }
+    return true;
+}
+
+void served_avoid_calls(void)
+{
+    uint32_t first = 0, end = load(&file.header->slots_end);
+    struct mt_ring_header *base;
+    struct rings_file several = file;
+
+    while (first < end && load(&file.slots[first].state) != MT_RINGS_READY)
+        first++;
+    /* The rings from there on as if they were one. */
+    several.rings_offset_bytes += first * file.slot_bytes;
+    several.slot_bytes = RINGS_AHEAD * file.slot_bytes;
+    if (!ahead.count && first + RINGS_AHEAD <= file.slot_max) {
+        base = rings_file_map_ring(&several, 0);
+        if (base) {
+            ahead.base = (char *)base;
+            ahead.from = first;
+            ahead.count = RINGS_AHEAD;
+        }
+    }
+    __atomic_store_n(&process->makes_no_calls, 1, __ATOMIC_RELEASE);
+    rings_file_wake_consumer(&file);
+}
+
+void served_end(void)
+{
+    __atomic_store_n(&process->is_ending, 1, __ATOMIC_RELEASE);
+    served_wake();
+}
+
+struct mt_rings_process *served_process(void)
+{
+    return process;
+}
+
+void served_count_homeless(uint64_t count)
+{
+    if (file.header)
+        __atomic_fetch_add(&file.header->lost_count, count, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "rings_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static uint64_t align(uint64_t bytes)
+{
+    return (bytes + MT_RINGS_ALIGNMENT - 1) / MT_RINGS_ALIGNMENT * MT_RINGS_ALIGNMENT;
+}
+
+/* A file may not be larger than the limit of the launcher's files says. */
+static uint32_t slots_that_fit(const struct mt_rings_header *header)
+{
+    struct rlimit limit;
+    uint64_t count;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return MT_RINGS_SLOTS;
+    count = limit.rlim_cur < header->rings_offset_bytes
+                ? 0
+                : (limit.rlim_cur - header->rings_offset_bytes) / header->slot_bytes;
+    return count < MT_RINGS_SLOTS ? (uint32_t)count : MT_RINGS_SLOTS;
+}
+
+static void header_fill(struct mt_rings_header *header, uint64_t ring_bytes, uint64_t run_id)
+{
+    *header = (struct mt_rings_header){
+        .magic = MT_RINGS_MAGIC,
+        .major = MT_RINGS_MAJOR,
+        .header_bytes = sizeof(*header),
+        .run_id = run_id,
+        .capacity_words = ring_bytes / sizeof(uint64_t),
+        .slot_bytes = MT_RING_HEADER_BYTES + ring_bytes,
+        .process_max = MT_RINGS_PROCESSES,
+        .slots_offset_bytes = MT_FILE_HEADER_BYTES,
+        .service = MT_RINGS_SERVED,
+    };
+    header->processes_offset_bytes =
+        align(header->slots_offset_bytes + MT_RINGS_SLOTS * sizeof(struct mt_rings_slot));
+    header->rings_offset_bytes =
+        align(header->processes_offset_bytes + MT_RINGS_PROCESSES * MT_RINGS_PROCESS_BYTES);
+    header->slot_max = slots_that_fit(header);
+}
+
+/* A call of the kernel, past the hooks that our own library has on the C library's. */
+static void *map_shared(uint64_t size_bytes, int descriptor, uint64_t offset_bytes)
+{
+    long address = syscall(SYS_mmap, NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                           descriptor, offset_bytes);
+
+    return address == -1 ? NULL : (void *)address;
+}
+
+static void map_use(struct rings_file *file, const struct mt_rings_header *checked, char *base)
+{
+    file->header = (struct mt_rings_header *)base;
+    file->slots = (struct mt_rings_slot *)(base + checked->slots_offset_bytes);
+    file->processes = (struct mt_rings_process *)(base + checked->processes_offset_bytes);
+    file->capacity_words = checked->capacity_words;
+    file->slot_bytes = checked->slot_bytes;
+    file->rings_offset_bytes = checked->rings_offset_bytes;
+    file->slot_max = checked->slot_max;
+    file->process_max = checked->process_max;
+}
+
+int rings_file_create(struct rings_file *file, const char *path, uint64_t ring_bytes,
+                      uint64_t run_id)
+{
+    struct mt_rings_header header;
+    void *base = NULL;
+    int error, descriptor;
+
+    header_fill(&header, ring_bytes, run_id);
+    if (!header.slot_max) {
+        errno = EFBIG;
+        return -1;
+    }
+    descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (descriptor < 0)
+        return -1;
+    error = posix_fallocate(descriptor, 0, (off_t)header.processes_offset_bytes);
+    if (!error && ftruncate(descriptor,
+                            (off_t)(header.rings_offset_bytes +
+                                    header.slot_max * header.slot_bytes)) != 0)
+        error = errno;
+    if (!error)
+        base = map_shared(header.rings_offset_bytes, descriptor, 0);
+    if (!base) {
+        error = error ? error : errno;
+        close(descriptor);
+        unlink(path);
+        errno = error;
+        return -1;
+    }
+    memcpy(base, &header, sizeof(header));
+    map_use(file, &header, base);
+    return descriptor;
+}
+
+static bool header_is_right(const struct mt_rings_header *h, uint64_t run_id, uint64_t file_bytes)
+{
+    return memcmp(h->magic, MT_RINGS_MAGIC, sizeof(h->magic)) == 0 && h->major == MT_RINGS_MAJOR &&
+           h->run_id == run_id && h->capacity_words && h->capacity_words <= UINT32_MAX &&
+           (h->capacity_words & (h->capacity_words - 1)) == 0 &&
+           h->slot_bytes == MT_RING_HEADER_BYTES + h->capacity_words * sizeof(uint64_t) &&
+           h->slot_max <= MT_RINGS_SLOTS && h->process_max <= MT_RINGS_PROCESSES &&
+           h->slots_offset_bytes >= sizeof(*h) &&
+           h->slots_offset_bytes + h->slot_max * sizeof(struct mt_rings_slot) <=
+               h->processes_offset_bytes &&
+           h->processes_offset_bytes + h->process_max * (uint64_t)MT_RINGS_PROCESS_BYTES <=
+               h->rings_offset_bytes &&
+           h->rings_offset_bytes <= UINT32_MAX &&
+           h->rings_offset_bytes + h->slot_max * h->slot_bytes <= file_bytes;
+}
+
+bool rings_file_map(struct rings_file *file, int descriptor, uint64_t run_id)
+{
+    struct mt_rings_header header;
+    struct stat status;
+    char *base;
+
+    if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) ||
+        pread(descriptor, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+        !header_is_right(&header, run_id, (uint64_t)status.st_size) ||
+        header.service != MT_RINGS_SERVED)
+        return false;
+    base = map_shared(header.rings_offset_bytes, descriptor, 0);
+    if (!base)
+        return false;
+    map_use(file, &header, base);
+    return true;
+}
+
+void rings_file_unmap(struct rings_file *file)
+{
+    if (file->header)
+        syscall(SYS_munmap, file->header, file->rings_offset_bytes);
+    *file = (struct rings_file){0};
+}
+
+struct mt_ring_header *rings_file_map_ring_of(const struct rings_file *file, uint32_t slot,
+                                              int descriptor)
+{
+    return map_shared(file->slot_bytes, descriptor, rings_file_offset(file, slot));
+}
+
+/*
+ * A mapping of 0 bytes that is moved leaves the old one where it is and maps the same file again,
+ * as far as is wanted: mremap(2). What lies before the ring is given back. Where a program keeps all
+ * its memory from being paged out (mlockall), the copy would be read in whole: so the first page,
+ * which the copy takes after, is let go.
+ */
+struct mt_ring_header *rings_file_map_ring(const struct rings_file *file, uint32_t slot)
+{
+    uint64_t before_bytes = rings_file_offset(file, slot);
+    long copy;
+
+    syscall(SYS_munlock, file->header, MT_RINGS_ALIGNMENT);
+    copy = syscall(SYS_mremap, file->header, 0, before_bytes + file->slot_bytes, MREMAP_MAYMOVE);
+    if (copy == -1)
+        return NULL;
+    syscall(SYS_munmap, copy, before_bytes);
+    return (struct mt_ring_header *)((char *)copy + before_bytes);
+}
+
+void shared_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
+{
+    struct timespec timeout = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
+
+    syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, NULL, 0);
+}
+
+void shared_wake(const uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+void rings_file_wake_consumer(struct rings_file *file)
+{
+    __atomic_fetch_add(&file->header->wake_count, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&file->header->is_asleep, __ATOMIC_SEQ_CST))
+        shared_wake(&file->header->wake_count);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The file of a run's rings (memtide/rings.h): made, opened, and mapped.
+ *
+ * Only the part before the rings is mapped as a whole. Of the rings each user maps those that it
+ * needs: the consumer by its descriptor; a traced process without one, from the mapping that it has.
+ */
+#ifndef MEMTIDE_TRACER_RINGS_FILE_H
+#define MEMTIDE_TRACER_RINGS_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memtide/rings.h"
+
+struct rings_file {
+    struct mt_rings_header *header;
+    struct mt_rings_slot *slots;
+    struct mt_rings_process *processes;
+    /* What was checked when it was opened: what stands in the file may change. */
+    uint64_t capacity_words, slot_bytes, rings_offset_bytes;
+    uint32_t slot_max, process_max;
+};
+
+/*
+ * Makes the file at path, with room for the header and the slots. Returns its descriptor, or -1:
+ * errno tells. file  mapped
+ */
+int rings_file_create(struct rings_file *file, const char *path, uint64_t ring_bytes,
+                      uint64_t run_id);
+
+/* Maps the file of the run. False: it is none, another's, or its consumer has ended. */
+bool rings_file_map(struct rings_file *file, int descriptor, uint64_t run_id);
+void rings_file_unmap(struct rings_file *file);
+
+static inline uint64_t rings_file_offset(const struct rings_file *file, uint32_t slot)
+{
+    return file->rings_offset_bytes + slot * file->slot_bytes;
+}
+
+/* One ring, at its slot_bytes; NULL: no address space. The first needs no descriptor. */
+struct mt_ring_header *rings_file_map_ring(const struct rings_file *file, uint32_t slot);
+struct mt_ring_header *rings_file_map_ring_of(const struct rings_file *file, uint32_t slot,
+                                              int descriptor);
+
+/* The words of a ring. */
+static inline uint64_t *ring_header_words(struct mt_ring_header *header)
+{
+    return (uint64_t *)((char *)header + MT_RING_HEADER_BYTES);
+}
+
+/* Waits on, and wakes at, a word that processes share; at most timeout_ns. */
+void shared_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns);
+void shared_wake(const uint32_t *word);
+
+/* Wakes the consumer if it sleeps. */
+void rings_file_wake_consumer(struct rings_file *file);
+
+#endif
