@@ -234,7 +234,7 @@ void modules_may_leave(void)
  * A child copies the list as it is at the fork. If a thread is changing it and does not come to an
  * end (it may wait for the loader, which the forking thread may hold), the child goes without.
  */
-static bool is_held_for_fork;
+static __thread bool is_held_for_fork __attribute__((tls_model("initial-exec"))); /* two may fork */
 
 static void before_fork(void)
 {
