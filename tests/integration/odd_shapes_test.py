@@ -1,21 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-odd_shapes_test.py MEMTIDE TINY_STEPS: a recording of an unusual shape costs what its events cost.
+odd_shapes_test.py MEMTIDE TINY_STEPS RELOAD_LIBRARY LIBRARY OTHER_LIBRARY: a recording of an unusual
+shape costs what its events cost.
 
 Limits are ten times what is needed and more; what they forbid takes a hundred times that.
 """
 import base64
+import contextlib
 import json
 import os
 import re
 import resource
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import unittest
 import zlib
 
-MEMTIDE, TINY_STEPS = sys.argv[1:3]
+MEMTIDE, TINY_STEPS, RELOAD_LIBRARY, LIBRARY, OTHER_LIBRARY = sys.argv[1:]
 SECONDS_MOST = 60  # of processor time
 
 
@@ -65,6 +69,31 @@ class MillionSteps(Recording):
         self.assertLess(len(lines), 200)
         self.assertIn(f'Only the last 20 of {self.COUNT - 1} steps of host.',
                       [line.strip() for line in lines])
+
+
+class ReloadedLibraries(Recording):
+    SITES = 16  # of each library
+    COUNT = 20000
+
+    def site_count(self, *libraries):
+        """Of all that a few rounds allocate, in the libraries and elsewhere."""
+        trace, database = self.record(RELOAD_LIBRARY, '200', *libraries), self.path('run.db')
+        self.ask('export', '-t', 'sqlite', '-o', database, trace)
+        with contextlib.closing(sqlite3.connect(database)) as connection:
+            return connection.execute('SELECT count(*) FROM sites').fetchone()[0]
+
+    def test_each_place_is_one_site_however_often_it_is_loaded(self):
+        self.assertLess(self.site_count(LIBRARY), 200)
+
+    def test_two_libraries_in_turn_have_sites_of_their_own(self):
+        self.assertLess(self.site_count(LIBRARY, OTHER_LIBRARY), 200)
+
+    def test_reading_takes_no_longer_for_it(self):
+        for libraries in ([LIBRARY], [LIBRARY, OTHER_LIBRARY]):
+            with self.subTest(libraries):
+                trace = self.record(RELOAD_LIBRARY, str(self.COUNT), *libraries)
+                self.ask('info', trace)
+                shutil.rmtree(trace)
 
 
 if __name__ == '__main__':
