@@ -145,20 +145,9 @@ struct value value_name(const struct question *question, uint32_t text)
     return text ? value_text(model_text_at(question->model, text)) : value_none();
 }
 
-static const struct step *step_find(const struct tally *tally, uint16_t process, uint32_t index)
-{
-    for (size_t i = 0; i < tally_step_count(tally); i++) {
-        const struct step *step = tally_step_at(tally, i);
-
-        if (step->process == process && step->index == index)
-            return step;
-    }
-    return NULL;
-}
-
 uint64_t step_number(const struct tally *tally, uint16_t process, uint32_t index)
 {
-    const struct step *step = step_find(tally, process, index);
+    const struct step *step = tally_step_of(tally, process, index);
 
     return step ? step->number : index;
 }
@@ -166,7 +155,7 @@ uint64_t step_number(const struct tally *tally, uint16_t process, uint32_t index
 const char *label_in_step(const struct question *question, struct report *report, uint16_t process,
                           uint32_t step_index)
 {
-    const struct step *step = step_find(question->tally, process, step_index);
+    const struct step *step = tally_step_of(question->tally, process, step_index);
 
     if (step)
         return report_text(report, " in step %" PRIu64, step->number);

@@ -28,7 +28,8 @@ struct step_end {
 struct rank {
     uint16_t process;
     int32_t ledger;        /* of the compared pool, the one with the highest peak; or NO_LEDGER */
-    struct step_end *ends; /* of its steps, numbers ascending as a rule */
+    struct step_end *ends; /* of its steps */
+    const struct step_end **by_number;
     size_t end_count;
 };
 
@@ -163,28 +164,33 @@ static void add_value(struct comparison *comparison, const char *kind, const cha
         *value += bytes;
 }
 
+/* What the ledger of the rank held when the step ended; NULL: it did not. */
+static const struct step_row *end_row(const struct tally *tally, const struct rank *rank,
+                                      uint32_t index)
+{
+    const struct step *step = tally_step_of(tally, rank->process, index);
+
+    return step ? tally_step_row_of(tally, step, (uint16_t)rank->ledger) : NULL;
+}
+
 /* Of the last judged step end against the first. */
 static uint64_t growth_per_step(const struct question *question, const struct rank *rank)
 {
-    struct judged_steps steps = growth_steps_of(question, rank->process);
+    const struct tally *tally = question->tally;
+    uint32_t step_count = tally_process_at(tally, rank->process).step_count;
     const struct step_row *first = NULL, *last = NULL;
     uint32_t first_index = 0, last_index = 0;
 
-    for (size_t i = 0; i < tally_step_count(question->tally); i++) {
-        const struct step *step = tally_step_at(question->tally, i);
+    for (uint32_t index = growth_steps_of(question, rank->process).warm_up + 1; index <= step_count;
+         index++) {
+        const struct step_row *row = end_row(tally, rank, index);
 
-        if (step->process != rank->process || !step->is_ended || step->index <= steps.warm_up)
+        if (!row)
             continue;
-        for (size_t r = 0; r < step->row_count; r++) {
-            const struct step_row *row = tally_step_row_at(question->tally, step->first_row + r);
-
-            if (row->ledger != rank->ledger)
-                continue;
-            first_index = first ? first_index : step->index;
-            first = first ? first : row;
-            last = row;
-            last_index = step->index;
-        }
+        first_index = first ? first_index : index;
+        first = first ? first : row;
+        last = row;
+        last_index = index;
     }
     return last_index > first_index && last->end_bytes > first->end_bytes
                ? (last->end_bytes - first->end_bytes) / (last_index - first_index)
@@ -256,33 +262,55 @@ static void measure_counters(struct comparison *comparison)
 
 /* --- steps, side by side --------------------------------------------------------------------- */
 
+static int end_compare(const void *left, const void *right)
+{
+    const struct step_end *a = *(const struct step_end *const *)left;
+    const struct step_end *b = *(const struct step_end *const *)right;
+
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
 static void list_ends(struct comparison *comparison, struct rank *rank)
 {
     const struct tally *tally = comparison->question->tally;
+    uint32_t step_count = tally_process_at(tally, rank->process).step_count;
 
-    rank->ends =
-        arena_alloc(&comparison->arena, (tally_step_count(tally) + 1) * sizeof(*rank->ends));
-    for (size_t i = 0; rank->ends && i < tally_step_count(tally); i++) {
-        const struct step *step = tally_step_at(tally, i);
+    rank->ends = arena_alloc(&comparison->arena, ((size_t)step_count + 1) * sizeof(*rank->ends));
+    rank->by_number =
+        arena_alloc(&comparison->arena, ((size_t)step_count + 1) * sizeof(*rank->by_number));
+    for (uint32_t index = 1; rank->ends && rank->by_number && index <= step_count; index++) {
+        const struct step_row *row = end_row(tally, rank, index);
+        struct step_end *end = &rank->ends[rank->end_count];
 
-        for (size_t r = 0; step->process == rank->process && r < step->row_count; r++) {
-            const struct step_row *row = tally_step_row_at(tally, step->first_row + r);
-
-            if (row->ledger == rank->ledger)
-                rank->ends[rank->end_count++] = (struct step_end){step->number, row->end_bytes};
-        }
+        if (!row)
+            continue;
+        *end =
+            (struct step_end){tally_step_of(tally, rank->process, index)->number, row->end_bytes};
+        rank->by_number[rank->end_count++] = end;
     }
+    if (rank->end_count)
+        qsort(rank->by_number, rank->end_count, sizeof(*rank->by_number), end_compare);
 }
 
 /* The step of this number is mostly the one at the same place. */
 static const struct step_end *end_of(const struct rank *rank, size_t hint, uint64_t number)
 {
+    size_t low = 0, high = rank->end_count;
+
     if (hint < rank->end_count && rank->ends[hint].number == number)
         return &rank->ends[hint];
-    for (size_t i = 0; i < rank->end_count; i++)
-        if (rank->ends[i].number == number)
-            return &rank->ends[i];
-    return NULL;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (rank->by_number[middle]->number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < rank->end_count && rank->by_number[low]->number == number ? rank->by_number[low]
+                                                                           : NULL;
 }
 
 static uint64_t median_of(const uint64_t *values, size_t count, uint64_t *spare);

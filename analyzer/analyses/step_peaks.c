@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The highest point of each step, and who held most there. By a second reading: the tally knows how
- * high each step was, but who held it only for the highest of all.
+ * high each step was, but who held it only for the highest of all. Who held most is looked for in
+ * the steps that are listed; one that is not costs as much as its events.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "analysis.h"
 #include "labels.h"
 #include "ledger_order.h"
+#include "listed_steps.h"
 #include "origins.h"
 
 enum { ledgers_most = 3 };
@@ -31,6 +33,7 @@ struct step_peak {
 
 struct ledger_state {
     uint16_t ledger;
+    uint32_t first_listed;
     uint64_t live_bytes, peak_bytes, peak_ns, epoch;
     uint32_t era;
     const struct origin *first; /* its origins stand side by side */
@@ -64,18 +67,6 @@ static struct step_sample held_at_peak(const struct reading *reading,
         sum.count += held->count;
     }
     return sum;
-}
-
-static const struct step *step_of(const struct reading *reading, const struct ledger_state *ledger)
-{
-    const struct tally *tally = reading->question->tally;
-    uint16_t process = tally_ledger_at(tally, ledger->ledger)->process;
-
-    for (size_t i = 0; i < tally_step_count(tally); i++)
-        if (tally_step_at(tally, i)->process == process &&
-            tally_step_at(tally, i)->index == ledger->era)
-            return tally_step_at(tally, i);
-    return NULL;
 }
 
 static bool row_put(struct ledger_state *ledger, const struct step_peak *row)
@@ -113,10 +104,13 @@ static void note_row(struct reading *reading, struct ledger_state *ledger, const
 /* Steps of the ledger's process up to this era are over. Era 0 is before the first. */
 static void advance(struct reading *reading, struct ledger_state *ledger, uint32_t era)
 {
-    while (ledger->era < era) {
-        const struct step *step = ledger->era ? step_of(reading, ledger) : NULL;
+    const struct tally *tally = reading->question->tally;
+    uint16_t process = tally_ledger_at(tally, ledger->ledger)->process;
 
-        if (step && step->is_ended) {
+    while (ledger->era < era) {
+        const struct step *step = tally_step_of(tally, process, ledger->era);
+
+        if (step && step->is_ended && step->index >= ledger->first_listed) {
             ledger->peak_ns = ledger->peak_ns < step->begin_ns ? step->begin_ns : ledger->peak_ns;
             note_row(reading, ledger, step);
         }
@@ -225,6 +219,7 @@ static bool choose(struct reading *reading)
             !tally_process_at(tally, row->process).ended_step_count)
             continue;
         ledger->ledger = order[i];
+        ledger->first_listed = listed_steps_first(reading->question, row->process);
         find_origins(reading, ledger);
         reading->ledger_count++;
     }
@@ -269,6 +264,7 @@ static void add_table(const struct reading *reading, struct report *report,
 
     for (size_t i = 0; i < ledger->row_count; i++)
         add_row(reading, report, table, label, &ledger->rows[i]);
+    listed_steps_remark(reading->question, report, table, ledger->ledger);
 }
 
 static void reading_release(void *state)

@@ -8,18 +8,15 @@
 #include "analysis.h"
 #include "labels.h"
 #include "ledger_order.h"
+#include "listed_steps.h"
 #include "step_news.h"
 
-static const struct step_row *row_of(const struct tally *tally, const struct step *step,
-                                     uint16_t ledger)
+/* What a ledger held when the step of this index ended; NULL: it did not. */
+static const struct step_row *row_at(const struct tally *tally, uint32_t index, uint16_t ledger)
 {
-    for (size_t i = 0; i < step->row_count; i++) {
-        const struct step_row *row = tally_step_row_at(tally, step->first_row + i);
+    const struct step *step = tally_step_of(tally, tally_ledger_at(tally, ledger)->process, index);
 
-        if (row->ledger == ledger)
-            return row;
-    }
-    return NULL;
+    return step && step->is_ended ? tally_step_row_of(tally, step, ledger) : NULL;
 }
 
 static struct value phase_peak(const struct step_row *row, enum step_phase phase)
@@ -59,33 +56,29 @@ static void add_steps(const struct question *question, struct report *report,
 {
     uint16_t process = tally_ledger_at(question->tally, ledger)->process;
     uint32_t last = tally_process_at(question->tally, process).ended_step_count;
-    const struct step_row *before = NULL;
-    uint32_t first = question->top && last > question->top ? last - (uint32_t)question->top : 0;
+    uint32_t first = listed_steps_first(question, process);
+    const struct step_row *before = row_at(question->tally, first - 1, ledger);
 
-    for (size_t i = 0; i < tally_step_count(question->tally); i++) {
-        const struct step *step = tally_step_at(question->tally, i);
-        const struct step_row *row;
+    for (uint32_t index = first; index <= last; index++) {
+        const struct step_row *row = row_at(question->tally, index, ledger);
 
-        if (step->process != process || !step->is_ended)
-            continue;
-        row = row_of(question->tally, step, ledger);
-        if (row && step->index > first)
-            add_step(question, report, table, step, row, before, &news[step->index]);
+        if (row)
+            add_step(question, report, table, tally_step_of(question->tally, process, index), row,
+                     before, &news[index]);
         before = row;
     }
-    if (first)
-        report_table_remark(report, table, "Only the last %zu of %" PRIu32 " steps of %s.",
-                            question->top, last, label_ledger(question, report, ledger));
+    listed_steps_remark(question, report, table, ledger);
 }
 
 /* What is the same whenever a step ends would fill pages with one number. */
 static bool changes(const struct tally *tally, uint16_t ledger)
 {
+    uint16_t process = tally_ledger_at(tally, ledger)->process;
+    uint32_t last = tally_process_at(tally, process).ended_step_count;
     const struct step_row *first = NULL;
 
-    for (size_t i = 0; i < tally_step_count(tally); i++) {
-        const struct step *step = tally_step_at(tally, i);
-        const struct step_row *row = step->is_ended ? row_of(tally, step, ledger) : NULL;
+    for (uint32_t index = 1; index <= last; index++) {
+        const struct step_row *row = row_at(tally, index, ledger);
 
         if (row && first && row->end_bytes != first->end_bytes)
             return true;
@@ -164,8 +157,7 @@ void analyse_steps_verdict(const struct question *question, struct report *repor
 
     for (size_t i = 0; order && count && i < tally_step_count(question->tally); i++) {
         const struct step *step = tally_step_at(question->tally, i);
-        const struct step_row *row =
-            step->is_ended ? row_of(question->tally, step, order[0]) : NULL;
+        const struct step_row *row = tally_step_row_of(question->tally, step, order[0]);
 
         if (!row)
             continue;

@@ -309,15 +309,13 @@ static uint64_t phase_peak(const struct scope *scope, enum step_phase phase)
 
     for (size_t i = 0; i < tally_step_count(tally); i++) {
         const struct step *step = tally_step_at(tally, i);
+        const struct step_row *row;
 
         if (step->process != scope->ledger->process || step->index <= warm_up)
             continue;
-        for (size_t j = 0; j < step->row_count; j++) {
-            const struct step_row *row = tally_step_row_at(tally, step->first_row + j);
-
-            if (row->ledger == scope->index && row->phase_peaks_bytes[phase] > peak)
-                peak = row->phase_peaks_bytes[phase];
-        }
+        row = tally_step_row_of(tally, step, scope->index);
+        if (row && row->phase_peaks_bytes[phase] > peak)
+            peak = row->phase_peaks_bytes[phase];
     }
     return peak;
 }

@@ -16,6 +16,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "module_map.h"
 #include "notes.h"
 #include "stretch.h"
 #include "table.h"
@@ -25,9 +26,24 @@ struct text_row {
     size_t size_bytes;
 };
 
+/*
+ * Sites and frames at an address are told apart by the module that was there: what is loaded to the
+ * same addresses later has other functions, and the same module, loaded there again, has the same.
+ */
 struct site_row {
+    uint32_t module_next; /* one more than the row of its module; 0: none was known yet */
     struct model_site site;
-    bool is_over; /* its module was unloaded: the same address is a new site from then on */
+};
+
+struct frame_row {
+    uint32_t module_next;
+    struct model_frame frame;
+};
+
+struct module_row {
+    struct model_module module;
+    bool
+        replaces; /* one that was not told to be gone yet: the next that is gone here is that one */
 };
 
 /* Looking a site up costs several cache misses where there are many; this one, that can be asked
@@ -39,20 +55,25 @@ struct site_set {
     uint32_t stack[SITE_SET_WAYS];
     uint32_t index[SITE_SET_WAYS]; /* 0: empty */
     uint16_t process[SITE_SET_WAYS];
+    uint16_t epoch[SITE_SET_WAYS]; /* of its region, when it was put there */
 };
+
+/* Addresses in regions of 2 MiB: where modules change, sets forget the sites of those. */
+enum { REGION_BITS = 21, REGIONS = 1 << 12 };
 
 struct model {
     struct arena arena;
     struct table texts, pools, places, sites, frames, stacks, threads, processes, modules;
     struct table processes_again; /* as a second reading fills them in; nobody looks at them */
     struct hash_index text_index, pool_index, place_index, site_index, frame_index, stack_index,
-        thread_index;
+        thread_index, module_index;
+    struct module_map module_map; /* as far as was read */
+    uint16_t region_epochs[REGIONS];
     struct notes notes;
     const char *failure; /* what there was no room for; NULL while all is well */
     bool is_incomplete;
     bool wants_partial;
     bool is_reread;
-    bool has_sites_again;     /* an address that was unloaded may be there as two sites */
     size_t reread_processes;  /* so far */
     struct stretch site_sets; /* pages come as they are needed */
 };
@@ -71,13 +92,14 @@ static void tables_init(struct model *model)
     table_init(&model->pools, &model->arena, sizeof(uint32_t));
     table_init(&model->places, &model->arena, sizeof(uint64_t));
     table_init(&model->sites, &model->arena, sizeof(struct site_row));
-    table_init(&model->frames, &model->arena, sizeof(struct model_frame));
+    table_init(&model->frames, &model->arena, sizeof(struct frame_row));
     table_init(&model->stacks, &model->arena, sizeof(struct model_stack));
     table_init(&model->threads, &model->arena, sizeof(struct model_thread));
     table_init(&model->processes, &model->arena, sizeof(struct model_process));
-    table_init(&model->modules, &model->arena, sizeof(struct model_module));
+    table_init(&model->modules, &model->arena, sizeof(struct module_row));
     table_init(&model->processes_again, &model->arena, sizeof(struct model_process));
     notes_init(&model->notes);
+    module_map_init(&model->module_map);
 }
 
 enum mt_result model_create(struct model **out, struct mt_error *error)
@@ -110,6 +132,8 @@ void model_destroy(struct model *model)
     hash_index_release(&model->frame_index);
     hash_index_release(&model->stack_index);
     hash_index_release(&model->thread_index);
+    hash_index_release(&model->module_index);
+    module_map_release(&model->module_map);
     notes_release(&model->notes);
     stretch_release(&model->site_sets);
     arena_release(&model->arena);
@@ -195,37 +219,95 @@ uint16_t model_place(struct model *model, struct mt_place place)
     return (uint16_t)(model->places.count - 1);
 }
 
-static bool is_site(const struct site_row *row, const struct model_site *site)
+/* --- what is at an address ------------------------------------------------------------------ */
+
+/* A kind of row that begins with its module_next. */
+struct at_address {
+    struct table *table;
+    struct hash_index *index;
+    bool (*is_row)(const void *row, const void *wanted);
+    const char *name; /* for what there was no room */
+};
+
+/* The call is before the address it returns to, which may already be another module. */
+static uint32_t module_next_at(const struct model *model, uint16_t process, uint64_t address)
 {
-    return row->site.address == site->address && row->site.label == site->label &&
-           row->site.stack == site->stack && row->site.process == site->process;
+    return address ? module_map_at(&model->module_map, process, address - 1) : 0;
+}
+
+static uint64_t hash_with_module(uint64_t hash, uint32_t module_next)
+{
+    return module_next ? hash_pair(hash, module_next) : hash;
+}
+
+/* module_next 0: with any module, which is the first that was known. */
+static uint32_t row_find(const struct at_address *kind, const void *wanted, uint64_t hash,
+                         uint32_t module_next)
+{
+    uint64_t hash_here = hash_with_module(hash, module_next);
+    size_t probe = 0;
+    uint32_t found;
+
+    while (hash_index_next(kind->index, hash_here, &probe, &found)) {
+        const uint32_t *row = found < kind->table->count ? table_at(kind->table, found) : NULL;
+
+        if (row && (!module_next || *row == module_next) && kind->is_row(row, wanted))
+            return found;
+    }
+    return 0;
+}
+
+/* The index knows each row by its module, and the first of those that are alike without one. */
+static uint32_t row_make(struct model *model, const struct at_address *kind, uint64_t hash,
+                         uint32_t module_next, bool is_first)
+{
+    uint32_t index = (uint32_t)kind->table->count;
+    uint32_t *row = row_add(model, kind->table, kind->index, hash_with_module(hash, module_next),
+                            UINT32_MAX, kind->name);
+
+    if (!row)
+        return 0;
+    *row = module_next;
+    if (module_next && is_first && !hash_index_add(kind->index, hash, index))
+        return fail(model, kind->name);
+    return index;
 }
 
 /*
- * Of the rows that are this site. While reading for the first time, the one that is not over; when
- * reading again all are there, and the right one is the newest that is not younger than the event.
+ * The row of what is wanted, or a new one; *is_new: it is to be filled. A row that was made before
+ * anything was known to be there belongs to the module that was found there first: constructors run
+ * before their module is recorded. A reading that is not the first makes no row, and takes the
+ * first one if it should meet an event on the other side of an unload.
  */
-static uint32_t site_find(const struct model *model, const struct model_site *site, uint64_t hash)
+static uint32_t row_at_address(struct model *model, const struct at_address *kind,
+                               const void *wanted, uint64_t hash, uint32_t module_next,
+                               bool *is_new)
 {
-    size_t probe = 0;
-    uint32_t found, best = 0;
-    uint64_t best_ns = 0;
+    uint32_t found = row_find(kind, wanted, hash, module_next);
+    uint32_t first = found || !module_next ? found : row_find(kind, wanted, hash, 0);
+    uint32_t *row = first ? table_at(kind->table, first) : NULL;
 
-    while (hash_index_next(&model->site_index, hash, &probe, &found)) {
-        const struct site_row *row =
-            found < model->sites.count ? table_at(&model->sites, found) : NULL;
-
-        if (!row || !is_site(row, site))
-            continue;
-        if (!model->is_reread && !row->is_over)
-            return found;
-        if (model->is_reread &&
-            (!best || (row->site.time_ns <= site->time_ns && row->site.time_ns >= best_ns))) {
-            best = found;
-            best_ns = row->site.time_ns;
-        }
+    *is_new = false;
+    if (found || (row && model->is_reread))
+        return first;
+    if (row && !*row) {
+        *row = module_next;
+        if (!hash_index_add(kind->index, hash_with_module(hash, module_next), first))
+            return fail(model, kind->name);
+        return first;
     }
-    return best;
+    *is_new = true;
+    return row_make(model, kind, hash, module_next, !row);
+}
+
+/* --- sites ---------------------------------------------------------------------------------- */
+
+static bool is_site(const void *row, const void *wanted)
+{
+    const struct model_site *a = &((const struct site_row *)row)->site, *b = wanted;
+
+    return a->address == b->address && a->label == b->label && a->stack == b->stack &&
+           a->process == b->process;
 }
 
 static uint64_t site_hash(const struct model_site *site)
@@ -239,36 +321,36 @@ static struct site_set *site_set_of(const struct model *model, uint64_t hash)
     return (struct site_set *)model->site_sets.base + hash % SITE_SETS;
 }
 
-/* Of a site without a label. In a second reading, sites of one address are told apart by time. */
-static struct site_set *known_sites(const struct model *model, const struct model_site *site,
-                                    uint64_t hash)
+static uint16_t *region_epoch(struct model *model, uint64_t address)
 {
-    if (site->label || (model->is_reread && model->has_sites_again))
-        return NULL;
-    return site_set_of(model, hash);
+    return &model->region_epochs[address >> REGION_BITS & (REGIONS - 1)];
 }
 
-static uint32_t site_set_find(const struct site_set *set, const struct model_site *site)
+static uint32_t site_set_find(const struct site_set *set, const struct model_site *site,
+                              uint16_t epoch)
 {
     for (unsigned i = 0; i < SITE_SET_WAYS; i++)
         if (set->address[i] == site->address && set->stack[i] == site->stack &&
-            set->process[i] == site->process && set->index[i])
+            set->process[i] == site->process && set->epoch[i] == epoch && set->index[i])
             return set->index[i];
     return 0;
 }
 
-static void site_set_put(struct site_set *set, const struct model_site *site, uint32_t index)
+static void site_set_put(struct site_set *set, const struct model_site *site, uint16_t epoch,
+                         uint32_t index)
 {
     for (unsigned i = SITE_SET_WAYS - 1; i > 0; i--) {
         set->address[i] = set->address[i - 1];
         set->stack[i] = set->stack[i - 1];
         set->index[i] = set->index[i - 1];
         set->process[i] = set->process[i - 1];
+        set->epoch[i] = set->epoch[i - 1];
     }
     set->address[0] = site->address;
     set->stack[0] = site->stack;
     set->index[0] = index;
     set->process[0] = site->process;
+    set->epoch[0] = epoch;
 }
 
 void model_site_soon(const struct model *model, struct model_site site)
@@ -276,70 +358,61 @@ void model_site_soon(const struct model *model, struct model_site site)
     __builtin_prefetch(site_set_of(model, site_hash(&site)));
 }
 
+/* A site with a stack is told apart by its frames. */
+static uint32_t site_find(struct model *model, const struct model_site *site, uint64_t hash)
+{
+    const struct at_address kind = {&model->sites, &model->site_index, is_site, "call sites"};
+    uint32_t module_next = site->stack ? 0 : module_next_at(model, site->process, site->address);
+    bool is_new;
+    uint32_t index = row_at_address(model, &kind, site, hash, module_next, &is_new);
+
+    if (index && is_new)
+        ((struct site_row *)table_at(&model->sites, index))->site = *site;
+    return index;
+}
+
 uint32_t model_site(struct model *model, struct model_site site)
 {
     uint64_t hash = site_hash(&site);
+    struct site_set *set = site.label ? NULL : site_set_of(model, hash);
+    uint16_t epoch = *region_epoch(model, site.address);
     uint32_t found;
-    struct site_row *row;
-    struct site_set *known;
 
     if (!site.address && !site.label && !site.stack)
         return 0;
-    known = known_sites(model, &site, hash);
-    found = known ? site_set_find(known, &site) : 0;
+    found = set ? site_set_find(set, &site, epoch) : 0;
     if (found)
         return found;
     found = site_find(model, &site, hash);
-    if (known && found)
-        site_set_put(known, &site, found);
-    if (found)
-        return found;
-    row = row_add(model, &model->sites, &model->site_index, hash, UINT32_MAX, "call sites");
-    if (!row)
-        return 0;
-    row->site = site;
-    return (uint32_t)(model->sites.count - 1);
+    if (set && found)
+        site_set_put(set, &site, epoch, found);
+    return found;
 }
 
-/* The module that was there, not the moment, makes two frames of one address different. */
-static bool is_frame(const struct model *model, const struct model_frame *row,
-                     const struct model_frame *frame)
-{
-    if (row->address != frame->address || row->function != frame->function ||
-        row->file != frame->file || row->module != frame->module || row->line != frame->line ||
-        row->kind != frame->kind || row->process != frame->process)
-        return false;
-    for (size_t i = 0;
-         row->address && row->time_ns != frame->time_ns && i < model_module_count(model); i++) {
-        const struct model_module *module = model_module_at(model, i);
+/* --- frames and stacks ---------------------------------------------------------------------- */
 
-        if (module->process == frame->process && module->unloaded_ns != UINT64_MAX &&
-            frame->address - module->base < module->size_bytes &&
-            (row->time_ns <= module->unloaded_ns) != (frame->time_ns <= module->unloaded_ns))
-            return false;
-    }
-    return true;
+static bool is_frame(const void *row, const void *wanted)
+{
+    const struct model_frame *a = &((const struct frame_row *)row)->frame, *b = wanted;
+
+    return a->address == b->address && a->function == b->function && a->file == b->file &&
+           a->module == b->module && a->line == b->line && a->kind == b->kind &&
+           a->process == b->process;
 }
 
 uint32_t model_frame(struct model *model, struct model_frame frame)
 {
+    const struct at_address kind = {&model->frames, &model->frame_index, is_frame, "frames"};
     uint64_t hash = hash_pair(
         frame.address ^ (uint64_t)frame.process << 48,
         hash_pair((uint64_t)frame.function << 32 | (frame.file ^ frame.module), frame.line));
-    size_t probe = 0;
-    uint32_t found;
-    struct model_frame *row;
+    uint32_t module_next = module_next_at(model, frame.process, frame.address);
+    bool is_new;
+    uint32_t index = row_at_address(model, &kind, &frame, hash, module_next, &is_new);
 
-    while (hash_index_next(&model->frame_index, hash, &probe, &found)) {
-        row = found < model->frames.count ? table_at(&model->frames, found) : NULL;
-        if (row && is_frame(model, row, &frame))
-            return found;
-    }
-    row = row_add(model, &model->frames, &model->frame_index, hash, UINT32_MAX, "frames");
-    if (!row)
-        return 0;
-    *row = frame;
-    return (uint32_t)(model->frames.count - 1);
+    if (index && is_new)
+        ((struct frame_row *)table_at(&model->frames, index))->frame = frame;
+    return index;
 }
 
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
@@ -411,41 +484,105 @@ uint16_t model_process(struct model *model, const struct model_process *process)
     return (uint16_t)(model->processes.count - 1);
 }
 
-void model_module(struct model *model, const struct model_module *module)
-{
-    struct model_module *row = model->is_reread ? NULL : table_add(&model->modules);
+/* --- modules -------------------------------------------------------------------------------- */
 
-    if (model->is_reread)
-        return;
-    if (row)
-        *row = *module;
-    else
-        fail(model, "modules");
+static uint64_t module_hash(const struct model_module *module)
+{
+    return hash_pair(hash_pair(module->base, module->size_bytes),
+                     hash_pair((uint64_t)module->path << 16 | module->process,
+                               hash_bytes(module->build_id, module->build_id_bytes)));
 }
 
-/* What is loaded to the same addresses later has other functions there. */
-static void sites_end(struct model *model, uint16_t process, uint64_t base, uint64_t size_bytes)
+static bool is_module(const struct model_module *a, const struct model_module *b)
 {
-    for (size_t i = 1; i < model->sites.count; i++) {
-        struct site_row *row = table_at(&model->sites, i);
+    return a->process == b->process && a->base == b->base && a->size_bytes == b->size_bytes &&
+           a->bias == b->bias && a->path == b->path && a->build_id_bytes == b->build_id_bytes &&
+           memcmp(a->build_id, b->build_id, a->build_id_bytes) == 0;
+}
 
-        if (row->site.process == process && row->site.address - base < size_bytes)
-            row->is_over = model->has_sites_again = true;
+static struct module_row *module_row_at(const struct model *model, size_t index)
+{
+    return table_at(&model->modules, index);
+}
+
+/* One more than its row; 0: it was never loaded there. */
+static uint32_t module_find(const struct model *model, const struct model_module *module)
+{
+    size_t probe = 0;
+    uint32_t found;
+
+    while (hash_index_next(&model->module_index, module_hash(module), &probe, &found))
+        if (found < model->modules.count && is_module(&module_row_at(model, found)->module, module))
+            return found + 1;
+    return 0;
+}
+
+/* Loaded, or loaded again. What was there before is gone, whether or not that was told. */
+static uint32_t module_loaded(struct model *model, const struct model_module *module)
+{
+    uint32_t next = module_find(model, module);
+    uint32_t before = module_map_at(&model->module_map, module->process, module->base);
+    struct module_row *row = next ? module_row_at(model, next - 1) : NULL;
+
+    if (!row) {
+        row = row_add(model, &model->modules, &model->module_index, module_hash(module),
+                      UINT32_MAX - 1, "modules");
+        if (!row)
+            return 0;
+        row->module = *module;
+        next = (uint32_t)model->modules.count;
     }
-    stretch_clear(&model->site_sets);
+    row->module.unloaded_ns = module->unloaded_ns;
+    if (before && before != next) {
+        struct model_module *old = &module_row_at(model, before - 1)->module;
+
+        row->replaces = old->base == module->base && old->unloaded_ns == UINT64_MAX;
+        if (row->replaces)
+            old->unloaded_ns = module->loaded_ns;
+    }
+    return next;
 }
 
+/* Sets forget the sites of the regions. An epoch that comes round again would know old ones. */
+static void regions_change(struct model *model, uint64_t first, uint64_t last)
+{
+    uint64_t count = (last >> REGION_BITS) - (first >> REGION_BITS) + 1;
+
+    for (uint64_t i = 0; i < count && i < REGIONS; i++)
+        if (!++*region_epoch(model, first + (i << REGION_BITS)))
+            stretch_clear(&model->site_sets);
+}
+
+bool model_module(struct model *model, const struct model_module *module)
+{
+    struct module_stretch stretch = {module->process, module->base,
+                                     module->base + module->size_bytes - 1};
+    uint32_t next = model->is_reread ? module_find(model, module) : module_loaded(model, module);
+    enum module_map_change change;
+
+    if (!next || !module->size_bytes)
+        return false;
+    if (stretch.last < stretch.first)
+        stretch.last = UINT64_MAX;
+    change = module_map_put(&model->module_map, stretch, next);
+    if (change == MODULE_MAP_NO_MEMORY)
+        fail(model, "modules");
+    if (change != MODULE_MAP_SAME)
+        regions_change(model, stretch.first, stretch.last);
+    return change == MODULE_MAP_OTHER;
+}
+
+/* What is there stays known until something else is loaded to the same addresses. */
 void model_module_gone(struct model *model, uint16_t process, uint64_t base, uint64_t time_ns)
 {
-    for (size_t i = model->modules.count; i-- > 0;) {
-        struct model_module *module = table_at(&model->modules, i);
+    uint32_t next = model->is_reread ? 0 : module_map_at(&model->module_map, process, base);
+    struct module_row *row = next ? module_row_at(model, next - 1) : NULL;
 
-        if (module->process != process || module->base != base || module->unloaded_ns != UINT64_MAX)
-            continue;
-        module->unloaded_ns = time_ns;
-        sites_end(model, process, base, module->size_bytes);
+    if (!row || row->module.base != base)
         return;
-    }
+    if (!row->replaces && row->module.unloaded_ns == UINT64_MAX)
+        row->module.unloaded_ns = time_ns;
+    row->replaces = false;
 }
 
 void model_note(struct model *model, uint64_t count, const char *format, ...)
@@ -465,6 +602,8 @@ void model_rewind(struct model *model)
 {
     model->is_reread = true;
     model->reread_processes = 0;
+    module_map_release(&model->module_map);
+    stretch_clear(&model->site_sets);
 }
 
 void model_set_incomplete(struct model *model)
@@ -572,9 +711,25 @@ const struct model_site *model_site_at(const struct model *model, uint32_t index
     return &((const struct site_row *)table_at(&model->sites, index))->site;
 }
 
+static const struct model_module *module_of(const struct model *model, uint32_t module_next)
+{
+    return module_next ? &module_row_at(model, module_next - 1)->module : NULL;
+}
+
+const struct model_module *model_site_module(const struct model *model, uint32_t index)
+{
+    return module_of(model, ((const struct site_row *)table_at(&model->sites, index))->module_next);
+}
+
+const struct model_module *model_frame_module(const struct model *model, uint32_t index)
+{
+    return module_of(model,
+                     ((const struct frame_row *)table_at(&model->frames, index))->module_next);
+}
+
 const struct model_frame *model_frame_at(const struct model *model, uint32_t index)
 {
-    return table_at(&model->frames, index);
+    return &((const struct frame_row *)table_at(&model->frames, index))->frame;
 }
 
 const struct model_stack *model_stack_at(const struct model *model, uint32_t index)
@@ -601,7 +756,7 @@ struct model_process *model_process_fill(struct model *model, uint16_t index)
 
 const struct model_module *model_module_at(const struct model *model, size_t index)
 {
-    return table_at(&model->modules, index);
+    return &module_row_at(model, index)->module;
 }
 
 const char *model_note_at(const struct model *model, size_t index, uint64_t *count)

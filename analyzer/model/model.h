@@ -34,7 +34,7 @@ struct model_frame {
     uint32_t function, file; /* texts; 0: not known */
     uint32_t module;         /* text: path of its object, from sources that tell it; else 0 */
     uint64_t address;        /* return address in the process; 0: none */
-    uint64_t time_ns;        /* when it was first seen: tells which module was there */
+    uint64_t time_ns;        /* when it was first seen */
 };
 
 enum model_frame_kind { FRAME_NATIVE, FRAME_PYTHON, FRAME_KIND_COUNT };
@@ -48,7 +48,7 @@ struct model_stack {
 struct model_site {
     uint16_t process;
     uint64_t address; /* return address; 0 when there is a stack or only a label */
-    uint64_t time_ns; /* when it was first seen: tells which module was there */
+    uint64_t time_ns; /* when it was first seen */
     uint32_t label;   /* text: its name, from sources that tell names, not addresses; else 0 */
     uint32_t stack;   /* 0: the source has no stacks, or this event had none */
 };
@@ -63,7 +63,7 @@ struct model_module {
     uint16_t process;
     uint64_t base, size_bytes;
     uint64_t bias;                   /* link address = address - bias */
-    uint64_t loaded_ns, unloaded_ns; /* UINT64_MAX while loaded */
+    uint64_t loaded_ns, unloaded_ns; /* first, and last; UINT64_MAX while loaded */
     uint32_t path;                   /* text */
     uint8_t build_id[64];
     uint8_t build_id_bytes;
@@ -107,7 +107,12 @@ uint32_t model_frame(struct model *model, struct model_frame frame);
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame);
 uint32_t model_thread(struct model *model, struct model_thread thread);
 uint16_t model_process(struct model *model, const struct model_process *process);
-void model_module(struct model *model, const struct model_module *module);
+/*
+ * A module was loaded. The same one at the same place is one row, however often it comes and goes.
+ * True when something else was there before: from now on sites and frames of these addresses are
+ * others, and numbers that the caller remembers are to be asked for again.
+ */
+bool model_module(struct model *model, const struct model_module *module);
 /* The module at base was unloaded at that time. */
 void model_module_gone(struct model *model, uint16_t process, uint64_t base, uint64_t time_ns);
 
@@ -155,6 +160,9 @@ uint32_t model_pool_name_at(const struct model *model, uint16_t index);
 struct mt_place model_place_at(const struct model *model, uint16_t index);
 const struct model_site *model_site_at(const struct model *model, uint32_t index);
 const struct model_frame *model_frame_at(const struct model *model, uint32_t index);
+/* That is at the address; NULL: none was recorded by then, or the address is none. */
+const struct model_module *model_site_module(const struct model *model, uint32_t index);
+const struct model_module *model_frame_module(const struct model *model, uint32_t index);
 const struct model_stack *model_stack_at(const struct model *model, uint32_t index);
 const struct model_thread *model_thread_at(const struct model *model, uint32_t index);
 struct model_process *model_process_at(struct model *model, uint16_t index);

@@ -687,9 +687,31 @@ const struct step *tally_step_at(const struct tally *tally, size_t index)
     return table_at(&tally->steps, index);
 }
 
+const struct step *tally_step_of(const struct tally *tally, uint16_t process, uint32_t index)
+{
+    const struct tally_process row = tally_process_at(tally, process);
+    const struct step *step;
+
+    if (!index || index > row.step_count)
+        return NULL;
+    step = tally_step_at(tally, row.first_step + index - 1);
+    return step->process == process && step->index == index ? step : NULL;
+}
+
 const struct step_row *tally_step_row_at(const struct tally *tally, size_t index)
 {
     return table_at(&tally->step_rows, index);
+}
+
+const struct step_row *tally_step_row_of(const struct tally *tally, const struct step *step,
+                                         uint16_t ledger)
+{
+    const struct step_row *first =
+        step->row_count ? tally_step_row_at(tally, step->first_row) : NULL;
+
+    if (!first || ledger < first->ledger || (size_t)ledger - first->ledger >= step->row_count)
+        return NULL;
+    return tally_step_row_at(tally, step->first_row + ledger - first->ledger);
 }
 
 size_t tally_sample_count(const struct tally *tally)

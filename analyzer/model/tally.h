@@ -194,6 +194,7 @@ struct baseline {
 };
 
 struct tally_process {
+    size_t first_step;         /* of the steps; those of one process stand together */
     uint32_t step_count;       /* begun */
     uint32_t ended_step_count; /* = index of the newest ended step */
     uint32_t epoch;            /* for cohort_at_step_end() of its groups */
@@ -265,7 +266,13 @@ size_t tally_usage_count(const struct tally *tally);
 const struct usage *tally_usage_at(const struct tally *tally, size_t index);
 size_t tally_step_count(const struct tally *tally);
 const struct step *tally_step_at(const struct tally *tally, size_t index);
+/* By what struct step calls its index; NULL: the process has no such step. Takes no search. */
+const struct step *tally_step_of(const struct tally *tally, uint16_t process, uint32_t index);
 const struct step_row *tally_step_row_at(const struct tally *tally, size_t index);
+/* Of the ledger when the step ended; NULL: the step is open, or the ledger was not there yet. Takes
+ * no search either. */
+const struct step_row *tally_step_row_of(const struct tally *tally, const struct step *step,
+                                         uint16_t ledger);
 size_t tally_sample_count(const struct tally *tally);
 const struct sample_row *tally_sample_at(const struct tally *tally, size_t index);
 size_t tally_failure_count(const struct tally *tally);

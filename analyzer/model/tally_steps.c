@@ -209,6 +209,8 @@ void tally_process_begin(struct tally *tally, uint16_t process)
         tally->processes = larger;
         tally->process_count = count;
     }
+    tally->processes[process].first_step =
+        tally->steps.count - tally->processes[process].step_count;
     tally->process = process;
     tally->has_process = true;
     tally->era = 0;

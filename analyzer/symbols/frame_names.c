@@ -103,13 +103,21 @@ static struct named_frames name_symbols(struct frame_names *names,
     return (struct named_frames){rows, count};
 }
 
-struct named_frames frame_names_at(struct frame_names *names, const struct model_frame *frame)
+static struct return_place place_of(const struct model_frame *frame,
+                                    const struct model_module *module)
 {
+    return (struct return_place){module, frame->process, frame->address, frame->time_ns};
+}
+
+struct named_frames frame_names_at(struct frame_names *names, const struct model_frame *frame,
+                                   const struct model_module *module)
+{
+    const struct return_place place = place_of(frame, module);
     struct address_names found;
 
     if (frame->function || frame->file || frame->module || !frame->address)
         return name_text(names, frame);
-    module_symbols_find(names->modules, frame->process, frame->address, frame->time_ns, &found);
+    module_symbols_find(names->modules, &place, &found);
     return name_symbols(names, &found);
 }
 
@@ -118,9 +126,11 @@ static void expect_all(struct frame_names *names, size_t first, size_t count)
 {
     for (size_t i = first ? first : 1; i < count; i++) {
         const struct model_frame *frame = model_frame_at(names->model, (uint32_t)i);
+        const struct return_place place =
+            place_of(frame, model_frame_module(names->model, (uint32_t)i));
 
         if (frame->address && !frame->function && !frame->file && !frame->module)
-            module_symbols_expect(names->modules, frame->process, frame->address, frame->time_ns);
+            module_symbols_expect(names->modules, &place);
     }
 }
 
@@ -143,6 +153,7 @@ struct named_frames frame_names_of(struct frame_names *names, uint32_t frame)
     if (frame >= names->known_count && !make_room(names))
         return (struct named_frames){NULL, 0};
     if (!names->known[frame].rows)
-        names->known[frame] = frame_names_at(names, model_frame_at(names->model, frame));
+        names->known[frame] = frame_names_at(names, model_frame_at(names->model, frame),
+                                             model_frame_module(names->model, frame));
     return names->known[frame];
 }

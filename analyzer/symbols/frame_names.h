@@ -53,7 +53,9 @@ void frame_names_release(struct frame_names *names);
 /* Borrowed until release. frame: of the model, not 0. */
 struct named_frames frame_names_of(struct frame_names *names, uint32_t frame);
 
-/* Of a place that is not a frame of the model: not remembered, so ask once. */
-struct named_frames frame_names_at(struct frame_names *names, const struct model_frame *frame);
+/* Of a place that is not a frame of the model: not remembered, so ask once. module: that is there;
+ * NULL: not known. */
+struct named_frames frame_names_at(struct frame_names *names, const struct model_frame *frame,
+                                   const struct model_module *module);
 
 #endif

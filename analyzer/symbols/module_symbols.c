@@ -60,12 +60,19 @@ static bool is_at(const struct model_module *module, uint16_t process, uint64_t 
            module->loaded_ns <= time_ns && time_ns <= module->unloaded_ns;
 }
 
-/* The module that was there at that time; if none was then, the last that ever was there. */
-static const struct model_module *module_of(struct module_symbols *modules, uint16_t process,
-                                            uint64_t address, uint64_t time_ns)
+/*
+ * The module that was there at that time; if none was then, the last that ever was there. The call
+ * is before the address it returns to, which may already be another function.
+ */
+static const struct model_module *module_of(struct module_symbols *modules,
+                                            const struct return_place *place)
 {
+    uint64_t address = place->address ? place->address - 1 : 0, time_ns = place->time_ns;
     const struct model_module *any = NULL;
+    uint16_t process = place->process;
 
+    if (place->module)
+        return place->module;
     if (modules->newest && is_at(modules->newest, process, address, time_ns))
         return modules->newest;
     for (size_t i = model_module_count(modules->model); i-- > 0;) {
@@ -250,32 +257,28 @@ static size_t find_in(struct symbol_file *file, uint64_t address, struct symbol 
     return count;
 }
 
-void module_symbols_expect(struct module_symbols *modules, uint16_t process, uint64_t address,
-                           uint64_t time_ns)
+void module_symbols_expect(struct module_symbols *modules, const struct return_place *place)
 {
-    const struct model_module *module =
-        module_of(modules, process, address ? address - 1 : 0, time_ns);
+    const struct model_module *module = module_of(modules, place);
     struct symbol_file *file = module ? file_of(modules, module) : NULL;
 
-    if (file && file->found.debug && address > module->bias)
-        expect(file, address - module->bias - 1);
+    if (file && file->found.debug && place->address > module->bias)
+        expect(file, place->address - module->bias - 1);
 }
 
-void module_symbols_find(struct module_symbols *modules, uint16_t process, uint64_t address,
-                         uint64_t time_ns, struct address_names *found)
+void module_symbols_find(struct module_symbols *modules, const struct return_place *place,
+                         struct address_names *found)
 {
-    /* The call is before the address it returns to, which may already be another function. */
-    const struct model_module *module =
-        module_of(modules, process, address ? address - 1 : 0, time_ns);
+    const struct model_module *module = module_of(modules, place);
     struct symbol_file *file;
 
     found->module = "";
-    found->link_address = address;
+    found->link_address = place->address;
     found->count = 0;
     if (!module)
         return;
     found->module = base_of_path(model_text_at(modules->model, module->path));
-    found->link_address = address - module->bias;
+    found->link_address = place->address - module->bias;
     file = file_of(modules, module);
     if (file && found->link_address)
         found->count = find_in(file, found->link_address - 1, found->symbols);

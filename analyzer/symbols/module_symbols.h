@@ -37,12 +37,17 @@ struct address_names {
 void module_symbols_init(struct module_symbols *modules, struct model *model);
 void module_symbols_release(struct module_symbols *modules);
 
-/* This address will be asked for: what is said before the first question is found out together. */
-void module_symbols_expect(struct module_symbols *modules, uint16_t process, uint64_t address,
-                           uint64_t time_ns);
+/* Where a call returns to. */
+struct return_place {
+    const struct model_module *module; /* NULL: looked for by the rest */
+    uint16_t process;
+    uint64_t address, time_ns;
+};
 
-/* address: where a call returns to, in that process at that time. */
-void module_symbols_find(struct module_symbols *modules, uint16_t process, uint64_t address,
-                         uint64_t time_ns, struct address_names *found);
+/* This place will be asked for: what is said before the first question is found out together. */
+void module_symbols_expect(struct module_symbols *modules, const struct return_place *place);
+
+void module_symbols_find(struct module_symbols *modules, const struct return_place *place,
+                         struct address_names *found);
 
 #endif

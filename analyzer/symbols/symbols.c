@@ -179,11 +179,11 @@ static void stack_of(struct symbols *symbols, uint32_t site)
         stack = top->outer;
     }
     if (!row->stack && row->address)
-        push_frames(symbols, frame_names_at(&symbols->names, &(struct model_frame){
-                                                                 .process = row->process,
-                                                                 .address = row->address,
-                                                                 .time_ns = row->time_ns,
-                                                             }));
+        push_frames(symbols, frame_names_at(&symbols->names,
+                                            &(struct model_frame){.process = row->process,
+                                                                  .address = row->address,
+                                                                  .time_ns = row->time_ns},
+                                            model_site_module(symbols->model, site)));
 }
 
 /* --- labels -------------------------------------------------------------------------------- */

@@ -72,15 +72,15 @@ static double name_all(const struct library *library, size_t count, size_t *name
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < count; i++) {
             struct address_names found;
-            uint64_t address;
+            struct return_place place = {.process = 0};
 
             random = i ? random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407) : 1;
-            address = library->code + (random >> 33) % library->code_bytes;
+            place.address = library->code + (random >> 33) % library->code_bytes;
             if (!pass) {
-                module_symbols_expect(&symbols, 0, address, 0);
+                module_symbols_expect(&symbols, &place);
                 continue;
             }
-            module_symbols_find(&symbols, 0, address, 0, &found);
+            module_symbols_find(&symbols, &place, &found);
             *named += found.count && found.symbols[0].line;
         }
     module_symbols_release(&symbols);

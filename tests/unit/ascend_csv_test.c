@@ -528,15 +528,37 @@ static void a_rank_may_be_known_from_its_folder_only(void **state)
     }
 }
 
+static void an_endlessly_nested_info_is_not_read(void **state)
+{
+    enum { depth = 1000000 };
+    static const char begin[] = "/* \" */ {\"rank_id\": ";
+    static struct outcome outcome;
+    char *folder = temporary_folder_create(), *text = calloc(1, sizeof(begin) + 2 * depth + 1);
+
+    (void)state;
+    memcpy(text, begin, sizeof(begin) - 1);
+    memset(text + sizeof(begin) - 1, '[', depth);
+    memset(text + sizeof(begin) - 1 + depth, ']', depth);
+    text[sizeof(begin) - 1 + 2 * depth] = '}';
+    make_rank(folder, "rank_3", "profiler_info.json", text, "a,1,5.0,,,,,,,NPU:0\n");
+    read_path(&outcome, folder);
+    assert_int_equal(outcome.result, MT_OK);
+    assert_int_equal(outcome.ranks[0], 3);
+    remove_rank(folder, "rank_3");
+    temporary_folder_remove(folder);
+    free(text);
+}
+
 int main(void)
 {
-    enum { oddity_count = sizeof(oddities) / sizeof(oddities[0]), others = 5 };
+    enum { oddity_count = sizeof(oddities) / sizeof(oddities[0]), others = 6 };
     struct CMUnitTest tests[oddity_count + others] = {
         cmocka_unit_test(says_why_a_file_cannot_be_read),
         cmocka_unit_test(a_single_file_is_known_by_its_header),
         cmocka_unit_test(ranks_are_processes_and_no_devices),
         cmocka_unit_test(steps_are_found_anywhere_in_a_large_trace),
         cmocka_unit_test(a_rank_may_be_known_from_its_folder_only),
+        cmocka_unit_test(an_endlessly_nested_info_is_not_read),
     };
 
     for (size_t i = 0; i < oddity_count; i++)

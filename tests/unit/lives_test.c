@@ -289,15 +289,17 @@ static void rewinding_a_model_gives_the_same_rows(void **state)
     struct fixture *f = *state;
     struct model_process process = {.process_id = 10, .event_count = 5};
     struct model_module module = {.base = 0x5000, .size_bytes = 0x1000, .unloaded_ns = UINT64_MAX};
+    struct model_module other = {.base = 0x5000, .size_bytes = 0x800, .unloaded_ns = UINT64_MAX};
     struct model_site early = {.address = 0x5100, .time_ns = 10}, late = early;
     uint64_t count;
     uint32_t first, second, frame = model_frame(f->model, (struct model_frame){.address = 0x5100}),
                             stack = model_stack(f->model, 0, frame);
 
     late.time_ns = 30;
-    model_module(f->model, &module);
+    assert_false(model_module(f->model, &module));
     first = model_site(f->model, early);
     model_module_gone(f->model, 0, 0x5000, 20);
+    assert_true(model_module(f->model, &other));
     second = model_site(f->model, late);
     assert_int_not_equal(first, second);
     model_note(f->model, 2, "twice");
@@ -308,13 +310,14 @@ static void rewinding_a_model_gives_the_same_rows(void **state)
     assert_int_equal(model_process_at(f->model, 0)->event_count, 0);
     process.process_id = 11;
     assert_int_equal(model_process(f->model, &process), 1);
-    model_module(f->model, &module);
+    assert_false(model_module(f->model, &module));
     assert_int_equal(model_site(f->model, early), first);
     model_module_gone(f->model, 0, 0x5000, 20);
+    assert_true(model_module(f->model, &other));
     assert_int_equal(model_site(f->model, late), second);
     model_note(f->model, 2, "twice");
 
-    assert_int_equal(model_module_count(f->model), 1);
+    assert_int_equal(model_module_count(f->model), 2);
     assert_int_equal(model_process_count(f->model), process_count);
     assert_int_equal(model_frame(f->model, (struct model_frame){.address = 0x5100}), frame);
     assert_int_equal(model_stack(f->model, 0, frame), stack);

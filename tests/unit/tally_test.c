@@ -481,6 +481,45 @@ static void step_rows_hold_end_peak_and_allocated(void **state)
     assert_int_equal(row->end_bytes, 100);
     assert_int_equal(row->peak_bytes, 100);
     assert_int_equal(row->alloc_bytes, 0);
+    assert_ptr_equal(tally_step_row_of(f->tally, tally_step_at(f->tally, 1), row->ledger), row);
+    assert_null(tally_step_row_of(f->tally, tally_step_at(f->tally, 1), row->ledger + 1));
+}
+
+static void step_of(struct fixture *f, uint16_t process, uint64_t number)
+{
+    feed(f, (struct event){.kind = EVENT_STEP_BEGIN,
+                           .time_ns = f->time_ns += 1000,
+                           .process = process,
+                           .value = number,
+                           .thread = f->threads[0]});
+}
+
+static void steps_are_found_by_process_and_index(void **state)
+{
+    struct fixture *f = *state;
+
+    step_of(f, 0, 70);
+    step_of(f, 0, 71);
+    step_of(f, 1, 80);
+    assert_int_equal(tally_step_of(f->tally, 0, 2)->number, 71);
+    assert_int_equal(tally_step_of(f->tally, 1, 1)->number, 80);
+    assert_null(tally_step_of(f->tally, 0, 0));
+    assert_null(tally_step_of(f->tally, 0, 3));
+    assert_null(tally_step_of(f->tally, 1, 2));
+    assert_null(tally_step_of(f->tally, 7, 1));
+}
+
+/* No source does that; nobody is given the step of another process for it. */
+static void a_process_that_comes_back_keeps_its_newest_steps(void **state)
+{
+    struct fixture *f = *state;
+
+    step_of(f, 0, 70);
+    step_of(f, 1, 80);
+    step_of(f, 0, 71);
+    assert_int_equal(tally_step_of(f->tally, 0, 2)->number, 71);
+    assert_null(tally_step_of(f->tally, 0, 1));
+    assert_int_equal(tally_step_of(f->tally, 1, 1)->number, 80);
 }
 
 static void series_stay_bounded_and_exact_where_kept(void **state)
@@ -674,6 +713,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(older_memory_that_is_only_a_number_belongs_to_its_ledger,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(survivors_are_known_by_birth, setup, teardown),
+        cmocka_unit_test_setup_teardown(steps_are_found_by_process_and_index, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_process_that_comes_back_keeps_its_newest_steps, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(step_rows_hold_end_peak_and_allocated, setup, teardown),
         cmocka_unit_test(series_stay_bounded_and_exact_where_kept),
     };

@@ -523,7 +523,70 @@ static void modules_carry_their_build_id_and_their_time(void **state)
     assert_memory_equal(module->build_id, "\1\2\3", 3);
     assert_int_equal(module->loaded_ns, 10);
     assert_int_equal(module->unloaded_ns, 30);
-    assert_int_not_equal(r.events[0].site, r.events[1].site);
+    trace_reading_release(&r);
+    trace_builder_destroy(b);
+}
+
+static void push_module(struct trace_builder *b, uint64_t time, const char *path, uint64_t base)
+{
+    uint64_t fields[] = {base, 0x10000, base, trace_builder_text(b, 0, time, path)};
+
+    trace_builder_push_bytes(b, 0, MT_RECORD_module, time, fields, path, strlen(path));
+}
+
+/* What happens at one place, and which site an alloc there then has. */
+struct reload_case {
+    const char *name;
+    const char *story; /* a, b: loaded; x: what is at that base is gone; 1, 2: an alloc, its site */
+    size_t module_count;
+    bool is_b_loaded; /* at the end */
+};
+
+static const struct reload_case reload_cases[] = {
+    {"a site before its module is recorded is of it", "1a1x1", 1, false},
+    {"the same module again is the same site", "a1x1a1xa1", 1, false},
+    {"another module is another site", "a1xb2", 2, true},
+    {"each has its own, however often they take turns", "a1xb2xa1xb2xa1x", 2, false},
+    {"a module told before what it replaces is gone", "a1bx2xa1bx2", 2, true},
+    {"a module told twice", "aa1x1", 1, false},
+};
+
+static void push_story(struct trace_builder *b, const char *story)
+{
+    for (uint64_t time = 10; *story; story++, time++) {
+        if (*story == 'a' || *story == 'b')
+            push_module(b, time, *story == 'a' ? "/lib/a.so" : "/lib/b.so", 0x7f00000);
+        else if (*story == 'x')
+            trace_builder_push(b, 0, MT_RECORD_module_gone, time, (uint64_t[]){0x7f00000});
+        else
+            trace_builder_host_alloc(b, 0, time,
+                                     (struct built_block){.address = 16, .site = 0x7f00100});
+    }
+    trace_builder_close(b);
+}
+
+static void sites_belong_to_the_module_that_is_there(void **state)
+{
+    const struct reload_case *c = *state;
+    struct trace_builder *b = trace_builder_create(&defaults);
+    uint32_t sites[2] = {0};
+    struct trace_reading r;
+    size_t next = 0;
+
+    push_story(b, c->story);
+    r = read_back(b);
+    for (const char *at = c->story; *at; at++) {
+        uint32_t *site = &sites[*at == '2'];
+
+        if (*at != '1' && *at != '2')
+            continue;
+        *site = *site ? *site : r.events[next].site;
+        assert_int_equal(r.events[next++].site, *site);
+        assert_int_not_equal(sites[0], sites[1]);
+    }
+    assert_int_equal(model_module_count(r.model), c->module_count);
+    if (c->module_count > 1)
+        assert_int_equal(model_module_at(r.model, 1)->unloaded_ns == UINT64_MAX, c->is_b_loaded);
     trace_reading_release(&r);
     trace_builder_destroy(b);
 }
@@ -829,7 +892,8 @@ int main(void)
         cmocka_unit_test(a_damaged_chunk_costs_its_own_events_only),
         cmocka_unit_test(unknown_records_and_columns_are_passed_over),
     };
-    struct CMUnitTest tests[COUNT_OF(fixed) + COUNT_OF(record_cases) + COUNT_OF(refusals)];
+    struct CMUnitTest tests[COUNT_OF(fixed) + COUNT_OF(record_cases) + COUNT_OF(refusals) +
+                            COUNT_OF(reload_cases)];
     size_t count = 0;
 
     for (size_t i = 0; i < COUNT_OF(fixed); i++)
@@ -840,5 +904,9 @@ int main(void)
     for (size_t i = 0; i < COUNT_OF(refusals); i++)
         tests[count++] = (struct CMUnitTest){refusals[i].name, a_file_is_refused_in_one_sentence,
                                              NULL, NULL, (void *)(uintptr_t)&refusals[i]};
+    for (size_t i = 0; i < COUNT_OF(reload_cases); i++)
+        tests[count++] =
+            (struct CMUnitTest){reload_cases[i].name, sites_belong_to_the_module_that_is_there,
+                                NULL, NULL, (void *)(uintptr_t)&reload_cases[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -346,8 +346,12 @@ void *reallocarray(void *block, size_t count, size_t size)
     enum mode now = mode_now();
     struct passage passage;
     uint64_t ticks;
+    size_t size_bytes;
     void *moved_to;
 
+    /* More than there can be fails, and the block lives on: it was not asked to be freed. */
+    if (__builtin_mul_overflow(count, size, &size_bytes))
+        size_bytes = SIZE_MAX;
     if (now == UNREADY || !real.reallocarray) {
         errno = ENOMEM;
         return NULL;
@@ -356,8 +360,8 @@ void *reallocarray(void *block, size_t count, size_t size)
     ticks = passage.thread ? clock_ticks() : 0;
     moved_to = real.reallocarray(block, count, size);
     if (now == RECORDING)
-        return moved(RECORDING, passage, ticks, block, moved_to, count * size, &from);
-    return moved(now == STACKS ? STACKS : ALL_STACKS, passage, ticks, block, moved_to, count * size,
+        return moved(RECORDING, passage, ticks, block, moved_to, size_bytes, &from);
+    return moved(now == STACKS ? STACKS : ALL_STACKS, passage, ticks, block, moved_to, size_bytes,
                  &from);
 }
 

@@ -12,7 +12,7 @@
 #include "picture.h"
 #include "sheet.h"
 
-enum { series_most = 256 };
+enum { series_most = 256, steps_most = 200000 };
 
 /* Each picture of a report has datasets of its own. */
 static const char *named(const struct picture *picture, struct report *report, const char *name)
@@ -239,20 +239,30 @@ static void add_rest(const struct picture *picture, struct report *report)
     sheet_to_report(&sheet, report, named(picture, report, "rest"));
 }
 
+/* Of each process the last ones, where there are very many. */
 static void add_steps(const struct picture *picture, struct report *report)
 {
     static const char *const keys[] = {"process", "index", "number", "begin_ns", "end_ns", NULL};
     const struct tally *tally = picture->question->tally;
+    size_t most = steps_most / (model_process_count(picture->question->model) + 1) + 1;
     struct sheet sheet = sheet_of(keys);
+    size_t left_out = 0;
 
     for (size_t i = 0; i < tally_step_count(tally); i++) {
         const struct step *step = tally_step_at(tally, i);
         uint64_t end_ns = step->is_ended ? step->end_ns : picture->limits.end_ns;
 
+        if (step->index + most <= tally_process_at(tally, step->process).step_count) {
+            left_out++;
+            continue;
+        }
         sheet_add(&sheet, (const uint64_t[]){step->process, step->index, step->number,
                                              step->begin_ns, end_ns});
     }
     sheet_to_report(&sheet, report, named(picture, report, "steps"));
+    if (left_out)
+        report_note(report, left_out,
+                    "steps that the timeline does not show: it has the last ones of a process");
 }
 
 static void add_phases(const struct picture *picture, struct name_list *names,

@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <yajl/yajl_parse.h>
 #include <yajl/yajl_tree.h>
 
-enum { file_bytes_max = 16 << 20 };
+enum { file_bytes_max = 16 << 20, depth_max = 200 };
 
 /* The file's text, terminated; NULL when it cannot be read or is too large. */
 static char *read_file(const char *folder, const char *name)
@@ -38,13 +39,50 @@ static char *read_file(const char *folder, const char *name)
     return text;
 }
 
+static int one_deeper(void *depth)
+{
+    return ++*(unsigned *)depth <= depth_max;
+}
+
+static int one_back(void *depth)
+{
+    --*(unsigned *)depth;
+    return 1;
+}
+
+/* A tree is given back by calls within calls, one for each level: the stack has room for some. */
+static bool is_too_deep(const char *text)
+{
+    static const yajl_callbacks callbacks = {
+        .yajl_start_map = one_deeper,
+        .yajl_start_array = one_deeper,
+        .yajl_end_map = one_back,
+        .yajl_end_array = one_back,
+    };
+    unsigned depth = 0;
+    yajl_handle handle = yajl_alloc(&callbacks, NULL, &depth);
+    bool is_refused;
+
+    if (!handle)
+        return true;
+    yajl_config(handle, yajl_allow_comments, 1); /* as the tree does */
+    is_refused = yajl_parse(handle, (const unsigned char *)text, strlen(text)) ==
+                 yajl_status_client_canceled;
+    yajl_free(handle);
+    return is_refused;
+}
+
 static yajl_val parse_file(struct model *model, const char *folder, const char *name)
 {
     char trouble[256] = "";
     char *text = read_file(folder, name);
-    yajl_val tree = text ? yajl_tree_parse(text, trouble, sizeof(trouble)) : NULL;
+    bool is_refused = text && is_too_deep(text);
+    yajl_val tree = text && !is_refused ? yajl_tree_parse(text, trouble, sizeof(trouble)) : NULL;
 
-    if (text && !tree)
+    if (is_refused)
+        model_note(model, 1, "%s: not read, its lists and objects are more than %d deep", name,
+                   depth_max);
+    else if (text && !tree)
         model_note(model, 1, "%s: not read, it is not JSON", name);
     free(text);
     return tree;

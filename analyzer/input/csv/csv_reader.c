@@ -97,16 +97,19 @@ static const char *behind_quoted(const char *bytes, const char *end)
 
 /*
  * The line end of a row with quotes: the first that is outside of them; NULL when there is none. A
- * quote opens a field only where the field begins.
+ * quote opens a field only where the field begins. No byte is looked at for a line end twice,
+ * however many quotes come before it.
  */
-static const char *quoted_row_end(const char *bytes, const char *end)
+static const char *quoted_row_end(const char *bytes, const char *end, const char *line_end)
 {
     const char *start = bytes;
 
     while (bytes) {
-        const char *line_end = memchr(bytes, '\n', (size_t)(end - bytes));
-        const char *quote = memchr(bytes, '"', (size_t)((line_end ? line_end : end) - bytes));
+        const char *quote;
 
+        if (line_end && line_end < bytes)
+            line_end = memchr(bytes, '\n', (size_t)(end - bytes));
+        quote = memchr(bytes, '"', (size_t)((line_end ? line_end : end) - bytes));
         if (!quote)
             return line_end;
         if (quote == start || quote[-1] == ',')
@@ -123,7 +126,7 @@ static const char *row_end(const char *bytes, const char *end, bool *has_quote)
     const char *line_end = memchr(bytes, '\n', (size_t)(end - bytes));
 
     *has_quote = memchr(bytes, '"', (size_t)((line_end ? line_end : end) - bytes)) != NULL;
-    return *has_quote ? quoted_row_end(bytes, end) : line_end;
+    return *has_quote ? quoted_row_end(bytes, end, line_end) : line_end;
 }
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)

@@ -46,7 +46,8 @@ struct trace_context {
     uint16_t process;
     uint16_t host_pool, host_place;
     struct trace_tensor tensors[TRACE_TENSORS];
-    uint32_t site_epoch; /* grows when modules are unloaded: sites must be looked up again */
+    /* Grows when a module takes the place of another: sites must be looked up again. */
+    uint32_t site_epoch;
     uint64_t event_count;
     uint64_t last_time_ns;
     uint64_t lost_counts[MT_LOST_KINDS];

@@ -158,7 +158,7 @@ static void define_module(struct trace_context *context, const struct trace_reco
                                                                : sizeof(module.build_id));
     if (module.build_id_bytes)
         memcpy(module.build_id, record->bytes, module.build_id_bytes);
-    model_module(context->model, &module);
+    context->site_epoch += model_module(context->model, &module);
 }
 
 static void define_thread(struct trace_context *context, uint32_t *thread,
@@ -216,7 +216,6 @@ static void define(struct trace_context *context, uint32_t *thread,
     case MT_RECORD_module_gone:
         model_module_gone(context->model, context->process, value_at(record, AT(module_gone, base)),
                           record->time_ns);
-        context->site_epoch++;
         break;
     case MT_RECORD_thread:
         define_thread(context, thread, record);

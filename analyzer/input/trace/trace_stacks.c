@@ -191,7 +191,7 @@ static bool take_frames(struct last_stack *last, const struct stack_source *sour
     return last->count > 0;
 }
 
-/* Modules were unloaded since the stack was taken: its frames may be others. */
+/* Other modules were loaded since the stack was taken: its frames may be others. */
 static void last_renew(struct last_stack *last, const struct stack_source *source)
 {
     for (uint32_t i = 0; i < last->count; i++) {

@@ -4,7 +4,7 @@
  * the stacks of a process name.
  *
  * A stack becomes frames of the model when it is defined, and a site when an event first uses it;
- * after that its id is looked up and no more. Where modules were unloaded since, the same
+ * after that its id is looked up and no more. Where other modules were loaded since, the same
  * addresses may be other functions: then the frames are asked for again, as of now.
  */
 #ifndef MEMTIDE_TRACE_STACKS_H
@@ -42,7 +42,7 @@ struct stack_source {
     struct model *model;
     struct trace_frames *frames;
     uint64_t time_ns;
-    uint32_t epoch; /* grows when modules are unloaded */
+    uint32_t epoch; /* grows when a module takes the place of another */
     uint16_t process;
 };
 
