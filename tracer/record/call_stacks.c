@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "memtide/frames.h"
 #include "python_stacks.h"
@@ -12,7 +13,7 @@
 #include "recording.h"
 #include "stack_set.h"
 
-enum { WRITTEN_WHOLE_EVERY = 64 };
+enum { WRITTEN_WHOLE_EVERY = 64, SPACE_SHARE = 64 };
 
 #define CUT_NUMBERS (UINT64_C(1) << 63)
 
@@ -101,9 +102,22 @@ void call_stacks_objects_changed(void)
     python_look();
 }
 
+/* Where the program's address space is limited, most of it is left to the program. */
+static size_t set_bytes_wanted(void)
+{
+    size_t wanted = recording_setup()->stack_bytes;
+    struct rlimit space;
+
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY ||
+        space.rlim_cur / SPACE_SHARE >= wanted)
+        return wanted;
+    wanted = space.rlim_cur / SPACE_SHARE;
+    return wanted > STACK_SET_MIN_BYTES ? wanted : STACK_SET_MIN_BYTES;
+}
+
 struct call_stacks *call_stacks_create(void)
 {
-    size_t set_bytes = recording_setup()->stack_bytes;
+    size_t set_bytes = set_bytes_wanted();
     struct call_stacks *stacks = mmap(NULL, sizeof(*stacks) + set_bytes, PROT_READ | PROT_WRITE,
                                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
