@@ -10,8 +10,9 @@ cmake_minimum_required(VERSION 3.22)
 
 set(host_heap malloc calloc realloc reallocarray free posix_memalign aligned_alloc memalign valloc
   pvalloc malloc_usable_size mmap mmap64 munmap mremap)
-set(entry_points InitInjectionMstx dlclose dlsym ${host_heap})
-set(must_be_there InitInjectionMstx mt_tracer_functions dlclose dlsym ${host_heap}
+set(starts execve execv execvp execvpe execl execle execlp execveat fexecve posix_spawn posix_spawnp)
+set(entry_points InitInjectionMstx dlclose dlsym ${host_heap} ${starts})
+set(must_be_there InitInjectionMstx mt_tracer_functions dlclose dlsym ${host_heap} ${starts}
   halMemAlloc halMemFree aclrtMalloc aclrtFree rtMalloc rtFree
   clCreateBuffer clReleaseMemObject clSVMAlloc cudaMalloc cudaFree cuMemAlloc_v2 cuMemFree_v2)
 set(needed_pattern "^(libc\\.so\\.6|libm\\.so\\.6|libgcc_s\\.so\\.1|ld-linux.*)$")
