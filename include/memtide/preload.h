@@ -190,26 +190,20 @@ static inline bool mt_program_interpreter(const struct mt_program *program,
     return length > 0;
 }
 
-/*
- * Opens what exec would run. folders: as in PATH, where a name without a slash is looked for, or
- * NULL: nowhere. -1: nothing, or nothing that can be read.
- */
-static inline int mt_program_open(const struct mt_program_files *files, const char *name,
-                                  const char *folders)
+/* Not inlined: its path is larger than all else here, and exec is called on small stacks, too. */
+static __attribute__((noinline, unused)) int
+mt_program_search(const struct mt_program_files *files, const char *name, const char *folders)
 {
     char path[MT_PROGRAM_PATH_MAX];
     size_t name_length = strlen(name);
 
-    if (!folders || strchr(name, '/'))
-        return files->open(name);
     while (name_length) {
         size_t length = strcspn(folders, ":");
-        const char *slash = length ? "/" : "";
         int file = -1;
 
         if (length + 1 + name_length < sizeof(path)) {
             memcpy(path, folders, length);
-            strcpy(path + length, slash);
+            strcpy(path + length, length ? "/" : "");
             strcat(path + length, name);
             file = files->open(path);
         }
@@ -218,6 +212,18 @@ static inline int mt_program_open(const struct mt_program_files *files, const ch
         folders += length + 1;
     }
     return -1;
+}
+
+/*
+ * Opens what exec would run. folders: as in PATH, where a name without a slash is looked for, or
+ * NULL: nowhere. -1: nothing, or nothing that can be read.
+ */
+static inline int mt_program_open(const struct mt_program_files *files, const char *name,
+                                  const char *folders)
+{
+    if (!folders || strchr(name, '/'))
+        return files->open(name);
+    return mt_program_search(files, name, folders);
 }
 
 /*

@@ -25,6 +25,12 @@ void mt_je_free(void *address);
 int mt_je_mallctl(const char *name, void *old_value, size_t *old_size_bytes, void *new_value,
                   size_t new_size_bytes);
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { space_can_be_short = 0 }; /* their runtime ends the program */
+#else
+enum { space_can_be_short = 1 };
+#endif
+
 enum { thread_count = 6, rounds = 20000, slot_count = 64 };
 
 /* Slots are shared: a block is often freed by another thread than the one that made it. */
@@ -128,6 +134,8 @@ static size_t address_space_bytes(void)
 static void answers_null_where_address_space_is_short(void **state)
 {
     (void)state;
+    if (!space_can_be_short)
+        skip();
     for (size_t left = 9; left <= 64; left += 5) {
         int status = -1;
         pid_t child = fork();

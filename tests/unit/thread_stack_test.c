@@ -32,7 +32,7 @@ static uintptr_t agrees_with_the_c_library(void)
         return 0;
     pthread_attr_getstack(&attributes, &low, &size_bytes);
     pthread_attr_destroy(&attributes);
-    return own.low == (uintptr_t)low && own.top > (uintptr_t)&own &&
+    return own.low == (uintptr_t)low && own.top > (uintptr_t)__builtin_frame_address(0) &&
            own.top <= (uintptr_t)low + size_bytes &&
            own.top + 4 * PAGE > (uintptr_t)low + size_bytes;
 }
@@ -104,8 +104,8 @@ static void the_first_threads_stack_grows(void **state)
 
     (void)state;
     assert_int_equal(own.low, 0);
-    assert_true(own.top > (uintptr_t)&own);
-    assert_true(own.top - (uintptr_t)&own < 1 << 20);
+    assert_true(own.top > (uintptr_t)__builtin_frame_address(0));
+    assert_true(own.top - (uintptr_t)__builtin_frame_address(0) < 1 << 20);
 }
 
 int main(void)
