@@ -524,15 +524,14 @@ static enum mt_result launch_with_consumer(struct launch *launch, const char *fo
 
 static int record(const struct options *given, const char *tracer, const char *folder)
 {
-    char layer[PATH_MAX], runtime[128];
+    char layer[PATH_MAX], runtime[MT_RUNTIME_NAME_MAX];
     struct text_builder text;
     struct progress progress = {.folder = folder};
     bool shows = !given->values[OPTION_QUIET] && isatty(STDERR_FILENO);
     struct launch launch = {
         .arguments = given->operands,
         .tracer = tracer,
-        .first =
-            sanitizer_runtime_of(given->operands[0], runtime, sizeof(runtime)) ? runtime : NULL,
+        .first = sanitizer_runtime_of(given->operands[0], runtime) ? runtime : NULL,
         .layer = library_find("libmemtide_opencl_layer.so", layer, sizeof(layer)) ? layer : NULL,
         .progress = shows ? show_progress : NULL,
         .context = &progress,

@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "memtide/preload.h"
+
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
 static void watched_set(sigset_t *set)
@@ -46,10 +48,23 @@ static bool environment_prepend(const char *name, const char *value, char separa
     return is_ok;
 }
 
+/* A sanitizer's runtime goes before all. */
+static bool preload_order(const char *runtime)
+{
+    const char *list = getenv("LD_PRELOAD");
+    size_t size_bytes = strlen(list) + strlen(runtime) + sizeof("::");
+    char *ordered = malloc(size_bytes);
+    bool is_ok = ordered && mt_preload_for(list, runtime, ordered, size_bytes) &&
+                 setenv("LD_PRELOAD", ordered, 1) == 0;
+
+    free(ordered);
+    return is_ok;
+}
+
 static bool environment_make(const struct launch *launch)
 {
     return environment_prepend("LD_PRELOAD", launch->tracer, ':') &&
-           (!launch->first || environment_prepend("LD_PRELOAD", launch->first, ':')) &&
+           (!launch->first || preload_order(launch->first)) &&
            setenv("MEMTIDE_OPTIONS", launch->options, 1) == 0 &&
            (!launch->layer || environment_prepend("OPENCL_LAYERS", launch->layer, ':'));
 }

@@ -10,9 +10,10 @@ cmake_minimum_required(VERSION 3.22)
 
 set(host_heap malloc calloc realloc reallocarray free posix_memalign aligned_alloc memalign valloc
   pvalloc malloc_usable_size mmap mmap64 munmap mremap)
+set(starts execve execv execvp execvpe execl execle execlp execveat fexecve posix_spawn posix_spawnp)
 set(loader dlopen dlmopen dlclose dlsym)
-set(entry_points InitInjectionMstx ${loader} ${host_heap})
-set(must_be_there InitInjectionMstx mt_tracer_functions ${loader} ${host_heap}
+set(entry_points InitInjectionMstx ${loader} ${host_heap} ${starts})
+set(must_be_there InitInjectionMstx mt_tracer_functions ${loader} ${host_heap} ${starts}
   halMemAlloc halMemFree aclrtMalloc aclrtFree rtMalloc rtFree
   clCreateBuffer clReleaseMemObject clSVMAlloc cudaMalloc cudaFree cuMemAlloc_v2 cuMemFree_v2)
 set(needed_pattern "^(libc\\.so\\.6|libm\\.so\\.6|libgcc_s\\.so\\.1|ld-linux.*)$")

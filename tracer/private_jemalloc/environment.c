@@ -6,12 +6,26 @@
  * under these renamed names and finds neither. The definitions are weak, so a user of the
  * library may answer for itself. Its memory comes straight from the kernel: the name mmap would
  * lead to our own hook, which may be what is asking for memory.
+ *
+ * The program's address space may be short, and jemalloc trusts that some things never fail: where
+ * its own start fails, all threads but one wait for it for ever; where an arena for a new thread
+ * cannot be made, it is used nevertheless. So there is one arena, no cache for threads, and the
+ * block that the start needs is part of this library: if we could be loaded, the start succeeds.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
+
+enum { FIRST_BLOCK_BYTES = 1 << 21 }; /* as large as its alignment; of jemalloc 5 */
+
+extern const char *mt_je_malloc_conf;
+const char *mt_je_malloc_conf =
+    "narenas:1,tcache:false,oversize_threshold:0,retain:false,background_thread:false";
 
 char *mt_je_secure_getenv(const char *name);
 ssize_t mt_je_readlink(const char *path, char *buffer, size_t size_bytes);
@@ -34,9 +48,27 @@ __attribute__((weak)) ssize_t mt_je_readlink(const char *path, char *buffer, siz
     return -1;
 }
 
+/* Aligned here, as loaders before glibc 2.35 do not. */
+static void *first_block(void)
+{
+    static char memory[2 * FIRST_BLOCK_BYTES];
+    static atomic_flag is_given = ATOMIC_FLAG_INIT;
+    uintptr_t address = (uintptr_t)memory + FIRST_BLOCK_BYTES - 1;
+
+    if (atomic_flag_test_and_set(&is_given))
+        return NULL;
+    return (void *)(address - address % FIRST_BLOCK_BYTES);
+}
+
 void *mt_je_mmap(void *address, size_t size_bytes, int protection, int flags, int descriptor,
                  off_t offset_bytes)
 {
+    void *first = NULL;
+
+    if (!address && size_bytes == FIRST_BLOCK_BYTES && protection == (PROT_READ | PROT_WRITE))
+        first = first_block();
+    if (first)
+        return first;
     return (void *)syscall(SYS_mmap, address, size_bytes, protection, flags, descriptor,
                            offset_bytes);
 }

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <stddef.h>
+#include <sys/resource.h>
 
 #include "memtide/frames.h"
 #include "own_memory.h"
@@ -12,7 +13,7 @@
 #include "recording.h"
 #include "stack_set.h"
 
-enum { WRITTEN_WHOLE_EVERY = 64 };
+enum { WRITTEN_WHOLE_EVERY = 64, SPACE_SHARE = 64 };
 
 #define CUT_NUMBERS (UINT64_C(1) << 63)
 
@@ -26,6 +27,7 @@ struct cut_stack {
 };
 
 struct call_stacks {
+    size_t mapped_bytes;
     struct unwind_thread thread;
     struct stack_set set;
     struct cut_stack cut;
@@ -101,13 +103,33 @@ void call_stacks_objects_changed(void)
     python_look();
 }
 
+/* Where the program's address space is limited, most of it is left to the program. */
+static size_t set_bytes_wanted(void)
+{
+    size_t wanted = recording_setup()->stack_bytes;
+    struct rlimit space;
+
+    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY ||
+        space.rlim_cur / SPACE_SHARE >= wanted)
+        return wanted;
+    wanted = space.rlim_cur / SPACE_SHARE;
+    return wanted > STACK_SET_MIN_BYTES ? wanted : STACK_SET_MIN_BYTES;
+}
+
 struct call_stacks *call_stacks_create(void)
 {
-    size_t set_bytes = recording_setup()->stack_bytes;
-    struct call_stacks *stacks = own_memory_map(sizeof(*stacks) + set_bytes);
+    size_t set_bytes, mapped_bytes;
+    struct call_stacks *stacks;
+
+    if (recording_makes_no_calls())
+        return NULL;
+    set_bytes = set_bytes_wanted();
+    mapped_bytes = sizeof(*stacks) + set_bytes;
+    stacks = own_memory_map(mapped_bytes);
 
     if (!stacks)
         return NULL;
+    stacks->mapped_bytes = mapped_bytes;
     stack_set_init(&stacks->set, stacks->memory, set_bytes);
     stacks->number = atomic_fetch_add(&last_number, 1) + 1;
     return stacks;
@@ -115,7 +137,7 @@ struct call_stacks *call_stacks_create(void)
 
 void call_stacks_destroy(struct call_stacks *stacks)
 {
-    own_memory_unmap(stacks, sizeof(*stacks) + recording_setup()->stack_bytes);
+    own_memory_unmap(stacks, stacks->mapped_bytes);
 }
 
 void call_stacks_hand_over(struct call_stacks *stacks)

@@ -8,12 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "row_arch.h"
+#include "thread_stack.h"
 
 enum { PAGE_BYTES = 4096, REACH_PAGES = 1 << 14 };
-
-/* Where the program's first instruction found its stack; of the dynamic linker. */
-extern void *__libc_stack_end __attribute__((weak));
 
 /* Set where the kernel does not look at the eight bytes: then "mapped" has to do. */
 static bool knows_only_mapped;
@@ -48,6 +45,7 @@ static bool is_mapped(uint64_t address)
 void stack_memory_prepare(void)
 {
     knows_only_mapped = can_be_copied(PAGE_BYTES / 2); /* nobody has anything there */
+    thread_stack_prepare();
 }
 
 bool memory_is_readable(uint64_t address)
@@ -55,14 +53,11 @@ bool memory_is_readable(uint64_t address)
     return knows_only_mapped ? is_mapped(address) : can_be_copied(address);
 }
 
-static uint64_t own_top(void)
-{
-    if (syscall(SYS_gettid) != getpid())
-        return thread_pointer(); /* the C library keeps a thread's data at the top of its stack */
-    return &__libc_stack_end ? (uint64_t)(uintptr_t)__libc_stack_end : 0;
-}
-
-/* From sp up to what is known already, or to the top, without a gap? */
+/*
+ * From sp up to what is known already, or to the top, without a gap? Only asked for the first
+ * thread's stack. The kernel keeps all mappings a MiB away from below it, so what is connected
+ * is that stack.
+ */
 static bool is_connected(struct stack_knowledge *knowledge, uint64_t sp)
 {
     uint64_t end = knowledge->low ? knowledge->low : page_of(knowledge->top) + PAGE_BYTES;
@@ -81,18 +76,26 @@ static bool is_connected(struct stack_knowledge *knowledge, uint64_t sp)
     return false;
 }
 
+static void bounds_find(struct stack_knowledge *knowledge)
+{
+    struct thread_stack own = thread_stack_own();
+
+    knowledge->top = own.top;
+    knowledge->low = own.low;
+    knowledge->grows = own.low == 0;
+}
+
 struct stack_memory stack_memory_around(struct stack_knowledge *knowledge, uint64_t sp)
 {
     struct stack_memory foreign = {page_of(sp), page_of(sp), false};
 
     if (knowledge->top == 0)
-        knowledge->top = own_top();
-    if (knowledge->low == 0 || sp < knowledge->low) {
-        if (is_connected(knowledge, sp))
-            knowledge->low = page_of(sp);
-    }
-    if (knowledge->low && sp >= knowledge->low && sp < knowledge->top)
-        return (struct stack_memory){knowledge->low, knowledge->top, true};
+        bounds_find(knowledge);
+    if (knowledge->grows && (knowledge->low == 0 || sp < knowledge->low) &&
+        is_connected(knowledge, sp))
+        knowledge->low = page_of(sp);
+    if (stack_is_own(knowledge, sp))
+        return stack_memory_of_own(knowledge, sp);
     stack_memory_reach(&foreign, sp);
     return foreign;
 }

@@ -2,10 +2,10 @@
 /*
  * Which addresses of a stack may be read.
  *
- * A thread's own stack is there as long as the thread: what was found readable between a stack
- * pointer and the stack's top stays so, and is remembered. Other stacks (of signals, of coroutines)
- * may be gone tomorrow: they are looked at again in each walk, page by page as the walk comes
- * there.
+ * A thread's own stack is there as long as the thread, from the stack pointer up to the top: whose
+ * it is, is found once and remembered. (Further down, a program may have guard pages of its own.)
+ * Other stacks (of signals, of coroutines) may be gone tomorrow, also those that lie right below
+ * a thread's own: they are looked at again in each walk, page by page as the walk comes there.
  *
  * Looking is a system call that reads eight bytes and then fails on purpose. No lock, no heap;
  * errno is left as it was.
@@ -24,9 +24,10 @@ struct stack_memory {
 
 /* What a thread knows; starts as zeros. */
 struct stack_knowledge {
-    uint64_t top;                       /* of its own stack */
-    uint64_t low;                       /* [low, top) is readable; 0: not known yet */
+    uint64_t top;                       /* of its own stack; 0: not known yet */
+    uint64_t low;                       /* [low, top) is that stack; 0: not known yet */
     uint64_t foreign_low, foreign_high; /* where its own stack was looked for and is not */
+    bool grows;                         /* low goes down with it: the first thread's */
 };
 
 /* Call once, before the others: finds out what this kernel can tell. */
@@ -38,6 +39,18 @@ bool memory_is_readable(uint64_t address);
 /* The memory around `sp`, which is the calling thread's stack pointer now or was when a signal
  * came. */
 struct stack_memory stack_memory_around(struct stack_knowledge *knowledge, uint64_t sp);
+
+static inline bool stack_is_own(const struct stack_knowledge *knowledge, uint64_t sp)
+{
+    return knowledge->low && sp >= knowledge->low && sp < knowledge->top;
+}
+
+/* Of an sp that is on the thread's own stack. */
+static inline struct stack_memory stack_memory_of_own(const struct stack_knowledge *knowledge,
+                                                      uint64_t sp)
+{
+    return (struct stack_memory){sp & ~UINT64_C(7), knowledge->top, true};
+}
 
 /* Makes `memory` hold [address, address + 8); false if it cannot be read. */
 bool stack_memory_reach(struct stack_memory *memory, uint64_t address);

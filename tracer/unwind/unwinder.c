@@ -201,8 +201,8 @@ static READS_STACK bool follow_rule(struct walk *walk, const struct unwind_rule 
         cfa = word_at(cfa);
     }
     /* A leaf that was interrupted may have its caller's stack pointer still. */
-    if (cfa < walk->sp || (cfa == walk->sp && !walk->is_interrupted) || cfa % 8 ||
-        !walk_can_read(walk, cfa - 8))
+    if (cfa % 8 || cfa < walk->sp || (cfa == walk->sp && !walk->is_interrupted) ||
+        (cfa > walk->sp && !walk_can_read(walk, cfa - 8)))
         return walk_ends(walk, UNWIND_UNREADABLE);
     if (!read_slot(walk, &rule->return_address, cfa, walk->link, &pc))
         return walk_ends(walk, UNWIND_UNREADABLE);
@@ -485,11 +485,6 @@ static READS_STACK __attribute__((noinline)) bool walk_on(struct walk *walk)
     }
 }
 
-static inline bool is_on_own_stack(const struct unwind_thread *thread, uint64_t sp)
-{
-    return thread->stack.low && sp >= thread->stack.low && sp < thread->stack.top;
-}
-
 /* is_plain: no remembered frame may be met. */
 static void walk_begin(struct walk *walk, struct unwinder *unwinder, struct unwind_thread *thread,
                        const struct unwind_registers *start, bool is_plain)
@@ -498,8 +493,8 @@ static void walk_begin(struct walk *walk, struct unwinder *unwinder, struct unwi
 
     walk->unwinder = unwinder;
     walk->thread = thread;
-    if (LIKELY(is_on_own_stack(thread, start->sp)))
-        walk->memory = (struct stack_memory){thread->stack.low, thread->stack.top, true};
+    if (LIKELY(stack_is_own(&thread->stack, start->sp)))
+        walk->memory = stack_memory_of_own(&thread->stack, start->sp);
     else
         walk->memory = stack_memory_around(&thread->stack, start->sp);
     walk->pc = start->pc & ROW_PC_MASK;
@@ -735,13 +730,13 @@ static inline void capture_and_remember(struct unwinder *unwinder, struct unwind
                                         struct unwind_stack *stack)
 {
     struct unwind_new_frame *new_frames = thread->new_frames;
-    struct stack_memory memory = {thread->stack.low, thread->stack.top, true};
+    struct stack_memory memory = stack_memory_of_own(&thread->stack, start->sp);
     struct position at = {start->pc & ROW_PC_MASK, start->sp, start->fp, NULL, new_frames};
     bool is_unchanged = false; /* what is outside of the candidate, and of all further out */
     uint32_t kept, new_count;
     enum pause pause;
 
-    if (UNLIKELY(!is_on_own_stack(thread, start->sp) || unwinder->frame_limit)) {
+    if (UNLIKELY(!stack_is_own(&thread->stack, start->sp) || unwinder->frame_limit)) {
         capture_slowly(unwinder, thread, start, NULL, stack);
         return;
     }
@@ -813,8 +808,8 @@ static bool is_nested(struct unwind_thread *thread, uint64_t sp)
 {
     if (LIKELY(thread->busy_sp == 0))
         return false;
-    if (!is_on_own_stack(thread, sp) ||
-        (is_on_own_stack(thread, thread->busy_sp) && sp <= thread->busy_sp))
+    if (!stack_is_own(&thread->stack, sp) ||
+        (stack_is_own(&thread->stack, thread->busy_sp) && sp <= thread->busy_sp))
         return true;
     thread->frame_count = thread->pc_count = 0;
     return false;

@@ -55,5 +55,6 @@ done
 torture=$source/tests/integration/unwind/torture_test.c
 run torture -O2 -fexceptions -fomit-frame-pointer -- "$torture" -- ./plugin_16.so ./plugin_4000.so
 run torture -O1 -fexceptions -fno-omit-frame-pointer -- "$torture" -- ./plugin_16.so ./plugin_4000.so
+run thread_stack -O2 -- "$source/tests/unit/thread_stack_test.c" --
 run stack_set -O2 -- "$source/tests/unit/unwind_stack_set_test.c" --
 run codec -O2 -- "$source/tests/unit/codec_test.c" --

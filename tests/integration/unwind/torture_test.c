@@ -98,6 +98,13 @@ static NOINLINE void capture(void *outcome)
     KEEP();
 }
 
+/* Where the other unwinder would crash. */
+static NOINLINE void capture_alone(void *outcome)
+{
+    unwind_capture(&unwinder, thread, UNWIND_CALLER, &((struct outcome *)outcome)->stack);
+    KEEP();
+}
+
 static bool is_right(const struct outcome *outcome)
 {
     return outcome->same_count == outcome->stack.count &&
@@ -518,23 +525,81 @@ static NOINLINE void *run_below(void *argument)
     return (void *)(uintptr_t)wrong_count;
 }
 
-static void a_coroutine_is_not_the_rest_of_its_threads_stack(void **state)
+/* The function unmaps the upper of the stacks that it is given. */
+static void in_a_thread_above(void *(*function)(void *))
 {
     char *stacks = zeros(BELOW * BELOW_BYTES + THREAD_BYTES);
     pthread_attr_t attributes;
     pthread_t other;
     void *wrong_count = NULL;
 
-    (void)state;
     pthread_attr_init(&attributes);
     pthread_attr_setstack(&attributes, stacks + BELOW * BELOW_BYTES, THREAD_BYTES);
-    assert_int_equal(pthread_create(&other, &attributes, run_below, stacks), 0);
+    assert_int_equal(pthread_create(&other, &attributes, function, stacks), 0);
     pthread_join(other, &wrong_count);
     pthread_attr_destroy(&attributes);
     assert_null(wrong_count);
     munmap(stacks + BELOW * BELOW_BYTES, THREAD_BYTES);
     munmap(stacks, (BELOW - 1) * BELOW_BYTES);
     expect_no_mismatch();
+}
+
+static void a_coroutine_is_not_the_rest_of_its_threads_stack(void **state)
+{
+    (void)state;
+    in_a_thread_above(run_below);
+}
+
+/*
+ * Coroutines of a program that switches by itself: no context tells where their stack ends, so a
+ * walk goes on beyond it. Right above is what was another coroutine's stack, and above that the
+ * thread's.
+ */
+static NOINLINE void call_on(char *stack_end, void (*function)(void *), void *argument)
+{
+    volatile char room[600]; /* the caller's frame, as a walk sees it, reaches beyond the end */
+
+    room[0] = 1;
+#if defined(__x86_64__)
+    __asm__ volatile("mov %%rsp, %%rbx\n\tmov %0, %%rsp\n\tcall *%1\n\tmov %%rbx, %%rsp"
+                     : "+r"(stack_end), "+r"(function), "+D"(argument)::"rbx", "rax", "rcx", "rdx",
+                       "rsi", "r8", "r9", "r10", "r11", "memory", "cc");
+#else
+    __asm__ volatile("mov x19, sp\n\tmov sp, %0\n\tmov x0, %2\n\tblr %1\n\tmov sp, x19"
+                     : "+r"(stack_end), "+r"(function), "+r"(argument)::"x0", "x1", "x2", "x3",
+                       "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15",
+                       "x16", "x17", "x18", "x19", "x30", "memory", "cc");
+#endif
+    (void)room[0];
+}
+
+static NOINLINE void *run_switched(void *argument)
+{
+    char *stacks = argument, *lower_end = stacks + BELOW_BYTES,
+         *upper_end = lower_end + BELOW_BYTES;
+    struct outcome *outcome = zeros(sizeof(*outcome));
+    uint64_t wrong_count = 0;
+
+    thread = zeros(sizeof(*thread));
+    capture_alone(outcome);
+    wrong_count += !(outcome->stack.flags & UNWIND_COMPLETE);
+    call_on(upper_end, capture_alone, outcome);
+    call_on(lower_end, capture_alone, outcome);
+    munmap(lower_end, BELOW_BYTES);
+    for (int i = 0; i < 3; i++) {
+        call_on(lower_end, capture_alone, outcome);
+        wrong_count += outcome->stack.flags != UNWIND_UNREADABLE || outcome->stack.count == 0;
+        capture_alone(outcome);
+        wrong_count += !(outcome->stack.flags & UNWIND_COMPLETE);
+    }
+    munmap(outcome, sizeof(*outcome));
+    return (void *)(uintptr_t)wrong_count;
+}
+
+static void a_stack_that_was_unmapped_is_not_read(void **state)
+{
+    (void)state;
+    in_a_thread_above(run_switched);
 }
 
 /* --- objects that come and go ------------------------------------------------------------ */
@@ -693,12 +758,6 @@ static void a_frame_beyond_the_stack_ends_the_walk(void **state)
     expect_no_mismatch();
 }
 
-static NOINLINE void capture_alone(void *outcome)
-{
-    unwind_capture(&unwinder, thread, UNWIND_CALLER, &((struct outcome *)outcome)->stack);
-    KEEP();
-}
-
 static void a_row_that_lies_ends_the_walk(void **state)
 {
     static struct outcome outcome;
@@ -745,6 +804,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(longjmp_leaves_no_frames_behind),
         cmocka_unit_test(coroutines_are_walked_to_their_start),
         cmocka_unit_test(a_coroutine_is_not_the_rest_of_its_threads_stack),
+        cmocka_unit_test(a_stack_that_was_unmapped_is_not_read),
         cmocka_unit_test(objects_come_and_go_in_four_threads),
         cmocka_unit_test(objects_are_found_in_a_list_too),
         cmocka_unit_test(a_frame_record_stands_in_for_a_row),
