@@ -17,6 +17,7 @@
 #include "gate_results.h"
 #include "launch.h"
 #include "memtide/analyzer.h"
+#include "outlet.h"
 #include "program_file.h"
 #include "run_folder.h"
 #include "sanitizer_runtime.h"
@@ -277,7 +278,7 @@ static void say_no_effect(const struct options *given)
             if (spec->id == without_effect[i] && given->values[spec->id])
                 text_add_format(&names, "%s--%s", names.size_bytes ? ", " : "", spec->name);
     if (names.size_bytes)
-        fprintf(stderr, "memtide: without effect yet: %s\n", text_get(&names));
+        tell("without effect yet: %s", text_get(&names));
     text_release(&names);
 }
 
@@ -376,8 +377,8 @@ static void say_lost(const char *folder, uint64_t count)
     run_folder_explain(folder, why, sizeof(why));
     text_init(&counted);
     text_add_count(&counted, count);
-    fprintf(stderr, "memtide: %s %s lost, so this is of a part of the program: %s\n",
-            text_get(&counted), count == 1 ? "event was" : "events were", why);
+    tell("%s %s lost, so this is of a part of the program: %s", text_get(&counted),
+         count == 1 ? "event was" : "events were", why);
     text_release(&counted);
 }
 
@@ -396,7 +397,7 @@ static void say_verdict(const char *folder)
     if (result != MT_OK)
         complain(EXIT_INPUT, "%s", error.message);
     for (size_t i = 0; result == MT_OK && i < mt_answer_verdict_count(given); i++)
-        fprintf(stderr, "memtide: %s\n", mt_answer_verdict_at(given, i));
+        tell("%s", mt_answer_verdict_at(given, i));
     if (result == MT_OK && mt_trace_lost_count(trace))
         say_lost(folder, mt_trace_lost_count(trace));
     mt_answer_close(given);
@@ -406,7 +407,7 @@ static void say_verdict(const char *folder)
 static void say_trouble(void *context, const char *sentence)
 {
     (void)context;
-    fprintf(stderr, "memtide: --watch: %s\n", sentence);
+    tell("--watch: %s", sentence);
 }
 
 static void say_watched(const char *folder, const char *value)
@@ -415,8 +416,8 @@ static void say_watched(const char *folder, const char *value)
     size_t count = watch_files_visit(folder, 0, &visitor);
 
     if (!count && *value != ',')
-        fprintf(stderr, "memtide: --watch: nothing was read: no output of %.*s was told of\n",
-                (int)strcspn(value, ","), value);
+        tell("--watch: nothing was read: no output of %.*s was told of", (int)strcspn(value, ","),
+             value);
 }
 
 static void say_end(const struct options *given, const char *folder)
@@ -430,14 +431,14 @@ static void say_end(const struct options *given, const char *folder)
             program_file_explain(given->operands[0], why, sizeof(why));
         run_folder_remove(folder);
         if (!given->values[OPTION_QUIET])
-            fprintf(stderr, "memtide: nothing was recorded: %s\n", why);
+            tell("nothing was recorded: %s", why);
         return;
     }
     if (given->values[OPTION_QUIET])
         return;
     if (!given->values[OPTION_NO_REPORT])
         say_verdict(folder);
-    fprintf(stderr, "memtide: recorded in %s\n", folder);
+    tell("recorded in %s", folder);
     if (given->values[OPTION_WATCH])
         say_watched(folder, given->values[OPTION_WATCH]);
 }
@@ -484,17 +485,16 @@ static int record(const struct options *given, const char *tracer, const char *f
     enum mt_result result;
 
     if (launch.first && !given->values[OPTION_QUIET])
-        fprintf(stderr,
-                "memtide: %s comes with %s, whose malloc is before ours: "
-                "its host heap is not recorded\n",
-                given->operands[0], launch.first);
+        tell("%s comes with %s, whose malloc is before ours: "
+             "its host heap is not recorded",
+             given->operands[0], launch.first);
     text_init(&text);
     tracer_options(&text, given, folder);
     launch.options = text_get(&text);
     result = launch_and_wait(&launch, &end, &error);
     text_release(&text);
     if (progress.is_shown)
-        fputs("\r\033[K", stderr);
+        outlet_print(stderr, "\r\033[K");
     if (result != MT_OK || end.start_errno) {
         run_folder_remove(folder);
         if (result != MT_OK)
