@@ -590,16 +590,15 @@ const char *mt_answer_verdict_at(const struct mt_answer *answer, size_t index)
 enum mt_result mt_answer_write(const struct mt_answer *answer, const char *format, FILE *out,
                                struct mt_error *error)
 {
-    for (const struct report_writer *writer = report_writers; writer->name; writer++) {
-        if (strcmp(writer->name, format) != 0)
-            continue;
-        errno = 0;
-        if (writer->write(answer->report, out) && fflush(out) == 0)
-            return MT_OK;
-        return mt_error_set(error, MT_IO, "the answer cannot be written: %s",
-                            strerror(errno ? errno : EIO));
-    }
-    return mt_error_set(error, MT_USAGE, "there is no format named %s", format);
+    const struct report_writer *writer = report_writer_find(format);
+
+    if (!writer)
+        return mt_error_set(error, MT_USAGE, "there is no format named %s", format);
+    errno = 0;
+    if (report_write(writer, answer->report, out) && fflush(out) == 0)
+        return MT_OK;
+    return mt_error_set(error, MT_IO, "the answer cannot be written: %s",
+                        strerror(errno ? errno : EIO));
 }
 
 static bool is_an_input(const struct mt_trace *trace, const char *path)

@@ -158,31 +158,27 @@ enum mt_gate_outcome mt_gate_outcome(const struct mt_gate_verdict *gate)
     }
 }
 
-/* Takes the text. */
-static enum mt_result write_text(struct text_builder *text, FILE *out, struct mt_error *error)
+/* Takes the outlet. */
+static enum mt_result finish(struct outlet *outlet, FILE *out, struct mt_error *error)
 {
-    bool is_written = !text->has_failed &&
-                      fwrite(text_get(text), 1, text->size_bytes, out) == text->size_bytes &&
-                      fflush(out) == 0;
-    int why = errno;
+    bool is_written = outlet_destroy(outlet) && fflush(out) == 0;
 
-    text_release(text);
     if (is_written)
         return MT_OK;
-    return mt_error_set(error, MT_IO, "the verdict cannot be written: %s", strerror(why));
+    return mt_error_set(error, MT_IO, "the verdict cannot be written: %s", strerror(errno));
 }
 
 enum mt_result mt_gate_write(const struct mt_gate_verdict *gate, const char *format, FILE *out,
                              struct mt_error *error)
 {
     for (const struct gate_writer *writer = gate_writers; writer->name; writer++) {
-        struct text_builder text;
+        struct outlet *outlet;
 
         if (strcmp(writer->name, format) != 0)
             continue;
-        text_init(&text);
-        writer->write(gate->verdict, &text);
-        return write_text(&text, out, error);
+        outlet = outlet_create(writer->audience, out);
+        writer->write(gate->verdict, outlet);
+        return finish(outlet, out, error);
     }
     return mt_error_set(error, MT_USAGE, "there is no format named %s", format);
 }
@@ -220,23 +216,24 @@ enum mt_result mt_gate_write_baseline(const struct mt_gate_verdict *gate, FILE *
 enum mt_result mt_gate_write_suppressions(const struct mt_gate_verdict *gate, FILE *out,
                                           struct mt_error *error)
 {
-    struct text_builder text;
+    struct outlet *outlet = outlet_create(FOR_TERMINAL, out);
 
-    text_init(&text);
-    gate_add_suppressions(gate->verdict, &text);
-    return write_text(&text, out, error);
+    gate_add_suppressions(gate->verdict, outlet);
+    return finish(outlet, out, error);
 }
 
 enum mt_result mt_gate_explain(const struct mt_gate_verdict *gate, const char *key, FILE *out,
                                struct mt_error *error)
 {
-    struct text_builder text;
-    enum mt_result result;
+    struct outlet *said = outlet_create(FOR_TERMINAL, NULL);
+    enum mt_result result = gate_explain(&gate->gate, gate->verdict, key, said, error);
 
-    text_init(&text);
-    result = gate_explain(&gate->gate, gate->verdict, key, &text, error);
-    if (result == MT_OK)
-        return write_text(&text, out, error);
-    text_release(&text);
+    if (result == MT_OK) {
+        struct outlet *outlet = outlet_create(FOR_TERMINAL, out);
+
+        outlet_append(outlet, said);
+        result = finish(outlet, out, error);
+    }
+    outlet_destroy(said);
     return result;
 }

@@ -22,6 +22,19 @@ function(mt_add_library name)
   target_link_libraries(${name} PUBLIC mt_headers mt_sanitizers PRIVATE mt_warnings)
 endfunction()
 
+# mt_writes_through_outlets(target [EXCEPT source...])
+#
+# The sources of the target, made in this folder, show names to people and other programs: in them
+# only analyzer/base/outlet.h writes, and anything else does not compile.
+function(mt_writes_through_outlets target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
+  set(only ${PROJECT_SOURCE_DIR}/analyzer/base/outlets_only.h)
+  get_target_property(sources ${target} SOURCES)
+  list(REMOVE_ITEM sources ${arg_EXCEPT})
+  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS -include ${only})
+  set_property(SOURCE ${sources} APPEND PROPERTY OBJECT_DEPENDS ${only})
+endfunction()
+
 # mt_add_fuzz_target(name SOURCES source... LIBRARIES library... CORPUS folder)
 #
 # The source defines LLVMFuzzerTestOneInput. With MT_FUZZ (clang) libFuzzer drives it for

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "harmless.h"
+
 size_t utf8_length(const unsigned char *bytes)
 {
     static const struct {
@@ -42,45 +44,7 @@ void text_add_utf8(struct text_builder *text, const char *string)
     }
 }
 
-/* What needs no second look, at the beginning: most texts are nothing else. */
-static size_t plain_length(const char *string)
-{
-    size_t length = 0;
-
-    while (string[length] >= ' ' && string[length] < 0x7f && string[length] != '"' &&
-           string[length] != '\\')
-        length++;
-    return length;
-}
-
-/* One character, or one byte that is none; returns its length. */
-static size_t add_special(struct text_builder *text, const char *string)
-{
-    unsigned char first = (unsigned char)*string;
-    size_t length = utf8_length((const unsigned char *)string);
-
-    if (first == '"' || first == '\\')
-        text_add_format(text, "\\%c", first);
-    else if (first < 0x20 || first == 0x7f)
-        text_add_format(text, "\\u%04x", first);
-    else if (length)
-        text_add_bytes(text, string, length);
-    else
-        text_add(text, "\\ufffd");
-    return length ? length : 1;
-}
-
 void text_add_json(struct text_builder *text, const char *string)
 {
-    size_t length;
-
-    text_add(text, "\"");
-    for (; *string; string += length) {
-        length = plain_length(string);
-        if (length)
-            text_add_bytes(text, string, length);
-        else
-            length = add_special(text, string);
-    }
-    text_add(text, "\"");
+    text_add_harmless(text, FOR_JSON, string);
 }

@@ -15,7 +15,7 @@ size_t utf8_length(const unsigned char *bytes);
 /* As it is; what is no UTF-8 becomes U+FFFD. */
 void text_add_utf8(struct text_builder *text, const char *string);
 
-/* In quotes, as JSON has it; what is no UTF-8 becomes U+FFFD. */
+/* In quotes, as harmless.h has it for JSON; what is no UTF-8 becomes U+FFFD. */
 void text_add_json(struct text_builder *text, const char *string);
 
 #endif

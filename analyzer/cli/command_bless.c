@@ -53,7 +53,7 @@ static int bless(const struct judged_recordings *judged)
                                         "to agree to; memtide info says what is missing");
     code = write_baseline(judged->verdict, path);
     if (code == EXIT_FINE)
-        fprintf(stderr, "memtide: wrote %s\n", path);
+        tell("wrote %s", path);
     return code;
 }
 

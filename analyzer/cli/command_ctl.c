@@ -15,6 +15,7 @@
 
 #include "commands.h"
 #include "control_call.h"
+#include "outlet.h"
 #include "text_builder.h"
 
 enum { ANSWER_BYTES = 4096, PATIENCE_MS = 10000 };
@@ -80,7 +81,7 @@ int control_call(int32_t process, const char *line)
         answer[strcspn(answer, "\n")] = 0;
         return complain(EXIT_USAGE, "process %d: %s", (int)process, answer);
     }
-    fputs(answer, stdout);
+    outlet_print_lines(stdout, answer);
     return EXIT_FINE;
 }
 

@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "memtide/analyzer.h"
+#include "outlet.h"
 #include "waiting.h"
 
 static const struct option_spec options[] = {
@@ -27,7 +28,7 @@ static int list_exporters(void)
     const char *name, *meaning;
 
     for (size_t i = 0; (name = mt_exporter_at(i, &meaning)); i++)
-        printf("  %-16s %s\n", name, meaning);
+        outlet_print(stdout, "  %-16s %s\n", name, meaning);
     return EXIT_FINE;
 }
 

@@ -19,6 +19,7 @@
 #include "gate_results.h"
 #include "launch.h"
 #include "memtide/analyzer.h"
+#include "outlet.h"
 #include "program_file.h"
 #include "run_folder.h"
 #include "sanitizer_runtime.h"
@@ -308,7 +309,7 @@ static void say_no_effect(const struct options *given)
             if (spec->id == without_effect[i] && given->values[spec->id])
                 text_add_format(&names, "%s--%s", names.size_bytes ? ", " : "", spec->name);
     if (names.size_bytes)
-        fprintf(stderr, "memtide: without effect yet: %s\n", text_get(&names));
+        tell("without effect yet: %s", text_get(&names));
     text_release(&names);
 }
 
@@ -414,8 +415,8 @@ static void say_lost(const char *folder, uint64_t count)
     run_folder_explain(folder, why, sizeof(why));
     text_init(&counted);
     text_add_count(&counted, count);
-    fprintf(stderr, "memtide: %s %s lost, so this is of a part of the program: %s\n",
-            text_get(&counted), count == 1 ? "event was" : "events were", why);
+    tell("%s %s lost, so this is of a part of the program: %s", text_get(&counted),
+         count == 1 ? "event was" : "events were", why);
     text_release(&counted);
 }
 
@@ -434,7 +435,7 @@ static void say_verdict(const char *folder, uint64_t untold_count)
     if (result != MT_OK)
         complain(EXIT_INPUT, "%s", error.message);
     for (size_t i = 0; result == MT_OK && i < mt_answer_verdict_count(given); i++)
-        fprintf(stderr, "memtide: %s\n", mt_answer_verdict_at(given, i));
+        tell("%s", mt_answer_verdict_at(given, i));
     if (result == MT_OK && mt_trace_lost_count(trace) + untold_count)
         say_lost(folder, mt_trace_lost_count(trace) + untold_count);
     mt_answer_close(given);
@@ -444,7 +445,7 @@ static void say_verdict(const char *folder, uint64_t untold_count)
 static void say_trouble(void *context, const char *sentence)
 {
     (void)context;
-    fprintf(stderr, "memtide: --watch: %s\n", sentence);
+    tell("--watch: %s", sentence);
 }
 
 static void say_watched(const char *folder, const char *value)
@@ -453,8 +454,8 @@ static void say_watched(const char *folder, const char *value)
     size_t count = watch_files_visit(folder, 0, &visitor);
 
     if (!count && *value != ',')
-        fprintf(stderr, "memtide: --watch: nothing was read: no output of %.*s was told of\n",
-                (int)strcspn(value, ","), value);
+        tell("--watch: nothing was read: no output of %.*s was told of", (int)strcspn(value, ","),
+             value);
 }
 
 static void say_end(const struct options *given, const char *folder, const struct run_end *end)
@@ -468,20 +469,19 @@ static void say_end(const struct options *given, const char *folder, const struc
             program_file_explain(given->operands[0], why, sizeof(why));
         run_folder_remove(folder);
         if (!given->values[OPTION_QUIET])
-            fprintf(stderr, "memtide: nothing was recorded: %s\n", why);
+            tell("nothing was recorded: %s", why);
         return;
     }
     if (given->values[OPTION_QUIET])
         return;
     if (!given->values[OPTION_NO_REPORT])
         say_verdict(folder, end->lost_count);
-    fprintf(stderr, "memtide: recorded in %s\n", folder);
+    tell("recorded in %s", folder);
     if (end->live_count)
-        fprintf(stderr,
-                "memtide: %" PRIu32 " %s of the run still %s: the recording goes on, and this was "
-                "its state at the end of %s\n",
-                end->live_count, end->live_count == 1 ? "process" : "processes",
-                end->live_count == 1 ? "runs" : "run", given->operands[0]);
+        tell("%" PRIu32 " %s of the run still %s: the recording goes on, and this was its state at "
+             "the end of %s",
+             end->live_count, end->live_count == 1 ? "process" : "processes",
+             end->live_count == 1 ? "runs" : "run", given->operands[0]);
     if (given->values[OPTION_WATCH])
         say_watched(folder, given->values[OPTION_WATCH]);
 }
@@ -542,17 +542,16 @@ static int record(const struct options *given, const char *tracer, const char *f
     enum mt_result result;
 
     if (launch.first && !given->values[OPTION_QUIET])
-        fprintf(stderr,
-                "memtide: %s comes with %s, whose malloc is before ours: "
-                "its host heap is not recorded\n",
-                given->operands[0], launch.first);
+        tell("%s comes with %s, whose malloc is before ours: "
+             "its host heap is not recorded",
+             given->operands[0], launch.first);
     text_init(&text);
     tracer_options(&text, given, folder, run_id);
     launch.options = text_get(&text);
     result = launch_with_consumer(&launch, folder, run_id, &end, &error);
     text_release(&text);
     if (progress.is_shown)
-        fputs("\r\033[K", stderr);
+        outlet_print(stderr, "\r\033[K");
     if (result != MT_OK || end.program.start_errno) {
         run_folder_remove(folder);
         if (result != MT_OK)

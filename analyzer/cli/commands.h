@@ -30,8 +30,15 @@ extern const struct command command_gate, command_bless, command_suppress;
 /* In the order of the help; NULL behind the last. */
 const struct command *command_at(size_t index);
 
-/* "memtide: " and the sentence on stderr; returns the code. */
-int complain(enum exit_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * "memtide: " and the sentence on stderr; complain returns the code. The format is a literal; what
+ * it names is made harmless for a terminal.
+ */
+#define complain(code, ...) complain_format((code), "" __VA_ARGS__)
+#define tell(...)           tell_format("" __VA_ARGS__)
+int complain_format(enum exit_code code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void tell_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * answer.c: asks the question that is named as the command, and writes the answer. The outcome

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "compat_command.h"
+#include "outlet.h"
 #include "waiting.h"
 
 /* One a line, so that two changes never meet. */
@@ -45,17 +46,34 @@ const struct command *command_at(size_t index)
     return index < command_count ? commands[index] : NULL;
 }
 
-int complain(enum exit_code code, const char *format, ...)
+static void tell_arguments(const char *format, va_list arguments)
+{
+    struct outlet *out = outlet_create(FOR_TERMINAL, stderr);
+
+    waiting_end();
+    outlet_add(out, "memtide: ");
+    outlet_add_arguments(out, format, arguments);
+    outlet_add(out, "\n");
+    outlet_destroy(out);
+}
+
+int complain_format(enum exit_code code, const char *format, ...)
 {
     va_list arguments;
 
-    waiting_end();
-    fputs("memtide: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    tell_arguments(format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
     return code;
+}
+
+void tell_format(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    tell_arguments(format, arguments);
+    va_end(arguments);
 }
 
 static void print_usage(FILE *out)

@@ -9,6 +9,7 @@
 #include "compare_list.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "outlet.h"
 #include "sequence_diff.h"
 
 bool compare_list_add(struct compare_list *list, struct compare_element element)
@@ -96,41 +97,33 @@ static void side_release(struct side *side)
     free(side->tokens);
 }
 
-static void write_cell(FILE *out, const struct compare_element *element)
+static void write_cell(struct outlet *out, const struct compare_element *element)
 {
     if (element)
-        fprintf(out, "%" PRId64 ",", element->bytes);
+        outlet_format(out, "%" PRId64 ",", element->bytes);
     else
-        fputs("N/A,", out);
+        outlet_add(out, "N/A,");
 }
 
-/* Either may be NULL. A name with a comma or a quote is quoted. */
-static void write_row(FILE *out, enum compare_level level, const struct compare_element *base,
-                      const struct compare_element *current)
+/* Either may be NULL. */
+static void write_row(struct outlet *out, enum compare_level level,
+                      const struct compare_element *base, const struct compare_element *current)
 {
     static const char *const events[] = {"OP_LAUNCH", "KERNEL_LAUNCH"};
     const struct compare_element *either = base ? base : current;
     uint64_t change = (uint64_t)(current ? current->bytes : 0) - (uint64_t)(base ? base->bytes : 0);
 
-    fprintf(out, "%s,", events[level]);
-    if (strpbrk(either->name, ",\"\n\r")) {
-        fputc('"', out);
-        for (const char *at = either->name; *at; at++)
-            fprintf(out, "%s%c", *at == '"' ? "\"" : "", *at);
-        fputc('"', out);
-    } else {
-        fputs(either->name, out);
-    }
+    outlet_format(out, "%s,%s", events[level], either->name);
     if (either->device < 0)
-        fputs(",N/A,", out);
+        outlet_add(out, ",N/A,");
     else
-        fprintf(out, ",%" PRId32 ",", either->device);
+        outlet_format(out, ",%" PRId32 ",", either->device);
     write_cell(out, base);
     write_cell(out, current);
-    fprintf(out, "%" PRId64 "\n", (int64_t)change);
+    outlet_format(out, "%" PRId64 "\n", (int64_t)change);
 }
 
-static void write_sides(FILE *out, enum compare_level level, const struct side *base,
+static void write_sides(struct outlet *out, enum compare_level level, const struct side *base,
                         const struct side *current, const uint32_t *matches)
 {
     size_t next = 0;
@@ -149,7 +142,7 @@ static void write_sides(FILE *out, enum compare_level level, const struct side *
 }
 
 static bool write_device(const struct compare_list *lists[2], int32_t device, struct names *names,
-                         enum compare_level level, FILE *out)
+                         enum compare_level level, struct outlet *out)
 {
     struct side sides[2] = {0};
     uint32_t *matches = malloc((lists[0]->count + 1) * sizeof(*matches));
@@ -176,16 +169,18 @@ static bool has_device(const struct compare_list *list, int32_t device)
 }
 
 enum mt_result compare_write(const struct compare_list *base, const struct compare_list *current,
-                             enum compare_level level, FILE *out, struct mt_error *error)
+                             enum compare_level level, FILE *file, struct mt_error *error)
 {
+    struct outlet *out = outlet_create(FOR_CSV, file);
     const struct compare_list *lists[2] = {base, current};
     struct names names = {.texts = malloc((base->count + current->count + 1) * sizeof(char *))};
-    bool is_done = names.texts != NULL;
+    bool is_done = names.texts != NULL, is_written;
 
     hash_index_init(&names.index);
-    fputs(",,,Base,Compare\n"
-          "Event,Name,Device Id,Allocated Memory(byte),Allocated Memory(byte),Diff Memory(byte)\n",
-          out);
+    outlet_add(
+        out,
+        ",,,Base,Compare\n"
+        "Event,Name,Device Id,Allocated Memory(byte),Allocated Memory(byte),Diff Memory(byte)\n");
     for (size_t i = 0; is_done && i < base->device_count; i++)
         is_done = write_device(lists, base->devices[i], &names, level, out);
     for (size_t i = 0; is_done && i < current->device_count; i++)
@@ -193,9 +188,10 @@ enum mt_result compare_write(const struct compare_list *base, const struct compa
             is_done = write_device(lists, current->devices[i], &names, level, out);
     hash_index_release(&names.index);
     free((void *)names.texts);
+    is_written = outlet_destroy(out) && fflush(file) == 0;
     if (!is_done)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to compare operators");
-    if (fflush(out) != 0 || ferror(out))
+    if (!is_written)
         return mt_error_set(error, MT_IO, "the comparison cannot be written");
     return MT_OK;
 }

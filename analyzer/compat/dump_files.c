@@ -39,7 +39,8 @@ static enum mt_result file_open(const struct dump_write *what, struct dump_file 
     file->out = fopen(path, "w");
     if (!file->out)
         return mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
-    return memscope_csv_create(file->out, &file->writer, error);
+    file->text = outlet_create(FOR_CSV, file->out);
+    return memscope_csv_create(file->text, &file->writer, error);
 }
 
 static enum mt_result file_close(struct dump_file *file, enum mt_result result,
@@ -48,8 +49,12 @@ static enum mt_result file_close(struct dump_file *file, enum mt_result result,
     if (result == MT_OK)
         result = memscope_finish(file->writer, error);
     memscope_writer_destroy(file->writer);
-    if (file->out && fclose(file->out) != 0 && result == MT_OK)
-        result = mt_error_set(error, MT_IO, "a file cannot be written: %s", strerror(errno));
+    if (file->out) {
+        bool is_written = outlet_destroy(file->text);
+
+        if ((fclose(file->out) != 0 || !is_written) && result == MT_OK)
+            result = mt_error_set(error, MT_IO, "a file cannot be written: %s", strerror(errno));
+    }
     return result;
 }
 

@@ -18,6 +18,7 @@
 struct dump_file {
     int32_t device;
     FILE *out; /* csv */
+    struct outlet *text;
     struct memscope_writer *writer;
 };
 

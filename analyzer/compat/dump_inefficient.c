@@ -11,6 +11,7 @@
 #include "dump_rewrite.h"
 #include "dump_rows.h"
 #include "inefficiency.h"
+#include "outlet.h"
 
 struct search {
     const struct dump_inefficient_search *what;
@@ -87,7 +88,7 @@ static enum mt_result search_file(struct search *search, FILE *out, struct model
 
     if (result != MT_OK)
         return result;
-    fprintf(out, "INFO: Connected to %s file\nINFO: %s file read successfully\n", kind, kind);
+    outlet_print(out, "INFO: Connected to %s file\nINFO: %s file read successfully\n", kind, kind);
     dump_rows_by_time(&search->rows);
     if (!search_rows(search))
         result = mt_error_set(error, MT_NO_MEMORY, "no memory to look at %s", path);
@@ -95,12 +96,13 @@ static enum mt_result search_file(struct search *search, FILE *out, struct model
     dump_rows_release(&search->rows);
     if (result != MT_OK)
         return result;
-    fprintf(out, "INFO: Connecting to %s %s to write results\n", lower, path);
+    outlet_print(out, "INFO: Connecting to %s %s to write results\n", lower, path);
     result = is_db ? dump_rewrite_db(path, search->types, search->type_count, error)
                    : dump_rewrite_csv(path, search->types, search->type_count,
                                       search->what->is_strict, error);
     if (result == MT_OK)
-        fprintf(out, "INFO: All results have been successfully written to %s %s\n", lower, path);
+        outlet_print(out, "INFO: All results have been successfully written to %s %s\n", lower,
+                     path);
     return result;
 }
 

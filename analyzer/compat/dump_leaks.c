@@ -11,6 +11,7 @@
 #include "dump_rows.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "outlet.h"
 #include "python_number.h"
 
 /* The marks of one device, by the ids of their rows. */
@@ -22,7 +23,7 @@ struct marks {
 struct search {
     const struct dump_leaks *what;
     struct dump_rows rows; /* by id */
-    FILE *out;
+    struct outlet *out;
     struct dump_leaks_counts *counts;
     uint32_t *devices; /* texts, in the order of the file */
     struct marks *marks;
@@ -91,19 +92,20 @@ static bool has_marks(const struct search *search, size_t device)
     const struct marks *marks = &search->marks[device];
     const char *name = model_text_at(search->rows.model, search->devices[device]);
 
-    fprintf(search->out, "INFO: Starting to analyze data for device %s...\n", name);
+    outlet_format(search->out, "INFO: Starting to analyze data for device %s...\n", name);
     if (marks->count < 3) {
-        fprintf(search->out,
-                "ERROR: Device %s has fewer than 3 data points. Please re-collect the data "
-                "points.\n",
-                name);
+        outlet_format(search->out,
+                      "ERROR: Device %s has fewer than 3 data points. Please re-collect the data "
+                      "points.\n",
+                      name);
         return false;
     }
     if (search->what->start_index + 2 < marks->count)
         return true;
-    fprintf(search->out,
-            "INFO: Start index %u is out of bounds. Device %s has a total of %zu MSTX events.\n",
-            search->what->start_index, name, marks->count);
+    outlet_format(
+        search->out,
+        "INFO: Start index %u is out of bounds. Device %s has a total of %zu MSTX events.\n",
+        search->what->start_index, name, marks->count);
     return false;
 }
 
@@ -158,16 +160,17 @@ static void write_leaks(struct search *search, size_t device, const struct live 
         if (live->is_gone[i])
             continue;
         if (!search->counts->leak_count)
-            fprintf(search->out, "\nLeak Analysis Results for the Custom Range:\n");
+            outlet_format(search->out, "\nLeak Analysis Results for the Custom Range:\n");
         if (!has_any)
-            fprintf(search->out, "====== ERROR: Detected memory leaks on device %s ======\n",
-                    model_text_at(search->rows.model, search->devices[device]));
+            outlet_format(search->out, "====== ERROR: Detected memory leaks on device %s ======\n",
+                          model_text_at(search->rows.model, search->devices[device]));
         has_any = true;
         search->counts->leak_count++;
         python_number((double)live->rows[i]->size_bytes / (1 << 20), mebibytes);
-        fprintf(search->out,
-                "Direct Hal memory leak of %s Mb(s) at 0x%016" PRIx64 " in Index %" PRIu64 ".\n",
-                mebibytes, live->rows[i]->address, live->rows[i]->id);
+        outlet_format(search->out,
+                      "Direct Hal memory leak of %s Mb(s) at 0x%016" PRIx64 " in Index %" PRIu64
+                      ".\n",
+                      mebibytes, live->rows[i]->address, live->rows[i]->id);
     }
 }
 
@@ -228,17 +231,19 @@ static enum mt_result search_file(struct search *search, struct model *model,
     return result;
 }
 
-enum mt_result dump_leaks_write(const struct dump_leaks *leaks, FILE *out,
+enum mt_result dump_leaks_write(const struct dump_leaks *leaks, FILE *file,
                                 struct dump_leaks_counts *counts, struct mt_error *error)
 {
-    struct search search = {.what = leaks, .out = out, .counts = counts};
+    struct search search = {.what = leaks, .counts = counts};
     struct model *model;
     enum mt_result result = model_create(&model, error);
 
     *counts = (struct dump_leaks_counts){0};
     if (result != MT_OK)
         return result;
+    search.out = outlet_create(FOR_TERMINAL, file);
     result = search_file(&search, model, error);
+    outlet_destroy(search.out);
     model_destroy(model);
     return result;
 }

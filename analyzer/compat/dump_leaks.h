@@ -28,7 +28,7 @@ struct dump_leaks_counts {
     uint64_t bad_count;         /* rows that were left out */
 };
 
-enum mt_result dump_leaks_write(const struct dump_leaks *leaks, FILE *out,
+enum mt_result dump_leaks_write(const struct dump_leaks *leaks, FILE *file,
                                 struct dump_leaks_counts *counts, struct mt_error *error);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "outlet.h"
+
 static const struct {
     const char *type, *name;
 } pools[STEP_POOLS] = {
@@ -146,31 +148,32 @@ static int compare_leaks(const void *a, const void *b)
 }
 
 /* Those of one device, from `first` on; returns the first of the next. */
-static size_t print_leaks(const struct dump_steps *steps, size_t first, FILE *out)
+static size_t print_leaks(const struct dump_steps *steps, size_t first, struct outlet *out)
 {
     int32_t device = steps->leaks[first].device;
     uint64_t sum = 0;
     size_t i = first;
 
-    fprintf(out, "====== ERROR: Detected memory leaks on device %d ======\n", device);
+    outlet_format(out, "====== ERROR: Detected memory leaks on device %d ======\n", device);
     for (; i < steps->leak_count && steps->leaks[i].device == device; i++) {
         const struct dump_leak *leak = &steps->leaks[i];
 
-        fprintf(out, "Direct %s leak of %f Mb(s) at 0x%" PRIx64 " in kernel_0 at step %u.\n",
-                pools[leak->pool].name, mebibytes(leak->size_bytes), leak->address, leak->step);
+        outlet_format(out, "Direct %s leak of %f Mb(s) at 0x%" PRIx64 " in kernel_0 at step %u.\n",
+                      pools[leak->pool].name, mebibytes(leak->size_bytes), leak->address,
+                      leak->step);
         sum += leak->size_bytes;
     }
-    fprintf(out, "====== SUMMARY: %g Mb(s) leaked in %zu allocation(s) ======\n", mebibytes(sum),
-            i - first);
+    outlet_format(out, "====== SUMMARY: %g Mb(s) leaked in %zu allocation(s) ======\n",
+                  mebibytes(sum), i - first);
     return i;
 }
 
-static void print_gap(const char *name, const struct dump_gap *gap, FILE *out)
+static void print_gap(const char *name, const struct dump_gap *gap, struct outlet *out)
 {
     double percent = gap->most_bytes ? 100 * (double)gap->least_bytes / (double)gap->most_bytes : 0;
 
-    fprintf(out, "%s\t%-25.4f%-25.4f%-25u\n", name, percent, mebibytes(gap->least_bytes),
-            gap->step);
+    outlet_format(out, "%s\t%-25.4f%-25.4f%-25u\n", name, percent, mebibytes(gap->least_bytes),
+                  gap->step);
 }
 
 static int compare_uses(const void *a, const void *b)
@@ -182,8 +185,10 @@ static int compare_uses(const void *a, const void *b)
     return (int)first->pool - (int)second->pool;
 }
 
-void dump_steps_print(struct dump_steps *steps, FILE *out)
+void dump_steps_print(struct dump_steps *steps, FILE *file)
 {
+    struct outlet *out = outlet_create(FOR_TERMINAL, file);
+
     if (steps->leak_count)
         qsort(steps->leaks, steps->leak_count, sizeof(*steps->leaks), compare_leaks);
     for (size_t i = 0; i < steps->leak_count;)
@@ -193,10 +198,12 @@ void dump_steps_print(struct dump_steps *steps, FILE *out)
     for (size_t i = 0; steps->newest && i < steps->use_count; i++) {
         const struct dump_step_use *use = &steps->uses[i];
 
-        fprintf(out, "======= %s Gap Analysis of Device %d =======\n", pools[use->pool].name,
-                use->device);
-        fprintf(out, "\t%-25s%-25s%-25s\n", "MinAlloc/MaxAlloc(%)", "MinAllocMem(MB)", "StepId");
+        outlet_format(out, "======= %s Gap Analysis of Device %d =======\n", pools[use->pool].name,
+                      use->device);
+        outlet_format(out, "\t%-25s%-25s%-25s\n", "MinAlloc/MaxAlloc(%)", "MinAllocMem(MB)",
+                      "StepId");
         print_gap("MinGap", &use->narrowest, out);
         print_gap("MaxGap", &use->widest, out);
     }
+    outlet_destroy(out);
 }

@@ -63,6 +63,6 @@ void dump_steps_use(struct dump_steps *steps, const char *type, int32_t device,
 void dump_steps_judge(struct dump_steps *steps, const struct dump_block *block);
 
 /* In the tool's words. */
-void dump_steps_print(struct dump_steps *steps, FILE *out);
+void dump_steps_print(struct dump_steps *steps, FILE *file);
 
 #endif

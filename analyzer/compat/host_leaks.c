@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "arena.h"
-#include "csv_text.h"
 #include "export.h"
 #include "leak_index.h"
 #include "lives.h"
 #include "memscope_stacks.h"
+#include "outlet.h"
 #include "trace_question.h"
 
 #define SECOND_NS 1e9
@@ -36,6 +36,7 @@ struct left_block {
 
 struct search {
     const struct host_leaks *what;
+    struct outlet *overview, *blocks_out; /* of its files */
     const struct question *question;
     struct place *places; /* by site */
     size_t place_count;
@@ -191,7 +192,7 @@ static int compare_blocks(const void *a, const void *b)
 
 static void write_health(const struct search *search, size_t site_count)
 {
-    FILE *out = search->what->overview;
+    struct outlet *out = search->overview;
     uint64_t tracked = 0, unknown = 0;
 
     for (size_t i = 0; i < search->place_count; i++) {
@@ -199,20 +200,20 @@ static void write_health(const struct search *search, size_t site_count)
         if (!i)
             unknown = search->places[i].alloc_count;
     }
-    fprintf(out,
-            "Data Health Analysis\n  Window %.3f s\n  Mode %s\n  Tracked %" PRIu64
-            " allocations\n  Distinct stacks %zu\n  Unattributed %" PRIu64
-            "\n  Truncated 0\n  Evicted 0\n  Overflow channel 0\n  Pre-window frees %" PRIu64
-            "\n  Sampling 1\n  Size threshold %" PRIu64 " B, %" PRIu64
-            " smaller blocks left out\n  Symbolized afterwards\n\n",
-            (double)search->end_ns / SECOND_NS, search->what->blocks ? "event" : "summary", tracked,
-            site_count, unknown, search->older_count, search->what->least_bytes,
-            search->small_count);
+    outlet_format(out,
+                  "Data Health Analysis\n  Window %.3f s\n  Mode %s\n  Tracked %" PRIu64
+                  " allocations\n  Distinct stacks %zu\n  Unattributed %" PRIu64
+                  "\n  Truncated 0\n  Evicted 0\n  Overflow channel 0\n  Pre-window frees %" PRIu64
+                  "\n  Sampling 1\n  Size threshold %" PRIu64 " B, %" PRIu64
+                  " smaller blocks left out\n  Symbolized afterwards\n\n",
+                  (double)search->end_ns / SECOND_NS, search->what->blocks ? "event" : "summary",
+                  tracked, site_count, unknown, search->older_count, search->what->least_bytes,
+                  search->small_count);
 }
 
 static void write_left(const struct search *search)
 {
-    FILE *out = search->what->overview;
+    struct outlet *out = search->overview;
     uint64_t counts[edge_count] = {0}, bytes[edge_count] = {0}, sum = 0;
 
     for (size_t i = 0; i < search->block_count; i++) {
@@ -224,12 +225,13 @@ static void write_left(const struct search *search)
         bytes[edge] += search->blocks[i].size_bytes;
         sum += search->blocks[i].size_bytes;
     }
-    fprintf(out, "Total Unfreed\n  %" PRIu64 " B in %zu blocks\n\n", sum, search->block_count);
-    fprintf(out, "Unfreed Block Size Distribution\n");
+    outlet_format(out, "Total Unfreed\n  %" PRIu64 " B in %zu blocks\n\n", sum,
+                  search->block_count);
+    outlet_format(out, "Unfreed Block Size Distribution\n");
     for (size_t i = 0; i < edge_count; i++)
-        fprintf(out, "  %-14s %12" PRIu64 " blocks %16" PRIu64 " B\n", edge_names[i], counts[i],
-                bytes[i]);
-    fputc('\n', out);
+        outlet_format(out, "  %-14s %12" PRIu64 " blocks %16" PRIu64 " B\n", edge_names[i],
+                      counts[i], bytes[i]);
+    outlet_add(out, "\n");
 }
 
 static void write_stack(struct search *search, uint32_t site)
@@ -243,7 +245,7 @@ static void write_stack(struct search *search, uint32_t site)
         for (const char *line = i ? native : python; *line;) {
             size_t length = strcspn(line, "\n");
 
-            fprintf(search->what->overview, "       %.*s\n", (int)length, line);
+            outlet_format(search->overview, "       %.*s\n", (int)length, line);
             line += length + (line[length] != 0);
         }
 }
@@ -252,28 +254,29 @@ static void write_place(struct search *search, size_t number, const struct place
 {
     const struct leak_index *index = &place->index;
 
-    fprintf(search->what->overview,
-            "  %zu. [%s] LSI %.0f  Growth %.2f  Release %.2f  Lifetime %.2f  Pattern %.2f  "
-            "Scale %.2f  unfreed/alloc %.2f\n"
-            "     unfreed %" PRIu64 "B(%" PRIu64 " blocks) | alloc %" PRIu64 "x%" PRIu64
-            "B, freed %" PRIu64 "x%" PRIu64 "B\n"
-            "     growth %.1fB/beat  pts %.0f  degraded -  stack 0x%" PRIx32 "\n",
-            number, index->is_suspected ? "suspected_leak" : "growth_watch", index->index,
-            index->growth, index->release, index->lifetime, index->pattern, index->scale,
-            index->release, place->live_bytes, place->live_count, place->alloc_count,
-            place->alloc_count ? place->alloc_bytes / place->alloc_count : 0, place->freed_count,
-            place->freed_count ? place->freed_bytes / place->freed_count : 0, index->slope,
-            index->points, place->site);
+    outlet_format(search->overview,
+                  "  %zu. [%s] LSI %.0f  Growth %.2f  Release %.2f  Lifetime %.2f  Pattern %.2f  "
+                  "Scale %.2f  unfreed/alloc %.2f\n"
+                  "     unfreed %" PRIu64 "B(%" PRIu64 " blocks) | alloc %" PRIu64 "x%" PRIu64
+                  "B, freed %" PRIu64 "x%" PRIu64 "B\n"
+                  "     growth %.1fB/beat  pts %.0f  degraded -  stack 0x%" PRIx32 "\n",
+                  number, index->is_suspected ? "suspected_leak" : "growth_watch", index->index,
+                  index->growth, index->release, index->lifetime, index->pattern, index->scale,
+                  index->release, place->live_bytes, place->live_count, place->alloc_count,
+                  place->alloc_count ? place->alloc_bytes / place->alloc_count : 0,
+                  place->freed_count,
+                  place->freed_count ? place->freed_bytes / place->freed_count : 0, index->slope,
+                  index->points, place->site);
     write_stack(search, place->site);
 }
 
 static void write_places(struct search *search, struct place **order, size_t count)
 {
-    FILE *out = search->what->overview;
+    struct outlet *out = search->overview;
     size_t shown = 0, resident_count = 0;
     uint64_t resident_bytes = 0;
 
-    fprintf(out, "TOP %d Leak Sites\n", TOP);
+    outlet_format(out, "TOP %d Leak Sites\n", TOP);
     for (size_t i = 0; i < count; i++) {
         if (order[i]->index.is_resident) {
             resident_count++;
@@ -282,39 +285,39 @@ static void write_places(struct search *search, struct place **order, size_t cou
             write_place(search, ++shown, order[i]);
         }
     }
-    fprintf(out, "%s\nResident baselines\n  %zu places, %" PRIu64 " B\n\n", shown ? "" : "  none\n",
-            resident_count, resident_bytes);
+    outlet_format(out, "%s\nResident baselines\n  %zu places, %" PRIu64 " B\n\n",
+                  shown ? "" : "  none\n", resident_count, resident_bytes);
 }
 
 /* What we make of it: the index is the tool's. */
-static void write_note(struct mt_trace *trace, FILE *out)
+static void write_note(struct mt_trace *trace, struct outlet *out)
 {
     struct mt_answer *answer = NULL;
 
-    fprintf(out, "NOTE\n  The index is that of msmemscope. What memtide says:\n");
+    outlet_format(out, "NOTE\n  The index is that of msmemscope. What memtide says:\n");
     if (mt_trace_ask(trace, "leaks", NULL, &answer, NULL) != MT_OK)
         return;
     for (size_t i = 0; i < mt_answer_verdict_count(answer); i++)
-        fprintf(out, "  %s\n", mt_answer_verdict_at(answer, i));
+        outlet_format(out, "  %s\n", mt_answer_verdict_at(answer, i));
     mt_answer_close(answer);
 }
 
 static void write_blocks(struct search *search)
 {
-    FILE *out = search->what->blocks;
+    struct outlet *out = search->blocks_out;
 
-    fprintf(out, "addr,size,alloc_ts,Call Stack(C),Call Stack(Python)\n");
+    outlet_format(out, "addr,size,alloc_ts,Call Stack(C),Call Stack(Python)\n");
     for (size_t i = 0; i < search->block_count; i++) {
         const struct left_block *block = &search->blocks[i];
         const char *python, *native;
 
         memscope_stacks_of(&search->stacks, block->site, &python, &native);
-        fprintf(out, "0x%016" PRIx64 ",%" PRIu64 ",%" PRIu64 ",", block->address, block->size_bytes,
-                search->base_ns + block->born_ns);
-        csv_put_quoted(out, *native ? native : "(unresolved stack)");
-        fputc(',', out);
-        csv_put_quoted(out, python);
-        fputc('\n', out);
+        outlet_format(out, "0x%016" PRIx64 ",%" PRIu64 ",%" PRIu64 ",", block->address,
+                      block->size_bytes, search->base_ns + block->born_ns);
+        outlet_words_for(out, FOR_CSV_LINES, *native ? native : "(unresolved stack)");
+        outlet_add(out, ",");
+        outlet_words_for(out, FOR_CSV_LINES, python);
+        outlet_add(out, "\n");
     }
 }
 
@@ -338,7 +341,7 @@ static bool write_all(struct search *search, struct mt_trace *trace)
     write_health(search, site_count);
     write_left(search);
     write_places(search, order, count);
-    write_note(trace, search->what->overview);
+    write_note(trace, search->overview);
     if (search->what->blocks)
         write_blocks(search);
     free(order);
@@ -396,12 +399,18 @@ enum mt_result host_leaks_write(struct mt_trace *trace, const struct host_leaks 
     search.places = calloc(search.place_count + 1, sizeof(*search.places));
     if (!search.places)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for places");
+    search.overview = outlet_create(FOR_TERMINAL, what->overview);
+    search.blocks_out = what->blocks ? outlet_create(FOR_CSV, what->blocks) : NULL;
     find_window(&search, model);
     count_older(&search);
     memscope_stacks_init(&search.stacks, &question);
     result = lives_read(question.events, model, &visitor, error);
     if (result == MT_OK && (search.has_failed || !write_all(&search, trace)))
         result = mt_error_set(error, MT_NO_MEMORY, "no memory for blocks that are left");
+    if (!outlet_destroy(search.overview) && result == MT_OK)
+        result = mt_error_set(error, MT_IO, "the report on the host heap cannot be written");
+    if (what->blocks && !outlet_destroy(search.blocks_out) && result == MT_OK)
+        result = mt_error_set(error, MT_IO, "the list of blocks cannot be written");
     memscope_stacks_release(&search.stacks);
     free(search.places);
     free(search.blocks);

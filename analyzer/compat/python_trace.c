@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv_text.h"
 #include "export.h"
+#include "outlet.h"
 #include "trace_question.h"
 
 enum { BATCH = 4096 };
@@ -183,27 +183,27 @@ static enum mt_result read_calls(struct mt_trace *trace, struct reading *reading
 
 static enum mt_result put_row(void *context, const struct call_row *row, struct mt_error *error)
 {
-    FILE *out = context;
+    struct outlet *out = context;
 
     (void)error;
-    csv_put_text(out, row->name);
-    fprintf(out, ",%" PRIu64 ",", row->start_ns);
+    outlet_format(out, "%s,%" PRIu64 ",", row->name, row->start_ns);
     if (row->end_ns)
-        fprintf(out, "%" PRIu64, row->end_ns);
+        outlet_number(out, row->end_ns);
     else
-        fputs("N/A", out);
-    fprintf(out, ",%" PRIu64 ",%" PRIu64 "\n", row->thread_id, row->process_id);
+        outlet_add(out, "N/A");
+    outlet_format(out, ",%" PRIu64 ",%" PRIu64 "\n", row->thread_id, row->process_id);
     return MT_OK;
 }
 
-enum mt_result python_trace_write_csv(struct mt_trace *trace, FILE *out, struct mt_error *error)
+enum mt_result python_trace_write_csv(struct mt_trace *trace, FILE *file, struct mt_error *error)
 {
+    struct outlet *out = outlet_create(FOR_CSV, file);
     struct reading reading = {.row = put_row, .context = out};
     enum mt_result result;
 
-    fputs("FuncInfo,StartTime(ns),EndTime(ns),Thread Id,Process Id\n", out);
+    outlet_add(out, "FuncInfo,StartTime(ns),EndTime(ns),Thread Id,Process Id\n");
     result = read_calls(trace, &reading, error);
-    if (result == MT_OK && ferror(out))
+    if (!outlet_destroy(out) && result == MT_OK)
         result = mt_error_set(error, MT_IO, "the calls of Python cannot be written");
     return result;
 }

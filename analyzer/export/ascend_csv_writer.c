@@ -15,20 +15,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "csv_text.h"
+#include "outlet.h"
 #include "python_float.h"
 #include "text_builder.h"
 
 enum { kilobyte = 1024, megabyte = 1 << 20, mindspore_megabyte = 1024000 };
 
 struct csv_out {
-    FILE *out;
+    struct outlet *out;
     bool is_mindspore;
     uint64_t record_megabyte;
 };
 
 struct csv_file {
-    const char *name, *header, *mindspore_header, *count_sql, *sql, *mindspore_sql;
+    const char *name;
+    void (*head)(const struct csv_out *csv);
+    const char *count_sql, *sql, *mindspore_sql;
     enum mt_result (*row)(void *context, const struct database_row *row, struct mt_error *error);
 };
 
@@ -38,11 +40,11 @@ struct csv_file {
 static bool put_comma(struct csv_out *csv, const struct database_row *row, int column,
                       bool says_missing)
 {
-    fputc(',', csv->out);
+    outlet_add(csv->out, ",");
     if (!row_is_null(row, column))
         return true;
     if (says_missing)
-        fputs("N/A", csv->out);
+        outlet_add(csv->out, "N/A");
     return false;
 }
 
@@ -57,7 +59,8 @@ static void put_microseconds(struct csv_out *csv, const struct database_row *row
         return;
     while (csv->is_mindspore && text[length - 1] == '0' && text[length - 2] != '.')
         text[--length] = '\0';
-    fprintf(csv->out, csv->is_mindspore ? "%s" : "%s\t", text);
+    outlet_words(csv->out, text);
+    outlet_add_either(csv->out, csv->is_mindspore, "", "\t");
 }
 
 static void put_float(struct csv_out *csv, const struct database_row *row, int column,
@@ -68,13 +71,13 @@ static void put_float(struct csv_out *csv, const struct database_row *row, int c
     if (!put_comma(csv, row, column, says_missing))
         return;
     python_float(text, (uint64_t)row_number(row, column), unit);
-    fputs(text, csv->out);
+    outlet_words(csv->out, text);
 }
 
 static void put_cell(struct csv_out *csv, const struct database_row *row, int column)
 {
     if (put_comma(csv, row, column, false))
-        fputs(row_text(row, column), csv->out);
+        outlet_words(csv->out, row_text(row, column));
 }
 
 static const char *device_word(const struct database_row *row, int column)
@@ -86,7 +89,7 @@ static void put_device(struct csv_out *csv, const struct database_row *row, int 
 {
     int64_t device = row_number(row, column);
 
-    fprintf(csv->out, ",%s%" PRId64, device_word(row, column), device < 0 ? 0 : device);
+    outlet_format(csv->out, ",%s%" PRId64, device_word(row, column), device < 0 ? 0 : device);
 }
 
 /* --- rows ---------------------------------------------------------------------------------- */
@@ -113,7 +116,7 @@ static enum mt_result operator_row(void *context, const struct database_row *row
     bool is_graph = row_number(row, OP_IS_GRAPH) != 0;
 
     (void)error;
-    csv_put_text(csv->out, row_text(row, OP_NAME));
+    outlet_words(csv->out, row_text(row, OP_NAME));
     put_float(csv, row, OP_SIZE, kilobyte, false);
     for (int column = OP_BORN; column <= OP_RETURNED; column++)
         put_microseconds(csv, row, column);
@@ -126,7 +129,7 @@ static enum mt_result operator_row(void *context, const struct database_row *row
         put_float(csv, row, column, megabyte, csv->is_mindspore);
     put_cell(csv, row, OP_STREAM);
     put_device(csv, row, OP_DEVICE);
-    fputs("\r\n", csv->out);
+    outlet_add(csv->out, "\r\n");
     return MT_OK;
 }
 
@@ -134,7 +137,7 @@ static enum mt_result operator_row(void *context, const struct database_row *row
 static void put_record_cell(struct csv_out *csv, const struct database_row *row, int column)
 {
     if (csv->is_mindspore && row_is_null(row, column))
-        fputs(",0.0", csv->out);
+        outlet_add(csv->out, ",0.0");
     else
         put_float(csv, row, column, csv->record_megabyte, false);
 }
@@ -146,14 +149,14 @@ static enum mt_result record_row(void *context, const struct database_row *row,
     struct csv_out *csv = context;
 
     (void)error;
-    csv_put_text(csv->out, row_text(row, COMPONENT));
+    outlet_words(csv->out, row_text(row, COMPONENT));
     put_microseconds(csv, row, TIME);
     for (int column = ALLOCATED; column <= ACTIVE; column++)
         put_record_cell(csv, row, column);
     if (!csv->is_mindspore)
         put_cell(csv, row, STREAM);
     put_device(csv, row, DEVICE);
-    fputs("\r\n", csv->out);
+    outlet_add(csv->out, "\r\n");
     return MT_OK;
 }
 
@@ -164,29 +167,47 @@ static enum mt_result module_row(void *context, const struct database_row *row,
     struct csv_out *csv = context;
 
     (void)error;
-    fprintf(csv->out, "%" PRId64 ",", row_number(row, DEVICE));
-    csv_put_text(csv->out, row_text(row, COMPONENT));
-    fprintf(csv->out, ",%" PRId64 ".%03" PRId64 "\t", row_number(row, TIME) / 1000,
-            row_number(row, TIME) % 1000);
+    outlet_format(csv->out, "%" PRId64 ",", row_number(row, DEVICE));
+    outlet_words(csv->out, row_text(row, COMPONENT));
+    outlet_format(csv->out, ",%" PRId64 ".%03" PRId64 "\t", row_number(row, TIME) / 1000,
+                  row_number(row, TIME) % 1000);
     if (csv->is_mindspore && row_number(row, BYTES) % kilobyte == 0)
-        fprintf(csv->out, ",%" PRId64, row_number(row, BYTES) / kilobyte);
+        outlet_format(csv->out, ",%" PRId64, row_number(row, BYTES) / kilobyte);
     else
         put_float(csv, row, BYTES, csv->is_mindspore ? kilobyte : megabyte, false);
     put_device(csv, row, DEVICE);
-    fputc('\n', csv->out);
+    outlet_add(csv->out, "\n");
     return MT_OK;
 }
 
 /* --- files --------------------------------------------------------------------------------- */
 
+static void operator_head(const struct csv_out *csv)
+{
+    outlet_add(csv->out,
+               "Name,Size(KB),Allocation Time(us),Release Time(us),Active Release Time(us),"
+               "Duration(us),Active Duration(us),Allocation Total Allocated(MB),Allocation Total "
+               "Reserved(MB),Allocation Total Active(MB),Release Total Allocated(MB),Release Total "
+               "Reserved(MB),Release Total Active(MB),Stream Ptr,Device Type\r\n");
+}
+
+static void record_head(const struct csv_out *csv)
+{
+    outlet_add(csv->out, "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),"
+                         "Total Active(MB),");
+    outlet_add_either(csv->out, csv->is_mindspore, "Device Type\r\n", "Stream Ptr,Device Type\r\n");
+}
+
+static void module_head(const struct csv_out *csv)
+{
+    outlet_add(csv->out, "Device_id,Component,Timestamp(us),Total Reserved(");
+    outlet_add_either(csv->out, csv->is_mindspore, "KB),Device\n", "MB),Device\n");
+}
+
 static const struct csv_file files[] = {
     {
         .name = "operator_memory.csv",
-        .header =
-            "Name,Size(KB),Allocation Time(us),Release Time(us),Active Release Time(us),"
-            "Duration(us),Active Duration(us),Allocation Total Allocated(MB),Allocation Total "
-            "Reserved(MB),Allocation Total Active(MB),Release Total Allocated(MB),Release Total "
-            "Reserved(MB),Release Total Active(MB),Stream Ptr,Device Type\r\n",
+        .head = operator_head,
         .count_sql = "SELECT 1 FROM blocks LIMIT 1",
         .sql = "SELECT name, size, born, freed, returned, freed - born, returned - born,"
                " born_allocated, born_reserved, born_active, freed_allocated, freed_reserved,"
@@ -196,10 +217,7 @@ static const struct csv_file files[] = {
     },
     {
         .name = "memory_record.csv",
-        .header = "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total Active(MB),"
-                  "Stream Ptr,Device Type\r\n",
-        .mindspore_header = "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),Total "
-                            "Active(MB),Device Type\r\n",
+        .head = record_head,
         .count_sql = "SELECT 1 FROM records LIMIT 1",
         .sql = "SELECT component, time, allocated, reserved, active, stream, device FROM records"
                " WHERE component <> 'Device' ORDER BY component <> 'APP', time, id",
@@ -210,8 +228,7 @@ static const struct csv_file files[] = {
     },
     {
         .name = "npu_module_mem.csv",
-        .header = "Device_id,Component,Timestamp(us),Total Reserved(MB),Device\n",
-        .mindspore_header = "Device_id,Component,Timestamp(us),Total Reserved(KB),Device\n",
+        .head = module_head,
         .count_sql = "SELECT 1 FROM modules LIMIT 1",
         .sql = "SELECT modules.device, name, time, bytes FROM modules JOIN"
                " (SELECT name, min(id) AS first FROM modules GROUP BY name) USING (name)"
@@ -241,6 +258,7 @@ static enum mt_result write_file(struct database_writer *tables, const struct cs
                                  struct mt_error *error)
 {
     bool has_rows = false, is_written;
+    FILE *file_out;
     struct text_builder path;
     enum mt_result result = database_each(tables, file->count_sql, count_row, &has_rows, error);
 
@@ -248,17 +266,17 @@ static enum mt_result write_file(struct database_writer *tables, const struct cs
         return result;
     text_init(&path);
     text_add_format(&path, "%s/%s", folder, file->name);
-    csv->out = fopen(text_get(&path), "w");
+    file_out = fopen(text_get(&path), "w");
     text_release(&path);
-    if (!csv->out)
+    if (!file_out)
         return say_errno(name, error);
-    fputs(csv->is_mindspore && file->mindspore_header ? file->mindspore_header : file->header,
-          csv->out);
+    csv->out = outlet_create(FOR_CSV, file_out);
+    file->head(csv);
     result = database_each(
         tables, csv->is_mindspore && file->mindspore_sql ? file->mindspore_sql : file->sql,
         file->row, csv, error);
-    is_written = !ferror(csv->out);
-    if ((fclose(csv->out) != 0 || !is_written) && result == MT_OK)
+    is_written = outlet_destroy(csv->out);
+    if ((fclose(file_out) != 0 || !is_written) && result == MT_OK)
         result = say_errno(name, error);
     return result;
 }

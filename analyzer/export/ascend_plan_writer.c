@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv_text.h"
+#include "outlet.h"
 
 enum { kilobyte = 1024 };
 
@@ -54,7 +54,7 @@ static int compare_rows(const void *left, const void *right)
 }
 
 /* Nine decimals, the last rounded half up, without zeros at the end. */
-static void put_kilobytes(FILE *out, uint64_t bytes)
+static void put_kilobytes(struct outlet *out, uint64_t bytes)
 {
     uint64_t billionths = (bytes % kilobyte * UINT64_C(1000000000) + kilobyte / 2) / kilobyte;
     char digits[16];
@@ -62,38 +62,42 @@ static void put_kilobytes(FILE *out, uint64_t bytes)
 
     while (length > 1 && digits[length - 1] == '0')
         length--;
-    fprintf(out, "%" PRIu64 ".%.*s", bytes / kilobyte, length, digits);
+    outlet_format(out, "%" PRIu64 ".", bytes / kilobyte);
+    outlet_format(out, "%.*s", length, digits);
 }
 
-static void put_row(FILE *out, const struct plan_row *row)
+static void put_row(struct outlet *out, const struct plan_row *row)
 {
     if (row->device >= 0)
-        fprintf(out, "%" PRId32 ",", row->device);
+        outlet_format(out, "%" PRId32 ",", row->device);
     else
-        fputs("host,", out);
-    csv_put_text(out, row->name);
-    fputs(",0,", out); /* a model without a name: a static graph */
-    csv_put_text(out, row->graph);
-    fprintf(out, ",%" PRIu64 ",%" PRIu64 ",", row->first_node, row->last_node);
+        outlet_add(out, "host,");
+    outlet_words(out, row->name);
+    outlet_add(out, ",0,"); /* a model without a name: a static graph */
+    outlet_words(out, row->graph);
+    outlet_format(out, ",%" PRIu64 ",%" PRIu64 ",", row->first_node, row->last_node);
     put_kilobytes(out, row->size_bytes);
-    fputc('\n', out);
+    outlet_add(out, "\n");
 }
 
 enum mt_result plan_write(struct plan *plan, const char *path, const char *name,
                           struct mt_error *error)
 {
-    FILE *out = fopen(path, "w");
+    FILE *file = fopen(path, "w");
+    struct outlet *out;
     bool is_written;
 
-    if (!out)
+    if (!file)
         return mt_error_set(error, MT_USAGE, "%s: %s", name, strerror(errno));
     if (plan->count)
         qsort(plan->rows, plan->count, sizeof(*plan->rows), compare_rows);
-    fputs("Device_id,Op Name,Model Name,Graph ID,Node Index Start,Node Index End,Size(KB)\n", out);
+    out = outlet_create(FOR_CSV, file);
+    outlet_add(out,
+               "Device_id,Op Name,Model Name,Graph ID,Node Index Start,Node Index End,Size(KB)\n");
     for (size_t i = 0; i < plan->count; i++)
         put_row(out, &plan->rows[i]);
-    is_written = !ferror(out);
-    if (fclose(out) != 0 || !is_written)
+    is_written = outlet_destroy(out);
+    if (fclose(file) != 0 || !is_written)
         return mt_error_set(error, MT_USAGE, "%s: %s", name, strerror(errno ? errno : EIO));
     return MT_OK;
 }

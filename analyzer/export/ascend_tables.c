@@ -15,7 +15,7 @@
 #include "ascend_csv_writer.h"
 #include "ascend_trace_view.h"
 #include "database_writer.h"
-#include "text_builder.h"
+#include "outlet.h"
 
 enum { sql_most_bytes = 256, PROFILER_STEP_MOST = 40 };
 
@@ -367,7 +367,8 @@ static enum mt_result write_info(const struct ascend_tables *tables, struct mt_e
 {
     const struct ascend_profile *profile = &tables->profile;
     struct text_builder path;
-    FILE *out;
+    FILE *file;
+    struct outlet *out;
     bool is_written;
 
     text_init(&path);
@@ -375,29 +376,32 @@ static enum mt_result write_info(const struct ascend_tables *tables, struct mt_e
     if (profile->rank >= 0)
         text_add_format(&path, "_%" PRId32, profile->rank);
     text_add(&path, ".json");
-    out = fopen(text_get(&path), "w");
+    file = fopen(text_get(&path), "w");
     text_release(&path);
-    if (!out)
+    if (!file)
         return say_errno(tables, error);
-    fprintf(out,
-            "{\n    \"%s\": {\n        \"common_config\": {\n            \"activities\": [],\n"
-            "            \"profile_memory\": true\n        },\n"
-            "        \"experimental_config\": {\n            \"_export_type\": [\"text\", \"db\"]\n"
-            "        }\n    },\n",
-            profile->is_mindspore ? "profiler_parameters" : "config");
+    out = outlet_create(FOR_JSON, file);
+    outlet_format(
+        out,
+        "{\n    %s: {\n        \"common_config\": {\n            \"activities\": [],\n"
+        "            \"profile_memory\": true\n        },\n"
+        "        \"experimental_config\": {\n            \"_export_type\": [\"text\", \"db\"]\n"
+        "        }\n    },\n",
+        profile->is_mindspore ? "profiler_parameters" : "config");
     if (profile->is_mindspore)
-        fputs("    \"ms_profiler_info\": {},\n", out);
-    fprintf(out,
-            "    \"start_info\": {\n        \"syscnt_enable\": false,\n        \"freq\": 1000,\n"
-            "        \"start_cnt\": 0,\n        \"start_monotonic\": %" PRIu64 "\n    },\n"
-            "    \"end_info\": {\n        \"collectionTimeEnd\": %" PRIu64 ",\n"
-            "        \"MonotonicTimeEnd\": %" PRIu64 "\n    }",
-            profile->first_ns, profile->last_ns, profile->last_ns);
+        outlet_add(out, "    \"ms_profiler_info\": {},\n");
+    outlet_format(
+        out,
+        "    \"start_info\": {\n        \"syscnt_enable\": false,\n        \"freq\": 1000,\n"
+        "        \"start_cnt\": 0,\n        \"start_monotonic\": %" PRIu64 "\n    },\n"
+        "    \"end_info\": {\n        \"collectionTimeEnd\": %" PRIu64 ",\n"
+        "        \"MonotonicTimeEnd\": %" PRIu64 "\n    }",
+        profile->first_ns, profile->last_ns, profile->last_ns);
     if (profile->rank >= 0)
-        fprintf(out, ",\n    \"rank_id\": %" PRId32, profile->rank);
-    fputs("\n}\n", out);
-    is_written = !ferror(out);
-    return (fclose(out) == 0 && is_written) ? MT_OK : say_errno(tables, error);
+        outlet_format(out, ",\n    \"rank_id\": %" PRId32, profile->rank);
+    outlet_add(out, "\n}\n");
+    is_written = outlet_destroy(out);
+    return (fclose(file) == 0 && is_written) ? MT_OK : say_errno(tables, error);
 }
 
 static enum mt_result put_context(struct ascend_tables *tables, struct mt_error *error)

@@ -9,12 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "text_builder.h"
+#include "outlet.h"
 
 struct trace_view {
     const char *path, *name;
     uint64_t process_id;
-    FILE *out; /* NULL before the first step */
+    FILE *file; /* NULL before the first step */
+    struct outlet *out;
 };
 
 static enum mt_result say_errno(const struct trace_view *view, struct mt_error *error)
@@ -24,13 +25,14 @@ static enum mt_result say_errno(const struct trace_view *view, struct mt_error *
 
 static enum mt_result begin(struct trace_view *view, struct mt_error *error)
 {
-    view->out = fopen(view->path, "w");
-    if (!view->out)
+    view->file = fopen(view->path, "w");
+    if (!view->file)
         return say_errno(view, error);
-    fprintf(view->out,
-            "[{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %" PRIu64
-            ", \"tid\": 0, \"args\": {\"name\": \"Python\"}}",
-            view->process_id);
+    view->out = outlet_create(FOR_JSON, view->file);
+    outlet_format(view->out,
+                  "[{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %" PRIu64
+                  ", \"tid\": 0, \"args\": {\"name\": \"Python\"}}",
+                  view->process_id);
     return MT_OK;
 }
 
@@ -42,14 +44,14 @@ static enum mt_result put_step(void *context, const struct database_row *row,
     uint64_t begin_ns = (uint64_t)row_number(row, BEGIN);
     uint64_t duration_ns = (uint64_t)row_number(row, DURATION);
 
-    if (!view->out && begin(view, error) != MT_OK)
+    if (!view->file && begin(view, error) != MT_OK)
         return MT_USAGE;
-    fprintf(view->out,
-            ",\n{\"ph\": \"X\", \"name\": \"ProfilerStep#%" PRId64 "\", \"pid\": %" PRIu64
-            ", \"tid\": %" PRIu64 ", \"ts\": \"%" PRIu64 ".%03" PRIu64 "\", \"dur\": %" PRIu64
-            ".%03" PRIu64 ", \"cat\": \"cpu_op\", \"args\": {}}",
-            row_number(row, NUMBER), view->process_id, view->process_id, begin_ns / 1000,
-            begin_ns % 1000, duration_ns / 1000, duration_ns % 1000);
+    outlet_format(view->out,
+                  ",\n{\"ph\": \"X\", \"name\": \"ProfilerStep#%" PRId64 "\", \"pid\": %" PRIu64
+                  ", \"tid\": %" PRIu64 ", \"ts\": \"%" PRIu64 ".%03" PRIu64 "\", \"dur\": %" PRIu64
+                  ".%03" PRIu64 ", \"cat\": \"cpu_op\", \"args\": {}}",
+                  row_number(row, NUMBER), view->process_id, view->process_id, begin_ns / 1000,
+                  begin_ns % 1000, duration_ns / 1000, duration_ns % 1000);
     return MT_OK;
 }
 
@@ -68,10 +70,10 @@ enum mt_result ascend_trace_view_write(struct database_writer *tables, const cha
     result =
         database_each(tables, "SELECT id, startNs, endNs - startNs FROM STEP_TIME ORDER BY startNs",
                       put_step, &view, error);
-    if (view.out) {
-        fputs("]\n", view.out);
-        is_written = !ferror(view.out);
-        if ((fclose(view.out) != 0 || !is_written) && result == MT_OK)
+    if (view.file) {
+        outlet_add(view.out, "]\n");
+        is_written = outlet_destroy(view.out);
+        if ((fclose(view.file) != 0 || !is_written) && result == MT_OK)
             result = say_errno(&view, error);
     }
     text_release(&path);

@@ -15,9 +15,11 @@
 #include <stdio.h>
 
 #include "analysis.h"
+#include "outlet.h"
 
 enum export_target {
-    EXPORT_STREAM, /* request->out; may be standard output */
+    EXPORT_STREAM, /* request->out, for bytes; may be standard output */
+    EXPORT_TEXT,   /* request->text, for the exporter's reader; may be standard output, too */
     EXPORT_FILE,   /* request->path: does not exist yet */
     EXPORT_FOLDER  /* request->path: exists and is empty */
 };
@@ -29,12 +31,14 @@ struct export_request {
     const char *path;      /* where to write now */
     const char *name;      /* what the user calls it, for sentences */
     FILE *out;             /* of an EXPORT_STREAM; its errors are looked at by the caller */
+    struct outlet *text;   /* of an EXPORT_TEXT; so are these */
 };
 
 struct exporter {
     const char *name; /* "sqlite" */
     const char *meaning;
     enum export_target target;
+    enum audience audience; /* of an EXPORT_TEXT */
     enum mt_result (*write)(const struct export_request *request, struct mt_error *error);
 };
 
@@ -44,7 +48,7 @@ const struct exporter *exporter_find(const char *name);
 
 /*
  * path  a file, which is replaced, or for an EXPORT_FOLDER a folder that is not there or empty;
- *       NULL: standard output, for an EXPORT_STREAM
+ *       NULL: standard output, for an EXPORT_STREAM or EXPORT_TEXT
  *
  * MT_USAGE: the path cannot be written or may not be replaced. Else what reading again returns.
  */
@@ -59,8 +63,8 @@ static inline uint64_t export_realtime_base(const struct model_process *process)
                : 0;
 }
 
+/* A pickle, or JSON where there is a text. */
 enum mt_result export_memory_viz(const struct export_request *request, struct mt_error *error);
-enum mt_result export_memory_viz_json(const struct export_request *request, struct mt_error *error);
 enum mt_result export_csv(const struct export_request *request, struct mt_error *error);
 enum mt_result export_ascend(const struct export_request *request, struct mt_error *error);
 enum mt_result export_sqlite(const struct export_request *request, struct mt_error *error);

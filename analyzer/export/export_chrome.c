@@ -6,36 +6,30 @@
  */
 #include <inttypes.h>
 
-#include "json_text.h"
 #include "timeline.h"
 
 struct chrome {
-    FILE *out;
-    struct text_builder line;
+    struct outlet *out;
     bool has_events;
 };
 
 static void line_begin(struct chrome *chrome, const char *phase, const struct timeline_track *track,
                        const char *name)
 {
-    text_clear(&chrome->line);
-    text_add_format(&chrome->line,
-                    "%s\n{\"ph\":\"%s\",\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"name\":",
-                    chrome->has_events ? "," : "", phase, track->process_id, track->thread_id);
-    text_add_json(&chrome->line, name);
+    outlet_add_either(chrome->out, chrome->has_events, ",", "");
+    outlet_format(chrome->out, "\n{\"ph\":%s,\"pid\":%" PRIu64 ",\"tid\":%" PRIu64 ",\"name\":%s",
+                  phase, track->process_id, track->thread_id, name);
     chrome->has_events = true;
 }
 
 static void line_end(struct chrome *chrome)
 {
-    text_add(&chrome->line, "}");
-    fwrite(text_get(&chrome->line), 1, chrome->line.size_bytes, chrome->out);
+    outlet_add(chrome->out, "}");
 }
 
 static void add_time(struct chrome *chrome, uint64_t time_ns)
 {
-    text_add_format(&chrome->line, ",\"ts\":%" PRIu64 ".%03" PRIu64, time_ns / 1000,
-                    time_ns % 1000);
+    outlet_format(chrome->out, ",\"ts\":%" PRIu64 ".%03" PRIu64, time_ns / 1000, time_ns % 1000);
 }
 
 static void on_track(void *context, const struct timeline_track *track)
@@ -51,9 +45,9 @@ static void on_track(void *context, const struct timeline_track *track)
     if (!words[track->kind])
         return;
     line_begin(chrome, "M", track, words[track->kind]);
-    text_add(&chrome->line, ",\"args\":{\"name\":");
-    text_add_json(&chrome->line, track->name);
-    text_add(&chrome->line, "}");
+    outlet_add(chrome->out, ",\"args\":{\"name\":");
+    outlet_words(chrome->out, track->name);
+    outlet_add(chrome->out, "}");
     line_end(chrome);
 }
 
@@ -64,7 +58,7 @@ static void on_counter(void *context, const struct timeline_track *track, uint64
 
     line_begin(chrome, "C", track, track->name);
     add_time(chrome, time_ns);
-    text_add_format(&chrome->line, ",\"args\":{\"bytes\":%" PRIu64 "}", bytes);
+    outlet_format(chrome->out, ",\"args\":{\"bytes\":%" PRIu64 "}", bytes);
     line_end(chrome);
 }
 
@@ -94,13 +88,13 @@ static void on_mark(void *context, const struct timeline_track *track, uint64_t 
 
     line_begin(chrome, "i", track, name);
     add_time(chrome, time_ns);
-    text_add(&chrome->line, ",\"s\":\"t\"");
+    outlet_add(chrome->out, ",\"s\":\"t\"");
     line_end(chrome);
 }
 
 enum mt_result export_chrome(const struct export_request *request, struct mt_error *error)
 {
-    struct chrome chrome = {.out = request->out};
+    struct chrome chrome = {.out = request->text};
     const struct timeline_writer writer = {
         .context = &chrome,
         .track = on_track,
@@ -111,12 +105,8 @@ enum mt_result export_chrome(const struct export_request *request, struct mt_err
     };
     enum mt_result result;
 
-    text_init(&chrome.line);
-    fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[", chrome.out);
+    outlet_add(chrome.out, "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[");
     result = timeline_read(request, &writer, error);
-    fputs("\n]}\n", chrome.out);
-    if (result == MT_OK && chrome.line.has_failed)
-        result = mt_error_set(error, MT_NO_MEMORY, "no memory for an event");
-    text_release(&chrome.line);
+    outlet_add(chrome.out, "\n]}\n");
     return result;
 }

@@ -5,33 +5,24 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "csv_text.h"
 #include "export.h"
 #include "labels.h"
 #include "lives.h"
 
-static const char header[] = "block,process_id,rank,ledger,pool,device,address,size_bytes,born_ns,"
-                             "freed_ns,born_step,freed_step,site,operator,owner\n";
-
-static void put_text(FILE *out, const char *text)
+static void put_number_if(struct outlet *out, bool is_known, uint64_t number)
 {
-    fputc(',', out);
-    csv_put_text(out, text);
-}
-
-static void put_number_if(FILE *out, bool is_known, uint64_t number)
-{
-    fputc(',', out);
+    outlet_add(out, ",");
     if (is_known)
-        fprintf(out, "%" PRIu64, number);
+        outlet_number(out, number);
 }
 
-static void put_names(FILE *out, const struct question *question, const struct group_detail *detail)
+static void put_names(struct outlet *out, const struct question *question,
+                      const struct group_detail *detail)
 {
-    put_text(out, detail->site ? symbols_label(question->symbols, detail->site) : "");
-    put_text(out,
-             detail->operator_text ? model_text_at(question->model, detail->operator_text) : "");
-    put_text(out, detail->owner_text ? model_text_at(question->model, detail->owner_text) : "");
+    outlet_format(
+        out, ",%s,%s,%s", detail->site ? symbols_label(question->symbols, detail->site) : "",
+        detail->operator_text ? model_text_at(question->model, detail->operator_text) : "",
+        detail->owner_text ? model_text_at(question->model, detail->owner_text) : "");
 }
 
 struct csv_export {
@@ -47,22 +38,22 @@ static bool on_over(void *context, const struct life *life)
     const struct ledger *ledger = tally_ledger_at(question->tally, life->ledger);
     const struct model_process *process = model_process_at(request->model, ledger->process);
     bool is_freed = life->freed_event != 0;
-    FILE *out = request->out;
+    struct outlet *out = request->text;
 
-    fprintf(out, "%" PRIu64 ",%" PRIu64, life->index + 1, process->process_id);
+    outlet_format(out, "%" PRIu64 ",%" PRIu64, life->index + 1, process->process_id);
     put_number_if(out, process->rank >= 0, (uint64_t)process->rank);
-    put_text(out, export->ledgers[life->ledger]);
-    put_text(out,
-             model_text_at(question->model, model_pool_name_at(question->model, ledger->pool)));
+    outlet_format(
+        out, ",%s,%s", export->ledgers[life->ledger],
+        model_text_at(question->model, model_pool_name_at(question->model, ledger->pool)));
     put_number_if(out, ledger->device >= 0, (uint64_t)ledger->device);
-    fprintf(out, ",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64, life->address, life->size_bytes,
-            life->born_ns);
+    outlet_format(out, ",0x%" PRIx64 ",%" PRIu64 ",%" PRIu64, life->address, life->size_bytes,
+                  life->born_ns);
     put_number_if(out, is_freed, life->freed_ns);
-    fprintf(out, ",%" PRIu32, life->born_step);
+    outlet_format(out, ",%" PRIu32, life->born_step);
     put_number_if(out, is_freed, life->freed_step);
     put_names(out, question, tally_detail_at(question->tally, life->group));
-    fputc('\n', out);
-    return !ferror(out);
+    outlet_add(out, "\n");
+    return !outlet_has_failed(out);
 }
 
 enum mt_result export_csv(const struct export_request *request, struct mt_error *error)
@@ -77,7 +68,8 @@ enum mt_result export_csv(const struct export_request *request, struct mt_error 
         return mt_error_set(error, MT_NO_MEMORY, "no memory for names of ledgers");
     for (size_t i = 0; i < count; i++)
         export.ledgers[i] = label_ledger(request->question, request->labels, (uint16_t)i);
-    fputs(header, request->out);
+    outlet_add(request->text, "block,process_id,rank,ledger,pool,device,address,size_bytes,born_ns,"
+                              "freed_ns,born_step,freed_step,site,operator,owner\n");
     result = lives_read(request->question->events, request->model, &visitor, error);
     free(export.ledgers);
     return result;

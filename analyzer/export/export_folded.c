@@ -8,21 +8,14 @@
 
 #include "stack_weights.h"
 
-/* A semicolon ends a line of the stack, a line feed the stack. */
-static void put_name(FILE *out, const char *name)
-{
-    for (; *name; name++)
-        fputc(*name == ';' ? ':' : *name == '\n' ? ' ' : *name, out);
-}
-
-static void put_row(FILE *out, const struct stack_weights *weights, const struct stack_weight *row)
+static void put_row(struct outlet *out, const struct stack_weights *weights,
+                    const struct stack_weight *row)
 {
     for (size_t i = 0; i < row->line_count; i++) {
-        if (i)
-            fputc(';', out);
-        put_name(out, stack_line_at(weights, row->lines[i])->function);
+        outlet_add_either(out, i, ";", "");
+        outlet_words(out, stack_line_at(weights, row->lines[i])->function);
     }
-    fprintf(out, " %" PRIu64 "\n", row->bytes[AT_PEAK]);
+    outlet_format(out, " %" PRIu64 "\n", row->bytes[AT_PEAK]);
 }
 
 enum mt_result export_folded(const struct export_request *request, struct mt_error *error)
@@ -32,7 +25,7 @@ enum mt_result export_folded(const struct export_request *request, struct mt_err
 
     for (size_t i = 0; result == MT_OK && i < weights.count; i++)
         if (weights.rows[i].bytes[AT_PEAK])
-            put_row(request->out, &weights, &weights.rows[i]);
+            put_row(request->text, &weights, &weights.rows[i]);
     stack_weights_release(&weights);
     return result;
 }

@@ -477,8 +477,7 @@ static enum mt_result put_all(struct viz *viz, size_t count, struct mt_error *er
     return result;
 }
 
-static enum mt_result export_snapshot(const struct export_request *request, bool is_json,
-                                      struct mt_error *error)
+enum mt_result export_memory_viz(const struct export_request *request, struct mt_error *error)
 {
     struct viz viz = {.request = request, .question = request->question};
     size_t count = tally_ledger_count(request->question->tally);
@@ -487,7 +486,7 @@ static enum mt_result export_snapshot(const struct export_request *request, bool
     viz.left = calloc(count + 1, sizeof(*viz.left));
     viz.frame_memos =
         calloc(tally_group_count(request->question->tally) + 1, sizeof(*viz.frame_memos));
-    snapshot_writer_init(&viz.writer, request->out, is_json);
+    snapshot_writer_init(&viz.writer, request->out, request->text);
     viz.has_failed = !live_set_init(&viz.waiting) || !viz.left || !viz.frame_memos;
     if (result == MT_OK && !viz.has_failed && judge_groups(&viz))
         result = put_all(&viz, count, error);
@@ -503,14 +502,4 @@ static enum mt_result export_snapshot(const struct export_request *request, bool
     viz_segments_destroy(viz.ledgers, count);
     live_set_release(&viz.waiting);
     return result;
-}
-
-enum mt_result export_memory_viz(const struct export_request *request, struct mt_error *error)
-{
-    return export_snapshot(request, false, error);
-}
-
-enum mt_result export_memory_viz_json(const struct export_request *request, struct mt_error *error)
-{
-    return export_snapshot(request, true, error);
 }

@@ -27,7 +27,7 @@ static enum mt_result write_all(const struct export_request *request,
 enum mt_result export_memscope_csv(const struct export_request *request, struct mt_error *error)
 {
     struct memscope_writer *writer;
-    enum mt_result result = memscope_csv_create(request->out, &writer, error);
+    enum mt_result result = memscope_csv_create(request->text, &writer, error);
 
     return result == MT_OK ? write_all(request, writer, error) : result;
 }

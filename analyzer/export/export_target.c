@@ -24,6 +24,11 @@ struct target {
     struct text_builder partial; /* where it is written; empty: at the place itself */
 };
 
+static bool is_stream(const struct exporter *exporter)
+{
+    return exporter->target == EXPORT_STREAM || exporter->target == EXPORT_TEXT;
+}
+
 static enum mt_result say_errno(const char *name, struct mt_error *error)
 {
     return mt_error_set(error, MT_USAGE, "%s: %s", name, strerror(errno ? errno : EIO));
@@ -102,6 +107,22 @@ static enum mt_result move_or_remove(struct target *target, const char *name, en
     return result;
 }
 
+static enum mt_result write_text(const struct exporter *exporter, struct export_request *request,
+                                 struct mt_error *error)
+{
+    enum mt_result result;
+
+    request->text = outlet_create(exporter->audience, request->out);
+    if (!request->text)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to write %s", request->name);
+    result = exporter->write(request, error);
+    if (!outlet_destroy(request->text) && result == MT_OK)
+        result = ferror(request->out)
+                     ? say_errno(request->name, error)
+                     : mt_error_set(error, MT_NO_MEMORY, "no memory to write %s", request->name);
+    return result;
+}
+
 static enum mt_result write_stream(const struct exporter *exporter, struct export_request *request,
                                    struct mt_error *error)
 {
@@ -113,7 +134,8 @@ static enum mt_result write_stream(const struct exporter *exporter, struct expor
     if (request->path)
         setvbuf(request->out, NULL, _IOFBF, stream_buffer_bytes);
     errno = 0;
-    result = exporter->write(request, error);
+    result = exporter->target == EXPORT_TEXT ? write_text(exporter, request, error)
+                                             : exporter->write(request, error);
     if (result == MT_OK && (fflush(request->out) != 0 || ferror(request->out)))
         result = say_errno(request->name, error);
     if (request->path && fclose(request->out) != 0 && result == MT_OK)
@@ -124,7 +146,7 @@ static enum mt_result write_stream(const struct exporter *exporter, struct expor
 static enum mt_result write_to(const struct exporter *exporter, struct export_request *request,
                                struct mt_error *error)
 {
-    if (exporter->target == EXPORT_STREAM)
+    if (is_stream(exporter))
         return write_stream(exporter, request, error);
     if (exporter->target == EXPORT_FOLDER && mkdir(request->path, 0777) != 0)
         return say_errno(request->name, error);
@@ -142,7 +164,7 @@ static enum mt_result check_target(const struct exporter *exporter, struct targe
 
     if (result != MT_OK)
         return result;
-    if (is_special && exporter->target != EXPORT_STREAM)
+    if (is_special && !is_stream(exporter))
         return mt_error_set(error, MT_USAGE, "%s is a device or a pipe; %s needs a file", name,
                             exporter->name);
     if (!is_special)
@@ -180,7 +202,7 @@ enum mt_result export_write(const struct exporter *exporter, const struct questi
     };
     enum mt_result result;
 
-    if (!path && exporter->target != EXPORT_STREAM)
+    if (!path && !is_stream(exporter))
         return mt_error_set(error, MT_USAGE, "%s cannot go to standard output; name a %s",
                             exporter->name,
                             exporter->target == EXPORT_FOLDER ? "new folder" : "file");

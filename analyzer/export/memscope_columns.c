@@ -71,14 +71,10 @@ static const char *type_of(const struct memscope_row *row)
 }
 
 /* The reference tool quotes no name but those of mstx; one that would break the line must be. */
-static void add_csv_name(struct text_builder *cell, const struct memscope_row *row)
+static void put_csv_name(struct outlet *out, const struct memscope_row *row)
 {
-    if (!row->name)
-        text_add(cell, "N/A");
-    else if (row->name_is_quoted || strpbrk(row->name, ",\"\r\n"))
-        add_in_quotes(cell, row->name);
-    else
-        text_add(cell, row->name);
+    outlet_words_for(out, row->name_is_quoted ? FOR_CSV_LINES : FOR_CSV,
+                     row->name ? row->name : "N/A");
 }
 
 static void add_db_name(struct text_builder *cell, const struct memscope_row *row)
@@ -107,18 +103,28 @@ static void add_pointer(struct text_builder *cell, const struct memscope_row *ro
         text_add(cell, "N/A");
 }
 
-static void add_csv_attributes(struct text_builder *cell, const struct memscope_row *row)
+static void put_csv_value(struct outlet *out, const struct memscope_attribute *attribute)
+{
+    if (attribute->kind == MEMSCOPE_NUMBER)
+        outlet_number(out, attribute->number);
+    else if (attribute->kind == MEMSCOPE_ADDRESS)
+        outlet_amount(out, add_address, attribute->number);
+    else
+        outlet_words_for(out, FOR_CSV_INSIDE, attribute->text);
+}
+
+static void put_csv_attributes(struct outlet *out, const struct memscope_row *row)
 {
     if (!row->attribute_count)
         return;
-    text_add(cell, "\"");
+    outlet_add(out, "\"");
     for (size_t i = 0; i < row->attribute_count; i++) {
-        text_add_bytes(cell, i ? "," : "{", 1);
-        text_add_bytes(cell, row->attributes[i].key, row->attributes[i].key_bytes);
-        text_add(cell, ":");
-        add_value(cell, &row->attributes[i]);
+        outlet_add_either(out, i, ",", "{");
+        outlet_words_for(out, FOR_CSV_INSIDE, row->attributes[i].key);
+        outlet_add(out, ":");
+        put_csv_value(out, &row->attributes[i]);
     }
-    text_add(cell, "}\"");
+    outlet_add(out, "}\"");
 }
 
 /* Readers look for this very text: no blanks, each value in quotes. */
@@ -158,19 +164,53 @@ static void add_c_stack(struct text_builder *cell, const struct memscope_row *ro
     add_stack(cell, row->c_stack);
 }
 
+static void put_csv_stack(struct outlet *out, const char *stack)
+{
+    if (*stack)
+        outlet_words_for(out, FOR_CSV_LINES, stack);
+}
+
+static void put_csv_python_stack(struct outlet *out, const struct memscope_row *row)
+{
+    put_csv_stack(out, row->python_stack);
+}
+
+static void put_csv_c_stack(struct outlet *out, const struct memscope_row *row)
+{
+    put_csv_stack(out, row->c_stack);
+}
+
+static void put_csv_device(struct outlet *out, const struct memscope_row *row)
+{
+    if (row->device == MEMSCOPE_DEVICE_CPU)
+        outlet_add(out, "cpu");
+    else if (row->device < 0)
+        outlet_add(out, "N/A");
+    else
+        outlet_number(out, (uint64_t)row->device);
+}
+
+static void put_csv_pointer(struct outlet *out, const struct memscope_row *row)
+{
+    if (row->has_pointer)
+        outlet_amount(out, add_address, row->pointer);
+    else
+        outlet_add(out, "N/A");
+}
+
 const struct memscope_column memscope_columns[] = {
     {"ID", "INTEGER", .number = id_of},
     {"Event", "TEXT", .text = event_of},
     {"Event Type", "TEXT", .text = type_of},
-    {"Name", "TEXT", .add_csv = add_csv_name, .add_db = add_db_name},
+    {"Name", "TEXT", .put_csv = put_csv_name, .add_db = add_db_name},
     {"Timestamp(ns)", "INTEGER", .number = time_of},
     {"Process Id", "INTEGER", .number = process_of},
     {"Thread Id", "INTEGER", .number = thread_of},
-    {"Device Id", "TEXT", .add_csv = add_device, .add_db = add_device},
-    {"Ptr", "TEXT", .add_csv = add_pointer, .add_db = add_pointer},
-    {"Attr", "TEXT", .add_csv = add_csv_attributes, .add_db = add_db_attributes},
-    {"Call Stack(Python)", "TEXT", .add_csv = add_python_stack, .add_db = add_python_stack},
-    {"Call Stack(C)", "TEXT", .add_csv = add_c_stack, .add_db = add_c_stack},
+    {"Device Id", "TEXT", .put_csv = put_csv_device, .add_db = add_device},
+    {"Ptr", "TEXT", .put_csv = put_csv_pointer, .add_db = add_pointer},
+    {"Attr", "TEXT", .put_csv = put_csv_attributes, .add_db = add_db_attributes},
+    {"Call Stack(Python)", "TEXT", .put_csv = put_csv_python_stack, .add_db = add_python_stack},
+    {"Call Stack(C)", "TEXT", .put_csv = put_csv_c_stack, .add_db = add_c_stack},
 };
 
 const size_t memscope_column_count = sizeof(memscope_columns) / sizeof(memscope_columns[0]);

@@ -6,16 +6,16 @@
 #define MEMTIDE_MEMSCOPE_COLUMNS_H
 
 #include "memscope_writer.h"
-#include "text_builder.h"
+#include "outlet.h"
 
 enum { MEMSCOPE_COLUMNS_MOST = 16 };
 
-/* One of number, text and the two builders. */
+/* One of number, text and the two others. */
 struct memscope_column {
     const char *name, *type; /* in a database */
     uint64_t (*number)(const struct memscope_row *row);
     const char *(*text)(const struct memscope_row *row); /* needs no quotes anywhere */
-    void (*add_csv)(struct text_builder *cell, const struct memscope_row *row);
+    void (*put_csv)(struct outlet *out, const struct memscope_row *row);
     void (*add_db)(struct text_builder *cell, const struct memscope_row *row);
 };
 

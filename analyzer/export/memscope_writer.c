@@ -12,8 +12,6 @@
 #include "database_writer.h"
 #include "memscope_columns.h"
 
-enum { FLUSH_BYTES = 1 << 16 };
-
 /* Of the row before. */
 struct bound_cell {
     struct text_builder text;
@@ -22,8 +20,7 @@ struct bound_cell {
 };
 
 struct memscope_writer {
-    FILE *out;                 /* csv */
-    struct text_builder lines; /* not written yet */
+    struct outlet *out; /* csv */
     struct database_writer *database;
     struct database_insert *insert;
     struct bound_cell bound[MEMSCOPE_COLUMNS_MOST];
@@ -32,37 +29,23 @@ struct memscope_writer {
 
 /* --- csv ----------------------------------------------------------------------------------- */
 
-static void add_cell(struct text_builder *line, const struct memscope_column *column,
+static void put_cell(struct outlet *out, const struct memscope_column *column,
                      const struct memscope_row *row)
 {
     if (column->number)
-        text_add_number(line, column->number(row));
+        outlet_number(out, column->number(row));
     else if (column->text)
-        text_add(line, column->text(row));
+        outlet_words(out, column->text(row));
     else
-        column->add_csv(line, row);
+        column->put_csv(out, row);
 }
 
-static void flush(struct memscope_writer *writer)
+static void write_line(struct memscope_writer *writer, const struct memscope_row *row)
 {
-    fwrite(text_get(&writer->lines), 1, writer->lines.size_bytes, writer->out);
-    text_clear(&writer->lines);
-}
-
-static enum mt_result write_line(struct memscope_writer *writer, const struct memscope_row *row,
-                                 struct mt_error *error)
-{
-    struct text_builder *line = &writer->lines;
-
     for (size_t i = 0; i < memscope_column_count; i++) {
-        add_cell(line, &memscope_columns[i], row);
-        text_add(line, i + 1 < memscope_column_count ? "," : "\n");
+        put_cell(writer->out, &memscope_columns[i], row);
+        outlet_add_either(writer->out, i + 1 < memscope_column_count, ",", "\n");
     }
-    if (line->has_failed)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory for a row");
-    if (line->size_bytes >= FLUSH_BYTES)
-        flush(writer);
-    return MT_OK;
 }
 
 /* --- database ------------------------------------------------------------------------------ */
@@ -155,14 +138,13 @@ void memscope_writer_destroy(struct memscope_writer *writer)
     if (!writer)
         return;
     database_writer_destroy(writer->database);
-    text_release(&writer->lines);
     text_release(&writer->cell);
     for (size_t i = 0; i < MEMSCOPE_COLUMNS_MOST; i++)
         text_release(&writer->bound[i].text);
     free(writer);
 }
 
-enum mt_result memscope_csv_create(FILE *out, struct memscope_writer **writer,
+enum mt_result memscope_csv_create(struct outlet *out, struct memscope_writer **writer,
                                    struct mt_error *error)
 {
     struct memscope_writer *made = writer_new();
@@ -170,9 +152,10 @@ enum mt_result memscope_csv_create(FILE *out, struct memscope_writer **writer,
     if (!made)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to write csv");
     made->out = out;
-    for (size_t i = 0; i < memscope_column_count; i++)
-        fprintf(out, "%s%s", i ? "," : "", memscope_columns[i].name);
-    fputc('\n', out);
+    for (size_t i = 0; i < memscope_column_count; i++) {
+        outlet_words(out, memscope_columns[i].name);
+        outlet_add_either(out, i + 1 < memscope_column_count, ",", "\n");
+    }
     *writer = made;
     return MT_OK;
 }
@@ -213,13 +196,15 @@ enum mt_result memscope_database_create(const char *path, const char *name, cons
 enum mt_result memscope_write(struct memscope_writer *writer, const struct memscope_row *row,
                               struct mt_error *error)
 {
-    return writer->out ? write_line(writer, row, error) : insert_row(writer, row, error);
+    if (writer->database)
+        return insert_row(writer, row, error);
+    write_line(writer, row);
+    return MT_OK;
 }
 
 enum mt_result memscope_finish(struct memscope_writer *writer, struct mt_error *error)
 {
     if (writer->database)
         return database_finish(writer->database, "", error);
-    flush(writer);
     return MT_OK;
 }

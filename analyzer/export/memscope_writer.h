@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "memtide/error.h"
+#include "outlet.h"
 
 enum { MEMSCOPE_ATTRIBUTES_MAX = 12, MEMSCOPE_DEVICE_NONE = -1, MEMSCOPE_DEVICE_CPU = -2 };
 
@@ -79,8 +80,8 @@ static inline void memscope_text(struct memscope_row *row, const char *key, cons
 
 struct memscope_writer;
 
-/* Writes the header. out stays the caller's, who looks at its errors. */
-enum mt_result memscope_csv_create(FILE *out, struct memscope_writer **writer,
+/* Writes the header. out, made FOR_CSV, stays the caller's, who looks at its errors. */
+enum mt_result memscope_csv_create(struct outlet *out, struct memscope_writer **writer,
                                    struct mt_error *error);
 /* path must not exist; name is what sentences call it; table "memscope_dump" or "leaks_dump". */
 enum mt_result memscope_database_create(const char *path, const char *name, const char *table,

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "json_text.h"
+#include "harmless.h"
 
 enum { TYPE_VARINT = 0, TYPE_BYTES = 2, varint_most = 10 };
 
@@ -45,20 +45,17 @@ void proto_bytes(struct text_builder *message, unsigned field, const char *bytes
 
 void proto_text(struct text_builder *message, unsigned field, const char *terminated)
 {
-    size_t length = 0, bytes = strlen(terminated);
-    struct text_builder mended;
+    struct text_builder harmless;
 
-    for (size_t step = 1; step && length < bytes; length += step)
-        step = utf8_length((const unsigned char *)terminated + length);
-    if (length == bytes) {
-        proto_bytes(message, field, terminated, bytes);
+    if (is_harmless(FOR_TERMINAL, terminated)) {
+        proto_bytes(message, field, terminated, strlen(terminated));
         return;
     }
-    text_init(&mended);
-    text_add_utf8(&mended, terminated);
-    proto_message(message, field, &mended);
-    message->has_failed |= mended.has_failed;
-    text_release(&mended);
+    text_init(&harmless);
+    text_add_harmless(&harmless, FOR_TERMINAL, terminated);
+    proto_message(message, field, &harmless);
+    message->has_failed |= harmless.has_failed;
+    text_release(&harmless);
 }
 
 void proto_message(struct text_builder *message, unsigned field, const struct text_builder *inner)

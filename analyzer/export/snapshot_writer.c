@@ -9,7 +9,6 @@
 #include "snapshot_writer.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "json_text.h"
@@ -41,11 +40,11 @@ static void put_little(struct snapshot_writer *writer, uint64_t number, unsigned
         put_byte(writer, (int)(number >> (8 * i) & 0xff));
 }
 
-void snapshot_writer_init(struct snapshot_writer *writer, FILE *out, bool is_json)
+void snapshot_writer_init(struct snapshot_writer *writer, FILE *out, struct outlet *json)
 {
-    *writer = (struct snapshot_writer){.out = out, .is_json = is_json};
+    *writer = (struct snapshot_writer){.out = out, .json = json};
     text_init(&writer->text);
-    if (is_json)
+    if (json)
         return;
     put_byte(writer, PROTOCOL);
     put_byte(writer, protocol_version);
@@ -55,7 +54,10 @@ bool snapshot_writer_finish(struct snapshot_writer *writer)
 {
     bool is_good = !writer->has_failed && !writer->text.has_failed;
 
-    put_byte(writer, writer->is_json ? '\n' : '.');
+    if (writer->json)
+        outlet_add(writer->json, "\n");
+    else
+        put_byte(writer, '.');
     text_release(&writer->text);
     return is_good;
 }
@@ -69,8 +71,8 @@ static void item_begin(struct snapshot_writer *writer)
 
     if (!level || level->is_map)
         return;
-    if (writer->is_json)
-        fputs(level->count ? ",\n" : "", writer->out);
+    if (writer->json)
+        outlet_add_either(writer->json, level->count, ",\n", "");
     else if (level->count && level->count % batch_items == 0)
         put_bytes(writer, "e(", 2);
     level->count++;
@@ -81,8 +83,8 @@ static void put_begin(struct snapshot_writer *writer, bool is_map)
     item_begin(writer);
     assert(writer->depth < SNAPSHOT_DEPTH_MOST);
     writer->levels[writer->depth++] = (struct snapshot_level){.is_map = is_map};
-    if (writer->is_json)
-        put_byte(writer, is_map ? '{' : '[');
+    if (writer->json)
+        outlet_add_either(writer->json, is_map, "{", "[");
     else
         put_bytes(writer, is_map ? "}(" : "](", 2);
 }
@@ -101,8 +103,8 @@ void put_end(struct snapshot_writer *writer)
 {
     bool is_map = writer->levels[--writer->depth].is_map;
 
-    if (writer->is_json)
-        put_byte(writer, is_map ? '}' : ']');
+    if (writer->json)
+        outlet_add_either(writer->json, is_map, "}", "]");
     else
         put_byte(writer, is_map ? 'u' : 'e');
 }
@@ -111,7 +113,7 @@ void put_end(struct snapshot_writer *writer)
 
 bool put_again(struct snapshot_writer *writer, uint32_t memo)
 {
-    if (writer->is_json || !memo)
+    if (writer->json || !memo)
         return false;
     item_begin(writer);
     put_byte(writer, memo < short_memos ? 'h' : 'j');
@@ -123,7 +125,7 @@ void put_remembered(struct snapshot_writer *writer, uint32_t *memo)
 {
     uint32_t number = SNAPSHOT_KEYS_MOST + writer->memo_count++;
 
-    if (writer->is_json)
+    if (writer->json)
         return;
     put_byte(writer, number < short_memos ? 'q' : 'r');
     put_little(writer, number, number < short_memos ? 1 : 4);
@@ -136,7 +138,7 @@ static void put_pickled_text(struct snapshot_writer *writer, const char *text)
 {
     put_byte(writer, 'X');
     put_little(writer, strlen(text), 4);
-    fputs(text, writer->out);
+    put_bytes(writer, text, strlen(text));
 }
 
 /* Each key is written once; its place among the keys is its memo, as they are the first. */
@@ -160,10 +162,12 @@ void put_key(struct snapshot_writer *writer, const char *key)
 {
     struct snapshot_level *level = &writer->levels[writer->depth - 1];
 
-    if (writer->is_json)
-        fprintf(writer->out, "%s\"%s\":", level->count++ ? "," : "", key);
-    else
+    if (!writer->json) {
         put_pickled_key(writer, key);
+        return;
+    }
+    outlet_add_either(writer->json, level->count++, ",", "");
+    outlet_format(writer->json, "%s:", key);
 }
 
 static void put_pickled_number(struct snapshot_writer *writer, uint64_t number)
@@ -191,8 +195,8 @@ static void put_pickled_number(struct snapshot_writer *writer, uint64_t number)
 void put_number(struct snapshot_writer *writer, uint64_t number)
 {
     item_begin(writer);
-    if (writer->is_json)
-        fprintf(writer->out, "%" PRIu64, number);
+    if (writer->json)
+        outlet_number(writer->json, number);
     else
         put_pickled_number(writer, number);
 }
@@ -200,8 +204,8 @@ void put_number(struct snapshot_writer *writer, uint64_t number)
 void put_flag(struct snapshot_writer *writer, bool flag)
 {
     item_begin(writer);
-    if (writer->is_json)
-        fputs(flag ? "true" : "false", writer->out);
+    if (writer->json)
+        outlet_add_either(writer->json, flag, "true", "false");
     else
         put_byte(writer, flag ? NEW_TRUE : NEW_FALSE);
 }
@@ -209,12 +213,11 @@ void put_flag(struct snapshot_writer *writer, bool flag)
 void put_text(struct snapshot_writer *writer, const char *text)
 {
     item_begin(writer);
-    text_clear(&writer->text);
-    if (writer->is_json) {
-        text_add_json(&writer->text, text);
-        put_bytes(writer, text_get(&writer->text), writer->text.size_bytes);
-    } else {
-        text_add_utf8(&writer->text, text);
-        put_pickled_text(writer, text_get(&writer->text));
+    if (writer->json) {
+        outlet_words(writer->json, text);
+        return;
     }
+    text_clear(&writer->text);
+    text_add_utf8(&writer->text, text);
+    put_pickled_text(writer, text_get(&writer->text));
 }

@@ -14,13 +14,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "text_builder.h"
+#include "outlet.h"
 
 enum { SNAPSHOT_DEPTH_MOST = 8, SNAPSHOT_KEYS_MOST = 64 };
 
 struct snapshot_writer {
-    FILE *out;
-    bool is_json, has_failed;
+    FILE *out;           /* a pickle */
+    struct outlet *json; /* FOR_JSON; NULL: a pickle */
+    bool has_failed;
     struct text_builder text; /* for texts that are put together */
     struct snapshot_level {
         bool is_map;
@@ -32,7 +33,8 @@ struct snapshot_writer {
     uint32_t memo_count;
 };
 
-void snapshot_writer_init(struct snapshot_writer *writer, FILE *out, bool is_json);
+/* json: NULL for a pickle, which goes to out. */
+void snapshot_writer_init(struct snapshot_writer *writer, FILE *out, struct outlet *json);
 /* The end of the file. False when there was no memory; errors of the file are its owner's. */
 bool snapshot_writer_finish(struct snapshot_writer *writer);
 

@@ -245,30 +245,23 @@ static size_t drop_small_sites(struct chosen *rows, size_t count)
     return kept;
 }
 
-/* A name fits on the line it stands on. */
-static void write_name(const char *name, FILE *out)
+static void write_row(const struct chosen *row, struct outlet *out)
 {
-    for (; *name; name++)
-        fputc((unsigned char)*name < ' ' ? ' ' : *name, out);
+    outlet_format(out, "%s = %" PRIu64 "  # n=%zu min=%" PRIu64 " max=%" PRIu64, row->measure->key,
+                  row->spread.median, row->spread.count, row->spread.low, row->spread.high);
+    if (row->measure->kind == RULE_SITE)
+        outlet_format(out, " %s", row->measure->where.function);
+    outlet_add(out, "\n");
 }
 
-static void write_row(const struct chosen *row, FILE *out)
+bool baseline_write(const struct measures *measures, FILE *file)
 {
-    fprintf(out, "%s = %" PRIu64 "  # n=%zu min=%" PRIu64 " max=%" PRIu64, row->measure->key,
-            row->spread.median, row->spread.count, row->spread.low, row->spread.high);
-    if (row->measure->kind == RULE_SITE) {
-        fputc(' ', out);
-        write_name(row->measure->where.function, out);
-    }
-    fputc('\n', out);
-}
-
-bool baseline_write(const struct measures *measures, FILE *out)
-{
+    struct outlet *out = outlet_create(FOR_TERMINAL, file);
     size_t count = measures_count(measures);
     struct chosen *rows = malloc((count + 1) * sizeof(*rows));
 
     if (!rows) {
+        outlet_destroy(out);
         errno = ENOMEM;
         return false;
     }
@@ -279,12 +272,12 @@ bool baseline_write(const struct measures *measures, FILE *out)
     qsort(rows, count, sizeof(*rows), by_pool_and_size);
     count = drop_small_sites(rows, count);
     qsort(rows, count, sizeof(*rows), by_key);
-    fprintf(out,
-            "%s: bytes, shares in hundredths of a percent; written by memtide bless, "
-            "reviewed like code\n",
-            first_line);
+    outlet_format(out,
+                  "%s: bytes, shares in hundredths of a percent; written by memtide bless, "
+                  "reviewed like code\n",
+                  first_line);
     for (size_t i = 0; i < count; i++)
         write_row(&rows[i], out);
     free(rows);
-    return fflush(out) == 0 && !ferror(out);
+    return outlet_destroy(out) && fflush(file) == 0;
 }

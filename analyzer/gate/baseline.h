@@ -40,6 +40,6 @@ void baseline_close(struct baseline_file *baseline);
 const struct baseline_row *baseline_find(const struct baseline_file *baseline, const char *key);
 
 /* False when it cannot be written or there is no memory; errno tells. */
-bool baseline_write(const struct measures *measures, FILE *out);
+bool baseline_write(const struct measures *measures, FILE *file);
 
 #endif

@@ -23,44 +23,42 @@ static const char *key_at(const void *context, size_t i)
     return i < measures_count(&verdict->measures) ? measures_at(&verdict->measures, i)->key : NULL;
 }
 
-static void add_amount(struct text_builder *text, enum rule_kind kind, uint64_t amount)
+static void add_amount(struct outlet *out, enum rule_kind kind, uint64_t amount)
 {
     if (kind_is_share(kind))
-        text_add_format(text, "%" PRIu64 ".%02" PRIu64 " %%", amount / 100, amount % 100);
+        outlet_format(out, "%" PRIu64 ".%02" PRIu64 " %%", amount / 100, amount % 100);
     else
-        text_add_size_exact(text, amount);
+        outlet_amount(out, text_add_size_exact, amount);
 }
 
-static void add_values(struct text_builder *text, const struct gate *gate,
-                       const struct measure *measure)
+static void add_values(struct outlet *out, const struct gate *gate, const struct measure *measure)
 {
     for (size_t i = 0; i < gate->recording_count; i++) {
-        text_add_format(text, "  %s: ", gate->recordings[i].path);
+        outlet_format(out, "  %s: ", gate->recordings[i].path);
         if (measure->is_known[i])
-            add_amount(text, measure->kind, measure->values[i]);
+            add_amount(out, measure->kind, measure->values[i]);
         else
-            text_add(text, "not there");
-        text_add(text, "\n");
+            outlet_add(out, "not there");
+        outlet_add(out, "\n");
     }
 }
 
-static void add_baseline(struct text_builder *text, const struct gate *gate,
-                         const struct measure *measure)
+static void add_baseline(struct outlet *out, const struct gate *gate, const struct measure *measure)
 {
     const struct baseline_row *row =
         gate->baseline ? baseline_find(gate->baseline, measure->key) : NULL;
 
     if (!gate->baseline)
         return;
-    text_add_format(text, "  baseline %s", gate->baseline->path);
+    outlet_format(out, "  baseline %s", gate->baseline->path);
     if (row) {
-        text_add_format(text, ":%u: ", row->line);
-        add_amount(text, measure->kind, row->value);
-        text_add_format(text, ", from %zu recordings", row->spread.count);
+        outlet_format(out, ":%u: ", row->line);
+        add_amount(out, measure->kind, row->value);
+        outlet_format(out, ", from %zu recordings", row->spread.count);
     } else {
-        text_add(text, ": not there");
+        outlet_add(out, ": not there");
     }
-    text_add(text, "\n");
+    outlet_add(out, "\n");
 }
 
 struct holder {
@@ -77,7 +75,7 @@ static int holder_compare(const void *left, const void *right)
     return strcmp(a->site->key, b->site->key);
 }
 
-static void add_holders(struct text_builder *text, const struct gate *gate,
+static void add_holders(struct outlet *out, const struct gate *gate,
                         const struct gate_verdict *verdict, const struct measure *measure)
 {
     size_t count = 0, all = measures_count(&verdict->measures);
@@ -96,15 +94,15 @@ static void add_holders(struct text_builder *text, const struct gate *gate,
         const struct baseline_row *base =
             gate->baseline ? baseline_find(gate->baseline, rows[i].site->key) : NULL;
 
-        text_add(text, i ? "    " : "  held at the peak by\n    ");
-        text_add_size(text, rows[i].bytes);
-        text_add_format(text, "  %s", rows[i].site->name);
+        outlet_add_either(out, i, "    ", "  held at the peak by\n    ");
+        outlet_amount(out, text_add_size, rows[i].bytes);
+        outlet_format(out, "  %s", rows[i].site->name);
         if (gate->baseline) {
-            text_add(text, " (was ");
-            text_add_size(text, base ? base->value : 0);
-            text_add(text, ")");
+            outlet_add(out, " (was ");
+            outlet_amount(out, text_add_size, base ? base->value : 0);
+            outlet_add(out, ")");
         }
-        text_add_format(text, "  [%s]\n", rows[i].site->key);
+        outlet_format(out, "  [%s]\n", rows[i].site->key);
     }
     free(rows);
 }
@@ -117,8 +115,8 @@ static bool is_about(const char *row_key, const char *key)
     return strncmp(row_key, key, length) == 0 && (!row_key[length] || row_key[length] == '/');
 }
 
-static void add_cases(struct text_builder *text, const struct gate_verdict *verdict,
-                      const char *key, bool *is_known)
+static void add_cases(struct outlet *out, const struct gate_verdict *verdict, const char *key,
+                      bool *is_known)
 {
     for (size_t i = 0; i < gate_case_count(verdict); i++) {
         const struct gate_case *row = gate_case_at(verdict, i);
@@ -126,20 +124,20 @@ static void add_cases(struct text_builder *text, const struct gate_verdict *verd
         if (!is_about(row->key, key))
             continue;
         *is_known = true;
-        text_add_format(text, "  %s: %s\n", case_outcome_name(row->outcome), row->sentence);
+        outlet_format(out, "  %s: %s\n", case_outcome_name(row->outcome), row->sentence);
         if (row->policy_line)
-            text_add_format(text, "  rule at %s:%u\n", verdict->policy_path, row->policy_line);
+            outlet_format(out, "  rule at %s:%u\n", verdict->policy_path, row->policy_line);
     }
 }
 
-static void add_code(struct text_builder *text, const struct place_in_code *where)
+static void add_code(struct outlet *out, const struct place_in_code *where)
 {
     if (!where->function[0])
         return;
-    text_add_format(text, "  in %s", where->function);
+    outlet_format(out, "  in %s", where->function);
     if (where->file[0])
-        text_add_format(text, " at %s:%" PRIu32, where->file, where->line);
-    text_add(text, "\n");
+        outlet_format(out, " at %s:%" PRIu32, where->file, where->line);
+    outlet_add(out, "\n");
 }
 
 static const struct gate_leak *leak_find(const struct gate_verdict *verdict, const char *key)
@@ -163,15 +161,15 @@ static const struct measure *measure_for(const struct gate_verdict *verdict, con
 }
 
 enum mt_result gate_explain(const struct gate *gate, const struct gate_verdict *verdict,
-                            const char *key, struct text_builder *text, struct mt_error *error)
+                            const char *key, struct outlet *out, struct mt_error *error)
 {
     const struct measure *measure = measure_for(verdict, key);
     const struct gate_leak *leak = leak_find(verdict, key);
     bool is_known = measure || leak;
     const char *nearest;
 
-    text_add_format(text, "%s\n", key);
-    add_cases(text, verdict, key, &is_known);
+    outlet_format(out, "%s\n", key);
+    add_cases(out, verdict, key, &is_known);
     if (!is_known) {
         nearest = nearest_name(key, key_at, verdict);
         return mt_error_set(error, MT_NOT_FOUND, "there is no key %s%s%s%s", key,
@@ -179,32 +177,21 @@ enum mt_result gate_explain(const struct gate *gate, const struct gate_verdict *
                             nearest ? nearest : "", nearest ? "?" : "");
     }
     if (measure) {
-        add_values(text, gate, measure);
-        add_baseline(text, gate, measure);
-        add_code(text, &measure->where);
+        add_values(out, gate, measure);
+        add_baseline(out, gate, measure);
+        add_code(out, &measure->where);
         if (measure->kind == RULE_PEAK_LIVE || measure->kind == RULE_PEAK_RESERVED)
-            add_holders(text, gate, verdict, measure);
+            add_holders(out, gate, verdict, measure);
     }
     if (leak) {
-        text_add_format(text, "  found in %zu of %zu recordings\n", leak->repeat_count,
-                        gate->recording_count);
-        add_code(text, &leak->where);
+        outlet_format(out, "  found in %zu of %zu recordings\n", leak->repeat_count,
+                      gate->recording_count);
+        add_code(out, &leak->where);
     }
     return MT_OK;
 }
 
-/* A pattern with blanks stands in quotes. */
-static void add_pattern(struct text_builder *text, const char *name)
-{
-    bool has_blank = strpbrk(name, " \t") != NULL;
-
-    text_add(text, has_blank ? "leak:\"" : "leak:");
-    for (; *name && *name != '"'; name++)
-        text_add_char(text, *name, 1);
-    text_add(text, has_blank ? "\"" : "");
-}
-
-void gate_add_suppressions(const struct gate_verdict *verdict, struct text_builder *text)
+void gate_add_suppressions(const struct gate_verdict *verdict, struct outlet *out)
 {
     for (size_t i = 0; i < gate_case_count(verdict); i++) {
         const struct gate_case *row = gate_case_at(verdict, i);
@@ -212,9 +199,11 @@ void gate_add_suppressions(const struct gate_verdict *verdict, struct text_build
 
         if (row->outcome != CASE_FAILED || !leak)
             continue;
-        text_add_format(text, "# %s\n", row->sentence);
-        add_pattern(text, leak->where.function[0] ? leak->where.function : leak->where.label);
-        text_add(text, " reason=\"why this is known\" max=\"");
-        text_add_format(text, "%" PRIu64 " B\"\n", leak->alive_bytes);
+        outlet_format(out, "# %s\n", row->sentence);
+        outlet_add(out, "leak:");
+        outlet_words_for(out, FOR_PATTERN,
+                         leak->where.function[0] ? leak->where.function : leak->where.label);
+        outlet_add(out, " reason=\"why this is known\" max=\"");
+        outlet_format(out, "%" PRIu64 " B\"\n", leak->alive_bytes);
     }
 }

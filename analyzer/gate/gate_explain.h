@@ -6,13 +6,13 @@
 #define MEMTIDE_GATE_GATE_EXPLAIN_H
 
 #include "judge.h"
-#include "text_builder.h"
+#include "outlet.h"
 
 /* MT_NOT_FOUND, with the key that looks most like it. */
 enum mt_result gate_explain(const struct gate *gate, const struct gate_verdict *verdict,
-                            const char *key, struct text_builder *text, struct mt_error *error);
+                            const char *key, struct outlet *out, struct mt_error *error);
 
 /* A line for each leak that failed. */
-void gate_add_suppressions(const struct gate_verdict *verdict, struct text_builder *text);
+void gate_add_suppressions(const struct gate_verdict *verdict, struct outlet *out);
 
 #endif

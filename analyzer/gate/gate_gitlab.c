@@ -11,7 +11,6 @@
 
 #include "gate_writers.h"
 #include "hash.h"
-#include "json_text.h"
 
 static const char *const severities[CASE_OUTCOME_COUNT] = {
     [CASE_REMARK] = "info",
@@ -33,35 +32,35 @@ static struct gate_place place_in_project(const struct gate_verdict *verdict,
     return gate_place_of(verdict, &without_code);
 }
 
-static void add_finding(const struct gate_verdict *verdict, struct text_builder *text,
+static void add_finding(const struct gate_verdict *verdict, struct outlet *out,
                         const struct gate_case *row)
 {
     const struct gate_place place = place_in_project(verdict, row);
 
-    text_add(text, "  {\"description\": ");
-    text_add_json(text, row->sentence);
-    text_add_format(text,
-                    ",\n   \"check_name\": \"%s\", \"fingerprint\": \"%016" PRIx64
-                    "\", \"severity\": \"%s\",\n   \"location\": {\"path\": ",
-                    gate_rules[gate_rule_index(row->rule)].id,
-                    hash_bytes(row->key, strlen(row->key)), severities[row->outcome]);
-    text_add_json(text, place.file);
-    text_add_format(text, ", \"lines\": {\"begin\": %" PRIu32 "}}}", place.line);
+    outlet_add(out, "  {\"description\": ");
+    outlet_words(out, row->sentence);
+    outlet_format(out,
+                  ",\n   \"check_name\": %s, \"fingerprint\": \"%016" PRIx64
+                  "\", \"severity\": %s,\n   \"location\": {\"path\": ",
+                  gate_rules[gate_rule_index(row->rule)].id, hash_bytes(row->key, strlen(row->key)),
+                  severities[row->outcome]);
+    outlet_words(out, place.file);
+    outlet_format(out, ", \"lines\": {\"begin\": %" PRIu32 "}}}", place.line);
 }
 
-void gate_write_gitlab(const struct gate_verdict *verdict, struct text_builder *text)
+void gate_write_gitlab(const struct gate_verdict *verdict, struct outlet *out)
 {
     bool is_first = true;
 
-    text_add(text, "[");
+    outlet_add(out, "[");
     for (size_t i = 0; i < gate_case_count(verdict); i++) {
         const struct gate_case *row = gate_case_at(verdict, i);
 
         if (!severities[row->outcome])
             continue;
-        text_add(text, is_first ? "\n" : ",\n");
-        add_finding(verdict, text, row);
+        outlet_add_either(out, is_first, "\n", ",\n");
+        add_finding(verdict, out, row);
         is_first = false;
     }
-    text_add(text, is_first ? "]\n" : "\n]\n");
+    outlet_add_either(out, is_first, "]\n", "\n]\n");
 }

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 
 #include "gate_writers.h"
-#include "json_text.h"
 
 enum { GATE_JSON_VERSION = 1 };
 
@@ -19,60 +18,55 @@ static const char *outcome_word(enum case_outcome outcome)
     return words[outcome];
 }
 
-static void add_pair(struct text_builder *text, const char *key, const char *value)
+static void add_pair(struct outlet *out, const char *key, const char *value)
 {
-    text_add_format(text, ", \"%s\": ", key);
-    text_add_json(text, value);
+    outlet_format(out, ", %s: ", key);
+    outlet_words(out, value);
 }
 
-static void add_number(struct text_builder *text, const char *key, bool is_known, uint64_t number)
+static void add_number(struct outlet *out, const char *key, bool is_known, uint64_t number)
 {
     if (is_known)
-        text_add_format(text, ", \"%s\": %" PRIu64, key, number);
+        outlet_format(out, ", %s: %" PRIu64, key, number);
     else
-        text_add_format(text, ", \"%s\": null", key);
+        outlet_format(out, ", %s: null", key);
 }
 
-static void add_case(struct text_builder *text, const struct gate_case *row)
+static void add_case(struct outlet *out, const struct gate_case *row)
 {
-    text_add(text, "    {\"key\": ");
-    text_add_json(text, row->key);
-    add_pair(text, "rule", row->rule);
-    add_pair(text, "outcome", outcome_word(row->outcome));
-    add_pair(text, "sentence", row->sentence);
-    add_pair(text, "unit", row->unit ? row->unit : "none");
-    add_number(text, "value", row->unit != NULL, row->value);
-    add_number(text, "limit", row->has_limit, row->limit);
-    add_number(text, "baseline", row->has_base, row->base);
-    add_number(text, "policy_line", row->policy_line > 0, row->policy_line);
-    add_pair(text, "function", row->where.function);
-    add_pair(text, "file", row->where.file);
-    add_number(text, "line", row->where.line > 0, row->where.line);
-    text_add(text, "}");
+    outlet_add(out, "    {\"key\": ");
+    outlet_words(out, row->key);
+    add_pair(out, "rule", row->rule);
+    add_pair(out, "outcome", outcome_word(row->outcome));
+    add_pair(out, "sentence", row->sentence);
+    add_pair(out, "unit", row->unit ? row->unit : "none");
+    add_number(out, "value", row->unit != NULL, row->value);
+    add_number(out, "limit", row->has_limit, row->limit);
+    add_number(out, "baseline", row->has_base, row->base);
+    add_number(out, "policy_line", row->policy_line > 0, row->policy_line);
+    add_pair(out, "function", row->where.function);
+    add_pair(out, "file", row->where.file);
+    add_number(out, "line", row->where.line > 0, row->where.line);
+    outlet_add(out, "}");
 }
 
-void gate_write_json(const struct gate_verdict *verdict, struct text_builder *text)
+void gate_write_json(const struct gate_verdict *verdict, struct outlet *out)
 {
-    struct text_builder headline;
-
-    text_init(&headline);
-    gate_add_headline(verdict, &headline);
-    text_add_format(text, "{\n  \"memtide_gate\": %d,\n  \"outcome\": \"%s\",\n  \"headline\": ",
-                    GATE_JSON_VERSION, outcome_word(gate_worst(verdict)));
-    text_add_json(text, text_get(&headline));
-    text_release(&headline);
-    text_add(text, ",\n  \"policy\": ");
-    text_add_json(text, verdict->policy_path);
-    text_add(text, ",\n  \"baseline\": ");
+    outlet_format(out, "{\n  \"memtide_gate\": %d,\n  \"outcome\": %s,\n  \"headline\": ",
+                  GATE_JSON_VERSION, outcome_word(gate_worst(verdict)));
+    gate_put_headline(verdict, out);
+    outlet_add(out, ",\n  \"policy\": ");
+    outlet_words(out, verdict->policy_path);
+    outlet_add(out, ",\n  \"baseline\": ");
     if (verdict->baseline_path)
-        text_add_json(text, verdict->baseline_path);
+        outlet_words(out, verdict->baseline_path);
     else
-        text_add(text, "null");
-    text_add_format(text, ",\n  \"recordings\": %zu,\n  \"steps\": %" PRIu32 ",\n  \"cases\": [\n",
-                    verdict->recording_count, verdict->step_count);
+        outlet_add(out, "null");
+    outlet_format(out, ",\n  \"recordings\": %zu,\n  \"steps\": %" PRIu32 ",\n  \"cases\": [\n",
+                  verdict->recording_count, verdict->step_count);
     for (size_t i = 0; i < gate_case_count(verdict); i++) {
-        add_case(text, gate_case_at(verdict, i));
-        text_add(text, i + 1 < gate_case_count(verdict) ? ",\n" : "\n");
+        add_case(out, gate_case_at(verdict, i));
+        outlet_add_either(out, i + 1 < gate_case_count(verdict), ",\n", "\n");
     }
-    text_add(text, "  ]\n}\n");
+    outlet_add(out, "  ]\n}\n");
 }

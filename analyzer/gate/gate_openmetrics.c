@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The numbers of a verdict as OpenMetrics text, for dashboards and GitLab's metrics reports.
+ * The numbers of a verdict as OpenMetrics out, for dashboards and GitLab's metrics reports.
  *
  * Source: OpenMetrics 1.0. Samples of one family stand together, as it wants.
  */
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "gate_writers.h"
-#include "json_text.h"
 
 static const struct family {
     enum rule_kind kind;
@@ -24,55 +23,41 @@ static const struct family {
     {RULE_RANKS, "memtide_rank_imbalance_ratio", "Highest peak of a rank over the median."},
 };
 
-static void add_label(struct text_builder *text, const char *name, const char *value)
+static void add_label(struct outlet *out, const char *name, const char *value)
 {
-    text_add_format(text, "%s=\"", name);
-    while (*value) {
-        size_t length = utf8_length((const unsigned char *)value);
-
-        if (*value == '\\' || *value == '"')
-            text_add_format(text, "\\%c", *value);
-        else if (*value == '\n')
-            text_add(text, "\\n");
-        else if (length)
-            text_add_bytes(text, value, length);
-        else
-            text_add(text, "\xef\xbf\xbd");
-        value += length ? length : 1;
-    }
-    text_add(text, "\"");
+    outlet_format(out, "%s=\"%s\"", name, value);
 }
 
-static void add_head(struct text_builder *text, const char *name, const char *help)
+static void add_head(struct outlet *out, const char *name, const char *help)
 {
     const char *unit = strrchr(name, '_') + 1;
 
-    text_add_format(text, "# TYPE %s gauge\n", name);
+    outlet_format(out, "# TYPE %s gauge\n", name);
     if (strcmp(unit, "bytes") == 0 || strcmp(unit, "ratio") == 0)
-        text_add_format(text, "# UNIT %s %s\n", name, unit);
-    text_add_format(text, "# HELP %s %s\n", name, help);
+        outlet_format(out, "# UNIT %s %s\n", name, unit);
+    outlet_format(out, "# HELP %s %s\n", name, help);
 }
 
-static void add_sample(const struct gate_verdict *verdict, struct text_builder *text,
+static void add_sample(const struct gate_verdict *verdict, struct outlet *out,
                        const struct family *family, const struct measure *measure)
 {
     uint64_t value = measure_spread(&verdict->measures, measure).median;
 
-    text_add_format(text, "%s{", family->name);
-    add_label(text, "device", measure->device);
-    text_add(text, ",");
-    add_label(text, "pool", measure->pool);
+    outlet_format(out, "%s{", family->name);
+    add_label(out, "device", measure->device);
+    outlet_add(out, ",");
+    add_label(out, "pool", measure->pool);
     if (measure->name[0]) {
-        text_add(text, ",");
-        add_label(text, family->kind == RULE_OWNER ? "owner" : "phase", measure->name);
+        outlet_add(out, ",");
+        add_label(out, family->kind == RULE_OWNER ? "owner" : "phase", measure->name);
     }
     if (kind_is_share(family->kind))
-        text_add_format(text, "} %" PRIu64 ".%04" PRIu64 "\n", value / 10000, value % 10000);
+        outlet_format(out, "} %" PRIu64 ".%04" PRIu64 "\n", value / 10000, value % 10000);
     else
-        text_add_format(text, "} %" PRIu64 "\n", value);
+        outlet_format(out, "} %" PRIu64 "\n", value);
 }
 
-static void add_family(const struct gate_verdict *verdict, struct text_builder *text,
+static void add_family(const struct gate_verdict *verdict, struct outlet *out,
                        const struct family *family)
 {
     bool is_first = true;
@@ -83,13 +68,13 @@ static void add_family(const struct gate_verdict *verdict, struct text_builder *
         if (measure->kind != family->kind)
             continue;
         if (is_first)
-            add_head(text, family->name, family->help);
+            add_head(out, family->name, family->help);
         is_first = false;
-        add_sample(verdict, text, family, measure);
+        add_sample(verdict, out, family, measure);
     }
 }
 
-static void add_counts(const struct gate_verdict *verdict, struct text_builder *text)
+static void add_counts(const struct gate_verdict *verdict, struct outlet *out)
 {
     static const struct {
         enum case_outcome outcome;
@@ -100,37 +85,37 @@ static void add_counts(const struct gate_verdict *verdict, struct text_builder *
                     {CASE_INCOMPLETE, "incomplete"},
                     {CASE_FAILED, "failed"}};
 
-    add_head(text, "memtide_gate_checks", "Checks of the memory gate, by outcome.");
+    add_head(out, "memtide_gate_checks", "Checks of the memory gate, by outcome.");
     for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
-        text_add_format(text, "memtide_gate_checks{outcome=\"%s\"} %zu\n", outcomes[i].label,
-                        verdict->counts[outcomes[i].outcome]);
+        outlet_format(out, "memtide_gate_checks{outcome=\"%s\"} %zu\n", outcomes[i].label,
+                      verdict->counts[outcomes[i].outcome]);
 }
 
-static void add_leaks(const struct gate_verdict *verdict, struct text_builder *text)
+static void add_leaks(const struct gate_verdict *verdict, struct outlet *out)
 {
     if (!verdict->leaks.count)
         return;
-    add_head(text, "memtide_leak_per_step_bytes", "Growth of a leaking site.");
+    add_head(out, "memtide_leak_per_step_bytes", "Growth of a leaking site.");
     for (size_t i = 0; i < verdict->leaks.count; i++) {
         const struct gate_leak *leak = table_at(&verdict->leaks, i);
 
-        text_add(text, "memtide_leak_per_step_bytes{");
-        add_label(text, "device", leak->device);
-        text_add(text, ",");
-        add_label(text, "pool", leak->pool);
-        text_add(text, ",");
-        add_label(text, "site", leak->where.function);
-        text_add(text, ",");
-        add_label(text, "key", leak->key);
-        text_add_format(text, "} %" PRIu64 "\n", leak->growth_per_step);
+        outlet_add(out, "memtide_leak_per_step_bytes{");
+        add_label(out, "device", leak->device);
+        outlet_add(out, ",");
+        add_label(out, "pool", leak->pool);
+        outlet_add(out, ",");
+        add_label(out, "site", leak->where.function);
+        outlet_add(out, ",");
+        add_label(out, "key", leak->key);
+        outlet_format(out, "} %" PRIu64 "\n", leak->growth_per_step);
     }
 }
 
-void gate_write_openmetrics(const struct gate_verdict *verdict, struct text_builder *text)
+void gate_write_openmetrics(const struct gate_verdict *verdict, struct outlet *out)
 {
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-        add_family(verdict, text, &families[i]);
-    add_leaks(verdict, text);
-    add_counts(verdict, text);
-    text_add(text, "# EOF\n");
+        add_family(verdict, out, &families[i]);
+    add_leaks(verdict, out);
+    add_counts(verdict, out);
+    outlet_add(out, "# EOF\n");
 }

@@ -9,15 +9,17 @@
 #include <unistd.h>
 
 const struct gate_writer gate_writers[] = {
-    {"text", "for a terminal", "gate.txt", gate_write_text},
-    {"md", "a summary for a page of the CI", "summary.md", gate_write_markdown},
-    {"junit", "test results, one case a key", "junit.xml", gate_write_junit},
-    {"sarif", "SARIF 2.1.0, for code scanning", "results.sarif", gate_write_sarif},
-    {"json", "for programs; docs/gates.md", "gate.json", gate_write_json},
-    {"openmetrics", "numbers over time, for dashboards", "metrics.txt", gate_write_openmetrics},
-    {"github", "annotations of GitHub Actions", "annotations.txt", gate_write_github},
-    {"gitlab", "code quality of GitLab", "gl-code-quality-report.json", gate_write_gitlab},
-    {NULL, NULL, NULL, NULL},
+    {"text", "for a terminal", "gate.txt", FOR_TERMINAL, gate_write_text},
+    {"md", "a summary for a page of the CI", "summary.md", FOR_MARKDOWN, gate_write_markdown},
+    {"junit", "test results, one case a key", "junit.xml", FOR_XML, gate_write_junit},
+    {"sarif", "SARIF 2.1.0, for code scanning", "results.sarif", FOR_JSON, gate_write_sarif},
+    {"json", "for programs; docs/gates.md", "gate.json", FOR_JSON, gate_write_json},
+    {"openmetrics", "numbers over time, for dashboards", "metrics.txt", FOR_METRICS,
+     gate_write_openmetrics},
+    {"github", "annotations of GitHub Actions", "annotations.txt", FOR_GITHUB, gate_write_github},
+    {"gitlab", "code quality of GitLab", "gl-code-quality-report.json", FOR_JSON,
+     gate_write_gitlab},
+    {NULL, NULL, NULL, FOR_TERMINAL, NULL},
 };
 
 enum case_outcome gate_worst(const struct gate_verdict *verdict)
@@ -30,7 +32,7 @@ enum case_outcome gate_worst(const struct gate_verdict *verdict)
     return CASE_PASSED;
 }
 
-void gate_add_headline(const struct gate_verdict *verdict, struct text_builder *text)
+static void add_headline(const struct gate_verdict *verdict, struct text_builder *text)
 {
     static const char *const words[CASE_OUTCOME_COUNT] = {
         [CASE_PASSED] = "passed",
@@ -53,6 +55,16 @@ void gate_add_headline(const struct gate_verdict *verdict, struct text_builder *
     if (verdict->counts[CASE_SUPPRESSED])
         text_add_format(text, ", %zu suppressed", verdict->counts[CASE_SUPPRESSED]);
     text_add(text, ".");
+}
+
+void gate_put_headline(const struct gate_verdict *verdict, struct outlet *out)
+{
+    struct text_builder headline;
+
+    text_init(&headline);
+    add_headline(verdict, &headline);
+    outlet_words(out, text_get(&headline));
+    text_release(&headline);
 }
 
 const char *project_path(const char *path)

@@ -8,27 +8,28 @@
 #include <stdio.h>
 
 #include "judge.h"
-#include "text_builder.h"
+#include "outlet.h"
 
 struct gate_writer {
     const char *name, *meaning;
     const char *file_name; /* in a folder of results */
-    void (*write)(const struct gate_verdict *verdict, struct text_builder *text);
+    enum audience audience;
+    void (*write)(const struct gate_verdict *verdict, struct outlet *out);
 };
 
 extern const struct gate_writer gate_writers[]; /* ends with a NULL name */
 
-void gate_write_text(const struct gate_verdict *verdict, struct text_builder *text);
-void gate_write_markdown(const struct gate_verdict *verdict, struct text_builder *text);
-void gate_write_junit(const struct gate_verdict *verdict, struct text_builder *text);
-void gate_write_sarif(const struct gate_verdict *verdict, struct text_builder *text);
-void gate_write_json(const struct gate_verdict *verdict, struct text_builder *text);
-void gate_write_openmetrics(const struct gate_verdict *verdict, struct text_builder *text);
-void gate_write_github(const struct gate_verdict *verdict, struct text_builder *text);
-void gate_write_gitlab(const struct gate_verdict *verdict, struct text_builder *text);
+void gate_write_text(const struct gate_verdict *verdict, struct outlet *out);
+void gate_write_markdown(const struct gate_verdict *verdict, struct outlet *out);
+void gate_write_junit(const struct gate_verdict *verdict, struct outlet *out);
+void gate_write_sarif(const struct gate_verdict *verdict, struct outlet *out);
+void gate_write_json(const struct gate_verdict *verdict, struct outlet *out);
+void gate_write_openmetrics(const struct gate_verdict *verdict, struct outlet *out);
+void gate_write_github(const struct gate_verdict *verdict, struct outlet *out);
+void gate_write_gitlab(const struct gate_verdict *verdict, struct outlet *out);
 
 /* "Memory gate FAILED: 2 of 9 limits exceeded, 1 cannot be judged." */
-void gate_add_headline(const struct gate_verdict *verdict, struct text_builder *text);
+void gate_put_headline(const struct gate_verdict *verdict, struct outlet *out);
 /* Of all cases; the worst counts. */
 enum case_outcome gate_worst(const struct gate_verdict *verdict);
 

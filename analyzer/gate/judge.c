@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "growth.h"
+#include "harmless.h"
 #include "text_builder.h"
 
 static const char *keep(struct gate_verdict *verdict, struct text_builder *text)
@@ -40,6 +41,15 @@ const char *gate_text(struct gate_verdict *verdict, const char *format, ...)
         verdict->has_failed = true;
     va_end(again);
     return text ? text : "";
+}
+
+const char *gate_spelled(struct gate_verdict *verdict, const char *name)
+{
+    struct text_builder text;
+
+    text_init(&text);
+    text_add_harmless(&text, FOR_TERMINAL, name);
+    return keep(verdict, &text);
 }
 
 const char *gate_size(struct gate_verdict *verdict, uint64_t bytes)

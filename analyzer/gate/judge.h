@@ -94,6 +94,8 @@ void gate_add(struct gate_verdict *verdict, const struct gate_case *row);
 /* Lives as long as the verdict. */
 const char *gate_text(struct gate_verdict *verdict, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* A name as keys have it, which people type again. */
+const char *gate_spelled(struct gate_verdict *verdict, const char *name);
 const char *gate_size(struct gate_verdict *verdict, uint64_t bytes);
 /* "+412 MiB" */
 const char *gate_change(struct gate_verdict *verdict, uint64_t from, uint64_t to);

@@ -77,9 +77,9 @@ static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size
     const char *device = device_name(&verdict->arena, question->model, ledger);
     const char *pool =
         model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
-    struct gate_leak *row =
-        leak_for(verdict, gate_text(verdict, "%s/%s/leak/%016" PRIx64, device, pool,
-                                    origin_id(question, &judged->origin->who)));
+    struct gate_leak *row = leak_for(verdict, gate_text(verdict, "%s/%s/leak/%016" PRIx64, device,
+                                                        gate_spelled(verdict, pool),
+                                                        origin_id(question, &judged->origin->who)));
 
     if (!row)
         return;
@@ -256,7 +256,7 @@ static void judge_window(const struct gate *gate, struct gate_verdict *verdict)
         bool is_over = growth > 0 && (uint64_t)growth > allowed;
         struct gate_case row = {
             .rule = "window_growth",
-            .key = gate_text(verdict, "%s/%s/window_growth", device, pool),
+            .key = gate_text(verdict, "%s/%s/window_growth", device, gate_spelled(verdict, pool)),
             .policy_line = gate->policy->leak.window_line,
             .unit = "bytes",
             .value = growth > 0 ? (uint64_t)growth : 0,

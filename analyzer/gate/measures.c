@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "growth.h"
+#include "harmless.h"
 #include "hash.h"
 #include "origins.h"
 #include "path_text.h"
@@ -65,6 +66,18 @@ static const char *keep(struct measures *measures, struct text_builder *text)
         measures->has_failed = true;
     text_release(text);
     return copy ? copy : "";
+}
+
+/* Keys stand in files, which are read again: they are spelled there as here. */
+static const char *keep_key(struct measures *measures, struct text_builder *key)
+{
+    struct text_builder spelled;
+
+    text_init(&spelled);
+    text_add_harmless(&spelled, FOR_TERMINAL, text_get(key));
+    spelled.has_failed |= key->has_failed;
+    text_release(key);
+    return keep(measures, &spelled);
 }
 
 static const char *keep_text(struct measures *measures, const char *terminated)
@@ -175,7 +188,7 @@ static struct measure measure_of(const struct scope *scope, enum rule_kind kind,
     text_init(&text);
     text_add_format(&text, "%s/%s/%s", scope->device, scope->pool, key);
     return (struct measure){
-        .key = keep(scope->measures, &text),
+        .key = keep_key(scope->measures, &text),
         .device = scope->device,
         .pool = scope->pool,
         .name = name,
@@ -413,7 +426,7 @@ static void add_ranks(struct measures *measures, const struct question *question
         measure.pool = keep_text(measures, pool_name(question->model, (uint16_t)pool));
         text_init(&key);
         text_add_format(&key, "ranks/%s/imbalance", measure.pool);
-        measure.key = keep(measures, &key);
+        measure.key = keep_key(measures, &key);
         put(measures, &measure, repeat, UINT32_MAX - 1,
             share_of(peaks[count - 1] - median, median));
     }
@@ -509,7 +522,7 @@ static void put_unattributed(struct measures *measures, const struct question *q
     measure.device = keep(measures, &text);
     text_init(&text);
     text_add_format(&text, "%s/unattributed", measure.device);
-    measure.key = keep(measures, &text);
+    measure.key = keep_key(measures, &text);
     known = recorded_peak(question, measure.device, used->has_modules, &measures->arena);
     if (used->has_modules)
         known += modules_peak(question, row);

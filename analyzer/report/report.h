@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 #include "memtide/error.h"
+#include "outlet.h"
 
 struct report;
 struct report_table;
@@ -209,18 +210,22 @@ struct report_dataset_view {
 };
 struct report_dataset_view report_dataset_at(const struct report *report, size_t index);
 
-/* One per output format; report_writers.c holds the table. */
+/* One per output format; report_writers.c holds the table. A writer sees nothing but an outlet. */
 struct report_writer {
     const char *name; /* "text" */
     const char *meaning;
-    /* False when the file could not be written; errno tells. */
-    bool (*write)(const struct report *report, FILE *out);
+    enum audience audience;
+    void (*write)(const struct report *report, struct outlet *out);
 };
 
 extern const struct report_writer report_writers[]; /* ends with a NULL name */
 
-bool report_write_text(const struct report *report, FILE *out);
-bool report_write_json(const struct report *report, FILE *out);
-bool report_write_html(const struct report *report, FILE *out);
+const struct report_writer *report_writer_find(const char *name);
+/* False when the file could not be written; errno tells. */
+bool report_write(const struct report_writer *writer, const struct report *report, FILE *out);
+
+void report_write_text(const struct report *report, struct outlet *out);
+void report_write_json(const struct report *report, struct outlet *out);
+void report_write_html(const struct report *report, struct outlet *out);
 
 #endif

@@ -6,185 +6,175 @@
  */
 #include <inttypes.h>
 
-#include "json_text.h"
 #include "report.h"
-#include "text_builder.h"
 
 enum { REPORT_JSON_VERSION = 1 };
 
-static void add_series(struct text_builder *text, const struct report_series *series)
+static void add_series(struct outlet *out, const struct report_series *series)
 {
     size_t count;
     enum value_kind kind;
     const uint64_t *numbers = report_series_numbers(series, &count, &kind);
 
-    text_add(text, "[");
-    for (size_t i = 0; i < count; i++)
-        text_add_format(text, "%s%" PRIu64, i ? ", " : "", numbers[i]);
-    text_add(text, "]");
+    outlet_add(out, "[");
+    for (size_t i = 0; i < count; i++) {
+        outlet_add_either(out, i, ", ", "");
+        outlet_number(out, numbers[i]);
+    }
+    outlet_add(out, "]");
 }
 
-static void add_text_member(struct text_builder *text, const char *key, const char *value)
+static void add_text_member(struct outlet *out, const char *key, const char *value)
 {
     if (!*value)
         return;
-    text_add_format(text, ", \"%s\": ", key);
-    text_add_json(text, value);
+    outlet_format(out, ", %s: ", key);
+    outlet_words(out, value);
 }
 
 /* What is not known is left out: stacks are long. */
-static void add_stack(struct text_builder *text, const struct report_stack *stack)
+static void add_stack(struct outlet *out, const struct report_stack *stack)
 {
     size_t count;
     const struct report_frame *frames = report_stack_frames(stack, &count);
 
-    text_add(text, "[");
+    outlet_add(out, "[");
     for (size_t i = 0; i < count; i++) {
-        text_add(text, i ? ", {\"function\": " : "{\"function\": ");
-        text_add_json(text, frames[i].function);
-        add_text_member(text, "file", frames[i].file);
+        outlet_add_either(out, i, ", {\"function\": ", "{\"function\": ");
+        outlet_words(out, frames[i].function);
+        add_text_member(out, "file", frames[i].file);
         if (frames[i].line)
-            text_add_format(text, ", \"line\": %" PRIu32, frames[i].line);
-        add_text_member(text, "module", frames[i].module);
-        text_add(text, frames[i].is_inlined ? ", \"is_inlined\": true" : "");
-        text_add(text, frames[i].folded_as ? ", \"is_plumbing\": true}" : "}");
+            outlet_format(out, ", \"line\": %" PRIu32, frames[i].line);
+        add_text_member(out, "module", frames[i].module);
+        outlet_add_either(out, frames[i].is_inlined, ", \"is_inlined\": true", "");
+        outlet_add_either(out, frames[i].folded_as, ", \"is_plumbing\": true}", "}");
     }
-    text_add(text, "]");
+    outlet_add(out, "]");
 }
 
-static void add_value(struct text_builder *text, const struct value *value)
+static void add_value(struct outlet *out, const struct value *value)
 {
     switch (value->kind) {
     case VALUE_NONE:
-        text_add(text, "null");
+        outlet_add(out, "null");
         break;
     case VALUE_TEXT:
-        text_add_json(text, value->text);
+        outlet_words(out, value->text);
         break;
     case VALUE_BYTES_CHANGE:
     case VALUE_COUNT_CHANGE:
-        text_add_format(text, "%" PRId64, value->change);
+        outlet_format(out, "%" PRId64, value->change);
         break;
     case VALUE_SERIES:
-        add_series(text, value->series);
+        add_series(out, value->series);
         break;
     case VALUE_STACK:
-        add_stack(text, value->stack);
+        add_stack(out, value->stack);
         break;
     case VALUE_FLAG:
-        text_add(text, value->number ? "true" : "false");
+        outlet_add_either(out, value->number, "true", "false");
         break;
     default:
-        text_add_format(text, "%" PRIu64, value->number);
+        outlet_format(out, "%" PRIu64, value->number);
         break;
     }
 }
 
-static void add_member(struct text_builder *text, const char *key, const struct value *value)
+static void add_member(struct outlet *out, const char *key, const struct value *value)
 {
-    text_add_json(text, key);
-    text_add(text, ": ");
-    add_value(text, value);
+    outlet_words(out, key);
+    outlet_add(out, ": ");
+    add_value(out, value);
 }
 
-static void add_verdicts(struct text_builder *text, const struct report *report)
+static void add_verdicts(struct outlet *out, const struct report *report)
 {
     static const char *const outcomes[] = {
         [REPORT_FINE] = "fine", [REPORT_NO_DATA] = "no data", [REPORT_FOUND] = "found"};
 
-    text_add_format(text, "  \"outcome\": \"%s\",\n  \"verdict\": [",
-                    outcomes[report_outcome_of(report)]);
+    outlet_format(out, "  \"outcome\": %s,\n  \"verdict\": [", outcomes[report_outcome_of(report)]);
     for (size_t i = 0; i < report_verdict_count(report); i++) {
-        text_add(text, i ? ", " : "");
-        text_add_json(text, report_verdict_at(report, i));
+        outlet_add_either(out, i, ", ", "");
+        outlet_words(out, report_verdict_at(report, i));
     }
-    text_add(text, "],\n");
+    outlet_add(out, "],\n");
 }
 
-static void add_facts(struct text_builder *text, const struct report *report)
+static void add_facts(struct outlet *out, const struct report *report)
 {
-    text_add(text, "  \"facts\": {");
+    outlet_add(out, "  \"facts\": {");
     for (size_t i = 0; i < report_fact_count(report); i++) {
-        text_add(text, i ? ",\n    " : "\n    ");
-        add_member(text, report_fact_at(report, i)->key, &report_fact_at(report, i)->value);
+        outlet_add_either(out, i, ",\n    ", "\n    ");
+        add_member(out, report_fact_at(report, i)->key, &report_fact_at(report, i)->value);
     }
-    text_add(text, "\n  },\n");
+    outlet_add(out, "\n  },\n");
 }
 
-static void add_findings(struct text_builder *text, const struct report *report)
+static void add_findings(struct outlet *out, const struct report *report)
 {
-    text_add(text, "  \"findings\": [");
+    outlet_add(out, "  \"findings\": [");
     for (size_t i = 0; i < report_finding_count(report); i++) {
         const struct finding *finding = report_finding_at(report, i);
 
-        text_add(text, i ? ",\n    {\"kind\": " : "\n    {\"kind\": ");
-        text_add_json(text, finding->kind);
-        text_add(text, ", \"sentence\": ");
-        text_add_json(text, finding->sentence);
+        outlet_add_either(out, i, ",\n    {\"kind\": ", "\n    {\"kind\": ");
+        outlet_words(out, finding->kind);
+        outlet_add(out, ", \"sentence\": ");
+        outlet_words(out, finding->sentence);
         for (size_t f = 0; f < finding->fact_count; f++) {
-            text_add(text, ", ");
-            add_member(text, finding->facts[f].key, &finding->facts[f].value);
+            outlet_add(out, ", ");
+            add_member(out, finding->facts[f].key, &finding->facts[f].value);
         }
-        text_add(text, "}");
+        outlet_add(out, "}");
     }
-    text_add(text, "\n  ],\n");
+    outlet_add(out, "\n  ],\n");
 }
 
-static void add_table(struct text_builder *text, const struct report *report, size_t table)
+static void add_table(struct outlet *out, const struct report *report, size_t table)
 {
     struct report_table_view view = report_table_at(report, table);
 
-    text_add(text, table ? ",\n    " : "\n    ");
-    text_add_json(text, view.name);
-    text_add(text, ": [");
+    outlet_add_either(out, table, ",\n    ", "\n    ");
+    outlet_words(out, view.name);
+    outlet_add(out, ": [");
     for (size_t r = 0; r < view.row_count; r++) {
         const struct value *row = report_row_at(report, table, r);
 
-        text_add(text, r ? ",\n      {" : "\n      {");
+        outlet_add_either(out, r, ",\n      {", "\n      {");
         for (size_t c = 0; c < view.column_count; c++) {
-            text_add(text, c ? ", " : "");
-            add_member(text, view.columns[c].key, &row[c]);
+            outlet_add_either(out, c, ", ", "");
+            add_member(out, view.columns[c].key, &row[c]);
         }
-        text_add(text, "}");
+        outlet_add(out, "}");
     }
-    text_add(text, "]");
+    outlet_add(out, "]");
 }
 
-static void add_notes(struct text_builder *text, const struct report *report)
+static void add_notes(struct outlet *out, const struct report *report)
 {
-    text_add(text, "  \"notes\": [");
+    outlet_add(out, "  \"notes\": [");
     for (size_t i = 0; i < report_note_count(report); i++) {
         uint64_t count;
         const char *sentence = report_note_at(report, i, &count);
 
-        text_add_format(text, "%s{\"count\": %" PRIu64 ", \"sentence\": ", i ? ",\n    " : "\n    ",
-                        count);
-        text_add_json(text, sentence);
-        text_add(text, "}");
+        outlet_add_either(out, i, ",\n    ", "\n    ");
+        outlet_format(out, "{\"count\": %" PRIu64 ", \"sentence\": ", count);
+        outlet_words(out, sentence);
+        outlet_add(out, "}");
     }
-    text_add(text, "\n  ]\n}\n");
+    outlet_add(out, "\n  ]\n}\n");
 }
 
-bool report_write_json(const struct report *report, FILE *out)
+void report_write_json(const struct report *report, struct outlet *out)
 {
-    struct text_builder text;
-    bool is_ok;
-
-    text_init(&text);
-    text_add_format(&text, "{\n  \"format\": \"memtide-report\",\n  \"version\": %d,\n",
-                    REPORT_JSON_VERSION);
-    text_add(&text, "  \"command\": ");
-    text_add_json(&text, report_command(report));
-    text_add(&text, ",\n");
-    add_verdicts(&text, report);
-    add_facts(&text, report);
-    add_findings(&text, report);
-    text_add(&text, "  \"tables\": {");
+    outlet_format(out, "{\n  \"format\": \"memtide-report\",\n  \"version\": %d,\n",
+                  REPORT_JSON_VERSION);
+    outlet_format(out, "  \"command\": %s,\n", report_command(report));
+    add_verdicts(out, report);
+    add_facts(out, report);
+    add_findings(out, report);
+    outlet_add(out, "  \"tables\": {");
     for (size_t i = 0; i < report_table_count(report); i++)
-        add_table(&text, report, i);
-    text_add(&text, "\n  },\n");
-    add_notes(&text, report);
-    is_ok = !text.has_failed && fwrite(text_get(&text), 1, text.size_bytes, out) == text.size_bytes;
-    text_release(&text);
-    return is_ok;
+        add_table(out, report, i);
+    outlet_add(out, "\n  },\n");
+    add_notes(out, report);
 }

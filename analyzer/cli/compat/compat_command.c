@@ -6,10 +6,12 @@
 
 #include "commands.h"
 #include "compat_options.h"
+#include "outlet.h"
 
 static int say_version(const struct compat_generation *generation)
 {
-    printf("%s version %s-memtide-%s\n", generation->program, generation->version, MEMTIDE_VERSION);
+    outlet_print(stdout, "%s version %s-memtide-%s\n", generation->program, generation->version,
+                 MEMTIDE_VERSION);
     return EXIT_FINE;
 }
 
@@ -33,10 +35,10 @@ int compat_command(const struct compat_generation *generation, int argc, char **
     int status;
 
     if (compat_request_read(&request, generation, argc, argv, &error) != MT_OK) {
-        fprintf(stderr, "%s\n", error.message);
+        outlet_print(stderr, "%s\n", error.message);
         return EXIT_USAGE;
     }
-    fputs(text_get(&request.notes), stderr);
+    outlet_print_lines(stderr, text_get(&request.notes));
     status = answer_request(&request);
     compat_request_release(&request);
     return status;

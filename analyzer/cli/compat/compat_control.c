@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "compat_command.h"
 #include "control_call.h"
+#include "outlet.h"
 #include "text_builder.h"
 
 static const struct control_word {
@@ -69,6 +70,6 @@ int compat_control(const struct compat_request *request)
     if (known->ours)
         status = control_call(request->attach_pid, known->ours);
     if (status == EXIT_FINE && known->hint)
-        puts(known->hint);
+        outlet_print(stdout, "%s\n", known->hint);
     return status;
 }

@@ -19,20 +19,21 @@
 #include "dump_write.h"
 #include "host_leaks.h"
 #include "memtide/format.h"
+#include "outlet.h"
 #include "python_trace.h"
 
 _Static_assert(DUMP_PATH_BYTES >= PATH_MAX, "a path of the layout fits");
 
 static void complain_of(const struct compat_request *request, const char *message)
 {
-    fprintf(stderr, "[%s] %s: %s\n", request->generation->program, request->generation->error_word,
-            message);
+    outlet_print(stderr, "[%s] %s: %s\n", request->generation->program,
+                 request->generation->error_word, message);
 }
 
 static void inform(const struct compat_request *request, const char *what, const char *path)
 {
     if (request->log_level <= COMPAT_INFO)
-        printf("[%s] Info: %s %s.\n", request->generation->program, what, path);
+        outlet_print(stdout, "[%s] Info: %s %s.\n", request->generation->program, what, path);
 }
 
 /* What the files of a process have in common, and the first that was made. */
@@ -266,8 +267,8 @@ bool compat_files_write(const struct compat_request *request, const char *trace_
     fflush(stdout);
     if (is_ok && *process_count && !file_count && request->events &&
         request->log_level <= COMPAT_WARNING)
-        fprintf(stderr,
-                "[%s] Note: no file of rows: nothing recorded is of what the options name\n",
-                request->generation->program);
+        outlet_print(stderr,
+                     "[%s] Note: no file of rows: nothing recorded is of what the options name\n",
+                     request->generation->program);
     return is_ok;
 }

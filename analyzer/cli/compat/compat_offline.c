@@ -12,20 +12,21 @@
 #include "compat_layout.h"
 #include "dump_inefficient.h"
 #include "dump_leaks.h"
+#include "outlet.h"
 
 static int fail(const struct compat_request *request, const char *what, enum mt_result result,
                 const struct mt_error *error)
 {
-    fprintf(stderr, "[%s] %s: %s%s\n", request->generation->program,
-            request->generation->error_word, what, error->message);
+    outlet_print(stderr, "[%s] %s: %s%s\n", request->generation->program,
+                 request->generation->error_word, what, error->message);
     return exit_code_of_result(result);
 }
 
 static void say_bad_rows(const struct compat_request *request, uint64_t count)
 {
     if (count)
-        fprintf(stderr, "[%s] Warning: %ju rows make no sense, and were left out\n",
-                request->generation->program, (uintmax_t)count);
+        outlet_print(stderr, "[%s] Warning: %ju rows make no sense, and were left out\n",
+                     request->generation->program, (uintmax_t)count);
 }
 
 /* The tool takes only its own csv files; we take any recording. */
@@ -61,7 +62,7 @@ static int compare_into(const struct compat_place *place, const char *path, FILE
         compat_file_drop(place, path);
         return fail(request, "Memory comparison failed! ", result, &error);
     }
-    printf("[%s] Info: create file %s.\n", request->generation->program, path);
+    outlet_print(stdout, "[%s] Info: create file %s.\n", request->generation->program, path);
     return EXIT_FINE;
 }
 
@@ -122,11 +123,13 @@ static int check_inefficient(const struct compat_request *request)
         return fail(request, "", result, &error);
     say_bad_rows(request, counts.bad_count);
     if (!request->is_strict)
-        printf("%ju blocks of %ju B are used badly: %ju taken early, %ju given back late, %ju idle "
-               "in between\n",
-               (uintmax_t)counts.block_count, (uintmax_t)counts.block_bytes,
-               (uintmax_t)counts.early_count, (uintmax_t)counts.late_count,
-               (uintmax_t)counts.idle_count);
+        outlet_print(
+            stdout,
+            "%ju blocks of %ju B are used badly: %ju taken early, %ju given back late, %ju idle "
+            "in between\n",
+            (uintmax_t)counts.block_count, (uintmax_t)counts.block_bytes,
+            (uintmax_t)counts.early_count, (uintmax_t)counts.late_count,
+            (uintmax_t)counts.idle_count);
     return counts.block_count && !request->is_strict ? EXIT_FOUND : EXIT_FINE;
 }
 

@@ -11,7 +11,7 @@
 
 #include "text_builder.h"
 
-enum { varint_most = 10, level = 6, line_groups = 4096 };
+enum { varint_most = 10, level = 6 };
 
 static size_t put_varint(unsigned char *bytes, uint64_t number)
 {
@@ -75,8 +75,10 @@ static void add_column(struct text_builder *header, struct text_builder *body,
     const char *kind = "text";
 
     if (column->texts) {
-        for (size_t i = 0; i < column->count; i++)
-            text_add_bytes(body, column->texts[i], strlen(column->texts[i]) + 1);
+        for (size_t i = 0; i < column->count; i++) {
+            text_add_harmless(body, FOR_TERMINAL, column->texts[i]); /* as the JSON beside shows */
+            text_add_bytes(body, "", 1);
+        }
     } else {
         bool is_delta = is_delta_shorter(column);
 
@@ -88,60 +90,36 @@ static void add_column(struct text_builder *header, struct text_builder *body,
                     body->size_bytes - start);
 }
 
-static size_t encode_groups(const unsigned char *bytes, size_t size_bytes, char *text)
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t used = 0;
-
-    for (size_t i = 0; i < size_bytes; i += 3) {
-        uint32_t bits = (uint32_t)bytes[i] << 16;
-
-        bits |= i + 1 < size_bytes ? (uint32_t)bytes[i + 1] << 8 : 0;
-        bits |= i + 2 < size_bytes ? bytes[i + 2] : 0;
-        text[used++] = letters[bits >> 18];
-        text[used++] = letters[bits >> 12 & 63];
-        text[used++] = i + 1 < size_bytes ? letters[bits >> 6 & 63] : '=';
-        text[used++] = i + 2 < size_bytes ? letters[bits & 63] : '=';
-    }
-    return used;
-}
-
-static bool write_base64(const unsigned char *bytes, size_t size_bytes, FILE *out)
-{
-    char text[line_groups * 4];
-
-    while (size_bytes) {
-        size_t piece = size_bytes < line_groups * 3 ? size_bytes : line_groups * 3;
-        size_t used = encode_groups(bytes, piece, text);
-
-        if (fwrite(text, 1, used, out) != used)
-            return false;
-        bytes += piece;
-        size_bytes -= piece;
-    }
-    return true;
-}
-
-bool payload_write_text(const char *name, const char *bytes, size_t size_bytes, FILE *out)
+static void put_packed(const char *name, const char *bytes, size_t size_bytes, struct outlet *out)
 {
     uLongf packed_bytes = compressBound(size_bytes);
     unsigned char *packed = malloc(packed_bytes);
-    bool is_ok =
-        packed && compress2(packed, &packed_bytes, (const Bytef *)bytes, size_bytes, level) == Z_OK;
 
-    is_ok = is_ok &&
-            fprintf(out, "<script type=\"application/octet-stream\" id=\"data-%s\">", name) > 0 &&
-            write_base64(packed, packed_bytes, out) && fputs("</script>\n", out) != EOF;
+    if (packed &&
+        compress2(packed, &packed_bytes, (const Bytef *)bytes, size_bytes, level) == Z_OK) {
+        outlet_format(out, "<script type=\"application/octet-stream\" id=\"data-%s\">", name);
+        outlet_base64(out, packed, packed_bytes);
+        outlet_add(out, "</script>\n");
+    } else {
+        outlet_fail(out);
+    }
     free(packed);
-    return is_ok;
 }
 
-bool payload_write_columns(const char *name, const struct report_dataset_column *columns,
-                           size_t count, FILE *out)
+void payload_write_json(const char *name, const struct outlet *json, struct outlet *out)
+{
+    size_t size_bytes;
+    const char *bytes = outlet_text(json, &size_bytes);
+
+    put_packed(name, bytes, size_bytes, out);
+    if (outlet_has_failed(json))
+        outlet_fail(out);
+}
+
+void payload_write_columns(const char *name, const struct report_dataset_column *columns,
+                           size_t count, struct outlet *out)
 {
     struct text_builder header, body, whole;
-    bool is_ok;
 
     text_init(&header);
     text_init(&body);
@@ -150,10 +128,10 @@ bool payload_write_columns(const char *name, const struct report_dataset_column 
         add_column(&header, &body, &columns[i]);
     text_add_format(&whole, "{\"columns\":[%s]}\n", text_get(&header));
     text_add_bytes(&whole, text_get(&body), body.size_bytes);
-    is_ok = !header.has_failed && !body.has_failed && !whole.has_failed &&
-            payload_write_text(name, text_get(&whole), whole.size_bytes, out);
+    put_packed(name, text_get(&whole), whole.size_bytes, out);
+    if (header.has_failed || body.has_failed || whole.has_failed)
+        outlet_fail(out);
     text_release(&header);
     text_release(&body);
     text_release(&whole);
-    return is_ok;
 }

@@ -8,22 +8,18 @@
  * columns  one behind the other; kind says how:
  *            plain  varints: 7 bits a byte, lowest first, the top bit says that more follow
  *            delta  varints of the zigzag of the difference to the row before, modulo 2^64
- *            text   UTF-8, a zero byte behind each
+ *            text   UTF-8, made harmless as for a terminal, a zero byte behind each
  *
  * Nothing of what a stranger wrote is ever outside of the base64.
  */
 #ifndef MEMTIDE_REPORT_PAYLOAD_H
 #define MEMTIDE_REPORT_PAYLOAD_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "report.h"
 
-/* False when there is no memory, or the file cannot be written. */
-bool payload_write_columns(const char *name, const struct report_dataset_column *columns,
-                           size_t count, FILE *out);
-/* One text of its own, without a header. */
-bool payload_write_text(const char *name, const char *bytes, size_t size_bytes, FILE *out);
+void payload_write_columns(const char *name, const struct report_dataset_column *columns,
+                           size_t count, struct outlet *out);
+/* JSON, made FOR_PAGE_JSON, without a header. */
+void payload_write_json(const char *name, const struct outlet *json, struct outlet *out);
 
 #endif

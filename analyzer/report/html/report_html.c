@@ -4,58 +4,28 @@
  * JSON report and the datasets. docs/html-report.md tells how it is put together.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "page_bytes.h"
 #include "payload.h"
 #include "report.h"
 
-static bool write_bytes(const unsigned char *bytes, size_t size_bytes, FILE *out)
+static void write_verdict(const struct report *report, struct outlet *out)
 {
-    return fwrite(bytes, 1, size_bytes, out) == size_bytes;
+    for (size_t i = 0; i < report_verdict_count(report); i++)
+        outlet_format(out, "<p>%s</p>\n", report_verdict_at(report, i));
 }
 
-/* Everything that could mean something to HTML is written by its number. */
-static bool write_escaped(const char *text, FILE *out)
+static void write_json_report(const struct report *report, struct outlet *out)
 {
-    for (const char *at = text; *at; at++) {
-        unsigned char byte = (unsigned char)*at;
-        bool is_plain = strchr("<>&\"'", byte) == NULL && byte >= 0x20 && byte != 0x7f;
+    struct outlet *json = outlet_create(FOR_PAGE_JSON, NULL);
 
-        if (is_plain ? fputc(byte, out) == EOF : fprintf(out, "&#%u;", byte < 0x20 ? 32 : byte) < 0)
-            return false;
-    }
-    return true;
-}
-
-static bool write_verdict(const struct report *report, FILE *out)
-{
-    bool is_ok = true;
-
-    for (size_t i = 0; is_ok && i < report_verdict_count(report); i++)
-        is_ok = fputs("<p>", out) != EOF && write_escaped(report_verdict_at(report, i), out) &&
-                fputs("</p>\n", out) != EOF;
-    return is_ok;
-}
-
-static bool write_json_report(const struct report *report, FILE *out)
-{
-    char *bytes = NULL;
-    size_t size_bytes = 0;
-    FILE *memory = open_memstream(&bytes, &size_bytes);
-    bool is_ok = memory != NULL;
-
-    if (memory) {
-        is_ok = report_write_json(report, memory);
-        is_ok = fclose(memory) == 0 && is_ok;
-    }
-    is_ok = is_ok && payload_write_text("report", bytes, size_bytes, out);
-    free(bytes);
-    return is_ok;
+    report_write_json(report, json);
+    payload_write_json("report", json, out);
+    outlet_destroy(json);
 }
 
 /* What people call the tables, and the sentences below them: not in the JSON. */
-static bool write_titles(const struct report *report, FILE *out)
+static void write_titles(const struct report *report, struct outlet *out)
 {
     size_t count = report_table_count(report), used = 0;
     const char **texts = calloc(3 * count + 1, sizeof(*texts));
@@ -64,10 +34,11 @@ static bool write_titles(const struct report *report, FILE *out)
         {"title", NULL, texts + count, count},
         {"remark", NULL, texts + 2 * count, count},
     };
-    bool is_ok;
 
-    if (!texts)
-        return false;
+    if (!texts) {
+        outlet_fail(out);
+        return;
+    }
     for (; used < count; used++) {
         struct report_table_view view = report_table_at(report, used);
 
@@ -75,9 +46,8 @@ static bool write_titles(const struct report *report, FILE *out)
         texts[count + used] = view.title;
         texts[2 * count + used] = view.remark_count ? report_remark_at(report, used, 0) : "";
     }
-    is_ok = payload_write_columns("titles", columns, sizeof(columns) / sizeof(columns[0]), out);
+    payload_write_columns("titles", columns, sizeof(columns) / sizeof(columns[0]), out);
     free(texts);
-    return is_ok;
 }
 
 static size_t column_count_of_all(const struct report *report)
@@ -90,7 +60,7 @@ static size_t column_count_of_all(const struct report *report)
 }
 
 /* The same of columns. */
-static bool write_column_titles(const struct report *report, FILE *out)
+static void write_column_titles(const struct report *report, struct outlet *out)
 {
     size_t count = column_count_of_all(report), used = 0;
     const char **texts = calloc(3 * count + 1, sizeof(*texts));
@@ -99,10 +69,11 @@ static bool write_column_titles(const struct report *report, FILE *out)
         {"key", NULL, texts + count, count},
         {"title", NULL, texts + 2 * count, count},
     };
-    bool is_ok;
 
-    if (!texts)
-        return false;
+    if (!texts) {
+        outlet_fail(out);
+        return;
+    }
     for (size_t i = 0; i < report_table_count(report); i++) {
         struct report_table_view view = report_table_at(report, i);
 
@@ -113,24 +84,22 @@ static bool write_column_titles(const struct report *report, FILE *out)
             texts[2 * count + used] = view.columns[c].title ? view.columns[c].title : "";
         }
     }
-    is_ok =
-        payload_write_columns("column-titles", columns, sizeof(columns) / sizeof(columns[0]), out);
+    payload_write_columns("column-titles", columns, sizeof(columns) / sizeof(columns[0]), out);
     free(texts);
-    return is_ok;
 }
 
-bool report_write_html(const struct report *report, FILE *out)
+void report_write_html(const struct report *report, struct outlet *out)
 {
-    bool is_ok = write_bytes(page_before_verdict, page_before_verdict_bytes, out) &&
-                 write_verdict(report, out) &&
-                 write_bytes(page_before_data, page_before_data_bytes, out) &&
-                 write_json_report(report, out) && write_titles(report, out) &&
-                 write_column_titles(report, out);
-
-    for (size_t i = 0; is_ok && i < report_dataset_count(report); i++) {
+    outlet_page(out, page_before_verdict, page_before_verdict_bytes);
+    write_verdict(report, out);
+    outlet_page(out, page_before_data, page_before_data_bytes);
+    write_json_report(report, out);
+    write_titles(report, out);
+    write_column_titles(report, out);
+    for (size_t i = 0; i < report_dataset_count(report); i++) {
         struct report_dataset_view view = report_dataset_at(report, i);
 
-        is_ok = payload_write_columns(view.name, view.columns, view.column_count, out);
+        payload_write_columns(view.name, view.columns, view.column_count, out);
     }
-    return is_ok && write_bytes(page_after_data, page_after_data_bytes, out);
+    outlet_page(out, page_after_data, page_after_data_bytes);
 }

@@ -302,7 +302,7 @@ class Sqlite(exported.Exported):
         out = self.export("ascend", folder, self.out("again"))
         again = os.path.join(out, os.listdir(out)[0], "ASCEND_PROFILER_OUTPUT")
         with open(os.path.join(again, "operator_memory.csv"), "rb") as rows:
-            self.assertIn(b"\n" + name + b",1.0,", rows.read())
+            self.assertIn(b"\n\\xcb\\xe3\\xd7\\xd3,1.0,", rows.read())
 
     def test_is_indexed_and_whole(self):
         database = self.database(self.inputs[0])
