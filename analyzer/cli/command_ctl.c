@@ -2,6 +2,7 @@
 /*
  * memtide ctl: speaks to a program that is being recorded.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -24,7 +26,7 @@ static const struct option_spec options[] = {
     {0, 0, NULL, NULL, NULL},
 };
 
-/* The tracer listens in the abstract name space. */
+/* The consumer of the run listens in the abstract name space. */
 static int connect_to(int32_t process)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -58,6 +60,25 @@ static bool receive(int call, char *answer, size_t answer_bytes)
     return size > 0;
 }
 
+/*
+ * Anybody may take the name of a process's socket before its recorder does. It is believed where it is
+ * root, who asks, or the user of the process.
+ */
+static bool is_trusted(int call, int32_t process)
+{
+    struct ucred peer;
+    socklen_t size = sizeof(peer);
+    struct stat status;
+    char path[64];
+
+    if (getsockopt(call, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return false;
+    if (peer.uid == 0 || peer.uid == geteuid())
+        return true;
+    snprintf(path, sizeof(path), "/proc/%d", (int)process);
+    return stat(path, &status) == 0 && status.st_uid == peer.uid;
+}
+
 int control_call(int32_t process, const char *line)
 {
     char answer[ANSWER_BYTES];
@@ -71,6 +92,12 @@ int control_call(int32_t process, const char *line)
                         "process %d: nobody listens: it is not recorded, has recorded nothing yet, "
                         "or runs with --control=no",
                         (int)process);
+    if (!is_trusted(call, process)) {
+        close(call);
+        return complain(EXIT_INPUT,
+                        "process %d: somebody else answers for it, who is not to be believed",
+                        (int)process);
+    }
     is_answered = send(call, line, strlen(line), MSG_NOSIGNAL) == (ssize_t)strlen(line) &&
                   receive(call, answer, sizeof(answer));
     close(call);

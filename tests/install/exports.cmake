@@ -12,8 +12,9 @@ set(host_heap malloc calloc realloc reallocarray free posix_memalign aligned_all
   pvalloc malloc_usable_size mmap mmap64 munmap mremap)
 set(starts execve execv execvp execvpe execl execle execlp execveat fexecve posix_spawn posix_spawnp)
 set(loader dlopen dlmopen dlclose dlsym)
-set(entry_points InitInjectionMstx ${loader} ${host_heap} ${starts})
-set(must_be_there InitInjectionMstx mt_tracer_functions ${loader} ${host_heap} ${starts}
+set(confinement prctl syscall)
+set(entry_points InitInjectionMstx ${loader} ${confinement} ${host_heap} ${starts})
+set(must_be_there InitInjectionMstx mt_tracer_functions ${loader} ${confinement} ${host_heap} ${starts}
   halMemAlloc halMemFree aclrtMalloc aclrtFree rtMalloc rtFree
   clCreateBuffer clReleaseMemObject clSVMAlloc cudaMalloc cudaFree cuMemAlloc_v2 cuMemFree_v2)
 set(needed_pattern "^(libc\\.so\\.6|libm\\.so\\.6|libgcc_s\\.so\\.1|ld-linux.*)$")

@@ -101,7 +101,7 @@ bool recorded_make_trace(struct recorded *recorded, const char *folder)
     bool is_made = header_is_right(&described) &&
                    trace_file_name(path, sizeof(path), folder, &described, ".mtt") &&
                    (trace_file_create(&recorded->trace, path, &described) ||
-                    (errno == EEXIST && trace_file_resume(&recorded->trace, path)));
+                    (errno == EEXIST && trace_file_resume(&recorded->trace, path, &described)));
 
     __atomic_store_n(&place->is_refused, !is_made, __ATOMIC_RELEASE);
     if (is_made)

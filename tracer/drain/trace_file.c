@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define XXH_INLINE_ALL
@@ -233,12 +234,31 @@ static void holes_mend(struct trace_file *trace)
     }
 }
 
-bool trace_file_resume(struct trace_file *trace, const char *path)
+/* Who made the file was killed before it could describe it; there is nothing else in it, then. */
+static void header_describe_again(struct trace_file *trace, const struct mt_file_header *described)
+{
+    struct stat status;
+
+    if (fstat(trace->file.descriptor, &status) == 0 && status.st_size == MT_FILE_HEADER_BYTES)
+        memcpy(trace->header, described, sizeof(*described));
+}
+
+static bool is_described(const struct mt_file_header *header)
+{
+    return memcmp(header->magic, MT_FILE_MAGIC, sizeof(header->magic)) == 0 &&
+           header->checksum == XXH64(header, offsetof(struct mt_file_header, checksum), 0) &&
+           header->end_offset_bytes >= MT_FILE_HEADER_BYTES;
+}
+
+bool trace_file_resume(struct trace_file *trace, const char *path,
+                       const struct mt_file_header *described)
 {
     if (!begin(trace, path) || !own_file_open(&trace->file))
         return false;
     trace->header = header_map(trace->file.descriptor);
-    if (trace->header && memcmp(trace->header->magic, MT_FILE_MAGIC, 8) == 0) {
+    if (trace->header && !is_described(trace->header))
+        header_describe_again(trace, described);
+    if (trace->header && is_described(trace->header)) {
         holes_mend(trace);
         return true;
     }

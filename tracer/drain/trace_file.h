@@ -31,7 +31,8 @@ bool trace_file_name(char *path, size_t path_bytes, const char *folder,
  */
 bool trace_file_create(struct trace_file *trace, const char *path,
                        const struct mt_file_header *described);
-bool trace_file_resume(struct trace_file *trace, const char *path);
+bool trace_file_resume(struct trace_file *trace, const char *path,
+                       const struct mt_file_header *described);
 
 /* Reserves room and writes; 0 when the disk or a limit says no, else where the bytes stand. */
 uint64_t trace_file_append(struct trace_file *trace, const void *bytes, size_t size_bytes);
