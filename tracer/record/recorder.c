@@ -266,7 +266,7 @@ bool thread_attach(struct thread_state *thread)
     if (recording_start())
         ring = ring_take(thread);
     if (ring) {
-        uint32_t thread_id = (uint32_t)syscall(SYS_gettid);
+        uint32_t thread_id = ring_owner_id(ring);
 
         ring->header->thread_id = thread_id;
         thread_use_ring(thread, ring);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * States: idle -> running, or impossible for good. A forked child finds itself
- * running with the wrong process id and a wiped generation, and starts again with a place or files
- * of its own.
+ * States: idle -> running, or impossible for good. A forked child finds itself running with a wiped
+ * generation, and starts again with a place or files of its own.
  */
 #define _GNU_SOURCE
 #include "recording.h"
@@ -24,7 +23,6 @@ enum phase { IDLE, RUNNING, IMPOSSIBLE };
 struct recording_state recording_state;
 
 static _Atomic int phase;
-static pid_t owner;
 static uint64_t last_generation;
 static struct thread_state *_Atomic starter; /* the thread that goes from one to the other */
 static atomic_flag is_calibrating = ATOMIC_FLAG_INIT;
@@ -154,7 +152,6 @@ static void begin(bool is_child)
     const struct recording_setup *setup = recording_setup();
     bool is_running = is_child ? begin_in_child(setup) : begin_first_time(setup);
 
-    owner = getpid();
     if (!is_running) {
         atomic_store(&phase, IMPOSSIBLE);
         return;
@@ -172,8 +169,7 @@ static bool begin_if_needed(void)
         return false;
     if (atomic_load(&phase) == IDLE)
         begin(false);
-    else if (atomic_load(&phase) == RUNNING && !atomic_load(&recording_page->generation) &&
-             owner != getpid())
+    else if (atomic_load(&phase) == RUNNING && !atomic_load(&recording_page->generation))
         begin(true);
     atomic_store(&starter, NULL);
     return true;
@@ -202,6 +198,12 @@ void recording_forked(void)
     atomic_store(&starter, NULL);
 }
 
+/* Not in a forked child that has not recorded anything yet. */
+static bool is_running_here(void)
+{
+    return atomic_load(&phase) == RUNNING && atomic_load(&recording_page->generation);
+}
+
 bool recording_flush(void)
 {
     if (recording_state.is_served)
@@ -212,7 +214,7 @@ bool recording_flush(void)
 
 void recording_is_confined(bool is_strict)
 {
-    if (atomic_load(&phase) != RUNNING || owner != getpid())
+    if (!is_running_here())
         return;
     if (is_strict) {
         recording_note_clocks();
@@ -224,7 +226,7 @@ void recording_is_confined(bool is_strict)
 
 void recording_finish(void)
 {
-    if (atomic_load(&phase) != RUNNING || owner != getpid())
+    if (!is_running_here())
         return;
     modules_record_changes();
     recording_note_clocks(); /* takes a ring if this thread has none */

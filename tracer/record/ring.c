@@ -3,6 +3,7 @@
 #include "ring.h"
 
 #include <errno.h>
+#include <linux/futex.h>
 #include <string.h>
 
 #include "rings_file.h"
@@ -55,4 +56,12 @@ bool ring_adopt(struct ring *ring)
         return false;
     pthread_mutex_consistent(ring->owner);
     return true;
+}
+
+/* The first word of a robust mutex is what the kernel looks at: the owner's id and two bits. */
+uint32_t ring_owner_id(const struct ring *ring)
+{
+    uint32_t word = __atomic_load_n((const uint32_t *)(const void *)ring->owner, __ATOMIC_RELAXED);
+
+    return word & FUTEX_TID_MASK;
 }

@@ -60,4 +60,7 @@ struct ring *ring_begin(struct mt_ring_header *slot, uint64_t capacity_words, ui
 /* Takes a ring whose thread is gone; false if its thread lives. No system call. */
 bool ring_adopt(struct ring *ring);
 
+/* The kernel's id of the calling thread, which owns the ring: known without a system call. */
+uint32_t ring_owner_id(const struct ring *ring);
+
 #endif

@@ -1,0 +1,192 @@
+"""A recorder that nobody notices: programs do and print the same with it as without it.
+
+    guest_test.py MEMTIDE PROGRAMS [unittest arguments]
+"""
+
+import json
+import os
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MEMTIDE, PROGRAMS = sys.argv[1:3]
+GUEST = os.path.join(PROGRAMS, "guest")
+BLOCKS = 5000  # of each `few` in guest.c
+OPTIONS = (["--device=cpu"], ["--device=cpu", "--call-stack=c"], [])
+
+is_root = os.geteuid() == 0
+
+
+class GuestTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.runs = 0
+
+    def plain(self, command, **how):
+        return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              universal_newlines=True, timeout=120, **how)
+
+    def traced(self, command, options, **how):
+        self.runs += 1
+        self.run_folder = os.path.join(self.folder, "run%d" % self.runs)
+        return self.plain([MEMTIDE, "run", "-q", *options, "-o", self.run_folder, "--", *command],
+                          **how)
+
+    def info(self):
+        shown = subprocess.run([MEMTIDE, "info", "--format=json", self.run_folder],
+                               stdout=subprocess.PIPE, universal_newlines=True, check=True)
+        return json.loads(shown.stdout)
+
+    def allocs(self):
+        """Of all processes of the last run, and what was lost."""
+        text = json.dumps(self.info())
+        counts = [part.split(",")[0].split("}")[0] for part in
+                  text.split('"event": "alloc", "event_count": ')[1:]]
+        return int(counts[0]) if counts else 0
+
+    def the_same(self, *arguments, command=None, **how):
+        command = command or [GUEST, *arguments]
+        plain = self.plain(command, **how)
+        if plain.returncode == 77:
+            self.skipTest("not to be done here: " + " ".join(arguments))
+        for options in OPTIONS:
+            with self.subTest(options=options):
+                traced = self.traced(command, options, **how)
+                status = plain.returncode if plain.returncode >= 0 else 128 - plain.returncode
+                self.assertEqual((traced.returncode, traced.stdout, traced.stderr),
+                                 (status, plain.stdout, plain.stderr))
+
+    def test_the_last_thread_ends_the_process(self):
+        self.the_same("exit_of_first_thread")
+
+    def test_the_lowest_descriptor_is_the_programs(self):
+        self.the_same("lowest_descriptor")
+
+    def test_a_closed_standard_input_stays_free(self):
+        self.the_same(command=["sh", "-c", '"%s" first_descriptor <&-' % GUEST])
+
+    def test_nobody_else_is_there(self):
+        self.the_same("who_is_here")
+
+    def test_a_server_that_closes_all_descriptors_loses_no_connection(self):
+        self.the_same("closing_server")
+
+    def test_a_program_may_lower_its_limit_of_files(self):
+        self.the_same("no_files")
+        self.the_same(command=["bash", "-c", "ulimit -f 0; exit 5"])
+
+    def test_a_program_may_have_users_of_its_own(self):
+        self.the_same("own_users")
+        if shutil.which("unshare"):
+            self.the_same(command=["unshare", "-U", "true"])
+
+    def test_a_filter_of_system_calls_is_obeyed(self):
+        self.the_same("confined")
+        self.the_same("confined_by_number")
+
+    def test_what_a_confined_program_allocates_is_recorded(self):
+        self.traced([GUEST, "confined"], ["--device=cpu"])
+        self.assertGreaterEqual(self.allocs(), 400000)
+
+    def test_strict_confinement_ends_the_recording(self):
+        self.the_same("strictly_confined")
+
+    def recorded(self, *arguments):
+        done = self.traced([GUEST, *arguments], ["--device=cpu"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(self.allocs(), BLOCKS)
+        self.assertLess(self.allocs(), BLOCKS + 500)
+
+    @unittest.skipUnless(is_root, "only root may become somebody else")
+    def test_children_after_setuid_are_recorded(self):
+        self.recorded("fork_of_nobody")
+
+    @unittest.skipUnless(is_root, "only root may change the root folder")
+    def test_children_in_a_cage_without_descriptors_are_recorded(self):
+        cage = os.path.join(self.folder, "cage")
+        os.mkdir(cage)
+        self.recorded("fork_in_a_cage", cage)
+
+    @unittest.skipUnless(is_root, "only root may become somebody else")
+    def test_programs_that_may_not_open_the_folder_are_recorded(self):
+        place = os.path.join(self.folder, "bin")
+        os.chmod(self.folder, 0o755)
+        os.mkdir(place, 0o755)
+        program = shutil.copy(GUEST, place)
+        library = self.library_anybody_may_read(place)
+        os.environ["MEMTIDE_LIBRARY"] = library
+        self.addCleanup(os.environ.pop, "MEMTIDE_LIBRARY")
+        self.recorded("program_of_nobody", program)
+
+    def library_anybody_may_read(self, place):
+        found = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(MEMTIDE))),
+                             "lib", "memtide", "libascend_kernel_hook.so")
+        copied = shutil.copy(found, place)
+        os.chmod(copied, 0o755)
+        return copied
+
+    def test_folders_are_the_users_alone(self):
+        before = os.umask(0)
+        try:
+            self.traced(["true"], ["--device=cpu"])
+        finally:
+            os.umask(before)
+        self.assertEqual(stat.S_IMODE(os.stat(self.run_folder).st_mode), 0o700)
+        for name in os.listdir(self.run_folder):
+            mode = os.stat(os.path.join(self.run_folder, name)).st_mode
+            self.assertEqual(stat.S_IMODE(mode), 0o600, name)
+
+    def refused(self, folder, word):
+        done = self.plain([MEMTIDE, "run", "--device=cpu", "-o", folder, "--", "true"])
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(word, done.stderr)
+
+    def test_folders_of_others_and_links_are_refused(self):
+        link = os.path.join(self.folder, "link")
+        inside = os.path.join(self.folder, "inside")
+        os.mkdir(inside)
+        os.symlink(inside, link)
+        self.refused(link, "is a link")
+        os.chmod(inside, 0o777)
+        self.refused(inside, "other users")
+        if is_root:
+            os.chmod(inside, 0o700)
+            os.chown(inside, 65534, 65534)
+            self.refused(inside, "another user")
+
+    @unittest.skipUnless(is_root, "only root may become somebody else")
+    def test_who_answers_for_a_process_is_looked_at(self):
+        program = ("import os,socket,sys\n"
+                   "s = socket.socket(socket.AF_UNIX)\n"
+                   "s.bind('\\0memtide-%d' % os.getppid())\n"
+                   "os.setuid(65534)\n"
+                   "s.listen(1)\n"
+                   "print('ready', flush=True)\n"
+                   "c = s.accept()[0]\n"
+                   "c.recv(100)\n"
+                   "c.send(b'ok all is well\\n')\n")
+        # The credentials of a listening socket are those of who said listen().
+        squatter = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+        self.addCleanup(squatter.wait)
+        self.addCleanup(squatter.stdout.close)
+        self.addCleanup(squatter.kill)
+        self.assertEqual(squatter.stdout.readline(), b"ready\n")
+        done = self.plain([MEMTIDE, "ctl", str(os.getpid()), "status"])
+        self.assertEqual(done.returncode, 3, done.stdout)
+        self.assertIn("somebody else answers", done.stderr)
+        self.assertNotIn("all is well", done.stdout)
+
+    def test_python_forks_without_a_warning(self):
+        python = shutil.which("python3.12") or shutil.which("python3.13") or sys.executable
+        self.the_same(command=[python, "-W", "always", "-c",
+                               "import os\npid = os.fork()\n"
+                               "if not pid: os._exit(0)\nos.waitpid(pid, 0)"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]] + sys.argv[3:], verbosity=1)
