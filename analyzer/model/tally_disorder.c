@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frees that come a little too late or too early, because two threads read the clock.
+ * Frees that come a little too late or too early, because two threads read the clock: within one
+ * unit of a recording's time; or in sources whose clock runs ahead, as our own did once.
  *
  * Thread A frees a block, thread B gets its address at once: if B's alloc is read first, the old
  * block ends there and A's free is expected. Thread A hands its new block to B, who frees it: if

@@ -227,7 +227,7 @@ static ALWAYS_INLINE void *realloc_in(enum mode now, void *block, size_t size,
                                       const struct unwind_registers *from)
 {
     struct passage passage = host_enter();
-    uint64_t ticks = passage.thread ? clock_ticks() : 0;
+    uint64_t ticks = passage.thread ? clock_ticks_stored() : 0;
 
     return moved(now, passage, ticks, block, real.realloc(block, size), size, from);
 }
@@ -357,7 +357,7 @@ void *reallocarray(void *block, size_t count, size_t size)
         return NULL;
     }
     passage = enter_if_recorded(now);
-    ticks = passage.thread ? clock_ticks() : 0;
+    ticks = passage.thread ? clock_ticks_stored() : 0;
     moved_to = real.reallocarray(block, count, size);
     if (now == RECORDING)
         return moved(RECORDING, passage, ticks, block, moved_to, size_bytes, &from);

@@ -2,6 +2,19 @@
 /*
  * The counter that stamps events: the CPU's own, if it ticks evenly through frequency changes and
  * sleep and is the same on every core; else the system's monotonic clock in nanoseconds.
+ *
+ * Events of one address have stamps in the order in which they happen, whatever thread they are of:
+ *
+ *   this thread           another thread
+ *   clock_ticks()
+ *   stamp is stored
+ *   hands the block on -> gets the block
+ *                         clock_ticks()
+ *
+ * On the left the stamp is data of a store that comes first in the program, and both kinds of
+ * processor show that store before whatever hands the block on. On the right the counter waits for
+ * the loads before it: a plain read is seen up to 1 us ahead of the load that brings the block.
+ * docs/architecture.md, "Decisions", has the numbers.
  */
 #ifndef MEMTIDE_TRACER_CLOCK_H
 #define MEMTIDE_TRACER_CLOCK_H
@@ -26,18 +39,33 @@ static inline uint64_t clock_now_ns(clockid_t clock)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+/*
+ * rdtscp reads when all instructions before it are done. (lfence and rdtsc do the same; they cost
+ * more, and an older AMD may be set up to let lfence wait for loads only.) isb does so on aarch64
+ * behind a branch on what was loaded: every hook looks at the address first.
+ */
 static inline uint64_t clock_ticks(void)
 {
 #if defined(__x86_64__)
+    unsigned processor;
+
     if (__builtin_expect(clock_has_counter, 1))
-        return __rdtsc();
+        return __rdtscp(&processor);
 #elif defined(__aarch64__)
     uint64_t ticks;
 
-    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    __asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(ticks) : : "memory");
     return ticks;
 #endif
     return clock_now_ns(CLOCK_MONOTONIC);
+}
+
+/* For a stamp that gets into its record only behind what hands the block on. */
+static inline uint64_t clock_ticks_stored(void)
+{
+    volatile uint64_t ticks = clock_ticks();
+
+    return ticks;
 }
 
 static inline void clock_init(void)
@@ -45,8 +73,9 @@ static inline void clock_init(void)
 #if defined(__x86_64__)
     unsigned a, b, c, d;
 
-    /* Advanced power management leaf, bit 8: the time stamp counter is invariant. */
-    clock_has_counter = __get_cpuid(0x80000007, &a, &b, &c, &d) && (d >> 8 & 1);
+    /* rdtscp is there; and, advanced power management leaf, the time stamp counter is invariant. */
+    clock_has_counter = __get_cpuid(0x80000001, &a, &b, &c, &d) && (d >> 27 & 1) &&
+                        __get_cpuid(0x80000007, &a, &b, &c, &d) && (d >> 8 & 1);
 #else
     clock_has_counter = true;
 #endif
