@@ -60,9 +60,9 @@ def jq(output, folder):
     results = {}
     name = None
     for line in output.splitlines():
-        found = re.match(r"Test #(\d+): '(.*)' at line number", line)
+        found = re.match(r"(?:Testing|Test #\d+:) ('.*' at line number \d+)", line)
         if found:
-            name = " ".join(found.groups())
+            name = found.group(1)
             results[name] = "passed"
         elif line.startswith("***") and name:
             results[name] = "failed"
@@ -73,7 +73,8 @@ def sqlite(output, folder):
     """testfixture ends the line of a test with Ok; anything else there is trouble."""
     results = {}
     for line in output.splitlines():
-        found = re.match(r"([\w.,()-]+)\.\.\.(.*)", line)
+        # Some print a dot for each piece of their work.
+        found = re.match(r"([\w.,()-]+)\.\.\.(.*)", line.lstrip("."))
         if found:
             results[found.group(1)] = "passed" if found.group(2).strip() == "Ok" else "failed"
     return results

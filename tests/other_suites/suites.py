@@ -45,7 +45,7 @@ POSTGRES = Source("postgresql-15", """
     make -j$JOBS -s -C contrib/spi""")
 TCL = Source("tcl8.6", "cd unix && ./configure && make -j$JOBS all tcltest")
 SQLITE = Source("sqlite3", """
-    ./configure --with-tcl=/usr/lib/tcl8.6
+    ./configure --with-tcl="$(echo /usr/lib/tcl8.*)"
     make -j$JOBS testfixture""")
 JQ = Source("jq", "true")
 JEMALLOC = Source("jemalloc", """
@@ -127,11 +127,9 @@ def cpython(version, path, is_first):
                     is_short=is_short and is_first, limit_s=600)
 
 
-OPENSSH_TESTS = """connect proxy-connect sshfp-connect connect-privsep connect-uri proto-version
-    exit-status exit-status-signal envpass transfer banner rekey stderr-data stderr-after-eof
-    broken-pipe try-ciphers yes-head login-timeout agent agent-timeout keyscan scp sftp sftp-cmds
-    sftp-batch reconfigure dynamic-forward forwarding multiplex forward-control
-    reexec brokenkeys cfgmatch localcommand keytype"""
+OPENSSH_TESTS = """connect proxy-connect connect-privsep connect-uri exit-status exit-status-signal
+    envpass transfer banner stderr-data stderr-after-eof broken-pipe yes-head agent keyscan scp sftp
+    sftp-cmds sftp-batch reconfigure multiplex reexec brokenkeys localcommand keytype"""
 
 REDIS_TESTS = """printver auth protocol keyspace scan info type/string type/incr type/list type/set
     type/zset type/hash type/stream sort expire other dump multi quit aofrw
@@ -146,8 +144,8 @@ TCL_TESTS = """append autoMkindex basic binary chan chanio clock cmdAH cmdIL cmd
     winPipe zlib"""
 
 SQLITE_TESTS = """select1 select2 select5 insert insert2 update delete trans trans2 index join join2
-    malloc malloc3 malloc4 malloc5 mallocA mallocK memsubsys1 softheap1 crash crash2 lock lock2
-    wal wal2 walmode thread001 thread002 thread003 thread1 thread2 vacuum vacuum2 backup fts3aa
+    malloc malloc5 mallocK memsubsys1 crash lock lock2
+    wal wal2 walmode thread001 thread1 thread2 vacuum vacuum2 backup fts3aa
     journal1 pager1 temptable trigger1 fkey1 with1 window1 json101 mmap1 shared shared2 savepoint"""
 
 COREUTILS_TESTS = "misc/ tail-2/ split/ cat/ tee/ head/ cp/ mv/ rm/ sort/ install/ ln/ dd/ df/ du/ ls/"
@@ -171,7 +169,7 @@ OTHERS = (
           'jq -L modules --run-tests base64.test', readers.jq, needs=("jq",), source=JQ,
           is_short=False),
     Suite("jq's scripts", 'cd "$SOURCE/tests"; mkdir -p "$WORK/bin"; '
-          'cp -a . "$WORK/tests"; ln -s "$(command -v jq)" "$WORK/jq"; cd "$WORK/tests"; '
+          'export NO_VALGRIND=1; cp -a . "$WORK/tests"; ln -s "$(command -v jq)" "$WORK/jq"; cd "$WORK/tests"; '
           'for t in shtest base64test utf8test; do '
           'if bash ./$t >/dev/null; then echo "ok 1 - $t"; else echo "not ok 1 - $t"; fi; done',
           readers.tap, needs=("jq",), source=JQ),

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 
+PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 TIME_IS_UP = 124
 
@@ -78,9 +79,11 @@ def run(limit_s, command):
 
 
 def main():
-    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    # Whoever ends us wants all of it to end.
+    # Whoever ends us, or is gone, wants all of it to end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    libc = ctypes.CDLL(None)
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
         return run(float(sys.argv[1]), sys.argv[2:])
     finally:
