@@ -130,6 +130,10 @@ class Supervising(unittest.TestCase):
         done = self.supervised("20", "setsid sleep 300 >/dev/null & echo $!")
         self.assertFalse(os.path.exists("/proc/" + done.stdout.strip()))
 
+    def test_an_orphan_that_ends_is_gone(self):
+        done = self.supervised("20", "(sh -c 'echo $$' & ) | { read -r it; sleep 1; kill -0 $it; }")
+        self.assertEqual(done.returncode, 1)
+
 
 class Fetching(unittest.TestCase):
     def test_lists_of_programs_become_lists_of_sources(self):

@@ -46,6 +46,15 @@ Difference = namedtuple("Difference", "test native recorded")
 Outcome = namedtuple("Outcome", "suite native flaky recorded differences why_skipped")
 
 
+@contextlib.contextmanager
+def scratch_folder():
+    folder = tempfile.mkdtemp(prefix="suite-")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 class Trial:
     """Runs suites with one command to test."""
 
@@ -99,7 +108,7 @@ class Trial:
     def run(self, suite, source, label, options=()):
         """One run of a suite; in an empty folder that is gone afterwards."""
         log = os.path.join(self.logs, f"{suite.name} {label}.log".replace("/", "-"))
-        with tempfile.TemporaryDirectory(prefix="suite-", ignore_cleanup_errors=True) as work:
+        with scratch_folder() as work:
             environment = self.environment(suite, source, work)
             self.stage(suite, environment, work)
             begin = time.monotonic()

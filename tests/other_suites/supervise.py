@@ -65,17 +65,39 @@ def end_all(patience_s=10):
         reap()
 
 
+class TimeIsUp(Exception):
+    pass
+
+
+def time_is_up(*_):
+    raise TimeIsUp
+
+
+def status_of(process):
+    """Waits for it, and like the first of all processes for whoever else becomes our child.
+
+    Otherwise a test that waits until a server is gone would find it for ever, as a zombie.
+    """
+    while True:
+        ended, status = os.wait()
+        if ended == process:
+            return (128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else
+                    os.WEXITSTATUS(status))
+
+
 def run(limit_s, command):
+    signal.signal(signal.SIGALRM, time_is_up)
     try:
         started = subprocess.Popen(command, start_new_session=True)
+        signal.setitimer(signal.ITIMER_REAL, limit_s)
+        return status_of(started.pid)
     except OSError as trouble:
         print(f"{command[0]}: {trouble.strerror}", file=sys.stderr)
         return 127
-    try:
-        status = started.wait(limit_s)
-    except subprocess.TimeoutExpired:
+    except TimeIsUp:
         return TIME_IS_UP
-    return 128 - status if status < 0 else status
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def main():

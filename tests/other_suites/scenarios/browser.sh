@@ -21,11 +21,11 @@ verdict() { # NUMBER NAME STATUS FILE
 }
 
 cd "$WORK" || exit 1
-: >dom >shot.png
+touch dom shot.png
 case "$1" in
 chromium)
     options=(--headless --disable-gpu --disable-dev-shm-usage --no-first-run --disable-crash-reporter
-        --user-data-dir="$WORK/profile" --window-size=800,600 --hide-scrollbars)
+        --user-data-dir="$WORK/profile" '--window-size=800,600' --hide-scrollbars)
     # Its own sandbox, where this system lets it have one.
     if [ "$(id -u)" -eq 0 ] || ! unshare --user true 2>/dev/null; then
         options+=(--no-sandbox)
