@@ -96,6 +96,10 @@ class Running(unittest.TestCase):
         found = self.compared(self.record + self.run_it + 'exec "$@"', "echo ok 1 - one")
         self.assertEqual(list(found.values()), [[], []])
 
+    def test_a_suite_that_passes_nothing_natively_is_not_believed(self):
+        with self.assertRaises(fetching.Unavailable):
+            self.compared(self.record + self.run_it + 'exec "$@"', "echo not ok 1 - one")
+
     def test_no_recording_is_a_difference(self):
         found = self.compared(self.run_it + 'exec "$@"', "echo ok 1 - one")
         self.assertEqual(list(found.values()), [["(the recording)"]] * 2)

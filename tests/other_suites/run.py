@@ -101,13 +101,25 @@ class Trial:
 
     def stage(self, suite, environment, work):
         if suite.stage:
-            subprocess.run(["bash", "-euc", suite.stage], env=environment, check=True)
+            done = subprocess.run(["bash", "-euc", suite.stage], env=environment, check=False,
+                                  stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                  universal_newlines=True)
+            if done.returncode != 0:
+                last = done.stderr.strip().splitlines()[-1:] or [""]
+                raise fetching.Unavailable(f"cannot be made ready: {last[0]}")
         if suite.as_user and self.as_other_user:
             subprocess.run(["chown", "-R", f"{USER}:{USER}", work], check=True)
 
+    def log_of(self, suite, label):
+        return os.path.join(self.logs, f"{suite.name} {label}.log".replace("/", "-"))
+
+    def last_words(self, suite):
+        lines = fetching.text_of(self.log_of(suite, "native 1")).strip().splitlines()
+        return lines[-1] if lines else "no output"
+
     def run(self, suite, source, label, options=()):
         """One run of a suite; in an empty folder that is gone afterwards."""
-        log = os.path.join(self.logs, f"{suite.name} {label}.log".replace("/", "-"))
+        log = self.log_of(suite, label)
         with scratch_folder() as work:
             environment = self.environment(suite, source, work)
             self.stage(suite, environment, work)
@@ -128,7 +140,10 @@ class Trial:
 
     def compare(self, suite, source, say):
         """A suite natively and with each set of options."""
-        runs = [self.run(suite, source, "native 1"), self.run(suite, source, "native 2")]
+        runs = [self.run(suite, source, "native 1")]
+        if not count(runs[0].results, "passed", ()):
+            raise fetching.Unavailable(f"natively, nothing passes: {self.last_words(suite)}")
+        runs.append(self.run(suite, source, "native 2"))
         say(suite.name, "natively", runs[-1])
         recorded = {}
         for label, options in OPTION_SETS:
@@ -175,12 +190,9 @@ def try_suite(trial, sources, suite, say):
         return skipped(suite, why)
     try:
         source = sources.built(suite.source) if suite.source else ""
+        return trial.compare(suite, source, say)
     except fetching.Unavailable as trouble:
         return skipped(suite, str(trouble))
-    outcome = trial.compare(suite, source, say)
-    if not any(result.startswith("passed") for result in outcome.native[0].results.values()):
-        return skipped(suite, f"natively, nothing passes; see {trial.logs}")
-    return outcome
 
 
 class SharedSources:

@@ -41,8 +41,7 @@ POSTGRES = Source("postgresql-15", """
     ./configure --prefix=/pg --without-readline --without-zlib CFLAGS=-O1
     make -j$JOBS -s
     make -s install DESTDIR="$PWD/installed"
-    make -j$JOBS -s -C src/test/regress
-    make -j$JOBS -s -C contrib/spi""")
+    make -j$JOBS -s -C src/test/regress""")
 TCL = Source("tcl8.6", "cd unix && ./configure && make -j$JOBS all tcltest")
 SQLITE = Source("sqlite3", """
     ./configure --with-tcl="$(echo /usr/lib/tcl8.*)"
@@ -154,7 +153,7 @@ STAGE_POSTGRES = """
     cp -a "$SOURCE/installed/pg" "$WORK/pg"
     mkdir -p "$WORK/regress"
     cp -a "$SOURCE"/src/test/regress/{sql,expected,data,parallel_schedule,resultmap,*.so,pg_regress} \
-        "$SOURCE"/contrib/spi/*.so "$WORK/regress/"
+        "$WORK/regress/"
     printf '%s\\n' 'test: test_setup' >"$WORK/regress/schedule"
     grep '^test:' "$SOURCE/src/test/regress/parallel_schedule" | sed 1d | head -12 \
         >>"$WORK/regress/schedule"
