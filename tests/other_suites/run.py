@@ -316,6 +316,8 @@ def main():
     with alone_in(options.cache), \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         outcomes = list(pool.map(lambda suite: try_suite(trial, sources, suite, say), suites))
+    if not options.short and not options.only:
+        outcomes += [skipped(table.Suite(name, "", None), why) for name, why in table.LEFT_OUT]
     print()
     for outcome in outcomes:
         print_differences(outcome)
