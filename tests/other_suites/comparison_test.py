@@ -134,6 +134,12 @@ class Supervising(unittest.TestCase):
         done = self.supervised("20", "setsid sleep 300 >/dev/null & echo $!")
         self.assertFalse(os.path.exists("/proc/" + done.stdout.strip()))
 
+    def test_no_signal_is_ignored_from_the_start(self):
+        command = [sys.executable, "-B", self.script, "20", "bash", "-c", "kill -INT $$; exit 3"]
+        done = subprocess.run(["bash", "-c", 'trap "" INT; "$@"; exit $?', "bash", *command],
+                              check=False)
+        self.assertEqual(done.returncode, 130)
+
     def test_an_orphan_that_ends_is_gone(self):
         done = self.supervised("20", "(sh -c 'echo $$' & ) | { read -r it; sleep 1; kill -0 $it; }")
         self.assertEqual(done.returncode, 1)

@@ -101,8 +101,10 @@ def run(limit_s, command):
 
 
 def main():
-    # Whoever ends us, or is gone, wants all of it to end.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    # Whoever ends us, or is gone, wants all of it to end. And what is handled here is not ignored
+    # in the program: a shell ignores some signals for what it starts in the background.
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
