@@ -1,0 +1,152 @@
+"""Other people's sources, from the releases that this system gets its packages from.
+
+Everything goes to a folder outside the checkout. The lists of packages are our own copy, with the
+sources added: nothing of this system changes, and nobody has to be root.
+"""
+
+import glob
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+
+APT_CONFIGURATION = """
+Dir::State "{folder}/state";
+Dir::State::status "/var/lib/dpkg/status";
+Dir::Cache "{folder}/cache";
+Dir::Etc::sourcelist "{folder}/sources.list";
+Dir::Etc::sourceparts "{folder}/sources.list.d";
+APT::Sandbox::User "";
+"""
+
+# How a line or a paragraph asks for programs, and how it would ask for sources.
+PROGRAMS_TO_SOURCES = (
+    (re.compile(r"^deb ", re.MULTILINE), "deb-src "),
+    (re.compile(r"^Types:.*$", re.MULTILINE), "Types: deb-src"),
+)
+
+
+class Unavailable(Exception):
+    """Says in one sentence why something cannot be had."""
+
+
+def default_cache():
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return os.path.join(caches, "memtide-suites")
+
+
+def text_of(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def as_sources(text):
+    for pattern, replacement in PROGRAMS_TO_SOURCES:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def sum_of(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Sources:
+    """Fetches and builds; what has been built once for the same recipe stays."""
+
+    def __init__(self, cache):
+        self.cache = cache
+        self.apt_folder = os.path.join(cache, "apt")
+        self.has_lists = False
+
+    def prepare_lists(self):
+        """Own lists of packages, once a run."""
+        if self.has_lists:
+            return
+        if not shutil.which("apt-get"):
+            raise Unavailable("sources are fetched with apt, and there is none")
+        for folder in ("state/lists/partial", "cache/archives/partial", "sources.list.d"):
+            os.makedirs(os.path.join(self.apt_folder, folder), exist_ok=True)
+        known = ["/etc/apt/sources.list"] + sorted(glob.glob("/etc/apt/sources.list.d/*.list") +
+                                                   glob.glob("/etc/apt/sources.list.d/*.sources"))
+        for path in known:
+            write(self.apt_folder + path[len("/etc/apt"):], as_sources(text_of(path)))
+        write(os.path.join(self.apt_folder, "apt.conf"),
+              APT_CONFIGURATION.format(folder=self.apt_folder))
+        if self.apt("apt-get", "update", folder=self.apt_folder).returncode != 0:
+            raise Unavailable("no list of source packages can be fetched")
+        self.has_lists = True
+
+    def apt(self, program, *words, folder):
+        environment = dict(os.environ, APT_CONFIG=os.path.join(self.apt_folder, "apt.conf"))
+        return subprocess.run([program, "-qq", *words], cwd=folder, env=environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, universal_newlines=True, timeout=600,
+                              check=False)
+
+    def versions(self, package):
+        """What there is of a package, the latest first."""
+        said = self.apt("apt-cache", "showsrc", package, folder=self.apt_folder).stdout
+        return re.findall(r"^Version: (.*)$", said, re.MULTILINE)[::-1]
+
+    def download(self, package, folder):
+        """The archives of the latest version that can be had: a list may know more than there is."""
+        for version in self.versions(package):
+            done = self.apt("apt-get", "source", "--download-only", f"{package}={version}",
+                            folder=folder)
+            archives = [path for path in glob.glob(f"{glob.escape(folder)}/*.orig.tar.*")
+                        if not path.endswith(".asc")]
+            if done.returncode == 0 and archives:
+                return archives
+        raise Unavailable(f"no source package {package} to be had")
+
+    def fetch(self, package, folder):
+        """Unpacks what the authors published, without the release's changes to it."""
+        self.prepare_lists()
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        archives = self.download(package, folder)
+        source = os.path.join(folder, "source")
+        os.makedirs(source)
+        subprocess.run(["tar", "xf", archives[0], "-C", source, "--strip-components=1",
+                        "--no-same-owner"], check=True)
+        for path in glob.glob(os.path.join(glob.escape(folder), "*.*")):
+            os.unlink(path)
+        return source
+
+    def stamp_of(self, package):
+        return os.path.join(self.cache, "sources", package, "built")
+
+    def has(self, package, recipe):
+        """Whether it was built so before."""
+        return text_of(self.stamp_of(package)) == sum_of(recipe)
+
+    def built(self, package, recipe, limit_s=1500):
+        """The folder of a source package after its recipe, a text for the shell, has run there."""
+        folder = os.path.join(self.cache, "sources", package)
+        source = os.path.join(folder, "source")
+        if self.has(package, recipe):
+            return source
+        self.fetch(package, folder)
+        log = os.path.join(folder, "build.log")
+        with open(log, "w", encoding="utf-8") as output:
+            try:
+                done = subprocess.run(["bash", "-euc", recipe], cwd=source, stdout=output,
+                                      stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                      timeout=limit_s, check=False)
+            except subprocess.TimeoutExpired:
+                raise Unavailable(f"{package} was not built within {limit_s} s") from None
+        if done.returncode != 0:
+            last = text_of(log).strip().splitlines()[-1:] or [""]
+            raise Unavailable(f"{package} does not build here: {last[0]}; see {log}")
+        write(self.stamp_of(package), sum_of(recipe))
+        return source
