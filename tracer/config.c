@@ -130,8 +130,8 @@ static bool set_call_stack(const char *value)
 
 static bool set_stack_memory(const char *value)
 {
-    return values_read_number(value, &config.stack_bytes) && config.stack_bytes >= STACK_BYTES_MIN &&
-           config.stack_bytes <= STACK_BYTES_MAX;
+    return values_read_number(value, &config.stack_bytes) &&
+           config.stack_bytes >= STACK_BYTES_MIN && config.stack_bytes <= STACK_BYTES_MAX;
 }
 
 static bool set_children(const char *value)

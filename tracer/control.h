@@ -2,8 +2,8 @@
 /*
  * Does what a recording is told to do (control/control_words.h), in the process that records.
  *
- * From outside, words come through the consumer of the run; a thread of the program does them on its
- * way through a hook. From inside they come by mt_control().
+ * From outside, words come through the consumer of the run; a thread of the program does them on
+ * its way through a hook. From inside they come by mt_control().
  */
 #ifndef MEMTIDE_TRACER_CONTROL_H
 #define MEMTIDE_TRACER_CONTROL_H
@@ -21,8 +21,8 @@ void control_obey(const struct mt_rings_change *change);
 
 /*
  * The same from a thread of the program, for bindings: found by dlsym. answer: "ok ..." or
- * "error: ...", one or more lines, each with its end. False when the line is wrong, or the caller is
- * inside the recorder.
+ * "error: ...", one or more lines, each with its end. False when the line is wrong, or the caller
+ * is inside the recorder.
  */
 __attribute__((visibility("default"))) bool mt_control(const char *line, char *answer,
                                                        size_t answer_bytes);

@@ -13,7 +13,8 @@
 void counters_of_vendor(enum recording_counters vendor);
 void counters_of_all(void);
 
-/* Of a process that is alone: the consumer of a run takes them itself. Opens a file of the system. */
+/* Of a process that is alone: the consumer of a run takes them itself. Opens a file of the system.
+ */
 void counters_of_process(void);
 
 #endif

@@ -61,8 +61,8 @@ static bool receive(int call, char *answer, size_t answer_bytes)
 }
 
 /*
- * Anybody may take the name of a process's socket before its recorder does. It is believed where it is
- * root, who asks, or the user of the process.
+ * Anybody may take the name of a process's socket before its recorder does. It is believed where it
+ * is root, who asks, or the user of the process.
  */
 static bool is_trusted(int call, int32_t process)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The consumer of a run, as its launcher sees it: begun before the program, begun anew when it dies,
- * asked for all that was recorded at the end.
+ * The consumer of a run, as its launcher sees it: begun before the program, begun anew when it
+ * dies, asked for all that was recorded at the end.
  */
 #ifndef MEMTIDE_CLI_CONSUMER_CARE_H
 #define MEMTIDE_CLI_CONSUMER_CARE_H
@@ -18,15 +18,14 @@ struct consumer_care;
  *
  * NULL: the disk is full, or no process can be had; each process is alone then.
  */
-struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_bytes,
-                                          uint64_t run_id);
+struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_bytes, uint64_t run_id);
 
 /* A child has ended: begins another consumer if it was that. False: it was not. */
 bool consumer_care_child_ended(struct consumer_care *care, pid_t child);
 
 /*
- * The program has ended. Waits until all that was recorded is in the traces; if processes of the run
- * go on, their recording does, too. lost_count: events that no trace tells of. Returns how many
+ * The program has ended. Waits until all that was recorded is in the traces; if processes of the
+ * run go on, their recording does, too. lost_count: events that no trace tells of. Returns how many
  * processes go on.
  */
 uint32_t consumer_care_end(struct consumer_care *care, uint64_t *lost_count);

@@ -12,11 +12,11 @@
 struct consumer_care;
 
 struct launch {
-    char **arguments;    /* program and arguments; ends with NULL */
-    const char *tracer;  /* the library to preload */
-    const char *first;   /* one that must come before it, or NULL */
-    const char *layer;   /* the OpenCL layer, or NULL */
-    const char *options; /* MEMTIDE_OPTIONS */
+    char **arguments;               /* program and arguments; ends with NULL */
+    const char *tracer;             /* the library to preload */
+    const char *first;              /* one that must come before it, or NULL */
+    const char *layer;              /* the OpenCL layer, or NULL */
+    const char *options;            /* MEMTIDE_OPTIONS */
     struct consumer_care *consumer; /* looked after meanwhile; NULL: none */
     /* Called every PROGRESS_MS while the program runs; NULL: never. */
     void (*progress)(void *context);

@@ -38,9 +38,10 @@ enum {
     MT_CHUNK_HEADER_BYTES = 64,
     MT_CHUNK_EVENTS_MAX = 16384,
     MT_CHUNK_RAW_MAX = 256 * 1024,
-    MT_TEXT_MAX = 4096,          /* longer texts are cut */
+    MT_TEXT_MAX = 4096,           /* longer texts are cut */
     MT_RING_HEADER_BYTES = 65536, /* a page of every supported kernel */
-    /* There stands a robust mutex of the C library; its first word tells whether the thread lives. */
+    /* There stands a robust mutex of the C library; its first word tells whether the thread lives.
+     */
     MT_RING_OWNER_BYTES = 2048
 };
 

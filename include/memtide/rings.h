@@ -14,9 +14,9 @@
  *   +-------------------------------+
  *
  * The launcher makes the file. Its consumer, a process of its own, has the disk give room for
- * processes and rings before anybody needs them, and says so by MT_RINGS_READY. A traced process maps
- * the part before the rings when it is loaded. It takes a process, and for each thread a ring, by one
- * compare-and-swap; a forked child does the same through the mapping it inherited. So no
+ * processes and rings before anybody needs them, and says so by MT_RINGS_READY. A traced process
+ * maps the part before the rings when it is loaded. It takes a process, and for each thread a ring,
+ * by one compare-and-swap; a forked child does the same through the mapping it inherited. So no
  * descriptor, path or right is needed after the start.
  *
  * All numbers are the machine's own; words that several processes write are marked "live" and are
@@ -68,25 +68,25 @@ struct mt_rings_header {
     uint32_t slot_max, process_max;
 
     /* Live. */
-    uint32_t service;      /* enum mt_rings_service */
-    uint32_t wake_count;   /* futex: the consumer sleeps on it */
-    uint32_t is_asleep;    /* it does */
-    uint32_t heartbeat;    /* moves as long as the consumer does anything */
-    uint32_t supply_count; /* futex: moves when there are new READY ones */
-    uint32_t claimers;     /* so many wait for that */
-    uint32_t has_no_room;  /* the disk gives no more */
-    uint32_t flush_wanted; /* futexes: the launcher wants all that is recorded on disk, ... */
-    uint32_t flush_done;   /* ... and has it */
-    uint32_t live_count;   /* processes that still run, when the flush was done */
+    uint32_t service;          /* enum mt_rings_service */
+    uint32_t wake_count;       /* futex: the consumer sleeps on it */
+    uint32_t is_asleep;        /* it does */
+    uint32_t heartbeat;        /* moves as long as the consumer does anything */
+    uint32_t supply_count;     /* futex: moves when there are new READY ones */
+    uint32_t claimers;         /* so many wait for that */
+    uint32_t has_no_room;      /* the disk gives no more */
+    uint32_t flush_wanted;     /* futexes: the launcher wants all that is recorded on disk, ... */
+    uint32_t flush_done;       /* ... and has it */
+    uint32_t live_count;       /* processes that still run, when the flush was done */
     uint32_t is_launcher_done; /* it wants nothing more: the consumer ends with the last process */
-    uint32_t slots_end;    /* slots and processes from here on were never READY */
+    uint32_t slots_end;        /* slots and processes from here on were never READY */
     uint32_t processes_end;
     uint64_t lost_count; /* events of processes that could not be given a place here */
 };
 
 /* One ring: who has it. */
 struct mt_rings_slot {
-    uint32_t state; /* live */
+    uint32_t state;   /* live */
     uint32_t process; /* live: its number + 1; 0: not said yet */
     uint8_t reserved[56];
 };
@@ -112,16 +112,16 @@ struct mt_rings_process {
     uint32_t state;      /* live: enum mt_rings_state */
     uint32_t process_id; /* in its own name space, written before anything else */
     uint64_t pid_namespace;
-    uint32_t stream_count; /* live */
-    uint32_t attention;    /* live: enum mt_rings_attention */
+    uint32_t stream_count;    /* live */
+    uint32_t attention;       /* live: enum mt_rings_attention */
     uint32_t counters_wanted; /* live: of devices; a bit for each layer that has not read them */
-    uint32_t makes_no_calls; /* it told the kernel which system calls it may make */
-    uint32_t is_ending;      /* live: it has said good-bye */
-    uint32_t is_refused;     /* live: its trace cannot be written; what finds no room is lost */
+    uint32_t makes_no_calls;  /* it told the kernel which system calls it may make */
+    uint32_t is_ending;       /* live: it has said good-bye */
+    uint32_t is_refused;      /* live: its trace cannot be written; what finds no room is lost */
     uint32_t flush_wanted, flush_done; /* futexes: the process wants its own events on disk */
     uint32_t sample_ms;
     uint8_t is_controlled, records_host, has_stacks, has_python;
-    int64_t rank; /* -1: unknown */
+    int64_t rank;                                 /* -1: unknown */
     uint64_t consumer_lost_counts[MT_LOST_KINDS]; /* what the consumer could not write */
     uint32_t changes_posted, changes_taken;       /* live: by the consumer; by the process */
     struct mt_rings_change changes[MT_RINGS_CHANGES];

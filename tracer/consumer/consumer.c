@@ -24,9 +24,9 @@
 
 enum {
     RINGS_DESCRIPTOR = 3,
-    LOOK_MS = 20,     /* at least so often */
+    LOOK_MS = 20,      /* at least so often */
     HURRY_NS = 200000, /* the same, when a process may not wake us */
-    ENDS_MS = 5,       /* processes are asked for their ends not more often, unless that is wanted */
+    ENDS_MS = 5, /* processes are asked for their ends not more often, unless that is wanted */
     STILLBORN_MS = 10000,
     WORDS_OF_AN_EVENT = 2 /* at least */
 };
@@ -171,8 +171,7 @@ static void look_at_each(uint64_t now_ns)
         recorded_sample(recorded, now_ns);
         hearing_look_at_file(recorded, now_ns);
         wanted = load(&recorded->place->flush_wanted);
-        if (wanted != load(&recorded->place->flush_done) ||
-            own_stream_is_ripe(&recorded->stream))
+        if (wanted != load(&recorded->place->flush_done) || own_stream_is_ripe(&recorded->stream))
             drain_process(recorded);
         if (wanted != load(&recorded->place->flush_done)) {
             recorded_publish(recorded);

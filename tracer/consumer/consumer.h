@@ -7,7 +7,8 @@
  *   looks at each process's memory, and sees when it ends       recorded.c
  *   hears what is said to them from outside                     hearing.c
  *
- * All that it knows stands in run.rings and in the traces, so another one goes on where it was killed.
+ * All that it knows stands in run.rings and in the traces, so another one goes on where it was
+ * killed.
  */
 #ifndef MEMTIDE_TRACER_CONSUMER_H
 #define MEMTIDE_TRACER_CONSUMER_H

@@ -30,7 +30,7 @@ static struct {
     struct drainer *drainer; /* of the first thread */
     uint32_t worker_count, worker_max;
     uint64_t let_go_words; /* of drain_forget */
-    bool cannot_start; /* another thread */
+    bool cannot_start;     /* another thread */
 } drains;
 
 static uint32_t load(const uint32_t *word)
@@ -73,8 +73,7 @@ static bool ring_know(struct known_ring *ring, uint32_t slot)
     if (!ring->header)
         ring->header = rings_file_map_ring_of(&drains.file, slot, drains.descriptor);
     /* Its magic comes last: before that it is not described. */
-    if (!ring->header ||
-        __atomic_load_n(&ring->header->magic, __ATOMIC_ACQUIRE) != MT_RING_MAGIC)
+    if (!ring->header || __atomic_load_n(&ring->header->magic, __ATOMIC_ACQUIRE) != MT_RING_MAGIC)
         return false;
     ring->stream = ring->header->stream;
     ring->recorded = recorded;
@@ -85,8 +84,7 @@ static bool is_ripe(const struct known_ring *ring)
 {
     uint64_t words = ring_header_head(ring->header) - ring_header_tail(ring->header);
 
-    return words >= drains.file.capacity_words / 4 ||
-           (words && load(&ring->header->writer_waits));
+    return words >= drains.file.capacity_words / 4 || (words && load(&ring->header->writer_waits));
 }
 
 /* A writer that waits pays for what a chunk costs: for a while, chunks are quick. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What draining takes from a heap: nobody hooks the consumer's, so the C library's is good enough. */
+/* What draining takes from a heap: nobody hooks the consumer's, so the C library's is good enough.
+ */
 #include "private_heap.h"
 
 #include <stdlib.h>

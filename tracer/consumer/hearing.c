@@ -49,9 +49,8 @@ static int listen_at(const char *prefix, unsigned long long number)
     socklen_t length = mt_socket_address(&address, prefix, number);
     int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-    if (listening >= 0 &&
-        (bind(listening, (const struct sockaddr *)&address, length) != 0 ||
-         listen(listening, BACKLOG) != 0)) {
+    if (listening >= 0 && (bind(listening, (const struct sockaddr *)&address, length) != 0 ||
+                           listen(listening, BACKLOG) != 0)) {
         close(listening);
         return -1;
     }
@@ -155,8 +154,7 @@ static bool post(struct mt_rings_process *place, const struct control_change *ch
 
     if (place->changes_posted - taken >= MT_RINGS_CHANGES)
         return false;
-    memcpy(place->changes[place->changes_posted % MT_RINGS_CHANGES].bytes, change,
-           sizeof(*change));
+    memcpy(place->changes[place->changes_posted % MT_RINGS_CHANGES].bytes, change, sizeof(*change));
     __atomic_store_n(&place->changes_posted, place->changes_posted + 1, __ATOMIC_RELEASE);
     __atomic_fetch_or(&place->attention,
                       MT_ATTENTION_CHANGES | (is_paused ? MT_ATTENTION_PAUSED : 0),
@@ -249,8 +247,7 @@ static void answer_for_run(int call, const char *line)
 {
     size_t word = strlen(MT_RINGS_ASK);
 
-    if (strncmp(line, MT_RINGS_ASK, word) == 0 &&
-        strtoull(line + word, NULL, 16) == hearing.run_id)
+    if (strncmp(line, MT_RINGS_ASK, word) == 0 && strtoull(line + word, NULL, 16) == hearing.run_id)
         hand_out(call);
 }
 
@@ -315,8 +312,7 @@ void hearing_look_at_file(struct recorded *recorded, uint64_t now_ns)
     if (!recorded->place->control_file[0] || now_ns < recorded->next_file_look_ns)
         return;
     recorded->next_file_look_ns = now_ns + LOOK_AT_FILE_MS * UINT64_C(1000000);
-    snprintf(path, sizeof(path), "%.*s", MT_RINGS_CONTROL_FILE - 1,
-             recorded->place->control_file);
+    snprintf(path, sizeof(path), "%.*s", MT_RINGS_CONTROL_FILE - 1, recorded->place->control_file);
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
         (status.st_mtim.tv_sec == recorded->file_seen.tv_sec &&
          status.st_mtim.tv_nsec == recorded->file_seen.tv_nsec))

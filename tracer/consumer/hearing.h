@@ -3,8 +3,8 @@
  * What is said to recorded processes from outside: through a socket for each, and through control
  * files; and the socket of the run, for processes that may not open run.rings by its path.
  *
- * A caller says one line and gets the answer. Only root and the user of the process are heard. All of
- * it is one thread's.
+ * A caller says one line and gets the answer. Only root and the user of the process are heard. All
+ * of it is one thread's.
  */
 #ifndef MEMTIDE_TRACER_HEARING_H
 #define MEMTIDE_TRACER_HEARING_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the consumer itself writes into the trace of a process: samples, marks, clocks. It is one more
- * stream, in a ring of the consumer's own memory. One thread.
+ * What the consumer itself writes into the trace of a process: samples, marks, clocks. It is one
+ * more stream, in a ring of the consumer's own memory. One thread.
  */
 #ifndef MEMTIDE_TRACER_OWN_STREAM_H
 #define MEMTIDE_TRACER_OWN_STREAM_H

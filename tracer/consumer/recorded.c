@@ -130,8 +130,8 @@ struct recorded *recorded_open(struct mt_rings_process *place, uint32_t number)
 enum { FIELDS_BEFORE_THREADS = 17 }; /* of /proc/PID/stat, from the state on */
 
 /*
- * Older kernels have no descriptors of processes. A process that nobody waited for has ended as well,
- * unless only its first thread did.
+ * Older kernels have no descriptors of processes. A process that nobody waited for has ended as
+ * well, unless only its first thread did.
  */
 static bool is_gone(pid_t process)
 {
@@ -196,8 +196,8 @@ void recorded_sample_now(struct recorded *recorded)
 
     header->last_monotonic_ns = clock_now_ns(CLOCK_MONOTONIC);
     header->last_ticks = clock_ticks();
-    if (!resident || __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) &
-                         MT_ATTENTION_PAUSED)
+    if (!resident ||
+        __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED)
         return;
     raise_peak(&header->rss_bytes, &header->rss_peak_bytes, resident);
     own_stream_sample(&recorded->stream, "process resident", resident);
@@ -221,9 +221,8 @@ void recorded_publish(struct recorded *recorded)
     struct mt_file_header *told = &recorded->place->header;
 
     for (size_t i = 0; i < MT_LOST_KINDS; i++)
-        trace->lost_counts[i] =
-            __atomic_load_n(&told->lost_counts[i], __ATOMIC_RELAXED) +
-            __atomic_load_n(&place->consumer_lost_counts[i], __ATOMIC_RELAXED);
+        trace->lost_counts[i] = __atomic_load_n(&told->lost_counts[i], __ATOMIC_RELAXED) +
+                                __atomic_load_n(&place->consumer_lost_counts[i], __ATOMIC_RELAXED);
     trace->step_count = told->step_count;
     trace->device_used_bytes = told->device_used_bytes;
     trace->device_used_peak_bytes = told->device_used_peak_bytes;

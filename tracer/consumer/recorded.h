@@ -21,7 +21,7 @@ struct recorded {
     struct mt_rings_process *place;
     struct trace_file trace;
     struct own_stream stream;
-    pid_t process_id; /* in our name space; 0: it is in one that we cannot see into */
+    pid_t process_id;       /* in our name space; 0: it is in one that we cannot see into */
     int process_descriptor; /* of the kernel's, to see the end; -1 */
     int statm;              /* open, or -1 */
     uint64_t next_sample_ns;
@@ -35,9 +35,9 @@ struct recorded {
 struct recorded *recorded_open(struct mt_rings_process *place, uint32_t number);
 
 /*
- * Makes its trace, or goes on where a consumer before us was killed. False: the disk is full, or what
- * the process says of itself makes no sense; then it is told to lose what finds no room, until this
- * succeeds.
+ * Makes its trace, or goes on where a consumer before us was killed. False: the disk is full, or
+ * what the process says of itself makes no sense; then it is told to lose what finds no room, until
+ * this succeeds.
  */
 bool recorded_make_trace(struct recorded *recorded, const char *folder);
 static inline bool recorded_has_trace(const struct recorded *recorded)

@@ -26,8 +26,7 @@ static uint32_t wanted_ahead(uint32_t least, uint32_t used)
 static bool has_room(const struct rings_file *file, int descriptor, uint64_t offset_bytes,
                      uint64_t size_bytes)
 {
-    bool is_given =
-        posix_fallocate(descriptor, (off_t)offset_bytes, (off_t)size_bytes) == 0;
+    bool is_given = posix_fallocate(descriptor, (off_t)offset_bytes, (off_t)size_bytes) == 0;
 
     store(&file->header->has_no_room, !is_given);
     return is_given;

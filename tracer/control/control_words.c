@@ -264,8 +264,8 @@ enum control_word control_understand(char *line, const struct control_facts *fac
         const char *word;
         enum control_word (*hear)(const char *rest, const struct hearing *h);
     } words[] = {
-        {"start", hear_start},       {"stop", hear_stop},     {"step", hear_step},
-        {"snapshot", hear_snapshot}, {"status", hear_status}, {"set", hear_set},
+        {"start", hear_start},       {"stop", hear_stop},       {"step", hear_step},
+        {"snapshot", hear_snapshot}, {"status", hear_status},   {"set", hear_set},
         {"watch", hear_watch},       {"unwatch", hear_unwatch},
     };
     const struct hearing h = {facts, change, answer, answer_bytes};

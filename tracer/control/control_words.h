@@ -10,9 +10,9 @@
  *                     collect-mode, analysis, watch; steps=A-B: only these, steps=all ends it
  *   watch ADDRESS BYTES TIMES NAME, unwatch ADDRESS    a tensor of the program (hooks/watch.h)
  *
- * A word is understood here, by whoever hears it: the consumer of the run, or the process itself. What
- * it changes becomes a struct, which is done in the process (control.c): at its next event, before
- * that is recorded.
+ * A word is understood here, by whoever hears it: the consumer of the run, or the process itself.
+ * What it changes becomes a struct, which is done in the process (control.c): at its next event,
+ * before that is recorded.
  */
 #ifndef MEMTIDE_TRACER_CONTROL_WORDS_H
 #define MEMTIDE_TRACER_CONTROL_WORDS_H
@@ -40,14 +40,14 @@ enum control_kind {
     CHANGE_NOTHING,
     CHANGE_START,
     CHANGE_STOP,
-    CHANGE_STEP,    /* the next one begins */
-    CHANGE_STEPS,   /* only first to last; 0: all */
-    CHANGE_WISH,    /* of a file: first to last, 0: all; or, if is_wanted is false, none */
-    CHANGE_EVENTS,  /* text */
-    CHANGE_LEVEL,   /* text */
-    CHANGE_FRAMES,  /* first: native, last: of Python */
-    CHANGE_DEVICES, /* first: a bit for each */
-    CHANGE_WATCH,   /* text */
+    CHANGE_STEP,        /* the next one begins */
+    CHANGE_STEPS,       /* only first to last; 0: all */
+    CHANGE_WISH,        /* of a file: first to last, 0: all; or, if is_wanted is false, none */
+    CHANGE_EVENTS,      /* text */
+    CHANGE_LEVEL,       /* text */
+    CHANGE_FRAMES,      /* first: native, last: of Python */
+    CHANGE_DEVICES,     /* first: a bit for each */
+    CHANGE_WATCH,       /* text */
     CHANGE_WATCH_RANGE, /* first: address, last: bytes, dumps, text */
     CHANGE_UNWATCH      /* first: address */
 };

@@ -4,8 +4,8 @@
  *
  *   ring ─► chunk_encode ─► zstd ─► one pwrite ─► ring's tail moves on
  *
- * One thread at a time drains a ring; that is the caller's to see to. Different rings may be drained
- * at once. What cannot be written is counted as lost, and the tail moves on all the same.
+ * One thread at a time drains a ring; that is the caller's to see to. Different rings may be
+ * drained at once. What cannot be written is counted as lost, and the tail moves on all the same.
  */
 #ifndef MEMTIDE_TRACER_RING_DRAIN_H
 #define MEMTIDE_TRACER_RING_DRAIN_H

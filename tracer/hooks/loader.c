@@ -2,11 +2,11 @@
 /*
  * Objects that come and go while the program runs.
  *
- * dlclose: writes down which objects are loaded before one of them leaves, and that it left; what was
- * known of its stack frames is forgotten. dlopen looks at who calls it, so it is entered by a jump
- * (dlopen_<processor>.c) and nothing of ours runs after it: what it loaded is written down at the
- * next dlsym, dlopen, dlclose or mark of the program, or at its end. Only there, as this takes the
- * loader's lock: a thread that allocates may hold another one, for which the loader waits.
+ * dlclose: writes down which objects are loaded before one of them leaves, and that it left; what
+ * was known of its stack frames is forgotten. dlopen looks at who calls it, so it is entered by a
+ * jump (dlopen_<processor>.c) and nothing of ours runs after it: what it loaded is written down at
+ * the next dlsym, dlopen, dlclose or mark of the program, or at its end. Only there, as this takes
+ * the loader's lock: a thread that allocates may hold another one, for which the loader waits.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

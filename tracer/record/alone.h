@@ -2,8 +2,8 @@
 /*
  * A process that nobody watches over: it was only preloaded.
  *
- * Its rings lie in a file of its own, <pid>-<start>.rings. A ring is emptied by its own thread when it
- * is full, and by the last thread at exit; nobody ever waits for a disk longer than for its own
+ * Its rings lie in a file of its own, <pid>-<start>.rings. A ring is emptied by its own thread when
+ * it is full, and by the last thread at exit; nobody ever waits for a disk longer than for its own
  * words. What cannot be written is counted as lost.
  */
 #ifndef MEMTIDE_TRACER_ALONE_H

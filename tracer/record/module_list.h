@@ -3,8 +3,8 @@
  * Which objects are loaded where: a `module` record is written for each soon after it came, and a
  * `module_gone` record when one has left.
  *
- * The list is kept from the start, also while nothing is recorded yet. Locks are taken in one order,
- * the loader's before the list's, and whoever has the list waits for nothing else.
+ * The list is kept from the start, also while nothing is recorded yet. Locks are taken in one
+ * order, the loader's before the list's, and whoever has the list waits for nothing else.
  */
 #ifndef MEMTIDE_TRACER_MODULE_LIST_H
 #define MEMTIDE_TRACER_MODULE_LIST_H

@@ -61,7 +61,8 @@ static uint32_t *counters_wanted = &no_counters; /* layers; somebody outside say
 
 /*
  * The vendor's counters need the program's context, so a thread of it reads them on its way into a
- * hook, before that changes them, or out of it. What the runtime does for that is not the program's.
+ * hook, before that changes them, or out of it. What the runtime does for that is not the
+ * program's.
  */
 static __attribute__((noinline)) void counters_take(enum layer layer)
 {

@@ -2,8 +2,8 @@
 /*
  * The recording of this process image: started by the first event, stopped at exit.
  *
- * Where a launcher watches over the run, its consumer empties the rings (served.h). A process that was
- * only preloaded is alone: whoever finds a ring full empties it (alone.h).
+ * Where a launcher watches over the run, its consumer empties the rings (served.h). A process that
+ * was only preloaded is alone: whoever finds a ring full empties it (alone.h).
  *
  * entry.c tells how: it knows the configuration, the sampler and the hooks; this folder does not.
  */

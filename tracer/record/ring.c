@@ -16,8 +16,8 @@ _Static_assert(sizeof(struct mt_ring_header) <= MT_RING_OWNER_BYTES &&
                "all fit before the words");
 
 /*
- * Locked once and never unlocked. The kernel marks it when its thread ends, however that comes about:
- * by pthread_exit of the first thread, by kill -9, by exec; and in every name space.
+ * Locked once and never unlocked. The kernel marks it when its thread ends, however that comes
+ * about: by pthread_exit of the first thread, by kill -9, by exec; and in every name space.
  */
 static void owner_lock(pthread_mutex_t *owner)
 {

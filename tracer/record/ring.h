@@ -2,10 +2,10 @@
 /*
  * The ring of one thread, as the thread sees it.
  *
- * One thread writes at head, one drainer at a time reads at tail. The words live in a shared mapping
- * of a file, so they outlive the process. This struct stands in the unused part of the mapped
- * header, so a ring needs no heap; only its process uses it. When a thread is gone, its ring goes on
- * with another one: a ring is a stream, and `thread` records tell whose events follow.
+ * One thread writes at head, one drainer at a time reads at tail. The words live in a shared
+ * mapping of a file, so they outlive the process. This struct stands in the unused part of the
+ * mapped header, so a ring needs no heap; only its process uses it. When a thread is gone, its ring
+ * goes on with another one: a ring is a stream, and `thread` records tell whose events follow.
  * Invariant: tail <= head <= tail + capacity.
  */
 #ifndef MEMTIDE_TRACER_RING_H

@@ -17,11 +17,11 @@
 #define MILLISECOND UINT64_C(1000000)
 
 enum {
-    SLICE_MS = 10,        /* of a wait; the consumer wakes us before */
-    CLAIM_MS = 1000,      /* so long for a place or a ring to be made */
-    HEARTBEAT_MS = 1000,  /* a consumer that does nothing for so long is dead */
+    SLICE_MS = 10,       /* of a wait; the consumer wakes us before */
+    CLAIM_MS = 1000,     /* so long for a place or a ring to be made */
+    HEARTBEAT_MS = 1000, /* a consumer that does nothing for so long is dead */
     FLUSH_MS = 1000,
-    RINGS_AHEAD = 16      /* mapped for threads that begin when calls are forbidden */
+    RINGS_AHEAD = 16 /* mapped for threads that begin when calls are forbidden */
 };
 
 static struct rings_file file;

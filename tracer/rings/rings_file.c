@@ -90,9 +90,8 @@ int rings_file_create(struct rings_file *file, const char *path, uint64_t ring_b
     if (descriptor < 0)
         return -1;
     error = posix_fallocate(descriptor, 0, (off_t)header.processes_offset_bytes);
-    if (!error && ftruncate(descriptor,
-                            (off_t)(header.rings_offset_bytes +
-                                    header.slot_max * header.slot_bytes)) != 0)
+    if (!error && ftruncate(descriptor, (off_t)(header.rings_offset_bytes +
+                                                header.slot_max * header.slot_bytes)) != 0)
         error = errno;
     if (!error)
         base = map_shared(header.rings_offset_bytes, descriptor, 0);
@@ -157,9 +156,9 @@ struct mt_ring_header *rings_file_map_ring_of(const struct rings_file *file, uin
 
 /*
  * A mapping of 0 bytes that is moved leaves the old one where it is and maps the same file again,
- * as far as is wanted: mremap(2). What lies before the ring is given back. Where a program keeps all
- * its memory from being paged out (mlockall), the copy would be read in whole: so the first page,
- * which the copy takes after, is let go.
+ * as far as is wanted: mremap(2). What lies before the ring is given back. Where a program keeps
+ * all its memory from being paged out (mlockall), the copy would be read in whole: so the first
+ * page, which the copy takes after, is let go.
  */
 struct mt_ring_header *rings_file_map_ring(const struct rings_file *file, uint32_t slot)
 {

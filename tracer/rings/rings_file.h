@@ -3,7 +3,8 @@
  * The file of a run's rings (memtide/rings.h): made, opened, and mapped.
  *
  * Only the part before the rings is mapped as a whole. Of the rings each user maps those that it
- * needs: the consumer by its descriptor; a traced process without one, from the mapping that it has.
+ * needs: the consumer by its descriptor; a traced process without one, from the mapping that it
+ * has.
  */
 #ifndef MEMTIDE_TRACER_RINGS_FILE_H
 #define MEMTIDE_TRACER_RINGS_FILE_H

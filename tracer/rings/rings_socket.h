@@ -3,9 +3,9 @@
  * The sockets of a run's consumer, streams in the abstract name space: "memtide-run-<lower half of
  * the run's number>" for the run, "memtide-<pid>" for each recorded process.
  *
- * Who may not open run.rings by its path (after setuid, in a chroot) says MT_RINGS_ASK and the whole
- * number in hexadecimal, which only processes of the run know, and gets the descriptor. Both sides
- * look who the other one is.
+ * Who may not open run.rings by its path (after setuid, in a chroot) says MT_RINGS_ASK and the
+ * whole number in hexadecimal, which only processes of the run know, and gets the descriptor. Both
+ * sides look who the other one is.
  */
 #ifndef MEMTIDE_TRACER_RINGS_SOCKET_H
 #define MEMTIDE_TRACER_RINGS_SOCKET_H
@@ -25,8 +25,8 @@ static inline socklen_t mt_socket_address(struct sockaddr_un *address, const cha
     int length;
 
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
-    length = snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1, "%s-%llu", prefix,
-                      number);
+    length =
+        snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1, "%s-%llu", prefix, number);
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length);
 }
 

@@ -126,8 +126,7 @@ static void find_rings(struct mtt_file *file)
     if (file->rings_descriptor >= 0 || !run_rings_open(&file->run_rings, file->path, false))
         return;
     file->place = run_rings_find(&file->run_rings, &file->header);
-    if (file->place >= 0 &&
-        run_rings_process(&file->run_rings, (uint32_t)file->place, &place)) {
+    if (file->place >= 0 && run_rings_process(&file->run_rings, (uint32_t)file->place, &place)) {
         header_refresh(&file->header, &place);
         file->rings_descriptor = file->run_rings.descriptor;
     } else {
@@ -445,7 +444,8 @@ static bool slot_add(struct mtt_file *file, const struct ring_slot *slot)
     return true;
 }
 
-static enum mt_result find_own_slots(struct mtt_file *file, struct model *model, struct mt_error *error)
+static enum mt_result find_own_slots(struct mtt_file *file, struct model *model,
+                                     struct mt_error *error)
 {
     struct stat status;
     uint64_t offset_bytes = 0, slot_bytes = MT_RING_HEADER_BYTES, bad_count = 0;
@@ -496,8 +496,7 @@ static enum mt_result find_slots(struct mtt_file *file, struct model *model, str
                    file->path, file->header.major, file->header.minor);
         return MT_OK;
     }
-    return file->place >= 0 ? find_slots_of_run(file, error)
-                            : find_own_slots(file, model, error);
+    return file->place >= 0 ? find_slots_of_run(file, error) : find_own_slots(file, model, error);
 }
 
 enum mt_result mtt_file_find(struct mtt_file *file, struct model *model, struct mt_error *error)

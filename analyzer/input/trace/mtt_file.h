@@ -41,18 +41,17 @@ struct mtt_file {
 };
 
 /* Zero a struct mtt_file, or set it to this, before its first use. */
-#define MTT_FILE_CLOSED ((struct mtt_file){.descriptor = -1,                                               \
-                       .rings_descriptor = -1,                                         \
-                       .run_rings = {.descriptor = -1},                                \
-                       .place = -1})
+#define MTT_FILE_CLOSED                                                                            \
+    ((struct mtt_file){                                                                            \
+        .descriptor = -1, .rings_descriptor = -1, .run_rings = {.descriptor = -1}, .place = -1})
 
 /* "<pid>-<start>.mtt" */
 void mtt_file_name(char *name, size_t name_bytes, const struct mt_file_header *header);
 
 /*
  * Reads and checks the header. Where a process was killed with its consumer before that could make
- * the file, it is what run.rings in the same folder has of that name. Errors: MT_IO; MT_CORRUPT: too short, no trace, damaged header;
- * MT_UNSUPPORTED: a newer format.
+ * the file, it is what run.rings in the same folder has of that name. Errors: MT_IO; MT_CORRUPT:
+ * too short, no trace, damaged header; MT_UNSUPPORTED: a newer format.
  */
 enum mt_result mtt_file_open(struct mtt_file *file, const char *path, struct mt_error *error);
 void mtt_file_close(struct mtt_file *file);

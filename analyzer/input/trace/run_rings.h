@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * run.rings of a run whose consumer was killed together with everything else, or still works: what no
- * trace has yet (memtide/rings.h).
+ * run.rings of a run whose consumer was killed together with everything else, or still works: what
+ * no trace has yet (memtide/rings.h).
  *
  * Nothing in the file is believed before it was compared with the file's size.
  */
@@ -20,7 +20,8 @@ struct run_rings {
     struct mt_rings_header header;
 };
 
-/* The one beside `path`, a trace of the run, or in the folder of that name. False: there is none. */
+/* The one beside `path`, a trace of the run, or in the folder of that name. False: there is none.
+ */
 bool run_rings_open(struct run_rings *rings, const char *path, bool is_folder);
 void run_rings_close(struct run_rings *rings);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Things that programs do and that a guest in the process might disturb: "guest WAY [ARGUMENT]". Each
- * prints what it sees; with and without the recorder that must be the same.
+ * Things that programs do and that a guest in the process might disturb: "guest WAY [ARGUMENT]".
+ * Each prints what it sees; with and without the recorder that must be the same.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -111,9 +111,8 @@ static int who_is_here(const char *unused)
 
 static void call(uint16_t port, int *greeted)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = port,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int connection = socket(AF_INET, SOCK_STREAM, 0);
     char greeting[6] = "";
 
@@ -126,8 +125,7 @@ static void call(uint16_t port, int *greeted)
 /* A server that closes what it does not know, and takes the numbers for its own. */
 static int closing_server(const char *unused)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof(address);
     int listening, greeted = 0;
 

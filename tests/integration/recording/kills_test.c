@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kills at random moments, through the launcher: "kills_test MEMTIDE PROGRAMS". The rings are small,
- * so they are full all the time. What was recorded is compared with the program's own ledger.
+ * Kills at random moments, through the launcher: "kills_test MEMTIDE PROGRAMS". The rings are
+ * small, so they are full all the time. What was recorded is compared with the program's own
+ * ledger.
  *
  * MEMTIDE_TEST_KILLS says how many of each kind (8).
  */
@@ -77,8 +78,8 @@ static void run_start(struct run *run, const struct kill_case *c)
 static bool ledger_read(struct run *run)
 {
     int file = open(run->ledger_path, O_RDONLY | O_CLOEXEC);
-    bool is_read = file >= 0 && read(file, &run->ledger, sizeof(run->ledger)) ==
-                                    (ssize_t)sizeof(run->ledger);
+    bool is_read =
+        file >= 0 && read(file, &run->ledger, sizeof(run->ledger)) == (ssize_t)sizeof(run->ledger);
 
     if (file >= 0)
         close(file);
