@@ -56,6 +56,15 @@ static void ring_unlock(struct known_ring *ring)
 
 /* --- one ring ------------------------------------------------------------------------------ */
 
+/* A consumer before us wrote a chunk and was killed before it could move the tail behind it. */
+static void tail_settle(struct known_ring *ring)
+{
+    uint64_t written = trace_file_resumed_at(&ring->recorded->trace, ring->stream);
+
+    if (written > ring_header_tail(ring->header) && written <= ring_header_head(ring->header))
+        __atomic_store_n(&ring->header->tail, written, __ATOMIC_RELEASE);
+}
+
 /* Finds out whose it is. False: nobody's, or of a process that is not known yet. */
 static bool ring_know(struct known_ring *ring, uint32_t slot)
 {
@@ -77,6 +86,7 @@ static bool ring_know(struct known_ring *ring, uint32_t slot)
         return false;
     ring->stream = ring->header->stream;
     ring->recorded = recorded;
+    tail_settle(ring);
     return true;
 }
 

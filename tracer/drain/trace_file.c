@@ -176,9 +176,36 @@ static bool checksum_read(int descriptor, uint64_t offset, const struct mt_chunk
     return true;
 }
 
-/* The end of the whole chunk that stands there; 0: none does. */
-static uint64_t whole_chunk_end(int descriptor, uint64_t offset, uint64_t end)
+static bool resumed_note(struct trace_file *trace, uint32_t stream, uint64_t end_position)
 {
+    struct resumed_stream *more;
+
+    for (uint32_t i = 0; i < trace->resumed_count; i++)
+        if (trace->resumed[i].stream == stream) {
+            if (trace->resumed[i].end_position < end_position)
+                trace->resumed[i].end_position = end_position;
+            return true;
+        }
+    more = mt_je_realloc(trace->resumed, (trace->resumed_count + 1) * sizeof(*more));
+    if (!more)
+        return false;
+    trace->resumed = more;
+    more[trace->resumed_count++] = (struct resumed_stream){stream, end_position};
+    return true;
+}
+
+uint64_t trace_file_resumed_at(const struct trace_file *trace, uint32_t stream)
+{
+    for (uint32_t i = 0; i < trace->resumed_count; i++)
+        if (trace->resumed[i].stream == stream)
+            return trace->resumed[i].end_position;
+    return 0;
+}
+
+/* The end of the whole chunk that stands there, which is noted; 0: none does. */
+static uint64_t whole_chunk_end(struct trace_file *trace, uint64_t offset, uint64_t end)
+{
+    int descriptor = trace->file.descriptor;
     struct mt_chunk_header header;
     uint64_t checksum;
 
@@ -191,6 +218,8 @@ static uint64_t whole_chunk_end(int descriptor, uint64_t offset, uint64_t end)
     if (end - offset <= VERIFIED_BYTES &&
         (!checksum_read(descriptor, offset, &header, &checksum) || checksum != header.checksum))
         return 0;
+    if (header.kind == MT_CHUNK_EVENTS)
+        resumed_note(trace, header.stream, header.end_position);
     return offset + chunk_bytes(&header);
 }
 
@@ -221,8 +250,8 @@ static void holes_mend(struct trace_file *trace)
     while (offset < end) {
         uint64_t hole = offset;
 
-        for (next = whole_chunk_end(descriptor, offset, end); !next && offset < end;
-             next = whole_chunk_end(descriptor, offset, end))
+        for (next = whole_chunk_end(trace, offset, end); !next && offset < end;
+             next = whole_chunk_end(trace, offset, end))
             offset += CHUNK_ALIGNMENT;
         if (!next) {
             trace->header->end_offset_bytes = hole;
@@ -287,5 +316,8 @@ void trace_file_close(struct trace_file *trace)
     if (trace->header)
         munmap(trace->header, MT_FILE_HEADER_BYTES);
     trace->header = NULL;
+    mt_je_free(trace->resumed);
+    trace->resumed = NULL;
+    trace->resumed_count = 0;
     own_file_close(&trace->file);
 }

@@ -15,10 +15,17 @@
 #include "memtide/format.h"
 #include "own_file.h"
 
+struct resumed_stream {
+    uint32_t stream;
+    uint64_t end_position; /* of its last chunk */
+};
+
 struct trace_file {
     struct own_file file;
     struct mt_file_header *header; /* NULL: not open */
     uint64_t size_limit_bytes;     /* RLIMIT_FSIZE: beyond it a write would kill the program */
+    struct resumed_stream *resumed; /* of a trace that was resumed */
+    uint32_t resumed_count;
 };
 
 /* <folder>/<pid>-<start>.mtt, or with another ending. False: it is too long. */
@@ -33,6 +40,12 @@ bool trace_file_create(struct trace_file *trace, const char *path,
                        const struct mt_file_header *described);
 bool trace_file_resume(struct trace_file *trace, const char *path,
                        const struct mt_file_header *described);
+
+/*
+ * How far a stream is in a trace that was resumed: words before that are in chunks, though the ring's
+ * tail may not have been moved behind them. 0: the stream is not in it.
+ */
+uint64_t trace_file_resumed_at(const struct trace_file *trace, uint32_t stream);
 
 /* Reserves room and writes; 0 when the disk or a limit says no, else where the bytes stand. */
 uint64_t trace_file_append(struct trace_file *trace, const void *bytes, size_t size_bytes);

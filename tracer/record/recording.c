@@ -16,6 +16,7 @@
 #include "recorder.h"
 #include "recording_state.h"
 #include "served.h"
+#include "stack_memory.h"
 #include "thread_state.h"
 
 enum phase { IDLE, RUNNING, IMPOSSIBLE };
@@ -221,6 +222,7 @@ void recording_is_confined(bool is_strict)
         thread_state.inside |= IS_OURS; /* for good: its hooks pass everything on */
     } else if (recording_state.is_served) {
         served_avoid_calls();
+        stack_memory_avoid_calls();
     }
 }
 

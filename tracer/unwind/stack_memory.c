@@ -3,6 +3,7 @@
 #include "stack_memory.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -10,10 +11,11 @@
 
 #include "thread_stack.h"
 
-enum { PAGE_BYTES = 4096, REACH_PAGES = 1 << 14 };
+enum { PAGE_BYTES = 4096, REACH_PAGES = 1 << 14, GAP_PAGES = 256 /* the kernel's, below a stack */ };
 
 /* Set where the kernel does not look at the eight bytes: then "mapped" has to do. */
 static bool knows_only_mapped;
+static atomic_bool avoids_calls;
 
 static uint64_t page_of(uint64_t address)
 {
@@ -48,8 +50,20 @@ void stack_memory_prepare(void)
     thread_stack_prepare();
 }
 
+void stack_memory_avoid_calls(void)
+{
+    atomic_store_explicit(&avoids_calls, true, memory_order_relaxed);
+}
+
+bool stack_memory_avoids_calls(void)
+{
+    return atomic_load_explicit(&avoids_calls, memory_order_relaxed);
+}
+
 bool memory_is_readable(uint64_t address)
 {
+    if (stack_memory_avoids_calls())
+        return false;
     return knows_only_mapped ? is_mapped(address) : can_be_copied(address);
 }
 
@@ -67,6 +81,8 @@ static bool is_connected(struct stack_knowledge *knowledge, uint64_t sp)
         return false;
     if (sp >= knowledge->foreign_low && sp < knowledge->foreign_high)
         return false;
+    if (stack_memory_avoids_calls())
+        return knowledge->low && (end - page) / PAGE_BYTES <= GAP_PAGES;
     while (page < end && memory_is_readable(page))
         page += PAGE_BYTES;
     if (page >= end)

@@ -33,6 +33,13 @@ struct stack_knowledge {
 /* Call once, before the others: finds out what this kernel can tell. */
 void stack_memory_prepare(void);
 
+/*
+ * The kernel is not asked any more: it may end the program for that. What is not known by then to be
+ * readable is not read, but for the first thread's stack as it grows.
+ */
+void stack_memory_avoid_calls(void);
+bool stack_memory_avoids_calls(void);
+
 /* Whether the eight bytes at the address, aligned, can be read. */
 bool memory_is_readable(uint64_t address);
 

@@ -34,7 +34,7 @@ static uint64_t first_top(void)
 
 static bool is_first_thread(void)
 {
-    return syscall(SYS_gettid) == getpid();
+    return !stack_memory_avoids_calls() && syscall(SYS_gettid) == getpid();
 }
 
 static const struct stack_fields *fields_at(size_t offset)
