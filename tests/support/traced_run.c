@@ -40,6 +40,18 @@ void folder_remove(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+const char *traced_launcher;
+
+static void launch(const char *folder, const char *const argv[])
+{
+    const char *all[32] = {traced_launcher, "run", "-q", "-o", folder, "--"};
+    size_t count = 6;
+
+    while (*argv && count + 1 < sizeof(all) / sizeof(all[0]))
+        all[count++] = *argv++;
+    execv(traced_launcher, (char *const *)all);
+}
+
 pid_t traced_start(const char *library, const char *folder, const char *options,
                    const char *const argv[])
 {
@@ -50,8 +62,11 @@ pid_t traced_start(const char *library, const char *folder, const char *options,
     child = fork();
     if (child == 0) {
         setenv("MEMTIDE_OPTIONS", text, 1);
-        setenv("LD_PRELOAD", library, 1);
-        execvp(argv[0], (char *const *)argv);
+        setenv(traced_launcher ? "MEMTIDE_LIBRARY" : "LD_PRELOAD", library, 1);
+        if (traced_launcher)
+            launch(folder, argv);
+        else
+            execvp(argv[0], (char *const *)argv);
         _exit(127);
     }
     return child;
@@ -65,6 +80,8 @@ int traced_run(const char *library, const char *folder, const char *options,
 
     assert_true(child > 0);
     assert_int_equal(waitpid(child, &status, 0), child);
+    if (traced_launcher && WIFEXITED(status) && WEXITSTATUS(status) > 128)
+        return WEXITSTATUS(status) - 128; /* a signal's number is its status */
     return status;
 }
 

@@ -16,6 +16,9 @@ struct model;
 void folder_make(char path[256]);
 void folder_remove(const char *path);
 
+/* The command, to start programs by `memtide run`; NULL: they are only preloaded, and alone. */
+extern const char *traced_launcher;
+
 /*
  * Starts argv[0] with LD_PRELOAD set to `library` and the recording in `folder`; `options` are
  * added to MEMTIDE_OPTIONS. Returns the process, or -1.
@@ -23,7 +26,7 @@ void folder_remove(const char *path);
 pid_t traced_start(const char *library, const char *folder, const char *options,
                    const char *const argv[]);
 
-/* The same, and waits; returns wait()'s status. */
+/* The same, and waits; returns wait()'s status, of the program also where a launcher hands it on. */
 int traced_run(const char *library, const char *folder, const char *options,
                const char *const argv[]);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is recorded stays recorded, however the program ends: "recording_test LIBRARY PROGRAMS".
+ * What is recorded stays recorded, however the program ends: "recording_test LIBRARY PROGRAMS
+ * [MEMTIDE]". With the command, programs are started by it and their rings emptied by its consumer.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -179,7 +180,7 @@ static void a_full_disk_is_told_and_harms_nobody(void **state)
 
     (void)state;
     folder_make(folder);
-    if (mount("none", folder, "tmpfs", 0, "size=2500k") != 0) {
+    if (mount("none", folder, "tmpfs", 0, "size=2500k,mode=700") != 0) {
         folder_remove(folder);
         print_message("SKIPPED: a small tmpfs needs the right to mount\n");
         skip();
@@ -198,7 +199,7 @@ static void no_room_at_all_harms_nobody(void **state)
 
     (void)state;
     folder_make(folder);
-    if (mount("none", folder, "tmpfs", 0, "size=4k") != 0) {
+    if (mount("none", folder, "tmpfs", 0, "size=4k,mode=700") != 0) {
         folder_remove(folder);
         skip();
     }
@@ -396,6 +397,32 @@ static const char *const commands[] = {
     "clang -x c++ -O2 -c - -o - 2>&1 | cksum",
 };
 
+/* What differs between a process that is alone and one with a consumer. */
+static const struct CMUnitTest with_both[] = {
+    cmocka_unit_test(a_fork_storm_gives_each_child_its_own_file),
+    cmocka_unit_test(children_can_be_left_alone),
+    cmocka_unit_test(a_full_disk_is_told_and_harms_nobody),
+    cmocka_unit_test(no_room_at_all_harms_nobody),
+    cmocka_unit_test(a_limit_of_file_size_is_kept),
+};
+
+static const struct CMUnitTest alone[] = {
+    cmocka_unit_test(every_allocation_is_counted),
+    cmocka_unit_test(a_program_with_its_own_jemalloc_is_counted_too),
+    cmocka_unit_test(a_program_that_is_its_own_allocator_runs_as_ever),
+    cmocka_unit_test(a_setuid_program_is_left_alone),
+    cmocka_unit_test(valgrind_counts_the_same),
+    cmocka_unit_test(a_folder_that_cannot_be_written_harms_nobody),
+    cmocka_unit_test(a_kill_at_any_moment_loses_nothing),
+};
+
+static void add_all(struct CMUnitTest *tests, size_t *count, const struct CMUnitTest *more,
+                    size_t more_count)
+{
+    memcpy(tests + *count, more, more_count * sizeof(*more));
+    *count += more_count;
+}
+
 int main(int argc, char **argv)
 {
     struct CMUnitTest tests[64];
@@ -405,27 +432,16 @@ int main(int argc, char **argv)
         return 2;
     library = argv[1];
     programs = argv[2];
+    traced_launcher = argc > 3 ? argv[3] : NULL;
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
         tests[count++] = (struct CMUnitTest){endings[i].way, an_ending_keeps_every_event, NULL,
                                              NULL, (void *)&endings[i]};
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        tests[count++] = (struct CMUnitTest){commands[i], a_real_program_does_not_notice, NULL,
-                                             NULL, (void *)commands[i]};
-    tests[count++] =
-        (struct CMUnitTest)cmocka_unit_test(a_fork_storm_gives_each_child_its_own_file);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(every_allocation_is_counted);
-    tests[count++] =
-        (struct CMUnitTest)cmocka_unit_test(a_program_with_its_own_jemalloc_is_counted_too);
-    tests[count++] =
-        (struct CMUnitTest)cmocka_unit_test(a_program_that_is_its_own_allocator_runs_as_ever);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_setuid_program_is_left_alone);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(valgrind_counts_the_same);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(children_can_be_left_alone);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_full_disk_is_told_and_harms_nobody);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(no_room_at_all_harms_nobody);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_limit_of_file_size_is_kept);
-    tests[count++] =
-        (struct CMUnitTest)cmocka_unit_test(a_folder_that_cannot_be_written_harms_nobody);
-    tests[count++] = (struct CMUnitTest)cmocka_unit_test(a_kill_at_any_moment_loses_nothing);
+    add_all(tests, &count, with_both, sizeof(with_both) / sizeof(with_both[0]));
+    if (!traced_launcher) {
+        for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+            tests[count++] = (struct CMUnitTest){commands[i], a_real_program_does_not_notice, NULL,
+                                                 NULL, (void *)commands[i]};
+        add_all(tests, &count, alone, sizeof(alone) / sizeof(alone[0]));
+    }
     return _cmocka_run_group_tests("recording", tests, count, NULL, NULL);
 }
