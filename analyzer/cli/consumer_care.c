@@ -15,6 +15,7 @@
 
 enum {
     SLICE_MS = 50,
+    NAP_US = 100,
     DEATHS_MOST = 1000,       /* of consumers; then something is wrong that will not go away */
     FLUSH_PATIENCE_MS = 60000 /* without a sign of life */
 };
@@ -89,7 +90,7 @@ static void look_after(struct consumer_care *care)
 
 static void nap(void)
 {
-    const struct timespec pause = {.tv_nsec = SLICE_MS * 1000000L / 10};
+    const struct timespec pause = {.tv_nsec = NAP_US * 1000L};
 
     nanosleep(&pause, NULL);
 }

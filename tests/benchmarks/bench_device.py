@@ -23,14 +23,11 @@ PROMISED_NS = 100
 WAYS = {"no stacks": "none", "whole stacks": "c", f"{FRAMES} frames": f"c:{FRAMES}"}
 
 
-def spent_ns(program, calls, options=None, library=None):
+def spent_ns(program, calls, options=None, memtide=None):
     """(ns, events recorded) of a run."""
     with tempfile.TemporaryDirectory() as folder:
-        environment = dict(os.environ)
-        if options:
-            environment.update(LD_PRELOAD=library, MEMTIDE_OPTIONS=options +
-                               f" --output-path={folder}")
-        done = subprocess.run([program, str(calls), str(FRAMES)], env=environment, check=True,
+        words = [memtide, "run", "-q", *options, "-o", folder, "--"] if options else []
+        done = subprocess.run([*words, program, str(calls), str(FRAMES)], check=True,
                               stdout=subprocess.PIPE)
         return int(done.stdout), trace_facts(folder)[0]
 
@@ -41,7 +38,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     program = os.path.join(options.build, "benchmarks", "programs", "device_deep")
-    library = os.path.join(options.build, "lib", "memtide", "libascend_kernel_hook.so")
+    memtide = os.path.join(options.build, "bin", "memtide")
     calls, rounds = (20_000, 1) if options.quick else (1_000_000, 7)
     native, added, per_event = [], {name: [] for name in WAYS}, {name: [] for name in WAYS}
 
@@ -49,8 +46,8 @@ def main():
         alone_ns, _ = spent_ns(program, calls)
         native.append(alone_ns / calls)
         for name, stacks in WAYS.items():
-            took_ns, events = spent_ns(program, calls, f"--device=gpu --call-stack={stacks}",
-                                       library)
+            took_ns, events = spent_ns(program, calls, ["--device=gpu", f"--call-stack={stacks}"],
+                                       memtide)
             added[name].append((took_ns - alone_ns) / calls)
             per_event[name].append((took_ns - alone_ns) / events)
     say("device call, fake runtime: without tracer", "ns/call", native)

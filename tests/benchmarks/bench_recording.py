@@ -18,14 +18,18 @@ from workloads import Program, real_programs, run, say, trace_facts
 BUILD = os.path.abspath(sys.argv[1])
 QUICK = "--quick" in sys.argv
 ROUNDS = 1 if QUICK else 5
-LIBRARY = os.path.join(BUILD, "lib", "memtide", "libascend_kernel_hook.so")
+MEMTIDE = os.path.join(BUILD, "bin", "memtide")
 ALLOCATE = os.path.join(BUILD, "benchmarks", "programs", "allocate")
 LTTNG = "liblttng-ust-libc-wrapper.so"
 
 
+def words(folder):
+    """As users record; nothing is read at the end."""
+    return [MEMTIDE, "run", "-q", "--no-report", "--device=cpu", "-o", folder, "--"]
+
+
 def recorded(program, folder):
-    return program.run(environment={
-        "LD_PRELOAD": LIBRARY, "MEMTIDE_OPTIONS": f"--device=cpu --output-path={folder}"})
+    return program.run(before=words(folder))
 
 
 def heaptrack(program, folder):
@@ -35,10 +39,10 @@ def heaptrack(program, folder):
 def lttng(program, folder):
     """LTTng's own wrapper of malloc, with thread and caller: no stacks, as ours here."""
     home = dict(os.environ, LTTNG_HOME=folder)
-    for words in (["create", "bench", "--output", os.path.join(folder, "trace")],
+    for command in (["create", "bench", "--output", os.path.join(folder, "trace")],
                   ["enable-event", "-u", "lttng_ust_libc:*"],
                   ["add-context", "-u", "-t", "vtid", "-t", "ip"], ["start"]):
-        quietly(["lttng"] + words, home)
+        quietly(["lttng"] + command, home)
     result = program.run(environment={"LD_PRELOAD": LTTNG})
     quietly(["lttng", "destroy", "bench"], home)
     return result
@@ -112,11 +116,9 @@ def threads_of(program):
 
 def measure_fixed(work):
     runs = []
-    environment = dict(os.environ, LD_PRELOAD=LIBRARY,
-                       MEMTIDE_OPTIONS=f"--device=cpu --output-path={work}/fixed")
-    for _ in range(5 if QUICK else 60):
+    for i in range(5 if QUICK else 60):
         plain = run(["/bin/true"], os.environ)[0]
-        runs.append((run(["/bin/true"], environment)[0] - plain) * 1e3)
+        runs.append((run(words(f"{work}/fixed{i}") + ["/bin/true"], os.environ)[0] - plain) * 1e3)
     say("true: wall added", "ms", runs)
 
 

@@ -237,9 +237,8 @@ static bool may_end(void)
 {
     if (!is_launcher_done() || live_count())
         return false;
-    store(&consumer.file->header->service, MT_RINGS_ENDED);
+    __atomic_store_n(&consumer.file->header->service, MT_RINGS_ENDED, __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    usleep(1000);
     if (!live_count())
         return true;
     store(&consumer.file->header->service, MT_RINGS_SERVED);

@@ -180,7 +180,9 @@ struct mt_rings_process *served_begin(const struct recording_setup *setup,
     }
     if (has_calls() && stat("/proc/self/ns/pid", &name_space) == 0)
         process->pid_namespace = name_space.st_ino;
-    __atomic_store_n(&process->state, MT_RINGS_LIVE, __ATOMIC_RELEASE);
+    /* The consumer says that it ends before it looks who is there; so one of us sees the other. */
+    __atomic_store_n(&process->state, MT_RINGS_LIVE, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!is_served()) { /* it ended while we came */
         __atomic_store_n(&process->state, MT_RINGS_READY, __ATOMIC_RELEASE);
         process = NULL;
