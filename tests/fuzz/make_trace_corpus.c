@@ -97,6 +97,17 @@ static void write_rings(const char *folder)
     write_input(folder, "rings", 2, &ring, sizeof(ring));
 }
 
+/* The file of a run, changed where a hostile process would: heads, counts, states. */
+static void write_run_rings(const char *folder)
+{
+    static const struct {
+        uint32_t offset;
+        uint32_t low, high;
+    } changes[] = {{4096, 2, 1}, {8192 + 4096, 3, 0}, {100, 1, 1}};
+
+    write_input(folder, "run_rings", 3, changes, sizeof(changes));
+}
+
 int main(int argc, char **argv)
 {
     struct trace_builder *b = trace_builder_create(&(struct trace_builder_setup){0});
@@ -115,6 +126,7 @@ int main(int argc, char **argv)
     bytes = trace_builder_bytes(b, &size_bytes);
     write_input(argv[1], "trace", 0, bytes, size_bytes);
     write_rings(argv[1]);
+    write_run_rings(argv[1]);
     trace_builder_destroy(b);
     return 0;
 }

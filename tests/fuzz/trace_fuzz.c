@@ -5,6 +5,8 @@
  *   0  a .mtt
  *   1  the raw payload of a chunk, which gets a right header and checksum
  *   2  a .rings, beside an empty but right .mtt: the header of a ring, then its words
+ *   3  a run.rings without any .mtt: changes of a right one with one process and one ring, each an
+ *      offset of 4 bytes and what stands there, 8 bytes
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +19,7 @@
 #include "input.h"
 #include "memtide/codec.h"
 #include "memtide/columns.h"
+#include "memtide/rings.h"
 #include "temporary_folder.h"
 #include "trace_builder.h"
 
@@ -120,6 +123,71 @@ static void write_rings(const uint8_t *bytes, size_t size_bytes)
     memset(page, 0, header_bytes);
 }
 
+enum {
+    RUN_WORDS = 64,
+    RUN_SLOTS_AT = 4096,
+    RUN_PLACES_AT = 8192,
+    RUN_RINGS_AT = RUN_PLACES_AT + MT_RINGS_PROCESS_BYTES,
+    RUN_SLOT_BYTES = MT_RING_HEADER_BYTES + RUN_WORDS * 8,
+    RUN_FILE_BYTES = RUN_RINGS_AT + RUN_SLOT_BYTES
+};
+
+/* As it is when everything was killed at once, with a few words in the ring. */
+static void run_rings_make(uint8_t *file, const uint8_t *process_header)
+{
+    struct mt_rings_header header = {
+        .magic = MT_RINGS_MAGIC,
+        .major = MT_RINGS_MAJOR,
+        .header_bytes = sizeof(header),
+        .capacity_words = RUN_WORDS,
+        .slot_bytes = RUN_SLOT_BYTES,
+        .slots_offset_bytes = RUN_SLOTS_AT,
+        .processes_offset_bytes = RUN_PLACES_AT,
+        .rings_offset_bytes = RUN_RINGS_AT,
+        .slot_max = 1,
+        .process_max = 1,
+        .slots_end = 1,
+        .processes_end = 1,
+    };
+    const struct mt_rings_slot slot = {.state = MT_RINGS_TAKEN, .process = 1};
+    const uint32_t live = MT_RINGS_LIVE;
+    const struct mt_ring_header ring = {.magic = MT_RING_MAGIC,
+                                        .capacity_words = RUN_WORDS,
+                                        .head = 9,
+                                        .slot_bytes = RUN_SLOT_BYTES};
+
+    memset(file, 0, RUN_FILE_BYTES);
+    memcpy(file, &header, sizeof(header));
+    memcpy(file + RUN_SLOTS_AT, &slot, sizeof(slot));
+    memcpy(file + RUN_PLACES_AT, process_header, sizeof(struct mt_file_header));
+    memcpy(file + RUN_PLACES_AT + offsetof(struct mt_rings_process, state), &live, sizeof(live));
+    memcpy(file + RUN_RINGS_AT, &ring, sizeof(ring));
+    for (int i = 0; i < 9; i++)
+        file[RUN_RINGS_AT + MT_RING_HEADER_BYTES + i * 8] = i % 3 ? 0 : MT_RECORD_host_alloc;
+}
+
+static void write_run_rings(const uint8_t *process_header, const uint8_t *changes,
+                            size_t size_bytes)
+{
+    static uint8_t file[RUN_FILE_BYTES];
+    uint32_t offset;
+
+    run_rings_make(file, process_header);
+    for (; size_bytes >= 12; changes += 12, size_bytes -= 12) {
+        memcpy(&offset, changes, sizeof(offset));
+        memcpy(file + offset % (RUN_FILE_BYTES - 8), changes + 4, 8);
+    }
+    write_file(MT_RINGS_NAME, file, sizeof(file), NULL, 0);
+}
+
+static void remove_file(const char *name)
+{
+    char path[1024];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    remove(path);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
     static uint8_t packed[CHUNK_PACKED_BYTES(MT_CHUNK_RAW_MAX)];
@@ -137,10 +205,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
     else if (data[0] == 1)
         write_file("f.mtt", header, header_bytes, packed,
                    pack(data + 1, size_bytes - 1, packed, sizeof(packed)));
-    else
+    else if (data[0] != 3)
         write_file("f.mtt", header, header_bytes, NULL, 0);
-    write_rings(data + 1, data[0] == 2 ? size_bytes - 1 : 0);
+    if (data[0] == 3)
+        write_run_rings(header, data + 1, size_bytes - 1);
+    else
+        write_rings(data + 1, data[0] == 2 ? size_bytes - 1 : 0);
     read_folder();
+    remove_file("f.mtt");
+    remove_file("f.rings");
+    remove_file(MT_RINGS_NAME);
     trace_builder_destroy(builder);
     return 0;
 }

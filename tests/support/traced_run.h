@@ -26,7 +26,8 @@ extern const char *traced_launcher;
 pid_t traced_start(const char *library, const char *folder, const char *options,
                    const char *const argv[]);
 
-/* The same, and waits; returns wait()'s status, of the program also where a launcher hands it on. */
+/* The same, and waits; returns wait()'s status, of the program also where a launcher hands it on.
+ */
 int traced_run(const char *library, const char *folder, const char *options,
                const char *const argv[]);
 

@@ -221,7 +221,7 @@ static const char *set_analysis(const char *value, const struct hearing *h)
         if (strlen(known[i].events) > strlen(events))
             events = known[i].events;
         rest = strchr(rest, ',');
-        rest += rest != NULL;
+        rest = rest ? rest + 1 : NULL;
     }
     h->change->kind = *events ? CHANGE_EVENTS : CHANGE_NOTHING;
     text_take(h->change, events);

@@ -22,8 +22,8 @@ struct resumed_stream {
 
 struct trace_file {
     struct own_file file;
-    struct mt_file_header *header; /* NULL: not open */
-    uint64_t size_limit_bytes;     /* RLIMIT_FSIZE: beyond it a write would kill the program */
+    struct mt_file_header *header;  /* NULL: not open */
+    uint64_t size_limit_bytes;      /* RLIMIT_FSIZE: beyond it a write would kill the program */
     struct resumed_stream *resumed; /* of a trace that was resumed */
     uint32_t resumed_count;
 };
@@ -42,8 +42,8 @@ bool trace_file_resume(struct trace_file *trace, const char *path,
                        const struct mt_file_header *described);
 
 /*
- * How far a stream is in a trace that was resumed: words before that are in chunks, though the ring's
- * tail may not have been moved behind them. 0: the stream is not in it.
+ * How far a stream is in a trace that was resumed: words before that are in chunks, though the
+ * ring's tail may not have been moved behind them. 0: the stream is not in it.
  */
 uint64_t trace_file_resumed_at(const struct trace_file *trace, uint32_t stream);
 

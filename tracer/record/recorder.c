@@ -439,8 +439,11 @@ uint64_t recorder_ticks(void)
 /* An event that could not be recorded; before and after a recording there are none. */
 static void thread_count_lost(void)
 {
+    bool has_ring = thread_state.generation ==
+                    atomic_load_explicit(&recording_page->generation, memory_order_relaxed);
+
     if (!recording_is_impossible() && !(thread_state.inside & IS_OURS))
-        recording_count_lost(recording_header() ? MT_LOST_RECORDER : MT_LOST_MEMORY, 1);
+        recording_count_lost(has_ring ? MT_LOST_RECORDER : MT_LOST_MEMORY, 1);
 }
 
 static uint64_t record_start(enum mt_record_code code, uint64_t ticks)

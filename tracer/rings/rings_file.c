@@ -54,8 +54,9 @@ static void header_fill(struct mt_rings_header *header, uint64_t ring_bytes, uin
 }
 
 /*
- * By calls of the kernel, past the hooks that our own library has on the C library's. Nothing of these
- * files is to be read ahead: of pages that were never written, that took 2 ms at the first touch.
+ * By calls of the kernel, past the hooks that our own library has on the C library's. Nothing of
+ * these files is to be read ahead: of pages that were never written, that took 2 ms at the first
+ * touch.
  */
 static void *map_shared(uint64_t size_bytes, int descriptor, uint64_t offset_bytes)
 {

@@ -34,8 +34,8 @@ struct stack_knowledge {
 void stack_memory_prepare(void);
 
 /*
- * The kernel is not asked any more: it may end the program for that. What is not known by then to be
- * readable is not read, but for the first thread's stack as it grows.
+ * The kernel is not asked any more: it may end the program for that. What is not known by then to
+ * be readable is not read, but for the first thread's stack as it grows.
  */
 void stack_memory_avoid_calls(void);
 bool stack_memory_avoids_calls(void);
