@@ -62,6 +62,7 @@ struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_byte
     if (!care)
         return NULL;
     care->setup.folder = folder;
+    care->setup.launcher = getpid();
     care->setup.descriptor = rings_create(&care->setup.file, folder, ring_bytes, run_id);
     if (care->setup.descriptor < 0) {
         free(care);

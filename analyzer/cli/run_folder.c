@@ -195,38 +195,8 @@ static bool slot_read(int rings, off_t offset_bytes, struct mt_ring_header *slot
            slot->head >= slot->tail && slot->head - slot->tail <= slot->capacity_words;
 }
 
-static void range_give_back(int rings, off_t from, off_t to)
-{
-    if (to > from)
-        (void)fallocate(rings, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
-}
-
-/*
- * Keeps the header's page and the pages of the words between tail and head. Whether those go round
- * the end is a question of words, not of pages: in a full ring head stands just before tail.
- */
-static void slot_shrink(int rings, off_t offset_bytes, const struct mt_ring_header *slot)
-{
-    off_t page = sysconf(_SC_PAGESIZE);
-    off_t words = offset_bytes + MT_RING_HEADER_BYTES;
-    off_t end = words + (off_t)(slot->capacity_words * sizeof(uint64_t));
-    uint64_t tail = slot->tail % slot->capacity_words, head = slot->head % slot->capacity_words;
-    off_t first = (words + (off_t)(tail * sizeof(uint64_t))) / page * page;
-    off_t last = (words + (off_t)(head * sizeof(uint64_t)) + page - 1) / page * page;
-
-    range_give_back(rings, offset_bytes + page, words);
-    if (slot->tail == slot->head) {
-        range_give_back(rings, words, end);
-    } else if (tail < head) {
-        range_give_back(rings, words, first);
-        range_give_back(rings, last, end);
-    } else {
-        range_give_back(rings, last, first); /* nothing, where they meet in a page */
-    }
-}
-
 /* True when the file holds no word that is not in the trace. */
-static bool rings_shrink(int rings)
+static bool rings_are_empty(int rings)
 {
     struct mt_ring_header slot;
     off_t offset_bytes = 0;
@@ -235,7 +205,6 @@ static bool rings_shrink(int rings)
 
     while (slot_read(rings, offset_bytes, &slot)) {
         is_empty_now &= slot.head == slot.tail;
-        slot_shrink(rings, offset_bytes, &slot);
         offset_bytes += (off_t)slot.slot_bytes;
     }
     /* A slot that does not read back may hold anything: it is for the analyzer to say. */
@@ -259,8 +228,8 @@ static void rings_tidy(int folder, const char *rings_name)
 
     snprintf(trace_name, sizeof(trace_name), "%.*s.mtt", (int)length, rings_name);
     trace = openat(folder, trace_name, O_RDONLY | O_CLOEXEC);
-    rings = openat(folder, rings_name, O_RDWR | O_CLOEXEC);
-    if (trace >= 0 && rings >= 0 && process_is_gone(trace) && rings_shrink(rings))
+    rings = openat(folder, rings_name, O_RDONLY | O_CLOEXEC);
+    if (trace >= 0 && rings >= 0 && process_is_gone(trace) && rings_are_empty(rings))
         unlinkat(folder, rings_name, 0);
     if (trace >= 0)
         close(trace);

@@ -34,7 +34,6 @@ enum {
 static struct {
     struct consumer_setup setup;
     struct rings_file *file;
-    pid_t launcher;
     struct recorded *recorded[MT_RINGS_PROCESSES];
     uint64_t taken_since_ns[MT_RINGS_PROCESSES];
     uint64_t next_ends_ns;
@@ -229,7 +228,7 @@ static bool makes_somebody_no_calls(void)
 
 static bool is_launcher_done(void)
 {
-    return load(&consumer.file->header->is_launcher_done) || getppid() != consumer.launcher;
+    return load(&consumer.file->header->is_launcher_done) || getppid() != consumer.setup.launcher;
 }
 
 /* A process that comes at this very moment sees that it is too late, or we see the process. */
@@ -295,7 +294,6 @@ static void signals_choose(void)
 
 static void begin(const struct consumer_setup *setup)
 {
-    consumer.launcher = getppid();
     setsid();
     prctl(PR_SET_NAME, "memtide-consume");
     signals_choose();

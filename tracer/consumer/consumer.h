@@ -13,12 +13,15 @@
 #ifndef MEMTIDE_TRACER_CONSUMER_H
 #define MEMTIDE_TRACER_CONSUMER_H
 
+#include <sys/types.h>
+
 #include "rings_file.h"
 
 struct consumer_setup {
     const char *folder; /* of the run, its full name */
     struct rings_file file;
     int descriptor; /* of run.rings */
+    pid_t launcher; /* when it is gone, it wants nothing more */
 };
 
 /*
