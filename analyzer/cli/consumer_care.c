@@ -16,6 +16,7 @@
 enum {
     SLICE_MS = 50,
     NAP_US = 100,
+    THREADS_MOST = 8,         /* of a consumer */
     DEATHS_MOST = 1000,       /* of consumers; then something is wrong that will not go away */
     FLUSH_PATIENCE_MS = 60000 /* without a sign of life */
 };
@@ -55,6 +56,18 @@ static int rings_create(struct rings_file *file, const char *folder, uint64_t ri
     return descriptor;
 }
 
+/* Half of the processors, the consumer's first thread counted; MEMTIDE_CONSUMER_THREADS says else.
+ */
+static uint32_t worker_max(void)
+{
+    const char *wanted = getenv("MEMTIDE_CONSUMER_THREADS");
+    long threads = wanted ? strtol(wanted, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN) / 2;
+
+    if (threads > THREADS_MOST)
+        threads = THREADS_MOST;
+    return threads > 1 ? (uint32_t)threads - 1 : 0;
+}
+
 struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_bytes, uint64_t run_id)
 {
     struct consumer_care *care = calloc(1, sizeof(*care));
@@ -63,6 +76,7 @@ struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_byte
         return NULL;
     care->setup.folder = folder;
     care->setup.launcher = getpid();
+    care->setup.worker_max = worker_max();
     care->setup.descriptor = rings_create(&care->setup.file, folder, ring_bytes, run_id);
     if (care->setup.descriptor < 0) {
         free(care);

@@ -304,7 +304,7 @@ static void begin(const struct consumer_setup *setup)
     consumer.setup.descriptor = RINGS_DESCRIPTOR;
     consumer.file = &consumer.setup.file;
     (void)!chdir("/");
-    drain_begin(consumer.file, RINGS_DESCRIPTOR);
+    drain_begin(consumer.file, RINGS_DESCRIPTOR, setup->worker_max);
     hearing_begin(setup->folder, consumer.file->header->run_id, RINGS_DESCRIPTOR);
 }
 

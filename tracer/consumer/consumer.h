@@ -20,8 +20,9 @@
 struct consumer_setup {
     const char *folder; /* of the run, its full name */
     struct rings_file file;
-    int descriptor; /* of run.rings */
-    pid_t launcher; /* when it is gone, it wants nothing more */
+    int descriptor;      /* of run.rings */
+    pid_t launcher;      /* when it is gone, it wants nothing more */
+    uint32_t worker_max; /* so many threads may empty rings beside the first one */
 };
 
 /*

@@ -11,7 +11,7 @@
 
 #include "supply.h"
 
-enum { WORKERS_MOST = 8, QUICK_CHUNKS = 32, IDLE_MS = 100 };
+enum { QUICK_CHUNKS = 32, IDLE_MS = 100 };
 
 /* A ring as the consumer knows it; all but `is_busy` only by who holds that. */
 struct known_ring {
@@ -174,16 +174,12 @@ static void worker_start(void)
     drains.worker_count++;
 }
 
-void drain_begin(const struct rings_file *file, int descriptor)
+void drain_begin(const struct rings_file *file, int descriptor, uint32_t worker_max)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-
     drains.file = *file;
     drains.descriptor = descriptor;
     drains.drainer = drainer_create();
-    drains.worker_max = processors > 2 ? (uint32_t)(processors / 2 - 1) : 0;
-    if (drains.worker_max > WORKERS_MOST)
-        drains.worker_max = WORKERS_MOST;
+    drains.worker_max = worker_max;
 }
 
 void drain_remember(struct recorded *recorded)

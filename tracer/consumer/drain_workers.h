@@ -14,8 +14,8 @@
 #include "recorded.h"
 #include "rings_file.h"
 
-/* Once, before the others. */
-void drain_begin(const struct rings_file *file, int descriptor);
+/* Once, before the others. worker_max: so many threads may be started. */
+void drain_begin(const struct rings_file *file, int descriptor, uint32_t worker_max);
 
 /* The process is known from here on, until drain_forget. */
 void drain_remember(struct recorded *recorded);

@@ -42,14 +42,17 @@ static const struct kill_case {
     const char *name;
     const char *threads, *forks;
     enum others others;
+    const char *consumer_threads; /* NULL: as the machine has processors */
 } kill_cases[] = {
-    {"a_program_of_2_threads", "2", "0", NOBODY},
-    {"a_program_of_8_threads", "8", "0", NOBODY},
-    {"a_program_and_its_forks", "2", "3", NOBODY},
-    {"the_consumer_again_and_again", "2", "0", CONSUMERS},
-    {"the_consumer_of_forks", "2", "3", CONSUMERS},
-    {"program_consumer_and_launcher_at_once", "2", "0", EVERYBODY},
-    {"forks_consumer_and_launcher_at_once", "2", "3", EVERYBODY},
+    {"a_program_of_2_threads", "2", "0", NOBODY, NULL},
+    {"a_program_of_8_threads", "8", "0", NOBODY, NULL},
+    {"a_program_of_8_threads_and_a_consumer_of_4", "8", "0", NOBODY, "4"},
+    {"a_program_and_its_forks", "2", "3", NOBODY, NULL},
+    {"the_consumer_again_and_again", "2", "0", CONSUMERS, NULL},
+    {"the_consumer_of_forks", "2", "3", CONSUMERS, NULL},
+    {"a_consumer_of_4_threads_again_and_again", "8", "1", CONSUMERS, "4"},
+    {"program_consumer_and_launcher_at_once", "2", "0", EVERYBODY, NULL},
+    {"forks_consumer_and_launcher_at_once", "2", "3", EVERYBODY, NULL},
 };
 
 struct run {
@@ -69,6 +72,8 @@ static void run_start(struct run *run, const struct kill_case *c)
     snprintf(program, sizeof(program), "%s/count_up", programs);
     run->launcher = fork();
     if (run->launcher == 0) {
+        if (c->consumer_threads)
+            setenv("MEMTIDE_CONSUMER_THREADS", c->consumer_threads, 1);
         execl(memtide, memtide, "run", "-q", "--device=cpu", "--ring-size=64k", "-o",
               run->recording, "--", program, c->threads, run->ledger_path, c->forks, NULL);
         _exit(127);
