@@ -149,13 +149,27 @@ static enum mt_result open_without_trace(struct mtt_file *file, struct mt_error 
         mtt_file_name(expected, sizeof(expected), &place.header);
         if (strcmp(expected, name) != 0)
             continue;
-        file->header = place.header;
+        file->header = place.header; /* nothing of a file that was begun counts */
+        file->size_bytes = 0;
         header_refresh(&file->header, &place);
         file->place = i;
         file->rings_descriptor = file->run_rings.descriptor;
         return header_check(file, error);
     }
     return MT_NOT_FOUND;
+}
+
+/* The consumer was killed between making the file and describing it. corrupt: what it is otherwise.
+ */
+static enum mt_result open_begun_trace(struct mtt_file *file, enum mt_result corrupt)
+{
+    struct mt_error ignored;
+
+    if (open_without_trace(file, &ignored) != MT_OK)
+        return corrupt;
+    close(file->descriptor);
+    file->descriptor = -1;
+    return MT_OK;
 }
 
 void mtt_file_name(char *name, size_t name_bytes, const struct mt_file_header *header)
@@ -184,9 +198,12 @@ enum mt_result mtt_file_open(struct mtt_file *file, const char *path, struct mt_
         goto fail;
     }
     result = header_read(file, error);
+    if (result == MT_CORRUPT && file->size_bytes <= MT_FILE_HEADER_BYTES)
+        result = open_begun_trace(file, result);
     if (result != MT_OK)
         goto fail;
-    find_rings(file);
+    if (file->place < 0)
+        find_rings(file);
     return MT_OK;
 fail:
     mtt_file_close(file);
@@ -197,8 +214,9 @@ void mtt_file_close(struct mtt_file *file)
 {
     if (file->descriptor >= 0)
         close(file->descriptor);
-    if (file->rings_descriptor >= 0)
+    if (file->rings_descriptor >= 0 && file->rings_descriptor != file->run_rings.descriptor)
         close(file->rings_descriptor);
+    run_rings_close(&file->run_rings);
     free(file->path);
     free(file->chunks);
     free(file->slots);
