@@ -117,7 +117,8 @@ static bool flush(struct consumer_care *care)
     uint32_t wanted = __atomic_add_fetch(&header->flush_wanted, 1, __ATOMIC_SEQ_CST), done;
     uint32_t heartbeat = load(&header->heartbeat), quiet_ms = 0;
 
-    while ((done = load(&header->flush_done)) != wanted && quiet_ms < FLUSH_PATIENCE_MS) {
+    while ((done = load(&header->flush_done)) != wanted && quiet_ms < FLUSH_PATIENCE_MS &&
+           care->child > 0) {
         rings_file_wake_consumer(&care->setup.file);
         shared_wait(&header->flush_done, done, SLICE_MS * MILLISECOND);
         look_after(care);

@@ -58,15 +58,30 @@ static uint32_t place_count(void)
 
 /* --- processes come and go ----------------------------------------------------------------- */
 
+static void forget(uint32_t number)
+{
+    struct recorded *recorded = consumer.recorded[number];
+    uint64_t lost_count;
+
+    consumer.recorded[number] = NULL;
+    hearing_remove(recorded);
+    if (recorded_has_trace(recorded))
+        own_stream_clocks(&recorded->stream);
+    lost_count = drain_forget(recorded) / WORDS_OF_AN_EVENT;
+    lost_count += recorded_close(recorded);
+    __atomic_fetch_add(&consumer.file->header->lost_count, lost_count, __ATOMIC_RELAXED);
+    supply_take_back_process(consumer.file, number);
+}
+
 /* The image that this process was before: it became another program. */
 static void end_images_before(const struct recorded *now)
 {
     for (uint32_t i = 0; i < place_count(); i++) {
         struct recorded *before = consumer.recorded[i];
 
-        if (before && before != now && before->process_id == now->process_id &&
+        if (before && before != now && now->process_id && before->process_id == now->process_id &&
             before->place->header.start_ticks < now->place->header.start_ticks)
-            before->is_over = true;
+            forget(i); /* and lets go of the name at which it is spoken to */
     }
 }
 
@@ -89,25 +104,11 @@ static void look_for_new(void)
             consumer.recorded[i] = recorded_open(place, i);
             if (!consumer.recorded[i])
                 continue;
-            make_trace(consumer.recorded[i]);
+            consumer.taken_since_ns[i] = 0;
             end_images_before(consumer.recorded[i]);
+            make_trace(consumer.recorded[i]);
         }
     }
-}
-
-static void forget(uint32_t number)
-{
-    struct recorded *recorded = consumer.recorded[number];
-    uint64_t lost_count;
-
-    consumer.recorded[number] = NULL;
-    hearing_remove(recorded);
-    if (recorded_has_trace(recorded))
-        own_stream_clocks(&recorded->stream);
-    lost_count = drain_forget(recorded) / WORDS_OF_AN_EVENT;
-    lost_count += recorded_close(recorded);
-    __atomic_fetch_add(&consumer.file->header->lost_count, lost_count, __ATOMIC_RELAXED);
-    supply_take_back_process(consumer.file, number);
 }
 
 /* Killed before it could say who it is. */
@@ -192,18 +193,10 @@ static uint32_t live_count(void)
     return count;
 }
 
-static bool is_flush_wanted(void)
-{
-    const struct mt_rings_header *header = consumer.file->header;
-
-    return load(&header->flush_wanted) != load(&header->flush_done);
-}
-
-/* The launcher wants all that was recorded up to now. */
-static void flush_if_wanted(void)
+/* The launcher wants all that was recorded up to now; ends were looked for after it said so. */
+static void flush_if_wanted(uint32_t wanted)
 {
     struct mt_rings_header *header = consumer.file->header;
-    uint32_t wanted = load(&header->flush_wanted);
 
     if (wanted == load(&header->flush_done))
         return;
@@ -322,6 +315,7 @@ int consumer_run(const struct consumer_setup *setup)
     for (;;) {
         uint32_t seen = load(&consumer.file->header->wake_count);
         uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
+        uint32_t flush_wanted = load(&consumer.file->header->flush_wanted);
         bool has_work;
 
         __atomic_fetch_add(&consumer.file->header->heartbeat, 1, __ATOMIC_RELAXED);
@@ -329,12 +323,13 @@ int consumer_run(const struct consumer_setup *setup)
         supply_look(consumer.file, RINGS_DESCRIPTOR);
         has_work = drain_ripe();
         look_at_each(now_ns);
-        if (now_ns >= consumer.next_ends_ns || is_flush_wanted()) {
+        if (now_ns >= consumer.next_ends_ns ||
+            flush_wanted != load(&consumer.file->header->flush_done)) {
             look_for_ends(now_ns);
             consumer.next_ends_ns = now_ns + ENDS_MS * MILLISECOND;
         }
         hearing_look();
-        flush_if_wanted();
+        flush_if_wanted(flush_wanted);
         if (may_end())
             break;
         if (!has_work)

@@ -70,7 +70,9 @@ static pid_t find_in_name_space(uint64_t name_space, uint32_t inner_id)
 
 static pid_t outer_id(const struct mt_rings_process *place)
 {
-    if (!place->pid_namespace || place->pid_namespace == own_name_space())
+    if (!place->pid_namespace) /* it could not say: its number may be anybody's here */
+        return 0;
+    if (place->pid_namespace == own_name_space())
         return (pid_t)place->process_id;
     return find_in_name_space(place->pid_namespace, place->process_id);
 }

@@ -17,6 +17,14 @@ static void store(uint32_t *word, uint32_t value)
     __atomic_store_n(word, value, __ATOMIC_RELEASE);
 }
 
+/* It stands in a file that others write: never more than there can be. */
+static uint32_t end_of(const uint32_t *word, uint32_t max)
+{
+    uint32_t end = load(word);
+
+    return end < max ? end : max;
+}
+
 /* How many there should be, when so many are in use. */
 static uint32_t wanted_ahead(uint32_t least, uint32_t used)
 {
@@ -34,7 +42,7 @@ static bool has_room(const struct rings_file *file, int descriptor, uint64_t off
 
 static bool slots_look(const struct rings_file *file, int descriptor)
 {
-    uint32_t end = load(&file->header->slots_end), ready = 0, before = end;
+    uint32_t end = end_of(&file->header->slots_end, file->slot_max), ready = 0, before = end;
 
     for (uint32_t i = 0; i < end; i++)
         ready += load(&file->slots[i].state) == MT_RINGS_READY;
@@ -51,7 +59,8 @@ static bool slots_look(const struct rings_file *file, int descriptor)
 static bool processes_look(const struct rings_file *file, int descriptor)
 {
     uint64_t offset_bytes = (uint64_t)((char *)file->processes - (char *)file->header);
-    uint32_t end = load(&file->header->processes_end), ready = 0, before = end;
+    uint32_t end = end_of(&file->header->processes_end, file->process_max), ready = 0;
+    uint32_t before = end;
 
     for (uint32_t i = 0; i < end; i++)
         ready += load(&file->processes[i].state) == MT_RINGS_READY;

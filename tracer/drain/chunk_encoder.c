@@ -293,12 +293,19 @@ static __attribute__((noinline)) bool put_DICTIONARY(struct chunk_encoder *e,
     return false;
 }
 
-/* The value is where the length stands in the ring; the reader of the record checked it. */
+/*
+ * The value is where the length stands in the ring. The reader of the record checked it, but the
+ * words may belong to a process that changes them meanwhile: more than a text can have is never
+ * taken.
+ */
 static bool put_BYTES(struct chunk_encoder *e, struct encoding_record *record, unsigned column,
                       uint64_t value)
 {
-    uint64_t left = word_at(record->ring, value);
+    uint64_t left =
+        __atomic_load_n(&record->ring->words[value & record->ring->mask], __ATOMIC_RELAXED);
 
+    if (left > MT_TEXT_MAX)
+        left = MT_TEXT_MAX;
     column_put(e, column, left);
     while (left) {
         uint64_t word = word_at(record->ring, ++value);

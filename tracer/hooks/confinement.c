@@ -32,13 +32,20 @@ static void begins(bool is_strict)
     errno = error;
 }
 
-void confinement_before_syscall(long number, long first, long second)
+/* Libraries ask the kernel what it knows by calls that cannot succeed: those change nothing. */
+static void look_at_mode(bool is_strict, bool is_filter, bool has_filter)
 {
-    if (number == SYS_seccomp &&
-        (first == SECCOMP_SET_MODE_STRICT || first == SECCOMP_SET_MODE_FILTER))
-        begins(first == SECCOMP_SET_MODE_STRICT);
+    if (is_strict || (is_filter && has_filter))
+        begins(is_strict);
+}
+
+void confinement_before_syscall(long number, long first, long second, long third)
+{
+    if (number == SYS_seccomp)
+        look_at_mode(first == SECCOMP_SET_MODE_STRICT && !second && !third,
+                     first == SECCOMP_SET_MODE_FILTER, third != 0);
     if (number == SYS_prctl && first == PR_SET_SECCOMP)
-        begins(second == SECCOMP_MODE_STRICT);
+        look_at_mode(second == SECCOMP_MODE_STRICT, second == SECCOMP_MODE_FILTER, third != 0);
 }
 
 long confinement_error(int error)

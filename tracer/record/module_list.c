@@ -34,8 +34,28 @@ static unsigned long long seen_adds, seen_subs;
 
 atomic_bool modules_may_have_come;
 
+/*
+ * A child copies the list as it is at the fork. If the forking thread could not have it, another
+ * one may have been changing it: then the child goes without. Whoever comes first in a child
+ * settles that, as handlers of others may run, and allocate, before ours.
+ */
+static __thread bool is_held_for_fork __attribute__((tls_model("initial-exec"))); /* two may fork */
+
+static void settle_in_child(void)
+{
+    if (atomic_exchange(&recording_page->is_settled, 1))
+        return;
+    if (!is_held_for_fork) {
+        modules = NULL;
+        seen_adds = seen_subs = 0;
+    }
+    is_held_for_fork = false;
+    atomic_flag_clear(&is_busy);
+}
+
 static void list_lock(void)
 {
+    settle_in_child();
     while (atomic_flag_test_and_set_explicit(&is_busy, memory_order_acquire))
         sched_yield();
 }
@@ -202,6 +222,9 @@ void modules_record_changes(void)
 {
     struct look look = {false, false};
 
+    settle_in_child();
+    if (is_held_for_fork) /* in somebody's handler, around the fork: the next look sees it */
+        return;
     atomic_store_explicit(&modules_may_have_come, false, memory_order_relaxed);
     dl_iterate_phdr(look_at, &look);
     if (look.has_changed)
@@ -230,17 +253,16 @@ void modules_may_leave(void)
     call_stacks_objects_changed();
 }
 
-/*
- * A child copies the list as it is at the fork. If a thread is changing it and does not come to an
- * end (it may wait for the loader, which the forking thread may hold), the child goes without.
- */
-static __thread bool is_held_for_fork __attribute__((tls_model("initial-exec"))); /* two may fork */
+/* If a thread is changing it and does not come to an end (it may wait for the loader, which the
+ * forking thread may hold), the fork does not wait for it. */
 
 static void before_fork(void)
 {
     is_held_for_fork = false;
     for (int tries = 0; tries < 200 && !is_held_for_fork; tries++) {
         is_held_for_fork = !atomic_flag_test_and_set(&is_busy);
+        if (!is_held_for_fork && recording_makes_no_calls())
+            return;
         if (!is_held_for_fork)
             usleep(10);
     }
@@ -250,15 +272,14 @@ static void after_fork_in_parent(void)
 {
     if (is_held_for_fork)
         atomic_flag_clear(&is_busy);
+    is_held_for_fork = false;
 }
 
 static void after_fork_in_child(void)
 {
-    if (!is_held_for_fork) {
-        modules = NULL;
-        seen_adds = seen_subs = 0;
-    }
-    atomic_flag_clear(&is_busy);
+    if (!recording_header()) /* nothing was ever recorded, so no page was emptied by the fork */
+        atomic_store(&recording_page->is_settled, 0);
+    settle_in_child();
     recording_forked();
 }
 
@@ -271,8 +292,11 @@ void modules_introduce(void)
 {
     if (atomic_exchange(&recording_page->is_introduced, 1))
         return;
-    list_lock();
+    settle_in_child();
+    if (!is_held_for_fork)
+        list_lock();
     for (const struct module *module = modules; module; module = module->next)
         module_write(module);
-    list_unlock();
+    if (!is_held_for_fork)
+        list_unlock();
 }

@@ -26,7 +26,7 @@
 #include "served.h"
 #include "thread_state.h"
 
-static struct recording_page idle_page;
+static struct recording_page idle_page = {.is_settled = 1};
 struct recording_page *recording_page = &idle_page;
 bool clock_has_counter;
 
@@ -205,8 +205,10 @@ static void thread_use_ring(struct thread_state *thread, struct ring *ring)
 {
     uint32_t commits;
 
+    ring->header->writer_waits = 0; /* a handler may have left a wait by longjmp */
     do {
         commits = *(volatile uint32_t *)&thread->commits;
+        *(volatile uint64_t *)&thread->generation = UINT64_MAX; /* of no process, meanwhile */
         atomic_signal_fence(memory_order_seq_cst);
         thread->ring = ring;
         thread->words = ring->words;
@@ -215,6 +217,7 @@ static void thread_use_ring(struct thread_state *thread, struct ring *ring)
         thread->stacks = ring->stacks;
         thread->head = ring_head(ring);
         limit_renew(thread);
+        atomic_signal_fence(memory_order_seq_cst);
         thread->generation =
             atomic_load_explicit(&recording_page->generation, memory_order_relaxed);
         atomic_signal_fence(memory_order_seq_cst);
@@ -303,7 +306,9 @@ bool thread_make_room(struct thread_state *thread, uint64_t word_count)
     }
     errno = error;
     limit_renew(thread);
-    if (has_room && thread->limit < thread->head + word_count)
+    /* A handler may have used the room that there was: then the caller comes again. */
+    if (has_room && thread->limit < thread->head + word_count &&
+        thread->head + word_count <= ring_tail(ring) + ring->capacity_words)
         thread->limit = thread->head + word_count;
     return has_room;
 }
@@ -342,7 +347,8 @@ void recorder_attend_to(struct mt_rings_process *place)
         counters_wanted = &no_counters;
         return;
     }
-    __atomic_fetch_or(&place->attention, before, __ATOMIC_RELAXED);
+    if (recorder_attention == &no_attention) /* said before there was a place */
+        __atomic_fetch_or(&place->attention, before, __ATOMIC_RELAXED);
     recorder_attention = &place->attention;
     counters_wanted = &place->counters_wanted;
 }

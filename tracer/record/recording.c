@@ -25,6 +25,8 @@ struct recording_state recording_state;
 
 static _Atomic int phase;
 static uint64_t last_generation;
+static struct mt_file_header
+    described; /* as this process said it; a fork says the same of itself */
 static struct thread_state *_Atomic starter; /* the thread that goes from one to the other */
 static atomic_flag is_calibrating = ATOMIC_FLAG_INIT;
 
@@ -40,9 +42,7 @@ bool recording_is_alone(void)
 
 bool recording_makes_no_calls(void)
 {
-    const struct mt_rings_process *place = recording_state.is_served ? served_process() : NULL;
-
-    return place && __atomic_load_n(&place->makes_no_calls, __ATOMIC_RELAXED);
+    return served_avoids_calls();
 }
 
 struct mt_file_header *recording_header(void)
@@ -105,6 +105,7 @@ static bool page_create(void)
         munmap(page, (size_t)size_bytes);
         return false;
     }
+    page->is_settled = 1;
     recording_page = page;
     return true;
 }
@@ -118,14 +119,11 @@ static bool place_take(const struct recording_setup *setup, const struct mt_file
     if (recording_state.is_served)
         place = served_begin(setup, of_parent);
     recording_state.is_served = place != NULL;
-    if (place) {
-        recorder_attend_to(place);
-        recording_state.header = &place->header;
-        return true;
-    }
-    header = alone_begin(setup, of_parent);
-    recorder_attend_to(NULL);
+    header = place ? &place->header : alone_begin(setup, of_parent);
+    recorder_attend_to(place);
     recording_state.header = header;
+    if (header)
+        described = *header;
     return header != NULL;
 }
 
@@ -140,7 +138,7 @@ static bool begin_first_time(const struct recording_setup *setup)
 
 static bool begin_in_child(const struct recording_setup *setup)
 {
-    struct mt_file_header of_parent = *recording_state.header;
+    struct mt_file_header of_parent = described;
 
     atomic_flag_clear(&is_calibrating);
     atomic_store(&recording_state.rings, NULL);

@@ -27,6 +27,14 @@ enum {
 static struct rings_file file;
 static struct mt_rings_process *process;
 static uint32_t process_number;
+static uint64_t own_start_ticks; /* of the process that `process` was made for */
+static bool is_confined; /* a fork inherits it; the place of its parent may be another's by then */
+
+/* How things stood when nothing could be had: as long as they stand so, nobody waits again. */
+static struct {
+    bool is_known;
+    uint32_t heartbeat, supply_count;
+} in_vain;
 
 /* Rings that were mapped while that was allowed. */
 static struct {
@@ -41,7 +49,7 @@ static uint32_t load(const uint32_t *word)
 
 static bool has_calls(void)
 {
-    return !process || !load(&process->makes_no_calls);
+    return !__atomic_load_n(&is_confined, __ATOMIC_RELAXED);
 }
 
 /* At most a slice, until the word is no longer `seen`; spins where calls are forbidden. */
@@ -111,6 +119,9 @@ static int64_t claim(bool (*take_one)(uint32_t number), const uint32_t *end, uin
 {
     struct mt_rings_header *header = file.header;
     uint64_t deadline_ns = clock_now_ns(CLOCK_MONOTONIC) + CLAIM_MS * MILLISECOND;
+    uint32_t heartbeat = load(&header->heartbeat);
+    bool waits = has_calls() && !(in_vain.is_known && in_vain.heartbeat == heartbeat &&
+                                  in_vain.supply_count == load(&header->supply_count));
 
     for (;;) {
         uint32_t seen = load(&header->supply_count);
@@ -119,9 +130,14 @@ static int64_t claim(bool (*take_one)(uint32_t number), const uint32_t *end, uin
         for (uint32_t i = 0; i < count && i < max; i++)
             if (take_one(i))
                 return i;
-        if (count >= max || load(&header->has_no_room) || !is_served() ||
-            clock_now_ns(CLOCK_MONOTONIC) >= deadline_ns)
+        if (!waits || count >= max || load(&header->has_no_room) || !is_served())
             return -1;
+        if (clock_now_ns(CLOCK_MONOTONIC) >= deadline_ns) {
+            in_vain.heartbeat = load(&header->heartbeat);
+            in_vain.supply_count = load(&header->supply_count);
+            in_vain.is_known = true;
+            return -1;
+        }
         __atomic_fetch_add(&header->claimers, 1, __ATOMIC_SEQ_CST);
         served_wake();
         wait_a_slice(&header->supply_count, seen);
@@ -174,10 +190,11 @@ struct mt_rings_process *served_begin(const struct recording_setup *setup,
     process_number = (uint32_t)number;
     process = &file.processes[process_number];
     describe(process, setup, of_parent);
-    if (parent) { /* a fork inherits a pause, and what the kernel was told */
+    process->makes_no_calls = !has_calls();
+    /* A fork inherits a pause, where its parent's place is still its parent's. */
+    if (parent && parent->header.start_ticks == own_start_ticks)
         process->attention = load(&parent->attention) & MT_ATTENTION_PAUSED;
-        process->makes_no_calls = load(&parent->makes_no_calls);
-    }
+    own_start_ticks = process->header.start_ticks;
     if (has_calls() && stat("/proc/self/ns/pid", &name_space) == 0)
         process->pid_namespace = name_space.st_ino;
     /* The consumer says that it ends before it looks who is there; so one of us sees the other. */
@@ -208,12 +225,14 @@ struct ring *served_ring_create(void)
 
     if (slot < 0)
         return NULL;
+    /* Before anything else: who is killed now leaves a ring that can be given back. */
+    __atomic_store_n(&file.slots[slot].process, process_number + 1, __ATOMIC_RELEASE);
     header = slot_map((uint32_t)slot);
     if (!header) {
+        __atomic_store_n(&file.slots[slot].process, 0, __ATOMIC_RELEASE);
         __atomic_store_n(&file.slots[slot].state, MT_RINGS_READY, __ATOMIC_RELEASE);
         return NULL;
     }
-    __atomic_store_n(&file.slots[slot].process, process_number + 1, __ATOMIC_RELEASE);
     served_wake(); /* so that there are others */
     return ring_begin(header, file.capacity_words,
                       __atomic_fetch_add(&process->stream_count, 1, __ATOMIC_RELAXED));
@@ -285,6 +304,12 @@ void served_avoid_calls(void)
     }
     __atomic_store_n(&process->makes_no_calls, 1, __ATOMIC_RELEASE);
     rings_file_wake_consumer(&file);
+    __atomic_store_n(&is_confined, true, __ATOMIC_RELAXED);
+}
+
+bool served_avoids_calls(void)
+{
+    return !has_calls();
 }
 
 void served_end(void)

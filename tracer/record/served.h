@@ -48,6 +48,8 @@ bool served_flush(void);
 /* From here on only what needs no system call. Rings for threads to come are mapped now. */
 void served_avoid_calls(void);
 
+bool served_avoids_calls(void);
+
 /* The process has said good-bye; what comes later is taken as well. */
 void served_end(void);
 

@@ -64,6 +64,7 @@ int served_call(uint64_t run_id)
     if (call < 0)
         return -1;
     setsockopt(call, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+    setsockopt(call, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)); /* of connect, too */
     if (connect(call, (const struct sockaddr *)&address, length) == 0 && is_trusted(call) &&
         send(call, line, (size_t)size, MSG_NOSIGNAL) == size)
         descriptor = descriptor_receive(call);

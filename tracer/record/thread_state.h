@@ -47,6 +47,7 @@ enum {
 struct recording_page {
     _Atomic uint64_t generation;
     _Atomic uint32_t is_introduced; /* its modules were written down */
+    _Atomic uint32_t is_settled;    /* its list of modules is its own, not one of a fork */
 };
 
 /* Somebody outside wants something: enum mt_rings_attention. Mostly 0. */
