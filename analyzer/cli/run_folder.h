@@ -27,8 +27,8 @@ enum mt_result run_folder_make(const char *path, const char *program, char *full
 /* False when the folder holds no trace. */
 bool run_folder_look(const char *folder, struct run_state *state);
 /*
- * After the run: removes .rings files that hold nothing any more, of processes that were alone. Those
- * of processes that still run are left as they are.
+ * After the run: removes .rings files that hold nothing any more, of processes that were alone.
+ * Those of processes that still run are left as they are.
  */
 void run_folder_tidy(const char *folder);
 /* Where it is the folder's fault that nothing was recorded: words for that. False where it is not.
