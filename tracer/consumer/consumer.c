@@ -264,14 +264,15 @@ static void descriptors_close(int rings)
             close(i);
 }
 
-static void limits_raise(void)
+/* What the launcher's shell wants of the program is not meant for us. */
+static void limit_raise(int kind)
 {
-    struct rlimit files;
+    struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-        files.rlim_cur = files.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &files);
-    }
+    if (getrlimit(kind, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(kind, &limit);
 }
 
 static void signals_choose(void)
@@ -291,7 +292,8 @@ static void begin(const struct consumer_setup *setup)
     prctl(PR_SET_NAME, "memtide-consume");
     signals_choose();
     descriptors_close(setup->descriptor);
-    limits_raise();
+    limit_raise(RLIMIT_NOFILE);
+    limit_raise(RLIMIT_AS);
     clock_init();
     consumer.setup = *setup;
     consumer.setup.descriptor = RINGS_DESCRIPTOR;

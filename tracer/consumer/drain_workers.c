@@ -254,11 +254,25 @@ static void take_back(struct known_ring *ring, uint32_t slot)
         supply_take_back_slot(&drains.file, slot, ring->header);
 }
 
+/* Also those that the process, which may write anything there, says are not its own. */
+static void rings_let_go(const struct recorded *recorded)
+{
+    for (uint32_t slot = 0; slot < drains.file.slot_max; slot++) {
+        struct known_ring *ring = &drains.rings[slot];
+
+        ring_lock_surely(ring);
+        if (ring->recorded == recorded)
+            ring->recorded = NULL;
+        ring_unlock(ring);
+    }
+}
+
 uint64_t drain_forget(struct recorded *recorded)
 {
     drains.let_go_words = 0;
     each_ring(recorded, take_back);
     atomic_store(&drains.processes[recorded->number], NULL);
+    rings_let_go(recorded);
     if (recorded_has_trace(recorded))
         own_stream_empty(recorded);
     return drains.let_go_words;
