@@ -277,6 +277,16 @@ static int confined_by_number(const char *unused)
     return 3;
 }
 
+/* As libseccomp asks what the kernel knows: neither call confines anything. */
+static int asks_for_filters(const char *unused)
+{
+    (void)unused;
+    syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL);
+    allocate(FEW);
+    return 0;
+}
+
 static int strictly_confined(const char *unused)
 {
     (void)unused;
@@ -307,6 +317,7 @@ static const struct way {
     {"few", few},
     {"confined", confined},
     {"confined_by_number", confined_by_number},
+    {"asks_for_filters", asks_for_filters},
     {"strictly_confined", strictly_confined},
 };
 

@@ -11,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 MEMTIDE, PROGRAMS = sys.argv[1:3]
@@ -101,6 +102,27 @@ class GuestTest(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(self.allocs(), BLOCKS)
         self.assertLess(self.allocs(), BLOCKS + 500)
+
+    def test_a_question_about_filters_ends_nothing(self):
+        self.recorded("asks_for_filters")
+
+    def test_a_program_can_be_spoken_to_after_exec(self):
+        folder = os.path.join(self.folder, "spoken")
+        program = subprocess.Popen([MEMTIDE, "run", "-q", "--device=cpu", "-o", folder, "--", "bash",
+                                    "-c", "echo $$; read line; exec cat"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, universal_newlines=True)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.kill)
+        process = program.stdout.readline().strip()
+        program.stdin.write("go on\nafter exec\n")
+        program.stdin.flush()
+        self.assertEqual(program.stdout.readline(), "after exec\n")
+        time.sleep(0.2)
+        done = self.plain([MEMTIDE, "ctl", process, "status"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("ok recording", done.stdout)
+        program.stdin.close()
+        self.assertEqual(program.wait(timeout=30), 0)
 
     @unittest.skipUnless(is_root, "only root may become somebody else")
     def test_children_after_setuid_are_recorded(self):
