@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How much memory a device has left, as its own runtime says it: for the sampler thread.
+ * How much memory a device has left, as its own runtime says it: for device_counters.c.
  *
  * Nothing here loads a library, starts a runtime or creates a context: a device is asked only
  * when the program has used it (our hooks saw it) and the libraries that can tell are loaded.

@@ -140,12 +140,12 @@ class GuestTest(unittest.TestCase):
         os.chmod(self.folder, 0o755)
         os.mkdir(place, 0o755)
         program = shutil.copy(GUEST, place)
-        library = self.library_anybody_may_read(place)
+        library = self.tracer_for_everybody(place)
         os.environ["MEMTIDE_LIBRARY"] = library
         self.addCleanup(os.environ.pop, "MEMTIDE_LIBRARY")
         self.recorded("program_of_nobody", program)
 
-    def library_anybody_may_read(self, place):
+    def tracer_for_everybody(self, place):
         found = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(MEMTIDE))),
                              "lib", "memtide", "libascend_kernel_hook.so")
         copied = shutil.copy(found, place)
