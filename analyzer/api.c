@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Implements memtide/analyzer.h: input, tally, analyses and writers put together.
+ * Implements leaktide/analyzer.h: input, tally, analyses and writers put together.
  */
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 
 #include <errno.h>
 #include <stdlib.h>

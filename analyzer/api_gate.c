@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Implements memtide/gate.h.
+ * Implements leaktide/gate.h.
  */
-#include "memtide/gate.h"
+#include "leaktide/gate.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -4,13 +4,13 @@
  *
  * Between the first reading, which says what there is, and a second one with the steps put in.
  */
-#ifndef MEMTIDE_STEPPING_H
-#define MEMTIDE_STEPPING_H
+#ifndef LEAKTIDE_STEPPING_H
+#define LEAKTIDE_STEPPING_H
 
 #include <stdbool.h>
 
 #include "event_source.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "step_choice.h"
 #include "step_finder.h"
 #include "step_source.h"

@@ -2,11 +2,11 @@
 /*
  * An open recording, as the inside of the analyzer sees it.
  */
-#ifndef MEMTIDE_TRACE_QUESTION_H
-#define MEMTIDE_TRACE_QUESTION_H
+#ifndef LEAKTIDE_TRACE_QUESTION_H
+#define LEAKTIDE_TRACE_QUESTION_H
 
 #include "analysis.h"
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 
 /* With the options that a command has by default. Borrowed from the trace. */
 struct question trace_question(const struct mt_trace *trace);

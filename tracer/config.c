@@ -35,7 +35,7 @@ static struct config config = {
 static void complain(const char *option, const char *value, const char *expected)
 {
     char line[1536];
-    int length = snprintf(line, sizeof(line), "memtide: MEMTIDE_OPTIONS: %s=%s: %s\n", option,
+    int length = snprintf(line, sizeof(line), "leaktide: LEAKTIDE_OPTIONS: %s=%s: %s\n", option,
                           value, expected);
 
     if (length > 0)
@@ -268,7 +268,7 @@ static void output_path_settle(void)
     int length;
 
     if (!config.output_path[0])
-        snprintf(config.output_path, sizeof(config.output_path), "memtide-%d.memtide",
+        snprintf(config.output_path, sizeof(config.output_path), "leaktide-%d.leaktide",
                  (int)getpid());
     if (config.output_path[0] == '/')
         return;
@@ -351,7 +351,7 @@ static int64_t own_rank(void)
 
 static void config_read(void)
 {
-    const char *text = getenv("MEMTIDE_OPTIONS");
+    const char *text = getenv("LEAKTIDE_OPTIONS");
 
     config.rank = own_rank();
 

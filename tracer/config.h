@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What to record, read once from MEMTIDE_OPTIONS before the first event.
+ * What to record, read once from LEAKTIDE_OPTIONS before the first event.
  *
- * MEMTIDE_OPTIONS holds options as on the command line of `memtide run`, separated by blanks; a
+ * LEAKTIDE_OPTIONS holds options as on the command line of `leaktide run`, separated by blanks; a
  * backslash takes the next character as it is: "--device=npu,cpu --output-path=/tmp/my\ run".
  * It may begin with a JSON object as MS_PROFILER_OPTIONS has it: options with _ for -, and the keys
  * of control/control_wish.h: {"output_path": "/tmp/run", "start_step": 10, "stop_step": 12}.
  */
-#ifndef MEMTIDE_TRACER_CONFIG_H
-#define MEMTIDE_TRACER_CONFIG_H
+#ifndef LEAKTIDE_TRACER_CONFIG_H
+#define LEAKTIDE_TRACER_CONFIG_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,7 +39,7 @@ struct config {
     char watch[544];        /* --watch: which tensors are read; "": none */
     char control_file[512]; /* --control-file: watched for steps to record; "": none */
     char text[512];         /* the options in force, for the trace */
-    char json[1024];        /* MEMTIDE_OPTIONS, where it begins as an object; "": it does not */
+    char json[1024];        /* LEAKTIDE_OPTIONS, where it begins as an object; "": it does not */
 };
 
 /* The same while the program runs. False: no such value, and nothing has changed. Any thread. */

@@ -20,7 +20,7 @@
 /* Marks of this name are rows of the system in the files of msmemscope. */
 static void mark_change(const char *name)
 {
-    record_mark(text_of(name), text_of("memtide"));
+    record_mark(text_of(name), text_of("leaktide"));
 }
 
 /* The step that was begun here before ends first; others end by themselves. */
@@ -101,7 +101,7 @@ static void take_snapshot(const char *name)
 {
     counters_of_all();
     counters_of_process();
-    record_mark(text_of(name), text_of("memtide"));
+    record_mark(text_of(name), text_of("leaktide"));
     recording_calibrate();
     recording_flush();
 }

@@ -5,13 +5,13 @@
  * From outside, words come through the consumer of the run; a thread of the program does them on
  * its way through a hook. From inside they come by mt_control().
  */
-#ifndef MEMTIDE_TRACER_CONTROL_H
-#define MEMTIDE_TRACER_CONTROL_H
+#ifndef LEAKTIDE_TRACER_CONTROL_H
+#define LEAKTIDE_TRACER_CONTROL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "memtide/rings.h"
+#include "leaktide/rings.h"
 
 /* Before the first event: a deferred recording begins paused. */
 void control_begin(void);

@@ -5,8 +5,8 @@
  * The vendor's counters need the program's context: call these on its threads, outside of the
  * vendor's own calls, and where nothing that they call is recorded.
  */
-#ifndef MEMTIDE_TRACER_DEVICE_COUNTERS_H
-#define MEMTIDE_TRACER_DEVICE_COUNTERS_H
+#ifndef LEAKTIDE_TRACER_DEVICE_COUNTERS_H
+#define LEAKTIDE_TRACER_DEVICE_COUNTERS_H
 
 #include "recording.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the program says about itself through memtide/tracer.h, on its way to the recorder.
+ * What the program says about itself through leaktide/tracer.h, on its way to the recorder.
  *
  * Steps belong to the process: at most one is open. Ranges and tags nest per thread; of ranges
  * deeper than RANGES only the number is kept, so that each pop still meets its push.
  */
-#include "memtide/tracer.h"
+#include "leaktide/tracer.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "guard.h"
-#include "memtide/format.h"
+#include "leaktide/format.h"
 #include "recorder.h"
 
 #define MARKS_EXPORT __attribute__((visibility("default")))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide advice: all rules that do not belong to one finding, with all their evidence.
+ * leaktide advice: all rules that do not belong to one finding, with all their evidence.
  */
 #include "advice_rules.h"
 #include "lives.h"

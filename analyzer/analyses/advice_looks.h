@@ -2,8 +2,8 @@
 /*
  * How rules look for their evidence: one function each, by what they look at.
  */
-#ifndef MEMTIDE_ANALYSES_ADVICE_LOOKS_H
-#define MEMTIDE_ANALYSES_ADVICE_LOOKS_H
+#ifndef LEAKTIDE_ANALYSES_ADVICE_LOOKS_H
+#define LEAKTIDE_ANALYSES_ADVICE_LOOKS_H
 
 #include "advice_rules.h"
 

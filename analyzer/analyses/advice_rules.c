@@ -30,18 +30,18 @@ static const struct rule rules[] = {
      "look at how its size is computed: bytes or elements, a wrong shape, a "
      "negative number taken as unsigned",
      ADVICE_ON_FAILURE, advice_look_for_absurd_request},
-    {"growth until full", "stop this growth; memtide leaks says whether it is a leak",
+    {"growth until full", "stop this growth; leaktide leaks says whether it is a leak",
      ADVICE_ON_FAILURE, advice_look_for_growth_until_full},
     {"pieces too small",
      "let segments grow (expandable_segments:True), or keep blocks that stay away from those that "
-     "go; memtide frag says who keeps the segments",
+     "go; leaktide frag says who keeps the segments",
      ADVICE_ON_FAILURE, advice_look_for_pieces_too_small},
     {"blocks that wait",
      "let fewer blocks wait for other streams: record_stream() late, or synchronise before large "
      "requests",
      ADVICE_ON_FAILURE, advice_look_for_waiting_blocks},
     {"too little memory",
-     "make room: smaller batches, or what memtide peak lists under what would lower it",
+     "make room: smaller batches, or what leaktide peak lists under what would lower it",
      ADVICE_ON_FAILURE, advice_look_for_too_little},
     {"unused at the peak", "allocate them at their first use and free them behind their last",
      ADVICE_ON_PEAK, advice_look_for_unused},

@@ -4,8 +4,8 @@
  * advice_rules.c; each looks for its evidence in this recording, and without it says nothing.
  * docs/advice.md has the thresholds and the sources.
  */
-#ifndef MEMTIDE_ANALYSES_ADVICE_RULES_H
-#define MEMTIDE_ANALYSES_ADVICE_RULES_H
+#ifndef LEAKTIDE_ANALYSES_ADVICE_RULES_H
+#define LEAKTIDE_ANALYSES_ADVICE_RULES_H
 
 #include <stdbool.h>
 #include <stddef.h>

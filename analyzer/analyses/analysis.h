@@ -9,15 +9,15 @@
  * question share one reading: each says first what it wants to see, then the recording is read,
  * then all write into the report, in the order of the list.
  */
-#ifndef MEMTIDE_ANALYSIS_H
-#define MEMTIDE_ANALYSIS_H
+#ifndef LEAKTIDE_ANALYSIS_H
+#define LEAKTIDE_ANALYSIS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "event_source.h"
+#include "leaktide/error.h"
 #include "lives.h"
-#include "memtide/error.h"
 #include "report.h"
 #include "step_source.h"
 #include "symbols.h"
@@ -38,7 +38,7 @@ struct question {
     const struct model *model;
     struct symbols *symbols;
     const struct event_source *events; /* for a second reading: lives.h */
-    const char *source_kind;           /* "memtide run" */
+    const char *source_kind;           /* "leaktide run" */
     size_t top;                        /* rows of a list; 0: all */
     const struct step_rule *steps;     /* where they come from; NULL: marks */
     const char *step_name;             /* asked for; NULL: none */

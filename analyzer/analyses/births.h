@@ -2,8 +2,8 @@
 /*
  * Do survivors keep being born? From one series: how many were born in each step.
  */
-#ifndef MEMTIDE_ANALYSES_BIRTHS_H
-#define MEMTIDE_ANALYSES_BIRTHS_H
+#ifndef LEAKTIDE_ANALYSES_BIRTHS_H
+#define LEAKTIDE_ANALYSES_BIRTHS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  *
  * Memory is bounded by how many rows are wanted. Largest first; among equals, the oldest.
  */
-#ifndef MEMTIDE_ANALYSES_BLOCK_LIST_H
-#define MEMTIDE_ANALYSES_BLOCK_LIST_H
+#ifndef LEAKTIDE_ANALYSES_BLOCK_LIST_H
+#define LEAKTIDE_ANALYSES_BLOCK_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * position counts what the device was given to do: operators that began, else kernels that were
  * launched, in the block's process.
  */
-#ifndef MEMTIDE_ANALYSES_BLOCK_USES_H
-#define MEMTIDE_ANALYSES_BLOCK_USES_H
+#ifndef LEAKTIDE_ANALYSES_BLOCK_USES_H
+#define LEAKTIDE_ANALYSES_BLOCK_USES_H
 
 #include <stdbool.h>
 #include <stddef.h>

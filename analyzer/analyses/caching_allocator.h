@@ -14,13 +14,13 @@
  * Source: documentation of PyTorch on PYTORCH_CUDA_ALLOC_CONF, and real allocators: fed with the
  * requests of a snapshot it reserves what the snapshot says (docs/fragmentation.md).
  */
-#ifndef MEMTIDE_ANALYSES_CACHING_ALLOCATOR_H
-#define MEMTIDE_ANALYSES_CACHING_ALLOCATOR_H
+#ifndef LEAKTIDE_ANALYSES_CACHING_ALLOCATOR_H
+#define LEAKTIDE_ANALYSES_CACHING_ALLOCATOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 #define ALLOCATOR_SPLITS_ALL UINT64_MAX
 

@@ -4,8 +4,8 @@
  *
  * Only frames that are not plumbing have nodes; a stack of nothing else has its telling frame.
  */
-#ifndef MEMTIDE_ANALYSES_CALL_TREE_H
-#define MEMTIDE_ANALYSES_CALL_TREE_H
+#ifndef LEAKTIDE_ANALYSES_CALL_TREE_H
+#define LEAKTIDE_ANALYSES_CALL_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

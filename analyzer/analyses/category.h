@@ -3,8 +3,8 @@
  * What memory is for: weights, gradients, activations ... By its owner, where somebody said so;
  * else by how long it lives over the steps. docs/breakdown.md has the rules.
  */
-#ifndef MEMTIDE_ANALYSES_CATEGORY_H
-#define MEMTIDE_ANALYSES_CATEGORY_H
+#ifndef LEAKTIDE_ANALYSES_CATEGORY_H
+#define LEAKTIDE_ANALYSES_CATEGORY_H
 
 #include "analysis.h"
 

@@ -2,8 +2,8 @@
 /*
  * What changed? Between recordings, or between steps of one.
  */
-#ifndef MEMTIDE_ANALYSES_DIFF_H
-#define MEMTIDE_ANALYSES_DIFF_H
+#ifndef LEAKTIDE_ANALYSES_DIFF_H
+#define LEAKTIDE_ANALYSES_DIFF_H
 
 #include "analysis.h"
 #include "held.h"

@@ -2,8 +2,8 @@
 /*
  * Counters of the driver and of the system, of several recordings side by side.
  */
-#ifndef MEMTIDE_ANALYSES_DIFF_COUNTERS_H
-#define MEMTIDE_ANALYSES_DIFF_COUNTERS_H
+#ifndef LEAKTIDE_ANALYSES_DIFF_COUNTERS_H
+#define LEAKTIDE_ANALYSES_DIFF_COUNTERS_H
 
 #include "diff_join.h"
 

@@ -7,8 +7,8 @@
  * else order), pool, kind and device; a device that only one side has is paired in order. Sites are
  * paired by symbols_site_id(), all else by name.
  */
-#ifndef MEMTIDE_ANALYSES_DIFF_JOIN_H
-#define MEMTIDE_ANALYSES_DIFF_JOIN_H
+#ifndef LEAKTIDE_ANALYSES_DIFF_JOIN_H
+#define LEAKTIDE_ANALYSES_DIFF_JOIN_H
 
 #include <stdbool.h>
 #include <stddef.h>

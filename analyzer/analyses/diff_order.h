@@ -2,8 +2,8 @@
 /*
  * Lines up the allocations of operators, ledger by ledger, in the order in which they were made.
  */
-#ifndef MEMTIDE_ANALYSES_DIFF_ORDER_H
-#define MEMTIDE_ANALYSES_DIFF_ORDER_H
+#ifndef LEAKTIDE_ANALYSES_DIFF_ORDER_H
+#define LEAKTIDE_ANALYSES_DIFF_ORDER_H
 
 #include "diff_join.h"
 

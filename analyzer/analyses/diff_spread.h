@@ -3,8 +3,8 @@
  * One number on every side: how the current side differs from the bases, and they among
  * themselves.
  */
-#ifndef MEMTIDE_ANALYSES_DIFF_SPREAD_H
-#define MEMTIDE_ANALYSES_DIFF_SPREAD_H
+#ifndef LEAKTIDE_ANALYSES_DIFF_SPREAD_H
+#define LEAKTIDE_ANALYSES_DIFF_SPREAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

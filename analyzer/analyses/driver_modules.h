@@ -4,8 +4,8 @@
  *
  * Source: the module list of the Ascend driver's logging interface, as npu_module_mem shows it.
  */
-#ifndef MEMTIDE_ANALYSES_DRIVER_MODULES_H
-#define MEMTIDE_ANALYSES_DRIVER_MODULES_H
+#ifndef LEAKTIDE_ANALYSES_DRIVER_MODULES_H
+#define LEAKTIDE_ANALYSES_DRIVER_MODULES_H
 
 #include <stdint.h>
 

@@ -11,8 +11,8 @@
  * Segments are what the source tells (EVENT_SEGMENT); else blocks of a pool from below, such as the
  * driver's, that blocks of the pool lie in.
  */
-#ifndef MEMTIDE_ANALYSES_FRAGMENTS_H
-#define MEMTIDE_ANALYSES_FRAGMENTS_H
+#ifndef LEAKTIDE_ANALYSES_FRAGMENTS_H
+#define LEAKTIDE_ANALYSES_FRAGMENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * step_verdict.h says how one is judged; this finds the steps and the numbers for it. A process
  * with more steps than TREND_MAX is looked at in stretches of equal length.
  */
-#ifndef MEMTIDE_ANALYSES_GROWTH_H
-#define MEMTIDE_ANALYSES_GROWTH_H
+#ifndef LEAKTIDE_ANALYSES_GROWTH_H
+#define LEAKTIDE_ANALYSES_GROWTH_H
 
 #include "analysis.h"
 #include "arena.h"

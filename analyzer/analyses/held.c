@@ -219,7 +219,7 @@ enum mt_result held_read(const struct question *question, struct held_stretch st
         result = mt_error_set(error, MT_NO_MEMORY, "no memory to read the recording again");
     else if (!find_eras(question, stretch, reading.eras))
         result = mt_error_set(error, MT_NO_DATA,
-                              "there is no step %" PRIu64 " that has ended; memtide steps lists "
+                              "there is no step %" PRIu64 " that has ended; leaktide steps lists "
                               "those that have",
                               stretch.step_number);
     if (result == MT_OK)

@@ -5,8 +5,8 @@
  * A second reading. A step begins where the one before ended, as struct step has it. Memory grows
  * with groups, and with the births that are kept in their order.
  */
-#ifndef MEMTIDE_ANALYSES_HELD_H
-#define MEMTIDE_ANALYSES_HELD_H
+#ifndef LEAKTIDE_ANALYSES_HELD_H
+#define LEAKTIDE_ANALYSES_HELD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * Blocks that are there without being used, by site and by way of waste. docs/inefficient.md has
  * the definitions.
  */
-#ifndef MEMTIDE_ANALYSES_IDLE_BLOCKS_H
-#define MEMTIDE_ANALYSES_IDLE_BLOCKS_H
+#ifndef LEAKTIDE_ANALYSES_IDLE_BLOCKS_H
+#define LEAKTIDE_ANALYSES_IDLE_BLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

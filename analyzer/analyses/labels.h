@@ -2,8 +2,8 @@
 /*
  * Ledgers, origins and steps as people name them. Texts live as long as the report.
  */
-#ifndef MEMTIDE_ANALYSES_LABELS_H
-#define MEMTIDE_ANALYSES_LABELS_H
+#ifndef LEAKTIDE_ANALYSES_LABELS_H
+#define LEAKTIDE_ANALYSES_LABELS_H
 
 #include "analysis.h"
 
@@ -48,8 +48,8 @@ static inline bool who_is_known(struct who who)
 const char *label_who(const struct question *question, struct report *report, struct who who);
 
 /*
- * A sentence for a site of a library in host memory whose callers memtide run did not record: it is
- * not where somebody would look for the mistake. NULL for any other.
+ * A sentence for a site of a library in host memory whose callers leaktide run did not record: it
+ * is not where somebody would look for the mistake. NULL for any other.
  */
 const char *label_unseen_callers(const struct question *question, struct report *report,
                                  uint16_t ledger, struct who who);

@@ -2,8 +2,8 @@
 /*
  * One leak, as a sentence and as a finding with all its figures.
  */
-#ifndef MEMTIDE_ANALYSES_LEAK_FINDING_H
-#define MEMTIDE_ANALYSES_LEAK_FINDING_H
+#ifndef LEAKTIDE_ANALYSES_LEAK_FINDING_H
+#define LEAKTIDE_ANALYSES_LEAK_FINDING_H
 
 #include "growth.h"
 

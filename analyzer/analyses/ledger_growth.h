@@ -2,8 +2,8 @@
 /*
  * Does a ledger as a whole grow from step to step?
  */
-#ifndef MEMTIDE_ANALYSES_LEDGER_GROWTH_H
-#define MEMTIDE_ANALYSES_LEDGER_GROWTH_H
+#ifndef LEAKTIDE_ANALYSES_LEDGER_GROWTH_H
+#define LEAKTIDE_ANALYSES_LEDGER_GROWTH_H
 
 #include "growth.h"
 

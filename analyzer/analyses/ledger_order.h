@@ -3,8 +3,8 @@
  * Which ledgers come first: memory of devices, then what devices reach, then the host's own; among
  * equals, the higher peak.
  */
-#ifndef MEMTIDE_ANALYSES_LEDGER_ORDER_H
-#define MEMTIDE_ANALYSES_LEDGER_ORDER_H
+#ifndef LEAKTIDE_ANALYSES_LEDGER_ORDER_H
+#define LEAKTIDE_ANALYSES_LEDGER_ORDER_H
 
 #include "tally.h"
 

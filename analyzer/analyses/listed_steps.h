@@ -3,8 +3,8 @@
  * Which steps are listed one by one: the last ones of each process. A loop of a few instructions
  * has millions.
  */
-#ifndef MEMTIDE_ANALYSES_LISTED_STEPS_H
-#define MEMTIDE_ANALYSES_LISTED_STEPS_H
+#ifndef LEAKTIDE_ANALYSES_LISTED_STEPS_H
+#define LEAKTIDE_ANALYSES_LISTED_STEPS_H
 
 #include "analysis.h"
 

@@ -68,7 +68,7 @@ void analyse_operators(const struct question *question, struct report *report)
     free(order);
 }
 
-/* The verdict of `memtide ops` alone. */
+/* The verdict of `leaktide ops` alone. */
 void analyse_operators_verdict(const struct question *question, struct report *report)
 {
     const struct usage *best = NULL;

@@ -3,8 +3,8 @@
  * Groups joined by where their blocks come from: (ledger, site), else operator, else owner. Sites
  * that are one to people, by symbols_site_key(), are one origin.
  */
-#ifndef MEMTIDE_ANALYSES_ORIGINS_H
-#define MEMTIDE_ANALYSES_ORIGINS_H
+#ifndef LEAKTIDE_ANALYSES_ORIGINS_H
+#define LEAKTIDE_ANALYSES_ORIGINS_H
 
 #include <stdbool.h>
 #include <stddef.h>

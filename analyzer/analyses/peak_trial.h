@@ -6,8 +6,8 @@
  * Exact. Memory is bounded by the number of trials, by what is alive, and, where uses are known, by
  * TRIAL_USES_MOST.
  */
-#ifndef MEMTIDE_ANALYSES_PEAK_TRIAL_H
-#define MEMTIDE_ANALYSES_PEAK_TRIAL_H
+#ifndef LEAKTIDE_ANALYSES_PEAK_TRIAL_H
+#define LEAKTIDE_ANALYSES_PEAK_TRIAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -535,7 +535,7 @@ void analyse_ranks(const struct question *question, struct report *report)
     arena_release(&comparison.arena);
 }
 
-/* Of `memtide ranks` alone: one process has nobody to differ from. */
+/* Of `leaktide ranks` alone: one process has nobody to differ from. */
 void analyse_ranks_verdict(const struct question *question, struct report *report)
 {
     if (model_process_count(question->model) > 1)

@@ -2,8 +2,8 @@
 /*
  * Which blocks keep a segment from being given back: the cheapest first.
  */
-#ifndef MEMTIDE_ANALYSES_SEGMENT_PINS_H
-#define MEMTIDE_ANALYSES_SEGMENT_PINS_H
+#ifndef LEAKTIDE_ANALYSES_SEGMENT_PINS_H
+#define LEAKTIDE_ANALYSES_SEGMENT_PINS_H
 
 #include "fragments.h"
 #include "labels.h"

@@ -2,8 +2,8 @@
 /*
  * What is new when a step ends, against the step before: the origin that grew most.
  */
-#ifndef MEMTIDE_ANALYSES_STEP_NEWS_H
-#define MEMTIDE_ANALYSES_STEP_NEWS_H
+#ifndef LEAKTIDE_ANALYSES_STEP_NEWS_H
+#define LEAKTIDE_ANALYSES_STEP_NEWS_H
 
 #include "origins.h"
 

@@ -6,8 +6,8 @@
  * born that are alive at the end of the last one, and how old a block of the site can be when it is
  * freed.
  */
-#ifndef MEMTIDE_ANALYSES_STEP_VERDICT_H
-#define MEMTIDE_ANALYSES_STEP_VERDICT_H
+#ifndef LEAKTIDE_ANALYSES_STEP_VERDICT_H
+#define LEAKTIDE_ANALYSES_STEP_VERDICT_H
 
 #include <stdbool.h>
 #include <stddef.h>

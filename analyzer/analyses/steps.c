@@ -147,7 +147,7 @@ void analyse_steps(const struct question *question, struct report *report)
     free(order);
 }
 
-/* The verdict of `memtide steps` alone: how far the first ledger moved. */
+/* The verdict of `leaktide steps` alone: how far the first ledger moved. */
 void analyse_steps_verdict(const struct question *question, struct report *report)
 {
     const struct step *first = NULL, *last = NULL;

@@ -10,8 +10,8 @@
  * Source: Mann 1945, Kendall 1975; Sen 1968, also for the interval; for ties MacMahon 1916, "Two
  * applications".
  */
-#ifndef MEMTIDE_ANALYSES_TREND_H
-#define MEMTIDE_ANALYSES_TREND_H
+#ifndef LEAKTIDE_ANALYSES_TREND_H
+#define LEAKTIDE_ANALYSES_TREND_H
 
 #include <stddef.h>
 #include <stdint.h>

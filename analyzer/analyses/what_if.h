@@ -6,8 +6,8 @@
  * The model is asked first what the pool reserves as it ran. How far that is from what was
  * recorded is the error of all the rest: beyond WHAT_IF_TRUST_PERMILLE nothing is believed.
  */
-#ifndef MEMTIDE_ANALYSES_WHAT_IF_H
-#define MEMTIDE_ANALYSES_WHAT_IF_H
+#ifndef LEAKTIDE_ANALYSES_WHAT_IF_H
+#define LEAKTIDE_ANALYSES_WHAT_IF_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  *
  *   unreleased in the window - older blocks released in it = net growth
  */
-#ifndef MEMTIDE_ANALYSES_WINDOW_ACCOUNT_H
-#define MEMTIDE_ANALYSES_WINDOW_ACCOUNT_H
+#ifndef LEAKTIDE_ANALYSES_WINDOW_ACCOUNT_H
+#define LEAKTIDE_ANALYSES_WINDOW_ACCOUNT_H
 
 #include <stdbool.h>
 #include <stdint.h>

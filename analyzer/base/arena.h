@@ -5,8 +5,8 @@
  * Blocks come from growing chunks; single blocks are never freed. Blocks are aligned for any type.
  * One thread at a time.
  */
-#ifndef MEMTIDE_BASE_ARENA_H
-#define MEMTIDE_BASE_ARENA_H
+#ifndef LEAKTIDE_BASE_ARENA_H
+#define LEAKTIDE_BASE_ARENA_H
 
 #include <stddef.h>
 

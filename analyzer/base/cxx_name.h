@@ -2,8 +2,8 @@
 /*
  * Names of C++ functions as texts: they fill pages.
  */
-#ifndef MEMTIDE_BASE_CXX_NAME_H
-#define MEMTIDE_BASE_CXX_NAME_H
+#ifndef LEAKTIDE_BASE_CXX_NAME_H
+#define LEAKTIDE_BASE_CXX_NAME_H
 
 #include "text_builder.h"
 

@@ -7,8 +7,8 @@
  * moves a cursor, turns the direction of writing, breaks a line or is no UTF-8 is shown as the
  * escape a programmer would write: \n, \x1b, \u202e. docs/names.md.
  */
-#ifndef MEMTIDE_BASE_HARMLESS_H
-#define MEMTIDE_BASE_HARMLESS_H
+#ifndef LEAKTIDE_BASE_HARMLESS_H
+#define LEAKTIDE_BASE_HARMLESS_H
 
 #include <stdbool.h>
 

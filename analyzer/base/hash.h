@@ -2,8 +2,8 @@
 /*
  * Hashes of integers and of bytes.
  */
-#ifndef MEMTIDE_BASE_HASH_H
-#define MEMTIDE_BASE_HASH_H
+#ifndef LEAKTIDE_BASE_HASH_H
+#define LEAKTIDE_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

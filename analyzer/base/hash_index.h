@@ -12,8 +12,8 @@
  *
  * Open addressing; a slot is the upper half of the hash and row + 1. At most 3/4 full.
  */
-#ifndef MEMTIDE_BASE_HASH_INDEX_H
-#define MEMTIDE_BASE_HASH_INDEX_H
+#ifndef LEAKTIDE_BASE_HASH_INDEX_H
+#define LEAKTIDE_BASE_HASH_INDEX_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * Texts of strangers in formats that are read by programs.
  */
-#ifndef MEMTIDE_BASE_JSON_TEXT_H
-#define MEMTIDE_BASE_JSON_TEXT_H
+#ifndef LEAKTIDE_BASE_JSON_TEXT_H
+#define LEAKTIDE_BASE_JSON_TEXT_H
 
 #include <stddef.h>
 

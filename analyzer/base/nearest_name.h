@@ -2,8 +2,8 @@
 /*
  * What somebody may have meant who wrote a word that is not known.
  */
-#ifndef MEMTIDE_BASE_NEAREST_NAME_H
-#define MEMTIDE_BASE_NEAREST_NAME_H
+#ifndef LEAKTIDE_BASE_NEAREST_NAME_H
+#define LEAKTIDE_BASE_NEAREST_NAME_H
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
  * A key is three numbers, compared one after the other, and carries the number of a row. No two
  * keys are the same. A treap: each node has a random rank, above those of its children.
  */
-#ifndef MEMTIDE_BASE_ORDERED_SET_H
-#define MEMTIDE_BASE_ORDERED_SET_H
+#ifndef LEAKTIDE_BASE_ORDERED_SET_H
+#define LEAKTIDE_BASE_ORDERED_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A text on its way out of memtide: the only way for names to leave.
+ * A text on its way out of leaktide: the only way for names to leave.
  *
  *     struct outlet *out = outlet_create(FOR_TERMINAL, stdout);
  *
@@ -17,8 +17,8 @@
  * Running out of memory and errors of writing are remembered; outlet_destroy() tells. Every
  * function takes NULL for an outlet that could not be made.
  */
-#ifndef MEMTIDE_BASE_OUTLET_H
-#define MEMTIDE_BASE_OUTLET_H
+#ifndef LEAKTIDE_BASE_OUTLET_H
+#define LEAKTIDE_BASE_OUTLET_H
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -63,7 +63,7 @@ void outlet_blanks(struct outlet *outlet, size_t count);
 void outlet_end_line(struct outlet *outlet);
 /* Bytes as letters of base64. */
 void outlet_base64(struct outlet *outlet, const unsigned char *bytes, size_t size_bytes);
-/* Bytes that are part of memtide itself: the page. */
+/* Bytes that are part of leaktide itself: the page. */
 void outlet_page(struct outlet *outlet, const unsigned char *bytes, size_t size_bytes);
 
 /* Of an outlet without a file. Columns of a terminal; what was put into it, for the same reader. */

@@ -2,10 +2,10 @@
 /*
  * Read before the sources that write for others: going round outlet.h does not compile in them.
  *
- * mt_writes_through_outlets() in cmake/MemtideTargets.cmake puts it there.
+ * mt_writes_through_outlets() in cmake/LeaktideTargets.cmake puts it there.
  */
-#ifndef MEMTIDE_BASE_OUTLETS_ONLY_H
-#define MEMTIDE_BASE_OUTLETS_ONLY_H
+#ifndef LEAKTIDE_BASE_OUTLETS_ONLY_H
+#define LEAKTIDE_BASE_OUTLETS_ONLY_H
 
 #define _GNU_SOURCE /* as sources that ask for it do after this */
 #include <stdio.h>  /* declares them, so it has to come first */

@@ -5,8 +5,8 @@
  * What is added over what is there replaces it; taking a part out of the middle leaves two. Adding
  * and taking cost a move of the rows behind, finding a logarithm.
  */
-#ifndef MEMTIDE_BASE_RANGE_SET_H
-#define MEMTIDE_BASE_RANGE_SET_H
+#ifndef LEAKTIDE_BASE_RANGE_SET_H
+#define LEAKTIDE_BASE_RANGE_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

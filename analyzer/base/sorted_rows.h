@@ -2,8 +2,8 @@
 /*
  * Looking up rows that are sorted by a number.
  */
-#ifndef MEMTIDE_BASE_SORTED_ROWS_H
-#define MEMTIDE_BASE_SORTED_ROWS_H
+#ifndef LEAKTIDE_BASE_SORTED_ROWS_H
+#define LEAKTIDE_BASE_SORTED_ROWS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  *
  * Pages read as zero at first. Large stretches ask for huge pages.
  */
-#ifndef MEMTIDE_BASE_STRETCH_H
-#define MEMTIDE_BASE_STRETCH_H
+#ifndef LEAKTIDE_BASE_STRETCH_H
+#define LEAKTIDE_BASE_STRETCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  *
  * One thread adds. Others may meanwhile count, and read the rows that were counted.
  */
-#ifndef MEMTIDE_BASE_TABLE_H
-#define MEMTIDE_BASE_TABLE_H
+#ifndef LEAKTIDE_BASE_TABLE_H
+#define LEAKTIDE_BASE_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

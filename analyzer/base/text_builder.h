@@ -4,8 +4,8 @@
  *
  * Running out of memory is remembered: the text then stays as it was, and has_failed tells.
  */
-#ifndef MEMTIDE_BASE_TEXT_BUILDER_H
-#define MEMTIDE_BASE_TEXT_BUILDER_H
+#ifndef LEAKTIDE_BASE_TEXT_BUILDER_H
+#define LEAKTIDE_BASE_TEXT_BUILDER_H
 
 #include <stdarg.h>
 #include <stdbool.h>

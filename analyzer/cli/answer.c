@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 #include "waiting.h"
 
 static const char *format_name_at(const void *context, size_t i)
@@ -221,8 +221,8 @@ int answer(const char *question, const struct options *options, bool is_judged)
     int code;
 
     if (!options->operand_count)
-        return complain(EXIT_USAGE, "%s needs a recording to read; see memtide %s --help", question,
-                        question);
+        return complain(EXIT_USAGE, "%s needs a recording to read; see leaktide %s --help",
+                        question, question);
     result = answer_options_read(options, &format, &ask, &error);
     if (result == MT_OK)
         result = open_inputs(options, (const char *const *)options->operands,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide advice: what to do, and what it would save.
+ * leaktide advice: what to do, and what it would save.
  */
 #include "commands.h"
 

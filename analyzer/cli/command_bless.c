@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide bless: agrees to what recordings use now, by writing it into the baseline.
+ * leaktide bless: agrees to what recordings use now, by writing it into the baseline.
  */
 #include <errno.h>
 #include <limits.h>
@@ -50,7 +50,7 @@ static int bless(const struct judged_recordings *judged)
     for (size_t i = 0; i < judged->trace_count; i++)
         if (!mt_trace_is_complete(judged->traces[i]))
             return complain(EXIT_INPUT, "a recording is not complete, so its numbers are too small "
-                                        "to agree to; memtide info says what is missing");
+                                        "to agree to; leaktide info says what is missing");
     code = write_baseline(judged->verdict, path);
     if (code == EXIT_FINE)
         tell("wrote %s", path);
@@ -64,7 +64,7 @@ static int run(const struct command *command, const struct options *given)
 
     (void)command;
     if (!given->operand_count)
-        return complain(EXIT_USAGE, "bless needs a recording to read; see memtide bless --help");
+        return complain(EXIT_USAGE, "bless needs a recording to read; see leaktide bless --help");
     code = judge_recordings(given, (const char *const *)given->operands, given->operand_count, true,
                             &judged);
     if (code == EXIT_FINE)

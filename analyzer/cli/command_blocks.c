@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide blocks: the blocks themselves, by name, size and time.
+ * leaktide blocks: the blocks themselves, by name, size and time.
  */
 #include "commands.h"
 

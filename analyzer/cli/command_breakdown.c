@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide breakdown: who holds the memory and what for.
+ * leaktide breakdown: who holds the memory and what for.
  */
 #include "commands.h"
 

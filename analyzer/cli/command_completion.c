@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide completion: what shells complete, made from the tables of commands and options.
+ * leaktide completion: what shells complete, made from the tables of commands and options.
  *
  * An option's values are words when its argument is written as words, "yes|no"; files when it is
  * FILE or FOLDER.
@@ -87,19 +87,19 @@ static void bash_values(const struct completed *option, FILE *out)
 
     words_of(option, words, sizeof(words));
     if (words[0])
-        fprintf(out, "        --%s) _memtide_words \"%s\"; return ;;\n", option->name, words);
+        fprintf(out, "        --%s) _leaktide_words \"%s\"; return ;;\n", option->name, words);
     else if (takes_files(option))
-        fprintf(out, "        --%s) _memtide_files; return ;;\n", option->name);
+        fprintf(out, "        --%s) _leaktide_files; return ;;\n", option->name);
 }
 
 static void bash_command(const char *name, const struct command *command, FILE *out)
 {
-    fprintf(out, "_memtide_in_%s() {\n    case \"$option\" in\n", name);
+    fprintf(out, "_leaktide_in_%s() {\n    case \"$option\" in\n", name);
     if (command)
         each_option(command, bash_values, out);
     else
         each_compat_option(bash_values, out);
-    fputs("    esac\n    _memtide_options \"", out);
+    fputs("    esac\n    _leaktide_options \"", out);
     if (command)
         each_option(command, bash_name, out);
     else
@@ -109,26 +109,27 @@ static void bash_command(const char *name, const struct command *command, FILE *
 
 static void write_bash(FILE *out)
 {
-    fputs("# Completion of memtide, msmemscope and msleaks for bash; made by memtide completion.\n"
-          "_memtide_words() { # of a list, the last word\n"
-          "    local head=; [[ $cur == *,* ]] && head=${cur%,*},\n"
-          "    mapfile -t COMPREPLY < <(compgen -P \"$head\" -W \"$1\" -- \"${cur##*,}\")\n}\n"
-          "_memtide_files() {\n"
-          "    compopt -o filenames 2>/dev/null\n"
-          "    mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n}\n"
-          "_memtide_options() {\n"
-          "    if [[ $cur != -* ]]; then _memtide_files; return; fi\n"
-          "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$cur\")\n"
-          "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null\n}\n",
-          out);
+    fputs(
+        "# Completion of leaktide, msmemscope and msleaks for bash; made by leaktide completion.\n"
+        "_leaktide_words() { # of a list, the last word\n"
+        "    local head=; [[ $cur == *,* ]] && head=${cur%,*},\n"
+        "    mapfile -t COMPREPLY < <(compgen -P \"$head\" -W \"$1\" -- \"${cur##*,}\")\n}\n"
+        "_leaktide_files() {\n"
+        "    compopt -o filenames 2>/dev/null\n"
+        "    mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n}\n"
+        "_leaktide_options() {\n"
+        "    if [[ $cur != -* ]]; then _leaktide_files; return; fi\n"
+        "    mapfile -t COMPREPLY < <(compgen -W \"$1\" -- \"$cur\")\n"
+        "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2>/dev/null\n}\n",
+        out);
     for (size_t i = 0; command_at(i); i++)
         bash_command(command_at(i)->name, command_at(i), out);
     bash_command("msmemscope", NULL, out);
     fputs(
-        "_memtide_in_msleaks() { _memtide_in_msmemscope; }\n"
-        "_memtide_in_version() { :; }\n"
-        "_memtide_in_help() { _memtide_words \"$commands\"; }\n"
-        "_memtide() {\n"
+        "_leaktide_in_msleaks() { _leaktide_in_msmemscope; }\n"
+        "_leaktide_in_version() { :; }\n"
+        "_leaktide_in_help() { _leaktide_words \"$commands\"; }\n"
+        "_leaktide() {\n"
         "    local cur=${COMP_WORDS[COMP_CWORD]} option=${COMP_WORDS[COMP_CWORD-1]} commands name\n"
         "    if [[ $cur == = ]]; then cur=\n"
         "    elif [[ $option == = ]]; then option=${COMP_WORDS[COMP_CWORD-2]}; fi\n"
@@ -138,13 +139,13 @@ static void write_bash(FILE *out)
         fprintf(out, "%s ", command_at(i)->name);
     fputs("msleaks msmemscope help version\"\n"
           "    name=${COMP_WORDS[0]##*/}\n"
-          "    if [[ $name == memtide ]]; then\n"
-          "        if ((COMP_CWORD == 1)); then _memtide_words \"$commands\"; return; fi\n"
+          "    if [[ $name == leaktide ]]; then\n"
+          "        if ((COMP_CWORD == 1)); then _leaktide_words \"$commands\"; return; fi\n"
           "        name=${COMP_WORDS[1]}\n"
           "    fi\n"
-          "    declare -F \"_memtide_in_$name\" >/dev/null && \"_memtide_in_$name\"\n"
+          "    declare -F \"_leaktide_in_$name\" >/dev/null && \"_leaktide_in_$name\"\n"
           "}\n"
-          "complete -F _memtide memtide msmemscope msleaks\n",
+          "complete -F _leaktide leaktide msmemscope msleaks\n",
           out);
 }
 
@@ -192,10 +193,10 @@ static void zsh_command(const char *name, const struct command *command, FILE *o
 
 static void write_zsh(FILE *out)
 {
-    fputs("#compdef memtide msmemscope msleaks\n"
-          "# Made by memtide completion.\n"
+    fputs("#compdef leaktide msmemscope msleaks\n"
+          "# Made by leaktide completion.\n"
           "local name=${service}\n"
-          "if [[ $name == memtide ]]; then\n"
+          "if [[ $name == leaktide ]]; then\n"
           "    if ((CURRENT == 2)); then\n"
           "        local -a commands=(\n",
           out);
@@ -260,5 +261,5 @@ const struct command command_completion = {
     .meaning = "what a shell completes; the man page of msmemscope",
     .options = options,
     .run = run,
-    .remark = "In a shell: source <(memtide completion bash)",
+    .remark = "In a shell: source <(leaktide completion bash)",
 };

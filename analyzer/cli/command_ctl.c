@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide ctl: speaks to a program that is being recorded.
+ * leaktide ctl: speaks to a program that is being recorded.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,7 +31,7 @@ static int connect_to(int32_t process)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int length =
-        snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "memtide-%d", (int)process);
+        snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "leaktide-%d", (int)process);
     int call = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (call >= 0 &&
@@ -120,7 +120,7 @@ static int run(const struct command *command, const struct options *given)
     int status;
 
     if (given->operand_count < 2 || !end || *end || process < 1 || process > INT_MAX)
-        return complain(EXIT_USAGE, "%s needs a process and a word: memtide ctl PID status",
+        return complain(EXIT_USAGE, "%s needs a process and a word: leaktide ctl PID status",
                         command->name);
     text_init(&line);
     for (size_t i = 1; i < given->operand_count; i++)

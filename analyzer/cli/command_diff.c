@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide diff: what changed between recordings, or between steps of one.
+ * leaktide diff: what changed between recordings, or between steps of one.
  *
  * Sides are bases first and the current one last; each recording is opened once.
  */
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "commands.h"
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 
 enum { sides_most = 64 };
 
@@ -243,7 +243,7 @@ static int run(const struct command *command, const struct options *given)
     int code;
 
     if (fail_on && strcmp(fail_on, "growth") != 0)
-        return complain(EXIT_USAGE, "--fail-on=%s: only growth is known; see memtide %s --help",
+        return complain(EXIT_USAGE, "--fail-on=%s: only growth is known; see leaktide %s --help",
                         fail_on, command->name);
     comparison = calloc(1, sizeof(*comparison));
     if (!comparison)
@@ -263,6 +263,6 @@ const struct command command_diff = {
     .options = options,
     .run = run,
     .remark =
-        "Several bases: memtide diff --base=A --base=B INPUT. Steps: memtide diff --steps=3,7 "
+        "Several bases: leaktide diff --base=A --base=B INPUT. Steps: leaktide diff --steps=3,7 "
         "INPUT.",
 };

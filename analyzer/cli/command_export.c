@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide export: the recording as a file or folder of another program.
+ * leaktide export: the recording as a file or folder of another program.
  */
 #include <signal.h>
 #include <string.h>
 
 #include "commands.h"
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 #include "outlet.h"
 #include "waiting.h"
 
@@ -43,7 +43,7 @@ static int check_exporter(const char *wanted)
     if (nearest)
         return complain(EXIT_USAGE, "--to=%s: there is no such format; did you mean %s?", wanted,
                         nearest);
-    return complain(EXIT_USAGE, "--to=%s: there is no such format; see memtide export --to=help",
+    return complain(EXIT_USAGE, "--to=%s: there is no such format; see leaktide export --to=help",
                     wanted);
 }
 
@@ -61,7 +61,7 @@ static int write_export(struct mt_trace *trace, const char *to, const char *path
         return complain(exit_code_of_result(result), "%s", error.message);
     if (!mt_trace_is_complete(trace))
         return complain(EXIT_INPUT, "events are missing from the recording, so from the export "
-                                    "too; memtide info says which");
+                                    "too; leaktide info says which");
     return EXIT_FINE;
 }
 
@@ -75,7 +75,7 @@ static int run(const struct command *command, const struct options *given)
 
     (void)command;
     if (!to)
-        return complain(EXIT_USAGE, "export needs --to=FORMAT; see memtide export --to=help");
+        return complain(EXIT_USAGE, "export needs --to=FORMAT; see leaktide export --to=help");
     if (strcmp(to, "help") == 0)
         return list_exporters();
     code = check_exporter(to);
@@ -83,7 +83,7 @@ static int run(const struct command *command, const struct options *given)
         return code;
     signal(SIGXFSZ, SIG_IGN); /* a file that is too large is an error of writing */
     if (!given->operand_count)
-        return complain(EXIT_USAGE, "export needs a recording to read; see memtide export --help");
+        return complain(EXIT_USAGE, "export needs a recording to read; see leaktide export --help");
     result = open_inputs(given, (const char *const *)given->operands, given->operand_count, &trace,
                          &error);
     if (result != MT_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide frag: what pools hold and nobody uses.
+ * leaktide frag: what pools hold and nobody uses.
  */
 #include "commands.h"
 

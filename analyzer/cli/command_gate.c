@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide gate: whether recordings keep to a memory budget.
+ * leaktide gate: whether recordings keep to a memory budget.
  *
  * What is for people goes to the terminal, what is for programs into a folder; under GitHub Actions
  * its annotations and its summary come by themselves.
@@ -47,7 +47,7 @@ static int run(const struct command *command, const struct options *given)
 
     (void)command;
     if (!given->operand_count)
-        return complain(EXIT_USAGE, "gate needs a recording to read; see memtide gate --help");
+        return complain(EXIT_USAGE, "gate needs a recording to read; see leaktide gate --help");
     code = gate_results_read(given->values[OPTION_FORMAT], given->values[OPTION_OUTPUT], &results);
     if (code != EXIT_FINE)
         return code;

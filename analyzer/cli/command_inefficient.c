@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide inefficient: memory that is there and not used.
+ * leaktide inefficient: memory that is there and not used.
  */
 #include "commands.h"
 

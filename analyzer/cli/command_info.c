@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide info: what is in a recording, and how complete it is.
+ * leaktide info: what is in a recording, and how complete it is.
  */
 #include "commands.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide leaks: what grows from step to step.
+ * leaktide leaks: what grows from step to step.
  */
 #include "commands.h"
 

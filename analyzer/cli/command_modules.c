@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide modules: memory by module of the driver, and the driver's own counters.
+ * leaktide modules: memory by module of the driver, and the driver's own counters.
  */
 #include "commands.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide oom: the request that failed, and why.
+ * leaktide oom: the request that failed, and why.
  */
 #include "commands.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide ops: memory by operator.
+ * leaktide ops: memory by operator.
  */
 #include "commands.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide peak: what made the highest point, and who held the memory there.
+ * leaktide peak: what made the highest point, and who held the memory there.
  */
 #include "commands.h"
 

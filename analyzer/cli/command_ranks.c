@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide ranks: which rank differs from the others.
+ * leaktide ranks: which rank differs from the others.
  */
 #include "commands.h"
 

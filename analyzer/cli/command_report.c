@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide report: everything, verdict first.
+ * leaktide report: everything, verdict first.
  */
 #include <string.h>
 

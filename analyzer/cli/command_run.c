@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide run: records a program; at the end a short verdict. The exit status is the program's.
+ * leaktide run: records a program; at the end a short verdict. The exit status is the program's.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "gate_recordings.h"
 #include "gate_results.h"
 #include "launch.h"
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 #include "outlet.h"
 #include "program_file.h"
 #include "run_folder.h"
@@ -29,7 +29,7 @@
 
 static const struct option_spec options[] = {
     {OPTION_OUTPUT_PATH, 'o', "output-path", "FOLDER",
-     "where to record (./memtide-PROGRAM-DATE-PID.memtide)"},
+     "where to record (./leaktide-PROGRAM-DATE-PID.leaktide)"},
     {OPTION_DEVICE, 0, "device", "LIST", "npu, gpu, opencl, cpu: whose memory (npu,gpu,opencl)"},
     {OPTION_EVENTS, 0, "events", "LIST", "alloc, free, launch, access: what else (alloc,free)"},
     {OPTION_CALL_STACK, 0, "call-stack", "LIST",
@@ -42,14 +42,14 @@ static const struct option_spec options[] = {
     {OPTION_QUIET, 'q', "quiet", NULL, "say nothing but errors"},
     {OPTION_NO_REPORT, 0, "no-report", NULL, "no verdict at the end"},
     {OPTION_POLICY, 'p', "policy", "FILE",
-     "then hold the recording against this budget: memtide gate"},
+     "then hold the recording against this budget: leaktide gate"},
     {OPTION_BASELINE, 'b', "baseline", "FILE", "for --policy: what was agreed to"},
     {OPTION_STEPS, 0, "steps", "LIST", "accepted, no effect yet"},
     {OPTION_LEVEL, 0, "level", "LIST", "accepted, no effect yet"},
     {OPTION_ANALYSIS, 0, "analysis", "LIST", "accepted, no effect yet"},
     {OPTION_COLLECT_MODE, 0, "collect-mode", "MODE",
-     "immediate, or deferred: record when memtide ctl says start (immediate)"},
-    {OPTION_CONTROL, 0, "control", "yes|no", "let memtide ctl speak to the program (yes)"},
+     "immediate, or deferred: record when leaktide ctl says start (immediate)"},
+    {OPTION_CONTROL, 0, "control", "yes|no", "let leaktide ctl speak to the program (yes)"},
     {OPTION_CONTROL_FILE, 0, "control-file", "FILE",
      "watch it for steps to record; keys of profiler_config.json"},
     {OPTION_WATCH, 0, "watch", "A,B",
@@ -253,7 +253,7 @@ static void hand_on(struct text_builder *text, const struct handed_on *option, c
 static void tracer_options(struct text_builder *text, const struct options *given,
                            const char *folder, uint64_t run_id)
 {
-    const char *old = getenv("MEMTIDE_OPTIONS");
+    const char *old = getenv("LEAKTIDE_OPTIONS");
     char digits[32];
 
     if (old)
@@ -313,10 +313,10 @@ static void say_no_effect(const struct options *given)
     text_release(&names);
 }
 
-/* A file beside the command: in ../lib*\/memtide of an installation or of the build tree. */
+/* A file beside the command: in ../lib*\/leaktide of an installation or of the build tree. */
 static bool library_find(const char *name, char *path, size_t path_bytes)
 {
-    static const char *const folders[] = {"../lib/memtide", MEMTIDE_LIBRARY_FOLDER};
+    static const char *const folders[] = {"../lib/leaktide", LEAKTIDE_LIBRARY_FOLDER};
     char self[PATH_MAX], candidate[2 * PATH_MAX], *slash;
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -342,28 +342,28 @@ static bool library_find(const char *name, char *path, size_t path_bytes)
 
 static enum mt_result tracer_find(char *path, size_t path_bytes, struct mt_error *error)
 {
-    const char *chosen = getenv("MEMTIDE_LIBRARY");
+    const char *chosen = getenv("LEAKTIDE_LIBRARY");
     char *full;
 
     if (chosen && *chosen) {
         full = realpath(chosen, NULL);
         if (!full || strlen(full) >= path_bytes) {
             free(full);
-            return mt_error_set(error, MT_NOT_FOUND, "MEMTIDE_LIBRARY=%s: %s", chosen,
+            return mt_error_set(error, MT_NOT_FOUND, "LEAKTIDE_LIBRARY=%s: %s", chosen,
                                 strerror(errno));
         }
         strcpy(path, full);
         free(full);
     } else if (!library_find("libascend_kernel_hook.so", path, path_bytes)) {
         return mt_error_set(error, MT_NOT_FOUND,
-                            "lib/memtide/libascend_kernel_hook.so is not beside this command; "
-                            "name it in MEMTIDE_LIBRARY");
+                            "lib/leaktide/libascend_kernel_hook.so is not beside this command; "
+                            "name it in LEAKTIDE_LIBRARY");
     }
     /* The list is separated by both, and there is no way to write them. */
     if (strpbrk(path, ": "))
         return mt_error_set(error, MT_USAGE,
                             "%s: LD_PRELOAD cannot name a path with a blank or a colon; move "
-                            "memtide to another folder",
+                            "leaktide to another folder",
                             path);
     return MT_OK;
 }
@@ -382,7 +382,7 @@ static void show_progress(void *context)
     if (!run_folder_look(progress->folder, &state))
         return;
     text_init(&line);
-    text_add(&line, "\r\033[Kmemtide: ");
+    text_add(&line, "\r\033[Kleaktide: ");
     text_add_count(&line, state.event_count);
     text_add(&line, " events, ");
     text_add_size(&line, state.now_bytes);
@@ -409,7 +409,7 @@ struct run_end {
 
 static void say_lost(const char *folder, uint64_t count)
 {
-    char why[PATH_MAX + 128] = "memtide info says why";
+    char why[PATH_MAX + 128] = "leaktide info says why";
     struct text_builder counted;
 
     run_folder_explain(folder, why, sizeof(why));
@@ -532,7 +532,7 @@ static int record(const struct options *given, const char *tracer, const char *f
         .arguments = given->operands,
         .tracer = tracer,
         .first = sanitizer_runtime_of(given->operands[0], runtime) ? runtime : NULL,
-        .layer = library_find("libmemtide_opencl_layer.so", layer, sizeof(layer)) ? layer : NULL,
+        .layer = library_find("libleaktide_opencl_layer.so", layer, sizeof(layer)) ? layer : NULL,
         .progress = shows ? show_progress : NULL,
         .context = &progress,
     };
@@ -583,7 +583,7 @@ static int run(const struct command *command, const struct options *given)
     enum mt_result result;
 
     if (!given->operand_count)
-        return complain(EXIT_USAGE, "%s needs a program: memtide run [options] -- PROGRAM ...",
+        return complain(EXIT_USAGE, "%s needs a program: leaktide run [options] -- PROGRAM ...",
                         command->name);
     result = values_check(given, &error);
     if (result == MT_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide stacks: through which calls memory was asked for.
+ * leaktide stacks: through which calls memory was asked for.
  */
 #include "commands.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide steps: what is alive when each step ends, and what is new.
+ * leaktide steps: what is alive when each step ends, and what is new.
  */
 #include "commands.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide suppress: lines for a file of suppressions, one for each leak that the gate finds.
+ * leaktide suppress: lines for a file of suppressions, one for each leak that the gate finds.
  */
 #include "gate_recordings.h"
 
@@ -19,7 +19,7 @@ static int run(const struct command *command, const struct options *given)
     (void)command;
     if (!given->operand_count)
         return complain(EXIT_USAGE,
-                        "suppress needs a recording to read; see memtide suppress --help");
+                        "suppress needs a recording to read; see leaktide suppress --help");
     code = judge_recordings(given, (const char *const *)given->operands, given->operand_count, true,
                             &judged);
     if (code == EXIT_FINE && mt_gate_write_suppressions(judged.verdict, stdout, &error) != MT_OK)

@@ -2,11 +2,11 @@
 /*
  * The commands: one file each, one line each in the table of main.c.
  */
-#ifndef MEMTIDE_CLI_COMMANDS_H
-#define MEMTIDE_CLI_COMMANDS_H
+#ifndef LEAKTIDE_CLI_COMMANDS_H
+#define LEAKTIDE_CLI_COMMANDS_H
 
 #include "exit_codes.h"
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 #include "options.h"
 
 struct command {
@@ -31,7 +31,7 @@ extern const struct command command_gate, command_bless, command_suppress;
 const struct command *command_at(size_t index);
 
 /*
- * "memtide: " and the sentence on stderr; complain returns the code. The format is a literal; what
+ * "leaktide: " and the sentence on stderr; complain returns the code. The format is a literal; what
  * it names is made harmless for a terminal.
  */
 #define complain(code, ...) complain_format((code), "" __VA_ARGS__)

@@ -56,11 +56,11 @@ static int rings_create(struct rings_file *file, const char *folder, uint64_t ri
     return descriptor;
 }
 
-/* Half of the processors, the consumer's first thread counted; MEMTIDE_CONSUMER_THREADS says else.
+/* Half of the processors, the consumer's first thread counted; LEAKTIDE_CONSUMER_THREADS says else.
  */
 static uint32_t worker_max(void)
 {
-    const char *wanted = getenv("MEMTIDE_CONSUMER_THREADS");
+    const char *wanted = getenv("LEAKTIDE_CONSUMER_THREADS");
     long threads = wanted ? strtol(wanted, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN) / 2;
 
     if (threads > THREADS_MOST)

@@ -3,8 +3,8 @@
  * The consumer of a run, as its launcher sees it: begun before the program, begun anew when it
  * dies, asked for all that was recorded at the end.
  */
-#ifndef MEMTIDE_CLI_CONSUMER_CARE_H
-#define MEMTIDE_CLI_CONSUMER_CARE_H
+#ifndef LEAKTIDE_CLI_CONSUMER_CARE_H
+#define LEAKTIDE_CLI_CONSUMER_CARE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * A line to the recording of a running process, and its answer on standard output.
  */
-#ifndef MEMTIDE_CLI_CONTROL_CALL_H
-#define MEMTIDE_CLI_CONTROL_CALL_H
+#ifndef LEAKTIDE_CLI_CONTROL_CALL_H
+#define LEAKTIDE_CLI_CONTROL_CALL_H
 
 #include <stdint.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the command's exit status means. `memtide run` passes on the program's own instead.
+ * What the command's exit status means. `leaktide run` passes on the program's own instead.
  */
-#ifndef MEMTIDE_CLI_EXIT_CODES_H
-#define MEMTIDE_CLI_EXIT_CODES_H
+#ifndef LEAKTIDE_CLI_EXIT_CODES_H
+#define LEAKTIDE_CLI_EXIT_CODES_H
 
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 
 enum exit_code {
     EXIT_FINE = 0,

@@ -36,7 +36,7 @@ int judge_recordings(const struct options *options, const char *const *paths, si
     const char *policy = options->values[OPTION_POLICY];
     struct mt_gate_options gate = {
         .size_bytes = sizeof(gate),
-        .policy_path = policy ? policy : "memtide.toml",
+        .policy_path = policy ? policy : "leaktide.toml",
         .baseline_path = options->values[OPTION_BASELINE],
         .suppressions_path = options->values[OPTION_SUPPRESSIONS],
         .is_baseline_optional = is_baseline_optional,

@@ -2,11 +2,11 @@
 /*
  * From paths and options to a judged budget: what gate, bless, suppress and run have in common.
  */
-#ifndef MEMTIDE_CLI_GATE_RECORDINGS_H
-#define MEMTIDE_CLI_GATE_RECORDINGS_H
+#ifndef LEAKTIDE_CLI_GATE_RECORDINGS_H
+#define LEAKTIDE_CLI_GATE_RECORDINGS_H
 
 #include "commands.h"
-#include "memtide/gate.h"
+#include "leaktide/gate.h"
 
 struct judged_recordings {
     struct mt_trace **traces;
@@ -17,7 +17,7 @@ struct judged_recordings {
 /* Rows of the table of options that all of them have. */
 // clang-format off
 #define GATE_OPTIONS                                                                               \
-    {OPTION_POLICY, 'p', "policy", "FILE", "the limits (memtide.toml)"},                           \
+    {OPTION_POLICY, 'p', "policy", "FILE", "the limits (leaktide.toml)"},                           \
     {OPTION_BASELINE, 'b', "baseline", "FILE", "what was agreed to (the one the policy names)"},   \
     {OPTION_SUPPRESSIONS, 0, "suppressions", "FILE", "known leaks (the one the policy names)"},    \
     {OPTION_TRACES, 0, "traces", NULL, "each INPUT is a recording of the same job: repeats"}

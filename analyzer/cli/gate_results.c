@@ -43,7 +43,7 @@ static int say_unknown(const char *word, size_t length)
     snprintf(name, sizeof(name), "%.*s", (int)length, word);
     nearest = nearest_name(name, format_at, NULL);
     return complain(EXIT_USAGE, "--format=%s: there is no such format; %s%s", name,
-                    nearest ? "did you mean " : "see memtide gate --help", nearest ? nearest : "");
+                    nearest ? "did you mean " : "see leaktide gate --help", nearest ? nearest : "");
 }
 
 static bool is_running_in_github(void)

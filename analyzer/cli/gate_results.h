@@ -2,10 +2,10 @@
 /*
  * Where the verdict of a gate goes.
  */
-#ifndef MEMTIDE_CLI_GATE_RESULTS_H
-#define MEMTIDE_CLI_GATE_RESULTS_H
+#ifndef LEAKTIDE_CLI_GATE_RESULTS_H
+#define LEAKTIDE_CLI_GATE_RESULTS_H
 
-#include "memtide/gate.h"
+#include "leaktide/gate.h"
 
 enum { GATE_FORMATS_MAX = 16 };
 

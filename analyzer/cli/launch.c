@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "memtide/preload.h"
+#include "leaktide/preload.h"
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
@@ -65,7 +65,7 @@ static bool environment_make(const struct launch *launch)
 {
     return environment_prepend("LD_PRELOAD", launch->tracer, ':') &&
            (!launch->first || preload_order(launch->first)) &&
-           setenv("MEMTIDE_OPTIONS", launch->options, 1) == 0 &&
+           setenv("LEAKTIDE_OPTIONS", launch->options, 1) == 0 &&
            (!launch->layer || environment_prepend("OPENCL_LAYERS", launch->layer, ':'));
 }
 

@@ -2,12 +2,12 @@
 /*
  * Starts a program under the tracer and stays beside it until it ends.
  */
-#ifndef MEMTIDE_CLI_LAUNCH_H
-#define MEMTIDE_CLI_LAUNCH_H
+#ifndef LEAKTIDE_CLI_LAUNCH_H
+#define LEAKTIDE_CLI_LAUNCH_H
 
 #include <stdbool.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 struct consumer_care;
 
@@ -16,7 +16,7 @@ struct launch {
     const char *tracer;             /* the library to preload */
     const char *first;              /* one that must come before it, or NULL */
     const char *layer;              /* the OpenCL layer, or NULL */
-    const char *options;            /* MEMTIDE_OPTIONS */
+    const char *options;            /* LEAKTIDE_OPTIONS */
     struct consumer_care *consumer; /* looked after meanwhile; NULL: none */
     /* Called every PROGRESS_MS while the program runs; NULL: never. */
     void (*progress)(void *context);

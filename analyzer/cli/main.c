@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide: the command. Finds the command in the table, reads its options, runs it.
+ * leaktide: the command. Finds the command in the table, reads its options, runs it.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static void tell_arguments(const char *format, va_list arguments)
     struct outlet *out = outlet_create(FOR_TERMINAL, stderr);
 
     waiting_end();
-    outlet_add(out, "memtide: ");
+    outlet_add(out, "leaktide: ");
     outlet_add_arguments(out, format, arguments);
     outlet_add(out, "\n");
     outlet_destroy(out);
@@ -79,17 +79,17 @@ void tell_format(const char *format, ...)
 static void print_usage(FILE *out)
 {
     fprintf(out,
-            "memtide %s: what leaks, what makes the peak, what changed, who holds the rest\n\n",
-            MEMTIDE_VERSION);
+            "leaktide %s: what leaks, what makes the peak, what changed, who holds the rest\n\n",
+            LEAKTIDE_VERSION);
     for (size_t i = 0; i < command_count; i++)
-        fprintf(out, "  memtide %-11s %-25s %s\n", commands[i]->name, commands[i]->operands,
+        fprintf(out, "  leaktide %-11s %-25s %s\n", commands[i]->name, commands[i]->operands,
                 commands[i]->meaning);
-    fprintf(out, "  memtide %-11s %-25s %s\n", "help", "[COMMAND]",
+    fprintf(out, "  leaktide %-11s %-25s %s\n", "help", "[COMMAND]",
             "this text, or a command's own");
-    fprintf(out, "  memtide %-11s %-25s %s\n", "version", "", "which memtide this is");
-    fprintf(out, "  memtide %-11s %-25s %s\n", "msleaks", "[options] PROGRAM [ARG...]",
+    fprintf(out, "  leaktide %-11s %-25s %s\n", "version", "", "which leaktide this is");
+    fprintf(out, "  leaktide %-11s %-25s %s\n", "msleaks", "[options] PROGRAM [ARG...]",
             "as msleaks, with its options and files");
-    fprintf(out, "  memtide %-10s %-26s %s\n", "msmemscope", "[options] PROGRAM [ARG...]",
+    fprintf(out, "  leaktide %-10s %-26s %s\n", "msmemscope", "[options] PROGRAM [ARG...]",
             "as msmemscope; both also by their own names");
     fprintf(out,
             "\nExit status: 0 fine, 1 findings over the limit, 2 wrong use, 3 input unreadable "
@@ -98,7 +98,7 @@ static void print_usage(FILE *out)
 
 static void print_help(const struct command *command, FILE *out)
 {
-    fprintf(out, "memtide %s [options] %s\n%s\n\n", command->name, command->operands,
+    fprintf(out, "leaktide %s [options] %s\n%s\n\n", command->name, command->operands,
             command->meaning);
     options_print(command->options, out);
     if (command->remark)
@@ -127,7 +127,7 @@ static int say_unknown(const char *name)
 
     if (nearest)
         return complain(EXIT_USAGE, "there is no command %s; did you mean %s?", name, nearest);
-    return complain(EXIT_USAGE, "there is no command %s; see memtide help", name);
+    return complain(EXIT_USAGE, "there is no command %s; see leaktide help", name);
 }
 
 static int help(const char *name)
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], help_words[i]) == 0)
             return finish(help(argc > 2 ? argv[2] : NULL));
         if (strcmp(argv[1], version_words[i]) == 0)
-            return printf("memtide %s\n", MEMTIDE_VERSION) < 0 ? EXIT_USAGE : finish(EXIT_FINE);
+            return printf("leaktide %s\n", LEAKTIDE_VERSION) < 0 ? EXIT_USAGE : finish(EXIT_FINE);
     }
     by_name = compat_generation_find(argv[1]);
     if (by_name)

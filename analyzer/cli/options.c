@@ -59,7 +59,7 @@ static enum mt_result say_unknown(const struct option_spec *specs, const char *c
     size_t length;
 
     if (strncmp(word, "--", 2) != 0)
-        return mt_error_set(error, MT_USAGE, "unknown option %s; see memtide %s --help", word,
+        return mt_error_set(error, MT_USAGE, "unknown option %s; see leaktide %s --help", word,
                             command);
     length = strcspn(word + 2, "=");
     snprintf(name, sizeof(name), "%.*s", (int)length, word + 2);
@@ -67,7 +67,8 @@ static enum mt_result say_unknown(const struct option_spec *specs, const char *c
     if (nearest)
         return mt_error_set(error, MT_USAGE, "unknown option %s; did you mean --%s?", word,
                             nearest);
-    return mt_error_set(error, MT_USAGE, "unknown option %s; see memtide %s --help", word, command);
+    return mt_error_set(error, MT_USAGE, "unknown option %s; see leaktide %s --help", word,
+                        command);
 }
 
 /* Options that may be given more than once; each command has at most one of them. */

@@ -2,15 +2,15 @@
 /*
  * Options of a command: one table each, from which parsing and --help are made.
  */
-#ifndef MEMTIDE_CLI_OPTIONS_H
-#define MEMTIDE_CLI_OPTIONS_H
+#ifndef LEAKTIDE_CLI_OPTIONS_H
+#define LEAKTIDE_CLI_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "nearest_name.h"
 
 enum option_id {

@@ -2,8 +2,8 @@
 /*
  * Why the tracer may not get into a program: told from its file.
  */
-#ifndef MEMTIDE_CLI_PROGRAM_FILE_H
-#define MEMTIDE_CLI_PROGRAM_FILE_H
+#ifndef LEAKTIDE_CLI_PROGRAM_FILE_H
+#define LEAKTIDE_CLI_PROGRAM_FILE_H
 
 #include <stddef.h>
 

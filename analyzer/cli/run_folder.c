@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 
 enum { processes_most = 512, name_most = 40, ring_bytes_usual = 1 << 20 };
 
@@ -37,7 +37,7 @@ static bool is_empty(const char *path)
     return !has_any;
 }
 
-/* memtide-train-20260131-235959-4711.memtide, with letters that are safe in any shell. */
+/* leaktide-train-20260131-235959-4711.leaktide, with letters that are safe in any shell. */
 static void default_name(const char *program, char *name, size_t name_bytes)
 {
     const char *base = strrchr(program, '/');
@@ -52,7 +52,7 @@ static void default_name(const char *program, char *name, size_t name_bytes)
     safe[length] = 0;
     localtime_r(&now, &parts);
     strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &parts);
-    snprintf(name, name_bytes, "memtide-%s-%s-%d.memtide", safe, date, (int)getpid());
+    snprintf(name, name_bytes, "leaktide-%s-%s-%d.leaktide", safe, date, (int)getpid());
 }
 
 /* Recordings hold what a program does: nobody else may read or exchange them. */

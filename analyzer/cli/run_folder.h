@@ -2,14 +2,14 @@
 /*
  * The folder of a run: made before it, watched while it lasts.
  */
-#ifndef MEMTIDE_CLI_RUN_FOLDER_H
-#define MEMTIDE_CLI_RUN_FOLDER_H
+#ifndef LEAKTIDE_CLI_RUN_FOLDER_H
+#define LEAKTIDE_CLI_RUN_FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 /* What the processes of a run have recorded so far, from the first pages of their files. */
 struct run_state {

@@ -2,8 +2,8 @@
 /*
  * A line on the terminal while reading takes long: that it goes on, and for how long it has.
  */
-#ifndef MEMTIDE_CLI_WAITING_H
-#define MEMTIDE_CLI_WAITING_H
+#ifndef LEAKTIDE_CLI_WAITING_H
+#define LEAKTIDE_CLI_WAITING_H
 
 /*
  * From two seconds on, where standard error is a terminal. One at a time: another begin() or

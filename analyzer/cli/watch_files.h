@@ -3,8 +3,8 @@
  * What --watch has read, as it lies in the folder of a run (tracer/hooks/tensor_dump.h):
  * watch/<pid>/device_<N>/... and watch/<pid>/trouble.txt.
  */
-#ifndef MEMTIDE_CLI_WATCH_FILES_H
-#define MEMTIDE_CLI_WATCH_FILES_H
+#ifndef LEAKTIDE_CLI_WATCH_FILES_H
+#define LEAKTIDE_CLI_WATCH_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * Filling the lists of memscope_compare.h. False without memory.
  */
-#ifndef MEMTIDE_COMPARE_COMPARE_LIST_H
-#define MEMTIDE_COMPARE_COMPARE_LIST_H
+#ifndef LEAKTIDE_COMPARE_COMPARE_LIST_H
+#define LEAKTIDE_COMPARE_COMPARE_LIST_H
 
 #include "memscope_compare.h"
 

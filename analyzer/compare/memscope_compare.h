@@ -7,15 +7,15 @@
  *   OP_LAUNCH,aten.mm,0,512,1024,512
  *   OP_LAUNCH,aten.add,0,N/A,512,512
  */
-#ifndef MEMTIDE_COMPARE_MEMSCOPE_COMPARE_H
-#define MEMTIDE_COMPARE_MEMSCOPE_COMPARE_H
+#ifndef LEAKTIDE_COMPARE_MEMSCOPE_COMPARE_H
+#define LEAKTIDE_COMPARE_MEMSCOPE_COMPARE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include "analysis.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 enum compare_level { COMPARE_OPERATORS, COMPARE_KERNELS };
 

@@ -2,8 +2,8 @@
 /*
  * The attributes of a row by their keys.
  */
-#ifndef MEMTIDE_DUMP_ATTRIBUTES_H
-#define MEMTIDE_DUMP_ATTRIBUTES_H
+#ifndef LEAKTIDE_DUMP_ATTRIBUTES_H
+#define LEAKTIDE_DUMP_ATTRIBUTES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * Blocks that are alive while rows are written: their numbers, and what an analysis knows of them.
  */
-#ifndef MEMTIDE_DUMP_BLOCKS_H
-#define MEMTIDE_DUMP_BLOCKS_H
+#ifndef LEAKTIDE_DUMP_BLOCKS_H
+#define LEAKTIDE_DUMP_BLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

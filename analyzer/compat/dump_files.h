@@ -4,8 +4,8 @@
  *
  * Rows of no device are kept, and stand last in the file of each.
  */
-#ifndef MEMTIDE_DUMP_FILES_H
-#define MEMTIDE_DUMP_FILES_H
+#ifndef LEAKTIDE_DUMP_FILES_H
+#define LEAKTIDE_DUMP_FILES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * It is known only behind the last row of a block, so it is found in a reading before the one that
  * writes. Both give a block the same number. Memory is a byte for each allocation.
  */
-#ifndef MEMTIDE_DUMP_FINDINGS_H
-#define MEMTIDE_DUMP_FINDINGS_H
+#ifndef LEAKTIDE_DUMP_FINDINGS_H
+#define LEAKTIDE_DUMP_FINDINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,14 +6,14 @@
  * The file is written anew beside itself and then takes the old one's place, so it is whole at any
  * moment. What an earlier look has found is kept, and nothing is there twice.
  */
-#ifndef MEMTIDE_DUMP_INEFFICIENT_H
-#define MEMTIDE_DUMP_INEFFICIENT_H
+#ifndef LEAKTIDE_DUMP_INEFFICIENT_H
+#define LEAKTIDE_DUMP_INEFFICIENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 struct dump_inefficient_search {
     const char *path;

@@ -6,14 +6,14 @@
  * Per device, A, B and C are three marks in a row with one text. A block of the driver that was
  * taken between A and B, and not given back up to C, is left behind.
  */
-#ifndef MEMTIDE_DUMP_LEAKS_H
-#define MEMTIDE_DUMP_LEAKS_H
+#ifndef LEAKTIDE_DUMP_LEAKS_H
+#define LEAKTIDE_DUMP_LEAKS_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 struct dump_leaks {
     const char *path;

@@ -2,8 +2,8 @@
 /*
  * The known errors of msmemscope in rows of blocks, for files that must be equal to its own.
  */
-#ifndef MEMTIDE_DUMP_QUIRKS_H
-#define MEMTIDE_DUMP_QUIRKS_H
+#ifndef LEAKTIDE_DUMP_QUIRKS_H
+#define LEAKTIDE_DUMP_QUIRKS_H
 
 #include <stdbool.h>
 

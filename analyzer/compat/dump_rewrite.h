@@ -2,14 +2,14 @@
 /*
  * Writes inefficient_type into rows of a csv or a database of msleaks or msmemscope.
  */
-#ifndef MEMTIDE_DUMP_REWRITE_H
-#define MEMTIDE_DUMP_REWRITE_H
+#ifndef LEAKTIDE_DUMP_REWRITE_H
+#define LEAKTIDE_DUMP_REWRITE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 /*
  * types: bits of enum dump_inefficient, by the number of the row from 0; row_count of them.

@@ -6,14 +6,14 @@
  *
  * Texts are numbers of model_text(); equal texts have equal numbers.
  */
-#ifndef MEMTIDE_DUMP_ROWS_H
-#define MEMTIDE_DUMP_ROWS_H
+#ifndef LEAKTIDE_DUMP_ROWS_H
+#define LEAKTIDE_DUMP_ROWS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "model.h"
 
 enum dump_event {

@@ -3,8 +3,8 @@
  * Blocks that are left when the process ends: msmemscope frees each on paper, those of the
  * frameworks first, those of the driver last, otherwise in the order in which they were taken.
  */
-#ifndef MEMTIDE_DUMP_SHADOWS_H
-#define MEMTIDE_DUMP_SHADOWS_H
+#ifndef LEAKTIDE_DUMP_SHADOWS_H
+#define LEAKTIDE_DUMP_SHADOWS_H
 
 #include <stdbool.h>
 #include <stddef.h>

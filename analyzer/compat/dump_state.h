@@ -6,8 +6,8 @@
  * chooses, completes and emits it: a new kind of row is a function in a file of its own, a line
  * here and a line in the table of dump_write.c. Numbers are given in both readings, so they agree.
  */
-#ifndef MEMTIDE_DUMP_STATE_H
-#define MEMTIDE_DUMP_STATE_H
+#ifndef LEAKTIDE_DUMP_STATE_H
+#define LEAKTIDE_DUMP_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  *
  * Both say little: see docs/verdicts.md for what we say instead.
  */
-#ifndef MEMTIDE_DUMP_STEPS_H
-#define MEMTIDE_DUMP_STEPS_H
+#ifndef LEAKTIDE_DUMP_STEPS_H
+#define LEAKTIDE_DUMP_STEPS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,15 +8,15 @@
  * with live blocks; with the analyses decompose and inefficient by a byte for each allocation, and
  * the recording is then read twice.
  */
-#ifndef MEMTIDE_DUMP_WRITE_H
-#define MEMTIDE_DUMP_WRITE_H
+#ifndef LEAKTIDE_DUMP_WRITE_H
+#define LEAKTIDE_DUMP_WRITE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 
 /* Bits as config.json of the tool has them. */
 enum dump_event_bit {

@@ -294,7 +294,7 @@ static void write_note(struct mt_trace *trace, struct outlet *out)
 {
     struct mt_answer *answer = NULL;
 
-    outlet_format(out, "NOTE\n  The index is that of msmemscope. What memtide says:\n");
+    outlet_format(out, "NOTE\n  The index is that of msmemscope. What leaktide says:\n");
     if (mt_trace_ask(trace, "leaks", NULL, &answer, NULL) != MT_OK)
         return;
     for (size_t i = 0; i < mt_answer_verdict_count(answer); i++)

@@ -3,13 +3,13 @@
  * The host heap of one process as msmemscope reports it: leak_overview_<stage>.txt, and
  * block_detail_<stage>.csv with every block that is left.
  */
-#ifndef MEMTIDE_HOST_LEAKS_H
-#define MEMTIDE_HOST_LEAKS_H
+#ifndef LEAKTIDE_HOST_LEAKS_H
+#define LEAKTIDE_HOST_LEAKS_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 
 struct host_leaks {
     uint64_t least_bytes; /* smaller blocks are left out */

@@ -19,8 +19,8 @@
  * What an operator takes or gives back counts when the operator ends. A block that is never used is
  * never early or late.
  */
-#ifndef MEMTIDE_INEFFICIENCY_H
-#define MEMTIDE_INEFFICIENCY_H
+#ifndef LEAKTIDE_INEFFICIENCY_H
+#define LEAKTIDE_INEFFICIENCY_H
 
 #include <stdbool.h>
 #include <stddef.h>

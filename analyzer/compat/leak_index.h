@@ -16,8 +16,8 @@
  *
  * A series is fed when its value changes; beats in between count with the value that holds.
  */
-#ifndef MEMTIDE_LEAK_INDEX_H
-#define MEMTIDE_LEAK_INDEX_H
+#ifndef LEAKTIDE_LEAK_INDEX_H
+#define LEAKTIDE_LEAK_INDEX_H
 
 #include <stdbool.h>
 #include <stdint.h>

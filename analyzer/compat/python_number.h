@@ -2,8 +2,8 @@
 /*
  * A number as Python prints it: the fewest digits that read back as the same double.
  */
-#ifndef MEMTIDE_PYTHON_NUMBER_H
-#define MEMTIDE_PYTHON_NUMBER_H
+#ifndef LEAKTIDE_PYTHON_NUMBER_H
+#define LEAKTIDE_PYTHON_NUMBER_H
 
 #include <stddef.h>
 

@@ -7,13 +7,13 @@
  *
  * A call that has no end says N/A. Rows are in the order of ends; those without come last.
  */
-#ifndef MEMTIDE_PYTHON_TRACE_H
-#define MEMTIDE_PYTHON_TRACE_H
+#ifndef LEAKTIDE_PYTHON_TRACE_H
+#define LEAKTIDE_PYTHON_TRACE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 
 /* Whether there is anything: neither the file nor the table may be without rows. */
 bool python_trace_is_there(const struct mt_trace *trace);

@@ -3,8 +3,8 @@
  * Names of counters, taken apart: "PTA reserved" is the reserved size of component PTA, and "module
  * HCCL reserved" that of a module of the driver.
  */
-#ifndef MEMTIDE_ASCEND_COUNTERS_H
-#define MEMTIDE_ASCEND_COUNTERS_H
+#ifndef LEAKTIDE_ASCEND_COUNTERS_H
+#define LEAKTIDE_ASCEND_COUNTERS_H
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 /*
  * operator_memory.csv, memory_record.csv and npu_module_mem.csv, from the tables of a rank.
  */
-#ifndef MEMTIDE_ASCEND_CSV_WRITER_H
-#define MEMTIDE_ASCEND_CSV_WRITER_H
+#ifndef LEAKTIDE_ASCEND_CSV_WRITER_H
+#define LEAKTIDE_ASCEND_CSV_WRITER_H
 
 #include <stdbool.h>
 

@@ -2,14 +2,14 @@
 /*
  * The folders of profiles: one for each process, and which of them is that of a rank.
  */
-#ifndef MEMTIDE_ASCEND_FOLDERS_H
-#define MEMTIDE_ASCEND_FOLDERS_H
+#ifndef LEAKTIDE_ASCEND_FOLDERS_H
+#define LEAKTIDE_ASCEND_FOLDERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "model.h"
 
 struct ascend_folders {

@@ -5,14 +5,14 @@
  * Rows are collected, as a plan is small, and come out graph by graph in their old order, each
  * graph with its TOTAL at the end.
  */
-#ifndef MEMTIDE_ASCEND_PLAN_WRITER_H
-#define MEMTIDE_ASCEND_PLAN_WRITER_H
+#ifndef LEAKTIDE_ASCEND_PLAN_WRITER_H
+#define LEAKTIDE_ASCEND_PLAN_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 struct plan_row {
     uint64_t row; /* order; UINT64_MAX for a total */

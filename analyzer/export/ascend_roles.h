@@ -2,8 +2,8 @@
 /*
  * What each ledger is in a profile of torch_npu or MindSpore.
  */
-#ifndef MEMTIDE_ASCEND_ROLES_H
-#define MEMTIDE_ASCEND_ROLES_H
+#ifndef LEAKTIDE_ASCEND_ROLES_H
+#define LEAKTIDE_ASCEND_ROLES_H
 
 #include "analysis.h"
 

@@ -6,13 +6,13 @@
  * Rows are collected in tables that vanish with the connection; SQLite puts them in order, so
  * memory does not grow with them. The csv files are written from the same tables.
  */
-#ifndef MEMTIDE_ASCEND_TABLES_H
-#define MEMTIDE_ASCEND_TABLES_H
+#ifndef LEAKTIDE_ASCEND_TABLES_H
+#define LEAKTIDE_ASCEND_TABLES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 struct ascend_tables;
 

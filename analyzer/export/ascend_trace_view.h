@@ -2,8 +2,8 @@
 /*
  * trace_view.json of a rank, with its steps only: readers of the csv files find them there.
  */
-#ifndef MEMTIDE_ASCEND_TRACE_VIEW_H
-#define MEMTIDE_ASCEND_TRACE_VIEW_H
+#ifndef LEAKTIDE_ASCEND_TRACE_VIEW_H
+#define LEAKTIDE_ASCEND_TRACE_VIEW_H
 
 #include "database_writer.h"
 

@@ -14,14 +14,14 @@
  *
  * Cells are given from left to right. One thread at a time.
  */
-#ifndef MEMTIDE_DATABASE_WRITER_H
-#define MEMTIDE_DATABASE_WRITER_H
+#ifndef LEAKTIDE_DATABASE_WRITER_H
+#define LEAKTIDE_DATABASE_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 struct database_writer;
 struct database_insert;

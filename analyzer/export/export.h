@@ -9,8 +9,8 @@
  *
  * A new one is a file and a line in the table of exporters.c. docs/how-to-add-a-writer.md.
  */
-#ifndef MEMTIDE_EXPORT_H
-#define MEMTIDE_EXPORT_H
+#ifndef LEAKTIDE_EXPORT_H
+#define LEAKTIDE_EXPORT_H
 
 #include <stdio.h>
 

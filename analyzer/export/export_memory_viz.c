@@ -2,7 +2,7 @@
 /*
  * A snapshot for PyTorch's viewer, pytorch.org/memory_viz, and its Python readers.
  *
- * Each ledger is a device there, in the order of `memtide_ledgers`; the recording is read once for
+ * Each ledger is a device there, in the order of `leaktide_ledgers`; the recording is read once for
  * each, and once to find the segments. Every alloc has as its category what is thought of its site,
  * and the viewer colours by it; when there are categories, one must be called "unknown". Blocks
  * that are older than the recording have no alloc: viewers find them by their free, or among the
@@ -32,7 +32,7 @@ static const char key_device_traces[] = "device_traces";
 static const char key_filename[] = "filename";
 static const char key_frames[] = "frames";
 static const char key_is_expandable[] = "is_expandable";
-static const char key_ledgers[] = "memtide_ledgers";
+static const char key_ledgers[] = "leaktide_ledgers";
 static const char key_line[] = "line";
 static const char key_name[] = "name";
 static const char key_requested_size[] = "requested_size";

@@ -85,7 +85,7 @@ enum mt_result export_speedscope(const struct export_request *request, struct mt
 
     if (result == MT_OK) {
         outlet_add(out, "{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
-                        "\"exporter\": \"memtide\", \"activeProfileIndex\": 0,\n"
+                        "\"exporter\": \"leaktide\", \"activeProfileIndex\": 0,\n"
                         "\"shared\": {\"frames\": [");
         add_frames(out, &weights);
         outlet_add(out, "]},\n\"profiles\": [");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * memtide's own database: the model and every block, event by event, for SQL.
+ * leaktide's own database: the model and every block, event by event, for SQL.
  *
  * What is known after the first reading goes into small tables; blocks, samples and other events
  * come with the second. Events are numbered from 1 in the order of reading, which is the order of
@@ -565,7 +565,7 @@ static void prepare_all(struct sqlite_export *export)
 
 static void put_model(struct sqlite_export *export)
 {
-    put_about(export, "format", "memtide-model");
+    put_about(export, "format", "leaktide-model");
     put_about(export, "schema_version", SQLITE_SCHEMA_VERSION);
     put_about(export, "source_kind", export->question->source_kind);
     put_processes(export);

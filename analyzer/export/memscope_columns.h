@@ -2,8 +2,8 @@
 /*
  * The columns of msmemscope: what they are called, and what stands in them.
  */
-#ifndef MEMTIDE_MEMSCOPE_COLUMNS_H
-#define MEMTIDE_MEMSCOPE_COLUMNS_H
+#ifndef LEAKTIDE_MEMSCOPE_COLUMNS_H
+#define LEAKTIDE_MEMSCOPE_COLUMNS_H
 
 #include "memscope_writer.h"
 #include "outlet.h"

@@ -5,8 +5,8 @@
  * Rows are handed to a sink, which may write them to one file or, by device, to several. The
  * format cannot carry reserved sizes apart from allocs, samples and who freed a block.
  */
-#ifndef MEMTIDE_MEMSCOPE_EVENTS_H
-#define MEMTIDE_MEMSCOPE_EVENTS_H
+#ifndef LEAKTIDE_MEMSCOPE_EVENTS_H
+#define LEAKTIDE_MEMSCOPE_EVENTS_H
 
 #include "export.h"
 #include "memscope_writer.h"

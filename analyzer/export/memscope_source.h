@@ -6,8 +6,8 @@
  * A pool's size, `total`, is told by an event of its own that may come right after the alloc whose
  * row shows it: so the row of a block is held back until something else happens.
  */
-#ifndef MEMTIDE_MEMSCOPE_SOURCE_H
-#define MEMTIDE_MEMSCOPE_SOURCE_H
+#ifndef LEAKTIDE_MEMSCOPE_SOURCE_H
+#define LEAKTIDE_MEMSCOPE_SOURCE_H
 
 #include "live_set.h"
 #include "lives.h"

@@ -2,8 +2,8 @@
 /*
  * The stack columns of msmemscope: lines of Python and of native code, made once for each site.
  */
-#ifndef MEMTIDE_MEMSCOPE_STACKS_H
-#define MEMTIDE_MEMSCOPE_STACKS_H
+#ifndef LEAKTIDE_MEMSCOPE_STACKS_H
+#define LEAKTIDE_MEMSCOPE_STACKS_H
 
 #include "analysis.h"
 #include "arena.h"

@@ -13,8 +13,8 @@
  * {key:value,key:value} without any quotes, in the database a JSON object whose values are all
  * texts. One thread at a time.
  */
-#ifndef MEMTIDE_MEMSCOPE_WRITER_H
-#define MEMTIDE_MEMSCOPE_WRITER_H
+#ifndef LEAKTIDE_MEMSCOPE_WRITER_H
+#define LEAKTIDE_MEMSCOPE_WRITER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "outlet.h"
 
 enum { MEMSCOPE_ATTRIBUTES_MAX = 12, MEMSCOPE_DEVICE_NONE = -1, MEMSCOPE_DEVICE_CPU = -2 };

@@ -2,8 +2,8 @@
 /*
  * Operators that have begun and not ended, thread by thread: few at a time.
  */
-#ifndef MEMTIDE_OPEN_OPERATORS_H
-#define MEMTIDE_OPEN_OPERATORS_H
+#ifndef LEAKTIDE_OPEN_OPERATORS_H
+#define LEAKTIDE_OPEN_OPERATORS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  *
  * A message within a message is built in a text of its own and then put as bytes.
  */
-#ifndef MEMTIDE_PROTOBUF_WRITER_H
-#define MEMTIDE_PROTOBUF_WRITER_H
+#ifndef LEAKTIDE_PROTOBUF_WRITER_H
+#define LEAKTIDE_PROTOBUF_WRITER_H
 
 #include <stdint.h>
 

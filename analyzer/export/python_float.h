@@ -4,8 +4,8 @@
  *
  * The profilers' csv files are written by Python; readers compare their cells as text.
  */
-#ifndef MEMTIDE_PYTHON_FLOAT_H
-#define MEMTIDE_PYTHON_FLOAT_H
+#ifndef LEAKTIDE_PYTHON_FLOAT_H
+#define LEAKTIDE_PYTHON_FLOAT_H
 
 #include <stdint.h>
 

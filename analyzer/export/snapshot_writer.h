@@ -7,8 +7,8 @@
  * The viewer knows the opcodes of protocol 2 to 4 only, and no JSON. In a pickle a value that comes
  * again is a number of a few bytes: viewers hold it once.
  */
-#ifndef MEMTIDE_SNAPSHOT_WRITER_H
-#define MEMTIDE_SNAPSHOT_WRITER_H
+#ifndef LEAKTIDE_SNAPSHOT_WRITER_H
+#define LEAKTIDE_SNAPSHOT_WRITER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables, indexes and views of memtide's own database.
+ * Tables, indexes and views of leaktide's own database.
  */
 #include "sqlite_schema.h"
 

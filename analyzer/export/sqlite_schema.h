@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of the database that `memtide export --to sqlite` writes. docs/sqlite-schema.md says what
+ * Tables of the database that `leaktide export --to sqlite` writes. docs/sqlite-schema.md says what
  * they mean; columns are only ever added at the end of a table, with a new SCHEMA_VERSION.
  */
-#ifndef MEMTIDE_SQLITE_SCHEMA_H
-#define MEMTIDE_SQLITE_SCHEMA_H
+#ifndef LEAKTIDE_SQLITE_SCHEMA_H
+#define LEAKTIDE_SQLITE_SCHEMA_H
 
 #define SQLITE_SCHEMA_VERSION "1"
 

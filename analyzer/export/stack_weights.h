@@ -5,8 +5,8 @@
  * Totals of different pools are never added up, so the outermost line of each stack is its ledger.
  * Lines are interned: equal ones have equal numbers.
  */
-#ifndef MEMTIDE_STACK_WEIGHTS_H
-#define MEMTIDE_STACK_WEIGHTS_H
+#ifndef LEAKTIDE_STACK_WEIGHTS_H
+#define LEAKTIDE_STACK_WEIGHTS_H
 
 #include "arena.h"
 #include "export.h"

@@ -5,8 +5,8 @@
  *
  * A track is told before its first event. Numbers of tracks are dense and start at 1.
  */
-#ifndef MEMTIDE_TIMELINE_H
-#define MEMTIDE_TIMELINE_H
+#ifndef LEAKTIDE_TIMELINE_H
+#define LEAKTIDE_TIMELINE_H
 
 #include "export.h"
 

@@ -6,8 +6,8 @@
  * those of the recording only where it tells them and all its blocks are in them; else they are
  * made up, as the stretches of addresses in which there was a block. One reading finds out.
  */
-#ifndef MEMTIDE_VIZ_SEGMENTS_H
-#define MEMTIDE_VIZ_SEGMENTS_H
+#ifndef LEAKTIDE_VIZ_SEGMENTS_H
+#define LEAKTIDE_VIZ_SEGMENTS_H
 
 #include "export.h"
 #include "lives.h"

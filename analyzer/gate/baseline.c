@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char first_line[] = "# memtide baseline 1";
+static const char first_line[] = "# leaktide baseline 1";
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
@@ -114,10 +114,11 @@ static enum mt_result read_lines(struct baseline_file *baseline, const char *tex
     enum mt_result result = MT_OK;
 
     if (strncmp(text, first_line, sizeof(first_line) - 1) != 0)
-        return mt_error_set(error, MT_USAGE,
-                            "%s:1: this is no baseline: it should begin with \"%s\"; memtide bless "
-                            "writes one",
-                            baseline->path, first_line);
+        return mt_error_set(
+            error, MT_USAGE,
+            "%s:1: this is no baseline: it should begin with \"%s\"; leaktide bless "
+            "writes one",
+            baseline->path, first_line);
     while (result == MT_OK && *line.end) {
         const char *next = strchr(line.end, '\n');
 
@@ -273,7 +274,7 @@ bool baseline_write(const struct measures *measures, FILE *file)
     count = drop_small_sites(rows, count);
     qsort(rows, count, sizeof(*rows), by_key);
     outlet_format(out,
-                  "%s: bytes, shares in hundredths of a percent; written by memtide bless, "
+                  "%s: bytes, shares in hundredths of a percent; written by leaktide bless, "
                   "reviewed like code\n",
                   first_line);
     for (size_t i = 0; i < count; i++)

@@ -3,15 +3,15 @@
  * What a job used when its team last agreed to it: a text file, one line a key, sorted, so that a
  * review shows what changed.
  *
- *     # memtide baseline 1
+ *     # leaktide baseline 1
  *     npu:0/pta/peak_live = 29204328448  # n=3 min=29204328448 max=29205114880
  *     npu:0/pta/site/1f2e3d4c5b6a7988 = 536870912  # n=3 min=... max=... forward (model.py)
  *
  * Values are bytes, or hundredths of a percent for shares: the median of n recordings. What is
  * behind # is for people, but n, min and max, which tell the noise.
  */
-#ifndef MEMTIDE_GATE_BASELINE_H
-#define MEMTIDE_GATE_BASELINE_H
+#ifndef LEAKTIDE_GATE_BASELINE_H
+#define LEAKTIDE_GATE_BASELINE_H
 
 #include <stdio.h>
 

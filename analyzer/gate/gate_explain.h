@@ -2,8 +2,8 @@
 /*
  * What somebody wants to know next: why a key is what it is, and how to live with it.
  */
-#ifndef MEMTIDE_GATE_GATE_EXPLAIN_H
-#define MEMTIDE_GATE_GATE_EXPLAIN_H
+#ifndef LEAKTIDE_GATE_GATE_EXPLAIN_H
+#define LEAKTIDE_GATE_GATE_EXPLAIN_H
 
 #include "judge.h"
 #include "outlet.h"

@@ -52,7 +52,7 @@ static void add_case(struct outlet *out, const struct gate_case *row)
 
 void gate_write_json(const struct gate_verdict *verdict, struct outlet *out)
 {
-    outlet_format(out, "{\n  \"memtide_gate\": %d,\n  \"outcome\": %s,\n  \"headline\": ",
+    outlet_format(out, "{\n  \"leaktide_gate\": %d,\n  \"outcome\": %s,\n  \"headline\": ",
                   GATE_JSON_VERSION, outcome_word(gate_worst(verdict)));
     gate_put_headline(verdict, out);
     outlet_add(out, ",\n  \"policy\": ");

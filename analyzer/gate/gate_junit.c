@@ -65,7 +65,7 @@ void gate_write_junit(const struct gate_verdict *verdict, struct outlet *out)
     size_t errors = verdict->counts[CASE_UNSURE] + verdict->counts[CASE_INCOMPLETE];
 
     outlet_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
-    outlet_add(out, "  <testsuite name=\"memtide gate\"");
+    outlet_add(out, "  <testsuite name=\"leaktide gate\"");
     outlet_format(out,
                   " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\" time=\"0\">\n",
                   gate_case_count(verdict), verdict->counts[CASE_FAILED], errors,

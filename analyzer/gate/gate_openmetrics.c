@@ -13,14 +13,14 @@ static const struct family {
     enum rule_kind kind;
     const char *name, *help;
 } families[] = {
-    {RULE_PEAK_LIVE, "memtide_peak_live_bytes", "Highest point of a pool."},
-    {RULE_PEAK_RESERVED, "memtide_peak_reserved_bytes", "Most that a pool held from below."},
-    {RULE_FRAGMENTATION, "memtide_fragmentation_ratio",
+    {RULE_PEAK_LIVE, "leaktide_peak_live_bytes", "Highest point of a pool."},
+    {RULE_PEAK_RESERVED, "leaktide_peak_reserved_bytes", "Most that a pool held from below."},
+    {RULE_FRAGMENTATION, "leaktide_fragmentation_ratio",
      "Reserved but not used, of what was reserved."},
-    {RULE_UNATTRIBUTED, "memtide_unattributed_bytes", "Used on the device, but in no pool."},
-    {RULE_OWNER, "memtide_owner_bytes", "Held by an owner at the peak."},
-    {RULE_PHASE, "memtide_phase_peak_bytes", "Highest point while a phase was open."},
-    {RULE_RANKS, "memtide_rank_imbalance_ratio", "Highest peak of a rank over the median."},
+    {RULE_UNATTRIBUTED, "leaktide_unattributed_bytes", "Used on the device, but in no pool."},
+    {RULE_OWNER, "leaktide_owner_bytes", "Held by an owner at the peak."},
+    {RULE_PHASE, "leaktide_phase_peak_bytes", "Highest point while a phase was open."},
+    {RULE_RANKS, "leaktide_rank_imbalance_ratio", "Highest peak of a rank over the median."},
 };
 
 static void add_label(struct outlet *out, const char *name, const char *value)
@@ -85,9 +85,9 @@ static void add_counts(const struct gate_verdict *verdict, struct outlet *out)
                     {CASE_INCOMPLETE, "incomplete"},
                     {CASE_FAILED, "failed"}};
 
-    add_head(out, "memtide_gate_checks", "Checks of the memory gate, by outcome.");
+    add_head(out, "leaktide_gate_checks", "Checks of the memory gate, by outcome.");
     for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
-        outlet_format(out, "memtide_gate_checks{outcome=\"%s\"} %zu\n", outcomes[i].label,
+        outlet_format(out, "leaktide_gate_checks{outcome=\"%s\"} %zu\n", outcomes[i].label,
                       verdict->counts[outcomes[i].outcome]);
 }
 
@@ -95,11 +95,11 @@ static void add_leaks(const struct gate_verdict *verdict, struct outlet *out)
 {
     if (!verdict->leaks.count)
         return;
-    add_head(out, "memtide_leak_per_step_bytes", "Growth of a leaking site.");
+    add_head(out, "leaktide_leak_per_step_bytes", "Growth of a leaking site.");
     for (size_t i = 0; i < verdict->leaks.count; i++) {
         const struct gate_leak *leak = table_at(&verdict->leaks, i);
 
-        outlet_add(out, "memtide_leak_per_step_bytes{");
+        outlet_add(out, "leaktide_leak_per_step_bytes{");
         add_label(out, "device", leak->device);
         outlet_add(out, ",");
         add_label(out, "pool", leak->pool);

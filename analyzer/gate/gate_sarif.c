@@ -66,7 +66,7 @@ static void add_result(const struct gate_verdict *verdict, struct outlet *out,
     if (row->outcome == CASE_SUPPRESSED)
         outlet_add(out, "          \"suppressions\": [{\"kind\": \"external\"}],\n");
     outlet_format(out,
-                  "          \"partialFingerprints\": {\"memtideKey/v1\": \"%016" PRIx64
+                  "          \"partialFingerprints\": {\"leaktideKey/v1\": \"%016" PRIx64
                   "\"}\n        }",
                   hash_bytes(row->key, strlen(row->key)));
 }
@@ -86,8 +86,8 @@ void gate_write_sarif(const struct gate_verdict *verdict, struct outlet *out)
 
     outlet_add(out, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
                     "  \"version\": \"2.1.0\",\n  \"runs\": [\n    {\n"
-                    "      \"tool\": {\n        \"driver\": {\n          \"name\": \"memtide\", "
-                    "\"semanticVersion\": \"" MEMTIDE_VERSION "\",\n"
+                    "      \"tool\": {\n        \"driver\": {\n          \"name\": \"leaktide\", "
+                    "\"semanticVersion\": \"" LEAKTIDE_VERSION "\",\n"
                     "          \"rules\": [\n");
     add_rules(out);
     outlet_add(out, "          ]\n        }\n      },\n      \"results\": [\n");

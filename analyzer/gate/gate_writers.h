@@ -2,8 +2,8 @@
 /*
  * A verdict where people look for it: one file for each format.
  */
-#ifndef MEMTIDE_GATE_GATE_WRITERS_H
-#define MEMTIDE_GATE_GATE_WRITERS_H
+#ifndef LEAKTIDE_GATE_GATE_WRITERS_H
+#define LEAKTIDE_GATE_GATE_WRITERS_H
 
 #include <stdio.h>
 

@@ -109,12 +109,12 @@ static void judge_completeness(const struct gate *gate, struct gate_verdict *ver
         else if (recording->lost_count)
             row.sentence =
                 gate_text(verdict,
-                          "%s is not complete: %" PRIu64 " events were lost; memtide info "
+                          "%s is not complete: %" PRIu64 " events were lost; leaktide info "
                           "says why",
                           recording->path, recording->lost_count);
         else
             row.sentence = gate_text(verdict,
-                                     "%s is not complete: a part of it cannot be read; memtide "
+                                     "%s is not complete: a part of it cannot be read; leaktide "
                                      "info says which",
                                      recording->path);
         gate_add(verdict, &row);

@@ -4,8 +4,8 @@
  *
  * Nothing passes for lack of data. A rule that cannot be judged is a case too, and says why.
  */
-#ifndef MEMTIDE_GATE_JUDGE_H
-#define MEMTIDE_GATE_JUDGE_H
+#ifndef LEAKTIDE_GATE_JUDGE_H
+#define LEAKTIDE_GATE_JUDGE_H
 
 #include "baseline.h"
 #include "measures.h"

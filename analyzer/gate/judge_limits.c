@@ -329,7 +329,7 @@ static void try_relative(const struct trial *trial)
     if (!trial->base && !may_be_new(trial->rule->kind)) {
         row.sentence = gate_text(trial->verdict,
                                  "%s: the baseline %s has no %s to compare with: renew it with "
-                                 "memtide bless",
+                                 "leaktide bless",
                                  subject(trial), trial->gate->baseline->path, trial->measure->key);
         gate_add(trial->verdict, &row);
     } else if (!trial->rule->is_forced && trial->base && llabs(trial->rule->relative) < 2 * noise) {
@@ -418,7 +418,7 @@ static void say_no_baseline(const struct gate *gate, struct gate_verdict *verdic
 
     row.sentence =
         gate_text(verdict,
-                  "%s:%u: rel needs a baseline, and there is none%s%s: write it with memtide "
+                  "%s:%u: rel needs a baseline, and there is none%s%s: write it with leaktide "
                   "bless, and name it with --baseline or in [baseline]",
                   gate->policy->path, rule->line, gate->policy->baseline_path ? " at " : "",
                   gate->policy->baseline_path ? gate->policy->baseline_path : "");

@@ -15,8 +15,8 @@
  * Where several processes have the same key, it is the largest of them. Several recordings of the
  * same job are repeats: a measure keeps the value of each.
  */
-#ifndef MEMTIDE_GATE_MEASURES_H
-#define MEMTIDE_GATE_MEASURES_H
+#ifndef LEAKTIDE_GATE_MEASURES_H
+#define LEAKTIDE_GATE_MEASURES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,15 +5,15 @@
  * Every limit is one rule, whatever table it stands in, with the line it stands on. Texts are of
  * the policy's arena.
  */
-#ifndef MEMTIDE_GATE_POLICY_H
-#define MEMTIDE_GATE_POLICY_H
+#ifndef LEAKTIDE_GATE_POLICY_H
+#define LEAKTIDE_GATE_POLICY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "arena.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 /* What a rule limits. policy.c and measures.c hold a table each. */
 enum rule_kind {

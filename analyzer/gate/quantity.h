@@ -2,8 +2,8 @@
 /*
  * Numbers with units as people write them into a policy: "28 GiB", "64 KiB/step", "+2%", "0".
  */
-#ifndef MEMTIDE_GATE_QUANTITY_H
-#define MEMTIDE_GATE_QUANTITY_H
+#ifndef LEAKTIDE_GATE_QUANTITY_H
+#define LEAKTIDE_GATE_QUANTITY_H
 
 #include <stdbool.h>
 #include <stdint.h>

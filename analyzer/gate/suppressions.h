@@ -9,14 +9,14 @@
  * or module of any frame; * is any text, ^ and $ are its ends. So a file of LeakSanitizer can be
  * used as it is. until is the last day; max is what the finding may hold.
  */
-#ifndef MEMTIDE_GATE_SUPPRESSIONS_H
-#define MEMTIDE_GATE_SUPPRESSIONS_H
+#ifndef LEAKTIDE_GATE_SUPPRESSIONS_H
+#define LEAKTIDE_GATE_SUPPRESSIONS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "arena.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "symbols.h"
 #include "table.h"
 

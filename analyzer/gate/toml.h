@@ -8,18 +8,18 @@
  * arrays; inline tables; comments. Refused, with a sentence: strings over several lines, dates,
  * exponents, other bases, inf and nan. What is read means what TOML says it means.
  *
- * No packaged C library reads TOML on the systems that memtide is built on.
+ * No packaged C library reads TOML on the systems that leaktide is built on.
  * Source: toml.io/en/v1.0.0.
  */
-#ifndef MEMTIDE_GATE_TOML_H
-#define MEMTIDE_GATE_TOML_H
+#ifndef LEAKTIDE_GATE_TOML_H
+#define LEAKTIDE_GATE_TOML_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "arena.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 enum toml_kind { TOML_TABLE, TOML_ARRAY, TOML_STRING, TOML_INTEGER, TOML_FRACTION, TOML_BOOLEAN };
 
@@ -41,7 +41,7 @@ struct toml_node {
 };
 
 /*
- * name   of the file, for complaints: "memtide.toml:7: ..."
+ * name   of the file, for complaints: "leaktide.toml:7: ..."
  * text   not kept; everything returned lives in the arena
  *
  * MT_USAGE with one sentence when the text is not such TOML; MT_NO_MEMORY.

@@ -81,7 +81,8 @@ static enum mt_result refuse(const char *path, bool is_folder, struct mt_error *
         if (result != MT_OK)
             return result;
     }
-    return mt_error_set(error, MT_UNSUPPORTED, "%s: no kind of recording that memtide knows", path);
+    return mt_error_set(error, MT_UNSUPPORTED, "%s: no kind of recording that leaktide knows",
+                        path);
 }
 
 static enum mt_result find_kind(const char *path, const struct input_kind **kind,

@@ -5,21 +5,21 @@
  * Events come process by process (all of one process image, then all of the next), in time order
  * within a process; a batch never mixes two processes.
  */
-#ifndef MEMTIDE_INPUT_H
-#define MEMTIDE_INPUT_H
+#ifndef LEAKTIDE_INPUT_H
+#define LEAKTIDE_INPUT_H
 
 #include <stddef.h>
 
 #include "event.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "model.h"
 
 struct input;
 
 /* One per kind of source; input.c holds the table. */
 struct input_kind {
-    const char *name;     /* "memtide run" */
-    const char *contents; /* what it can tell, for `memtide info` */
+    const char *name;     /* "leaktide run" */
+    const char *contents; /* what it can tell, for `leaktide info` */
     /* 1: path is of this kind; 0: it is not; looks at content, not at names. Never fails. */
     int (*recognises)(const char *path);
     enum mt_result (*open)(const char *path, struct model *model, void **state,

@@ -2,8 +2,8 @@
 /*
  * The kinds of sources that input.c knows; one file or folder each.
  */
-#ifndef MEMTIDE_INPUT_KINDS_H
-#define MEMTIDE_INPUT_KINDS_H
+#ifndef LEAKTIDE_INPUT_KINDS_H
+#define LEAKTIDE_INPUT_KINDS_H
 
 #include "input.h"
 

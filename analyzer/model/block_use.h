@@ -6,8 +6,8 @@
  * Positions count what the device was given to do, by a rule of whoever asks; both parts of a
  * moment never go back.
  */
-#ifndef MEMTIDE_MODEL_BLOCK_USE_H
-#define MEMTIDE_MODEL_BLOCK_USE_H
+#ifndef LEAKTIDE_MODEL_BLOCK_USE_H
+#define LEAKTIDE_MODEL_BLOCK_USE_H
 
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
  * threads are dense indexes into the tables of struct model. Index 0 of the texts and of the sites
  * means "none"; a pool always exists.
  */
-#ifndef MEMTIDE_MODEL_EVENT_H
-#define MEMTIDE_MODEL_EVENT_H
+#ifndef LEAKTIDE_MODEL_EVENT_H
+#define LEAKTIDE_MODEL_EVENT_H
 
 #include <stdint.h>
 

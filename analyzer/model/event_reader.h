@@ -3,8 +3,8 @@
  * The batches of a source one after the other: lent by the source where it can, else in memory of
  * the reader.
  */
-#ifndef MEMTIDE_MODEL_EVENT_READER_H
-#define MEMTIDE_MODEL_EVENT_READER_H
+#ifndef LEAKTIDE_MODEL_EVENT_READER_H
+#define LEAKTIDE_MODEL_EVENT_READER_H
 
 #include "event_source.h"
 

@@ -5,13 +5,13 @@
  * Not all answers come out of one reading: who was alive in an interval that nobody knew before,
  * every row of an export. Indexes in the events are the same each time.
  */
-#ifndef MEMTIDE_MODEL_EVENT_SOURCE_H
-#define MEMTIDE_MODEL_EVENT_SOURCE_H
+#ifndef LEAKTIDE_MODEL_EVENT_SOURCE_H
+#define LEAKTIDE_MODEL_EVENT_SOURCE_H
 
 #include <stddef.h>
 
 #include "event.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 struct event_source {
     void *context;

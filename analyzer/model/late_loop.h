@@ -4,8 +4,8 @@
  * the whole has no period. The last tokens are kept in their order, and shorter and shorter ends of
  * the program are asked for a period.
  */
-#ifndef MEMTIDE_MODEL_LATE_LOOP_H
-#define MEMTIDE_MODEL_LATE_LOOP_H
+#ifndef LEAKTIDE_MODEL_LATE_LOOP_H
+#define LEAKTIDE_MODEL_LATE_LOOP_H
 
 #include "step_period.h"
 

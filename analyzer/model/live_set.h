@@ -15,8 +15,8 @@
  * needs no second copy. Two pools can hand out the same address: the caller tells blocks apart by
  * their group.
  */
-#ifndef MEMTIDE_MODEL_LIVE_SET_H
-#define MEMTIDE_MODEL_LIVE_SET_H
+#ifndef LEAKTIDE_MODEL_LIVE_SET_H
+#define LEAKTIDE_MODEL_LIVE_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,8 +7,8 @@
  * first reading: `group` and `ledger` are indexes of the first tally as well. Memory grows with
  * blocks that are alive at once: 32 bytes for each beside the live set.
  */
-#ifndef MEMTIDE_MODEL_LIVES_H
-#define MEMTIDE_MODEL_LIVES_H
+#ifndef LEAKTIDE_MODEL_LIVES_H
+#define LEAKTIDE_MODEL_LIVES_H
 
 #include <stdint.h>
 

@@ -11,15 +11,15 @@
  * the event; a reading that is not the first one changes no row that is there, so that all of it
  * may be looked up. Anybody may note something.
  */
-#ifndef MEMTIDE_MODEL_H
-#define MEMTIDE_MODEL_H
+#ifndef LEAKTIDE_MODEL_H
+#define LEAKTIDE_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
-#include "memtide/format.h"
+#include "leaktide/error.h"
+#include "leaktide/format.h"
 
 struct model;
 

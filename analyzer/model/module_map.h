@@ -5,8 +5,8 @@
  * Stretches of addresses that do not overlap; what is put over others takes their place. Putting
  * and looking up take logarithmic time.
  */
-#ifndef MEMTIDE_MODEL_MODULE_MAP_H
-#define MEMTIDE_MODEL_MODULE_MAP_H
+#ifndef LEAKTIDE_MODEL_MODULE_MAP_H
+#define LEAKTIDE_MODEL_MODULE_MAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * Sentences and rows are the notes' own, so whoever reads the recording and whoever looks names up
  * meanwhile can both note something. Any thread, any time; notes_at() when nobody adds any more.
  */
-#ifndef MEMTIDE_MODEL_NOTES_H
-#define MEMTIDE_MODEL_NOTES_H
+#ifndef LEAKTIDE_MODEL_NOTES_H
+#define LEAKTIDE_MODEL_NOTES_H
 
 #include <pthread.h>
 #include <stdbool.h>

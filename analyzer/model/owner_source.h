@@ -7,8 +7,8 @@
  * such events. What the block was called when it was taken stays in front: "model@weight". Of
  * blocks that hold the address the smallest is meant: a block of a pool, not the pool's own.
  */
-#ifndef MEMTIDE_MODEL_OWNER_SOURCE_H
-#define MEMTIDE_MODEL_OWNER_SOURCE_H
+#ifndef LEAKTIDE_MODEL_OWNER_SOURCE_H
+#define LEAKTIDE_MODEL_OWNER_SOURCE_H
 
 #include "event_source.h"
 #include "model.h"

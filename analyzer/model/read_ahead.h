@@ -10,8 +10,8 @@
  * the next rewind, or the last call below; meanwhile the inner source belongs to it. So a short
  * recording has no second thread, and none has where the process may use one processor only.
  */
-#ifndef MEMTIDE_MODEL_READ_AHEAD_H
-#define MEMTIDE_MODEL_READ_AHEAD_H
+#ifndef LEAKTIDE_MODEL_READ_AHEAD_H
+#define LEAKTIDE_MODEL_READ_AHEAD_H
 
 #include <stdint.h>
 

@@ -2,14 +2,14 @@
 /*
  * Which steps of a recording are wanted: by number, or by a schedule as profilers have it.
  */
-#ifndef MEMTIDE_MODEL_STEP_CHOICE_H
-#define MEMTIDE_MODEL_STEP_CHOICE_H
+#ifndef LEAKTIDE_MODEL_STEP_CHOICE_H
+#define LEAKTIDE_MODEL_STEP_CHOICE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 struct step_span {
     uint64_t first, last; /* numbers, as the program counts; both taken */

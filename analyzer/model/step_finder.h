@@ -5,8 +5,8 @@
  * A token is a site that allocates, an operator, a range or a mark; docs/steps.md has the rules.
  * Fed with the same batches as a tally. Memory grows with the tokens of one process.
  */
-#ifndef MEMTIDE_MODEL_STEP_FINDER_H
-#define MEMTIDE_MODEL_STEP_FINDER_H
+#ifndef LEAKTIDE_MODEL_STEP_FINDER_H
+#define LEAKTIDE_MODEL_STEP_FINDER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * Positions count tokens, not events or time, so that it does not matter how long a step takes or
  * how much is freed.
  */
-#ifndef MEMTIDE_MODEL_STEP_PERIOD_H
-#define MEMTIDE_MODEL_STEP_PERIOD_H
+#ifndef LEAKTIDE_MODEL_STEP_PERIOD_H
+#define LEAKTIDE_MODEL_STEP_PERIOD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * on only every second step is kept, then every fourth ... So they never grow with the number of
  * steps, and what is left is exact for the steps that are kept.
  */
-#ifndef MEMTIDE_MODEL_STEP_SERIES_H
-#define MEMTIDE_MODEL_STEP_SERIES_H
+#ifndef LEAKTIDE_MODEL_STEP_SERIES_H
+#define LEAKTIDE_MODEL_STEP_SERIES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * To whoever reads it, it is a recording like any other. Before the first wanted step of a process
  * stands EVENT_WINDOW_BEGIN; behind the last one nothing more of that process.
  */
-#ifndef MEMTIDE_MODEL_STEP_SOURCE_H
-#define MEMTIDE_MODEL_STEP_SOURCE_H
+#ifndef LEAKTIDE_MODEL_STEP_SOURCE_H
+#define LEAKTIDE_MODEL_STEP_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * What a program does again and again: allocates at a site, runs an operator, begins a range.
  */
-#ifndef MEMTIDE_MODEL_STEP_TOKEN_H
-#define MEMTIDE_MODEL_STEP_TOKEN_H
+#ifndef LEAKTIDE_MODEL_STEP_TOKEN_H
+#define LEAKTIDE_MODEL_STEP_TOKEN_H
 
 #include <stdint.h>
 

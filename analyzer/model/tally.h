@@ -20,15 +20,15 @@
  *
  * One thread at a time. The model must outlive the tally.
  */
-#ifndef MEMTIDE_MODEL_TALLY_H
-#define MEMTIDE_MODEL_TALLY_H
+#ifndef LEAKTIDE_MODEL_TALLY_H
+#define LEAKTIDE_MODEL_TALLY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "event.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "model.h"
 #include "step_series.h"
 

@@ -2,8 +2,8 @@
 /*
  * The inside of a tally, shared by its files and by nobody else.
  */
-#ifndef MEMTIDE_MODEL_TALLY_STATE_H
-#define MEMTIDE_MODEL_TALLY_STATE_H
+#ifndef LEAKTIDE_MODEL_TALLY_STATE_H
+#define LEAKTIDE_MODEL_TALLY_STATE_H
 
 #include "arena.h"
 #include "hash_index.h"

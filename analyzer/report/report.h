@@ -7,15 +7,15 @@
  * is also its name in JSON. All texts are copied. Running out of memory is remembered:
  * report_status() tells. One thread at a time.
  */
-#ifndef MEMTIDE_REPORT_H
-#define MEMTIDE_REPORT_H
+#ifndef LEAKTIDE_REPORT_H
+#define LEAKTIDE_REPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "outlet.h"
 
 struct report;

@@ -166,7 +166,7 @@ static void add_notes(struct outlet *out, const struct report *report)
 
 void report_write_json(const struct report *report, struct outlet *out)
 {
-    outlet_format(out, "{\n  \"format\": \"memtide-report\",\n  \"version\": %d,\n",
+    outlet_format(out, "{\n  \"format\": \"leaktide-report\",\n  \"version\": %d,\n",
                   REPORT_JSON_VERSION);
     outlet_format(out, "  \"command\": %s,\n", report_command(report));
     add_verdicts(out, report);

@@ -9,8 +9,8 @@
  *
  * FOLDER is each that was given with --debug-dir. A file with another build-id is never taken.
  */
-#ifndef MEMTIDE_DEBUG_FILES_H
-#define MEMTIDE_DEBUG_FILES_H
+#ifndef LEAKTIDE_DEBUG_FILES_H
+#define LEAKTIDE_DEBUG_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>

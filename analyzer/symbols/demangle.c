@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * C++ names as they were written: with the C++ library's own function, if there is one here. It is
- * looked for once; memtide itself needs no C++.
+ * looked for once; leaktide itself needs no C++.
  */
 #include "demangle.h"
 

@@ -2,8 +2,8 @@
 /*
  * C++ names as they were written.
  */
-#ifndef MEMTIDE_DEMANGLE_H
-#define MEMTIDE_DEMANGLE_H
+#ifndef LEAKTIDE_DEMANGLE_H
+#define LEAKTIDE_DEMANGLE_H
 
 /* For free(); NULL when it is not a C++ name, or nothing here can read it. */
 char *demangle(const char *name);

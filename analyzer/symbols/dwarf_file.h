@@ -4,13 +4,13 @@
  * of attributes. Only the files dwarf_*.c of this folder see libdwarf.
  *
  * libdwarf 20210528 (Debian 12) to 2.x are served. Which of the two interfaces it has is found when
- * memtide is configured, and asked again when it runs: both go by the same name, libdwarf.so.1.
+ * leaktide is configured, and asked again when it runs: both go by the same name, libdwarf.so.1.
  *
  * A call that fails leaves an error behind that has to be given back, and one without a place for
  * it ends the program: so each goes through got().
  */
-#ifndef MEMTIDE_DWARF_FILE_H
-#define MEMTIDE_DWARF_FILE_H
+#ifndef LEAKTIDE_DWARF_FILE_H
+#define LEAKTIDE_DWARF_FILE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * The line table of one unit, as sorted rows.
  */
-#ifndef MEMTIDE_DWARF_LINES_H
-#define MEMTIDE_DWARF_LINES_H
+#ifndef LEAKTIDE_DWARF_LINES_H
+#define LEAKTIDE_DWARF_LINES_H
 
 #include "arena.h"
 #include "dwarf_file.h"

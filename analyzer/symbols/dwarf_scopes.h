@@ -9,8 +9,8 @@
  *
  * A row's subtree is the rows behind it up to `end`.
  */
-#ifndef MEMTIDE_DWARF_SCOPES_H
-#define MEMTIDE_DWARF_SCOPES_H
+#ifndef LEAKTIDE_DWARF_SCOPES_H
+#define LEAKTIDE_DWARF_SCOPES_H
 
 #include "arena.h"
 #include "dwarf_file.h"

@@ -5,8 +5,8 @@
  * Every offset and length in the file is a stranger's and is checked against its size. What is
  * needed is read, not mapped: a file that shrinks while it is mapped would kill us with SIGBUS.
  */
-#ifndef MEMTIDE_ELF_FILE_H
-#define MEMTIDE_ELF_FILE_H
+#ifndef LEAKTIDE_ELF_FILE_H
+#define LEAKTIDE_ELF_FILE_H
 
 #include <elf.h>
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  *
  * Each frame is looked up once and remembered. One thread at a time.
  */
-#ifndef MEMTIDE_FRAME_NAMES_H
-#define MEMTIDE_FRAME_NAMES_H
+#ifndef LEAKTIDE_FRAME_NAMES_H
+#define LEAKTIDE_FRAME_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

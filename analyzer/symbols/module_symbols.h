@@ -6,8 +6,8 @@
  * not the file that was recorded, gives no symbols, and a note in the model with its build-id. One
  * thread at a time.
  */
-#ifndef MEMTIDE_MODULE_SYMBOLS_H
-#define MEMTIDE_MODULE_SYMBOLS_H
+#ifndef LEAKTIDE_MODULE_SYMBOLS_H
+#define LEAKTIDE_MODULE_SYMBOLS_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text of plumbing.rules, terminated; made when memtide is built.
+ * The text of plumbing.rules, terminated; made when leaktide is built.
  */
-#ifndef MEMTIDE_PLUMBING_RULES_H
-#define MEMTIDE_PLUMBING_RULES_H
+#ifndef LEAKTIDE_PLUMBING_RULES_H
+#define LEAKTIDE_PLUMBING_RULES_H
 
 extern const char plumbing_rules[];
 

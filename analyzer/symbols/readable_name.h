@@ -2,8 +2,8 @@
 /*
  * Names of functions as people write them.
  */
-#ifndef MEMTIDE_READABLE_NAME_H
-#define MEMTIDE_READABLE_NAME_H
+#ifndef LEAKTIDE_READABLE_NAME_H
+#define LEAKTIDE_READABLE_NAME_H
 
 #include "text_builder.h"
 

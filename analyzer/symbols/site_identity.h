@@ -2,8 +2,8 @@
 /*
  * What a stack stands for: which frame tells where the program asked, and a number that stays.
  */
-#ifndef MEMTIDE_SITE_IDENTITY_H
-#define MEMTIDE_SITE_IDENTITY_H
+#ifndef LEAKTIDE_SITE_IDENTITY_H
+#define LEAKTIDE_SITE_IDENTITY_H
 
 #include <stddef.h>
 #include <stdint.h>

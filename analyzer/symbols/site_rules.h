@@ -4,14 +4,14 @@
  *
  * plumbing.rules explains how they are written; it is compiled in. One thread at a time.
  */
-#ifndef MEMTIDE_SITE_RULES_H
-#define MEMTIDE_SITE_RULES_H
+#ifndef LEAKTIDE_SITE_RULES_H
+#define LEAKTIDE_SITE_RULES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "arena.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "table.h"
 
 /* The later, the more a frame tells about the place that asked. */

@@ -25,7 +25,7 @@ enum {
     addresses_most = 1 << 22
 };
 
-static const char magic[16] = "memtide names\n";
+static const char magic[16] = "leaktide names\n";
 
 struct cache_header {
     char magic[16];
@@ -121,7 +121,7 @@ static void load(struct symbol_cache *cache)
     fclose(file);
 }
 
-/* "$XDG_CACHE_HOME/memtide"; false when there is nowhere. */
+/* "$XDG_CACHE_HOME/leaktide"; false when there is nowhere. */
 static bool add_folder(struct text_builder *text)
 {
     const char *caches = getenv("XDG_CACHE_HOME");
@@ -134,7 +134,7 @@ static bool add_folder(struct text_builder *text)
     else
         return false;
     mkdir(text_get(text), 0700);
-    text_add(text, "/memtide");
+    text_add(text, "/leaktide");
     mkdir(text_get(text), 0700);
     return true;
 }

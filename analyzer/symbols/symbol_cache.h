@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names that took long to find, kept on disk: a file for each build-id in
- * $XDG_CACHE_HOME/memtide, else ~/.cache/memtide.
+ * $XDG_CACHE_HOME/leaktide, else ~/.cache/leaktide.
  *
  *   header     what it is, which files the names came from, how much follows, its checksum
  *   addresses  sorted
@@ -12,8 +12,8 @@
  * is written whole beside the old one and then takes its name, so a reader never sees half of it;
  * of two writers the last one wins. One thread at a time.
  */
-#ifndef MEMTIDE_SYMBOL_CACHE_H
-#define MEMTIDE_SYMBOL_CACHE_H
+#ifndef LEAKTIDE_SYMBOL_CACHE_H
+#define LEAKTIDE_SYMBOL_CACHE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  *
  * It ends when the other end of its socket is closed.
  */
-#ifndef MEMTIDE_SYMBOL_CHILD_H
-#define MEMTIDE_SYMBOL_CHILD_H
+#ifndef LEAKTIDE_SYMBOL_CHILD_H
+#define LEAKTIDE_SYMBOL_CHILD_H
 
 #include "symbol_source.h"
 

@@ -2,8 +2,8 @@
 /*
  * Where names of functions come from: one source per kind of debug data.
  */
-#ifndef MEMTIDE_SYMBOL_SOURCE_H
-#define MEMTIDE_SYMBOL_SOURCE_H
+#ifndef LEAKTIDE_SYMBOL_SOURCE_H
+#define LEAKTIDE_SYMBOL_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

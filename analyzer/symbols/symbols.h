@@ -7,14 +7,14 @@
  * not the one that was recorded gives module and offset only, and a note in the model.
  * One thread at a time.
  */
-#ifndef MEMTIDE_SYMBOLS_H
-#define MEMTIDE_SYMBOLS_H
+#ifndef LEAKTIDE_SYMBOLS_H
+#define LEAKTIDE_SYMBOLS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "model.h"
 
 struct symbols;

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PYTHONPATH=<prefix>/share/memtide/python pytest"""
+"""PYTHONPATH=<prefix>/share/leaktide/python pytest"""
 
-pytest_plugins = ["pytest_memtide"]
+pytest_plugins = ["pytest_leaktide"]

@@ -6,12 +6,12 @@ import os
 import pytest
 
 
-@pytest.mark.memtide(peak="6 MiB", leak="0")
+@pytest.mark.leaktide(peak="6 MiB", leak="0")
 def test_a_batch_fits():
     batch = bytearray(4 << 20)
     assert len(batch) == 4 << 20
 
 
 @pytest.mark.skipif("TRAIN" not in os.environ, reason="TRAIN names the program")
-def test_training_keeps_its_budget(memtide_run):
-    assert "trained" in memtide_run([os.environ["TRAIN"]], peak="64 MiB", leak="0")
+def test_training_keeps_its_budget(leaktide_run):
+    assert "trained" in leaktide_run([os.environ["TRAIN"]], peak="64 MiB", leak="0")

@@ -3,7 +3,7 @@
  * A small training job, for a project whose CI keeps a memory budget.
  *
  *     cc -g -O1 -I<prefix>/include -o train train.c
- *     memtide run --device=cpu --call-stack=c --policy memtide.toml -- ./train
+ *     leaktide run --device=cpu --call-stack=c --policy leaktide.toml -- ./train
  *
  * Change something, and see what the gate says: -DFORGET_METRICS=1 forgets to free what a step
  * measured; -DEXTRA_BYTES=200000 makes each activation larger.
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <memtide/tracer.h>
+#include <leaktide/tracer.h>
 
 #ifndef FORGET_METRICS
 #define FORGET_METRICS 0

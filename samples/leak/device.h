@@ -4,7 +4,7 @@
  * memory. The vendors' libraries are found at run time; nothing of them is needed to build.
  *
  * device_alloc is part of the function that calls it, so that this function is the site of the
- * block in a trace: memtide knows the caller of the vendor's function.
+ * block in a trace: leaktide knows the caller of the vendor's function.
  */
 #ifndef LEAK_SAMPLE_DEVICE_H
 #define LEAK_SAMPLE_DEVICE_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/tracer.h"
+#include "leaktide/tracer.h"
 #include "pool.h"
 
 enum device_kind { DEVICE_OPENCL, DEVICE_ASCEND, DEVICE_POOL };

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "memtide/tracer.h"
+#include "leaktide/tracer.h"
 
 enum { SEGMENT_BYTES = 20 << 20, ALIGNMENT = 512 };
 

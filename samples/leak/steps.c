@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "memtide/tracer.h"
+#include "leaktide/tracer.h"
 
 enum { MSTX_CORE = 1, MSTX_CORE_LAST = 4 };
 

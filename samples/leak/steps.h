@@ -2,7 +2,7 @@
 /*
  * Says what the program is at, as PyTorch programs on Ascend do: a step is an mstx range called
  * "step start", an operator is between two mstx marks. Without mstx, steps are told by
- * memtide/tracer.h, and operators are not told.
+ * leaktide/tracer.h, and operators are not told.
  */
 #ifndef LEAK_SAMPLE_STEPS_H
 #define LEAK_SAMPLE_STEPS_H

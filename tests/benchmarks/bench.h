@@ -8,8 +8,8 @@
  *
  * Lower is better unless the unit ends in "/s". Everything else goes to standard error.
  */
-#ifndef MEMTIDE_TESTS_BENCH_H
-#define MEMTIDE_TESTS_BENCH_H
+#ifndef LEAKTIDE_TESTS_BENCH_H
+#define LEAKTIDE_TESTS_BENCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

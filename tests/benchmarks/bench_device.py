@@ -23,10 +23,10 @@ PROMISED_NS = 100
 WAYS = {"no stacks": "none", "whole stacks": "c", f"{FRAMES} frames": f"c:{FRAMES}"}
 
 
-def spent_ns(program, calls, options=None, memtide=None):
+def spent_ns(program, calls, options=None, leaktide=None):
     """(ns, events recorded) of a run."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [memtide, "run", "-q", *options, "-o", folder, "--"] if options else []
+        words = [leaktide, "run", "-q", *options, "-o", folder, "--"] if options else []
         done = subprocess.run([*words, program, str(calls), str(FRAMES)], check=True,
                               stdout=subprocess.PIPE)
         return int(done.stdout), trace_facts(folder)[0]
@@ -38,7 +38,7 @@ def main():
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
     program = os.path.join(options.build, "benchmarks", "programs", "device_deep")
-    memtide = os.path.join(options.build, "bin", "memtide")
+    leaktide = os.path.join(options.build, "bin", "leaktide")
     calls, rounds = (20_000, 1) if options.quick else (1_000_000, 7)
     native, added, per_event = [], {name: [] for name in WAYS}, {name: [] for name in WAYS}
 
@@ -47,7 +47,7 @@ def main():
         native.append(alone_ns / calls)
         for name, stacks in WAYS.items():
             took_ns, events = spent_ns(program, calls, ["--device=gpu", f"--call-stack={stacks}"],
-                                       memtide)
+                                       leaktide)
             added[name].append((took_ns - alone_ns) / calls)
             per_event[name].append((took_ns - alone_ns) / events)
     say("device call, fake runtime: without tracer", "ns/call", native)

@@ -15,7 +15,7 @@
 
 #include "bench.h"
 #include "dump_write.h"
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 
 enum { live_blocks = 1000, quick_blocks = 5000, blocks = 300000, path_most = 256 };
 
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 {
     bool is_quick = bench_is_quick(argc, argv);
     uint64_t count = is_quick ? quick_blocks : blocks;
-    char folder[] = "/tmp/memtide-bench-XXXXXX", path[path_most];
+    char folder[] = "/tmp/leaktide-bench-XXXXXX", path[path_most];
     const char *paths[] = {path}, *exporter;
     struct mt_trace *trace;
     struct mt_error error;

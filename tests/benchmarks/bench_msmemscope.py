@@ -19,7 +19,7 @@ import tempfile
 
 BUILD = sys.argv[1]
 QUICK = "--quick" in sys.argv
-MEMTIDE = os.path.join(BUILD, "bin", "memtide")
+LEAKTIDE = os.path.join(BUILD, "bin", "leaktide")
 PROGRAM = os.path.join(BUILD, "benchmarks", "programs", "driver_pairs")
 COUNT = "5000" if QUICK else "300000"
 RUNS = 2 if QUICK else 5
@@ -35,7 +35,7 @@ def ns_of(command):
 
 def recorded(folder, stacks, number):
     run = os.path.join(folder, "%s-%d" % (stacks.replace(":", ""), number))
-    return run, ns_of([MEMTIDE, "run", "--quiet", "--sample-ms=0", "--call-stack=" + stacks,
+    return run, ns_of([LEAKTIDE, "run", "--quiet", "--sample-ms=0", "--call-stack=" + stacks,
                        "--output-path=" + run, "--", PROGRAM, COUNT])
 
 
@@ -66,7 +66,7 @@ def main():
         rates = []
         for i in range(RUNS):
             path = os.path.join(folder, "%d.db" % i)
-            seconds = spent_s([MEMTIDE, "export", "--to=memscope-db", "-o", path, run])
+            seconds = spent_s([LEAKTIDE, "export", "--to=memscope-db", "-o", path, run])
             rates.append(rows_in(path) / seconds)
         report("rows of a database in a second", "rows/s", rates)
     finally:

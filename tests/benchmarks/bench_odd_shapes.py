@@ -20,7 +20,7 @@ import tempfile
 BUILD = os.path.abspath(sys.argv[1])
 QUICK = "--quick" in sys.argv
 ROUNDS = 1 if QUICK else 5
-MEMTIDE = os.path.join(BUILD, "bin", "memtide")
+LEAKTIDE = os.path.join(BUILD, "bin", "leaktide")
 PROGRAMS = os.path.join(BUILD, "benchmarks", "programs")
 LIBRARIES = [os.path.join(PROGRAMS, f"lib{name}.so") for name in ("many_sites", "many_other_sites")]
 SHAPES = [
@@ -43,18 +43,18 @@ def processor_s(command):
 
 
 def event_count(trace):
-    answer = subprocess.run([MEMTIDE, "info", "--format=json", trace], stdout=subprocess.PIPE,
+    answer = subprocess.run([LEAKTIDE, "info", "--format=json", trace], stdout=subprocess.PIPE,
                             check=True, timeout=900)
     return json.loads(answer.stdout)["facts"]["event_count"]
 
 
 def measure(shape, program, folder):
     trace = os.path.join(folder, program[0] + str(len(program)))
-    subprocess.run([MEMTIDE, "run", "--device=cpu", "--quiet", "--no-report", "-o", trace, "--",
+    subprocess.run([LEAKTIDE, "run", "--device=cpu", "--quiet", "--no-report", "-o", trace, "--",
                     os.path.join(PROGRAMS, program[0]), *program[1:]], check=True, timeout=900)
     count = event_count(trace)
     for name, question in QUESTIONS:
-        runs = [processor_s([MEMTIDE, *question, trace]) * 1e9 / count for _ in range(ROUNDS)]
+        runs = [processor_s([LEAKTIDE, *question, trace]) * 1e9 / count for _ in range(ROUNDS)]
         print(json.dumps({"name": f"{shape}: {name}", "unit": "ns/event",
                           "median": statistics.median(runs), "min": min(runs), "runs": runs,
                           "events": count}), flush=True)

@@ -5,8 +5,8 @@
  *
  * One thread reads, so its processor time tells what one core does, on a busy machine too.
  */
-#ifndef MEMTIDE_TESTS_BENCH_READING_H
-#define MEMTIDE_TESTS_BENCH_READING_H
+#ifndef LEAKTIDE_TESTS_BENCH_READING_H
+#define LEAKTIDE_TESTS_BENCH_READING_H
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -24,7 +24,7 @@ static inline FILE *bench_file_begin(struct bench_file *made, const char *name)
     FILE *file;
     int descriptor;
 
-    snprintf(made->path, sizeof(made->path), "/tmp/memtide-%s-XXXXXX", name);
+    snprintf(made->path, sizeof(made->path), "/tmp/leaktide-%s-XXXXXX", name);
     descriptor = mkstemp(made->path);
     file = descriptor >= 0 ? fdopen(descriptor, "wb") : NULL;
     if (!file)

@@ -3,7 +3,7 @@
 
     bench_recording.py BUILD-FOLDER [--quick]
 
-Every round runs each program natively, under memtide (host heap, no stacks) and under the peers
+Every round runs each program natively, under leaktide (host heap, no stacks) and under the peers
 that are installed, in turn; differences are taken within a round. Prints lines as bench.h says.
 """
 
@@ -18,14 +18,14 @@ from workloads import Program, real_programs, run, say, trace_facts
 BUILD = os.path.abspath(sys.argv[1])
 QUICK = "--quick" in sys.argv
 ROUNDS = 1 if QUICK else 5
-MEMTIDE = os.path.join(BUILD, "bin", "memtide")
+LEAKTIDE = os.path.join(BUILD, "bin", "leaktide")
 ALLOCATE = os.path.join(BUILD, "benchmarks", "programs", "allocate")
 LTTNG = "liblttng-ust-libc-wrapper.so"
 
 
 def words(folder):
     """As users record; nothing is read at the end."""
-    return [MEMTIDE, "run", "-q", "--no-report", "--device=cpu", "-o", folder, "--"]
+    return [LEAKTIDE, "run", "-q", "--no-report", "--device=cpu", "-o", folder, "--"]
 
 
 def recorded(program, folder):
@@ -82,7 +82,7 @@ def peers():
 
 
 def measure(program, work, others):
-    costs = {"memtide": ([], [])}
+    costs = {"leaktide": ([], [])}
     own, sizes, events = [], [], 0
     for _ in range(ROUNDS):
         native_wall, native_used, native_out = program.run()
@@ -90,8 +90,8 @@ def measure(program, work, others):
         wall, used, out = recorded(program, folder)
         events, size = trace_facts(folder)
         shutil.rmtree(folder)
-        costs["memtide"][0].append((wall - native_wall) * 1e9 / events)
-        costs["memtide"][1].append((used - native_used) * 1e9 / events)
+        costs["leaktide"][0].append((wall - native_wall) * 1e9 / events)
+        costs["leaktide"][1].append((used - native_used) * 1e9 / events)
         sizes.append(size / events)
         if program.name.startswith("allocate"):
             own.append((int(out.split()[1]) - int(native_out.split()[1])) * threads_of(program) /

@@ -78,7 +78,7 @@ def main():
         subprocess.run([os.path.join(BUILD, "benchmarks", "programs", "make_training"), folder, str(events)],
                        check=True, timeout=LIMIT_S)
         start = time.monotonic()
-        subprocess.run([os.path.join(BUILD, "bin", "memtide"), "report", "--format", "html", "-o", page, folder],
+        subprocess.run([os.path.join(BUILD, "bin", "leaktide"), "report", "--format", "html", "-o", page, folder],
                        check=True, timeout=LIMIT_S)
         say("report page: writing", "s", [round(time.monotonic() - start, 2)], events=events)
         say("report page: size", "MB", [os.path.getsize(page) / 1e6], events=events)

@@ -97,7 +97,7 @@ int main(int argc, char **argv)
     double cold[runs_full], warm[runs_full];
 
     for (size_t i = 0; i < run_count; i++) {
-        char folder[] = "/tmp/memtide-names-XXXXXX", path[512];
+        char folder[] = "/tmp/leaktide-names-XXXXXX", path[512];
 
         if (!mkdtemp(folder) || setenv("XDG_CACHE_HOME", folder, 1) != 0)
             exit(1);

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 #include "trace_builder.h"
 
 enum {
@@ -277,7 +277,7 @@ static void report(const struct stream *stream, size_t event_count, const struct
 
 static void measure(const struct stream *stream, size_t event_count, size_t runs)
 {
-    char folder[] = "/var/tmp/memtide-bench-XXXXXX", command[128];
+    char folder[] = "/var/tmp/leaktide-bench-XXXXXX", command[128];
     struct judged judged[RUNS];
     pid_t maker;
 

@@ -46,7 +46,7 @@ class Browser:
         self.next_id = 0
         self.buffer = b""
         self.events = []
-        self.profile = tempfile.mkdtemp(prefix="memtide-browser-")
+        self.profile = tempfile.mkdtemp(prefix="leaktide-browser-")
         to_browser, self.out = os.pipe()
         self.into, from_browser = os.pipe()
         program = find_browser()

@@ -37,7 +37,7 @@ class Firefox:
         self.seconds = seconds
         self.next_id = 0
         self.buffer = b""
-        self.profile = tempfile.mkdtemp(prefix="memtide-firefox-")
+        self.profile = tempfile.mkdtemp(prefix="leaktide-firefox-")
         port = free_port()
         with open(os.path.join(self.profile, "user.js"), "w") as file:
             file.write('user_pref("marionette.port", %d);\n' % port)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The data inside of the HTML report, read without a browser: is it what the recording holds?
 
-Run as payload_test.py MEMTIDE.
+Run as payload_test.py LEAKTIDE.
 """
 
 import base64
@@ -17,7 +17,7 @@ import zlib
 
 from made_up_profile import EVIL, write_profile
 
-MEMTIDE = sys.argv[1]
+LEAKTIDE = sys.argv[1]
 
 
 def varints(data, count):
@@ -73,8 +73,8 @@ class PayloadTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             profile = write_profile(folder)
             page, exported = os.path.join(folder, "report.html"), os.path.join(folder, "report.db")
-            subprocess.run([MEMTIDE, "report", "-f", "html", "-o", page, profile], check=True, timeout=60)
-            subprocess.run([MEMTIDE, "export", "--to", "sqlite", "-o", exported, profile], check=True, timeout=60)
+            subprocess.run([LEAKTIDE, "report", "-f", "html", "-o", page, profile], check=True, timeout=60)
+            subprocess.run([LEAKTIDE, "export", "--to", "sqlite", "-o", exported, profile], check=True, timeout=60)
             with open(page, encoding="utf-8") as file:
                 cls.page = file.read()
             cls.data = datasets_of(cls.page)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The HTML report, in a browser: does it show what the recording holds, by mouse and by keyboard?
 
-Run as report_page_test.py MEMTIDE FIXTURES REFERENCE-DATA ('' where there is none). Ends with 77, skipped,
+Run as report_page_test.py LEAKTIDE FIXTURES REFERENCE-DATA ('' where there is none). Ends with 77, skipped,
 where there is no Chromium.
 """
 
@@ -15,9 +15,9 @@ import unittest
 from browser import Browser, find_browser
 from made_up_profile import EVIL, WORDS, write_profile
 
-MEMTIDE, FIXTURES, REFERENCES = sys.argv[1:4]
-def memtide(*arguments):
-    run = subprocess.run([MEMTIDE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+LEAKTIDE, FIXTURES, REFERENCES = sys.argv[1:4]
+def leaktide(*arguments):
+    run = subprocess.run([LEAKTIDE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          universal_newlines=True, timeout=60)
     if run.returncode != 0:
         raise AssertionError("%s: %d %s" % (arguments, run.returncode, run.stderr))
@@ -30,8 +30,8 @@ class Recording:
     def __init__(self, path, folder, name):
         self.page = os.path.join(folder, name + ".html")
         self.database = os.path.join(folder, name + ".db")
-        memtide("report", path, "--format", "html", "-o", self.page)
-        memtide("export", "--to", "sqlite", path, "-o", self.database)
+        leaktide("report", path, "--format", "html", "-o", self.page)
+        leaktide("export", "--to", "sqlite", path, "-o", self.database)
 
     def query(self, text, **values):
         database = sqlite3.connect(self.database)
@@ -194,7 +194,7 @@ class PageTest(unittest.TestCase):
 
     def test_names_of_strangers_stay_text(self):
         page, _ = self.open(self.made_up)
-        self.assertEqual(page.evaluate("document.title"), "memtide report")
+        self.assertEqual(page.evaluate("document.title"), "leaktide report")
         self.assertEqual(page.evaluate("document.querySelectorAll('img, main script, iframe').length"), 0)
         text = page.evaluate("document.body.textContent")
         for name in EVIL:
@@ -263,7 +263,7 @@ class PageTest(unittest.TestCase):
             arguments = [each if each.startswith("-") else os.path.join(FIXTURES, each) for each in rest]
             with self.subTest(name):
                 # 1 and 3 to 4: what it says of the recording; the page is there
-                status = subprocess.run([MEMTIDE, command, "-f", "html", "-o", path, *arguments],
+                status = subprocess.run([LEAKTIDE, command, "-f", "html", "-o", path, *arguments],
                                         stderr=subprocess.DEVNULL, timeout=60).returncode
                 self.assertIn(status, (0, 1, 3, 4))
                 page = self.browser.open(path)
@@ -280,7 +280,7 @@ class PageTest(unittest.TestCase):
         with open(self.made_up.page) as file:
             head = file.read().split('id="data-report"')[0]
         self.assertIn("PEAK:", head)
-        self.assertIn("&#60;img", memtide_verdict_of_evil(self.folder.name))
+        self.assertIn("&#60;img", leaktide_verdict_of_evil(self.folder.name))
 
     def test_damaged_data_is_said(self):
         path = os.path.join(self.folder.name, "damaged.html")
@@ -292,7 +292,7 @@ class PageTest(unittest.TestCase):
         self.assertIn("cannot be read", page.evaluate("document.querySelector('.error').textContent"))
 
 
-def memtide_verdict_of_evil(folder):
+def leaktide_verdict_of_evil(folder):
     """The part of a page before its data, when the largest holder has an evil name."""
     path = os.path.join(folder, "evil")
     os.makedirs(path, exist_ok=True)
@@ -301,7 +301,7 @@ def memtide_verdict_of_evil(folder):
     with open(os.path.join(path, "operator_memory.csv"), "w") as file:
         file.write("\n".join([lines[0]] + [line for line in lines[1:] if "<img" in line]) + "\n")
     page = os.path.join(folder, "evil.html")
-    memtide("report", path, "--format", "html", "-o", page)
+    leaktide("report", path, "--format", "html", "-o", page)
     with open(page) as file:
         return file.read().split('id="data-report"')[0]
 

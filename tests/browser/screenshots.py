@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of each view of the HTML report, light and dark, to be looked at.
 
-    screenshots.py MEMTIDE FOLDER NAME=INPUT... [NAME=BASE,INPUT...]
+    screenshots.py LEAKTIDE FOLDER NAME=INPUT... [NAME=BASE,INPUT...]
 
 Writes FOLDER/NAME-VIEW-THEME.png; two inputs are compared.
 """
@@ -17,9 +17,9 @@ VIEWS = ["verdict", "difference", "timeline", "selection", "peak", "steps", "cou
 FRAGMENTS = {"timeline": ["", "#by=operator", "#by=site"]}
 
 
-def make_page(memtide, name, inputs, folder):
+def make_page(leaktide, name, inputs, folder):
     page = os.path.join(folder, name + ".html")
-    command = [memtide, "report" if len(inputs) == 1 else "diff", "-f", "html", "-o", page, *inputs]
+    command = [leaktide, "report" if len(inputs) == 1 else "diff", "-f", "html", "-o", page, *inputs]
     subprocess.run(command, timeout=120, stderr=subprocess.DEVNULL)
     return page
 
@@ -40,14 +40,14 @@ def shoot(browser, page_path, stem, is_dark):
 
 
 def main():
-    memtide, folder = sys.argv[1:3]
+    leaktide, folder = sys.argv[1:3]
     if not find_browser():
         print("no Chromium here: no pictures")
         return
     os.makedirs(folder, exist_ok=True)
     for argument in sys.argv[3:]:
         name, inputs = argument.split("=", 1)
-        page = make_page(memtide, name, inputs.split(","), folder)
+        page = make_page(leaktide, name, inputs.split(","), folder)
         with Browser() as browser:
             for is_dark in (False, True):
                 shoot(browser, page, os.path.join(folder, name), is_dark)

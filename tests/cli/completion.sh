@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # What bash completes, asked as bash does. In shells that run: completion_test.py.
 #
-#   completion.sh MEMTIDE
+#   completion.sh LEAKTIDE
 set -u
-memtide=$1
+leaktide=$1
 failed=0
 
 # shellcheck source=/dev/null
-source <("$memtide" completion bash) || exit 1
+source <("$leaktide" completion bash) || exit 1
 
 # check EXPECTED WORD...: the cursor stands behind the last word
 check() {
@@ -16,19 +16,19 @@ check() {
     COMP_WORDS=("$@")
     COMP_CWORD=$(($# - 1))
     COMPREPLY=()
-    _memtide
+    _leaktide
     if [[ "${COMPREPLY[*]}" != "$expected" ]]; then
         echo "$*: ${COMPREPLY[*]}, expected $expected"
         failed=1
     fi
 }
 
-check "report" memtide rep
-check "msleaks msmemscope" memtide ms
-check "leaks" memtide help le
-check "--fail-on=" memtide report --fail
+check "report" leaktide rep
+check "msleaks msmemscope" leaktide ms
+check "leaks" leaktide help le
+check "--fail-on=" leaktide report --fail
 check "--steps= --start-index= --strict-compat" msmemscope --st
-check "--strict-compat" memtide msleaks --stri
+check "--strict-compat" leaktide msleaks --stri
 check "op kernel" msmemscope --level =
 check "kernel" msmemscope --level = k
 check "leaks,decompose" msmemscope --analysis = leaks,dec
@@ -37,7 +37,7 @@ check "csv" msmemscope --format = c
 cd "$(mktemp -d)" || exit 1
 touch some_file.csv
 check "some_file.csv" msmemscope --input-path = some
-check "some_file.csv" memtide report some
+check "some_file.csv" leaktide report some
 rm -f some_file.csv
 rmdir "$PWD"
 exit $failed

@@ -1,6 +1,6 @@
 """What Tab makes of a line, in shells that run: completions of bash and zsh.
 
-    completion_test.py MEMTIDE bash|zsh
+    completion_test.py LEAKTIDE bash|zsh
 
 Exit status 77 where there is no such shell.
 A shell runs on a terminal of its own. The line is typed, Tab is pressed, and a key that prints the
@@ -17,20 +17,20 @@ import tempfile
 import time
 import unittest
 
-MEMTIDE, SHELL = os.path.abspath(sys.argv[1]), sys.argv[2]
+LEAKTIDE, SHELL = os.path.abspath(sys.argv[1]), sys.argv[2]
 PATIENCE_S = 20
 
 # line, what it becomes behind Tab; blanks and commas that wait for more do not matter
 CASES = [
-    ("memtide repo", "memtide report "),
-    ("memtide report --fail", "memtide report --fail-on="),
-    ("memtide run --follow-children=y", "memtide run --follow-children=yes"),
-    ("memtide report some_f", "memtide report some_file.csv "),
+    ("leaktide repo", "leaktide report "),
+    ("leaktide report --fail", "leaktide report --fail-on="),
+    ("leaktide run --follow-children=y", "leaktide run --follow-children=yes"),
+    ("leaktide report some_f", "leaktide report some_file.csv "),
     ("msmemscope --stri", "msmemscope --strict-compat "),
     ("msmemscope --collect-mode=d", "msmemscope --collect-mode=deferred"),
     ("msmemscope --analysis=leaks,dec", "msmemscope --analysis=leaks,decompose"),
     ("msleaks --input-path=some_f", "msleaks --input-path=some_file.csv"),
-    ("memtide msmemscope --format=c", "memtide msmemscope --format=csv"),
+    ("leaktide msmemscope --format=c", "leaktide msmemscope --format=csv"),
 ]
 
 
@@ -42,7 +42,7 @@ class Shell:
         with open(os.path.join(self.folder, "some_file.csv"), "w", encoding="ascii"):
             pass
         parent, child = pty.openpty()
-        environment = {"PATH": os.path.dirname(MEMTIDE) + ":/usr/bin:/bin", "TERM": "dumb",
+        environment = {"PATH": os.path.dirname(LEAKTIDE) + ":/usr/bin:/bin", "TERM": "dumb",
                        "HOME": self.folder, "LC_ALL": "C.UTF-8", "PS1": "$ "}
         self.process = subprocess.Popen(command, stdin=child, stdout=child, stderr=child,
                                         cwd=self.folder, env=environment, start_new_session=True)
@@ -81,12 +81,12 @@ class Shell:
 
 SHELLS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"], [
-        "source <(memtide completion bash)",
+        "source <(leaktide completion bash)",
         "bind 'set bell-style none'",
         "bind -x '\"\\C-x\": echo \"<\"\"<<$READLINE_LINE>\"\">>\"'",
     ]),
     "zsh": (["zsh", "-f", "-i"], [
-        "mkdir functions && memtide completion zsh -o functions/_memtide",
+        "mkdir functions && leaktide completion zsh -o functions/_leaktide",
         "fpath=($PWD/functions $fpath) && autoload -U compinit && compinit -u -D",
         "unsetopt beep; bindkey -e",
         "show() { print -r -- \"<\"\"<<$BUFFER>\"\">>\" }",

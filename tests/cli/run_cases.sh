@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
 # Compares what the command says, and its exit status, with files.
 #
-#   run_cases.sh MEMTIDE MAKE_TRACES CASES [--update]
+#   run_cases.sh LEAKTIDE MAKE_TRACES CASES [--update]
 #
-# A case is a file: the first line is the command line of memtide, the second its exit status; the
+# A case is a file: the first line is the command line of leaktide, the second its exit status; the
 # rest is what it writes, standard output and then standard error. --update rewrites it.
 set -u
-memtide=$(realpath "$1") make_traces=$(realpath "$2") cases=$(realpath "$3") update=${4-}
+leaktide=$(realpath "$1") make_traces=$(realpath "$2") cases=$(realpath "$3") update=${4-}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-unset MEMTIDE_OPTIONS MEMTIDE_LIBRARY
+unset LEAKTIDE_OPTIONS LEAKTIDE_LIBRARY
 export LC_ALL=C TZ=UTC
 "$make_traces" || exit 1
+cp -r "$cases/../../fixtures/recordings/." . || exit 1
 failed=0
 for case in "$cases"/*.case; do
     command=$(head -n 1 "$case")
-    eval "set -- ${command#memtide}"
-    "$memtide" "$@" >out 2>err </dev/null
+    eval "set -- ${command#leaktide}"
+    "$leaktide" "$@" >out 2>err </dev/null
     status=$?
     { echo "$command"; echo "exit $status"; cat out; sed 's/^/stderr: /' err; } >got
     if [ "$update" = --update ]; then

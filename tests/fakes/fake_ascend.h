@@ -13,8 +13,8 @@
  * are numbers only; what they hold is real and is reached by aclrtMemcpy and aclrtMemset. Host
  * memory is real.
  */
-#ifndef MEMTIDE_FAKE_ASCEND_H
-#define MEMTIDE_FAKE_ASCEND_H
+#ifndef LEAKTIDE_FAKE_ASCEND_H
+#define LEAKTIDE_FAKE_ASCEND_H
 
 #include <stddef.h>
 #include <stdint.h>

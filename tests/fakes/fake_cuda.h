@@ -5,8 +5,8 @@
  *   libcudart.so.12  the runtime: asks the driver for its functions by cuGetProcAddress
  *   libcuda.so.1     the driver: two devices, FAKE_CUDA_MEMORY bytes each, else 16 GiB
  */
-#ifndef MEMTIDE_FAKE_CUDA_H
-#define MEMTIDE_FAKE_CUDA_H
+#ifndef LEAKTIDE_FAKE_CUDA_H
+#define LEAKTIDE_FAKE_CUDA_H
 
 #include <stdint.h>
 

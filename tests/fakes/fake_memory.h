@@ -6,8 +6,8 @@
  * believed: what was not handed out cannot be freed, and what is full hands nothing out.
  * All calls are safe from any thread.
  */
-#ifndef MEMTIDE_FAKE_MEMORY_H
-#define MEMTIDE_FAKE_MEMORY_H
+#ifndef LEAKTIDE_FAKE_MEMORY_H
+#define LEAKTIDE_FAKE_MEMORY_H
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  * A piece lives while its handle has references or mappings. Exported, it can be imported under a
  * handle of its own, which is one more holder.
  */
-#ifndef MEMTIDE_FAKE_PHYSICAL_H
-#define MEMTIDE_FAKE_PHYSICAL_H
+#ifndef LEAKTIDE_FAKE_PHYSICAL_H
+#define LEAKTIDE_FAKE_PHYSICAL_H
 
 #include "fake_memory.h"
 

@@ -6,8 +6,8 @@
  * mstx_start() is what the first call of a library does. A table can be made older, with fewer
  * entries, to test an injection library.
  */
-#ifndef MEMTIDE_MSTX_CLIENT_H
-#define MEMTIDE_MSTX_CLIENT_H
+#ifndef LEAKTIDE_MSTX_CLIENT_H
+#define LEAKTIDE_MSTX_CLIENT_H
 
 #include <stdbool.h>
 #include <stdint.h>

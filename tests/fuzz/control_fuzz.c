@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What strangers say to a recording. The first byte tells how: 0, a line of memtide ctl; 1, a
+ * What strangers say to a recording. The first byte tells how: 0, a line of leaktide ctl; 1, a
  * control file. Whatever it is, the answer and the change have their ends, and a change is a known
  * one.
  */

@@ -27,7 +27,7 @@ static void ask(const char *path, FILE *out, bool is_strict)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
-    char path[] = "/tmp/memtide-dump-fuzz-XXXXXX";
+    char path[] = "/tmp/leaktide-dump-fuzz-XXXXXX";
     int file = mkstemp(path);
     FILE *out = fopen("/dev/null", "w");
 

@@ -2,8 +2,8 @@
 /*
  * Arbitrary bytes as a file that has a path but is on no disk.
  */
-#ifndef MEMTIDE_TESTS_FUZZ_PATH_H
-#define MEMTIDE_TESTS_FUZZ_PATH_H
+#ifndef LEAKTIDE_TESTS_FUZZ_PATH_H
+#define LEAKTIDE_TESTS_FUZZ_PATH_H
 
 #include <stdbool.h>
 #include <stdint.h>

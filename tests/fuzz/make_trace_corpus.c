@@ -11,7 +11,7 @@
 
 #include <zstd.h>
 
-#include "memtide/frames.h"
+#include "leaktide/frames.h"
 #include "trace_builder.h"
 
 static void write_input(const char *folder, const char *name, uint8_t form, const void *bytes,

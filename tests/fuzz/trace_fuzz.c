@@ -17,9 +17,9 @@
 
 #include "chunk_pack.h"
 #include "input.h"
-#include "memtide/codec.h"
-#include "memtide/columns.h"
-#include "memtide/rings.h"
+#include "leaktide/codec.h"
+#include "leaktide/columns.h"
+#include "leaktide/rings.h"
 #include "temporary_folder.h"
 #include "trace_builder.h"
 

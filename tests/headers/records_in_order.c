@@ -3,14 +3,14 @@
 enum {
     BEFORE_THE_FIRST,
 #define RECORD(code, name, fields, meaning) LINE_OF_##name,
-#include "memtide/records.def"
+#include "leaktide/records.def"
 #undef RECORD
     LINES_END
 };
 
 #define RECORD(code, name, fields, meaning)                                                        \
     _Static_assert(LINE_OF_##name == (code), "records.def: " #name " is out of order");
-#include "memtide/records.def"
+#include "leaktide/records.def"
 #undef RECORD
 
 _Static_assert(LINES_END <= 32, "records.def: codes are 1 to 31");

@@ -18,17 +18,17 @@ file(REMOVE_RECURSE ${PREFIX})
 must_run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${PREFIX})
 
 set(expected
-  bin/memtide
-  lib/memtide/libascend_kernel_hook.so
-  include/memtide/tracer.h
-  share/memtide/python/memtide.py)
+  bin/leaktide
+  lib/leaktide/libascend_kernel_hook.so
+  include/leaktide/tracer.h
+  share/leaktide/python/leaktide.py)
 foreach(file IN LISTS expected)
   if(NOT EXISTS ${PREFIX}/${file})
     list(APPEND missing ${file})
   endif()
 endforeach()
-file(GLOB_RECURSE config ${PREFIX}/lib*/memtideConfig.cmake)
-file(GLOB_RECURSE pc ${PREFIX}/lib*/memtide.pc)
+file(GLOB_RECURSE config ${PREFIX}/lib*/leaktideConfig.cmake)
+file(GLOB_RECURSE pc ${PREFIX}/lib*/leaktide.pc)
 if(missing OR NOT config OR NOT pc)
   message(FATAL_ERROR "not installed: ${missing}; config: ${config}; pc: ${pc}")
 endif()
@@ -42,8 +42,8 @@ must_run(${folder}/consumer)
 find_program(PKG_CONFIG NAMES pkgconf pkg-config)
 get_filename_component(pc_folder ${pc} DIRECTORY)
 set(ENV{PKG_CONFIG_PATH} ${pc_folder})
-must_run(${PKG_CONFIG} --define-prefix --cflags --libs memtide)
+must_run(${PKG_CONFIG} --define-prefix --cflags --libs leaktide)
 separate_arguments(flags UNIX_COMMAND "${output}")
 must_run(${COMPILER} -o ${folder}/by_pkg_config ${CONSUMER}/main.c ${flags})
 must_run(${folder}/by_pkg_config)
-must_run(${PREFIX}/bin/memtide --version)
+must_run(${PREFIX}/bin/leaktide --version)

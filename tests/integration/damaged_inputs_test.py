@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-damaged_inputs_test.py MEMTIDE FIXTURES: a recording that was cut, or in which bytes changed, ends in
+damaged_inputs_test.py LEAKTIDE FIXTURES: a recording that was cut, or in which bytes changed, ends in
 exit status 3 and a sentence that names the file and the line or byte; with --partial, what was read
 before it is reported all the same.
 """
@@ -16,7 +16,7 @@ import sys
 import tempfile
 import unittest
 
-MEMTIDE, FIXTURES = sys.argv[1:3]
+LEAKTIDE, FIXTURES = sys.argv[1:3]
 
 # Fixture, and whether something is left of it when two thirds of it are there.
 CUTS = [
@@ -61,7 +61,7 @@ def cut(path):
 
 class Answer:
     def __init__(self, path, *options):
-        self.run = subprocess.run([MEMTIDE, 'report', '--format=json', *options, path],
+        self.run = subprocess.run([LEAKTIDE, 'report', '--format=json', *options, path],
                                   capture_output=True, check=False, timeout=60)
         self.status = self.run.returncode
         text = self.run.stdout.decode('utf-8', 'replace')
@@ -127,7 +127,7 @@ class Damaged(unittest.TestCase):
     def test_the_other_inputs_are_reported_beside_a_damaged_one(self):
         damaged = self.copy('ascend/profiler.db', lambda data: data[:len(data) // 2])
         good = os.path.join(FIXTURES, 'snapshot/protocol4.pickle')
-        run = subprocess.run([MEMTIDE, 'report', '--format=json', '--partial', damaged, good],
+        run = subprocess.run([LEAKTIDE, 'report', '--format=json', '--partial', damaged, good],
                              capture_output=True, check=False)
         self.assertEqual(run.returncode, 3)
         alone = Answer(good).json['facts']['event_count']

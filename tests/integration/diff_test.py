@@ -1,6 +1,6 @@
-"""memtide diff on recordings of real programs: repeats differ in nothing, an upgrade in what is known.
+"""leaktide diff on recordings of real programs: repeats differ in nothing, an upgrade in what is known.
 
-Run as diff_test.py MEMTIDE FOLDER-OF-REFERENCE-RECORDINGS.
+Run as diff_test.py LEAKTIDE FOLDER-OF-REFERENCE-RECORDINGS.
 """
 
 import json
@@ -9,7 +9,7 @@ import subprocess
 import sys
 import unittest
 
-MEMTIDE, DATA = sys.argv[1:3]
+LEAKTIDE, DATA = sys.argv[1:3]
 REPEATS = ["text-202501/level0/rank0_ascend_pt", "text-202501/level0/rank1_ascend_pt",
            "db-202501/level0/rank0_ascend_pt"]
 BEFORE = "text-202410/level0/rank0_ascend_pt"
@@ -20,7 +20,7 @@ def path_of(name):
 
 
 def diff(*arguments):
-    done = subprocess.run([MEMTIDE, "diff", "--format=json", *arguments], stdout=subprocess.PIPE,
+    done = subprocess.run([LEAKTIDE, "diff", "--format=json", *arguments], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
     assert done.stderr == "", done.stderr
     return done.returncode, json.loads(done.stdout)
@@ -96,7 +96,7 @@ class CompareCsv(unittest.TestCase):
 
     def check(self, level, base, current, expected):
         paths = [os.path.join(DATA, "memscope", "upstream", name) for name in (base, current)]
-        done = subprocess.run([MEMTIDE, "diff", "--format=memscope-csv", "--strict",
+        done = subprocess.run([LEAKTIDE, "diff", "--format=memscope-csv", "--strict",
                                "--level=" + level, *paths], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=120)
         with open(os.path.join(DATA, "memscope", "generated", "compare", expected), "rb") as file:

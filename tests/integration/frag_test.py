@@ -1,6 +1,6 @@
-"""memtide frag on allocator snapshots of real programs: every byte that is reserved is somewhere.
+"""leaktide frag on allocator snapshots of real programs: every byte that is reserved is somewhere.
 
-Run as frag_test.py MEMTIDE FOLDER-OF-REFERENCE-RECORDINGS.
+Run as frag_test.py LEAKTIDE FOLDER-OF-REFERENCE-RECORDINGS.
 """
 
 import glob
@@ -10,11 +10,11 @@ import subprocess
 import sys
 import unittest
 
-MEMTIDE, DATA = sys.argv[1:3]
+LEAKTIDE, DATA = sys.argv[1:3]
 
 
 def ask(path, *options):
-    done = subprocess.run([MEMTIDE, "frag", "--format=json", *options, path],
+    done = subprocess.run([LEAKTIDE, "frag", "--format=json", *options, path],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
                           timeout=300)
     assert done.stderr == "", done.stderr

@@ -1,6 +1,6 @@
-"""memtide gate, bless and suppress: budgets on made-up recordings, and on the sample as it changes.
+"""leaktide gate, bless and suppress: budgets on made-up recordings, and on the sample as it changes.
 
-Run as gate_test.py MEMTIDE MAKE-TRACES SAMPLE-FOLDER INCLUDE-FOLDER COMPILER [REFERENCE-DATA]
+Run as gate_test.py LEAKTIDE MAKE-TRACES SAMPLE-FOLDER INCLUDE-FOLDER COMPILER [REFERENCE-DATA]
 """
 
 import json
@@ -13,7 +13,7 @@ import tempfile
 import unittest
 import xml.etree.ElementTree as ElementTree
 
-MEMTIDE, MAKE_TRACES, SAMPLE, INCLUDE, COMPILER = sys.argv[1:6]
+LEAKTIDE, MAKE_TRACES, SAMPLE, INCLUDE, COMPILER = sys.argv[1:6]
 REFERENCE = sys.argv[6] if len(sys.argv) > 6 else ""
 PEAK = '[device."*"]\npeak_live = "1 GiB"\n'
 
@@ -39,14 +39,14 @@ class Folder(unittest.TestCase):
 
     def run_program(self, *arguments, variables=None):
         env = {name: value for name, value in os.environ.items()
-               if not name.startswith(("GITHUB_", "MEMTIDE_"))}
+               if not name.startswith(("GITHUB_", "LEAKTIDE_"))}
         env.update(variables or {})
         return subprocess.run(arguments, cwd=self.folder, env=env, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, universal_newlines=True, check=False,
                               timeout=120)
 
-    def memtide(self, *arguments, **more):
-        return self.run_program(MEMTIDE, *arguments, **more)
+    def leaktide(self, *arguments, **more):
+        return self.run_program(LEAKTIDE, *arguments, **more)
 
 
 class MadeUpTest(Folder):
@@ -57,8 +57,8 @@ class MadeUpTest(Folder):
         self.assertEqual(self.run_program(MAKE_TRACES).returncode, 0)
 
     def gate(self, policy, *arguments, recording="leak", **more):
-        self.write("memtide.toml", policy)
-        return self.memtide("gate", *arguments, *([recording] if recording else []), **more)
+        self.write("leaktide.toml", policy)
+        return self.leaktide("gate", *arguments, *([recording] if recording else []), **more)
 
     def check(self, policy, status, *words, **more):
         done = self.gate(policy, **more)
@@ -72,13 +72,13 @@ class MadeUpTest(Folder):
             # policy, exit status, words
             (PEAK, 0, ("passed", "limit 1.00 GiB")),
             ('[device."*"]\npeak_live = "1 MiB"\n', 1, ("FAILED", "over the limit of 1.00 MiB",
-                                                        "memtide.toml:2")),
+                                                        "leaktide.toml:2")),
             ('[device.host]\npeak_live = "1 KiB"\n', 0, ("peak of host on host: 512 B",)),
             ('[device."npu:7"]\npeak_live = "1 GiB"\n', 4, ("cannot judge", "npu:7",
                                                             "pta of npu:0, host of host")),
             ('[device."npu:*".pool.pta]\npeak_live = "1 KiB"\n[device."*"]\npeak_live = "1 GiB"\n',
              1, ("peak of pta on npu:0", "over the limit of 1.00 KiB", "1 failed")),
-            ('[device."*"]\npeak_live = { rel = "+2%" }\n', 4, ("there is none", "memtide bless")),
+            ('[device."*"]\npeak_live = { rel = "+2%" }\n', 4, ("there is none", "leaktide bless")),
             ("[leak]\n", 1, ("leak of 1.00 MiB per step at train+0x440",)),
             ('[leak]\nmin_slope = "2 MiB/step"\n', 0, ("no leak in steps 3 to 12",)),
             ("[leak]\nallow_cache_growth = false\n" + '[require]\nsteps_min = 2\n', 1, ("leak of",)),
@@ -90,10 +90,10 @@ class MadeUpTest(Folder):
             ('[ranks]\nimbalance = "5%"\n', 4, ("cannot tell highest peak of a rank",)),
             # wrong use
             ("", 2, ("no rule in it",)),
-            ("[leak", 2, ("memtide.toml:1: ] is expected",)),
-            ("[leek]\n", 2, ("memtide.toml:1", "did you mean leak?")),
-            ('[device."*"]\npeek_live = "1 GiB"\n', 2, ("memtide.toml:2", "did you mean peak_live?")),
-            ('[device."*"]\npeak_live = 28\n', 2, ("memtide.toml:2: peak_live", "28 GiB")),
+            ("[leak", 2, ("leaktide.toml:1: ] is expected",)),
+            ("[leek]\n", 2, ("leaktide.toml:1", "did you mean leak?")),
+            ('[device."*"]\npeek_live = "1 GiB"\n', 2, ("leaktide.toml:2", "did you mean peak_live?")),
+            ('[device."*"]\npeak_live = 28\n', 2, ("leaktide.toml:2: peak_live", "28 GiB")),
             ('[device."*"]\npeak_live = "28"\n', 2, ("needs a unit",)),
             ('[device."*"]\npeak_live = "28 GBit"\n', 2, ("unit is not known",)),
             ('[device."*"]\nfrag = "8"\n', 2, ("share is a number and %",)),
@@ -121,8 +121,8 @@ class MadeUpTest(Folder):
         self.check(PEAK, 3, recording="newer")
         self.check(PEAK, 3, recording="nowhere")
         self.check(PEAK, 2, "needs a recording", recording=None)
-        os.unlink(self.path("memtide.toml"))
-        done = self.memtide("gate", "leak")
+        os.unlink(self.path("leaktide.toml"))
+        done = self.leaktide("gate", "leak")
         self.assertEqual(done.returncode, 2)
         self.assertIn("name the policy with --policy", done.stderr)
 
@@ -132,7 +132,7 @@ class MadeUpTest(Folder):
     def test_baselines(self):
         policy = '[baseline]\nfile = "b"\n[device."*"]\npeak_live = { rel = "+2%" }\n'
         self.check(policy, 4, "there is none at b")
-        self.assertEqual(self.memtide("bless", "short").returncode, 0)
+        self.assertEqual(self.leaktide("bless", "short").returncode, 0)
         text = self.read("b")
         rows = [line for line in text.splitlines() if not line.startswith("#")]
         self.assertEqual(rows, sorted(rows))
@@ -152,14 +152,14 @@ class MadeUpTest(Folder):
         self.check(policy, 4, "has no npu:0/pta/peak_live to compare with")
         done = self.gate(policy, "--baseline=nowhere")
         self.assertEqual(done.returncode, 3)
-        done = self.memtide("bless", "lost")
+        done = self.leaktide("bless", "lost")
         self.assertEqual(done.returncode, 3)
         self.assertIn("not complete", done.stderr)
 
     def test_noise_is_not_judged(self):
         policy = '[device."npu:0"]\npeak_live = { rel = "+5%", max = "100 MiB" }\n'
-        self.write("memtide.toml", policy)
-        done = self.memtide("bless", "--traces", "--baseline=b", "short", "leak")
+        self.write("leaktide.toml", policy)
+        done = self.leaktide("bless", "--traces", "--baseline=b", "short", "leak")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("n=2", self.read("b"))
         # the best of two keeps the absolute limit; the spread is 11 %
@@ -176,8 +176,8 @@ class MadeUpTest(Folder):
     def test_suppressions(self):
         policy = '[leak]\n[suppress]\nfile = "s"\n'
         self.write("s", "# none\n")
-        self.write("memtide.toml", policy)
-        made = self.memtide("suppress", "leak").stdout
+        self.write("leaktide.toml", policy)
+        made = self.leaktide("suppress", "leak").stdout
         self.assertIn("leak:", made)
         cases = [
             (made, 0, "suppressed by s:"),
@@ -199,18 +199,18 @@ class MadeUpTest(Folder):
                 self.check(policy, status, word)
 
     def test_explains_a_key(self):
-        self.write("memtide.toml", PEAK)
-        done = self.memtide("gate", "--explain=npu:0/pta/peak_live", "leak")
+        self.write("leaktide.toml", PEAK)
+        done = self.leaktide("gate", "--explain=npu:0/pta/peak_live", "leak")
         self.assertEqual(done.returncode, 0)
         self.assertIn("held at the peak by", done.stdout)
-        done = self.memtide("gate", "--explain=npu:0/pta/peek_live", "leak")
+        done = self.leaktide("gate", "--explain=npu:0/pta/peek_live", "leak")
         self.assertEqual(done.returncode, 2)
         self.assertIn("did you mean npu:0/pta/peak_live?", done.stderr)
 
     def all_formats(self):
-        self.write("memtide.toml", '[leak]\n[device."*"]\npeak_live = "1 MiB"\n'
+        self.write("leaktide.toml", '[leak]\n[device."*"]\npeak_live = "1 MiB"\n'
                                    '[device."npu:9"]\nfrag = "1%"\n')
-        done = self.memtide("gate", "--format=text,md,junit,sarif,json,openmetrics,github,gitlab",
+        done = self.leaktide("gate", "--format=text,md,junit,sarif,json,openmetrics,github,gitlab",
                             "--output=out", "leak")
         self.assertEqual(done.returncode, 1, done.stderr)
         return done.stdout
@@ -251,7 +251,7 @@ class MadeUpTest(Folder):
             self.assertEqual(rules[result["ruleIndex"]], result["ruleId"])
             self.assertGreaterEqual(
                 result["locations"][0]["physicalLocation"]["region"]["startLine"], 1)
-            self.assertRegex(result["partialFingerprints"]["memtideKey/v1"], "^[0-9a-f]{16}$")
+            self.assertRegex(result["partialFingerprints"]["leaktideKey/v1"], "^[0-9a-f]{16}$")
         self.assertEqual(said.count("::error file="), failed + unsure)
         findings = json.loads(self.read("out/gl-code-quality-report.json"))
         self.assertEqual([finding["description"] for finding in findings],
@@ -271,7 +271,7 @@ class MadeUpTest(Folder):
         for finding in findings:
             self.assertEqual(set(finding), {"description", "check_name", "fingerprint", "severity",
                                             "location"})
-            self.assertEqual(finding["location"]["path"], "memtide.toml")
+            self.assertEqual(finding["location"]["path"], "leaktide.toml")
             self.assertGreaterEqual(finding["location"]["lines"]["begin"], 1)
         self.assertEqual([(finding["check_name"], finding["severity"]) for finding in findings],
                          [("mem/fragmentation", "major"), ("mem/leak", "critical"),
@@ -306,33 +306,33 @@ class MadeUpTest(Folder):
             self.skipTest("python3-prometheus-client is not installed")
         families = {family.name: family for family in text_string_to_metric_families(text)}
         peaks = {sample.labels["pool"]: sample.value
-                 for sample in families["memtide_peak_live_bytes"].samples}
-        report = json.loads(self.memtide("peak", "--format=json", "leak").stdout)
+                 for sample in families["leaktide_peak_live_bytes"].samples}
+        report = json.loads(self.leaktide("peak", "--format=json", "leak").stdout)
         self.assertEqual(peaks, {row["ledger"].split()[0]: row["peak_bytes"]
                                  for row in report["tables"]["peaks"]})
 
     def test_every_value_has_its_unit(self):
-        self.write("memtide.toml", '[require]\nsteps_min = 2\n[leak]\n'
+        self.write("leaktide.toml", '[require]\nsteps_min = 2\n[leak]\n'
                                    '[device."*"]\npeak_live = "1 GiB"\n'
                                    '[[site]]\nmatch = "*"\nlive_at_peak = "1 GiB"\n')
-        cases = json.loads(self.memtide("gate", "--format=json", "leak").stdout)["cases"]
+        cases = json.loads(self.leaktide("gate", "--format=json", "leak").stdout)["cases"]
         self.assertEqual({case["rule"]: case["unit"] for case in cases},
                          {"trace_complete": "none", "steps_min": "steps",
                           "leak": "bytes_per_step", "peak_live": "bytes", "site": "bytes"})
 
     def test_github_gets_annotations_and_a_summary_by_itself(self):
-        self.write("memtide.toml", "[leak]\n")
+        self.write("leaktide.toml", "[leak]\n")
         self.write("page.md", "before\n")
-        done = self.memtide("gate", "leak", variables={
+        done = self.leaktide("gate", "leak", variables={
             "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": self.path("page.md")})
-        self.assertIn("::error file=memtide.toml,line=1,title=memtide leak::leak of", done.stdout)
+        self.assertIn("::error file=leaktide.toml,line=1,title=leaktide leak::leak of", done.stdout)
         self.assertTrue(self.read("page.md").startswith("before\n### Memory gate FAILED"))
 
     def test_wrong_formats(self):
-        self.write("memtide.toml", PEAK)
-        done = self.memtide("gate", "--format=junitt", "leak")
+        self.write("leaktide.toml", PEAK)
+        done = self.leaktide("gate", "--format=junitt", "leak")
         self.assertEqual((done.returncode, "did you mean junit" in done.stderr), (2, True))
-        done = self.memtide("gate", "--format=junit,sarif", "leak")
+        done = self.leaktide("gate", "--format=junit,sarif", "leak")
         self.assertEqual((done.returncode, "need a folder" in done.stderr), (2, True))
 
 
@@ -351,8 +351,8 @@ class ReferenceTest(Folder):
             self.skipTest("no reference data")
 
     def gate(self, policy, path, *arguments):
-        self.write("memtide.toml", "[require]\ntrace_complete = false\n" + policy)
-        return self.memtide("gate", *arguments, os.path.join(REFERENCE, path))
+        self.write("leaktide.toml", "[require]\ntrace_complete = false\n" + policy)
+        return self.leaktide("gate", *arguments, os.path.join(REFERENCE, path))
 
     def recordings(self):
         yield from self.INPUTS
@@ -360,7 +360,7 @@ class ReferenceTest(Folder):
             for place, _, files in sorted(os.walk(os.path.join(REFERENCE, kind))):
                 for name in sorted(files):
                     path = os.path.join(place, name)
-                    report = self.memtide("peak", "--format=json", path)
+                    report = self.leaktide("peak", "--format=json", path)
                     if report.returncode == 0 and json.loads(report.stdout)["tables"].get("peaks"):
                         yield os.path.relpath(path, REFERENCE)
 
@@ -395,7 +395,7 @@ class SampleTest(Folder):
 
     def setUp(self):
         super().setUp()
-        for name in ("memtide.toml", "memtide.supp"):
+        for name in ("leaktide.toml", "leaktide.supp"):
             shutil.copy(os.path.join(SAMPLE, name), self.path(name))
         with open(os.path.join(SAMPLE, "train.c"), encoding="utf-8") as file:
             self.source = file.read()
@@ -405,17 +405,17 @@ class SampleTest(Folder):
         built = self.run_program(COMPILER, "-g", "-O1", "-fno-inline", "-I" + INCLUDE, "-o",
                                  "train", file_name, *flags, "-ldl")
         self.assertEqual(built.returncode, 0, built.stderr)
-        done = self.memtide("run", "--quiet", "--device=cpu", "--call-stack=c",
+        done = self.leaktide("run", "--quiet", "--device=cpu", "--call-stack=c",
                             "--output-path=" + run, "--", "./train")
         self.assertEqual((done.returncode, done.stdout), (0, "trained\n"), done.stderr)
         return run
 
     def bless(self):
-        done = self.memtide("bless", self.record("base"))
+        done = self.leaktide("bless", self.record("base"))
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def judge(self, run, status, *words):
-        done = self.memtide("gate", run)
+        done = self.leaktide("gate", run)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         for word in words:
             self.assertIn(word, done.stdout)
@@ -435,14 +435,14 @@ class SampleTest(Folder):
         moved = "\n\n/* moved */\n\n" + re.sub(r"\bactivations\b", "outputs", self.source)
         os.makedirs(self.path("other/place"))
         self.judge(self.record("moved", source=moved, file_name="other/place/train.c"), 0)
-        base = self.read("memtide.base")
-        self.assertEqual(self.memtide("bless", "moved").returncode, 0)
+        base = self.read("leaktide.base")
+        self.assertEqual(self.leaktide("bless", "moved").returncode, 0)
         keys = [line.split(" = ")[0] for line in base.splitlines()]
         self.assertEqual(keys, [line.split(" = ")[0]
-                                for line in self.read("memtide.base").splitlines()])
+                                for line in self.read("leaktide.base").splitlines()])
 
     def test_two_leaks_of_one_function_are_told_by_the_faster(self):
-        source = """#include <memtide/tracer.h>
+        source = """#include <leaktide/tracer.h>
 #include <stdio.h>
 #include <stdlib.h>
 static void *volatile kept[40];
@@ -457,10 +457,10 @@ int main(void)
     puts("trained");
 }
 """
-        self.write("memtide.toml", "[leak]\n")
+        self.write("leaktide.toml", "[leak]\n")
         first, second = self.record("one", source=source), self.record("two", source=source)
         self.judge(first, 1, "leak of 4.00 KiB per step at main (train.c:9)", "code train.c:9")
-        done = self.memtide("gate", "--traces", first, second)
+        done = self.leaktide("gate", "--traces", first, second)
         self.assertIn("in 2 of 2 recordings", done.stdout)
 
     def test_growth_of_one_percent(self):
@@ -468,26 +468,26 @@ int main(void)
         extra = 12648448 // 100 // 4 + 1  # of four activations
         run = self.record("grown", "-DEXTRA_BYTES=%d" % extra)
         self.judge(run, 0)
-        self.write("memtide.toml", self.read("memtide.toml").replace("+2%", "+0.5%"))
+        self.write("leaktide.toml", self.read("leaktide.toml").replace("+2%", "+0.5%"))
         self.judge(run, 1, "forward", "peak in phase forward of host on host: +")
 
     def test_an_unchanged_program_passes_every_time(self):
         self.bless()
         for _ in range(20):
             shutil.rmtree(self.path("again"), ignore_errors=True)
-            done = self.memtide("run", "--quiet", "--device=cpu", "--call-stack=c",
-                                "--output-path=again", "--policy=memtide.toml", "--", "./train")
+            done = self.leaktide("run", "--quiet", "--device=cpu", "--call-stack=c",
+                                "--output-path=again", "--policy=leaktide.toml", "--", "./train")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_run_judges_only_what_ended_well(self):
         self.bless()
-        done = self.memtide("run", "--quiet", "--device=cpu", "--policy=memtide.toml",
+        done = self.leaktide("run", "--quiet", "--device=cpu", "--policy=leaktide.toml",
                             "--output-path=bad", "--", "sh", "-c", "exit 7")
         self.assertEqual(done.returncode, 7)
-        self.assertIn("not held against memtide.toml", done.stderr)
+        self.assertIn("not held against leaktide.toml", done.stderr)
 
     def test_the_baseline_of_the_sample_is_its_own(self):
-        shutil.copy(os.path.join(SAMPLE, "memtide.base"), self.path("memtide.base"))
+        shutil.copy(os.path.join(SAMPLE, "leaktide.base"), self.path("leaktide.base"))
         self.judge(self.record("now"), 0)
 
 

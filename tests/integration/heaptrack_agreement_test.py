@@ -41,7 +41,7 @@ class Sums:
 
 def ours(tracer, site_sums, program, work):
     folder = os.path.join(work, "ours")
-    program.run(environment={**STABLE, "LD_PRELOAD": tracer, "MEMTIDE_OPTIONS":
+    program.run(environment={**STABLE, "LD_PRELOAD": tracer, "LEAKTIDE_OPTIONS":
                              f"--device=cpu --call-stack=c --output-path={folder}"})
     lines = subprocess.run([site_sums, folder], check=True, stdout=subprocess.PIPE,
                            text=True).stdout.splitlines()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-large_input_test.py MEMTIDE: memory to read a file grows with the blocks that are alive, not with
+large_input_test.py LEAKTIDE: memory to read a file grows with the blocks that are alive, not with
 its size.
 """
 import json
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-MEMTIDE = sys.argv[1]
+LEAKTIDE = sys.argv[1]
 HEADER = ('Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Allocation Total '
           'Allocated(MB),Allocation Total Reserved(MB),Release Total Allocated(MB),Release Total '
           'Reserved(MB),Device Type\r\n')
@@ -21,7 +21,7 @@ READ = ('import resource, subprocess, sys; run = subprocess.run(sys.argv[1:], ca
 
 def read(path):
     """Kilobytes of memory, exit status, answer."""
-    run = subprocess.run([sys.executable, '-c', READ, MEMTIDE, 'ops', '--format=json', path],
+    run = subprocess.run([sys.executable, '-c', READ, LEAKTIDE, 'ops', '--format=json', path],
                          capture_output=True, text=True, check=False)
     memory, text = run.stdout.split('\n', 1)
     return int(memory), run.returncode, json.loads(text)

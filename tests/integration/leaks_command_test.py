@@ -1,6 +1,6 @@
-"""memtide run and memtide leaks, on programs whose leaks are known to the byte.
+"""leaktide run and leaktide leaks, on programs whose leaks are known to the byte.
 
-Run as leaks_command_test.py MEMTIDE SAMPLE FOLDER-OF-OPENCL-PROGRAMS ('' when they are not built).
+Run as leaks_command_test.py LEAKTIDE SAMPLE FOLDER-OF-OPENCL-PROGRAMS ('' when they are not built).
 """
 
 import json
@@ -12,14 +12,14 @@ import unittest
 
 import traced
 
-MEMTIDE, SAMPLE, OPENCL_PROGRAMS = sys.argv[1:4]
+LEAKTIDE, SAMPLE, OPENCL_PROGRAMS = sys.argv[1:4]
 STEPS = 40
 KIB = 1024
 
 
 def command(*arguments):
     env = {name: value for name, value in os.environ.items() if name not in traced.OURS}
-    return subprocess.run([MEMTIDE, *arguments], env=env, stdout=subprocess.PIPE,
+    return subprocess.run([LEAKTIDE, *arguments], env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
 
 
@@ -27,7 +27,7 @@ class Recorded(unittest.TestCase):
     def leaks_of(self, *program):
         """Exit status of the program under run, of leaks, and what leaks says."""
         with tempfile.TemporaryDirectory() as folder:
-            trace = os.path.join(folder, "run.memtide")
+            trace = os.path.join(folder, "run.leaktide")
             run = command("run", "--output-path=" + trace, "--", *program)
             leaks = command("leaks", "--format", "json", trace)
         self.assertEqual(leaks.stderr, "")
@@ -100,7 +100,7 @@ class Unmarked(Recorded):
 
     def test_steps_are_found_and_the_verdict_is_the_same(self):
         with tempfile.TemporaryDirectory() as folder:
-            trace = os.path.join(folder, "run.memtide")
+            trace = os.path.join(folder, "run.leaktide")
             command("run", "--output-path=" + trace, "--", SAMPLE, "--device", "pool", "--steps",
                     str(STEPS), "--step-ms", "0", "--unmarked", "--leak", "--cache", "--sawtooth")
             found = self.of(trace)
@@ -119,7 +119,7 @@ class Unmarked(Recorded):
 
     def test_what_it_is_for_is_told_by_tags_and_lives(self):
         with tempfile.TemporaryDirectory() as folder:
-            trace = os.path.join(folder, "run.memtide")
+            trace = os.path.join(folder, "run.leaktide")
             command("run", "--output-path=" + trace, "--", SAMPLE, "--device", "pool", "--steps",
                     str(STEPS), "--step-ms", "0", "--fixed")
             report = json.loads(command("breakdown", "--format", "json", trace).stdout)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Says something of everything that memtide/tracer.h can say, from threads and from a child.
+ * Says something of everything that leaktide/tracer.h can say, from threads and from a child.
  *
  * Blocks are numbers here: a pool may hand out what it likes.
  */
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "memtide/tracer.h"
+#include "leaktide/tracer.h"
 
 enum { STEPS = 3, THREADS = 4, BLOCKS = 1000, BLOCK_BYTES = 256 };
 

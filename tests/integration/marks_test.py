@@ -1,4 +1,4 @@
-"""A program that uses all of memtide/tracer.h, from threads and across a fork.
+"""A program that uses all of leaktide/tracer.h, from threads and across a fork.
 
 Run as marks_test.py PROGRAM PRELOAD-LIBRARY [EVENT-DUMP].
 """

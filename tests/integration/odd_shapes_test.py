@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-odd_shapes_test.py MEMTIDE TINY_STEPS RELOAD_LIBRARY LIBRARY OTHER_LIBRARY: a recording of an unusual
+odd_shapes_test.py LEAKTIDE TINY_STEPS RELOAD_LIBRARY LIBRARY OTHER_LIBRARY: a recording of an unusual
 shape costs what its events cost.
 
 Limits are ten times what is needed and more; what they forbid takes a hundred times that.
@@ -19,7 +19,7 @@ import tempfile
 import unittest
 import zlib
 
-MEMTIDE, TINY_STEPS, RELOAD_LIBRARY, LIBRARY, OTHER_LIBRARY = sys.argv[1:]
+LEAKTIDE, TINY_STEPS, RELOAD_LIBRARY, LIBRARY, OTHER_LIBRARY = sys.argv[1:]
 SECONDS_MOST = 60  # of processor time
 
 
@@ -36,13 +36,13 @@ class Recording(unittest.TestCase):
         return os.path.join(self.folder.name, name)
 
     def record(self, *command):
-        trace = self.path('run.memtide')
-        subprocess.run([MEMTIDE, 'run', '--device=cpu', '--no-report', '--quiet', '-o', trace, '--',
+        trace = self.path('run.leaktide')
+        subprocess.run([LEAKTIDE, 'run', '--device=cpu', '--no-report', '--quiet', '-o', trace, '--',
                         *command], check=True, timeout=300)
         return trace
 
     def ask(self, *arguments):
-        done = subprocess.run([MEMTIDE, *arguments], stdout=subprocess.PIPE, check=False,
+        done = subprocess.run([LEAKTIDE, *arguments], stdout=subprocess.PIPE, check=False,
                               preexec_fn=limited, timeout=500)
         self.assertIn(done.returncode, (0, 1), arguments)
         return done.stdout.decode()

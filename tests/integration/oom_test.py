@@ -1,6 +1,6 @@
-"""memtide oom and memtide frag on real recordings: what failed is known at once, and stays known.
+"""leaktide oom and leaktide frag on real recordings: what failed is known at once, and stays known.
 
-Run as oom_test.py MEMTIDE SAMPLE FOLDER-OF-MEMTIDE.PY FOLDER-OF-FIXTURES.
+Run as oom_test.py LEAKTIDE SAMPLE FOLDER-OF-LEAKTIDE.PY FOLDER-OF-FIXTURES.
 """
 
 import json
@@ -14,21 +14,21 @@ import unittest
 
 import traced
 
-MEMTIDE, SAMPLE, MODULE, FIXTURES = sys.argv[1:5]
+LEAKTIDE, SAMPLE, MODULE, FIXTURES = sys.argv[1:5]
 MIB = 1 << 20
 
 
 def command(*arguments):
     env = {name: value for name, value in os.environ.items() if name not in traced.OURS}
     env["PYTHONPATH"] = MODULE
-    return subprocess.run([MEMTIDE, *arguments], env=env, stdout=subprocess.PIPE,
+    return subprocess.run([LEAKTIDE, *arguments], env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
 
 
 def ask(question, *program):
     """Exit status of the program under run, of the question, and the answer."""
     with tempfile.TemporaryDirectory() as folder:
-        trace = os.path.join(folder, "run.memtide")
+        trace = os.path.join(folder, "run.leaktide")
         ran = command("run", "--output-path=" + trace, "--", *program)
         asked = command(question, "--format", "json", trace)
     assert asked.stderr == "", asked.stderr
@@ -37,13 +37,13 @@ def ask(question, *program):
 
 # A pool of 64 MiB: a leak of 4 MiB in each step, then a request that does not fit any more.
 FULL_POOL = textwrap.dedent("""
-    import os, signal, memtide
-    memtide.pool_reserved("arena", 0, 64 << 20)
+    import os, signal, leaktide
+    leaktide.pool_reserved("arena", 0, 64 << 20)
     address = 0x7f0000000000
     for number in range(6):
-        with memtide.step():
-            memtide.pool_alloc("arena", 0, address + number * (8 << 20), 4 << 20)
-    memtide.pool_alloc("arena", 0, None, 48 << 20)
+        with leaktide.step():
+            leaktide.pool_alloc("arena", 0, address + number * (8 << 20), 4 << 20)
+    leaktide.pool_alloc("arena", 0, None, 48 << 20)
     os.kill(os.getpid(), signal.SIGKILL)
 """)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The OpenCL functions that the test programs call, without an OpenCL header. */
-#ifndef MEMTIDE_TESTS_OPENCL_ENTRY_POINTS_H
-#define MEMTIDE_TESTS_OPENCL_ENTRY_POINTS_H
+#ifndef LEAKTIDE_TESTS_OPENCL_ENTRY_POINTS_H
+#define LEAKTIDE_TESTS_OPENCL_ENTRY_POINTS_H
 
 #include "opencl_api.h"
 

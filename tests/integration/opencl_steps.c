@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "memtide/tracer.h"
+#include "leaktide/tracer.h"
 #include "opencl_entry_points.h"
 
 enum {

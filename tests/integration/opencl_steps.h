@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MEMTIDE_TESTS_OPENCL_STEPS_H
-#define MEMTIDE_TESTS_OPENCL_STEPS_H
+#ifndef LEAKTIDE_TESTS_OPENCL_STEPS_H
+#define LEAKTIDE_TESTS_OPENCL_STEPS_H
 
 /*
  * Works on OpenCL for five steps and forgets one buffer, in step 3. Prints what it keeps, as

@@ -1,6 +1,6 @@
 """The plug-in for pytest, used by tests that keep their budget and by tests that do not.
 
-Run as pytest_plugin_test.py MEMTIDE FOLDER-OF-THE-PLUG-IN
+Run as pytest_plugin_test.py LEAKTIDE FOLDER-OF-THE-PLUG-IN
 """
 
 import os
@@ -14,9 +14,9 @@ except ImportError:
     print("skipped: python3-pytest is not installed")
     sys.exit(77)
 
-MEMTIDE, PLUGIN = sys.argv[1:3]
+LEAKTIDE, PLUGIN = sys.argv[1:3]
 
-CONFTEST = 'pytest_plugins = ["pytest_memtide"]\n'
+CONFTEST = 'pytest_plugins = ["pytest_leaktide"]\n'
 
 TESTS = '''
 import pytest
@@ -30,43 +30,43 @@ def batch():
     return bytearray(1 << 20)
 
 
-@pytest.mark.memtide(peak="4 MiB", leak="0")
+@pytest.mark.leaktide(peak="4 MiB", leak="0")
 def test_keeps_its_budget(batch):
     cache.setdefault("once", bytearray(200000))
     assert len(batch) == 1 << 20
 
 
-@pytest.mark.memtide(leak="0")
+@pytest.mark.leaktide(leak="0")
 def test_leaks():
     kept.append(bytearray(50000))
 
 
-@pytest.mark.memtide(peak="1 MiB")
+@pytest.mark.leaktide(peak="1 MiB")
 def test_needs_too_much():
     bytearray(3 << 20)
 
 
-@pytest.mark.memtide(peak="1 MiB")
+@pytest.mark.leaktide(peak="1 MiB")
 def test_is_wrong_itself():
     assert "this" == "that"
 
 
-@pytest.mark.memtide(peak="1 MiBs")
+@pytest.mark.leaktide(peak="1 MiBs")
 def test_has_an_unknown_unit():
     pass
 
 
-@pytest.mark.memtide(peek="1 MiB")
+@pytest.mark.leaktide(peek="1 MiB")
 def test_has_an_unknown_word():
     pass
 
 
-def test_runs_a_program(memtide_run):
-    assert memtide_run(["echo", "hello"], peak="16 MiB") == "hello\\n"
+def test_runs_a_program(leaktide_run):
+    assert leaktide_run(["echo", "hello"], peak="16 MiB") == "hello\\n"
 
 
-def test_runs_a_program_that_fails(memtide_run):
-    memtide_run(["sh", "-c", "exit 3"], peak="16 MiB")
+def test_runs_a_program_that_fails(leaktide_run):
+    leaktide_run(["sh", "-c", "exit 3"], peak="16 MiB")
 '''
 
 EXPECTED = {
@@ -93,7 +93,7 @@ class Outcomes:
 
 
 def main():
-    os.environ["MEMTIDE"] = MEMTIDE
+    os.environ["LEAKTIDE"] = LEAKTIDE
     os.environ["PYTHONPATH"] = PLUGIN
     sys.path.insert(0, PLUGIN)
     outcomes = Outcomes()

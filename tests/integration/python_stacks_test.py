@@ -1,7 +1,7 @@
 """Stacks with frames of Python: those the program knows itself, with the interpreter's lock and
 without it, and none of another thread.
 
-    python_stacks_test.py TRACER EVENT_DUMP MEMTIDE
+    python_stacks_test.py TRACER EVENT_DUMP LEAKTIDE
 
 Runs every CPython from 3.8 to 3.15 that is found, with the interpreter's lock and free-threaded;
 says which. Exit status 77: none.
@@ -110,7 +110,7 @@ def interpreters(minors):
 def events_of(tracer, dump, stacks, command):
     with tempfile.TemporaryDirectory() as folder:
         environment = dict(os.environ, LD_PRELOAD=tracer, PYTHONUTF8="1",
-                           MEMTIDE_OPTIONS=f"--device=cpu --output-path={folder} {stacks}")
+                           LEAKTIDE_OPTIONS=f"--device=cpu --output-path={folder} {stacks}")
         subprocess.run(command, env=environment, check=True, timeout=100,
                        stdout=subprocess.DEVNULL)
         lines = subprocess.run([dump, folder], check=True, stdout=subprocess.PIPE).stdout
@@ -147,24 +147,24 @@ def frames_are_of_this_thread(tracer, dump, interpreter):
     assert len(workers) == 6 and all(len(names) == 1 for names in workers.values()), workers
 
 
-def others_are_named(tracer, memtide, version, interpreter):
+def others_are_named(tracer, leaktide, version, interpreter):
     with tempfile.TemporaryDirectory() as folder:
         environment = dict(os.environ, LD_PRELOAD=tracer, PYTHONUTF8="1",
-                           MEMTIDE_OPTIONS=f"--device=cpu --output-path={folder} --call-stack=python")
+                           LEAKTIDE_OPTIONS=f"--device=cpu --output-path={folder} --call-stack=python")
         subprocess.run([interpreter, "-c", "import json"], env=environment, check=True, timeout=100)
-        said = subprocess.run([memtide, "info", folder], check=True, stdout=subprocess.PIPE,
+        said = subprocess.run([leaktide, "info", folder], check=True, stdout=subprocess.PIPE,
                               text=True).stdout
     assert f"those of CPython {version} cannot be read" in said, said
 
 
 def main():
-    tracer, dump, memtide = sys.argv[1:4]
+    tracer, dump, leaktide = sys.argv[1:4]
     found = interpreters(range(8, 16))
     for version, interpreter in found.items():
         frames_are_known(tracer, dump, interpreter)
         frames_are_of_this_thread(tracer, dump, interpreter)
     for version, interpreter in interpreters(range(5, 8)).items():
-        others_are_named(tracer, memtide, version, interpreter)
+        others_are_named(tracer, leaktide, version, interpreter)
     print("CPython", ", ".join(found) or "is not here")
     return 0 if found else 77
 

@@ -1,6 +1,6 @@
-"""memtide.py with a tracer and without.
+"""leaktide.py with a tracer and without.
 
-Run as python_test.py FOLDER-OF-MEMTIDE.PY PRELOAD-LIBRARY [EVENT-DUMP].
+Run as python_test.py FOLDER-OF-LEAKTIDE.PY PRELOAD-LIBRARY [EVENT-DUMP].
 """
 
 import sys
@@ -15,7 +15,7 @@ TRACER = traced.Tracer(*sys.argv[2:])
 
 def run(script, preload=True):
     """What the script printed, and the events but for samples."""
-    done = TRACER.run([sys.executable, "-c", "import memtide\n" + textwrap.dedent(script)],
+    done = TRACER.run([sys.executable, "-c", "import leaktide\n" + textwrap.dedent(script)],
                       preload=preload,
                       variables={"PYTHONPATH": MODULE_FOLDER, "PYTHONDONTWRITEBYTECODE": "1"})
     if done.status:
@@ -28,21 +28,21 @@ def short(events):
 
 
 EVERYTHING = """
-    with memtide.step():
-        with memtide.range("forward"), memtide.tag("model@weight"):
+    with leaktide.step():
+        with leaktide.range("forward"), leaktide.tag("model@weight"):
             pass
-    for batch in memtide.steps([1, 2]):
-        memtide.mark("seen")
-    memtide.pool_reserved("arena", 0, 1 << 40)
-    memtide.pool_alloc("arena", 0, 0x7f0000001000, 1 << 33)
-    memtide.pool_free("arena", 0x7f0000001000)
-    memtide.pool_alloc("arena", 0, None, 64)
+    for batch in leaktide.steps([1, 2]):
+        leaktide.mark("seen")
+    leaktide.pool_reserved("arena", 0, 1 << 40)
+    leaktide.pool_alloc("arena", 0, 0x7f0000001000, 1 << 33)
+    leaktide.pool_free("arena", 0x7f0000001000)
+    leaktide.pool_alloc("arena", 0, None, 64)
 
-    @memtide.range("work")
+    @leaktide.range("work")
     def work(a, b=2):
         "adds"
         return a + b
-    print(work(1), work.__name__, work.__doc__, memtide.is_traced())
+    print(work(1), work.__name__, work.__doc__, leaktide.is_traced())
 """
 
 
@@ -69,10 +69,10 @@ class Module(unittest.TestCase):
     def test_closes_what_an_exception_leaves(self):
         _, events = run("""
             try:
-                with memtide.step(), memtide.range("r"), memtide.tag("t"):
+                with leaktide.step(), leaktide.range("r"), leaktide.tag("t"):
                     raise ValueError
             except ValueError:
-                memtide.mark("after")
+                leaktide.mark("after")
         """)
         self.assertEqual([kind for kind, _ in short(events)],
                          ["step_begin", "range_begin", "tag_begin", "tag_end", "range_end",
@@ -80,25 +80,25 @@ class Module(unittest.TestCase):
 
     def test_steps_ends_at_break_and_exception(self):
         _, events = run("""
-            for item in memtide.steps(iter([1, 2, 3])):
+            for item in leaktide.steps(iter([1, 2, 3])):
                 break
             try:
-                for item in memtide.steps([1, 2, 3]):
+                for item in leaktide.steps([1, 2, 3]):
                     raise KeyError
             except KeyError:
                 pass
-            memtide.mark("after")
+            leaktide.mark("after")
         """)
         self.assertEqual(short(events), [("step_begin", 1), ("step_end", 1), ("step_begin", 2),
                                          ("step_end", 2), ("mark", "after")])
 
     def test_steps_of_nothing_has_no_step(self):
-        self.assertEqual(run("list(memtide.steps([]))")[1], [])
+        self.assertEqual(run("list(leaktide.steps([]))")[1], [])
 
     def test_decorators_may_be_used_again_and_inside_themselves(self):
         output, events = run("""
-            @memtide.step()
-            @memtide.tag("deep")
+            @leaktide.step()
+            @leaktide.tag("deep")
             def down(n):
                 return n and down(n - 1) + 1
             print(down(2))
@@ -109,11 +109,11 @@ class Module(unittest.TestCase):
 
     def test_texts_may_be_anything(self):
         _, events = run(r"""
-            memtide.mark("gr\u00fcn")
-            memtide.mark(b"bytes")
-            memtide.mark("cut\0here")
-            memtide.mark("\ud800")
-            memtide.mark("")
+            leaktide.mark("gr\u00fcn")
+            leaktide.mark(b"bytes")
+            leaktide.mark("cut\0here")
+            leaktide.mark("\ud800")
+            leaktide.mark("")
         """)
         self.assertEqual([e["text"] for e in events], ["grün", "bytes", "cut", "?", ""])
 
@@ -122,7 +122,7 @@ class Module(unittest.TestCase):
             import threading
             def work(index):
                 for turn in __builtins__.range(200):
-                    with memtide.range("outer"), memtide.range("inner"):
+                    with leaktide.range("outer"), leaktide.range("inner"):
                         pass
             threads = [threading.Thread(target=work, args=(i,)) for i in __builtins__.range(4)]
             for thread in threads: thread.start()
@@ -135,7 +135,7 @@ class Module(unittest.TestCase):
 
     def test_star_import_leaves_builtins_alone(self):
         output, _ = run("""
-            from memtide import *
+            from leaktide import *
             print(list(range(2)), step)
         """, preload=False)
         self.assertTrue(output.startswith("[0, 1]"))
@@ -143,8 +143,8 @@ class Module(unittest.TestCase):
     def test_every_public_function_is_documented(self):
         output, _ = run("""
             import inspect
-            for name, member in vars(memtide).items():
-                if (inspect.isfunction(member) and member.__module__ == "memtide"
+            for name, member in vars(leaktide).items():
+                if (inspect.isfunction(member) and member.__module__ == "leaktide"
                         and not name.startswith("_") and not member.__doc__):
                     print(name)
         """, preload=False)

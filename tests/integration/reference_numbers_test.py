@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-reference_numbers_test.py MEMTIDE FOLDER: what is known of real recordings comes out of the command
+reference_numbers_test.py LEAKTIDE FOLDER: what is known of real recordings comes out of the command
 to the byte. Skipped without a folder of them.
 
 A case is a recording, a question with its options, where to look in the answer, and the value.
@@ -21,13 +21,13 @@ DAMAGED = 'ascend/unit/test_rank_1'
 NATIVE = 'ascend/memsnapshot/snapshot_with_empty_cache.pkl'
 EXPANDABLE = 'ascend/memsnapshot/snapshot_expandable.pkl'
 
-memtide, data = sys.argv[1:3]
+leaktide, data = sys.argv[1:3]
 
 
 @functools.lru_cache(maxsize=None)
 def ask(path, question):
     words = question.split()
-    run = subprocess.run([memtide, words[0], os.path.join(data, path), '--format=json', *words[1:]],
+    run = subprocess.run([leaktide, words[0], os.path.join(data, path), '--format=json', *words[1:]],
                          capture_output=True, text=True, check=False)
     if not run.stdout:
         raise AssertionError(run.stderr)
@@ -311,7 +311,7 @@ def main():
         if found == expected:
             continue
         wrong += 1
-        print(f'case {number}: memtide {question} {path}\n  expected {expected}\n  found    {found}')
+        print(f'case {number}: leaktide {question} {path}\n  expected {expected}\n  found    {found}')
     print(f'{len(CASES) - wrong} of {len(CASES)} numbers come out')
     return 1 if wrong else 0
 

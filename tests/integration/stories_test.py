@@ -1,6 +1,6 @@
 """The switches of samples/leak, recorded for real: does each get the verdict that it deserves?
 
-Run as stories_test.py MEMTIDE SAMPLE FOLDER-OF-FAKES FOLDER-OF-MEMTIDE.PY.
+Run as stories_test.py LEAKTIDE SAMPLE FOLDER-OF-FAKES FOLDER-OF-LEAKTIDE.PY.
 """
 
 import collections
@@ -15,14 +15,14 @@ import unittest
 
 import traced
 
-MEMTIDE, SAMPLE, FAKES, MODULE = sys.argv[1:5]
+LEAKTIDE, SAMPLE, FAKES, MODULE = sys.argv[1:5]
 KIB, MIB = 1 << 10, 1 << 20
 
 
 def command(*arguments, **variables):
     env = {name: value for name, value in os.environ.items() if name not in traced.OURS}
     env.update(variables)
-    return subprocess.run([MEMTIDE, *arguments], env=env, stdout=subprocess.PIPE,
+    return subprocess.run([LEAKTIDE, *arguments], env=env, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
 
 
@@ -30,7 +30,7 @@ class Stories(unittest.TestCase):
     def record(self, *options, device="pool", **variables):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        trace = os.path.join(folder.name, "run.memtide")
+        trace = os.path.join(folder.name, "run.leaktide")
         ran = command("run", "--sample-ms=1", "--output-path=" + trace, "--", SAMPLE, "--device",
                       device, *options, **variables)
         self.assertEqual(ran.returncode, 0, ran.stderr)
@@ -141,13 +141,13 @@ class UntilTheDeviceIsFull(Stories):
 
 # Each step makes 4 MiB for itself, and forgets 1 MiB.
 CUDA = textwrap.dedent("""
-    import ctypes, sys, time, memtide
+    import ctypes, sys, time, leaktide
     cuda = ctypes.CDLL("libcudart.so.12")
     def take(size):
         address = ctypes.c_void_p()
         return address if cuda.cudaMalloc(ctypes.byref(address), ctypes.c_size_t(size)) == 0 else None
     for number in range(int(sys.argv[1])):
-        with memtide.step():
+        with leaktide.step():
             work = take(4 << 20)
             take(1 << 20)
             time.sleep(0.003)
@@ -163,7 +163,7 @@ class UntilAnotherDeviceIsFull(Stories):
     def record_cuda(self, steps):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        trace = os.path.join(folder.name, "run.memtide")
+        trace = os.path.join(folder.name, "run.leaktide")
         ran = command("run", "--sample-ms=1", "--output-path=" + trace, "--", sys.executable, "-B",
                       "-c", CUDA, str(steps), LD_LIBRARY_PATH=FAKES, PYTHONPATH=MODULE,
                       FAKE_CUDA_MEMORY=str(60 * MIB))

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 from collections import namedtuple
 
-OURS = ("LD_PRELOAD", "OPENCL_LAYERS", "MEMTIDE_OPTIONS", "MT_DOUBLE_OUTPUT",
+OURS = ("LD_PRELOAD", "OPENCL_LAYERS", "LEAKTIDE_OPTIONS", "MT_DOUBLE_OUTPUT",
         "MSTX_INJECTION_PATH")
 
 Done = namedtuple("Done", "status output errors events")
@@ -52,7 +52,7 @@ class Tracer:
             if preload:
                 env["LD_PRELOAD"] = self.library
                 env["MT_DOUBLE_OUTPUT"] = output
-                env["MEMTIDE_OPTIONS"] = "--output-path=%s %s" % (output, options)
+                env["LEAKTIDE_OPTIONS"] = "--output-path=%s %s" % (output, options)
             if layer:
                 env["OPENCL_LAYERS"] = layer
             done = subprocess.run(program, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -1,7 +1,7 @@
 """A Python program that marks no steps, imports for long and loops at its end: its steps are found,
 and the leak is found with its line, but not where there is none.
 
-    unmarked_loop_test.py MEMTIDE
+    unmarked_loop_test.py LEAKTIDE
 """
 import json
 import os
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-MEMTIDE = sys.argv[1]
+LEAKTIDE = sys.argv[1]
 STEPS = 60
 PROGRAM = """\
 import email.message, http.client, sys
@@ -30,16 +30,16 @@ for step in range(%d):
 
 class UnmarkedLoop(unittest.TestCase):
     def leaks(self, folder, *arguments):
-        program, trace = os.path.join(folder, "job.py"), os.path.join(folder, "job.memtide")
+        program, trace = os.path.join(folder, "job.py"), os.path.join(folder, "job.leaktide")
         with open(program, "w", encoding="utf-8") as file:
             file.write(PROGRAM)
         environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
         environment.update(PYTHONMALLOC="malloc", PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1")
-        subprocess.run([MEMTIDE, "run", "--device=cpu", "--call-stack=python,c", "-o", trace, "--",
+        subprocess.run([LEAKTIDE, "run", "--device=cpu", "--call-stack=python,c", "-o", trace, "--",
                         os.path.realpath(sys.executable), program, *arguments], env=environment,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
                        timeout=200)
-        done = subprocess.run([MEMTIDE, "leaks", "--format=json", trace], stdout=subprocess.PIPE,
+        done = subprocess.run([LEAKTIDE, "leaks", "--format=json", trace], stdout=subprocess.PIPE,
                               check=False, timeout=200)
         return done.returncode, json.loads(done.stdout)
 

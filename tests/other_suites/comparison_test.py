@@ -76,16 +76,16 @@ class Comparing(unittest.TestCase):
 
 
 class Running(unittest.TestCase):
-    """A memtide that records nothing, or changes what a program does, is found out."""
+    """A leaktide that records nothing, or changes what a program does, is found out."""
 
-    def compared(self, memtide_script, command):
+    def compared(self, leaktide_script, command):
         with tempfile.TemporaryDirectory() as folder:
-            memtide = os.path.join(folder, "memtide")
-            with open(memtide, "w", encoding="ascii") as file:
-                file.write("#!/usr/bin/env bash\n" + memtide_script)
-            os.chmod(memtide, 0o755)
+            leaktide = os.path.join(folder, "leaktide")
+            with open(leaktide, "w", encoding="ascii") as file:
+                file.write("#!/usr/bin/env bash\n" + leaktide_script)
+            os.chmod(leaktide, 0o755)
             suite = suites.Suite("made up", command, readers.tap)
-            outcome = run.Trial(memtide, folder, 1).compare(suite, "", lambda *_: None)
+            outcome = run.Trial(leaktide, folder, 1).compare(suite, "", lambda *_: None)
             return {label: [difference.test for difference in found]
                     for label, found in outcome.differences.items()}
 

@@ -33,7 +33,7 @@ class Unavailable(Exception):
 
 def default_cache():
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return os.path.join(caches, "memtide-suites")
+    return os.path.join(caches, "leaktide-suites")
 
 
 def text_of(path):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Other people's tests, natively and recorded by memtide: the same must pass.
+"""Other people's tests, natively and recorded by leaktide: the same must pass.
 
-    run.py [options] MEMTIDE
+    run.py [options] LEAKTIDE
 
-MEMTIDE is the command to test. Each suite (suites.py) runs natively twice, then under `memtide run`
+LEAKTIDE is the command to test. Each suite (suites.py) runs natively twice, then under `leaktide run`
 with each set of options. A test whose result differs between two native runs says nothing and is
 not counted. Where a recorded run differs, the suite runs natively once more before that is believed.
 
@@ -37,7 +37,7 @@ SHOWN_DIFFERENCES = 20  # of a run; the log has all
 TIME_IS_UP = 124
 SKIPPED = 77
 USER = 65534  # nobody
-OURS = ("LD_PRELOAD", "OPENCL_LAYERS", "MEMTIDE_OPTIONS", "MSTX_INJECTION_PATH", "MAKEFLAGS",
+OURS = ("LD_PRELOAD", "OPENCL_LAYERS", "LEAKTIDE_OPTIONS", "MSTX_INJECTION_PATH", "MAKEFLAGS",
         "MFLAGS", "MAKELEVEL", "CDPATH", "PYTHONPATH", "PYTHONHOME", "DISPLAY")
 
 # results: name -> what became of it. recordings: processes that left one.
@@ -58,8 +58,8 @@ def scratch_folder():
 class Trial:
     """Runs suites with one command to test."""
 
-    def __init__(self, memtide, logs, patience):
-        self.memtide = memtide
+    def __init__(self, leaktide, logs, patience):
+        self.leaktide = leaktide
         self.logs = logs
         self.patience = patience
         self.as_other_user = ()
@@ -83,7 +83,7 @@ class Trial:
         if suite.as_user and os.geteuid() == 0:
             if not self.as_other_user:
                 return "not for root, and there is no setpriv to become another user"
-            for path in (self.memtide, HERE):
+            for path in (self.leaktide, HERE):
                 if subprocess.run([*self.as_other_user, "test", "-r", path], check=False).returncode:
                     return f"not for root, and other users cannot read {path}"
         return None
@@ -91,7 +91,7 @@ class Trial:
     def command(self, suite, options, work):
         command = ["bash", "-c", suite.command]
         if options:
-            command = [self.memtide, "run", "--quiet", "--no-report",
+            command = [self.leaktide, "run", "--quiet", "--no-report",
                        f"--output-path={work}/recording", *options, "--", *command]
         if suite.as_user:
             command = [*self.as_other_user, *command]
@@ -281,7 +281,7 @@ def alone_in(cache):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("memtide", help="the command to test")
+    parser.add_argument("leaktide", help="the command to test")
     parser.add_argument("--short", action="store_true",
                         help="a minute's selection, of what is installed and in the cache")
     parser.add_argument("--only", action="append", metavar="TEXT",
@@ -307,7 +307,7 @@ def main():
         return 0
     logs = os.path.join(options.cache, "logs")
     os.makedirs(logs, exist_ok=True)
-    trial = Trial(os.path.abspath(options.memtide), logs, options.patience)
+    trial = Trial(os.path.abspath(options.leaktide), logs, options.patience)
     sources = SharedSources(options.cache, may_fetch=not options.short)
 
     def say(name, label, run):

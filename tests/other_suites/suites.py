@@ -6,7 +6,7 @@ One row a suite. Recipes and commands are texts for bash, with these variables:
     WORK       an empty folder of each run, also HOME and TMPDIR
     PYTHON     the interpreter of this row, or the one that runs us
 
-"stage" runs before each run, without memtide: what the tests want to find in WORK. A suite that
+"stage" runs before each run, without leaktide: what the tests want to find in WORK. A suite that
 refuses to run as root is run as another user then, and sees only WORK, HERE and the system.
 """
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A configuration that a test may change: implements config_get() of tracer/config.h. */
-#ifndef MEMTIDE_TESTS_CONFIG_DOUBLE_H
-#define MEMTIDE_TESTS_CONFIG_DOUBLE_H
+#ifndef LEAKTIDE_TESTS_CONFIG_DOUBLE_H
+#define LEAKTIDE_TESTS_CONFIG_DOUBLE_H
 
 #include "config.h"
 

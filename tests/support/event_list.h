@@ -10,8 +10,8 @@
  *
  * Time goes on by a microsecond with each event that has none. Running out of memory ends the test.
  */
-#ifndef MEMTIDE_TESTS_EVENT_LIST_H
-#define MEMTIDE_TESTS_EVENT_LIST_H
+#ifndef LEAKTIDE_TESTS_EVENT_LIST_H
+#define LEAKTIDE_TESTS_EVENT_LIST_H
 
 #include <stddef.h>
 

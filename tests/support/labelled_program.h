@@ -7,8 +7,8 @@
  * gradients, caches, queues, sawteeth ..., and now and then one that leaks. Everything follows from
  * the seed. Events go straight into a tally.
  */
-#ifndef MEMTIDE_TESTS_LABELLED_PROGRAM_H
-#define MEMTIDE_TESTS_LABELLED_PROGRAM_H
+#ifndef LEAKTIDE_TESTS_LABELLED_PROGRAM_H
+#define LEAKTIDE_TESTS_LABELLED_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,13 +6,13 @@
  * are, so a test compares names. One array for all threads; full after DOUBLE_EVENTS, and then it
  * stops the test.
  */
-#ifndef MEMTIDE_TESTS_RECORDER_DOUBLE_H
-#define MEMTIDE_TESTS_RECORDER_DOUBLE_H
+#ifndef LEAKTIDE_TESTS_RECORDER_DOUBLE_H
+#define LEAKTIDE_TESTS_RECORDER_DOUBLE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 
 enum { DOUBLE_EVENTS = 65536 };
 

@@ -16,7 +16,7 @@
 
 #define RECORD(code, name, fields, meaning) [code] = #name,
 static const char *const code_names[MT_RECORD_CODE_END] = {
-#include "memtide/records.def"
+#include "leaktide/records.def"
 };
 #undef RECORD
 

@@ -3,8 +3,8 @@
  * Recordings of others, which are not part of the project: tests on them are skipped where the
  * folder MT_REFERENCE_DATA was not given to CMake.
  */
-#ifndef MEMTIDE_TESTS_REFERENCE_RECORDING_H
-#define MEMTIDE_TESTS_REFERENCE_RECORDING_H
+#ifndef LEAKTIDE_TESTS_REFERENCE_RECORDING_H
+#define LEAKTIDE_TESTS_REFERENCE_RECORDING_H
 
 #include <stdio.h>
 

@@ -28,7 +28,7 @@ static char *join(const char *folder, const char *name)
 char *temporary_folder_create(void)
 {
     const char *base = getenv("TMPDIR");
-    char *path = join(base && *base ? base : "/tmp", "memtide-test-XXXXXX");
+    char *path = join(base && *base ? base : "/tmp", "leaktide-test-XXXXXX");
 
     must(mkdtemp(path) != NULL, path);
     return path;

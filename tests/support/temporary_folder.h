@@ -2,8 +2,8 @@
 /*
  * A folder for the files of one test. Trouble ends the test program.
  */
-#ifndef MEMTIDE_TESTS_TEMPORARY_FOLDER_H
-#define MEMTIDE_TESTS_TEMPORARY_FOLDER_H
+#ifndef LEAKTIDE_TESTS_TEMPORARY_FOLDER_H
+#define LEAKTIDE_TESTS_TEMPORARY_FOLDER_H
 
 #include <stddef.h>
 

@@ -15,7 +15,7 @@
 
 #include "chunk_encoder.h"
 #include "chunk_pack.h"
-#include "memtide/frames.h"
+#include "leaktide/frames.h"
 
 enum { STREAMS_MAX = 4096, TEXTS_MAX = 256, PATH_BYTES = 1024 };
 

@@ -13,13 +13,13 @@
  * drained, and what is never drained goes to the .rings file, as after a kill. Running out of
  * memory, or wrong use, ends the test program.
  */
-#ifndef MEMTIDE_TESTS_TRACE_BUILDER_H
-#define MEMTIDE_TESTS_TRACE_BUILDER_H
+#ifndef LEAKTIDE_TESTS_TRACE_BUILDER_H
+#define LEAKTIDE_TESTS_TRACE_BUILDER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 
 struct trace_builder;
 
@@ -71,7 +71,7 @@ void trace_builder_alloc(struct trace_builder *builder, uint32_t stream, uint64_
 void trace_builder_free(struct trace_builder *builder, uint32_t stream, uint64_t time,
                         const char *pool, uint64_t address);
 
-/* A stack, as in memtide/frames.h; `before` is the last of the shared frames, or 0. */
+/* A stack, as in leaktide/frames.h; `before` is the last of the shared frames, or 0. */
 struct built_stack {
     uint64_t id, shared_count, flags, before;
     const uint64_t *frames;

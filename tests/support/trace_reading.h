@@ -2,13 +2,13 @@
 /*
  * A whole recording in memory, for tests that compare it with what they put in.
  */
-#ifndef MEMTIDE_TESTS_TRACE_READING_H
-#define MEMTIDE_TESTS_TRACE_READING_H
+#ifndef LEAKTIDE_TESTS_TRACE_READING_H
+#define LEAKTIDE_TESTS_TRACE_READING_H
 
 #include <stddef.h>
 
 #include "event.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "model.h"
 
 struct symbols;

@@ -23,7 +23,7 @@ void folder_make(char path[256])
 {
     const char *base = getenv("TMPDIR");
 
-    snprintf(path, 256, "%s/memtide-test-XXXXXX", base && *base ? base : "/tmp");
+    snprintf(path, 256, "%s/leaktide-test-XXXXXX", base && *base ? base : "/tmp");
     assert_non_null(mkdtemp(path));
 }
 
@@ -61,8 +61,8 @@ pid_t traced_start(const char *library, const char *folder, const char *options,
     snprintf(text, sizeof(text), "--device=npu,cpu --output-path=%s %s", folder, options);
     child = fork();
     if (child == 0) {
-        setenv("MEMTIDE_OPTIONS", text, 1);
-        setenv(traced_launcher ? "MEMTIDE_LIBRARY" : "LD_PRELOAD", library, 1);
+        setenv("LEAKTIDE_OPTIONS", text, 1);
+        setenv(traced_launcher ? "LEAKTIDE_LIBRARY" : "LD_PRELOAD", library, 1);
         if (traced_launcher)
             launch(folder, argv);
         else

@@ -2,8 +2,8 @@
 /*
  * Runs a program under the tracer, and counts what the trace says about it.
  */
-#ifndef MEMTIDE_TEST_TRACED_RUN_H
-#define MEMTIDE_TEST_TRACED_RUN_H
+#ifndef LEAKTIDE_TEST_TRACED_RUN_H
+#define LEAKTIDE_TEST_TRACED_RUN_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,12 +16,12 @@ struct model;
 void folder_make(char path[256]);
 void folder_remove(const char *path);
 
-/* The command, to start programs by `memtide run`; NULL: they are only preloaded, and alone. */
+/* The command, to start programs by `leaktide run`; NULL: they are only preloaded, and alone. */
 extern const char *traced_launcher;
 
 /*
  * Starts argv[0] with LD_PRELOAD set to `library` and the recording in `folder`; `options` are
- * added to MEMTIDE_OPTIONS. Returns the process, or -1.
+ * added to LEAKTIDE_OPTIONS. Returns the process, or -1.
  */
 pid_t traced_start(const char *library, const char *folder, const char *options,
                    const char *const argv[]);

@@ -19,7 +19,7 @@
 #include <cmocka.h>
 
 #include "chunk_encoder.h"
-#include "memtide/codec.h"
+#include "leaktide/codec.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "memtide/codec.h"
+#include "leaktide/codec.h"
 
 struct varint_case {
     const char *name;

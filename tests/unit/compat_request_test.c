@@ -349,7 +349,7 @@ enum { case_count = sizeof(cases) / sizeof(cases[0]) };
 static void no_other_program_is_taken_for_it(void **state)
 {
     (void)state;
-    assert_null(compat_generation_find("memtide"));
+    assert_null(compat_generation_find("leaktide"));
     assert_null(compat_generation_find("msleaksx"));
     assert_int_equal(compat_generation_find("./msleaks")->name, COMPAT_MSLEAKS);
 }

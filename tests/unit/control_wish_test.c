@@ -74,7 +74,7 @@ static void the_steps_that_are_over_are_not_waited_for(void **state)
     assert_true(pauses_at("{\"start\": false, \"start_step\": 4}", 4));
 }
 
-/* Words of memtide ctl: what is understood, and what is answered. */
+/* Words of leaktide ctl: what is understood, and what is answered. */
 static const struct word_case {
     const char *line;
     enum control_word word;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls of memtide/tracer.h, as a program makes them, with the tracer's side in this program.
+ * The calls of leaktide/tracer.h, as a program makes them, with the tracer's side in this program.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <pthread.h>
 
-#include "memtide/tracer.h"
+#include "leaktide/tracer.h"
 #include "recorder_double.h"
 
 static int fresh_start(void **state)

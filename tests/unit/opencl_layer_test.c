@@ -88,9 +88,9 @@ static void layer_says_its_version_and_name(void **state)
     assert_int_equal(version, 100);
     assert_int_equal(got, sizeof(version));
     assert_int_equal(layer.info(0x4241, 0, NULL, &got), CL_SUCCESS);
-    assert_int_equal(got, sizeof("memtide"));
+    assert_int_equal(got, sizeof("leaktide"));
     assert_int_equal(layer.info(0x4241, sizeof(name), name, NULL), CL_SUCCESS);
-    assert_string_equal(name, "memtide");
+    assert_string_equal(name, "leaktide");
     assert_int_equal(layer.info(0x4241, 3, name, NULL), CL_INVALID_VALUE);
     assert_int_equal(layer.info(1, sizeof(name), name, NULL), CL_INVALID_VALUE);
     dlclose(layer.library);

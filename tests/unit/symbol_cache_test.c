@@ -63,7 +63,7 @@ static char *file_path(const char *folder)
     char *path = malloc(512);
 
     assert_non_null(path);
-    snprintf(path, 512, "%s/memtide/names-abcdef01", folder);
+    snprintf(path, 512, "%s/leaktide/names-abcdef01", folder);
     return path;
 }
 

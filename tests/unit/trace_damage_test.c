@@ -22,7 +22,7 @@
 
 #include "chunk_encoder.h"
 #include "chunk_pack.h"
-#include "memtide/frames.h"
+#include "leaktide/frames.h"
 #include "temporary_folder.h"
 #include "trace_builder.h"
 #include "trace_reading.h"

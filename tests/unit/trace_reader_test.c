@@ -668,13 +668,13 @@ struct refusal_case {
 
 static const struct refusal_case refusals[] = {
     {"a newer major version is refused by name", "a.mtt", NEWER, MT_UNSUPPORTED,
-     "/a.mtt: written by trace format 2; this memtide reads up to 1"},
+     "/a.mtt: written by trace format 2; this leaktide reads up to 1"},
     {"a file without the magic is no trace", "a.mtt", NO_MAGIC, MT_CORRUPT,
-     "/a.mtt: not a memtide trace"},
+     "/a.mtt: not a leaktide trace"},
     {"a short file is no trace", "a.mtt", SHORT, MT_CORRUPT,
-     "/a.mtt: too short for a memtide trace: 100 bytes"},
+     "/a.mtt: too short for a leaktide trace: 100 bytes"},
     {"an empty file is no trace", "a.mtt", NOTHING, MT_CORRUPT,
-     "/a.mtt: too short for a memtide trace: 0 bytes"},
+     "/a.mtt: too short for a leaktide trace: 0 bytes"},
     {"a damaged header is said to be", "a.mtt", DAMAGED_HEADER, MT_CORRUPT,
      "/a.mtt: the header is damaged"},
 };
@@ -726,9 +726,9 @@ static void folders_and_files_that_are_no_run_are_refused(void **state)
     assert_int_equal(r.result, MT_UNSUPPORTED);
     trace_reading_release(&r);
     free(path);
-    r = trace_reading_of("/nonexistent/run.memtide", 0);
+    r = trace_reading_of("/nonexistent/run.leaktide", 0);
     assert_int_equal(r.result, MT_NOT_FOUND);
-    assert_string_equal(r.error.message, "/nonexistent/run.memtide: No such file or directory");
+    assert_string_equal(r.error.message, "/nonexistent/run.leaktide: No such file or directory");
     trace_reading_release(&r);
     temporary_folder_remove(folder);
 }
@@ -743,7 +743,7 @@ static void a_bad_file_beside_a_good_one_becomes_a_note(void **state)
     trace_builder_host_alloc(b, 0, 1, (struct built_block){.address = 16});
     trace_builder_close(b);
     trace_builder_write(b, folder);
-    free(temporary_file_write(folder, "broken.mtt", "MEMTIDE\n", 8));
+    free(temporary_file_write(folder, "broken.mtt", MT_FILE_MAGIC, 8));
     r = trace_reading_of(folder, 0);
     assert_int_equal(r.result, MT_OK);
     assert_int_equal(r.count, 1);

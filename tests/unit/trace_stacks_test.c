@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "memtide/frames.h"
+#include "leaktide/frames.h"
 #include "temporary_folder.h"
 #include "trace_builder.h"
 #include "trace_reading.h"

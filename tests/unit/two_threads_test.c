@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 #include "temporary_folder.h"
 #include "trace_builder.h"
 

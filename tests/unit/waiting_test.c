@@ -55,7 +55,7 @@ static void wait_at_terminal(useconds_t microseconds, char *shown, size_t shown_
 
 static void a_long_wait_is_told_and_taken_back(void **state)
 {
-    static const char first[] = "\r\033[Kmemtide: reading the recording, 2 s ...";
+    static const char first[] = "\r\033[Kleaktide: reading the recording, 2 s ...";
     char shown[256];
 
     (void)state;

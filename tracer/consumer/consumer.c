@@ -289,7 +289,7 @@ static void signals_choose(void)
 static void begin(const struct consumer_setup *setup)
 {
     setsid();
-    prctl(PR_SET_NAME, "memtide-consume");
+    prctl(PR_SET_NAME, "leaktide-drain");
     signals_choose();
     descriptors_close(setup->descriptor);
     limit_raise(RLIMIT_NOFILE);

@@ -10,8 +10,8 @@
  * All that it knows stands in run.rings and in the traces, so another one goes on where it was
  * killed.
  */
-#ifndef MEMTIDE_TRACER_CONSUMER_H
-#define MEMTIDE_TRACER_CONSUMER_H
+#ifndef LEAKTIDE_TRACER_CONSUMER_H
+#define LEAKTIDE_TRACER_CONSUMER_H
 
 #include <sys/types.h>
 

@@ -5,8 +5,8 @@
  * A ring is emptied by one thread at a time. It is emptied when a good chunk has gathered, when its
  * writer waits, or when somebody wants all of it; what is left in it is safe where it is.
  */
-#ifndef MEMTIDE_TRACER_DRAIN_WORKERS_H
-#define MEMTIDE_TRACER_DRAIN_WORKERS_H
+#ifndef LEAKTIDE_TRACER_DRAIN_WORKERS_H
+#define LEAKTIDE_TRACER_DRAIN_WORKERS_H
 
 #include <stdbool.h>
 #include <stdint.h>

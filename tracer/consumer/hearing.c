@@ -71,7 +71,7 @@ void hearing_begin(const char *folder, uint64_t run_id, int descriptor)
     hearing.run_id = run_id;
     hearing.descriptor = descriptor;
     hearing.waiting = epoll_create1(EPOLL_CLOEXEC);
-    hearing.run_socket = listen_at("memtide-run", (uint32_t)run_id);
+    hearing.run_socket = listen_at("leaktide-run", (uint32_t)run_id);
     wait_for(hearing.run_socket, NULL);
     for (size_t i = 0; i < CALLERS_MOST; i++)
         hearing.callers[i].call = -1;
@@ -81,7 +81,7 @@ void hearing_add(struct recorded *recorded)
 {
     if (!recorded->place->is_controlled || !recorded->process_id)
         return;
-    recorded->listening = listen_at("memtide", (unsigned long long)recorded->process_id);
+    recorded->listening = listen_at("leaktide", (unsigned long long)recorded->process_id);
     wait_for(recorded->listening, recorded);
 }
 
@@ -174,7 +174,7 @@ static void take_snapshot(struct recorded *recorded, const char *name, char *ans
 {
     recorded_sample_now(recorded);
     __atomic_store_n(&recorded->place->counters_wanted, UINT32_MAX, __ATOMIC_RELAXED);
-    own_stream_mark(&recorded->stream, name, "memtide");
+    own_stream_mark(&recorded->stream, name, "leaktide");
     drain_process(recorded);
     recorded_publish(recorded);
     snprintf(answer, CONTROL_ANSWER_BYTES, "ok all that is recorded is on disk\n");

@@ -6,8 +6,8 @@
  * A caller says one line and gets the answer. Only root and the user of the process are heard. All
  * of it is one thread's.
  */
-#ifndef MEMTIDE_TRACER_HEARING_H
-#define MEMTIDE_TRACER_HEARING_H
+#ifndef LEAKTIDE_TRACER_HEARING_H
+#define LEAKTIDE_TRACER_HEARING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -72,7 +72,7 @@ void own_stream_begin(struct own_stream *stream, uint32_t number)
 
     memset(stream, 0, sizeof(*stream));
     stream->header.stream = number;
-    fields[1] = text_id(stream, "memtide");
+    fields[1] = text_id(stream, "leaktide");
     push(stream, MT_RECORD_thread, fields, 2);
     own_stream_clocks(stream);
 }

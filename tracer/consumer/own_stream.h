@@ -3,13 +3,13 @@
  * What the consumer itself writes into the trace of a process: samples, marks, clocks. It is one
  * more stream, in a ring of the consumer's own memory. One thread.
  */
-#ifndef MEMTIDE_TRACER_OWN_STREAM_H
-#define MEMTIDE_TRACER_OWN_STREAM_H
+#ifndef LEAKTIDE_TRACER_OWN_STREAM_H
+#define LEAKTIDE_TRACER_OWN_STREAM_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 #include "ring_drain.h"
 
 enum { OWN_STREAM_WORDS = 8192, OWN_STREAM_TEXTS = 16 };

@@ -3,8 +3,8 @@
  * One recorded process image, as the consumer sees it: its place in run.rings, its trace, and what
  * the kernel says of it.
  */
-#ifndef MEMTIDE_TRACER_RECORDED_H
-#define MEMTIDE_TRACER_RECORDED_H
+#ifndef LEAKTIDE_TRACER_RECORDED_H
+#define LEAKTIDE_TRACER_RECORDED_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  * The disk gives room for them first: a store to a page that the file system cannot hold would kill
  * the program with SIGBUS.
  */
-#ifndef MEMTIDE_TRACER_SUPPLY_H
-#define MEMTIDE_TRACER_SUPPLY_H
+#ifndef LEAKTIDE_TRACER_SUPPLY_H
+#define LEAKTIDE_TRACER_SUPPLY_H
 
 #include "rings_file.h"
 

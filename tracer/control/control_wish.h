@@ -9,8 +9,8 @@
  *   profile_memory          false: nothing is recorded
  *   start                   false: wait (MS_PROFILER_OPTIONS)
  */
-#ifndef MEMTIDE_TRACER_CONTROL_WISH_H
-#define MEMTIDE_TRACER_CONTROL_WISH_H
+#ifndef LEAKTIDE_TRACER_CONTROL_WISH_H
+#define LEAKTIDE_TRACER_CONTROL_WISH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,14 +14,14 @@
  * What it changes becomes a struct, which is done in the process (control.c): at its next event,
  * before that is recorded.
  */
-#ifndef MEMTIDE_TRACER_CONTROL_WORDS_H
-#define MEMTIDE_TRACER_CONTROL_WORDS_H
+#ifndef LEAKTIDE_TRACER_CONTROL_WORDS_H
+#define LEAKTIDE_TRACER_CONTROL_WORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/rings.h"
+#include "leaktide/rings.h"
 
 enum { CONTROL_LINE_BYTES = 1024, CONTROL_ANSWER_BYTES = 4096, CONTROL_TEXT_BYTES = 552 };
 

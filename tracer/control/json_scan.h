@@ -5,8 +5,8 @@
  * Only keys of the outermost object are found. False: there is no such key, or its value is of
  * another kind; *value is then as before.
  */
-#ifndef MEMTIDE_TRACER_JSON_SCAN_H
-#define MEMTIDE_TRACER_JSON_SCAN_H
+#ifndef LEAKTIDE_TRACER_JSON_SCAN_H
+#define LEAKTIDE_TRACER_JSON_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,8 +4,8 @@
  *
  * Each reader is false for what is no such value. None of them allocates.
  */
-#ifndef MEMTIDE_TRACER_OPTION_VALUES_H
-#define MEMTIDE_TRACER_OPTION_VALUES_H
+#ifndef LEAKTIDE_TRACER_OPTION_VALUES_H
+#define LEAKTIDE_TRACER_OPTION_VALUES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "memtide/codec.h"
+#include "leaktide/codec.h"
 
 enum {
     NO_DICTIONARY = 255,
@@ -375,7 +375,7 @@ static unsigned put_fields(struct chunk_encoder *e, const struct ring_view *ring
     case number:                                                                                   \
         put_each break;
     switch (code) {
-#include "memtide/records.def"
+#include "leaktide/records.def"
     }
 #undef RECORD
 #undef FIELD

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the words of a ring to the raw payload of a chunk, as described in memtide/columns.h.
+ * From the words of a ring to the raw payload of a chunk, as described in leaktide/columns.h.
  *
  * All memory is the caller's: an encoder is a struct of about 3 MiB, of which a chunk touches what
  * it needs, about 0.5. Nothing here allocates, locks or calls the C library beyond memory copies,
  * so it may run inside a hook. One thread at a time uses an encoder; the result depends on the
  * words alone, so every chunk reads back without the others.
  */
-#ifndef MEMTIDE_TRACER_CHUNK_ENCODER_H
-#define MEMTIDE_TRACER_CHUNK_ENCODER_H
+#ifndef LEAKTIDE_TRACER_CHUNK_ENCODER_H
+#define LEAKTIDE_TRACER_CHUNK_ENCODER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/columns.h"
-#include "memtide/format.h"
+#include "leaktide/columns.h"
+#include "leaktide/format.h"
 
 enum {
     COLUMN_BLOCK_BYTES = 1024,

@@ -4,13 +4,13 @@
  *
  * Shared by whoever writes chunks: the tracer and the builder of test traces.
  */
-#ifndef MEMTIDE_TRACER_CHUNK_PACK_H
-#define MEMTIDE_TRACER_CHUNK_PACK_H
+#ifndef LEAKTIDE_TRACER_CHUNK_PACK_H
+#define LEAKTIDE_TRACER_CHUNK_PACK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 
 struct ZSTD_CCtx_s;
 

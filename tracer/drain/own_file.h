@@ -3,8 +3,8 @@
  * A file of ours in a process that closes descriptors it does not know: it is looked at before each
  * use, and opened again where it is somebody else's by now.
  */
-#ifndef MEMTIDE_TRACER_OWN_FILE_H
-#define MEMTIDE_TRACER_OWN_FILE_H
+#ifndef LEAKTIDE_TRACER_OWN_FILE_H
+#define LEAKTIDE_TRACER_OWN_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * The tracer's only heap: a jemalloc whose names were changed when it was linked in, so that it
  * meets neither the program's malloc nor a jemalloc of the program's own.
  */
-#ifndef MEMTIDE_TRACER_PRIVATE_HEAP_H
-#define MEMTIDE_TRACER_PRIVATE_HEAP_H
+#ifndef LEAKTIDE_TRACER_PRIVATE_HEAP_H
+#define LEAKTIDE_TRACER_PRIVATE_HEAP_H
 
 #include <stddef.h>
 

@@ -7,14 +7,14 @@
  * One thread at a time drains a ring; that is the caller's to see to. Different rings may be
  * drained at once. What cannot be written is counted as lost, and the tail moves on all the same.
  */
-#ifndef MEMTIDE_TRACER_RING_DRAIN_H
-#define MEMTIDE_TRACER_RING_DRAIN_H
+#ifndef LEAKTIDE_TRACER_RING_DRAIN_H
+#define LEAKTIDE_TRACER_RING_DRAIN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "chunk_pack.h"
-#include "memtide/format.h"
+#include "leaktide/format.h"
 #include "trace_file.h"
 
 /* What is drained, and where to. */

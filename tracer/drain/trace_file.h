@@ -5,14 +5,14 @@
  * Chunks are written at offsets that are reserved first, so any thread may write at any time
  * without a lock. The first page is mapped: what is counted there survives a kill.
  */
-#ifndef MEMTIDE_TRACER_TRACE_FILE_H
-#define MEMTIDE_TRACER_TRACE_FILE_H
+#ifndef LEAKTIDE_TRACER_TRACE_FILE_H
+#define LEAKTIDE_TRACER_TRACE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 #include "own_file.h"
 
 struct resumed_stream {

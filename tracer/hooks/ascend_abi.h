@@ -5,8 +5,8 @@
  *
  * Handles and enums are passed through as void * and int of the same size.
  */
-#ifndef MEMTIDE_TRACER_ASCEND_ABI_H
-#define MEMTIDE_TRACER_ASCEND_ABI_H
+#ifndef LEAKTIDE_TRACER_ASCEND_ABI_H
+#define LEAKTIDE_TRACER_ASCEND_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * of the machine. Records name the machine's, so that the ledgers of driver, runtime and
  * frameworks meet.
  */
-#ifndef MEMTIDE_TRACER_ASCEND_DEVICE_H
-#define MEMTIDE_TRACER_ASCEND_DEVICE_H
+#ifndef LEAKTIDE_TRACER_ASCEND_DEVICE_H
+#define LEAKTIDE_TRACER_ASCEND_DEVICE_H
 
 #include <stdbool.h>
 #include <stddef.h>

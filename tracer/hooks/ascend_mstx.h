@@ -2,8 +2,8 @@
 /*
  * How the receiving end of mstx is put into a table of the program.
  */
-#ifndef MEMTIDE_TRACER_ASCEND_MSTX_H
-#define MEMTIDE_TRACER_ASCEND_MSTX_H
+#ifndef LEAKTIDE_TRACER_ASCEND_MSTX_H
+#define LEAKTIDE_TRACER_ASCEND_MSTX_H
 
 #include "ascend_abi.h"
 

@@ -5,8 +5,8 @@
  *
  * Device numbers are physical, as in the driver's own flags; ascend_device.h translates.
  */
-#ifndef MEMTIDE_TRACER_ASCEND_PLACES_H
-#define MEMTIDE_TRACER_ASCEND_PLACES_H
+#ifndef LEAKTIDE_TRACER_ASCEND_PLACES_H
+#define LEAKTIDE_TRACER_ASCEND_PLACES_H
 
 #include "ascend_abi.h"
 #include "device_blocks.h"

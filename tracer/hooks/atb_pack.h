@@ -7,8 +7,8 @@
  * no where nothing is mapped, and is believed only when all of it makes sense: counts, types,
  * dimensions, and sizes that are the product of those.
  */
-#ifndef MEMTIDE_TRACER_ATB_PACK_H
-#define MEMTIDE_TRACER_ATB_PACK_H
+#ifndef LEAKTIDE_TRACER_ATB_PACK_H
+#define LEAKTIDE_TRACER_ATB_PACK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Between the entry of syscall, which differs by processor, and confinement.c. */
-#ifndef MEMTIDE_TRACER_CONFINEMENT_H
-#define MEMTIDE_TRACER_CONFINEMENT_H
+#ifndef LEAKTIDE_TRACER_CONFINEMENT_H
+#define LEAKTIDE_TRACER_CONFINEMENT_H
 
 /* The program is about to make one of the two calls by which a process confines itself. */
 void confinement_before_syscall(long number, long first, long second, long third);

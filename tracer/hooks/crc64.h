@@ -2,8 +2,8 @@
 /*
  * CRC-64 as xz and ECMA-182 have it: polynomial 0x42F0E1EBA9EA3693 reflected, all ones in and out.
  */
-#ifndef MEMTIDE_TRACER_CRC64_H
-#define MEMTIDE_TRACER_CRC64_H
+#ifndef LEAKTIDE_TRACER_CRC64_H
+#define LEAKTIDE_TRACER_CRC64_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * What we know of the binary interface of CUDA's runtime and driver, in our own words: status
  * codes and the structs that memory calls take. Handles and enums are void * and int.
  */
-#ifndef MEMTIDE_TRACER_CUDA_ABI_H
-#define MEMTIDE_TRACER_CUDA_ABI_H
+#ifndef LEAKTIDE_TRACER_CUDA_ABI_H
+#define LEAKTIDE_TRACER_CUDA_ABI_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -3,8 +3,8 @@
  * Programs, and CUDA's own runtime, ask the driver for its functions by name. What they are given
  * passes by every wrapper, so they are given the wrapper instead.
  */
-#ifndef MEMTIDE_TRACER_CUDA_ENTRY_POINTS_H
-#define MEMTIDE_TRACER_CUDA_ENTRY_POINTS_H
+#ifndef LEAKTIDE_TRACER_CUDA_ENTRY_POINTS_H
+#define LEAKTIDE_TRACER_CUDA_ENTRY_POINTS_H
 
 #include <stdint.h>
 

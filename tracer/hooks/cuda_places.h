@@ -4,8 +4,8 @@
  *
  * Devices are numbered as the program counts them: the driver does not know others.
  */
-#ifndef MEMTIDE_TRACER_CUDA_PLACES_H
-#define MEMTIDE_TRACER_CUDA_PLACES_H
+#ifndef LEAKTIDE_TRACER_CUDA_PLACES_H
+#define LEAKTIDE_TRACER_CUDA_PLACES_H
 
 #include "cuda_abi.h"
 #include "device_blocks.h"

@@ -13,8 +13,8 @@
  * No lock, no heap. The table is as large as any runtime needs; a block that finds no room is
  * recorded all the same, only without the three answers.
  */
-#ifndef MEMTIDE_TRACER_DEVICE_BLOCKS_H
-#define MEMTIDE_TRACER_DEVICE_BLOCKS_H
+#ifndef LEAKTIDE_TRACER_DEVICE_BLOCKS_H
+#define LEAKTIDE_TRACER_DEVICE_BLOCKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

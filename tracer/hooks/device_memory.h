@@ -6,8 +6,8 @@
  * when the program has used it (our hooks saw it) and the libraries that can tell are loaded.
  * All functions may be called from any thread, also from one that never used a device.
  */
-#ifndef MEMTIDE_TRACER_DEVICE_MEMORY_H
-#define MEMTIDE_TRACER_DEVICE_MEMORY_H
+#ifndef LEAKTIDE_TRACER_DEVICE_MEMORY_H
+#define LEAKTIDE_TRACER_DEVICE_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exec and posix_spawn: a program that brings a sanitizer's runtime along is given an LD_PRELOAD
- * that it can work with; the others get what is there. See memtide/preload.h.
+ * that it can work with; the others get what is there. See leaktide/preload.h.
  *
  * Runs in children of fork and of vfork, which share their parent's memory: takes no lock and no
  * heap, writes nothing but its own stack, closes what it opens. Where the environment is too large
@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "hook.h"
-#include "memtide/preload.h"
+#include "leaktide/preload.h"
 
 #define NOINLINE __attribute__((noinline))
 

@@ -8,8 +8,8 @@
  * RTLD_LOCAL; that library, loaded by us. If there is none, hook_real returns NULL and the wrapper
  * answers what the runtime itself answers when it is absent. It never crashes.
  */
-#ifndef MEMTIDE_TRACER_HOOK_H
-#define MEMTIDE_TRACER_HOOK_H
+#ifndef LEAKTIDE_TRACER_HOOK_H
+#define LEAKTIDE_TRACER_HOOK_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

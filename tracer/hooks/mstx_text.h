@@ -12,8 +12,8 @@
  *
  * All texts point into the message.
  */
-#ifndef MEMTIDE_TRACER_MSTX_TEXT_H
-#define MEMTIDE_TRACER_MSTX_TEXT_H
+#ifndef LEAKTIDE_TRACER_MSTX_TEXT_H
+#define LEAKTIDE_TRACER_MSTX_TEXT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,8 +11,8 @@
  * No OpenCL header is needed. Names of types are those of CL/cl.h, so this is never included
  * together with it.
  */
-#ifndef MEMTIDE_TRACER_OPENCL_API_H
-#define MEMTIDE_TRACER_OPENCL_API_H
+#ifndef LEAKTIDE_TRACER_OPENCL_API_H
+#define LEAKTIDE_TRACER_OPENCL_API_H
 
 #include <stddef.h>
 #include <stdint.h>

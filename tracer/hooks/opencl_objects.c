@@ -16,7 +16,7 @@
 
 #include "config.h"
 #include "guard.h"
-#include "memtide/format.h"
+#include "leaktide/format.h"
 #include "opencl_references.h"
 #include "opencl_usm.h"
 #include "recorder.h"

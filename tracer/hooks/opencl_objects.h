@@ -2,8 +2,8 @@
 /*
  * OpenCL calls on their way through: the real call, and what it says about memory.
  */
-#ifndef MEMTIDE_TRACER_OPENCL_OBJECTS_H
-#define MEMTIDE_TRACER_OPENCL_OBJECTS_H
+#ifndef LEAKTIDE_TRACER_OPENCL_OBJECTS_H
+#define LEAKTIDE_TRACER_OPENCL_OBJECTS_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  *
  * A fixed table without locks: a handle lives in one of the PROBES words behind its hash.
  */
-#ifndef MEMTIDE_TRACER_OPENCL_REFERENCES_H
-#define MEMTIDE_TRACER_OPENCL_REFERENCES_H
+#ifndef LEAKTIDE_TRACER_OPENCL_REFERENCES_H
+#define LEAKTIDE_TRACER_OPENCL_REFERENCES_H
 
 #include <stdbool.h>
 

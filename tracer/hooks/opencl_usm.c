@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 #include "opencl_objects.h"
 #include "recorder.h"
 

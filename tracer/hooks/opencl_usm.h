@@ -3,8 +3,8 @@
  * Unified shared memory (cl_intel_unified_shared_memory): pointers that a program gets through
  * functions it asks its platform for by name.
  */
-#ifndef MEMTIDE_TRACER_OPENCL_USM_H
-#define MEMTIDE_TRACER_OPENCL_USM_H
+#ifndef LEAKTIDE_TRACER_OPENCL_USM_H
+#define LEAKTIDE_TRACER_OPENCL_USM_H
 
 #include "opencl_api.h"
 

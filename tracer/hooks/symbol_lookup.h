@@ -8,8 +8,8 @@
  * (dlsym_<machine>.c) is a few instructions: these two go on to the C library by a jump, and it
  * sees the caller as if we were not there. Only real handles come here.
  */
-#ifndef MEMTIDE_TRACER_SYMBOL_LOOKUP_H
-#define MEMTIDE_TRACER_SYMBOL_LOOKUP_H
+#ifndef LEAKTIDE_TRACER_SYMBOL_LOOKUP_H
+#define LEAKTIDE_TRACER_SYMBOL_LOOKUP_H
 
 #include <stddef.h>
 

@@ -12,8 +12,8 @@
  * more host memory than that. What fails is told in trouble.txt and to the caller; the program goes
  * on. No heap is used. errno may change.
  */
-#ifndef MEMTIDE_TRACER_TENSOR_DUMP_H
-#define MEMTIDE_TRACER_TENSOR_DUMP_H
+#ifndef LEAKTIDE_TRACER_TENSOR_DUMP_H
+#define LEAKTIDE_TRACER_TENSOR_DUMP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -15,8 +15,8 @@
  *
  * All calls are safe from any thread and leave errno alone.
  */
-#ifndef MEMTIDE_TRACER_WATCH_H
-#define MEMTIDE_TRACER_WATCH_H
+#ifndef LEAKTIDE_TRACER_WATCH_H
+#define LEAKTIDE_TRACER_WATCH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

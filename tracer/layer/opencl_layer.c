@@ -97,7 +97,7 @@ static void entries_fill(void *const *target, size_t count)
 
 cl_int clGetLayerInfo(cl_uint what, size_t size_bytes, void *value, size_t *got)
 {
-    static const char name[] = "memtide";
+    static const char name[] = "leaktide";
     static const cl_uint version = API_VERSION_100;
     const void *answer = what == LAYER_API_VERSION ? (const void *)&version : (const void *)name;
     size_t answer_bytes = what == LAYER_API_VERSION ? sizeof(version) : sizeof(name);

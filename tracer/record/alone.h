@@ -6,8 +6,8 @@
  * it is full, and by the last thread at exit; nobody ever waits for a disk longer than for its own
  * words. What cannot be written is counted as lost.
  */
-#ifndef MEMTIDE_TRACER_ALONE_H
-#define MEMTIDE_TRACER_ALONE_H
+#ifndef LEAKTIDE_TRACER_ALONE_H
+#define LEAKTIDE_TRACER_ALONE_H
 
 #include <stdbool.h>
 #include <stdint.h>

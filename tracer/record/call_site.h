@@ -4,8 +4,8 @@
  * captured. The id of a stack is good in the stream of the thread that captured it; for events of
  * other threads the return address has to do. All zeros: not known.
  */
-#ifndef MEMTIDE_TRACER_CALL_SITE_H
-#define MEMTIDE_TRACER_CALL_SITE_H
+#ifndef LEAKTIDE_TRACER_CALL_SITE_H
+#define LEAKTIDE_TRACER_CALL_SITE_H
 
 #include <stdint.h>
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
-#include "memtide/frames.h"
+#include "leaktide/frames.h"
 #include "own_memory.h"
 #include "python_stacks.h"
 #include "recorder.h"

@@ -11,8 +11,8 @@
  * the budget (--stack-memory). When that is full, the set begins anew and stacks are written
  * again; ids go on, so an id never means two stacks.
  */
-#ifndef MEMTIDE_TRACER_CALL_STACKS_H
-#define MEMTIDE_TRACER_CALL_STACKS_H
+#ifndef LEAKTIDE_TRACER_CALL_STACKS_H
+#define LEAKTIDE_TRACER_CALL_STACKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

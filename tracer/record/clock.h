@@ -16,8 +16,8 @@
  * the loads before it: a plain read is seen up to 1 us ahead of the load that brings the block.
  * docs/architecture.md, "Decisions", has the numbers.
  */
-#ifndef MEMTIDE_TRACER_CLOCK_H
-#define MEMTIDE_TRACER_CLOCK_H
+#ifndef LEAKTIDE_TRACER_CLOCK_H
+#define LEAKTIDE_TRACER_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -16,8 +16,8 @@
  * A call that was left by longjmp or an exception leaves its mark behind; the next outer call on
  * a shallower stack takes it away again.
  */
-#ifndef MEMTIDE_TRACER_GUARD_H
-#define MEMTIDE_TRACER_GUARD_H
+#ifndef LEAKTIDE_TRACER_GUARD_H
+#define LEAKTIDE_TRACER_GUARD_H
 
 #include <stdbool.h>
 
@@ -30,7 +30,7 @@ enum layer {
     LAYER_OPENCL,
     LAYER_CUDA_RUNTIME,
     LAYER_CUDA_DRIVER,
-    LAYER_MARKS, /* memtide/tracer.h */
+    LAYER_MARKS, /* leaktide/tracer.h */
     LAYER_COUNT
 };
 

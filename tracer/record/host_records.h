@@ -4,8 +4,8 @@
  *
  * The same rules as in recorder.h. An alloc is recorded after the real call; a free before it.
  */
-#ifndef MEMTIDE_TRACER_HOST_RECORDS_H
-#define MEMTIDE_TRACER_HOST_RECORDS_H
+#ifndef LEAKTIDE_TRACER_HOST_RECORDS_H
+#define LEAKTIDE_TRACER_HOST_RECORDS_H
 
 #include "call_stacks.h"
 #include "recorder.h"

@@ -6,8 +6,8 @@
  * The list is kept from the start, also while nothing is recorded yet. Locks are taken in one
  * order, the loader's before the list's, and whoever has the list waits for nothing else.
  */
-#ifndef MEMTIDE_TRACER_MODULE_LIST_H
-#define MEMTIDE_TRACER_MODULE_LIST_H
+#ifndef LEAKTIDE_TRACER_MODULE_LIST_H
+#define LEAKTIDE_TRACER_MODULE_LIST_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -19,7 +19,7 @@
 #elif defined(__aarch64__)
 #define THIS_MACHINE EM_AARCH64
 #else
-#error "memtide records on x86-64 and aarch64"
+#error "leaktide records on x86-64 and aarch64"
 #endif
 
 static size_t file_read(const char *path, char *out, size_t capacity)

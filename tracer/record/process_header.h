@@ -2,10 +2,10 @@
 /*
  * What a process image says about itself in the header of its trace.
  */
-#ifndef MEMTIDE_TRACER_PROCESS_HEADER_H
-#define MEMTIDE_TRACER_PROCESS_HEADER_H
+#ifndef LEAKTIDE_TRACER_PROCESS_HEADER_H
+#define LEAKTIDE_TRACER_PROCESS_HEADER_H
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 
 /*
  * of_parent  in a forked child what its parent said, which runs the same file; else NULL: the

@@ -11,12 +11,12 @@
  * its texts, so a number never means another one. What is forgotten for lack of room gets a second
  * number and a second record.
  */
-#ifndef MEMTIDE_TRACER_PYTHON_STACKS_H
-#define MEMTIDE_TRACER_PYTHON_STACKS_H
+#ifndef LEAKTIDE_TRACER_PYTHON_STACKS_H
+#define LEAKTIDE_TRACER_PYTHON_STACKS_H
 
 #include <stdint.h>
 
-#include "memtide/frames.h"
+#include "leaktide/frames.h"
 #include "python_frames.h"
 #include "unwinder.h"
 

@@ -424,7 +424,7 @@ struct record_shape {
 #define RECORD(code, name, fields, meaning)                                                        \
     [code] = {.field_count = (0 fields) % 100, .has_bytes = (0 fields) >= 100},
 static const struct record_shape shapes[MT_RECORD_CODE_END] = {
-#include "memtide/records.def"
+#include "leaktide/records.def"
 };
 #undef RECORD
 #undef FIELD

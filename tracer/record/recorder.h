@@ -11,8 +11,8 @@
  * Texts are bytes and a length, so that parts of a message need no copy.
  * A site comes from recorder_site(), in the hook.
  */
-#ifndef MEMTIDE_TRACER_RECORDER_H
-#define MEMTIDE_TRACER_RECORDER_H
+#ifndef LEAKTIDE_TRACER_RECORDER_H
+#define LEAKTIDE_TRACER_RECORDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 
 #include "call_site.h"
 #include "guard.h"
-#include "memtide/format.h"
+#include "leaktide/format.h"
 #include "unwind_caller.h"
 
 struct text {

@@ -7,13 +7,13 @@
  *
  * entry.c tells how: it knows the configuration, the sampler and the hooks; this folder does not.
  */
-#ifndef MEMTIDE_TRACER_RECORDING_H
-#define MEMTIDE_TRACER_RECORDING_H
+#ifndef LEAKTIDE_TRACER_RECORDING_H
+#define LEAKTIDE_TRACER_RECORDING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "memtide/rings.h"
+#include "leaktide/rings.h"
 
 /* What the consumer has to know of this process. */
 struct recording_facts {

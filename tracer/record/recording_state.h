@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one static struct of the recorder: hooks have no argument that could carry it. */
-#ifndef MEMTIDE_TRACER_RECORDING_STATE_H
-#define MEMTIDE_TRACER_RECORDING_STATE_H
+#ifndef LEAKTIDE_TRACER_RECORDING_STATE_H
+#define LEAKTIDE_TRACER_RECORDING_STATE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

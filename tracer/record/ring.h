@@ -8,15 +8,15 @@
  * goes on with another one: a ring is a stream, and `thread` records tell whose events follow.
  * Invariant: tail <= head <= tail + capacity.
  */
-#ifndef MEMTIDE_TRACER_RING_H
-#define MEMTIDE_TRACER_RING_H
+#ifndef LEAKTIDE_TRACER_RING_H
+#define LEAKTIDE_TRACER_RING_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 #include "ring_drain.h"
 
 struct call_stacks;

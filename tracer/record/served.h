@@ -11,8 +11,8 @@
  * No thread, no descriptor and no signal of ours is in the program. These functions may be called
  * from any thread and signal handler, and leave errno changed.
  */
-#ifndef MEMTIDE_TRACER_SERVED_H
-#define MEMTIDE_TRACER_SERVED_H
+#ifndef LEAKTIDE_TRACER_SERVED_H
+#define LEAKTIDE_TRACER_SERVED_H
 
 #include <stdbool.h>
 #include <stdint.h>

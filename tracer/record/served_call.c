@@ -53,7 +53,7 @@ int served_call(uint64_t run_id)
 {
     const struct timeval patience = {.tv_usec = PATIENCE_MS * 1000};
     struct sockaddr_un address;
-    socklen_t length = mt_socket_address(&address, "memtide-run", (uint32_t)run_id);
+    socklen_t length = mt_socket_address(&address, "leaktide-run", (uint32_t)run_id);
     char line[64];
     int size = snprintf(line, sizeof(line), MT_RINGS_ASK "%llx\n", (unsigned long long)run_id);
     int call, descriptor = -1;

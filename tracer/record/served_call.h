@@ -2,8 +2,8 @@
 /*
  * Asks the consumer of the run for the file of the rings, where its path cannot be opened.
  */
-#ifndef MEMTIDE_TRACER_SERVED_CALL_H
-#define MEMTIDE_TRACER_SERVED_CALL_H
+#ifndef LEAKTIDE_TRACER_SERVED_CALL_H
+#define LEAKTIDE_TRACER_SERVED_CALL_H
 
 #include <stdint.h>
 

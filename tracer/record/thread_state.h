@@ -7,8 +7,8 @@
  * page with the process's generation is wiped by the kernel in a forked child, so a child sees at
  * its first event that the rings it remembers are its parent's.
  */
-#ifndef MEMTIDE_TRACER_THREAD_STATE_H
-#define MEMTIDE_TRACER_THREAD_STATE_H
+#ifndef LEAKTIDE_TRACER_THREAD_STATE_H
+#define LEAKTIDE_TRACER_THREAD_STATE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "call_site.h"
 #include "clock.h"
 #include "guard.h"
-#include "memtide/format.h"
+#include "leaktide/format.h"
 
 struct call_stacks;
 struct ring;

@@ -2,8 +2,8 @@
 /*
  * Pages for ourselves, straight from the kernel: the C library's functions may be hooked, by us.
  */
-#ifndef MEMTIDE_TRACER_OWN_MEMORY_H
-#define MEMTIDE_TRACER_OWN_MEMORY_H
+#ifndef LEAKTIDE_TRACER_OWN_MEMORY_H
+#define LEAKTIDE_TRACER_OWN_MEMORY_H
 
 #include <stddef.h>
 #include <sys/mman.h>

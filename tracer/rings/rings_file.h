@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file of a run's rings (memtide/rings.h): made, opened, and mapped.
+ * The file of a run's rings (leaktide/rings.h): made, opened, and mapped.
  *
  * Only the part before the rings is mapped as a whole. Of the rings each user maps those that it
  * needs: the consumer by its descriptor; a traced process without one, from the mapping that it
  * has.
  */
-#ifndef MEMTIDE_TRACER_RINGS_FILE_H
-#define MEMTIDE_TRACER_RINGS_FILE_H
+#ifndef LEAKTIDE_TRACER_RINGS_FILE_H
+#define LEAKTIDE_TRACER_RINGS_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/rings.h"
+#include "leaktide/rings.h"
 
 struct rings_file {
     struct mt_rings_header *header;

@@ -8,8 +8,8 @@
  *
  * Source: DWARF 5, section 6.4; Linux Standard Base, chapter "Exception Frames".
  */
-#ifndef MEMTIDE_TRACER_CFI_H
-#define MEMTIDE_TRACER_CFI_H
+#ifndef LEAKTIDE_TRACER_CFI_H
+#define LEAKTIDE_TRACER_CFI_H
 
 #include <stdint.h>
 

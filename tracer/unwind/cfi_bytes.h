@@ -5,8 +5,8 @@
  * A reader that was asked for more than there is has failed: it then gives zeros, and is_good
  * stays false. So a parser may read on and ask once at its end.
  */
-#ifndef MEMTIDE_TRACER_CFI_BYTES_H
-#define MEMTIDE_TRACER_CFI_BYTES_H
+#ifndef LEAKTIDE_TRACER_CFI_BYTES_H
+#define LEAKTIDE_TRACER_CFI_BYTES_H
 
 #include <stdbool.h>
 #include <stdint.h>

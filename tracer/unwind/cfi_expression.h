@@ -5,8 +5,8 @@
  * The pc of a row is known, so what compilers and linkers write comes down to one of: a number,
  * a register plus a number, or the word at a register plus a number. Anything else is not good.
  */
-#ifndef MEMTIDE_TRACER_CFI_EXPRESSION_H
-#define MEMTIDE_TRACER_CFI_EXPRESSION_H
+#ifndef LEAKTIDE_TRACER_CFI_EXPRESSION_H
+#define LEAKTIDE_TRACER_CFI_EXPRESSION_H
 
 #include "cfi.h"
 #include "cfi_bytes.h"

@@ -6,8 +6,8 @@
  * answers: two lists, of which one is read and the other written, and a number that tells a reader
  * that his list was written meanwhile.
  */
-#ifndef MEMTIDE_TRACER_OBJECTS_H
-#define MEMTIDE_TRACER_OBJECTS_H
+#ifndef LEAKTIDE_TRACER_OBJECTS_H
+#define LEAKTIDE_TRACER_OBJECTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

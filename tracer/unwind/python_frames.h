@@ -13,8 +13,8 @@
  *
  * Takes no lock, uses no heap, never waits. A thread that runs no Python has no frames.
  */
-#ifndef MEMTIDE_TRACER_PYTHON_FRAMES_H
-#define MEMTIDE_TRACER_PYTHON_FRAMES_H
+#ifndef LEAKTIDE_TRACER_PYTHON_FRAMES_H
+#define LEAKTIDE_TRACER_PYTHON_FRAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  *
  * Calls nothing, keeps nothing. Offsets and sizes are in bytes.
  */
-#ifndef MEMTIDE_TRACER_PYTHON_LAYOUT_H
-#define MEMTIDE_TRACER_PYTHON_LAYOUT_H
+#ifndef LEAKTIDE_TRACER_PYTHON_LAYOUT_H
+#define LEAKTIDE_TRACER_PYTHON_LAYOUT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * The interpreter's own PyCode_Addr2Line asks for a thread state that is attached, in builds
  * without the lock, and the hooks are called without one.
  */
-#ifndef MEMTIDE_TRACER_PYTHON_LINES_H
-#define MEMTIDE_TRACER_PYTHON_LINES_H
+#ifndef LEAKTIDE_TRACER_PYTHON_LINES_H
+#define LEAKTIDE_TRACER_PYTHON_LINES_H
 
 #include <stddef.h>
 #include <stdint.h>

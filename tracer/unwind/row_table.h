@@ -11,8 +11,8 @@
  *
  * Invariant: a row is never taken for another pc, or for other code that lay there before.
  */
-#ifndef MEMTIDE_TRACER_ROW_TABLE_H
-#define MEMTIDE_TRACER_ROW_TABLE_H
+#ifndef LEAKTIDE_TRACER_ROW_TABLE_H
+#define LEAKTIDE_TRACER_ROW_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -9,8 +9,8 @@
  * Only the stack pointer and the frame pointer are followed. A frame that needs another register
  * is RULE_LOST: the walk ends there and says so.
  */
-#ifndef MEMTIDE_TRACER_RULE_H
-#define MEMTIDE_TRACER_RULE_H
+#ifndef LEAKTIDE_TRACER_RULE_H
+#define LEAKTIDE_TRACER_RULE_H
 
 #include <stdint.h>
 

@@ -10,8 +10,8 @@
  * Looking is a system call that reads eight bytes and then fails on purpose. No lock, no heap;
  * errno is left as it was.
  */
-#ifndef MEMTIDE_TRACER_STACK_MEMORY_H
-#define MEMTIDE_TRACER_STACK_MEMORY_H
+#ifndef LEAKTIDE_TRACER_STACK_MEMORY_H
+#define LEAKTIDE_TRACER_STACK_MEMORY_H
 
 #include <stdbool.h>
 #include <stdint.h>

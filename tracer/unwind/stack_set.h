@@ -15,8 +15,8 @@
  * restart_count counts that. About 12 bytes per frame that a new stack does not share with the
  * thread's last one, and 24 bytes per stack.
  */
-#ifndef MEMTIDE_TRACER_STACK_SET_H
-#define MEMTIDE_TRACER_STACK_SET_H
+#ifndef LEAKTIDE_TRACER_STACK_SET_H
+#define LEAKTIDE_TRACER_STACK_SET_H
 
 #include <stdbool.h>
 #include <stddef.h>

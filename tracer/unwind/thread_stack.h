@@ -6,8 +6,8 @@
  * asks may stand inside of an allocator. So the answer is read where the C library keeps it: in the
  * thread's descriptor, at a place that is found once.
  */
-#ifndef MEMTIDE_TRACER_THREAD_STACK_H
-#define MEMTIDE_TRACER_THREAD_STACK_H
+#ifndef LEAKTIDE_TRACER_THREAD_STACK_H
+#define LEAKTIDE_TRACER_THREAD_STACK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /*
  * Where a walk of a call stack begins. The function that asks must not return before the walk.
  */
-#ifndef MEMTIDE_TRACER_UNWIND_CALLER_H
-#define MEMTIDE_TRACER_UNWIND_CALLER_H
+#ifndef LEAKTIDE_TRACER_UNWIND_CALLER_H
+#define LEAKTIDE_TRACER_UNWIND_CALLER_H
 
 #include <stdint.h>
 

@@ -18,8 +18,8 @@
  * A stack says how it ended. Only one that is UNWIND_COMPLETE goes down to the thread's start; the
  * frames of any other are right as far as they go.
  */
-#ifndef MEMTIDE_TRACER_UNWINDER_H
-#define MEMTIDE_TRACER_UNWINDER_H
+#ifndef LEAKTIDE_TRACER_UNWINDER_H
+#define LEAKTIDE_TRACER_UNWINDER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  * What was highest stays highest: no peak is lost by shortening. A detail keeps every change next
  * to one moment, the peak, which the stretches are too coarse for.
  */
-#ifndef MEMTIDE_ANALYSES_CURVE_H
-#define MEMTIDE_ANALYSES_CURVE_H
+#ifndef LEAKTIDE_ANALYSES_CURVE_H
+#define LEAKTIDE_ANALYSES_CURVE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  * others are added up by group, size class and stretch of time. So every byte is in one of the two,
  * and memory does not grow with blocks.
  */
-#ifndef MEMTIDE_ANALYSES_KEPT_BLOCKS_H
-#define MEMTIDE_ANALYSES_KEPT_BLOCKS_H
+#ifndef LEAKTIDE_ANALYSES_KEPT_BLOCKS_H
+#define LEAKTIDE_ANALYSES_KEPT_BLOCKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * Texts that are written once and then named by number. Text 0 is "".
  */
-#ifndef MEMTIDE_ANALYSES_NAME_LIST_H
-#define MEMTIDE_ANALYSES_NAME_LIST_H
+#ifndef LEAKTIDE_ANALYSES_NAME_LIST_H
+#define LEAKTIDE_ANALYSES_NAME_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * Named stretches of time, as ranges and marks of the program tell them. The longest ones are kept.
  */
-#ifndef MEMTIDE_ANALYSES_PHASES_H
-#define MEMTIDE_ANALYSES_PHASES_H
+#ifndef LEAKTIDE_ANALYSES_PHASES_H
+#define LEAKTIDE_ANALYSES_PHASES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  *
  * Memory is bounded whatever the recording: see the limits in picture.c.
  */
-#ifndef MEMTIDE_ANALYSES_PICTURE_H
-#define MEMTIDE_ANALYSES_PICTURE_H
+#ifndef LEAKTIDE_ANALYSES_PICTURE_H
+#define LEAKTIDE_ANALYSES_PICTURE_H
 
 #include "analysis.h"
 #include "curve.h"

@@ -3,8 +3,8 @@
  * Where the blocks of a pool lay in its segments, for a picture: at the moment when most was
  * unused.
  */
-#ifndef MEMTIDE_ANALYSES_SEGMENT_MAP_H
-#define MEMTIDE_ANALYSES_SEGMENT_MAP_H
+#ifndef LEAKTIDE_ANALYSES_SEGMENT_MAP_H
+#define LEAKTIDE_ANALYSES_SEGMENT_MAP_H
 
 #include "fragments.h"
 

@@ -2,8 +2,8 @@
 /*
  * Rows of numbers that become the columns of a dataset.
  */
-#ifndef MEMTIDE_ANALYSES_SHEET_H
-#define MEMTIDE_ANALYSES_SHEET_H
+#ifndef LEAKTIDE_ANALYSES_SHEET_H
+#define LEAKTIDE_ANALYSES_SHEET_H
 
 #include <stdbool.h>
 #include <stddef.h>

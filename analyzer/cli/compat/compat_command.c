@@ -10,8 +10,8 @@
 
 static int say_version(const struct compat_generation *generation)
 {
-    outlet_print(stdout, "%s version %s-memtide-%s\n", generation->program, generation->version,
-                 MEMTIDE_VERSION);
+    outlet_print(stdout, "%s version %s-leaktide-%s\n", generation->program, generation->version,
+                 LEAKTIDE_VERSION);
     return EXIT_FINE;
 }
 

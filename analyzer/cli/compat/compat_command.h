@@ -2,8 +2,8 @@
 /*
  * The command as msleaks or msmemscope: the words of those tools, and their files.
  */
-#ifndef MEMTIDE_CLI_COMPAT_COMMAND_H
-#define MEMTIDE_CLI_COMPAT_COMMAND_H
+#ifndef LEAKTIDE_CLI_COMPAT_COMMAND_H
+#define LEAKTIDE_CLI_COMPAT_COMMAND_H
 
 #include "compat_request.h"
 

@@ -2,8 +2,8 @@
 /*
  * config.json: what was asked for, in the keys of msmemscope.
  */
-#ifndef MEMTIDE_CLI_COMPAT_CONFIG_H
-#define MEMTIDE_CLI_COMPAT_CONFIG_H
+#ifndef LEAKTIDE_CLI_COMPAT_CONFIG_H
+#define LEAKTIDE_CLI_COMPAT_CONFIG_H
 
 #include "compat_request.h"
 

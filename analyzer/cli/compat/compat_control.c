@@ -19,9 +19,9 @@ static const struct control_word {
     const char *ours; /* NULL: nothing is asked of the program */
     const char *hint; /* printed behind it */
 } control_words[] = {
-    {"display memory block", "status", "blocks one by one: memtide blocks FOLDER"},
-    {"display memory summary", "status", "by pool and site: memtide report FOLDER"},
-    {"display host_leak summary", "status", "what grows: memtide leaks FOLDER"},
+    {"display memory block", "status", "blocks one by one: leaktide blocks FOLDER"},
+    {"display memory summary", "status", "by pool and site: leaktide report FOLDER"},
+    {"display host_leak summary", "status", "what grows: leaktide leaks FOLDER"},
     {"display config", "status", NULL},
     {"display hook", "status", NULL},
     {"display analyzer", "status", NULL},

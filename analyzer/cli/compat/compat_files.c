@@ -18,7 +18,7 @@
 #include "compat_watch.h"
 #include "dump_write.h"
 #include "host_leaks.h"
-#include "memtide/format.h"
+#include "leaktide/format.h"
 #include "outlet.h"
 #include "python_trace.h"
 

@@ -2,13 +2,13 @@
 /*
  * From what was recorded to the files of msleaks or msmemscope, a set for each process.
  */
-#ifndef MEMTIDE_CLI_COMPAT_FILES_H
-#define MEMTIDE_CLI_COMPAT_FILES_H
+#ifndef LEAKTIDE_CLI_COMPAT_FILES_H
+#define LEAKTIDE_CLI_COMPAT_FILES_H
 
 #include "compat_request.h"
 
 /*
- * trace_folder   of memtide run
+ * trace_folder   of leaktide run
  * process_count  gets how many were recorded there
  *
  * Says on standard output what was written and what the tool would

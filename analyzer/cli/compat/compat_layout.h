@@ -10,8 +10,8 @@
  *
  * Folders are 0750, files 0600. Nothing is written over: a name that is taken gets a later second.
  */
-#ifndef MEMTIDE_CLI_COMPAT_LAYOUT_H
-#define MEMTIDE_CLI_COMPAT_LAYOUT_H
+#ifndef LEAKTIDE_CLI_COMPAT_LAYOUT_H
+#define LEAKTIDE_CLI_COMPAT_LAYOUT_H
 
 #include <limits.h>
 #include <stdint.h>

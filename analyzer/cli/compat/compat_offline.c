@@ -141,7 +141,7 @@ static int write_again(const struct compat_request *request)
 
     if (process_count)
         return is_ok ? EXIT_FINE : EXIT_INPUT;
-    mt_error_set(&error, MT_UNSUPPORTED, "%s: no recording of memtide is in this folder",
+    mt_error_set(&error, MT_UNSUPPORTED, "%s: no recording of leaktide is in this folder",
                  request->inputs[0]);
     return fail(request, "", MT_UNSUPPORTED, &error);
 }

@@ -37,7 +37,7 @@ const struct compat_option compat_options[] = {
      .meaning = "call stacks, of at most N frames, 0 to 1000 (50)", .set = compat_set_call_stack},
     {.name = "collect-mode", .argument = "immediate|deferred", .subject = "collect mode",
      .words = "immediate deferred",
-     .meaning = "deferred: record from a start on, of Python or of memtide ctl (immediate)",
+     .meaning = "deferred: record from a start on, of Python or of leaktide ctl (immediate)",
      .set = compat_set_collect_mode},
     {.name = "device", .argument = "npu|npu:N|cpu,...", .subject = "device", .is_list = true,
      .words = "npu cpu", .meaning = "whose memory; N is 0 to 31 (npu)", .set = compat_set_device},
@@ -154,14 +154,15 @@ void compat_print_help(const struct compat_generation *generation, FILE *out)
 {
     const char *program = generation->program;
 
-    fprintf(out,
-            "Usage: %s [options] PROGRAM [ARG...] [options]\n"
-            "       %s --compare --input-path=FILE,FILE [--level=op|kernel]\n"
-            "       %s --analysis=leaks|inefficient --input-path=FILE\n"
-            "       %s [options] --input-path=RECORDING\n\n"
-            "The words and files of %s, by memtide. Records what the program does with memory and\n"
-            "writes it as files; says what leaks. What stands behind -- is the program's.\n\n",
-            program, program, program, program, program);
+    fprintf(
+        out,
+        "Usage: %s [options] PROGRAM [ARG...] [options]\n"
+        "       %s --compare --input-path=FILE,FILE [--level=op|kernel]\n"
+        "       %s --analysis=leaks|inefficient --input-path=FILE\n"
+        "       %s [options] --input-path=RECORDING\n\n"
+        "The words and files of %s, by leaktide. Records what the program does with memory and\n"
+        "writes it as files; says what leaks. What stands behind -- is the program's.\n\n",
+        program, program, program, program, program);
     for (const struct compat_option *option = compat_options; option->name; option++)
         if (option->meaning)
             print_option(option, generation->name, out);

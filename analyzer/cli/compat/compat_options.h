@@ -3,8 +3,8 @@
  * The options of msleaks and msmemscope as a table: parsing, help, shell completion and the man
  * page are made from it.
  */
-#ifndef MEMTIDE_CLI_COMPAT_OPTIONS_H
-#define MEMTIDE_CLI_COMPAT_OPTIONS_H
+#ifndef LEAKTIDE_CLI_COMPAT_OPTIONS_H
+#define LEAKTIDE_CLI_COMPAT_OPTIONS_H
 
 #include <stdio.h>
 

@@ -28,13 +28,13 @@ static const char head[] =
     ".Fl -pid Ns = Ns Ar process Fl -command Ns = Ns Ar words\n"
     ".Sh DESCRIPTION\n"
     "These are names of\n"
-    ".Xr memtide 1 ,\n"
+    ".Xr leaktide 1 ,\n"
     "which then takes the options of msleaks and msmemscope, of all their versions, and writes\n"
     "their files, a set for each process.\n"
     "Options may stand before and behind the program, up to the first that is not known, or up to\n"
     ".Fl - .\n"
     "Lists are separated by commas, also by the full-width one.\n"
-    "The recording itself stays in the output folder, for the other commands of memtide.\n"
+    "The recording itself stays in the output folder, for the other commands of leaktide.\n"
     ".Sh OPTIONS\n"
     ".Bl -tag -width Ds\n";
 
@@ -45,7 +45,7 @@ static const char tail[] =
     "Without a program: 0 fine, 1 something was found, 2 wrong use, 3 an input is unreadable or\n"
     "incomplete, 4 there is not enough data.\n"
     ".Sh SEE ALSO\n"
-    ".Xr memtide 1\n";
+    ".Xr leaktide 1\n";
 
 /* A minus is not a hyphen, and a line must not begin with a dot. */
 static void write_text(const char *text, FILE *out)

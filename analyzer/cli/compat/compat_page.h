@@ -2,8 +2,8 @@
 /*
  * The man page of msmemscope and msleaks, made from the table of their options.
  */
-#ifndef MEMTIDE_CLI_COMPAT_PAGE_H
-#define MEMTIDE_CLI_COMPAT_PAGE_H
+#ifndef LEAKTIDE_CLI_COMPAT_PAGE_H
+#define LEAKTIDE_CLI_COMPAT_PAGE_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records a program: the request becomes the words of `memtide run`.
+ * Records a program: the request becomes the words of `leaktide run`.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { RUN_WORDS_MOST = 16 };
 
-/* The words of memtide run, as they are added; texts are released with it. */
+/* The words of leaktide run, as they are added; texts are released with it. */
 struct run_words {
     struct text_builder texts[RUN_WORDS_MOST];
     size_t count;
@@ -103,7 +103,7 @@ static int run_words(struct run_words *words, const struct compat_request *reque
     return command_run.run(&command_run, &options);
 }
 
-/* <folder>/<name>_<time>_<our process>.memtide: what the program wrote, before it is put in form.
+/* <folder>/<name>_<time>_<our process>.leaktide: what the program wrote, before it is put in form.
  */
 static enum mt_result trace_folder_name(const struct compat_request *request, char *path,
                                         size_t path_bytes, struct mt_error *error)
@@ -114,7 +114,7 @@ static enum mt_result trace_folder_name(const struct compat_request *request, ch
     if (result != MT_OK)
         return result;
     compat_stamp(time(NULL), stamp);
-    if (snprintf(path, path_bytes, "%s/%s_%s_%d.memtide", request->output_path,
+    if (snprintf(path, path_bytes, "%s/%s_%s_%d.leaktide", request->output_path,
                  request->generation->program, stamp, (int)getpid()) >= (int)path_bytes)
         return mt_error_set(error, MT_USAGE, "--output-path: the path is too long");
     return MT_OK;

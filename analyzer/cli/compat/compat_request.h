@@ -5,15 +5,15 @@
  * The tool had two names. Both take the options of all versions; the name decides what the words
  * say that changed their meaning, how messages begin, and what output is called.
  */
-#ifndef MEMTIDE_CLI_COMPAT_REQUEST_H
-#define MEMTIDE_CLI_COMPAT_REQUEST_H
+#ifndef LEAKTIDE_CLI_COMPAT_REQUEST_H
+#define LEAKTIDE_CLI_COMPAT_REQUEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "arena.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "text_builder.h"
 
 enum compat_name { COMPAT_MSLEAKS, COMPAT_MSMEMSCOPE, COMPAT_NAMES };

@@ -4,8 +4,8 @@
  *
  * False when the value is wrong; `why` then says what would be right.
  */
-#ifndef MEMTIDE_CLI_COMPAT_VALUES_H
-#define MEMTIDE_CLI_COMPAT_VALUES_H
+#ifndef LEAKTIDE_CLI_COMPAT_VALUES_H
+#define LEAKTIDE_CLI_COMPAT_VALUES_H
 
 #include "compat_request.h"
 

@@ -2,8 +2,8 @@
 /*
  * What --watch has read, moved to where msmemscope has it: <folder>/device_<N>/watch_dump.
  */
-#ifndef MEMTIDE_CLI_COMPAT_WATCH_H
-#define MEMTIDE_CLI_COMPAT_WATCH_H
+#ifndef LEAKTIDE_CLI_COMPAT_WATCH_H
+#define LEAKTIDE_CLI_COMPAT_WATCH_H
 
 #include "compat_layout.h"
 

@@ -2,8 +2,8 @@
 /*
  * What a single file is, by what is in it.
  */
-#ifndef MEMTIDE_ASCEND_CLASSIFY_H
-#define MEMTIDE_ASCEND_CLASSIFY_H
+#ifndef LEAKTIDE_ASCEND_CLASSIFY_H
+#define LEAKTIDE_ASCEND_CLASSIFY_H
 
 #include <stdbool.h>
 

@@ -4,8 +4,8 @@
  *
  * A stream closes what it opened. What is skipped becomes notes of the model when it is closed.
  */
-#ifndef MEMTIDE_ASCEND_CSV_H
-#define MEMTIDE_ASCEND_CSV_H
+#ifndef LEAKTIDE_ASCEND_CSV_H
+#define LEAKTIDE_ASCEND_CSV_H
 
 #include "ascend_stream.h"
 #include "csv_sorted.h"

@@ -5,8 +5,8 @@
  * The schemas of 2024 (ENUM_MEMORY) and of today (STRING_IDS) differ in where the words are that
  * say what a row is. Bytes and nanoseconds are integers already.
  */
-#ifndef MEMTIDE_ASCEND_DATABASE_H
-#define MEMTIDE_ASCEND_DATABASE_H
+#ifndef LEAKTIDE_ASCEND_DATABASE_H
+#define LEAKTIDE_ASCEND_DATABASE_H
 
 #include "ascend_csv.h"
 #include "ascend_steps.h"

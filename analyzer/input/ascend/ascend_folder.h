@@ -10,14 +10,14 @@
  * (operator_memory_slice_1_20260101000000.csv) belong together; where a run was parsed twice, the
  * files with the newest time are taken.
  */
-#ifndef MEMTIDE_ASCEND_FOLDER_H
-#define MEMTIDE_ASCEND_FOLDER_H
+#ifndef LEAKTIDE_ASCEND_FOLDER_H
+#define LEAKTIDE_ASCEND_FOLDER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 enum ascend_file {
     ASCEND_OPERATOR_MEMORY,

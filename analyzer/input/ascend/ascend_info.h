@@ -2,8 +2,8 @@
 /*
  * profiler_info*.json and profiler_metadata.json: which rank, which software.
  */
-#ifndef MEMTIDE_ASCEND_INFO_H
-#define MEMTIDE_ASCEND_INFO_H
+#ifndef LEAKTIDE_ASCEND_INFO_H
+#define LEAKTIDE_ASCEND_INFO_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,8 +7,8 @@
  * ("optimizer step") is none. Where ranges have numbers, those without are left out; where none
  * has, they are numbered from 1 in order of time.
  */
-#ifndef MEMTIDE_ASCEND_MSTX_H
-#define MEMTIDE_ASCEND_MSTX_H
+#ifndef LEAKTIDE_ASCEND_MSTX_H
+#define LEAKTIDE_ASCEND_MSTX_H
 
 #include "ascend_steps.h"
 

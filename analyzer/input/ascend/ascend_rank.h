@@ -2,8 +2,8 @@
 /*
  * One rank: its files opened, as streams. A rank is a process of the model.
  */
-#ifndef MEMTIDE_ASCEND_RANK_H
-#define MEMTIDE_ASCEND_RANK_H
+#ifndef LEAKTIDE_ASCEND_RANK_H
+#define LEAKTIDE_ASCEND_RANK_H
 
 #include "ascend_folder.h"
 #include "ascend_replay.h"

@@ -10,8 +10,8 @@
  * becomes a free of an unknown address with the bytes of the fall, and the counter
  * "PTA older blocks" follows it.
  */
-#ifndef MEMTIDE_ASCEND_REPLAY_H
-#define MEMTIDE_ASCEND_REPLAY_H
+#ifndef LEAKTIDE_ASCEND_REPLAY_H
+#define LEAKTIDE_ASCEND_REPLAY_H
 
 #include "ascend_stream.h"
 #include "event.h"

@@ -7,8 +7,8 @@
  *   ranges of mstx                host clock: ascend_mstx.h
  *   Step Id in kernel_details     device clock: late, so only used between two or more steps
  */
-#ifndef MEMTIDE_ASCEND_STEPS_H
-#define MEMTIDE_ASCEND_STEPS_H
+#ifndef LEAKTIDE_ASCEND_STEPS_H
+#define LEAKTIDE_ASCEND_STEPS_H
 
 #include "ascend_stream.h"
 

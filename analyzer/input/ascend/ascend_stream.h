@@ -11,14 +11,14 @@
  * One stream per kind of file and rank; ascend_replay.c merges them into events. Times are those
  * of the file, in nanoseconds since 1970.
  */
-#ifndef MEMTIDE_ASCEND_STREAM_H
-#define MEMTIDE_ASCEND_STREAM_H
+#ifndef LEAKTIDE_ASCEND_STREAM_H
+#define LEAKTIDE_ASCEND_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "model.h"
 
 enum { ASCEND_COUNTERS_MAX = 4 };

@@ -8,15 +8,15 @@
  * The list of events is the whole file, or "traceEvents" in an object. Everything else is passed
  * over as it is read, so memory grows with these two kinds only.
  */
-#ifndef MEMTIDE_INPUT_CHROME_EVENTS_H
-#define MEMTIDE_INPUT_CHROME_EVENTS_H
+#ifndef LEAKTIDE_INPUT_CHROME_EVENTS_H
+#define LEAKTIDE_INPUT_CHROME_EVENTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "byte_stream.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "model.h"
 
 enum chrome_kind { CHROME_END, CHROME_BEGIN, CHROME_MEMORY, CHROME_FAILED, CHROME_INSTANT_END };

@@ -4,8 +4,8 @@
  *
  * Times of today in microseconds with three decimals need 19 digits, a double has 15 to 17.
  */
-#ifndef MEMTIDE_CSV_NUMBER_H
-#define MEMTIDE_CSV_NUMBER_H
+#ifndef LEAKTIDE_CSV_NUMBER_H
+#define LEAKTIDE_CSV_NUMBER_H
 
 #include <stdbool.h>
 #include <stdint.h>

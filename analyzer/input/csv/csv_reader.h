@@ -6,14 +6,14 @@
  * quotes. Empty lines are passed over. Bytes are kept as they are, whatever their encoding. Memory
  * is one buffer, which grows to the longest row, up to CSV_ROW_MAX_BYTES.
  */
-#ifndef MEMTIDE_CSV_READER_H
-#define MEMTIDE_CSV_READER_H
+#ifndef LEAKTIDE_CSV_READER_H
+#define LEAKTIDE_CSV_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 enum { CSV_COLUMNS_MAX = 256, CSV_ROW_MAX_BYTES = 16 << 20 };
 

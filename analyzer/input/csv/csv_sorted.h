@@ -10,8 +10,8 @@
  * A row whose time cannot be used, or which has not as many columns as the header, is left out
  * and counted as skipped.
  */
-#ifndef MEMTIDE_CSV_SORTED_H
-#define MEMTIDE_CSV_SORTED_H
+#ifndef LEAKTIDE_CSV_SORTED_H
+#define LEAKTIDE_CSV_SORTED_H
 
 #include "csv_table.h"
 

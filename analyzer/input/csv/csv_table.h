@@ -5,8 +5,8 @@
  * "Allocation Time(us)" is the column "Allocation Time", and its cells count in microseconds. A
  * caller lists the columns it wants; the reader splits no more of a row than it takes to get them.
  */
-#ifndef MEMTIDE_CSV_TABLE_H
-#define MEMTIDE_CSV_TABLE_H
+#ifndef LEAKTIDE_CSV_TABLE_H
+#define LEAKTIDE_CSV_TABLE_H
 
 #include "csv_number.h"
 #include "csv_reader.h"

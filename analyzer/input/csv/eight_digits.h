@@ -2,8 +2,8 @@
 /*
  * Eight decimal digits at once, in one word: pairs, then fours, then all, by multiplying.
  */
-#ifndef MEMTIDE_CSV_EIGHT_DIGITS_H
-#define MEMTIDE_CSV_EIGHT_DIGITS_H
+#ifndef LEAKTIDE_CSV_EIGHT_DIGITS_H
+#define LEAKTIDE_CSV_EIGHT_DIGITS_H
 
 #include <endian.h>
 #include <stdbool.h>

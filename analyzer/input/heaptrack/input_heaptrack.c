@@ -454,7 +454,7 @@ static enum mt_result read_version(struct heaptrack *heaptrack, struct mt_error 
         return refuse(heaptrack, MT_CORRUPT, "no version of heaptrack", error);
     if (heaptrack->version < 1 || heaptrack->version > newest_version)
         return mt_error_set(error, MT_UNSUPPORTED,
-                            "%s: version %" PRIu64 " of the format; memtide reads 1 to %d",
+                            "%s: version %" PRIu64 " of the format; leaktide reads 1 to %d",
                             heaptrack->path, heaptrack->version, newest_version);
     return MT_OK;
 }

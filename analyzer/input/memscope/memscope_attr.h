@@ -8,8 +8,8 @@
  * Nothing is escaped, and shapes and lists hold commas, so a value ends where a comma and a key
  * that is known follow.
  */
-#ifndef MEMTIDE_INPUT_MEMSCOPE_ATTR_H
-#define MEMTIDE_INPUT_MEMSCOPE_ATTR_H
+#ifndef LEAKTIDE_INPUT_MEMSCOPE_ATTR_H
+#define LEAKTIDE_INPUT_MEMSCOPE_ATTR_H
 
 #include <stdbool.h>
 #include <stddef.h>

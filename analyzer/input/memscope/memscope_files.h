@@ -2,8 +2,8 @@
 /*
  * The two forms of file that msleaks and msmemscope write.
  */
-#ifndef MEMTIDE_INPUT_MEMSCOPE_FILES_H
-#define MEMTIDE_INPUT_MEMSCOPE_FILES_H
+#ifndef LEAKTIDE_INPUT_MEMSCOPE_FILES_H
+#define LEAKTIDE_INPUT_MEMSCOPE_FILES_H
 
 #include "memscope_rows.h"
 

@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#include "memtide/codec.h"
+#include "leaktide/codec.h"
 
 enum difference {
     HAS_PROCESS = 1,

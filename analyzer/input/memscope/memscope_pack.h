@@ -3,8 +3,8 @@
  * Records of a memscope recording in a tenth of their size: what differs from the record before of
  * the same kind. Only this program reads them, and only before it ends.
  */
-#ifndef MEMTIDE_INPUT_MEMSCOPE_PACK_H
-#define MEMTIDE_INPUT_MEMSCOPE_PACK_H
+#ifndef LEAKTIDE_INPUT_MEMSCOPE_PACK_H
+#define LEAKTIDE_INPUT_MEMSCOPE_PACK_H
 
 #include "memscope_sort.h"
 

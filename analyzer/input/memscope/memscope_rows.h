@@ -5,12 +5,12 @@
  * The tool writes the rows of a block when the block is freed, so the order of a file is not that
  * of time, and one recording is several files: memscope_runs.h sorts them.
  */
-#ifndef MEMTIDE_INPUT_MEMSCOPE_ROWS_H
-#define MEMTIDE_INPUT_MEMSCOPE_ROWS_H
+#ifndef LEAKTIDE_INPUT_MEMSCOPE_ROWS_H
+#define LEAKTIDE_INPUT_MEMSCOPE_ROWS_H
 
 #include "event.h"
+#include "leaktide/error.h"
 #include "memscope_attr.h"
-#include "memtide/error.h"
 #include "model.h"
 
 /* What a row is made of; a file may lack any of them. */

@@ -8,11 +8,11 @@
  * records there are, and nothing on the disk for a recording of some million.
  * Equal times keep the order in which they were put.
  */
-#ifndef MEMTIDE_INPUT_MEMSCOPE_RUNS_H
-#define MEMTIDE_INPUT_MEMSCOPE_RUNS_H
+#ifndef LEAKTIDE_INPUT_MEMSCOPE_RUNS_H
+#define LEAKTIDE_INPUT_MEMSCOPE_RUNS_H
 
+#include "leaktide/error.h"
 #include "memscope_sort.h"
-#include "memtide/error.h"
 
 struct memscope_runs;
 

@@ -2,8 +2,8 @@
 /*
  * From the stack columns of a row to a site with a stack.
  */
-#ifndef MEMTIDE_INPUT_MEMSCOPE_SITE_H
-#define MEMTIDE_INPUT_MEMSCOPE_SITE_H
+#ifndef LEAKTIDE_INPUT_MEMSCOPE_SITE_H
+#define LEAKTIDE_INPUT_MEMSCOPE_SITE_H
 
 #include "memscope_attr.h"
 #include "model.h"

@@ -2,8 +2,8 @@
 /*
  * Records of a memscope recording in the order process, time.
  */
-#ifndef MEMTIDE_INPUT_MEMSCOPE_SORT_H
-#define MEMTIDE_INPUT_MEMSCOPE_SORT_H
+#ifndef LEAKTIDE_INPUT_MEMSCOPE_SORT_H
+#define LEAKTIDE_INPUT_MEMSCOPE_SORT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -312,7 +312,7 @@ static enum mt_result check_protocol(struct pickle *pickle, struct mt_error *err
     if (result != MT_OK)
         return result;
     if (protocol < 2 || protocol > 5)
-        return refuse(pickle, MT_UNSUPPORTED, error, "protocol %" PRIu64 ", and memtide reads 2-5",
+        return refuse(pickle, MT_UNSUPPORTED, error, "protocol %" PRIu64 ", and leaktide reads 2-5",
                       protocol);
     return MT_OK;
 }

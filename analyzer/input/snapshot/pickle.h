@@ -6,8 +6,8 @@
  * that make numbers, texts, lists, tuples and dicts; any other ends the reading, by name and
  * position. Depth, values, memo and texts are bounded, so a file cannot take more than it is long.
  */
-#ifndef MEMTIDE_INPUT_PICKLE_H
-#define MEMTIDE_INPUT_PICKLE_H
+#ifndef LEAKTIDE_INPUT_PICKLE_H
+#define LEAKTIDE_INPUT_PICKLE_H
 
 #include "byte_stream.h"
 #include "snapshot_tables.h"

@@ -5,8 +5,8 @@
  * The segments are known at the end and are counted back from there through the history. A block
  * that is alive in them, or freed in the history, and was never allocated there is older.
  */
-#ifndef MEMTIDE_INPUT_SNAPSHOT_BASELINE_H
-#define MEMTIDE_INPUT_SNAPSHOT_BASELINE_H
+#ifndef LEAKTIDE_INPUT_SNAPSHOT_BASELINE_H
+#define LEAKTIDE_INPUT_SNAPSHOT_BASELINE_H
 
 #include "range_set.h"
 #include "snapshot_tables.h"

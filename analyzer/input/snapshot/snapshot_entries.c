@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memtide/codec.h"
+#include "leaktide/codec.h"
 #include "scratch_file.h"
 
 enum { BLOCK_ENTRIES = 256, entry_most_bytes = 64, window_count = 64 };

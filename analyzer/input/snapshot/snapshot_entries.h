@@ -5,8 +5,8 @@
  * They are packed in blocks; blocks stay in memory while they are few, else they go to a scratch
  * file. What is read in order, forward or back, at a few places in turns, is unpacked once.
  */
-#ifndef MEMTIDE_INPUT_SNAPSHOT_ENTRIES_H
-#define MEMTIDE_INPUT_SNAPSHOT_ENTRIES_H
+#ifndef LEAKTIDE_INPUT_SNAPSHOT_ENTRIES_H
+#define LEAKTIDE_INPUT_SNAPSHOT_ENTRIES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /*
  * The same snapshot as JSON, as json.dump() of Python writes it and as viewers take it.
  */
-#ifndef MEMTIDE_INPUT_SNAPSHOT_JSON_H
-#define MEMTIDE_INPUT_SNAPSHOT_JSON_H
+#ifndef LEAKTIDE_INPUT_SNAPSHOT_JSON_H
+#define LEAKTIDE_INPUT_SNAPSHOT_JSON_H
 
 #include "byte_stream.h"
 #include "snapshot_tables.h"

@@ -5,8 +5,8 @@
  *
  * Python remembers every dict and list, so a snapshot of millions of events remembers millions.
  */
-#ifndef MEMTIDE_INPUT_SNAPSHOT_MEMO_H
-#define MEMTIDE_INPUT_SNAPSHOT_MEMO_H
+#ifndef LEAKTIDE_INPUT_SNAPSHOT_MEMO_H
+#define LEAKTIDE_INPUT_SNAPSHOT_MEMO_H
 
 #include <stdbool.h>
 #include <stddef.h>

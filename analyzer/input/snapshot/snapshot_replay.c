@@ -205,7 +205,7 @@ static void note(const struct snapshot_replay *replay)
                    "events of the snapshot that do not go with the events before them");
     if (tables->unknown_actions)
         model_note(model, tables->unknown_actions,
-                   "events of the snapshot of a kind that memtide does not know");
+                   "events of the snapshot of a kind that leaktide does not know");
     if (tables->has_host_part)
         model_note(model, 0, "%s has pinned host memory too, which is not counted", replay->path);
     model_note(model, 0,

@@ -9,8 +9,8 @@
  * What is alive in the segments or freed in the history, but never allocated there, is older than
  * the history. The reserved memory is known at the end and counted back from there.
  */
-#ifndef MEMTIDE_INPUT_SNAPSHOT_REPLAY_H
-#define MEMTIDE_INPUT_SNAPSHOT_REPLAY_H
+#ifndef LEAKTIDE_INPUT_SNAPSHOT_REPLAY_H
+#define LEAKTIDE_INPUT_SNAPSHOT_REPLAY_H
 
 #include "event.h"
 #include "snapshot_tables.h"

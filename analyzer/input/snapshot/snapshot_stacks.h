@@ -2,8 +2,8 @@
 /*
  * The frames of a snapshot, and the lists that make stacks of them.
  */
-#ifndef MEMTIDE_INPUT_SNAPSHOT_STACKS_H
-#define MEMTIDE_INPUT_SNAPSHOT_STACKS_H
+#ifndef LEAKTIDE_INPUT_SNAPSHOT_STACKS_H
+#define LEAKTIDE_INPUT_SNAPSHOT_STACKS_H
 
 #include "snapshot_tables.h"
 

@@ -8,15 +8,15 @@
  * one row; a list of rows becomes a range of them, and a list of frames a stack of the model. What
  * no analysis needs is dropped at once.
  */
-#ifndef MEMTIDE_INPUT_SNAPSHOT_TABLES_H
-#define MEMTIDE_INPUT_SNAPSHOT_TABLES_H
+#ifndef LEAKTIDE_INPUT_SNAPSHOT_TABLES_H
+#define LEAKTIDE_INPUT_SNAPSHOT_TABLES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "arena.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "model.h"
 #include "snapshot_entries.h"
 #include "snapshot_memo.h"

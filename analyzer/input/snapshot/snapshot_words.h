@@ -2,8 +2,8 @@
 /*
  * The words that a snapshot is made of. Keys come first: their numbers are bits of a set.
  */
-#ifndef MEMTIDE_INPUT_SNAPSHOT_WORDS_H
-#define MEMTIDE_INPUT_SNAPSHOT_WORDS_H
+#ifndef LEAKTIDE_INPUT_SNAPSHOT_WORDS_H
+#define LEAKTIDE_INPUT_SNAPSHOT_WORDS_H
 
 #include <stddef.h>
 

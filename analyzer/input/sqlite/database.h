@@ -5,14 +5,14 @@
  *
  * Tables and columns are asked for by name; what is not known is left alone.
  */
-#ifndef MEMTIDE_DATABASE_H
-#define MEMTIDE_DATABASE_H
+#ifndef LEAKTIDE_DATABASE_H
+#define LEAKTIDE_DATABASE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "model.h"
 
 struct database;

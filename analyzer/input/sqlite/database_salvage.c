@@ -12,7 +12,7 @@
 
 #include <sqlite3.h>
 
-static const char vfs_name[] = "memtide-whole-pages";
+static const char vfs_name[] = "leaktide-whole-pages";
 
 /* --- files of whole pages ------------------------------------------------------------------ */
 

@@ -4,8 +4,8 @@
  *
  * Only whole pages count: a row whose end is missing is never made up. The file is not changed.
  */
-#ifndef MEMTIDE_DATABASE_SALVAGE_H
-#define MEMTIDE_DATABASE_SALVAGE_H
+#ifndef LEAKTIDE_DATABASE_SALVAGE_H
+#define LEAKTIDE_DATABASE_SALVAGE_H
 
 #include <stdint.h>
 

@@ -5,14 +5,14 @@
  * Offsets count unpacked bytes. A failure to read is remembered and looks like the end; ask
  * byte_stream_status() there. One thread at a time.
  */
-#ifndef MEMTIDE_INPUT_BYTE_STREAM_H
-#define MEMTIDE_INPUT_BYTE_STREAM_H
+#ifndef LEAKTIDE_INPUT_BYTE_STREAM_H
+#define LEAKTIDE_INPUT_BYTE_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 enum { BYTE_STREAM_MOST = 1 << 20 }; /* what byte_stream_need() can promise in one piece */
 

@@ -18,7 +18,7 @@ static int open_in(const char *folder)
     int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
     if (descriptor >= 0 ||
-        snprintf(path, sizeof(path), "%s/memtide-XXXXXX", folder) >= (int)sizeof(path))
+        snprintf(path, sizeof(path), "%s/leaktide-XXXXXX", folder) >= (int)sizeof(path))
         return descriptor;
     descriptor = mkostemp(path, O_CLOEXEC);
     if (descriptor >= 0)

@@ -4,8 +4,8 @@
  *
  * It lies in $TMPDIR, else in /var/tmp, which is meant for large files. One thread at a time.
  */
-#ifndef MEMTIDE_INPUT_SCRATCH_FILE_H
-#define MEMTIDE_INPUT_SCRATCH_FILE_H
+#ifndef LEAKTIDE_INPUT_SCRATCH_FILE_H
+#define LEAKTIDE_INPUT_SCRATCH_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "memtide/codec.h"
+#include "leaktide/codec.h"
 
 enum { NO_DICTIONARY = 255 };
 

@@ -7,15 +7,15 @@
  * Sites are looked up a few at a time, in the order of the events, as each may be a cache miss.
  * Invariant: a cursor never passes the end of its column.
  */
-#ifndef MEMTIDE_CHUNK_DECODER_H
-#define MEMTIDE_CHUNK_DECODER_H
+#ifndef LEAKTIDE_CHUNK_DECODER_H
+#define LEAKTIDE_CHUNK_DECODER_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "event.h"
-#include "memtide/columns.h"
-#include "memtide/error.h"
+#include "leaktide/columns.h"
+#include "leaktide/error.h"
 #include "trace_context.h"
 #include "trace_record.h"
 

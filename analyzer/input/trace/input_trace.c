@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A memtide run as an input: a folder of .mtt files, or one of them.
+ * A leaktide run as an input: a folder of .mtt files, or one of them.
  *
  * All headers are read at the start, so that processes come in the order in which they began and
  * share one time line. Files are then read one after the other.
@@ -359,7 +359,7 @@ static enum mt_result run_next(void *state, struct event *batch, size_t capacity
 }
 
 const struct input_kind input_trace = {
-    .name = "memtide run",
+    .name = "leaktide run",
     .contents = "every allocation with its call site, pool and place; steps, operators, samples",
     .recognises = run_recognises,
     .open = run_open,

@@ -56,10 +56,10 @@ static enum mt_result header_check(const struct mtt_file *file, struct mt_error 
     const struct mt_file_header *h = &file->header;
 
     if (memcmp(h->magic, MT_FILE_MAGIC, sizeof(h->magic)) != 0)
-        return mt_error_set(error, MT_CORRUPT, "%s: not a memtide trace", file->path);
+        return mt_error_set(error, MT_CORRUPT, "%s: not a leaktide trace", file->path);
     if (h->major > MT_FORMAT_MAJOR)
         return mt_error_set(error, MT_UNSUPPORTED,
-                            "%s: written by trace format %u; this memtide reads up to %u",
+                            "%s: written by trace format %u; this leaktide reads up to %u",
                             file->path, h->major, MT_FORMAT_MAJOR);
     if (h->checksum != XXH64(h, offsetof(struct mt_file_header, checksum), 0) ||
         h->header_bytes < sizeof(*h) || h->header_bytes % CHUNK_ALIGNMENT || h->time_shift > 31)
@@ -82,7 +82,7 @@ static enum mt_result header_read(struct mtt_file *file, struct mt_error *error)
         return mt_error_set(error, MT_IO, "%s: %s", file->path, strerror(errno));
     if ((size_t)got < sizeof(file->header) || file->size_bytes < MT_FILE_HEADER_BYTES)
         return mt_error_set(error, MT_CORRUPT,
-                            "%s: too short for a memtide trace: %" PRIu64 " bytes", file->path,
+                            "%s: too short for a leaktide trace: %" PRIu64 " bytes", file->path,
                             file->size_bytes);
     return header_check(file, error);
 }

@@ -6,16 +6,16 @@
  * goes on behind damage. Nothing that a file claims is believed before it was compared with what
  * is there. Files are read with pread, so a file that shrinks meanwhile is an error, not a crash.
  */
-#ifndef MEMTIDE_MTT_FILE_H
-#define MEMTIDE_MTT_FILE_H
+#ifndef LEAKTIDE_MTT_FILE_H
+#define LEAKTIDE_MTT_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "chunk_decoder.h"
-#include "memtide/error.h"
-#include "memtide/format.h"
+#include "leaktide/error.h"
+#include "leaktide/format.h"
 #include "model.h"
 #include "ring_reader.h"
 #include "run_rings.h"

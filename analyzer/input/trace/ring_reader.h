@@ -6,8 +6,8 @@
  * still runs, words may be overwritten while we read: the head is looked at again after each piece,
  * and what may have been overwritten is not used.
  */
-#ifndef MEMTIDE_RING_READER_H
-#define MEMTIDE_RING_READER_H
+#ifndef LEAKTIDE_RING_READER_H
+#define LEAKTIDE_RING_READER_H
 
 #include <stdbool.h>
 #include <stddef.h>

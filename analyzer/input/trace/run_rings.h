@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.rings of a run whose consumer was killed together with everything else, or still works: what
- * no trace has yet (memtide/rings.h).
+ * no trace has yet (leaktide/rings.h).
  *
  * Nothing in the file is believed before it was compared with the file's size.
  */
-#ifndef MEMTIDE_RUN_RINGS_H
-#define MEMTIDE_RUN_RINGS_H
+#ifndef LEAKTIDE_RUN_RINGS_H
+#define LEAKTIDE_RUN_RINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/rings.h"
+#include "leaktide/rings.h"
 
 struct run_rings {
     int descriptor; /* -1: not open */

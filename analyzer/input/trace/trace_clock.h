@@ -6,13 +6,13 @@
  * and of CLOCK_MONOTONIC, at the start of the process and as late as possible; from the counter's
  * nominal frequency when these are too close together to tell.
  */
-#ifndef MEMTIDE_TRACE_CLOCK_H
-#define MEMTIDE_TRACE_CLOCK_H
+#ifndef LEAKTIDE_TRACE_CLOCK_H
+#define LEAKTIDE_TRACE_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 
 /* Half of what 64 bits hold, so that a time and a rank fit into one word. */
 #define TRACE_TIME_MAX_NS (UINT64_MAX >> 2)

@@ -3,14 +3,14 @@
  * What all streams of a process share while they are read: its number in the model, its clock, the
  * texts that were defined so far, and what turned out to be missing.
  */
-#ifndef MEMTIDE_TRACE_CONTEXT_H
-#define MEMTIDE_TRACE_CONTEXT_H
+#ifndef LEAKTIDE_TRACE_CONTEXT_H
+#define LEAKTIDE_TRACE_CONTEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 #include "model.h"
 #include "trace_clock.h"
 #include "trace_stacks.h"
@@ -60,7 +60,7 @@ struct trace_context {
 uint32_t trace_context_text(struct trace_context *context, uint64_t id);
 uint16_t trace_context_pool(struct trace_context *context, uint64_t name_id);
 uint16_t trace_context_place(struct trace_context *context, uint64_t packed);
-/* site: a return address or the id of a stack, as in memtide/format.h. */
+/* site: a return address or the id of a stack, as in leaktide/format.h. */
 uint32_t trace_context_site(struct trace_context *context, uint64_t site, uint64_t time_ns);
 /* That will be asked for soon: time to fetch where it may be found. */
 void trace_context_site_soon(const struct trace_context *context, uint64_t site);

@@ -6,14 +6,14 @@
  * streams by the time of their next event; a stream that is alone, or far ahead of the others, is
  * decoded straight into the caller's batch.
  */
-#ifndef MEMTIDE_TRACE_PROCESS_H
-#define MEMTIDE_TRACE_PROCESS_H
+#ifndef LEAKTIDE_TRACE_PROCESS_H
+#define LEAKTIDE_TRACE_PROCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "event.h"
-#include "memtide/error.h"
+#include "leaktide/error.h"
 #include "mtt_file.h"
 #include "trace_context.h"
 

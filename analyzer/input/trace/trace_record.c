@@ -13,7 +13,7 @@
     struct record_##name {                                                                         \
         fields                                                                                     \
     };
-#include "memtide/records.def"
+#include "leaktide/records.def"
 #undef RECORD
 #undef FIELD
 

@@ -2,15 +2,15 @@
 /*
  * One record of a trace, whether it comes from a chunk or from a ring, and what it means.
  */
-#ifndef MEMTIDE_TRACE_RECORD_H
-#define MEMTIDE_TRACE_RECORD_H
+#ifndef LEAKTIDE_TRACE_RECORD_H
+#define LEAKTIDE_TRACE_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "event.h"
-#include "memtide/columns.h"
+#include "leaktide/columns.h"
 #include "trace_context.h"
 
 struct trace_field {

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "hash.h"
-#include "memtide/format.h"
-#include "memtide/frames.h"
+#include "leaktide/format.h"
+#include "leaktide/frames.h"
 
 enum { ROWS_FIRST_CAPACITY = 64, NOT_MADE = 0 };
 
@@ -34,7 +34,7 @@ struct last_stack {
     uint32_t count;
     uint32_t epoch;
     uint32_t stacks[MT_STACK_FRAMES_MAX];
-    uint64_t frames[MT_STACK_FRAMES_MAX]; /* as in memtide/frames.h */
+    uint64_t frames[MT_STACK_FRAMES_MAX]; /* as in leaktide/frames.h */
 };
 
 /* --- rows by number ------------------------------------------------------------------------ */

@@ -7,8 +7,8 @@
  * after that its id is looked up and no more. Where other modules were loaded since, the same
  * addresses may be other functions: then the frames are asked for again, as of now.
  */
-#ifndef MEMTIDE_TRACE_STACKS_H
-#define MEMTIDE_TRACE_STACKS_H
+#ifndef LEAKTIDE_TRACE_STACKS_H
+#define LEAKTIDE_TRACE_STACKS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -60,8 +60,8 @@ const chinese = {
     'The recording has no counters of modules.': '此记录没有模块计数。',
     'The recording has no steps. Mark them, and this view shows what grows from step to step.':
         '此记录没有步。标记步之后，此处显示逐步增长的内存。',
-    'The same as in the json report: memtide report --format json.':
-        '与 json 报告相同：memtide report --format json。',
+    'The same as in the json report: leaktide report --format json.':
+        '与 json 报告相同：leaktide report --format json。',
     'The timeline as a table': '以表格显示时间线',
     'This browser is too old for the pictures and tables: Firefox 113, Chromium 80 or Safari 16.4 can show them.':
         '浏览器版本过旧，无法显示图与表：请用 Firefox 113、Chromium 80 或 Safari 16.4 及以上版本。',

@@ -41,7 +41,7 @@ function drawNavigation(sections) {
 
 function remember(key, value) {
     try {
-        localStorage.setItem(`memtide.${key}`, value);
+        localStorage.setItem(`leaktide.${key}`, value);
     } catch {
         // A page from a file may have no storage: then it is chosen again next time.
     }
@@ -49,7 +49,7 @@ function remember(key, value) {
 
 function remembered(key) {
     try {
-        return localStorage.getItem(`memtide.${key}`);
+        return localStorage.getItem(`leaktide.${key}`);
     } catch {
         return null;
     }

@@ -2,8 +2,8 @@
 /*
  * The page without its data, as join.cmake makes it from the files of this folder.
  */
-#ifndef MEMTIDE_REPORT_PAGE_BYTES_H
-#define MEMTIDE_REPORT_PAGE_BYTES_H
+#ifndef LEAKTIDE_REPORT_PAGE_BYTES_H
+#define LEAKTIDE_REPORT_PAGE_BYTES_H
 
 #include <stddef.h>
 

@@ -12,8 +12,8 @@
  *
  * Nothing of what a stranger wrote is ever outside of the base64.
  */
-#ifndef MEMTIDE_REPORT_PAYLOAD_H
-#define MEMTIDE_REPORT_PAYLOAD_H
+#ifndef LEAKTIDE_REPORT_PAYLOAD_H
+#define LEAKTIDE_REPORT_PAYLOAD_H
 
 #include "report.h"
 

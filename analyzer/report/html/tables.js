@@ -69,7 +69,7 @@ export function makeReportTable(report, name) {
 // Those that no view has shown.
 export function makeOtherTables(report) {
     const {section, body} = makeSection('tables', say('All other tables'),
-        say('The same as in the json report: memtide report --format json.'));
+        say('The same as in the json report: leaktide report --format json.'));
     const names = Object.keys(report.tables).filter(name => !drawn.has(name) && report.tables[name].length);
     body.append(...names.map(name => make('details', null, make('summary', null,
         `${titleOfTable(name)} (${report.tables[name].length})`), makeReportTable(report, name))));

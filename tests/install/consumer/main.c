@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that marks its steps, built against an installed memtide.
+ * A program that marks its steps, built against an installed leaktide.
  */
-#include <memtide/tracer.h>
+#include <leaktide/tracer.h>
 
 int main(void)
 {

@@ -2,14 +2,14 @@
 # The whole tracer for aarch64: it is built for it, records a program under qemu, and the analyzer of
 # this machine reads the recording, names and all.
 #
-#   tracer_test.sh SOURCE-FOLDER MEMTIDE EVENT-DUMP
+#   tracer_test.sh SOURCE-FOLDER LEAKTIDE EVENT-DUMP
 #
 # Needs a cross compiler, qemu-user, and libraries of aarch64: those of another architecture on this
 # machine (dpkg --add-architecture arm64; libzstd-dev:arm64, libjemalloc-dev:arm64), or a folder
 # with their packages unpacked, told as MT_AARCH64_ROOT: ./check fetches one (cmake/fetch-aarch64).
 # Without them the exit status is 77.
 set -eu -o pipefail
-source=$(realpath "$1") memtide=$2 event_dump=$3
+source=$(realpath "$1") leaktide=$2 event_dump=$3
 root=${MT_AARCH64_ROOT:-/}
 libraries=$(realpath -m "$root/usr/lib/aarch64-linux-gnu")
 compiler=aarch64-linux-gnu-gcc
@@ -37,14 +37,14 @@ PKG_CONFIG_LIBDIR=$work/pkgconfig cmake -S "$source" -B "$work/build" \
     -DCMAKE_FIND_ROOT_PATH="$root" -DCMAKE_INCLUDE_PATH="$root/usr/include" \
     -DMT_BUILD_ANALYZER=OFF -DMT_WARNINGS_AS_ERRORS=ON >"$work/log" || { cat "$work/log"; exit 1; }
 cmake --build "$work/build" >"$work/log" || { tail -n 50 "$work/log"; exit 1; }
-tracer=$work/build/lib/memtide/libascend_kernel_hook.so
+tracer=$work/build/lib/leaktide/libascend_kernel_hook.so
 file=$(od -An -tx1 -j18 -N2 "$tracer" | tr -d ' ')
 [ "$file" = b700 ] || { echo "$tracer is not of aarch64: $file"; exit 1; }
 
 echo "== record"
 "$compiler" -O2 -g "$source/tests/integration/aarch64/program.c" -o "$work/program" -lpthread
 timeout -s KILL 100 "$emulator" -L /usr/aarch64-linux-gnu -E LD_PRELOAD="$tracer" \
-    -E MEMTIDE_OPTIONS="--device=cpu --call-stack=c --output-path=$work/run" "$work/program"
+    -E LEAKTIDE_OPTIONS="--device=cpu --call-stack=c --output-path=$work/run" "$work/program"
 
 echo "== read"
 "$event_dump" "$work/run" >"$work/events"
@@ -56,7 +56,7 @@ expect() {
 }
 expect 2000 '"event": "alloc".*"size_bytes": 7001\b'
 expect 1 '"event": "alloc".*"size_bytes": 123457\b'
-"$memtide" stacks "$work/run" --format json >"$work/report"
+"$leaktide" stacks "$work/run" --format json >"$work/report"
 path='through main > branch > branch > branch > branch > branch > branch > branch > branch > branch > branch > leaf'
 grep -q "$path" "$work/report" || { head -n 20 "$work/report"; exit 1; }
-"$memtide" info "$work/run" | grep -q '; complete' || { "$memtide" info "$work/run"; exit 1; }
+"$leaktide" info "$work/run" | grep -q '; complete' || { "$leaktide" info "$work/run"; exit 1; }

@@ -67,7 +67,7 @@ class Run:
         command = [os.path.join(BIN, name), "--output-path=" + os.path.join(self.folder, "out"),
                    *options, *command]
         environment = {key: value for key, value in os.environ.items()
-                       if not key.startswith("MEMTIDE_")}
+                       if not key.startswith("LEAKTIDE_")}
         done = subprocess.run([*before, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               universal_newlines=True, timeout=120, env=environment)
         self.status, self.output, self.errors = done.returncode, done.stdout, done.stderr
@@ -179,7 +179,7 @@ class CompatTest(unittest.TestCase):
         first = next(i for i, line in enumerate(lines) if line.startswith("====== ERROR"))
         last = max(i for i, line in enumerate(lines) if line.startswith("MaxGap"))
         self.assertEqual(run.output, "".join(lines[first:last + 1]))
-        self.assertIn("memtide: ", run.errors)
+        self.assertIn("leaktide: ", run.errors)
 
     def test_config_is_that_of_the_tool(self):
         run = self.record(ALL_EVENTS, "--analysis=leaks,decompose,inefficient,oom:3")
@@ -208,7 +208,7 @@ class CompatTest(unittest.TestCase):
 
     def again(self, run, *options):
         """Files of the recording, written once more, in a folder of their own."""
-        recording = run.one("*.memtide")
+        recording = run.one("*.leaktide")
         again = Run(*options, "--input-path=" + recording, command=())
         self.addCleanup(again.remove)
         return again
@@ -230,7 +230,7 @@ class CompatTest(unittest.TestCase):
         time.sleep(1)
         out = os.path.join(run.folder, "out")
         done = subprocess.run([os.path.join(BIN, "msmemscope"), "--output-path=" + out,
-                               "--input-path=" + run.one("*.memtide")], stdout=subprocess.DEVNULL)
+                               "--input-path=" + run.one("*.leaktide")], stdout=subprocess.DEVNULL)
         self.assertEqual(done.returncode, 0)
         self.assertEqual(len(run.find("msmemscope_*_ascend/config.json")), 2)
 
@@ -408,7 +408,7 @@ class ViewerTest(unittest.TestCase):
             self.pair_blocks(rows)
             self.check_groups(db, rows)
             self.write_as_the_viewer(db)
-        again = subprocess.run([os.path.join(BIN, "memtide"), "export", "--to=memscope-csv", path],
+        again = subprocess.run([os.path.join(BIN, "leaktide"), "export", "--to=memscope-csv", path],
                                stdout=subprocess.PIPE, universal_newlines=True)
         self.assertEqual(again.returncode, 0)
         self.assertEqual(again.stdout.count(",MALLOC,"),

@@ -17,22 +17,22 @@ import time
 import unittest
 
 BIN, PROGRAMS = sys.argv[1:3]
-MEMTIDE = os.path.join(BIN, "memtide")
+LEAKTIDE = os.path.join(BIN, "leaktide")
 
 
 class ControlTest(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
-        self.run_folder = os.path.join(self.folder, "run.memtide")
+        self.run_folder = os.path.join(self.folder, "run.leaktide")
 
     def start(self, *options, program="compat_steps", environment=None):
         """Runs until its standard input is closed; each line there is one more step."""
         variables = {key: value for key, value in os.environ.items()
-                     if not key.startswith("MEMTIDE_")}
+                     if not key.startswith("LEAKTIDE_")}
         variables.update(environment or {})
         self.process = subprocess.Popen(
-            [MEMTIDE, "run", "--quiet", "--output-path=" + self.run_folder, *options, "--",
+            [LEAKTIDE, "run", "--quiet", "--output-path=" + self.run_folder, *options, "--",
              os.path.join(PROGRAMS, program)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True, env=variables)
         self.addCleanup(self.process.stdout.close)
@@ -63,8 +63,8 @@ class ControlTest(unittest.TestCase):
                 ("start", 0, "ok recording"), ("stop", 0, "ok paused"), ("step", 0, "ok step"),
                 ("help", 0, "display memory summary"), ("exit", 0, "session"),
                 ("display config", 0, "process %d" % self.pid),
-                ("display memory block --pool hal --TOPN 5", 0, "memtide blocks"),
-                ("display host_leak summary", 0, "memtide leaks"),
+                ("display memory block --pool hal --TOPN 5", 0, "leaktide blocks"),
+                ("display host_leak summary", 0, "leaktide leaks"),
                 ("displays", 2, "the words are"), ("set config --analysis=leaks", 0, "ok"),
                 ("set config --output=here", 2, "command line")):
             with self.subTest(words=words):
@@ -76,7 +76,7 @@ class ControlTest(unittest.TestCase):
     def say(self, *words, status=0):
         deadline = time.monotonic() + 20
         while True:
-            done = subprocess.run([MEMTIDE, "ctl", str(self.pid), *words], stdout=subprocess.PIPE,
+            done = subprocess.run([LEAKTIDE, "ctl", str(self.pid), *words], stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE, universal_newlines=True, timeout=30)
             if done.returncode != 3 or time.monotonic() > deadline:
                 break  # 3: it does not listen yet
@@ -86,7 +86,7 @@ class ControlTest(unittest.TestCase):
 
     def sizes(self):
         """Of the blocks that were recorded: the program takes 1000 + n bytes in step n."""
-        exported = subprocess.run([MEMTIDE, "export", "--to=memscope-csv", self.run_folder],
+        exported = subprocess.run([LEAKTIDE, "export", "--to=memscope-csv", self.run_folder],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                   universal_newlines=True)
         return [int(line.split("size:")[1].split(",")[0]) - 1000
@@ -148,7 +148,7 @@ class ControlTest(unittest.TestCase):
         self.finish()
 
     def rows(self, *columns):
-        exported = subprocess.run([MEMTIDE, "export", "--to=memscope-csv", self.run_folder],
+        exported = subprocess.run([LEAKTIDE, "export", "--to=memscope-csv", self.run_folder],
                                   stdout=subprocess.PIPE, universal_newlines=True, check=True)
         return list(csv.DictReader(io.StringIO(exported.stdout)))
 
@@ -224,7 +224,7 @@ class ControlTest(unittest.TestCase):
     def test_nobody_is_heard_when_it_is_not_wanted(self):
         self.start("--control=no")
         self.steps(1)
-        done = subprocess.run([MEMTIDE, "ctl", str(self.pid), "status"], stderr=subprocess.PIPE,
+        done = subprocess.run([LEAKTIDE, "ctl", str(self.pid), "status"], stderr=subprocess.PIPE,
                               universal_newlines=True)
         self.assertEqual(done.returncode, 3)
         self.assertIn("nobody listens", done.stderr)
@@ -252,14 +252,14 @@ class ControlTest(unittest.TestCase):
 
     def test_everything_by_the_environment(self):
         options = json.dumps({"start_step": 3, "stop_step": 4, "sample_ms": 5, "device": "npu"})
-        self.start(environment={"MEMTIDE_OPTIONS": options})
+        self.start(environment={"LEAKTIDE_OPTIONS": options})
         self.steps(5)
         self.finish()
         self.assertEqual(self.sizes(), [3, 4])
 
     def test_a_rank_that_is_not_listed_records_nothing(self):
         options = json.dumps({"rank_list": [0, 1], "profile_memory": True})
-        self.start(environment={"MEMTIDE_OPTIONS": options, "RANK": "5"})
+        self.start(environment={"LEAKTIDE_OPTIONS": options, "RANK": "5"})
         self.steps(2)
         self.finish()
         self.assertEqual(self.sizes(), [])

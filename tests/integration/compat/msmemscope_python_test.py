@@ -1,6 +1,6 @@
-"""memtide.msmemscope: its functions in a program under the tracer, and without one.
+"""leaktide.msmemscope: its functions in a program under the tracer, and without one.
 
-    msmemscope_python_test.py BIN FOLDER-OF-MEMTIDE.PY [unittest arguments]
+    msmemscope_python_test.py BIN FOLDER-OF-LEAKTIDE.PY [unittest arguments]
 """
 
 import contextlib
@@ -18,12 +18,12 @@ import unittest
 import warnings
 
 BIN, FOLDER = sys.argv[1:3]
-MEMTIDE = os.path.join(BIN, "memtide")
-os.environ["MEMTIDE_COMMAND"] = MEMTIDE
+LEAKTIDE = os.path.join(BIN, "leaktide")
+os.environ["LEAKTIDE_COMMAND"] = LEAKTIDE
 sys.path.insert(0, FOLDER)
 
-import memtide.msmemscope  # noqa: E402
-from memtide import msmemscope  # noqa: E402
+import leaktide.msmemscope  # noqa: E402
+from leaktide import msmemscope  # noqa: E402
 
 HEADER = ("ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr,"
           "Call Stack(Python),Call Stack(C)\n")
@@ -55,7 +55,7 @@ class WithoutTracerTest(unittest.TestCase):
         with msmemscope.RecordFunction("part"), msmemscope.TakeSnapshot(name="both ends"):
             pass
         msmemscope.stop()
-        self.assertIs(memtide.msmemscope, msmemscope)
+        self.assertIs(leaktide.msmemscope, msmemscope)
 
     def test_wrong_arguments_show_all_the_same(self):
         for wrong in ({"events": "all"}, {"device": "npu:32"}, {"call_stack": "c:1001"},
@@ -161,10 +161,10 @@ class WithoutTracerTest(unittest.TestCase):
 
 
 TRACED = """
-import memtide, warnings
-from memtide import msmemscope
+import leaktide, warnings
+from leaktide import msmemscope
 def take(n):
-    memtide.pool_alloc("pta", 0, 4096 * n, 100 + n)
+    leaktide.pool_alloc("pta", 0, 4096 * n, 100 + n)
 take(1)
 msmemscope.start()
 take(2)
@@ -198,13 +198,13 @@ class TracedTest(unittest.TestCase):
     def test_recording_follows_the_calls(self):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
-        run = os.path.join(folder, "run.memtide")
-        done = subprocess.run([MEMTIDE, "run", "--quiet", "--collect-mode=deferred",
+        run = os.path.join(folder, "run.leaktide")
+        done = subprocess.run([LEAKTIDE, "run", "--quiet", "--collect-mode=deferred",
                                "--output-path=" + run, "--", sys.executable, "-c", TRACED],
                               env=dict(os.environ, PYTHONPATH=FOLDER), stderr=subprocess.PIPE,
                               universal_newlines=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
-        rows = subprocess.run([MEMTIDE, "export", "--to=memscope-csv", run], check=True,
+        rows = subprocess.run([LEAKTIDE, "export", "--to=memscope-csv", run], check=True,
                               stdout=subprocess.PIPE, universal_newlines=True).stdout
         sizes = [line.split("size:")[1].split(",")[0] for line in rows.splitlines()
                  if ",MALLOC,PTA," in line]
@@ -215,14 +215,14 @@ class TracedTest(unittest.TestCase):
                          ["first", "model@weight@late", "a@b", None])
         self.assertIn('"here"', rows)
         self.assertIn("START_TRACE", rows)
-        answer = subprocess.run([MEMTIDE, "steps", "--format=json", run],
+        answer = subprocess.run([LEAKTIDE, "steps", "--format=json", run],
                                 stdout=subprocess.PIPE, universal_newlines=True)
         self.assertTrue(json.loads(answer.stdout))
 
 
 CALLS = """
-import memtide, threading
-from memtide import msmemscope
+import leaktide, threading
+from leaktide import msmemscope
 def inner(n):
     if n == 3:
         raise KeyError(n)
@@ -236,7 +236,7 @@ def outer():
     except KeyError:
         pass
     list(generate())
-memtide.pool_alloc("pta", 0, 4096, 100)
+leaktide.pool_alloc("pta", 0, 4096, 100)
 inner(0)
 msmemscope.tracer.start()
 outer()

@@ -50,7 +50,7 @@ class WatchTest(unittest.TestCase):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         environment = {key: value for key, value in os.environ.items()
-                       if not key.startswith("MEMTIDE_")}
+                       if not key.startswith("LEAKTIDE_")}
         command = [os.path.join(BIN, name), "--output-path=" + os.path.join(folder, "out"),
                    *(["--watch=" + watch] if watch else []), *options, "--",
                    os.path.join(PROGRAMS, "compat_watch"), *words]

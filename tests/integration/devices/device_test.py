@@ -107,7 +107,7 @@ class DeviceTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             run = os.path.join(folder, "run")
             done = TRACER.run(program("ascend_linked"), preload=False, variables={
-                "MSTX_INJECTION_PATH": PLUGIN, "MEMTIDE_OPTIONS": "--output-path=" + run})
+                "MSTX_INJECTION_PATH": PLUGIN, "LEAKTIDE_OPTIONS": "--output-path=" + run})
             self.assertEqual((done.status, done.errors), (0, ""))
             events = TRACER.events(run)
         alone = Counter((e["event"], e["text"]) for e in events)

@@ -1,6 +1,6 @@
 """Profiles of torch_npu: written, compared with what they were made from, and read again.
 
-Run as ascend_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA
+Run as ascend_test.py LEAKTIDE CLI_MAKE_TRACES REFERENCE_DATA
 """
 
 import csv
@@ -170,7 +170,7 @@ class RoundTrip(exported.Exported):
 
     def test_static_graphs_stand_beside_their_rank_byte_by_byte(self):
         source = self.source("ascend/unit/test_rank_1")
-        ran = exported.memtide("export", "--to", "ascend", source, "-o", self.out("static"))
+        ran = exported.leaktide("export", "--to", "ascend", source, "-o", self.out("static"))
         self.assertIn(b"events are missing", ran.stderr)  # ruined times of another file
         folders = output_of(self.out("static"))
         self.assertEqual(len(folders), 1)

@@ -1,6 +1,6 @@
 """What the tests of exports have in common: recordings to export, and the report to compare with.
 
-Run a test as NAME_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA ('' without it).
+Run a test as NAME_test.py LEAKTIDE CLI_MAKE_TRACES REFERENCE_DATA ('' without it).
 """
 
 import json
@@ -10,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-MEMTIDE, MAKE_TRACES, REFERENCE_DATA = sys.argv[1:4]
+LEAKTIDE, MAKE_TRACES, REFERENCE_DATA = sys.argv[1:4]
 
 # Recordings that cli_make_traces makes, and some of other tools.
 MADE = ["leak", "short", "window", "two"]
@@ -21,8 +21,8 @@ REFERENCE = ["ascend/st-level2/rank_0_ascend_pt",
              "memscope/generated/scenario/leaks_decompose_inefficient.db"]
 
 
-def memtide(*arguments, **others):
-    return subprocess.run([MEMTIDE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+def leaktide(*arguments, **others):
+    return subprocess.run([LEAKTIDE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           timeout=300, **others)
 
 
@@ -46,12 +46,12 @@ class Exported(unittest.TestCase):
         return os.path.join(self.folder, "%s.%s" % (self._testMethodName, name))
 
     def export(self, to, source, out):
-        ran = memtide("export", "--to", to, source, "-o", out)
+        ran = leaktide("export", "--to", to, source, "-o", out)
         self.assertEqual((ran.returncode, ran.stderr), (0, b""), source)
         return out
 
     def report(self, source, question="report", *options):
-        ran = memtide(question, "--format", "json", *options, source)
+        ran = leaktide(question, "--format", "json", *options, source)
         self.assertEqual(ran.stderr, b"")
         return json.loads(ran.stdout)
 

@@ -1,6 +1,6 @@
 """Recordings as msmemscope writes them: schema, cells, and what our own reader makes of them again.
 
-Run as memscope_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA
+Run as memscope_test.py LEAKTIDE CLI_MAKE_TRACES REFERENCE_DATA
 """
 
 import csv

@@ -1,6 +1,6 @@
 """Snapshots for PyTorch's viewer: what it asks for, and what it was made from.
 
-Run as snapshots_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA
+Run as snapshots_test.py LEAKTIDE CLI_MAKE_TRACES REFERENCE_DATA
 """
 
 import bisect
@@ -107,8 +107,8 @@ class Snapshots(exported.Exported):
         for source in self.inputs:
             made = self.read(source)
             totals = {row["ledger"]: row for row in self.report(source)["tables"]["totals"]}
-            self.assertEqual(set(made["memtide_ledgers"]), set(totals))
-            for device, name in enumerate(made["memtide_ledgers"]):
+            self.assertEqual(set(made["leaktide_ledgers"]), set(totals))
+            for device, name in enumerate(made["leaktide_ledgers"]):
                 want = totals[name]
                 sizes, total, highest = {}, 0, 0
                 for segment in made["segments"]:

@@ -1,6 +1,6 @@
 """Every figure of a report is one query on the exported database: those of docs/sqlite-schema.md.
 
-Run as sqlite_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA DOCS-FOLDER
+Run as sqlite_test.py LEAKTIDE CLI_MAKE_TRACES REFERENCE_DATA DOCS-FOLDER
 """
 
 import json

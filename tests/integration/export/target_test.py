@@ -1,6 +1,6 @@
 """Where an export may go, and what is left when it cannot be written.
 
-Run as target_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA
+Run as target_test.py LEAKTIDE CLI_MAKE_TRACES REFERENCE_DATA
 """
 
 import os
@@ -13,7 +13,7 @@ import exported
 
 
 def formats():
-    lines = exported.memtide("export", "--to", "help").stdout.decode().splitlines()
+    lines = exported.leaktide("export", "--to", "help").stdout.decode().splitlines()
     return [line.split()[0] for line in lines]
 
 
@@ -26,9 +26,9 @@ class Target(exported.Exported):
         self.source = os.path.join(self.folder, "leak")
 
     def refused(self, to, source, out, sentence, code=2, **others):
-        ran = exported.memtide("export", "--to", to, source, "-o", out, **others)
+        ran = exported.leaktide("export", "--to", to, source, "-o", out, **others)
         self.assertEqual((ran.returncode, ran.stdout), (code, b""))
-        self.assertRegex(ran.stderr.decode(), "^memtide: .*" + sentence)
+        self.assertRegex(ran.stderr.decode(), "^leaktide: .*" + sentence)
         self.assertEqual(ran.stderr.count(b"\n"), 1)
 
     def test_every_format_leaves_nothing_on_a_full_disk(self):
@@ -75,7 +75,7 @@ class Target(exported.Exported):
         out = self.out("pipe")
         os.mkfifo(out)
         self.refused("sqlite", self.source, out, "is a device or a pipe")
-        ran = exported.memtide("export", "--to", "sqlite", self.source)
+        ran = exported.leaktide("export", "--to", "sqlite", self.source)
         self.assertEqual(ran.returncode, 2)
         self.assertIn(b"cannot go to standard output", ran.stderr)
 
@@ -86,7 +86,7 @@ class Target(exported.Exported):
 
     def test_events_that_are_missing_are_said(self):
         out = self.out("db")
-        ran = exported.memtide("export", "--to", "sqlite", os.path.join(self.folder, "lost"),
+        ran = exported.leaktide("export", "--to", "sqlite", os.path.join(self.folder, "lost"),
                                "-o", out)
         self.assertEqual(ran.returncode, 3)
         self.assertIn(b"events are missing", ran.stderr)
@@ -94,10 +94,10 @@ class Target(exported.Exported):
         self.assertGreater(lost[0], 0)
 
     def test_unknown_formats_are_named(self):
-        ran = subprocess.run([exported.MEMTIDE, "export", "--to=sqlit", self.source],
+        ran = subprocess.run([exported.LEAKTIDE, "export", "--to=sqlit", self.source],
                              stderr=subprocess.PIPE, check=False)
         self.assertEqual((ran.returncode, ran.stderr),
-                         (2, b"memtide: --to=sqlit: there is no such format; did you mean "
+                         (2, b"leaktide: --to=sqlit: there is no such format; did you mean "
                              b"sqlite?\n"))
 
 

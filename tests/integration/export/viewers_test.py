@@ -1,6 +1,6 @@
 """Formats of viewers, read by other readers than ours, against the report.
 
-Run as viewers_test.py MEMTIDE CLI_MAKE_TRACES REFERENCE_DATA
+Run as viewers_test.py LEAKTIDE CLI_MAKE_TRACES REFERENCE_DATA
 """
 
 import collections

@@ -1,6 +1,6 @@
 """A recorder that nobody notices: programs do and print the same with it as without it.
 
-    guest_test.py MEMTIDE PROGRAMS [unittest arguments]
+    guest_test.py LEAKTIDE PROGRAMS [unittest arguments]
 """
 
 import json
@@ -14,7 +14,7 @@ import tempfile
 import time
 import unittest
 
-MEMTIDE, PROGRAMS = sys.argv[1:3]
+LEAKTIDE, PROGRAMS = sys.argv[1:3]
 GUEST = os.path.join(PROGRAMS, "guest")
 BLOCKS = 5000  # of each `few` in guest.c
 OPTIONS = (["--device=cpu"], ["--device=cpu", "--call-stack=c"], [])
@@ -35,11 +35,11 @@ class GuestTest(unittest.TestCase):
     def traced(self, command, options, **how):
         self.runs += 1
         self.run_folder = os.path.join(self.folder, "run%d" % self.runs)
-        return self.plain([MEMTIDE, "run", "-q", *options, "-o", self.run_folder, "--", *command],
+        return self.plain([LEAKTIDE, "run", "-q", *options, "-o", self.run_folder, "--", *command],
                           **how)
 
     def info(self):
-        shown = subprocess.run([MEMTIDE, "info", "--format=json", self.run_folder],
+        shown = subprocess.run([LEAKTIDE, "info", "--format=json", self.run_folder],
                                stdout=subprocess.PIPE, universal_newlines=True, check=True)
         return json.loads(shown.stdout)
 
@@ -108,7 +108,7 @@ class GuestTest(unittest.TestCase):
 
     def test_a_program_can_be_spoken_to_after_exec(self):
         folder = os.path.join(self.folder, "spoken")
-        program = subprocess.Popen([MEMTIDE, "run", "-q", "--device=cpu", "-o", folder, "--", "bash",
+        program = subprocess.Popen([LEAKTIDE, "run", "-q", "--device=cpu", "-o", folder, "--", "bash",
                                     "-c", "echo $$; read line; exec cat"], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, universal_newlines=True)
         self.addCleanup(program.stdout.close)
@@ -118,7 +118,7 @@ class GuestTest(unittest.TestCase):
         program.stdin.flush()
         self.assertEqual(program.stdout.readline(), "after exec\n")
         time.sleep(0.2)
-        done = self.plain([MEMTIDE, "ctl", process, "status"])
+        done = self.plain([LEAKTIDE, "ctl", process, "status"])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("ok recording", done.stdout)
         program.stdin.close()
@@ -141,13 +141,13 @@ class GuestTest(unittest.TestCase):
         os.mkdir(place, 0o755)
         program = shutil.copy(GUEST, place)
         library = self.tracer_for_everybody(place)
-        os.environ["MEMTIDE_LIBRARY"] = library
-        self.addCleanup(os.environ.pop, "MEMTIDE_LIBRARY")
+        os.environ["LEAKTIDE_LIBRARY"] = library
+        self.addCleanup(os.environ.pop, "LEAKTIDE_LIBRARY")
         self.recorded("program_of_nobody", program)
 
     def tracer_for_everybody(self, place):
-        found = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(MEMTIDE))),
-                             "lib", "memtide", "libascend_kernel_hook.so")
+        found = os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(LEAKTIDE))),
+                             "lib", "leaktide", "libascend_kernel_hook.so")
         copied = shutil.copy(found, place)
         os.chmod(copied, 0o755)
         return copied
@@ -164,7 +164,7 @@ class GuestTest(unittest.TestCase):
             self.assertEqual(stat.S_IMODE(mode), 0o600, name)
 
     def refused(self, folder, word):
-        done = self.plain([MEMTIDE, "run", "--device=cpu", "-o", folder, "--", "true"])
+        done = self.plain([LEAKTIDE, "run", "--device=cpu", "-o", folder, "--", "true"])
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn(word, done.stderr)
 
@@ -185,7 +185,7 @@ class GuestTest(unittest.TestCase):
     def test_who_answers_for_a_process_is_looked_at(self):
         program = ("import os,socket,sys\n"
                    "s = socket.socket(socket.AF_UNIX)\n"
-                   "s.bind('\\0memtide-%d' % os.getppid())\n"
+                   "s.bind('\\0leaktide-%d' % os.getppid())\n"
                    "os.setuid(65534)\n"
                    "s.listen(1)\n"
                    "print('ready', flush=True)\n"
@@ -198,7 +198,7 @@ class GuestTest(unittest.TestCase):
         self.addCleanup(squatter.stdout.close)
         self.addCleanup(squatter.kill)
         self.assertEqual(squatter.stdout.readline(), b"ready\n")
-        done = self.plain([MEMTIDE, "ctl", str(os.getpid()), "status"])
+        done = self.plain([LEAKTIDE, "ctl", str(os.getpid()), "status"])
         self.assertEqual(done.returncode, 3, done.stdout)
         self.assertIn("somebody else answers", done.stderr)
         self.assertNotIn("all is well", done.stdout)

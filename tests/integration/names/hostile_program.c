@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 
-#include "memtide/tracer.h"
+#include "leaktide/tracer.h"
 
 enum { STEPS = 24, BLOCK_BYTES = 4096, KEPT_BYTES = 64 };
 

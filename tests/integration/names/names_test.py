@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Names of strangers leave memtide in one way: nothing that moves a cursor, turns the writing or is
+"""Names of strangers leave leaktide in one way: nothing that moves a cursor, turns the writing or is
 run by a spreadsheet comes out of any command, in any format.
 
-usage: names_test.py MEMTIDE MSMEMSCOPE PROGRAM
+usage: names_test.py LEAKTIDE MSMEMSCOPE PROGRAM
 """
 
 import base64
@@ -19,7 +19,7 @@ import tempfile
 import xml.dom.minidom
 import zlib
 
-MEMTIDE, MSMEMSCOPE, PROGRAM = sys.argv[1:4]
+LEAKTIDE, MSMEMSCOPE, PROGRAM = sys.argv[1:4]
 
 QUESTIONS = ["report", "leaks", "peak", "stacks", "blocks", "steps", "ops", "breakdown", "modules",
              "ranks", "info", "frag", "oom", "inefficient", "advice"]
@@ -106,22 +106,22 @@ def json_texts(value):
 def ask_everything(recording):
     seen = ""
     for question in QUESTIONS:
-        seen += scan(run(MEMTIDE, question, recording).stdout, question)
-        text = scan(run(MEMTIDE, question, "-f", "json", recording).stdout, question + " json")
+        seen += scan(run(LEAKTIDE, question, recording).stdout, question)
+        text = scan(run(LEAKTIDE, question, "-f", "json", recording).stdout, question + " json")
         json.loads(text)
-        scan_page(run(MEMTIDE, question, "-f", "html", recording).stdout, question + " html")
+        scan_page(run(LEAKTIDE, question, "-f", "html", recording).stdout, question + " html")
     for text_format in ("text", "json"):
-        scan(run(MEMTIDE, "diff", "-f", text_format, recording, recording).stdout,
+        scan(run(LEAKTIDE, "diff", "-f", text_format, recording, recording).stdout,
              "diff " + text_format)
     for shown in (r"\x1b[31mred", r"\u202e", r"\xff", r"\u009b", r"line\nbreak\rreturn"):
         check(shown in seen, "%s is shown in texts" % shown)
-    exact = json_texts(json.loads(run(MEMTIDE, "report", "-f", "json", recording).stdout.decode()))
+    exact = json_texts(json.loads(run(LEAKTIDE, "report", "-f", "json", recording).stdout.decode()))
     check(any("\x1b[31mred\x1b]0;T\a" in text for text in exact), "JSON has the name exactly")
 
 
 def export(recording, name, folder):
     out = os.path.join(folder, "export-" + name)
-    run(MEMTIDE, "export", "-t", name, "-o", out, recording, codes=(0,))
+    run(LEAKTIDE, "export", "-t", name, "-o", out, recording, codes=(0,))
     return out
 
 
@@ -174,16 +174,16 @@ def hold_against_a_budget(recording, folder):
     policy = os.path.join(folder, "policy-\x1b[31m\u202e.toml")
     with open(policy, "w") as file:
         file.write("[leak]\nallow = 0\n")
-    scan(run(MEMTIDE, "gate", "--policy", policy, recording).stderr, "gate: wrong policy")
+    scan(run(LEAKTIDE, "gate", "--policy", policy, recording).stderr, "gate: wrong policy")
     with open(policy, "w") as file:
         file.write(POLICY)
     baseline = os.path.join(folder, "base\x1b.lock")
-    done = run(MEMTIDE, "bless", "--policy", policy, "--baseline", baseline, recording, codes=(0,))
+    done = run(LEAKTIDE, "bless", "--policy", policy, "--baseline", baseline, recording, codes=(0,))
     scan(done.stderr, "bless")
     text = scan(read(baseline), "baseline")
     check(r"\x1b[31mred" in text, "baseline has the name")
     for name in ("text", "md", "junit", "sarif", "json", "openmetrics", "github", "gitlab"):
-        done = run(MEMTIDE, "gate", "--policy", policy, "--baseline", baseline, "--format", name,
+        done = run(LEAKTIDE, "gate", "--policy", policy, "--baseline", baseline, "--format", name,
                    recording)
         text = scan(done.stdout + done.stderr, "gate " + name)
         check(re.search(r"(x1b|u001b)\\?\[31mred", text), "gate %s has the name" % name)
@@ -198,9 +198,9 @@ def hold_against_a_budget(recording, folder):
     check(not any("not in the baseline" in text for text in [done.stdout.decode()]),
           "keys of a baseline are found again")
     for key in [key for key in keys if "31mred" in key][:5]:
-        scan(run(MEMTIDE, "gate", "--policy", policy, "--baseline", baseline, "--explain", key,
+        scan(run(LEAKTIDE, "gate", "--policy", policy, "--baseline", baseline, "--explain", key,
                  recording, codes=(0, 1)).stdout, "gate --explain")
-    suppressions = run(MEMTIDE, "suppress", "--policy", policy, recording)
+    suppressions = run(LEAKTIDE, "suppress", "--policy", policy, recording)
     check(b"leak:" in suppressions.stdout, "there is something to suppress")
     scan(suppressions.stdout + suppressions.stderr, "suppress")
 
@@ -221,7 +221,7 @@ def as_msmemscope(program, folder):
 def complain(recording, folder):
     missing = os.path.join(os.fsencode(folder), b"no\x1b[31m\xe2\x80\xae\n\xff")
     for command in QUESTIONS + ["diff"]:
-        scan(run(MEMTIDE, command, missing).stderr, command + " of what is missing")
+        scan(run(LEAKTIDE, command, missing).stderr, command + " of what is missing")
     broken = os.path.join(os.fsencode(folder), b"broken\x1b]0;T\a.csv")
     with open(broken, "wb") as file:
         file.write(b"\x1b[31m,\xe2\x80\xae,\xff\n1,2,3\n")
@@ -231,7 +231,7 @@ def complain(recording, folder):
                       ["\x1b[31m\u202e"], ["report", "--\x1b[31m"],
                       ["run", "--device=\x1b[31m", "--", "true"], ["run", "--", missing],
                       ["ctl", "\x1b[31m", "status"]):
-        done = run(MEMTIDE, *arguments, cwd=folder, codes=(2, 3, 4, 127))
+        done = run(LEAKTIDE, *arguments, cwd=folder, codes=(2, 3, 4, 127))
         check(done.stderr, "%r says why" % arguments)
         scan(done.stdout + done.stderr, repr(arguments))
     done = run(MSMEMSCOPE, "--\x1b[31m\u202e")
@@ -242,8 +242,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(os.fsencode(folder), b"prog\x1b[31m\xe2\x80\xae=\xff")
         shutil.copy(PROGRAM, program)
-        recording = os.path.join(os.fsencode(folder), FOLDER_NAME + b".memtide")
-        done = run(MEMTIDE, "run", "--device=npu,gpu,opencl,cpu", "--call-stack=c", "-o", recording,
+        recording = os.path.join(os.fsencode(folder), FOLDER_NAME + b".leaktide")
+        done = run(LEAKTIDE, "run", "--device=npu,gpu,opencl,cpu", "--call-stack=c", "-o", recording,
                    "--", program, codes=(0,))
         said = scan(done.stderr, "run")
         check(r"\x1b[31m" in said, "run names what it recorded: %s" % said)

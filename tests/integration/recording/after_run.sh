@@ -1,9 +1,9 @@
 #!/bin/sh
-# What memtide run leaves behind: traces, rings only where they still hold events, little disk.
+# What leaktide run leaves behind: traces, rings only where they still hold events, little disk.
 #
-#   after_run.sh MEMTIDE FOLDER-OF-PROGRAMS
+#   after_run.sh LEAKTIDE FOLDER-OF-PROGRAMS
 set -eu
-memtide=$1
+leaktide=$1
 programs=$2
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -15,19 +15,19 @@ fail() {
 }
 
 allocs() {
-    "$memtide" info --format=json "$1" |
+    "$leaktide" info --format=json "$1" |
         sed -n 's/.*"event": "alloc", "event_count": \([0-9]*\).*/\1/p'
 }
 
-"$memtide" run -q --device=cpu -o "$folder/whole" -- "$programs/alloc_then" 1000 exit
+"$leaktide" run -q --device=cpu -o "$folder/whole" -- "$programs/alloc_then" 1000 exit
 [ -z "$(find "$folder/whole" -name '*.rings')" ] || fail "rings are left of a program that ended"
 [ "$(allocs "$folder/whole")" -ge 1000 ] || fail "allocations are missing"
 
 status=0
-"$memtide" run -q --device=cpu -o "$folder/killed" -- "$programs/alloc_then" 1000 kill || status=$?
+"$leaktide" run -q --device=cpu -o "$folder/killed" -- "$programs/alloc_then" 1000 kill || status=$?
 [ "$status" = 137 ] || fail "a killed program gave status $status"
 [ "$(allocs "$folder/killed")" -ge 1000 ] || fail "allocations of a killed program are missing"
 [ "$(du -sk "$folder/killed" | cut -f1)" -lt 300 ] || fail "more disk is taken than is needed"
 
-"$memtide" run -q --device=cpu -o "$folder/became" -- "$programs/alloc_then" 1000 exec
-"$memtide" info "$folder/became" | head -n 1 | grep -q "complete" || fail "exec counts as a crash"
+"$leaktide" run -q --device=cpu -o "$folder/became" -- "$programs/alloc_then" 1000 exec
+"$leaktide" info "$folder/became" | head -n 1 | grep -q "complete" || fail "exec counts as a crash"

@@ -16,7 +16,7 @@
 
 #include "event.h"
 #include "known_stacks.h"
-#include "memtide/frames.h"
+#include "leaktide/frames.h"
 #include "model.h"
 #include "traced_run.h"
 

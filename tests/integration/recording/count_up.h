@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What count_up says about itself, in a file that it maps. */
-#ifndef MEMTIDE_TEST_COUNT_UP_H
-#define MEMTIDE_TEST_COUNT_UP_H
+#ifndef LEAKTIDE_TEST_COUNT_UP_H
+#define LEAKTIDE_TEST_COUNT_UP_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What hand_over writes down about each block, in its own memory's layout. */
-#ifndef MEMTIDE_TEST_HAND_OVER_H
-#define MEMTIDE_TEST_HAND_OVER_H
+#ifndef LEAKTIDE_TEST_HAND_OVER_H
+#define LEAKTIDE_TEST_HAND_OVER_H
 
 #include <stdint.h>
 

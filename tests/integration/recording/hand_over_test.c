@@ -7,7 +7,7 @@
  * same. In the file, time has units: two events within one may come in either order, and the tally
  * puts them right. A pair further apart was stamped in the wrong order.
  *
- * MEMTIDE_TEST_HAND_OVER_RUNS: that many times, beside busy loops.
+ * LEAKTIDE_TEST_HAND_OVER_RUNS: that many times, beside busy loops.
  */
 #define _GNU_SOURCE
 #include "hand_over.h"
@@ -153,7 +153,7 @@ static void trace_run(const char *const argv[], struct lives *trace)
 
 static void addresses_that_wander_are_matched_rightly(void **state)
 {
-    const char *count = getenv("MEMTIDE_TEST_HAND_OVERS");
+    const char *count = getenv("LEAKTIDE_TEST_HAND_OVERS");
     struct lives truth = {.items = NULL}, trace = {.items = NULL};
     char folder[256], log[300], program[512];
     const char *argv[] = {program, "8", count ? count : "1000000", log, NULL};
@@ -197,7 +197,7 @@ static void busy_begin(void)
 
 int main(int argc, char **argv)
 {
-    const char *runs_wanted = getenv("MEMTIDE_TEST_HAND_OVER_RUNS");
+    const char *runs_wanted = getenv("LEAKTIDE_TEST_HAND_OVER_RUNS");
     long runs = runs_wanted ? atol(runs_wanted) : 1;
     int failed = 0;
     const struct CMUnitTest tests[] = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Kills at random moments, through the launcher: "kills_test MEMTIDE PROGRAMS". The rings are
+ * Kills at random moments, through the launcher: "kills_test LEAKTIDE PROGRAMS". The rings are
  * small, so they are full all the time. What was recorded is compared with the program's own
  * ledger.
  *
- * MEMTIDE_TEST_KILLS says how many of each kind (8).
+ * LEAKTIDE_TEST_KILLS says how many of each kind (8).
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -28,7 +28,7 @@
 
 enum { CHILDREN_MOST = 64, PATIENCE_MS = 60000, WORST_MOMENT_US = 120000 };
 
-static const char *memtide, *programs;
+static const char *leaktide, *programs;
 static unsigned seed;
 
 /* Who is killed beside the program, and when. */
@@ -73,8 +73,8 @@ static void run_start(struct run *run, const struct kill_case *c)
     run->launcher = fork();
     if (run->launcher == 0) {
         if (c->consumer_threads)
-            setenv("MEMTIDE_CONSUMER_THREADS", c->consumer_threads, 1);
-        execl(memtide, memtide, "run", "-q", "--device=cpu", "--ring-size=64k", "-o",
+            setenv("LEAKTIDE_CONSUMER_THREADS", c->consumer_threads, 1);
+        execl(leaktide, leaktide, "run", "-q", "--device=cpu", "--ring-size=64k", "-o",
               run->recording, "--", program, c->threads, run->ledger_path, c->forks, NULL);
         _exit(127);
     }
@@ -202,7 +202,7 @@ static void one_kill(const struct kill_case *c)
 
 static void every_event_is_there_after_the_kill_of(void **state)
 {
-    const char *kills = getenv("MEMTIDE_TEST_KILLS");
+    const char *kills = getenv("LEAKTIDE_TEST_KILLS");
     int count = kills ? atoi(kills) : 8;
 
     for (int i = 0; i < count; i++)
@@ -216,7 +216,7 @@ int main(int argc, char **argv)
 
     if (argc < 3)
         return 2;
-    memtide = argv[1];
+    leaktide = argv[1];
     programs = argv[2];
     seed = (unsigned)time(NULL);
     print_message("seed %u\n", seed);

@@ -3,8 +3,8 @@
  * What known_stacks writes for call_stacks_test: one of these for each block that it allocates.
  * Each block has a size of its own.
  */
-#ifndef MEMTIDE_TESTS_KNOWN_STACKS_H
-#define MEMTIDE_TESTS_KNOWN_STACKS_H
+#ifndef LEAKTIDE_TESTS_KNOWN_STACKS_H
+#define LEAKTIDE_TESTS_KNOWN_STACKS_H
 
 #include <stdint.h>
 

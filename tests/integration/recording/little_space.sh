@@ -16,7 +16,7 @@ at_limit() {
     rm -rf "$folder/run"
     # shellcheck disable=SC2016 # the inner shell's
     timeout -s KILL 20 bash -c 'ulimit -v "$1" -c 0 || exit 2
-        [ -z "$3" ] || export LD_PRELOAD=$4 MEMTIDE_OPTIONS="--output-path=$5 $3"
+        [ -z "$3" ] || export LD_PRELOAD=$4 LEAKTIDE_OPTIONS="--output-path=$5 $3"
         exec "$6" "$2"' - "$1" "$2" "${3:-}" "$tracer" "$folder/run" "$program" >/dev/null 2>&1
     echo $?
 }

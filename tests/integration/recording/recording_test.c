@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is recorded stays recorded, however the program ends: "recording_test LIBRARY PROGRAMS
- * [MEMTIDE]". With the command, programs are started by it and their rings emptied by its consumer.
+ * [LEAKTIDE]". With the command, programs are started by it and their rings emptied by its
+ * consumer.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>
@@ -118,7 +119,7 @@ static void kill_at_some_moment(int round)
 
 static void a_kill_at_any_moment_loses_nothing(void **state)
 {
-    const char *rounds = getenv("MEMTIDE_TEST_KILLS");
+    const char *rounds = getenv("LEAKTIDE_TEST_KILLS");
     int count = rounds ? atoi(rounds) : 100;
 
     (void)state;
@@ -229,7 +230,7 @@ static void a_limit_of_file_size_is_kept(void **state)
 static void a_folder_that_cannot_be_written_harms_nobody(void **state)
 {
     (void)state;
-    run_in_little_room("/proc/memtide-cannot-be-here");
+    run_in_little_room("/proc/leaktide-cannot-be-here");
 }
 
 static int output_of(const char *command, char *out, size_t size)
@@ -255,11 +256,11 @@ static void a_real_program_does_not_notice(void **state)
         skip();
     folder_make(folder);
     snprintf(options, sizeof(options), "--device=cpu --output-path=%s", folder);
-    setenv("MEMTIDE_OPTIONS", options, 1);
+    setenv("LEAKTIDE_OPTIONS", options, 1);
     setenv("LD_PRELOAD", library, 1);
     traced_status = output_of(command, traced, sizeof(traced));
     unsetenv("LD_PRELOAD");
-    unsetenv("MEMTIDE_OPTIONS");
+    unsetenv("LEAKTIDE_OPTIONS");
     assert_int_equal(traced_status, plain_status);
     assert_string_equal(traced, plain);
     trace_count_size(folder, &count, &totals);
@@ -281,7 +282,7 @@ static void every_allocation_is_counted(void **state)
     (void)state;
     folder_make(folder);
     snprintf(line, sizeof(line),
-             "MEMTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s", folder, library,
+             "LEAKTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s", folder, library,
              program_path("every_allocator"));
     /* popen starts a shell under the tracer's eyes too, unless it becomes the program. */
     memmove(line + 5, line, strlen(line) + 1);
@@ -307,7 +308,7 @@ static void a_program_with_its_own_jemalloc_is_counted_too(void **state)
     (void)state;
     folder_make(folder);
     snprintf(line, sizeof(line),
-             "true; MEMTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s plain",
+             "true; LEAKTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s plain",
              folder, library, program_path("every_allocator_jemalloc"));
     assert_int_equal(output_of(line, output, sizeof(output)), 0);
     assert_int_equal(sscanf(output, "%lu %lu %lu", &allocs, &frees, &bytes), 3);
@@ -329,7 +330,7 @@ static void a_program_that_is_its_own_allocator_runs_as_ever(void **state)
     snprintf(line, sizeof(line), "%s plain", program_path("every_allocator_own"));
     assert_int_equal(output_of(line, plain, sizeof(plain)), 0);
     snprintf(line, sizeof(line),
-             "true; MEMTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s plain",
+             "true; LEAKTIDE_OPTIONS='--device=cpu --output-path=%s' LD_PRELOAD='%s' %s plain",
              folder, library, program_path("every_allocator_own"));
     assert_int_equal(output_of(line, traced, sizeof(traced)), 0);
     assert_string_equal(traced, plain);
@@ -352,7 +353,7 @@ static void a_setuid_program_is_left_alone(void **state)
         skip();
     }
     snprintf(line, sizeof(line),
-             "true; MEMTIDE_OPTIONS='--device=cpu --output-path=%s/run' LD_PRELOAD='%s' '%s' 2>&1",
+             "true; LEAKTIDE_OPTIONS='--device=cpu --output-path=%s/run' LD_PRELOAD='%s' '%s' 2>&1",
              folder, library, program);
     assert_int_equal(output_of(line, output, sizeof(output)), 0);
     snprintf(line, sizeof(line), "%s/run", folder);

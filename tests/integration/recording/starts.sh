@@ -1,9 +1,9 @@
 #!/bin/bash
 # Programs with a sanitizer that a recorded program starts, in every way there is.
 #
-#   starts.sh MEMTIDE PROGRAMS FOLDER-OF-SANITIZED-PROGRAMS
+#   starts.sh LEAKTIDE PROGRAMS FOLDER-OF-SANITIZED-PROGRAMS
 set -u
-memtide=$1
+leaktide=$1
 starts=$2/starts
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -17,7 +17,7 @@ complain() {
 # recorded COMMAND...: the output of both kinds
 recorded() {
     rm -rf "$folder/run"
-    "$memtide" run --quiet --no-report --device=npu,cpu -o "$folder/run" -- "$@" 2>&1
+    "$leaktide" run --quiet --no-report --device=npu,cpu -o "$folder/run" -- "$@" 2>&1
 }
 
 for sanitizer in asan tsan; do

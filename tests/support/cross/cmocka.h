@@ -3,8 +3,8 @@
  * As much of CMocka as tests of the tracer need that run on another processor, where no CMocka is
  * installed. Used by aarch64_test.sh only. A failed assertion ends the program.
  */
-#ifndef MEMTIDE_TESTS_CROSS_CMOCKA_H
-#define MEMTIDE_TESTS_CROSS_CMOCKA_H
+#ifndef LEAKTIDE_TESTS_CROSS_CMOCKA_H
+#define LEAKTIDE_TESTS_CROSS_CMOCKA_H
 
 #include <setjmp.h>
 #include <stdint.h>

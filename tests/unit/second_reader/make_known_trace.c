@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "memtide/frames.h"
+#include "leaktide/frames.h"
 #include "trace_builder.h"
 
 enum { RECORDS = 40000, SLOTS = 300 };

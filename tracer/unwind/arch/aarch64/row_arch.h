@@ -9,8 +9,8 @@
  * where it was saved, lies in the word below that: both are stored as a pair. A rule that does not
  * fit is packed to 0.
  */
-#ifndef MEMTIDE_TRACER_ROW_ARCH_H
-#define MEMTIDE_TRACER_ROW_ARCH_H
+#ifndef LEAKTIDE_TRACER_ROW_ARCH_H
+#define LEAKTIDE_TRACER_ROW_ARCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

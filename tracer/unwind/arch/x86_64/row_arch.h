@@ -8,8 +8,8 @@
  * The return address is always the word below the CFA; fp slot is how many words below the CFA the
  * frame pointer was saved, 0: not saved, 127: lost. A rule that does not fit is packed to 0.
  */
-#ifndef MEMTIDE_TRACER_ROW_ARCH_H
-#define MEMTIDE_TRACER_ROW_ARCH_H
+#ifndef LEAKTIDE_TRACER_ROW_ARCH_H
+#define LEAKTIDE_TRACER_ROW_ARCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tell memtide what a Python program is doing: steps, ranges, marks, owners, private pools.
+"""Tell leaktide what a Python program is doing: steps, ranges, marks, owners, private pools.
 
 One file, no build step, nothing beside the standard library; CPython 3.8 and later. Import it
 always: without a tracer in the process every call returns at once and nothing is recorded.
 
-    import memtide
+    import leaktide
 
-    for batch in memtide.steps(loader):          # each turn of the loop is a step
-        with memtide.range("forward"):
+    for batch in leaktide.steps(loader):          # each turn of the loop is a step
+        with leaktide.range("forward"):
             loss = model(batch)
-        with memtide.tag("optimizer"):           # blocks made here belong to "optimizer"
+        with leaktide.tag("optimizer"):           # blocks made here belong to "optimizer"
             optimizer.step()
-    memtide.mark("epoch 1")
+    leaktide.mark("epoch 1")
 
-    @memtide.step()                              # or: each call of the function is a step
+    @leaktide.step()                              # or: each call of the function is a step
     def train_one_batch(batch): ...
 
 Steps belong to the process, so one loop should count them. Ranges and tags nest per thread: what
@@ -27,7 +27,7 @@ import ctypes
 import functools
 from typing import Any, Callable, Iterable, Iterator, Optional, TypeVar, Union, cast
 
-# Without `range`: `from memtide import *` shall not hide the built-in.
+# Without `range`: `from leaktide import *` shall not hide the built-in.
 __all__ = [
     "is_traced", "mark", "pool_alloc", "pool_free", "pool_reserved", "step", "step_begin",
     "step_end", "steps", "tag", "tag_block",
@@ -41,7 +41,7 @@ _TEXT = ctypes.CFUNCTYPE(None, ctypes.c_char_p)
 
 
 class _Functions(ctypes.Structure):
-    """struct mt_tracer_functions of memtide/tracer.h."""
+    """struct mt_tracer_functions of leaktide/tracer.h."""
 
     _fields_ = [
         ("size_bytes", ctypes.c_size_t),
@@ -176,7 +176,7 @@ _STEP = _Step()
 
 
 def is_traced() -> bool:
-    """True when a memtide tracer is loaded in this process."""
+    """True when a leaktide tracer is loaded in this process."""
     return _tracer is not None
 
 
@@ -193,7 +193,7 @@ def step_end() -> None:
 
 
 def step() -> _Span:
-    """One iteration, for `with memtide.step():` or as a decorator: `@memtide.step()`."""
+    """One iteration, for `with leaktide.step():` or as a decorator: `@leaktide.step()`."""
     return _STEP if _tracer is not None else _NOTHING
 
 
@@ -224,7 +224,7 @@ def tag(owner: Union[str, bytes]) -> _Span:
 def tag_block(address: int, owner: Union[str, bytes]) -> None:
     """The block that holds this address, of a tensor say, belongs to `owner` as well.
 
-    It must be alive; it counts for `owner` from when it was taken. memtide.tag_block(t.data_ptr(), "kv cache")
+    It must be alive; it counts for `owner` from when it was taken. leaktide.tag_block(t.data_ptr(), "kv cache")
     """
     if _tracer is not None:
         _tracer.tag_block(address, _bytes(owner))
@@ -260,12 +260,12 @@ def pool_reserved(pool: Union[str, bytes], device: int, size_bytes: int) -> None
 
 
 def _offer_msmemscope() -> None:
-    """memtide.msmemscope, where its file lies beside this one."""
+    """leaktide.msmemscope, where its file lies beside this one."""
     import importlib
     import sys
 
     try:
-        module = importlib.import_module("memtide_msmemscope")
+        module = importlib.import_module("leaktide_msmemscope")
     except ImportError:  # this file was copied alone
         return
     globals()["msmemscope"] = module

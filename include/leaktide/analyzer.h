@@ -13,15 +13,15 @@
  * What you open or ask for, you close; closing accepts NULL. Objects are for one thread at a time;
  * different traces may be used in different threads.
  */
-#ifndef MEMTIDE_ANALYZER_H
-#define MEMTIDE_ANALYZER_H
+#ifndef LEAKTIDE_ANALYZER_H
+#define LEAKTIDE_ANALYZER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "memtide/error.h"
+#include "leaktide/error.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tell memtide what the program is doing: steps, ranges, marks, owners, private pools.
+ * Tell leaktide what the program is doing: steps, ranges, marks, owners, private pools.
  *
  * Header-only: nothing to link, and harmless when no tracer is loaded: each call then costs one
  * load and one branch. With glibc before 2.34, link with -ldl. C11 and C++11.
@@ -16,8 +16,8 @@
  * Strings are UTF-8, borrowed for the call; NULL is taken as "". All calls are safe from any
  * thread. Ranges and tags nest per thread; steps belong to the process.
  */
-#ifndef MEMTIDE_TRACER_H
-#define MEMTIDE_TRACER_H
+#ifndef LEAKTIDE_TRACER_H
+#define LEAKTIDE_TRACER_H
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* RTLD_DEFAULT */

@@ -22,12 +22,12 @@
  * All numbers are the machine's own; words that several processes write are marked "live" and are
  * read and written as atomics. Nobody trusts what another one wrote: each checks what it reads.
  */
-#ifndef MEMTIDE_RINGS_H
-#define MEMTIDE_RINGS_H
+#ifndef LEAKTIDE_RINGS_H
+#define LEAKTIDE_RINGS_H
 
 #include <stdint.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -15,8 +15,8 @@
  * Files are read through functions of the caller's. No heap, no lock, little stack: fit for the
  * child of a vfork.
  */
-#ifndef MEMTIDE_PRELOAD_H
-#define MEMTIDE_PRELOAD_H
+#ifndef LEAKTIDE_PRELOAD_H
+#define LEAKTIDE_PRELOAD_H
 
 #include <elf.h>
 #include <stdbool.h>

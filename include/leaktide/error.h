@@ -5,8 +5,8 @@
  * Libraries return an enum mt_result and fill a struct mt_error; only a main() turns a result
  * into an exit code. The sentence says what and where: "run.mtt: chunk 7 at byte 4096: ...".
  */
-#ifndef MEMTIDE_ERROR_H
-#define MEMTIDE_ERROR_H
+#ifndef LEAKTIDE_ERROR_H
+#define LEAKTIDE_ERROR_H
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-# What every target of memtide shares: warnings, sanitizers, and how libraries and fuzz targets are made.
+# What every target of leaktide shares: warnings, sanitizers, and how libraries and fuzz targets are made.
 
 add_library(mt_warnings INTERFACE)
 target_compile_options(mt_warnings INTERFACE

@@ -2,7 +2,7 @@
 /*
  * The files of a run. docs/trace-format.md tells the same for a second implementation.
  *
- *   run.memtide/                     one run
+ *   run.leaktide/                     one run
  *     <pid>-<start>.mtt              one process image (a fork or an exec starts another)
  *     <pid>-<start>.rings            events on their way to the .mtt; what is left after a kill
  *
@@ -22,8 +22,8 @@
  * chunk n-1 ended, and the words of a ring that no chunk has taken yet begin where the last chunk
  * ended. So nothing is counted twice after a crash, and a gap is seen.
  */
-#ifndef MEMTIDE_FORMAT_H
-#define MEMTIDE_FORMAT_H
+#ifndef LEAKTIDE_FORMAT_H
+#define LEAKTIDE_FORMAT_H
 
 #include <stdint.h>
 

@@ -37,13 +37,13 @@
  * size class and made in this chunk comes first; when there is none, the place right behind the
  * last unexpected or carved block. Measured in docs/trace-format.md.
  */
-#ifndef MEMTIDE_COLUMNS_H
-#define MEMTIDE_COLUMNS_H
+#ifndef LEAKTIDE_COLUMNS_H
+#define LEAKTIDE_COLUMNS_H
 
 #include <stdint.h>
 #include <string.h>
 
-#include "memtide/format.h"
+#include "leaktide/format.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,21 +4,21 @@
  * describes the files.
  *
  *     struct mt_gate_options options = {.size_bytes = sizeof(options), .policy_path =
- * "memtide.toml"};
+ * "leaktide.toml"};
  *
  *     if (mt_gate_judge(&options, traces, 1, &verdict, &error) == MT_OK)
  *         mt_gate_write(verdict, "text", stdout, &error);
  *
  * One thread at a time.
  */
-#ifndef MEMTIDE_GATE_H
-#define MEMTIDE_GATE_H
+#ifndef LEAKTIDE_GATE_H
+#define LEAKTIDE_GATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "memtide/analyzer.h"
+#include "leaktide/analyzer.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -2,22 +2,22 @@
 """Memory budgets for tests: a plug-in for pytest, in one file.
 
     # conftest.py
-    pytest_plugins = ["pytest_memtide"]
+    pytest_plugins = ["pytest_leaktide"]
 
-    @pytest.mark.memtide(peak="24 MiB", leak="0")
+    @pytest.mark.leaktide(peak="24 MiB", leak="0")
     def test_one_batch():
         train_one_batch()
 
-    def test_tool(memtide_run):
-        memtide_run(["./convert", "in.bin"], peak="64 MiB", leak="0")
+    def test_tool(leaktide_run):
+        leaktide_run(["./convert", "in.bin"], peak="64 MiB", leak="0")
 
-A marked test runs in a process of its own under `memtide run`, its body several times, each time as
+A marked test runs in a process of its own under `leaktide run`, its body several times, each time as
 a step. peak is what a call may use on top of what was there before it; leak is how much each call
-may leave behind, where "leave behind" is memtide's verdict: growth from call to call that is not by
+may leave behind, where "leave behind" is leaktide's verdict: growth from call to call that is not by
 chance. Both are of each pool by itself: the host heap, and each pool of a device. Caches that fill
 and stop are no leaks.
 
-The command is `memtide` of the PATH, or the one that the variable MEMTIDE names.
+The command is `leaktide` of the PATH, or the one that the variable LEAKTIDE names.
 """
 
 import gc
@@ -31,7 +31,7 @@ import tempfile
 
 import pytest
 
-_INNER = "MEMTIDE_PYTEST_ITEM"  # set in the process that is recorded: which test it is
+_INNER = "LEAKTIDE_PYTEST_ITEM"  # set in the process that is recorded: which test it is
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
           "kB": 1000, "KB": 1000, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _REPEAT = 10
@@ -47,7 +47,7 @@ def size_of(text):
     """Bytes of "24 MiB"; "0" needs no unit."""
     match = re.match(r"^\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$", str(text))
     if not match or (match.group(2) not in _UNITS and float(match.group(1)) != 0):
-        _refuse("memtide: %r is no size; write it like \"24 MiB\"" % (text,))
+        _refuse("leaktide: %r is no size; write it like \"24 MiB\"" % (text,))
     return int(float(match.group(1)) * _UNITS.get(match.group(2), 1))
 
 
@@ -59,10 +59,10 @@ def size_text(size_bytes):
 
 
 def _command():
-    found = os.environ.get("MEMTIDE") or shutil.which("memtide")
+    found = os.environ.get("LEAKTIDE") or shutil.which("leaktide")
     if not found:
-        _refuse("memtide: there is no command memtide in the PATH; name it in the variable "
-                "MEMTIDE")
+        _refuse("leaktide: there is no command leaktide in the PATH; name it in the variable "
+                "LEAKTIDE")
     return found
 
 
@@ -71,7 +71,7 @@ def _ask(question, recording, *options):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           universal_newlines=True, check=False)
     if not done.stdout:
-        raise RuntimeError(done.stderr.strip() or "memtide %s said nothing" % question)
+        raise RuntimeError(done.stderr.strip() or "leaktide %s said nothing" % question)
     return json.loads(done.stdout)
 
 
@@ -135,19 +135,19 @@ def _record(folder, arguments, environment, options=()):
 
 def pytest_configure(config):
     config.addinivalue_line(
-        "markers", "memtide(peak, leak, repeat=10, warm_up=2): limits of the memory that the test "
+        "markers", "leaktide(peak, leak, repeat=10, warm_up=2): limits of the memory that the test "
                    "uses, and leaves behind, each time it runs")
 
 
 def _marked(item):
-    marker = item.get_closest_marker("memtide")
+    marker = item.get_closest_marker("leaktide")
     if not marker:
         return None
     unknown = set(marker.kwargs) - {"peak", "leak", "repeat", "warm_up"}
     if unknown or marker.args:
-        _refuse("memtide: peak, leak, repeat and warm_up are known, each by its name")
+        _refuse("leaktide: peak, leak, repeat and warm_up are known, each by its name")
     if marker.kwargs.get("peak") is None and marker.kwargs.get("leak") is None:
-        _refuse("memtide: a limit is needed: peak or leak")
+        _refuse("leaktide: a limit is needed: peak or leak")
     for name in ("peak", "leak"):
         size_of(marker.kwargs.get(name) or 0)
     return marker.kwargs
@@ -160,25 +160,25 @@ def _call(item):
 
 
 def _call_in_steps(item, repeat):
-    import memtide
+    import leaktide
 
     for _ in range(repeat):
-        memtide.step_begin()
+        leaktide.step_begin()
         _call(item)
         gc.collect()
-        memtide.step_end()
+        leaktide.step_end()
 
 
 def _call_recorded(item, limits):
     environment = dict(os.environ)
     environment[_INNER] = item.nodeid
     environment["PYTHONMALLOC"] = "malloc"  # each object of Python is a block of its own
-    with tempfile.TemporaryDirectory(prefix="memtide-") as folder:
+    with tempfile.TemporaryDirectory(prefix="leaktide-") as folder:
         done, recording = _record(folder, [
             sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir",
             str(item.config.rootpath), str(item.config.rootpath / item.nodeid)], environment)
         if done.returncode != 0:
-            pytest.fail("under memtide the test ended with %d:\n%s"
+            pytest.fail("under leaktide the test ended with %d:\n%s"
                         % (done.returncode, done.stdout), pytrace=False)
         warm_up = limits.get("warm_up", 2)
         wrong = recording.check(recording.step_peaks(warm_up), limits.get("peak"),
@@ -200,13 +200,13 @@ def pytest_pyfunc_call(pyfuncitem):
 
 
 @pytest.fixture
-def memtide_run():
-    """memtide_run(arguments, peak=None, leak=None): runs a program, fails when it is over a limit.
+def leaktide_run():
+    """leaktide_run(arguments, peak=None, leak=None): runs a program, fails when it is over a limit.
 
     peak is of the whole run; leak needs a program that marks steps. Returns its output.
     """
     def run(arguments, peak=None, leak=None):
-        with tempfile.TemporaryDirectory(prefix="memtide-") as folder:
+        with tempfile.TemporaryDirectory(prefix="leaktide-") as folder:
             done, recording = _record(folder, arguments, dict(os.environ))
             if done.returncode != 0:
                 pytest.fail("%s ended with %d:\n%s" % (arguments[0], done.returncode, done.stdout),

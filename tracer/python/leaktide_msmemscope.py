@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of the Python module msmemscope (msleaks), for programs under memtide.
+"""The functions of the Python module msmemscope (msleaks), for programs under leaktide.
 
-    from memtide import msmemscope          # instead of: import msmemscope
+    from leaktide import msmemscope          # instead of: import msmemscope
 
     msmemscope.start()
     with msmemscope.RecordFunction("forward"):
@@ -12,8 +12,8 @@
 
 What needs the vendor's code is left out: hooks of frameworks. Without a tracer in the process every
 call returns at once and nothing is recorded. Arguments are checked all the same, so a wrong one shows
-everywhere. The analyzers need no tracer: they run the command memtide on files; it is taken from
-MEMTIDE_COMMAND, else from beside this file, else from PATH.
+everywhere. The analyzers need no tracer: they run the command leaktide on files; it is taken from
+LEAKTIDE_COMMAND, else from beside this file, else from PATH.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ import threading
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union, cast
 
-import memtide
+import leaktide
 
 __all__ = [
     "RecordFunction", "TakeSnapshot", "analyze", "check_inefficient", "check_leaks", "config",
@@ -196,7 +196,7 @@ class RecordFunction(_Span):
     """A named part of the program."""
 
     def __init__(self, name: str) -> None:
-        self._range = memtide.range(_check_name(name, "name"))
+        self._range = leaktide.range(_check_name(name, "name"))
 
     def __enter__(self) -> "RecordFunction":
         self._range.__enter__()
@@ -217,13 +217,13 @@ class _Owner(_Span):
         if len(labels) >= _LABELS_MOST:
             raise ValueError("describer: at most %d labels are inside each other" % _LABELS_MOST)
         labels.append(self._owner)
-        memtide.tag("@".join(labels)).__enter__()
+        leaktide.tag("@".join(labels)).__enter__()
         return self
 
     def __exit__(self, *exception: object) -> None:
         labels = describe.labels
         if labels:
-            memtide.tag("").__exit__(*exception)
+            leaktide.tag("").__exit__(*exception)
             labels.pop()
 
 
@@ -265,7 +265,7 @@ class _Describe:
             return label
         if callable(obj) and not hasattr(obj, "data_ptr"):
             return label(obj)
-        memtide.tag_block(_address_of(obj), owner)
+        leaktide.tag_block(_address_of(obj), owner)
         return obj
 
 
@@ -318,7 +318,7 @@ class _FunctionTracer:
         self._names: Dict[Any, bytes] = {}
         self._tool: Optional[int] = None
         self._is_on = False
-        self._own = {__file__, memtide.__file__}
+        self._own = {__file__, leaktide.__file__}
 
     def _name(self, code: Any) -> bytes:
         """b"" for our own functions."""
@@ -332,13 +332,13 @@ class _FunctionTracer:
 
     def _begins(self, code: Any, *_: Any) -> None:
         name = self._name(code)
-        if name and memtide._tracer is not None:
-            memtide._tracer.note(b"python call", name, 0, 0)
+        if name and leaktide._tracer is not None:
+            leaktide._tracer.note(b"python call", name, 0, 0)
 
     def _ends(self, code: Any, *_: Any) -> None:
         name = self._name(code)
-        if name and memtide._tracer is not None:
-            memtide._tracer.note(b"python return", name, 0, 0)
+        if name and leaktide._tracer is not None:
+            leaktide._tracer.note(b"python return", name, 0, 0)
 
     def _profile(self, frame: Any, event: str, argument: Any) -> None:
         del argument
@@ -351,7 +351,7 @@ class _FunctionTracer:
         """False when others have taken every place."""
         for tool in (monitoring.PROFILER_ID, 3, 4):
             try:
-                monitoring.use_tool_id(tool, "memtide")
+                monitoring.use_tool_id(tool, "leaktide")
             except ValueError:
                 continue
             events = monitoring.events
@@ -399,13 +399,13 @@ tracer = _FunctionTracer()
 def _command() -> str:
     import shutil
 
-    chosen = os.environ.get("MEMTIDE_COMMAND")
+    chosen = os.environ.get("LEAKTIDE_COMMAND")
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "bin",
-                          "memtide")
-    for candidate in (chosen, beside, shutil.which("memtide")):
+                          "leaktide")
+    for candidate in (chosen, beside, shutil.which("leaktide")):
         if candidate and os.access(candidate, os.X_OK):
             return candidate
-    raise FileNotFoundError("the command memtide is not in PATH; name it in MEMTIDE_COMMAND")
+    raise FileNotFoundError("the command leaktide is not in PATH; name it in LEAKTIDE_COMMAND")
 
 
 def _ask(analysis: str, input_path: str, *options: str) -> bool:
@@ -421,7 +421,7 @@ def _ask(analysis: str, input_path: str, *options: str) -> bool:
                           universal_newlines=True, check=False)
     print(done.stdout, end="")
     if done.returncode not in (0, 1, 4):
-        raise ValueError(done.stderr.strip() or "memtide ended with %d" % done.returncode)
+        raise ValueError(done.stderr.strip() or "leaktide ended with %d" % done.returncode)
     return done.returncode == 1
 
 

@@ -7,8 +7,8 @@
  * A getter never reads at or behind `end`; it returns NULL when the value is cut short or does
  * not fit 64 bits. Putters need room: MT_VARINT_MAX_BYTES.
  */
-#ifndef MEMTIDE_CODEC_H
-#define MEMTIDE_CODEC_H
+#ifndef LEAKTIDE_CODEC_H
+#define LEAKTIDE_CODEC_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ extern "C" {
 #endif
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "memtide traces are little-endian; this machine is not"
+#error "leaktide traces are little-endian; this machine is not"
 #endif
 
 enum { MT_VARINT_MAX_BYTES = 10 };

@@ -9,12 +9,12 @@
  * The frame before the first one is the last of those that are shared with the stack before. A
  * frame of an interpreter counts as address 0. In memory such a frame has bit 63 set.
  */
-#ifndef MEMTIDE_FRAMES_H
-#define MEMTIDE_FRAMES_H
+#ifndef LEAKTIDE_FRAMES_H
+#define LEAKTIDE_FRAMES_H
 
 #include <stdint.h>
 
-#include "memtide/codec.h"
+#include "leaktide/codec.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,4 +1,4 @@
-# Finds what memtide is built from, and names the Debian package of what is missing.
+# Finds what leaktide is built from, and names the Debian package of what is missing.
 
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
@@ -45,7 +45,7 @@ endif()
 
 if(mt_missing)
   message(FATAL_ERROR
-    "memtide needs these packages, which are missing:${mt_missing}\n"
+    "leaktide needs these packages, which are missing:${mt_missing}\n"
     "On Debian or Ubuntu: apt-get install${mt_missing}")
 endif()
 

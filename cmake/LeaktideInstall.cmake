@@ -1,0 +1,45 @@
+# Where things lie, in the build folder as after installation, so that the command finds the tracer
+# beside itself in both:
+#
+#   bin/leaktide; msleaks and msmemscope are links to it
+#   lib/leaktide/libascend_kernel_hook.so    the name is what frameworks look for
+#   include/leaktide/*.h, *.def
+#   lib/cmake/leaktide/leaktideConfig.cmake, lib/pkgconfig/leaktide.pc
+#   share/leaktide/python/leaktide.py, share/man/man1/*.1
+
+include(CMakePackageConfigHelpers)
+
+if(TARGET leaktide)
+  set_target_properties(leaktide PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  install(TARGETS leaktide RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  # The same command under the names of the tools whose words it knows.
+  foreach(name msleaks msmemscope)
+    install(FILES ${PROJECT_BINARY_DIR}/bin/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endforeach()
+endif()
+if(TARGET ascend_kernel_hook)
+  set_target_properties(ascend_kernel_hook PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/leaktide)
+endif()
+
+install(TARGETS mt_headers EXPORT leaktideTargets)
+install(EXPORT leaktideTargets NAMESPACE leaktide:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/leaktide)
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/leaktideConfig.cmake.in ${PROJECT_BINARY_DIR}/leaktideConfig.cmake
+  INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/leaktide)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/leaktideConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/leaktide.pc.in ${PROJECT_BINARY_DIR}/leaktide.pc @ONLY)
+install(
+  FILES ${PROJECT_BINARY_DIR}/leaktideConfig.cmake ${PROJECT_BINARY_DIR}/leaktideConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/leaktide)
+install(FILES ${PROJECT_BINARY_DIR}/leaktide.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_SOURCE_DIR}/docs/man/leaktide.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# "cpack" in a build folder makes leaktide-<version>-<system>-<processor>.tar.gz of all this.
+set(CPACK_GENERATOR TGZ)
+set(CPACK_PACKAGE_FILE_NAME
+  ${PROJECT_NAME}-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_STRIP_FILES ON)
+include(CPack)
