@@ -76,6 +76,16 @@ static void leave_children_alone(void)
         unsetenv("LD_PRELOAD");
 }
 
+/*
+ * Registered before all others, those that run destructors included, so it runs after them; what
+ * they free is recorded.
+ */
+static void on_exit_of_process(int status, void *nothing)
+{
+    (void)nothing;
+    recording_finish(status & 0xff); /* what the parent gets */
+}
+
 __attribute__((constructor)) static void on_load(void)
 {
     const struct config *config = config_get();
@@ -84,15 +94,11 @@ __attribute__((constructor)) static void on_load(void)
         return;
     if (!config->traces_children)
         leave_children_alone();
+    on_exit(on_exit_of_process, NULL);
     call_stacks_prepare();
     control_begin();
     modules_record_changes(); /* before a child may be forked that knows them from us */
     modules_prepare_for_forks();
     if (config->records_host || config->starts_paused || config->control_file[0])
         recording_start();
-}
-
-__attribute__((destructor)) static void on_exit_of_process(void)
-{
-    recording_finish();
 }

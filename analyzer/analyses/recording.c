@@ -94,6 +94,20 @@ static void add_steps_origin(const struct question *question, struct report *rep
     }
 }
 
+/* Of the program that was started first, or what it became by exec; 0 needs no line. */
+static void add_exit_status(const struct question *question, struct report *report)
+{
+    struct model *model = tally_model(question->tally);
+
+    for (size_t i = 0; i < model_process_count(model); i++) {
+        const struct model_process *process = model_process_at(model, (uint16_t)i);
+
+        if (process->process_id == model_process_at(model, 0)->process_id && process->has_exited &&
+            process->exit_status)
+            report_fact(report, "exit_status", "Exited with", value_count(process->exit_status));
+    }
+}
+
 void analyse_recording(const struct question *question, struct report *report)
 {
     const struct tally_counts *counts = tally_counts_of(question->tally);
@@ -105,6 +119,7 @@ void analyse_recording(const struct question *question, struct report *report)
     report_fact(report, "source_kind", NULL, value_text(question->source_kind));
     report_fact(report, "recorded_ns", "Recorded",
                 value_number(VALUE_DURATION_NS, duration_ns(question)));
+    add_exit_status(question, report);
     report_fact(report, "event_count", "Events", value_count(counts->events));
     report_fact(report, "step_count", "Steps", value_count(step_count));
     add_steps_origin(question, report);

@@ -754,6 +754,14 @@ struct model_process *model_process_fill(struct model *model, uint16_t index)
     return table_at(&model->processes, index);
 }
 
+void model_process_exited(struct model *model, uint16_t index, uint8_t status)
+{
+    struct model_process *process = model_process_fill(model, index);
+
+    process->has_exited = true;
+    process->exit_status = status;
+}
+
 const struct model_module *model_module_at(const struct model *model, size_t index)
 {
     return &module_row_at(model, index)->module;

@@ -81,6 +81,8 @@ struct model_process {
     bool blocks_are_rows;        /* no addresses: that of a block is the row it stands in, from 1 */
     uint64_t event_count;
     uint64_t lost_counts[MT_LOST_KINDS];
+    bool has_exited; /* it called exit, or its main returned */
+    uint8_t exit_status;
 };
 
 /* Of a block whose process says blocks_are_rows: its row in its file, from 0. */
@@ -169,6 +171,8 @@ struct model_process *model_process_at(struct model *model, uint16_t index);
 /* For its source, to go on filling in what it learns late: end, completeness, counts. In a second
  * reading that is a row which nobody looks at. */
 struct model_process *model_process_fill(struct model *model, uint16_t index);
+/* The process ended by itself, with this status. */
+void model_process_exited(struct model *model, uint16_t index, uint8_t status);
 const struct model_module *model_module_at(const struct model *model, size_t index);
 const char *model_note_at(const struct model *model, size_t index, uint64_t *count);
 

@@ -7,10 +7,15 @@
  *   varint count of columns, then per column: varint number, varint length in bytes
  *   the bytes of the columns, in the same order
  *
- *   column 0      one byte an event: record code in the low 5 bits, hit bits above
+ *   column 0      one byte an event: record code in the low 5 bits, hit bits above; 31: the code
+ *                 is the next value of column 2
  *   column 1      time: varint difference to the event before, in time units; the first one to
  *                 the chunk's first_time
- *   column c*8+p  field p of the records with code c; columns that stay empty are left out
+ *   column 2      codes from 32 on, of the events that have 31 in column 0
+ *   column c*8+p  field p of the records with code c below 31
+ *   column 256 + (c-32)*32 + p  field p of the records with code c from 32 on
+ *
+ * Columns that stay empty are left out.
  *
  * A reader passes over columns it does not know, so new records and fields hurt nobody.
  *
@@ -64,10 +69,15 @@ enum mt_encoding {
 enum {
     MT_COLUMN_CODE = 0,
     MT_COLUMN_TIME = 1,
-    MT_FIELDS_MAX = 8,
-    MT_COLUMN_END = MT_RECORD_CODE_END * MT_FIELDS_MAX,
+    MT_COLUMN_LONG_CODE = 2,
     MT_CODE_BITS = 5,
     MT_CODE_MASK = (1 << MT_CODE_BITS) - 1,
+    MT_CODE_LONG = MT_CODE_MASK, /* stands in column 0 for all codes that are larger */
+    MT_FIELDS_OF_SHORT_CODE = 8,
+    MT_COLUMNS_OF_LONG_CODE = 32,
+    MT_FIELDS_MAX = 12,
+    MT_COLUMN_END = (MT_CODE_LONG + 1) * MT_FIELDS_OF_SHORT_CODE +
+                    (MT_RECORD_CODE_END - MT_CODE_LONG - 1) * MT_COLUMNS_OF_LONG_CODE,
     MT_COLUMN_TABLE_MAX = 2 + 5 * MT_COLUMN_END, /* bytes: every column at its longest */
     MT_DICTIONARY_END = 512,                     /* numbers of a column are 1 .. 511 */
     MT_SITE_END = 8192,                          /* numbers of sites are 1 .. 8191 */
@@ -79,14 +89,24 @@ enum {
 static inline enum mt_encoding mt_field_encoding(unsigned code, unsigned position)
 {
 #define FIELD(name, encoding)               MT_ENCODING_##encoding,
-#define RECORD(code, name, fields, meaning) {fields}, /* codes are in order, from 1 */
-    static const uint8_t encodings[MT_RECORD_CODE_END][MT_FIELDS_MAX] = {
+#define RECORD(code, name, fields, meaning) {fields}, /* codes are in order, from 1, without 31 */
+    static const uint8_t encodings[MT_RECORD_CODE_END - 1][MT_FIELDS_MAX] = {
         {0},
 #include "records.def"
     };
 #undef RECORD
 #undef FIELD
-    return (enum mt_encoding)encodings[code][position];
+    if (code == MT_CODE_LONG)
+        return MT_ENCODING_NONE;
+    return (enum mt_encoding)encodings[code - (code > MT_CODE_LONG)][position];
+}
+
+static inline unsigned mt_column_of(unsigned code, unsigned position)
+{
+    if (code < MT_CODE_LONG)
+        return code * MT_FIELDS_OF_SHORT_CODE + position;
+    return (MT_CODE_LONG + 1) * MT_FIELDS_OF_SHORT_CODE +
+           (code - MT_CODE_LONG - 1) * MT_COLUMNS_OF_LONG_CODE + position;
 }
 
 /* What is asked of a block is asked together: one line of the cache. */

@@ -33,7 +33,7 @@ extern "C" {
 
 enum {
     MT_FORMAT_MAJOR = 1, /* a reader refuses a newer major version */
-    MT_FORMAT_MINOR = 1, /* newer minor versions add records, columns, fields */
+    MT_FORMAT_MINOR = 2, /* newer minor versions add records, columns, fields */
     MT_FILE_HEADER_BYTES = 4096,
     MT_CHUNK_HEADER_BYTES = 64,
     MT_CHUNK_EVENTS_MAX = 16384,
@@ -54,7 +54,7 @@ enum mt_record_code {
 #define RECORD(code, name, fields, meaning) MT_RECORD_##name = code,
 #include "records.def"
 #undef RECORD
-    MT_RECORD_CODE_END = 32
+    MT_RECORD_CODE_END = 33 /* behind the last */
 };
 
 enum mt_chunk_kind {

@@ -97,6 +97,18 @@ static bool ends_in_bytes(unsigned code)
     return mt_field_encoding(code, field_count(code) - 1) == MT_ENCODING_BYTES;
 }
 
+/* Of a record that is not of the host heap. */
+static unsigned any_wide_code(struct fixture *f)
+{
+    unsigned code;
+
+    do
+        code =
+            (unsigned)(random_next(f) % (MT_RECORD_CODE_END - MT_RECORD_alloc)) + MT_RECORD_alloc;
+    while (!field_count(code));
+    return code;
+}
+
 /* More sites than have numbers, in one chunk. */
 static const struct mood many_sites = {
     .wide_of_64 = 1, .odd_of_64 = 1, .sites = 1 << 16, .sizes = 8, .records = 20000};
@@ -110,7 +122,7 @@ static void mood_change(struct fixture *f)
         .is_long = random_next(f) >> 63,
         .sites = UINT64_C(1) << (random_next(f) >> 60),
         .sizes = UINT64_C(1) << (random_next(f) >> 60),
-        .code = random_next(f) >> 63 ? (unsigned)(random_next(f) % 28) + 3 : 0,
+        .code = random_next(f) >> 63 ? any_wide_code(f) : 0,
         .records = 16u << (random_next(f) % 12),
     };
     if (is_one_of_64(f, 8))
@@ -198,7 +210,7 @@ static struct record any_record(struct fixture *f)
     struct record record = {.code = MT_RECORD_host_alloc, .ticks = any_time(f)};
 
     if (is_one_of_64(f, f->mood.wide_of_64))
-        record.code = f->mood.code ? f->mood.code : (unsigned)(random_next(f) % 28) + 3;
+        record.code = f->mood.code ? f->mood.code : any_wide_code(f);
     else if (is_one_of_64(f, f->mood.host_frees_of_64))
         record.code = MT_RECORD_host_free;
     choose_fields(f, &record);
@@ -383,7 +395,7 @@ static void check_fields(struct reader *r, unsigned byte, const struct record *e
     uint64_t value = 0, size = 0;
 
     for (unsigned i = 0; i < field_count(expected->code); i++) {
-        unsigned column = expected->code * MT_FIELDS_MAX + i;
+        unsigned column = mt_column_of(expected->code, i);
         bool is_hit = i < 3 && byte >> (MT_CODE_BITS + i) & 1;
 
         switch (mt_field_encoding(expected->code, i)) {
@@ -425,7 +437,12 @@ static void check_record(struct reader *r, const struct record *expected, bool i
 
     assert_true(r->at[MT_COLUMN_CODE] < r->end[MT_COLUMN_CODE]);
     byte = *r->at[MT_COLUMN_CODE]++;
-    assert_int_equal(byte & MT_CODE_MASK, expected->code);
+    if (expected->code < MT_CODE_LONG) {
+        assert_int_equal(byte & MT_CODE_MASK, expected->code);
+    } else {
+        assert_int_equal(byte, MT_CODE_LONG);
+        assert_int_equal(get(r, MT_COLUMN_LONG_CODE), expected->code);
+    }
     if (is_first)
         assert_int_equal(r->time, time_of(expected));
     if (time_of(expected) > r->time) {

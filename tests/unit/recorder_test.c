@@ -131,7 +131,7 @@ static void small_rings_lose_nothing_to_threads_and_signals(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     alarm_every(0);
-    recording_finish();
+    recording_finish(0);
     trace_walk(folder, see, &seen, &totals);
     for (int i = 1; i <= THREADS; i++) {
         assert_int_equal(seen.allocs[i], EVENTS);

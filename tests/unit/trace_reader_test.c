@@ -837,13 +837,14 @@ static void a_damaged_chunk_costs_its_own_events_only(void **state)
 /* Columns and records that this version does not know: a chunk by hand. */
 static void unknown_records_and_columns_are_passed_over(void **state)
 {
-    static const uint8_t raw[] = {5, /* columns */
-                                  0,  3, 1,   3, 16, 1,
-                                  17, 2, 248, 1, 2, /* number, bytes; 17 and 248 are unknown */
-                                  31, 2, 31,        /* codes */
-                                  1,  1, 1,         /* times */
-                                  2,                /* address: 16 further */
-                                  9,  9, 9,   9};
+    static const uint8_t raw[] = {
+        6,                                             /* columns */
+        0,  3,   1,  3, 2, 2, 16, 1, 17, 2, 248, 1, 2, /* number, bytes; 17 and 248 are unknown */
+        31, 2,   31,                                   /* codes */
+        1,  1,   1,                                    /* times */
+        99, 127,                                       /* long codes that nobody gave yet */
+        2,                                             /* address: 16 further */
+        9,  9,   9,  9};
     struct mt_chunk_header header = {
         .kind = MT_CHUNK_EVENTS, .event_count = 3, .end_position = 6, .last_time = 3};
     struct trace_builder *b = trace_builder_create(&defaults);

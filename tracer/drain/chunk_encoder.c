@@ -22,15 +22,16 @@ enum {
     NO_DICTIONARY = 255,
     PLAUSIBLE_TIME_BITS = 36, /* how far ahead, in time units, a record after damage may be */
 
-    /* What one record takes at most: of the host heap, and in blocks of any other (seven fields, or
-     * fewer of which a BYTES field fills several). */
+    /* What one record takes at most: of the host heap, and in blocks of any other (its code, its
+     * fields, of which a BYTES field fills several). */
     HOST_RECORD_BYTES = 1 + 5 * MT_VARINT_MAX_BYTES,
-    WIDE_RECORD_BLOCKS = 7 + (MT_TEXT_MAX + MT_VARINT_MAX_BYTES) / COLUMN_BLOCK_BYTES,
+    WIDE_RECORD_BLOCKS =
+        1 + MT_FIELDS_MAX + (MT_TEXT_MAX + MT_VARINT_MAX_BYTES) / COLUMN_BLOCK_BYTES,
 
-    COLUMN_SITE = MT_RECORD_host_alloc * MT_FIELDS_MAX,
+    COLUMN_SITE = MT_RECORD_host_alloc * MT_FIELDS_OF_SHORT_CODE,
     COLUMN_SIZE,
     COLUMN_NEW_ADDRESS,
-    COLUMN_OLD_ADDRESS = MT_RECORD_host_free * MT_FIELDS_MAX,
+    COLUMN_OLD_ADDRESS = MT_RECORD_host_free * MT_FIELDS_OF_SHORT_CODE,
 
     HIT_SITE = 1 << MT_CODE_BITS,
     HIT_SIZE = HIT_SITE << 1,
@@ -77,16 +78,12 @@ void chunk_encoder_init(struct chunk_encoder *e, unsigned time_shift, uint64_t s
     e->start_ticks = start_ticks;
     e->column_count = 0;
     memset(e->columns, 0, sizeof(e->columns));
-    for (unsigned code = 0; code < MT_RECORD_CODE_END; code++) {
-        for (unsigned position = 0; position < MT_FIELDS_MAX; position++) {
-            uint8_t *dictionary = &e->dictionary_of_column[code * MT_FIELDS_MAX + position];
-
-            *dictionary = NO_DICTIONARY;
-            if (mt_field_encoding(code, position) == MT_ENCODING_DICTIONARY &&
+    memset(e->dictionary_of_column, NO_DICTIONARY, sizeof(e->dictionary_of_column));
+    for (unsigned code = 0; code < MT_RECORD_CODE_END; code++)
+        for (unsigned i = 0; i < MT_FIELDS_MAX && mt_field_encoding(code, i); i++)
+            if (mt_field_encoding(code, i) == MT_ENCODING_DICTIONARY &&
                 dictionaries < ENCODER_DICTIONARIES)
-                *dictionary = (uint8_t)dictionaries++;
-        }
-    }
+                e->dictionary_of_column[mt_column_of(code, i)] = (uint8_t)dictionaries++;
 }
 
 /* --- columns ------------------------------------------------------------------------------- */
@@ -98,7 +95,7 @@ static __attribute__((noinline)) void column_grow(struct chunk_encoder *e, unsig
     uint16_t block = (uint16_t)e->blocks_used++;
 
     if (!column->at) {
-        e->columns_used[e->column_count++] = (uint8_t)number;
+        e->columns_used[e->column_count++] = (uint16_t)number;
         e->last_value[number] = 0;
         column->first_block = block;
         column->full_bytes = 0;
@@ -364,7 +361,7 @@ static unsigned put_fields(struct chunk_encoder *e, const struct ring_view *ring
                            const uint64_t *fields)
 {
     struct encoding_record record = {0, 0, ring};
-    unsigned column = code * MT_FIELDS_MAX;
+    unsigned column = mt_column_of(code, 0);
     unsigned position = 0;
     unsigned hits = 0;
 
@@ -588,14 +585,19 @@ static unsigned put_wide_record(struct chunk_encoder *e, const struct ring_view 
 {
     uint64_t time = time_units(e->start_ticks, e->time_shift, word_at(ring, raw->end_position));
     struct wide_record record;
-    unsigned hits;
+    unsigned code, hits;
 
     if (!read_wide_record(ring, raw->end_position, &record))
         return 0;
     hits = put_fields(e, ring, record.code, record.fields);
+    code = record.code;
+    if (code >= MT_CODE_LONG) {
+        column_put(e, MT_COLUMN_LONG_CODE, code);
+        code = MT_CODE_LONG;
+    }
     if (time < raw->last_time)
         time = raw->last_time;
-    *e->host_at[HOST_CODE]++ = (uint8_t)(record.code | hits << MT_CODE_BITS);
+    *e->host_at[HOST_CODE]++ = (uint8_t)(code | hits << MT_CODE_BITS);
     e->host_at[HOST_TIME] = mt_varint_put(e->host_at[HOST_TIME], time - raw->last_time);
     raw->last_time = time;
     raw->end_position += record.words;

@@ -61,7 +61,7 @@ struct chunk_encoder {
 
     unsigned blocks_used;
     unsigned column_count;
-    uint8_t columns_used[MT_COLUMN_END];
+    uint16_t columns_used[MT_COLUMN_END];
     uint8_t dictionary_of_column[MT_COLUMN_END];
     struct column columns[MT_COLUMN_END];
     uint64_t last_value[MT_COLUMN_END];

@@ -224,10 +224,11 @@ void recording_is_confined(bool is_strict)
     }
 }
 
-void recording_finish(void)
+void recording_finish(int exit_status)
 {
     if (!is_running_here())
         return;
+    recorder_push(MT_RECORD_process_exit, (uint64_t[]){(uint64_t)exit_status});
     modules_record_changes();
     recording_note_clocks(); /* takes a ring if this thread has none */
     recording_calibrate();

@@ -61,7 +61,7 @@ void recording_calibrate(void);
 void recording_note_clocks(void);
 
 /* The process ends: what it has recorded is safe, or is written now. Later events are kept too. */
-void recording_finish(void);
+void recording_finish(int exit_status);
 
 /* Everything that was recorded so far is in the trace file when it returns; false: not in time. */
 bool recording_flush(void);

@@ -22,14 +22,16 @@ void chunk_decoder_init(struct chunk_decoder *d)
 {
     unsigned dictionaries = 0;
 
+    memset(d->is_known_column, 0, sizeof(d->is_known_column));
+    memset(d->dictionary_of_column, NO_DICTIONARY, sizeof(d->dictionary_of_column));
+    d->is_known_column[MT_COLUMN_CODE] = d->is_known_column[MT_COLUMN_TIME] =
+        d->is_known_column[MT_COLUMN_LONG_CODE] = true;
     for (unsigned code = 0; code < MT_RECORD_CODE_END; code++) {
-        for (unsigned position = 0; position < MT_FIELDS_MAX; position++) {
-            uint8_t *dictionary = &d->dictionary_of_column[code * MT_FIELDS_MAX + position];
-
-            *dictionary = NO_DICTIONARY;
-            if (mt_field_encoding(code, position) == MT_ENCODING_DICTIONARY &&
+        for (unsigned i = 0; i < MT_FIELDS_MAX && mt_field_encoding(code, i); i++) {
+            d->is_known_column[mt_column_of(code, i)] = true;
+            if (mt_field_encoding(code, i) == MT_ENCODING_DICTIONARY &&
                 dictionaries < DECODER_DICTIONARIES)
-                *dictionary = (uint8_t)dictionaries++;
+                d->dictionary_of_column[mt_column_of(code, i)] = (uint8_t)dictionaries++;
         }
     }
 }
@@ -38,14 +40,6 @@ static void forget_sites(struct chunk_decoder *d, const struct trace_context *co
 {
     memset(d->site_index, 0xff, (d->predictor.site_count + 1) * sizeof(d->site_index[0]));
     d->site_epoch = context->site_epoch;
-}
-
-static bool is_known_column(uint64_t number)
-{
-    return number == MT_COLUMN_CODE || number == MT_COLUMN_TIME ||
-           (number < MT_COLUMN_END &&
-            mt_field_encoding((unsigned)number / MT_FIELDS_MAX, (unsigned)number % MT_FIELDS_MAX) !=
-                MT_ENCODING_NONE);
 }
 
 /* Points the cursors at the columns behind the table. False: the table is wrong. */
@@ -66,7 +60,7 @@ static bool find_columns(struct chunk_decoder *d, struct trace_context *context,
         table = mt_varint_get(table, end, &size_bytes);
         if (size_bytes > (size_t)(end - column))
             return false;
-        if (is_known_column(number))
+        if (number < MT_COLUMN_END && d->is_known_column[number])
             d->columns[number] = (struct column_cursor){column, column + size_bytes};
         else
             context->unknown_columns++;
@@ -234,15 +228,15 @@ struct site_and_size {
     uint64_t size;
 };
 
-static bool get_field(struct chunk_decoder *d, unsigned number, unsigned is_hit,
+static bool get_field(struct chunk_decoder *d, unsigned position, unsigned is_hit,
                       struct site_and_size *before, struct trace_record *record)
 {
-    unsigned position = number % MT_FIELDS_MAX;
+    unsigned number = mt_column_of(record->code, position);
     struct column_cursor *column = &d->columns[number];
     struct trace_field *field = &record->fields[position];
     struct mt_predictor *p = &d->predictor;
 
-    switch (mt_field_encoding(number / MT_FIELDS_MAX, position)) {
+    switch (mt_field_encoding(record->code, position)) {
     case MT_ENCODING_PLAIN:
         return get_varint(column, &field->value);
     case MT_ENCODING_DELTA:
@@ -282,20 +276,26 @@ static __attribute__((noinline)) enum step decode_any(struct chunk_decoder *d,
                                                       uint32_t *thread, uint8_t byte,
                                                       uint64_t time_ns, struct event *event)
 {
-    struct trace_record record = {.code = byte & MT_CODE_MASK, .time_ns = time_ns};
+    struct trace_record record;
     struct site_and_size before = {0, 0};
     uint32_t scratch[MT_FIELDS_MAX];
+    uint64_t code = byte & MT_CODE_MASK;
     enum step step;
 
-    if (!mt_field_encoding(record.code, 0)) {
+    if (code == MT_CODE_LONG && !get_varint(&d->columns[MT_COLUMN_LONG_CODE], &code))
+        return STEP_CORRUPT;
+    if (code >= MT_RECORD_CODE_END || !mt_field_encoding((unsigned)code, 0)) {
         context->unknown_records++;
         return STEP_NO_EVENT;
     }
+    record.code = (unsigned)code;
+    record.time_ns = time_ns;
+    record.bytes = NULL;
+    record.size_bytes = 0;
     for (unsigned i = 0; i < MT_FIELDS_MAX && mt_field_encoding(record.code, i); i++) {
         scratch[i] = TRACE_UNRESOLVED;
         record.fields[i].index = &scratch[i];
-        if (!get_field(d, record.code * MT_FIELDS_MAX + i, byte >> (MT_CODE_BITS + i) & 1, &before,
-                       &record))
+        if (!get_field(d, i, (unsigned)byte >> (MT_CODE_BITS + i) & 1, &before, &record))
             return STEP_CORRUPT;
     }
     step = trace_record_apply(context, thread, &record, event) ? STEP_EVENT : STEP_NO_EVENT;
@@ -342,10 +342,10 @@ struct host_columns {
 };
 
 enum {
-    COLUMN_SITE = MT_RECORD_host_alloc * MT_FIELDS_MAX,
+    COLUMN_SITE = MT_RECORD_host_alloc * MT_FIELDS_OF_SHORT_CODE,
     COLUMN_SIZE,
     COLUMN_NEW_ADDRESS,
-    COLUMN_OLD_ADDRESS = MT_RECORD_host_free * MT_FIELDS_MAX,
+    COLUMN_OLD_ADDRESS = MT_RECORD_host_free * MT_FIELDS_OF_SHORT_CODE,
     HIT_SITE = 1 << MT_CODE_BITS,
     HIT_SIZE = 2 << MT_CODE_BITS,
     HIT_NEW_ADDRESS = 4 << MT_CODE_BITS,

@@ -45,6 +45,7 @@ struct chunk_decoder {
     struct column_cursor columns[MT_COLUMN_END];
     uint64_t last_value[MT_COLUMN_END];
     uint8_t dictionary_of_column[MT_COLUMN_END];
+    bool is_known_column[MT_COLUMN_END];
     struct mt_predictor predictor;
     uint32_t site_index[MT_SITE_END]; /* of the model, or TRACE_UNRESOLVED */
     size_t unresolved_count;

@@ -232,6 +232,10 @@ static void define(struct trace_context *context, uint32_t *thread,
     case MT_RECORD_free_site:
         context->stacks->free_site = site_at(context, record, AT(free_site, site));
         break;
+    case MT_RECORD_process_exit:
+        model_process_exited(context->model, context->process,
+                             (uint8_t)value_at(record, AT(process_exit, status)));
+        break;
     case MT_RECORD_clock: /* the header's readings are as good and span more time */
         break;
     default:

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "leaktide/columns.h"
 #include "leaktide/frames.h"
 #include "trace_builder.h"
 
@@ -93,44 +94,50 @@ static void push_block(struct trace_builder *b, uint64_t time, uint64_t *seed, u
            size, *address);
 }
 
+static void push_module(struct trace_builder *b, uint64_t time, uint64_t number)
+{
+    const uint64_t fields[] = {number << 12, 4096, number, number % 700};
+    unsigned char build_id[20];
+
+    for (unsigned i = 0; i < sizeof(build_id); i++)
+        build_id[i] = (unsigned char)(number >> i % 24);
+    trace_builder_push_bytes(b, 0, MT_RECORD_module, time, fields, build_id, sizeof(build_id));
+    printf("%d %" PRIu64, MT_RECORD_module, time);
+    for (unsigned i = 0; i < 4; i++)
+        printf(" %" PRIu64, fields[i]);
+    printf(" ");
+    for (unsigned i = 0; i < sizeof(build_id); i++)
+        printf("%02x", build_id[i]);
+    printf("\n");
+}
+
+/* The values mean nothing; they repeat sometimes, and are of any length. */
+static void push_any(struct trace_builder *b, uint64_t time, unsigned code, uint64_t *seed)
+{
+    uint64_t fields[MT_FIELDS_MAX];
+    unsigned count = 0;
+
+    while (count < MT_FIELDS_MAX && mt_field_encoding(code, count)) {
+        uint64_t number = random_next(seed);
+
+        fields[count++] = number % 2 ? number % 700 : number << number % 33;
+    }
+    push(b, code, time, fields, count);
+}
+
+/* Every kind of record but those of the host heap. */
 static void push_other(struct trace_builder *b, uint64_t time, uint64_t *seed)
 {
-    uint64_t id = random_next(seed) % 700 + 1, number = random_next(seed);
+    unsigned code = MT_RECORD_alloc + random_next(seed) % (MT_RECORD_CODE_END - MT_RECORD_alloc);
 
-    switch (random_next(seed) % 11) {
-    case 0:
-        push_text(b, time, id);
-        break;
-    case 1:
-        push(b, MT_RECORD_alloc, time,
-             (uint64_t[]){id | MT_SITE_IS_STACK, 512, number << 20, 5, id}, 5);
-        break;
-    case 2:
-        push(b, MT_RECORD_free, time, (uint64_t[]){number << 20, 5}, 2);
-        break;
-    case 3:
-        push(b, MT_RECORD_sample, time, (uint64_t[]){id, 0, number}, 3);
-        break;
-    case 4:
-        push(b, MT_RECORD_range_begin, time, (uint64_t[]){number, id, 0}, 3);
-        break;
-    case 5:
-        push(b, MT_RECORD_alloc_failed, time, (uint64_t[]){id, number, 5, 6, UINT64_MAX}, 5);
-        break;
-    case 6:
-        push(b, MT_RECORD_access, time, (uint64_t[]){number, 64, 5, 3}, 4);
-        break;
-    case 7:
-    case 8:
+    if (code == MT_RECORD_text)
+        push_text(b, time, random_next(seed) % 700 + 1);
+    else if (code == MT_RECORD_module)
+        push_module(b, time, random_next(seed));
+    else if (code == MT_RECORD_stack)
         push_stack(b, time, seed);
-        break;
-    case 9:
-        push(b, MT_RECORD_code, time, (uint64_t[]){id, number, id}, 3);
-        push(b, MT_RECORD_free_site, time, (uint64_t[]){id | MT_SITE_IS_STACK}, 1);
-        break;
-    default:
-        push(b, MT_RECORD_operator_begin, time, &id, 1);
-    }
+    else if (mt_field_encoding(code, 0))
+        push_any(b, time, code, seed);
 }
 
 int main(int argc, char **argv)

@@ -25,6 +25,8 @@ RECORDS = {
     21: "PLAIN", 22: "PLAIN PLAIN", 23: "PLAIN PLAIN PLAIN", 24: "DICTIONARY PLAIN",
     25: "DICTIONARY DICTIONARY PLAIN", 26: "DELTA PLAIN DICTIONARY BYTES",
     27: "DELTA PLAIN PLAIN", 28: "DELTA",
+    29: "DELTA PLAIN DICTIONARY DICTIONARY DICTIONARY DICTIONARY DICTIONARY",
+    30: "DICTIONARY DICTIONARY DICTIONARY PLAIN PLAIN", 32: "PLAIN",
 }
 
 
@@ -54,6 +56,10 @@ def units(size):
 def size_class(size):
     count = units(size)
     return count if count < 1024 else 1024 + ((count * 0x9E3779B97F4A7C15 & MASK) >> 54)
+
+
+def column_of(code, position):
+    return code * 8 + position if code < 31 else 256 + (code - 32) * 32 + position
 
 
 class Chunk:
@@ -161,11 +167,15 @@ class Chunk:
         }
         byte = self.columns[0][0][index]
         code = byte & 31
+        if code == 31:
+            code = self.take(2)
         self.time += self.take(1)
-        fields = [readers[encoding](code * 8 + position, byte >> (5 + position) & 1)
+        fields = [readers[encoding](column_of(code, position), byte >> (5 + position) & 1)
                   for position, encoding in enumerate(RECORDS[code].split())]
         if code == 19:
             fields[1] = fields[1].decode()
+        if code == 20:
+            fields[4] = fields[4].hex()
         if code == 26:
             fields[3] = self.stack(fields[1], fields[3])
         return " ".join(str(value) for value in [code, self.time] + fields)
@@ -220,6 +230,8 @@ def main():
         read = list(records_of(path, zstd))
     for index, (ours, theirs) in enumerate(zip(expected, read)):
         assert ours == theirs, f"record {index}: wrote {ours}, read {theirs}"
+    kinds = {int(line.split()[0]) for line in expected}
+    assert kinds == set(RECORDS), "kinds that nobody wrote: %s" % (set(RECORDS) - kinds)
     assert len(read) == len(expected), f"wrote {len(expected)} records, read {len(read)}"
     print(f"{len(read)} records")
 
