@@ -131,8 +131,8 @@ def read(path):
 
 
 def proto_texts(data):
-    """Long enough printable pieces are not enough: look for the raw names anywhere."""
-    return [name for name in (b"\x1b[31m", b"\xe2\x80\xae", b"\xff\xfe", b"\xc2\x9b31m")
+    """Parts of the raw names, anywhere; long enough that no number of the file is one by chance."""
+    return [name for name in (b"\x1b[31m", b"\xe2\x80\xae", b"UTF-8 \xff\xfe", b"\xc2\x9b31m")
             if name in data]
 
 
