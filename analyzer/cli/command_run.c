@@ -79,7 +79,7 @@ static const struct handed_on {
     {OPTION_FOLLOW_CHILDREN, "follow-children", (const char *const[]){"yes", "no", NULL}},
 };
 
-/* Those that are sizes, with the limits of tracer/config.c. */
+/* Those that are sizes, with the limits of tracer/config/config.c. */
 static const struct size_limits {
     enum option_id id;
     uint64_t least_bytes, most_bytes;

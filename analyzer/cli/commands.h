@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands: one file each, one line each in the table of main.c.
+ * The commands: one file each, one line each in the table of main/main.c.
  */
 #ifndef LEAKTIDE_CLI_COMMANDS_H
 #define LEAKTIDE_CLI_COMMANDS_H
@@ -21,14 +21,11 @@ struct command {
 
 extern const struct command command_blocks, command_report, command_leaks, command_peak,
     command_steps, command_ops, command_modules, command_info, command_run, command_export;
-extern const struct command command_diff, command_frag, command_ctl, command_completion;
+extern const struct command command_diff, command_frag, command_ctl;
 extern const struct command command_oom, command_inefficient, command_advice;
 extern const struct command command_breakdown, command_ranks;
 extern const struct command command_stacks;
 extern const struct command command_gate, command_bless, command_suppress;
-
-/* In the order of the help; NULL behind the last. */
-const struct command *command_at(size_t index);
 
 /*
  * "leaktide: " and the sentence on stderr; complain returns the code. The format is a literal; what

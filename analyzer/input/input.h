@@ -11,24 +11,11 @@
 #include <stddef.h>
 
 #include "event.h"
+#include "input_kinds.h"
 #include "leaktide/error.h"
 #include "model.h"
 
 struct input;
-
-/* One per kind of source; input.c holds the table. */
-struct input_kind {
-    const char *name;     /* "leaktide run" */
-    const char *contents; /* what it can tell, for `leaktide info` */
-    /* 1: path is of this kind; 0: it is not; looks at content, not at names. Never fails. */
-    int (*recognises)(const char *path);
-    enum mt_result (*open)(const char *path, struct model *model, void **state,
-                           struct mt_error *error);
-    /* *count 0 is the end. */
-    enum mt_result (*next)(void *state, struct event *batch, size_t capacity, size_t *count,
-                           struct mt_error *error);
-    void (*close)(void *state);
-};
 
 /*
  * MT_NOT_FOUND, MT_IO: there is no such file, or it cannot be read. MT_UNSUPPORTED: it is of no

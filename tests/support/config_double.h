@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A configuration that a test may change: implements config_get() of tracer/config.h. */
+/* A configuration that a test may change: implements config_get() of tracer/config/config.h. */
 #ifndef LEAKTIDE_TESTS_CONFIG_DOUBLE_H
 #define LEAKTIDE_TESTS_CONFIG_DOUBLE_H
 

@@ -6,6 +6,7 @@
  * User allocators (aclrtAllocatorRegister) are left alone: what they hand out they took from here.
  */
 #include "ascend_device.h"
+#include "ascend_device_call.h"
 #include "ascend_places.h"
 
 static const char *const acl_libraries[] = {"libacl_rt.so", "libascendcl.so", NULL};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks of Ascend's runtime, made from ascend_rt.def. */
 #include "ascend_device.h"
+#include "ascend_device_call.h"
 #include "ascend_places.h"
 
 static const char *const rt_libraries[] = {"libruntime.so", NULL};

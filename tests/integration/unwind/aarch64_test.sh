@@ -20,8 +20,8 @@ cd "$work"
 tracer=$source/tracer unwind=$source/tracer/unwind
 flags=(-std=gnu11 -O2 -Wall -Wextra -Werror -fPIC)
 includes=(-I"$source/include" -I"$tracer" -I"$tracer/hooks" -I"$tracer/record"
-    -I"$tracer/control" -I"$tracer/drain" -I"$tracer/rings" -I"$unwind"
-    -I"$unwind/arch/aarch64" -I"$work/headers")
+    -I"$tracer/control" -I"$tracer/drain" -I"$tracer/rings" -I"$tracer/config"
+    -I"$tracer/runtimes" -I"$tracer/watch" -I"$unwind" -I"$unwind/cfi" -I"$unwind/arch/aarch64" -I"$work/headers")
 
 echo "== compile the tracer"
 mkdir headers
@@ -29,7 +29,8 @@ for header in zstd.h zstd_errors.h xxhash.h; do
     [ ! -e "/usr/include/$header" ] || cp "/usr/include/$header" headers
 done
 for file in "$tracer"/*.c "$tracer"/hooks/*.c "$tracer"/record/*.c \
-    "$tracer"/control/*.c "$tracer"/drain/*.c "$tracer"/rings/*.c "$tracer"/consumer/*.c "$unwind"/*.c; do
+    "$tracer"/control/*.c "$tracer"/drain/*.c "$tracer"/rings/*.c "$tracer"/consumer/*.c \
+    "$tracer"/config/*.c "$tracer"/runtimes/*.c "$tracer"/watch/*.c "$unwind"/*.c "$unwind"/cfi/*.c; do
     case "$file" in *x86_64*) continue ;; esac
     "$compiler" "${flags[@]}" "${includes[@]}" -c "$file" -o "$(basename "$file" .c).o"
 done
@@ -44,7 +45,7 @@ run() {
     shift
     echo "== $name ${extra[*]}"
     "$compiler" -std=gnu11 "${extra[@]}" -I"$source/tests/support/cross" "${includes[@]}" \
-        "${files[@]}" "$unwind"/*.c -o "$name" -ldl -lpthread
+        "${files[@]}" "$unwind"/*.c "$unwind"/cfi/*.c -o "$name" -ldl -lpthread
     "$emulator" -L "$root" "./$name" "$@"
 }
 

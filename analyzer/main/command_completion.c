@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "commands.h"
+#include "command_table.h"
 #include "compat_options.h"
 #include "compat_page.h"
 

@@ -2,14 +2,11 @@
 /*
  * leaktide: the command. Finds the command in the table, reads its options, runs it.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "commands.h"
+#include "command_table.h"
 #include "compat_command.h"
-#include "outlet.h"
-#include "waiting.h"
 
 /* One a line, so that two changes never meet. */
 // clang-format off
@@ -44,36 +41,6 @@ enum { command_count = sizeof(commands) / sizeof(commands[0]) };
 const struct command *command_at(size_t index)
 {
     return index < command_count ? commands[index] : NULL;
-}
-
-static void tell_arguments(const char *format, va_list arguments)
-{
-    struct outlet *out = outlet_create(FOR_TERMINAL, stderr);
-
-    waiting_end();
-    outlet_add(out, "leaktide: ");
-    outlet_add_arguments(out, format, arguments);
-    outlet_add(out, "\n");
-    outlet_destroy(out);
-}
-
-int complain_format(enum exit_code code, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    tell_arguments(format, arguments);
-    va_end(arguments);
-    return code;
-}
-
-void tell_format(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    tell_arguments(format, arguments);
-    va_end(arguments);
 }
 
 static void print_usage(FILE *out)

@@ -9,8 +9,8 @@
  * Source of the idea: E. Myers, "An O(ND) difference algorithm and its variations", Algorithmica
  * 1986, with the refinement to linear space.
  */
-#ifndef LEAKTIDE_ANALYSES_SEQUENCE_DIFF_H
-#define LEAKTIDE_ANALYSES_SEQUENCE_DIFF_H
+#ifndef LEAKTIDE_BASE_SEQUENCE_DIFF_H
+#define LEAKTIDE_BASE_SEQUENCE_DIFF_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,19 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hook.h"
-
 /* The machine's number of the program's device; -1 for what is not visible. */
 int32_t ascend_physical_device(int32_t device);
 
 /* The machine's number of the device that this thread uses; -1 = none. */
 int32_t ascend_current_device(void);
 
-/*
- * A call that names a device, of aclrt* or rt*: made, and recorded as what it is. begins_use: the
- * thread uses the program's device `device` from here on.
- */
-int ascend_device_call(struct hook_slot *slot, int32_t device, bool begins_use);
+/* This thread uses the program's device `device` from here on. */
+void ascend_device_is_set(int32_t device);
 
 /*
  * Reads a list as in "4,5,7". Stops where the runtime stops: at the first word that is no number.

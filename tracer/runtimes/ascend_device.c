@@ -2,12 +2,10 @@
 /* Implements ascend_device.h and the Ascend half of device_memory.h. */
 #include "ascend_device.h"
 
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
 #include "ascend_abi.h"
-#include "device_blocks.h"
 #include "device_memory.h"
 #include "hook.h"
 
@@ -85,7 +83,7 @@ int32_t ascend_current_device(void)
     return ascend_physical_device(device);
 }
 
-static void device_is_set(int32_t device)
+void ascend_device_is_set(int32_t device)
 {
     int32_t physical = ascend_physical_device(device);
 
@@ -98,27 +96,6 @@ static void device_is_set(int32_t device)
     hook_ask_again(&acl_get_context);
     hook_ask_again(&acl_get_memory);
     hook_ask_again(&hal_get_memory);
-}
-
-int ascend_device_call(struct hook_slot *slot, int32_t device, bool begins_use)
-{
-    int (*real)(int32_t) = hook_real(slot);
-
-    if (!real)
-        return RT_STATUS_NOT_SUPPORTED;
-    bool is_outermost = device_hook_enter(LAYER_RUNTIME);
-    int status = real(device);
-
-    if (is_outermost) {
-        int saved_errno = errno;
-        struct mt_place place = {.device = ascend_physical_device(device), .module = -1};
-
-        if (status == 0 && begins_use)
-            device_is_set(device);
-        record_device_event(text_of(slot->name), mt_place_pack(place), (uint32_t)status);
-        device_hook_leave(LAYER_RUNTIME, saved_errno);
-    }
-    return status;
 }
 
 uint64_t ascend_devices_in_use(void)

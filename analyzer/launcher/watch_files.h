@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What --watch has read, as it lies in the folder of a run (tracer/hooks/tensor_dump.h):
+ * What --watch has read, as it lies in the folder of a run (tracer/watch/tensor_dump.h):
  * watch/<pid>/device_<N>/... and watch/<pid>/trouble.txt.
  */
 #ifndef LEAKTIDE_CLI_WATCH_FILES_H

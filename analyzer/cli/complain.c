@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the command says beside its answers, on stderr.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "commands.h"
+#include "outlet.h"
+#include "waiting.h"
+
+static void tell_arguments(const char *format, va_list arguments)
+{
+    struct outlet *out = outlet_create(FOR_TERMINAL, stderr);
+
+    waiting_end();
+    outlet_add(out, "leaktide: ");
+    outlet_add_arguments(out, format, arguments);
+    outlet_add(out, "\n");
+    outlet_destroy(out);
+}
+
+int complain_format(enum exit_code code, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    tell_arguments(format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+void tell_format(const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    tell_arguments(format, arguments);
+    va_end(arguments);
+}
