@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis.h"
+#include "analyses.h"
 #include "caching_allocator.h"
 #include "diff.h"
 #include "diff_spread.h"
@@ -18,6 +18,7 @@
 #include "input.h"
 #include "memscope_compare.h"
 #include "owner_source.h"
+#include "picture_analyses.h"
 #include "read_ahead.h"
 #include "report.h"
 #include "stepping.h"

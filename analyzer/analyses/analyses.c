@@ -2,9 +2,19 @@
 /*
  * What can be asked, and which analyses answer it, in the order of the report.
  */
+#include "analyses.h"
+
 #include <string.h>
 
-#include "analysis.h"
+#include "account_analyses.h"
+#include "advice_analyses.h"
+#include "leak_analyses.h"
+#include "peak_analyses.h"
+#include "picture_analyses.h"
+#include "plain_analyses.h"
+#include "pool_analyses.h"
+#include "recording_notes.h"
+#include "waste_analyses.h"
 
 /* One a line, so that two changes never meet. */
 // clang-format off

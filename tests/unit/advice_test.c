@@ -10,7 +10,10 @@
 
 #include <cmocka.h>
 
+#include "advice_analyses.h"
 #include "event_list.h"
+#include "leak_analyses.h"
+#include "pool_analyses.h"
 
 #define MIB UINT64_C(1048576)
 

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "analyses.h"
 #include "event_list.h"
 
 enum { step_count = 12, block_count = 40 };

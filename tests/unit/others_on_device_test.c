@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "account_analyses.h"
 #include "event_list.h"
 
 #define MIB (UINT64_C(1) << 20)

@@ -18,6 +18,7 @@
 
 #include "analysis.h"
 #include "labelled_program.h"
+#include "leak_analyses.h"
 
 enum { PROGRAMS = 400 };
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "event_list.h"
+#include "pool_analyses.h"
 #include "what_if.h"
 
 #define MIB (UINT64_C(1) << 20)

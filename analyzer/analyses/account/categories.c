@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "account_analyses.h"
 #include "category.h"
 #include "labels.h"
 #include "ledger_order.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
+#include "account_analyses.h"
 #include "driver_modules.h"
 #include "labels.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
+#include "account_analyses.h"
 #include "arena.h"
 #include "driver_modules.h"
 #include "hash.h"

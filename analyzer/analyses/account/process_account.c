@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
+#include "account_analyses.h"
 #include "labels.h"
 
 #define PROCESS_COUNTER "APP reserved"

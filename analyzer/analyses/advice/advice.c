@@ -2,8 +2,14 @@
 /*
  * leaktide advice: all rules that do not belong to one finding, with all their evidence.
  */
+#include "advice_analyses.h"
 #include "advice_rules.h"
+#include "fragments.h"
 #include "lives.h"
+#include "peak_rules.h"
+#include "peak_trial.h"
+#include "pool_rules.h"
+#include "what_if.h"
 
 enum { spoken_most = 3 };
 
@@ -30,9 +36,11 @@ static void add_table(struct report *report, const struct advices *advices)
 
 static void apply_rules(const struct evidence *evidence, size_t spoken)
 {
+    static const struct rule *const tables[] = {peak_rules,          pool_rules,   workspace_rules,
+                                                communication_rules, driver_rules, NULL};
     struct advices advices;
 
-    advices_collect(evidence, ADVICE_ON_ALL, &advices);
+    advices_collect(evidence, tables, &advices);
     advices_show(&advices, evidence->report, RANK_STEPS, spoken);
     add_table(evidence->report, &advices);
     if (spoken && !advices.count)

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
 #include "block_list.h"
 #include "labels.h"
+#include "plain_analyses.h"
 
 struct selection {
     const struct question *question;

@@ -5,8 +5,8 @@
 #define _GNU_SOURCE /* qsort_r */
 #include <stdlib.h>
 
-#include "analysis.h"
 #include "labels.h"
+#include "plain_analyses.h"
 
 static int usage_compare(const void *left, const void *right, void *context)
 {

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
 #include "arena.h"
 #include "growth.h"
 #include "hash.h"
 #include "hash_index.h"
 #include "labels.h"
+#include "plain_analyses.h"
 #include "table.h"
 
 enum { SHARE = 20, LEAST_BYTES = 1 << 20, SITE_SHARE = 100, NO_LEDGER = -1 };

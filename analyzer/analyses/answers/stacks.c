@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
 #include "call_tree.h"
 #include "cxx_name.h"
 #include "labels.h"
 #include "ledger_order.h"
 #include "origins.h"
+#include "plain_analyses.h"
 #include "readable_name.h"
 #include "text_builder.h"
 

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis.h"
 #include "labels.h"
 #include "ledger_order.h"
 #include "listed_steps.h"
+#include "plain_analyses.h"
 #include "step_news.h"
 
 /* What a ledger held when the step of this index ended; NULL: it did not. */

@@ -4,9 +4,9 @@
  */
 #include <stdlib.h>
 
-#include "analysis.h"
 #include "labels.h"
 #include "ledger_order.h"
+#include "plain_analyses.h"
 
 void analyse_failures(const struct question *question, struct report *report)
 {

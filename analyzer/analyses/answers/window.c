@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis.h"
 #include "labels.h"
 #include "ledger_order.h"
 #include "origins.h"
+#include "plain_analyses.h"
 #include "window_account.h"
 
 /* Of the process that has most. */

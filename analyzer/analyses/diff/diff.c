@@ -17,6 +17,7 @@
 #include "diff_order.h"
 #include "diff_spread.h"
 #include "labels.h"
+#include "recording_notes.h"
 
 enum { causes_most = 3, names_most = 3 };
 

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "advice_looks.h"
 #include "labels.h"
+#include "leak_advice.h"
 #include "leak_finding.h"
 
 /* How many blocks the site made, in all. */
@@ -44,7 +44,7 @@ static const char *who(const struct evidence *evidence)
     return label_who(evidence->question, evidence->report, evidence->leak->origin->who);
 }
 
-void advice_look_for_growing_block(const struct rule *rule, const struct evidence *evidence,
+static void look_for_growing_block(const struct rule *rule, const struct evidence *evidence,
                                    struct advices *advices)
 {
     if (evidence->leak && evidence->leak->judgement.is_one_growing_block)
@@ -56,7 +56,7 @@ void advice_look_for_growing_block(const struct rule *rule, const struct evidenc
 }
 
 /* A step in two or less. */
-void advice_look_for_leak_in_some_steps(const struct rule *rule, const struct evidence *evidence,
+static void look_for_leak_in_some_steps(const struct rule *rule, const struct evidence *evidence,
                                         struct advices *advices)
 {
     struct births_seen seen = {.stretch = 0};
@@ -69,7 +69,7 @@ void advice_look_for_leak_in_some_steps(const struct rule *rule, const struct ev
                              leak_births(evidence->report, evidence->leak), who(evidence)));
 }
 
-void advice_look_for_leak_of_some_blocks(const struct rule *rule, const struct evidence *evidence,
+static void look_for_leak_of_some_blocks(const struct rule *rule, const struct evidence *evidence,
                                          struct advices *advices)
 {
     const struct judged *leak = evidence->leak;
@@ -105,7 +105,7 @@ static const char *release_of(const char *pool)
            "attribute, or the graph of a loss that is kept (.item(), .detach())";
 }
 
-void advice_look_for_leak_of_all_blocks(const struct rule *rule, const struct evidence *evidence,
+static void look_for_leak_of_all_blocks(const struct rule *rule, const struct evidence *evidence,
                                         struct advices *advices)
 {
     const struct judged *leak = evidence->leak;
@@ -119,4 +119,35 @@ void advice_look_for_leak_of_all_blocks(const struct rule *rule, const struct ev
         evidence->question->model, model_pool_name_at(evidence->question->model, ledger->pool)));
     add_leak(&with_release, evidence, advices,
              report_text(evidence->report, "no block that %s made was ever freed", who(evidence)));
+}
+
+/* The first that has its evidence is the one that speaks. */
+static const struct rule leak_rules[] = {
+    {"one growing block",
+     "do not append to device memory in each step: collect on the host (.item(), .cpu()), or write "
+     "it out and begin anew now and then",
+     look_for_growing_block},
+    {"leak in some steps",
+     "look at what only these steps do (logging, evaluation, checkpoints, a rare branch), and "
+     "release there what it keeps",
+     look_for_leak_in_some_steps},
+    {"leak of some blocks",
+     "look for what differs when a block is kept: an early return, an exception, a list, a cache "
+     "or "
+     "a graph that still refers to it",
+     look_for_leak_of_some_blocks},
+    {"leak of all blocks", NULL, look_for_leak_of_all_blocks},
+    {NULL, NULL, NULL},
+};
+
+bool advice_for_leak(const struct question *question, struct report *report,
+                     const struct judged *leak, struct advice *advice)
+{
+    struct evidence evidence = {.question = question, .report = report, .leak = leak};
+    struct advices advices;
+
+    advices_collect_first(&evidence, leak_rules, &advices);
+    if (advices.count)
+        *advice = advices.rows[0];
+    return advices.count > 0;
 }

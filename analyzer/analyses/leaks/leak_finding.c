@@ -6,8 +6,8 @@
 
 #include <inttypes.h>
 
-#include "advice_rules.h"
 #include "labels.h"
+#include "leak_advice.h"
 #include "text_builder.h"
 
 const char *leak_births(struct report *report, const struct judged *row)

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advice_rules.h"
-#include "analysis.h"
 #include "growth.h"
 #include "labels.h"
+#include "leak_advice.h"
+#include "leak_analyses.h"
 #include "leak_finding.h"
 #include "ledger_growth.h"
 

@@ -7,8 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "analysis.h"
 #include "labels.h"
+#include "leak_analyses.h"
 #include "origins.h"
 
 struct leftover {

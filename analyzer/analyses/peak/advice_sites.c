@@ -5,9 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "advice_looks.h"
 #include "category.h"
 #include "labels.h"
+#include "peak_rules.h"
+#include "peak_trial.h"
 
 enum {
     gradients_percent = 5, /* of the peak */
@@ -47,7 +48,7 @@ static bool is_carried_over(const struct tally *tally, const struct origin *orig
            born_in_last_step(tally, origin, last, process.epoch) == alive_bytes;
 }
 
-void advice_look_for_gradients(const struct rule *rule, const struct evidence *evidence,
+static void look_for_gradients(const struct rule *rule, const struct evidence *evidence,
                                struct advices *advices)
 {
     const struct question *question = evidence->question;
@@ -77,7 +78,7 @@ void advice_look_for_gradients(const struct rule *rule, const struct evidence *e
 }
 
 /* Where uses are known: how far the peak falls if blocks live only while they are used. */
-void advice_look_for_unused(const struct rule *rule, const struct evidence *evidence,
+static void look_for_unused(const struct rule *rule, const struct evidence *evidence,
                             struct advices *advices)
 {
     const struct question *question = evidence->question;
@@ -137,14 +138,30 @@ static void look_for_category(const struct rule *rule, const struct evidence *ev
     free(bytes);
 }
 
-void advice_look_for_activations(const struct rule *rule, const struct evidence *evidence,
+static void look_for_activations(const struct rule *rule, const struct evidence *evidence,
                                  struct advices *advices)
 {
     look_for_category(rule, evidence, advices, CATEGORY_ACTIVATIONS);
 }
 
-void advice_look_for_optimizer_state(const struct rule *rule, const struct evidence *evidence,
+static void look_for_optimizer_state(const struct rule *rule, const struct evidence *evidence,
                                      struct advices *advices)
 {
     look_for_category(rule, evidence, advices, CATEGORY_OPTIMIZER);
 }
+
+const struct rule peak_rules[] = {
+    {"unused at the peak", "allocate them at their first use and free them behind their last",
+     look_for_unused},
+    {"gradients kept",
+     "if these are gradients, drop them before the next forward pass: "
+     "optimizer.zero_grad(set_to_none=True); if they are data, fetch less ahead",
+     look_for_gradients},
+    {"activations",
+     "compute some again on the way back instead of keeping them (torch.utils.checkpoint), or use "
+     "smaller micro-batches",
+     look_for_activations},
+    {"optimizer state", "share it out over the ranks (ZeRO, FSDP), or keep it in fewer bits",
+     look_for_optimizer_state},
+    {NULL, NULL, NULL},
+};

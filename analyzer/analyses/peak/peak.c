@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis.h"
 #include "labels.h"
 #include "ledger_order.h"
 #include "origins.h"
+#include "peak_analyses.h"
 
 enum { detailed_ledgers = 3 };
 

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advice_rules.h"
-#include "analysis.h"
 #include "driver_modules.h"
 #include "labels.h"
+#include "peak_analyses.h"
+#include "peak_rules.h"
 #include "peak_trial.h"
 
 enum { spoken_most = 2 }; /* of advice */
@@ -350,6 +350,18 @@ static void *effect_begin(const struct question *question, struct life_visitor *
     return effect;
 }
 
+static void advise(const struct question *question, struct report *report,
+                   const struct trials *trials)
+{
+    static const struct rule *const tables[] = {peak_rules, workspace_rules, communication_rules,
+                                                NULL};
+    const struct evidence evidence = {.question = question, .report = report, .trials = trials};
+    struct advices advices;
+
+    advices_collect(&evidence, tables, &advices);
+    advices_show(&advices, report, RANK_PEAK, spoken_most);
+}
+
 static void effect_write(void *state, struct report *report)
 {
     struct effect *effect = state;
@@ -365,9 +377,7 @@ static void effect_write(void *state, struct report *report)
     }
     if (trials->count)
         say_effect(question, report, &trials->ledgers[0]);
-    advices_add(
-        &(struct evidence){.question = question, .report = report, .trials = &effect->trials},
-        ADVICE_ON_PEAK, RANK_PEAK, spoken_most);
+    advise(question, report, trials);
     for (size_t i = 0; i < trials->count; i++) {
         add_effects(question, report, &trials->ledgers[i]);
         add_targets(question, report, &trials->ledgers[i]);

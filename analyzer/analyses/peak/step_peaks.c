@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis.h"
 #include "labels.h"
 #include "ledger_order.h"
 #include "listed_steps.h"
 #include "origins.h"
+#include "peak_analyses.h"
 
 enum { ledgers_most = 3 };
 /* Looking at every group at the end of every step must end some day. */

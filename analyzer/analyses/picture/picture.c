@@ -8,6 +8,7 @@
 
 #include "hash.h"
 #include "ledger_order.h"
+#include "picture_analyses.h"
 
 /*
  * Limits that keep a picture of any recording below 15 MB: a kept block takes about 10 bytes of

@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "advice_looks.h"
+#include "failed_request.h"
 #include "labels.h"
 
 /* Times what the whole device had in use. */
@@ -40,7 +40,7 @@ static uint64_t most_held(const struct evidence *evidence)
     return most_bytes;
 }
 
-void advice_look_for_absurd_request(const struct rule *rule, const struct evidence *evidence,
+static void look_for_absurd_request(const struct rule *rule, const struct evidence *evidence,
                                     struct advices *advices)
 {
     uint64_t most_bytes;
@@ -60,7 +60,7 @@ void advice_look_for_absurd_request(const struct rule *rule, const struct eviden
 }
 
 /* Without it, there would have been room. */
-void advice_look_for_growth_until_full(const struct rule *rule, const struct evidence *evidence,
+static void look_for_growth_until_full(const struct rule *rule, const struct evidence *evidence,
                                        struct advices *advices)
 {
     const struct failed_request *failed = evidence->failed;
@@ -77,7 +77,7 @@ void advice_look_for_growth_until_full(const struct rule *rule, const struct evi
                    failed->grown_bytes, false);
 }
 
-void advice_look_for_pieces_too_small(const struct rule *rule, const struct evidence *evidence,
+static void look_for_pieces_too_small(const struct rule *rule, const struct evidence *evidence,
                                       struct advices *advices)
 {
     const struct failed_request *failed = evidence->failed;
@@ -93,7 +93,7 @@ void advice_look_for_pieces_too_small(const struct rule *rule, const struct evid
                    failed->unused_bytes, true);
 }
 
-void advice_look_for_waiting_blocks(const struct rule *rule, const struct evidence *evidence,
+static void look_for_waiting_blocks(const struct rule *rule, const struct evidence *evidence,
                                     struct advices *advices)
 {
     const struct failed_request *failed = evidence->failed;
@@ -108,7 +108,7 @@ void advice_look_for_waiting_blocks(const struct rule *rule, const struct eviden
                    failed->waiting_bytes, true);
 }
 
-void advice_look_for_too_little(const struct rule *rule, const struct evidence *evidence,
+static void look_for_too_little(const struct rule *rule, const struct evidence *evidence,
                                 struct advices *advices)
 {
     const struct failed_request *failed = evidence->failed;
@@ -123,3 +123,25 @@ void advice_look_for_too_little(const struct rule *rule, const struct evidence *
                                who(evidence, failed->holder), size(evidence, failed->holder_bytes)),
                    0, false);
 }
+
+/* The first that has its evidence is the one that speaks. */
+const struct rule failure_rules[] = {
+    {"absurd request",
+     "look at how its size is computed: bytes or elements, a wrong shape, a "
+     "negative number taken as unsigned",
+     look_for_absurd_request},
+    {"growth until full", "stop this growth; leaktide leaks says whether it is a leak",
+     look_for_growth_until_full},
+    {"pieces too small",
+     "let segments grow (expandable_segments:True), or keep blocks that stay away from those that "
+     "go; leaktide frag says who keeps the segments",
+     look_for_pieces_too_small},
+    {"blocks that wait",
+     "let fewer blocks wait for other streams: record_stream() late, or synchronise before large "
+     "requests",
+     look_for_waiting_blocks},
+    {"too little memory",
+     "make room: smaller batches, or what leaktide peak lists under what would lower it",
+     look_for_too_little},
+    {NULL, NULL, NULL},
+};

@@ -5,24 +5,23 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "advice_looks.h"
 #include "category.h"
+#include "fragments.h"
 #include "labels.h"
+#include "pool_rules.h"
 #include "segment_pins.h"
+#include "what_if.h"
 
 enum {
-    hole_percent = 10,    /* of what a pool reserves at most */
-    cache_percent = 20,   /* the same */
-    model_percent = 5,    /* the same: what another setting saves */
-    give_backs_least = 3, /* times */
-    taken_again_percent = 50 /* of what was given back */,
-    workspace_percent = 10, /* of the device's highest pool */
-    pinned_percent = 80     /* still there at the end */
+    hole_percent = 10,       /* of what a pool reserves at most */
+    cache_percent = 20,      /* the same */
+    model_percent = 5,       /* the same: what another setting saves */
+    give_backs_least = 3,    /* times */
+    taken_again_percent = 50 /* of what was given back */
 };
 
 /* Less than a few segments is how allocators are. */
 #define UNUSED_LEAST (UINT64_C(64) << 20)
-#define PINNED_LEAST (UINT64_C(1) << 30)
 
 /* As it is set for the pool. */
 static const char *settings_variable(const char *pool)
@@ -40,7 +39,7 @@ static const struct what_if_ledger *model_of(const struct evidence *evidence, ui
     return NULL;
 }
 
-void advice_look_for_model(const struct rule *rule, const struct evidence *evidence,
+static void look_for_model(const struct rule *rule, const struct evidence *evidence,
                            struct advices *advices)
 {
     const struct question *question = evidence->question;
@@ -73,7 +72,7 @@ void advice_look_for_model(const struct rule *rule, const struct evidence *evide
     }
 }
 
-void advice_look_for_holes(const struct rule *rule, const struct evidence *evidence,
+static void look_for_holes(const struct rule *rule, const struct evidence *evidence,
                            struct advices *advices)
 {
     const struct question *question = evidence->question;
@@ -124,7 +123,7 @@ static const char *who_stays(const struct evidence *evidence, uint16_t ledger)
 }
 
 /* Where segments are not known: reserved, and used by nobody, even when most was reserved. */
-void advice_look_for_cache(const struct rule *rule, const struct evidence *evidence,
+static void look_for_cache(const struct rule *rule, const struct evidence *evidence,
                            struct advices *advices)
 {
     const struct question *question = evidence->question;
@@ -158,7 +157,7 @@ void advice_look_for_cache(const struct rule *rule, const struct evidence *evide
 }
 
 /* Where the worst moment is known: the site that alone keeps most, with few bytes of its own. */
-void advice_look_for_pins(const struct rule *rule, const struct evidence *evidence,
+static void look_for_pins(const struct rule *rule, const struct evidence *evidence,
                           struct advices *advices)
 {
     for (size_t i = 0; evidence->fragments && i < evidence->fragments->count; i++) {
@@ -185,7 +184,7 @@ void advice_look_for_pins(const struct rule *rule, const struct evidence *eviden
     }
 }
 
-void advice_look_for_churn(const struct rule *rule, const struct evidence *evidence,
+static void look_for_churn(const struct rule *rule, const struct evidence *evidence,
                            struct advices *advices)
 {
     struct rule of_others = *rule;
@@ -213,57 +212,20 @@ void advice_look_for_churn(const struct rule *rule, const struct evidence *evide
     }
 }
 
-void advice_look_for_workspace(const struct rule *rule, const struct evidence *evidence,
-                               struct advices *advices)
-{
-    const struct question *question = evidence->question;
-    const struct tally *tally = question->tally;
-
-    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
-        const struct ledger *ledger = tally_ledger_at(tally, i);
-        const char *name = label_pool(question, ledger);
-        uint64_t held_bytes = ledger->reserved_peak_bytes > ledger->peak_bytes
-                                  ? ledger->reserved_peak_bytes
-                                  : ledger->peak_bytes;
-        uint64_t most_bytes = 0;
-
-        if (!strstr(name, "workspace"))
-            continue;
-        for (size_t k = 0; k < tally_ledger_count(tally); k++) {
-            const struct ledger *other = tally_ledger_at(tally, k);
-
-            if (other->process == ledger->process && other->device == ledger->device &&
-                other->peak_bytes > most_bytes)
-                most_bytes = other->peak_bytes;
-        }
-        if (percent_of(held_bytes, most_bytes) < workspace_percent)
-            continue;
-        advice_add(advices, rule,
-                   report_text(evidence->report, "%s holds %s at its highest",
-                               label_ledger(question, evidence->report, (uint16_t)i),
-                               label_size(evidence->report, held_bytes)),
-                   held_bytes, true);
-    }
-}
-
-void advice_look_for_pinned(const struct rule *rule, const struct evidence *evidence,
-                            struct advices *advices)
-{
-    const struct tally *tally = evidence->question->tally;
-
-    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
-        const struct ledger *ledger = tally_ledger_at(tally, i);
-
-        if ((ledger->kind != LEDGER_HOST && ledger->kind != LEDGER_REGISTERED) ||
-            ledger->peak_bytes < PINNED_LEAST ||
-            percent_of(ledger->live_bytes, ledger->peak_bytes) < pinned_percent)
-            continue;
-        advice_add(advices, rule,
-                   report_text(evidence->report,
-                               "%s of host memory that devices reach are still held by "
-                               "%s at the end",
-                               label_size(evidence->report, ledger->live_bytes),
-                               label_ledger(evidence->question, evidence->report, (uint16_t)i)),
-                   ledger->live_bytes, true);
-    }
-}
+const struct rule pool_rules[] = {
+    {"another setting", NULL, look_for_model},
+    {"holes",
+     "let segments grow: PYTORCH_NPU_ALLOC_CONF=expandable_segments:True, "
+     "PYTORCH_CUDA_ALLOC_CONF for CUDA",
+     look_for_holes},
+    {"reserved and unused",
+     "let segments grow, PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; "
+     "a snapshot of the allocator tells whether these are holes",
+     look_for_cache},
+    {"few blocks keep segments",
+     "free these blocks, or make them first, or from a pool of their own: then the segments can be "
+     "given back",
+     look_for_pins},
+    {"given back and taken again", "call empty_cache less often, or not at all", look_for_churn},
+    {NULL, NULL, NULL},
+};

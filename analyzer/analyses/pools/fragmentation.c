@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advice_rules.h"
-#include "analysis.h"
 #include "fragments.h"
 #include "labels.h"
+#include "pool_analyses.h"
+#include "pool_rules.h"
 #include "segment_map.h"
 #include "segment_pins.h"
+#include "what_if.h"
 
 enum { spoken_most = 2 /* of advice */, little_percent = 10 };
 
@@ -244,7 +245,9 @@ static void add_notes(const struct question *question, struct report *report,
 static void advise(const struct question *question, struct report *report,
                    const struct fragments *fragments)
 {
+    static const struct rule *const tables[] = {pool_rules, workspace_rules, NULL};
     struct evidence evidence = {.question = question, .report = report, .fragments = fragments};
+    struct advices advices;
     struct what_ifs what_ifs;
     struct mt_error error;
 
@@ -254,7 +257,8 @@ static void advise(const struct question *question, struct report *report,
     } else {
         report_note(report, 0, report_text(report, "other settings: %s", error.message));
     }
-    advices_add(&evidence, ADVICE_ON_POOLS, RANK_FRAGMENTATION, spoken_most);
+    advices_collect(&evidence, tables, &advices);
+    advices_show(&advices, report, RANK_FRAGMENTATION, spoken_most);
 }
 
 void analyse_fragmentation(const struct question *question, struct report *report)

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "advice_rules.h"
-#include "analysis.h"
+#include "failed_request.h"
 #include "fragments.h"
 #include "labels.h"
 #include "lives.h"
 #include "origins.h"
+#include "pool_analyses.h"
 #include "segment_pins.h"
 
 enum { warm_up_steps = 2 };
@@ -386,6 +386,16 @@ static void note_others(const struct question *question, struct report *report,
                             first->time_ns / 1000000000, first->time_ns / 1000000 % 1000));
 }
 
+static void advise(const struct question *question, struct report *report,
+                   const struct failed_request *failed)
+{
+    const struct evidence evidence = {.question = question, .report = report, .failed = failed};
+    struct advices advices;
+
+    advices_collect_first(&evidence, failure_rules, &advices);
+    advices_show(&advices, report, RANK_LEAKS, 1);
+}
+
 void analyse_oom(const struct question *question, struct report *report)
 {
     size_t count = tally_failure_count(question->tally);
@@ -407,8 +417,7 @@ void analyse_oom(const struct question *question, struct report *report)
         say_failure(question, report, &failed);
         show_holders(&state, report, &failed);
         show_free(question, report, &fragments);
-        advices_add(&(struct evidence){.question = question, .report = report, .failed = &failed},
-                    ADVICE_ON_FAILURE, RANK_LEAKS, 1);
+        advise(question, report, &failed);
     } else {
         report_note(report, 0, report_text(report, "oom: %s", error.message));
     }

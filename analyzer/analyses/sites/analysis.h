@@ -2,8 +2,8 @@
 /*
  * A question to a recording, and how it is answered: into a report.
  *
- * An analysis reads the tally and adds verdicts, findings and tables. It never looks at another
- * analysis. A new one is a file, a line here and a line in a list of analyses.c.
+ * An analysis reads the tally and adds verdicts, findings and tables. It stands in the folder of
+ * its topic, which uses this folder and no other topic.
  *
  * One that has to see the blocks themselves needs the recording read again. All such analyses of a
  * question share one reading: each says first what it wants to see, then the recording is read,
@@ -73,60 +73,6 @@ struct analysis {
 /* Runs a list, and then another, with one reading for both. further: NULL: none. */
 void analyses_run(const struct analysis *analyses, const struct analysis *further,
                   const struct question *question, struct report *report);
-
-void analyse_recording(const struct question *question, struct report *report);
-void analyse_recording_verdict(const struct question *question, struct report *report);
-void analyse_event_kinds(const struct question *question, struct report *report);
-void analyse_categories(const struct question *question, struct report *report);
-void analyse_owner_tree(const struct question *question, struct report *report);
-void analyse_device_account(const struct question *question, struct report *report);
-void analyse_ranks(const struct question *question, struct report *report);
-void analyse_known_ranks(const struct question *question, struct report *report);
-void analyse_ranks_verdict(const struct question *question, struct report *report);
-void analyse_notes(const struct question *question, struct report *report);
-void analyse_leaks(const struct question *question, struct report *report);
-void analyse_leftovers(const struct question *question, struct report *report);
-void analyse_stacks(const struct question *question, struct report *report);
-void analyse_window(const struct question *question, struct report *report);
-void analyse_peak(const struct question *question, struct report *report);
-void analyse_inefficient(const struct question *question, struct report *report);
-void analyse_advice(const struct question *question, struct report *report);
-void analyse_advice_in_short(const struct question *question, struct report *report);
-void analyse_oom(const struct question *question, struct report *report);
-void analyse_failures(const struct question *question, struct report *report);
-void analyse_fragmentation(const struct question *question, struct report *report);
-void analyse_fragmentation_if_known(const struct question *question, struct report *report);
-void analyse_steps(const struct question *question, struct report *report);
-void analyse_steps_verdict(const struct question *question, struct report *report);
-void analyse_totals(const struct question *question, struct report *report);
-void analyse_process_account(const struct question *question, struct report *report);
-void analyse_components(const struct question *question, struct report *report);
-void analyse_modules(const struct question *question, struct report *report);
-void analyse_modules_verdict(const struct question *question, struct report *report);
-void analyse_operators(const struct question *question, struct report *report);
-void analyse_operators_verdict(const struct question *question, struct report *report);
-void analyse_processes(const struct question *question, struct report *report);
-
-extern const struct block_analysis near_peak_analysis;
-extern const struct block_analysis peak_effect_analysis;
-extern const struct block_analysis step_peaks_analysis;
-extern const struct block_analysis blocks_analysis;
-extern const struct block_analysis others_on_device_analysis;
-extern const struct block_analysis picture_analysis;
-
-/* What can be asked: each a list of analyses, ended by an empty one. */
-struct answer_kind {
-    const char *name; /* "leaks" */
-    const char *meaning;
-    size_t top; /* rows of a list on a terminal, if not asked otherwise */
-    const struct analysis *analyses;
-};
-
-extern const struct answer_kind answer_kinds[]; /* ends with a NULL name */
-
-const struct answer_kind *answer_kind_find(const char *name);
-/* What else is asked when the answer is drawn; a list as the other. */
-const struct analysis *answer_page_analyses(const struct answer_kind *kind);
 
 /* Order of the verdicts' sentences. */
 enum verdict_rank {

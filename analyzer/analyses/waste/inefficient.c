@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analysis.h"
 #include "block_uses.h"
 #include "idle_blocks.h"
 #include "labels.h"
+#include "waste_analyses.h"
 
 static const char *const kind_words[WASTE_KINDS] = {
     [WASTE_EARLY] = "early allocation",  [WASTE_LATE] = "late deallocation",

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who holds the memory and what for, up to the total of the device.
+ */
+#ifndef LEAKTIDE_ANALYSES_ACCOUNT_ANALYSES_H
+#define LEAKTIDE_ANALYSES_ACCOUNT_ANALYSES_H
+
+#include "analysis.h"
+
+void analyse_categories(const struct question *question, struct report *report);
+void analyse_owner_tree(const struct question *question, struct report *report);
+void analyse_device_account(const struct question *question, struct report *report);
+void analyse_process_account(const struct question *question, struct report *report);
+void analyse_components(const struct question *question, struct report *report);
+void analyse_modules(const struct question *question, struct report *report);
+void analyse_modules_verdict(const struct question *question, struct report *report);
+
+extern const struct block_analysis others_on_device_analysis;
+
+#endif

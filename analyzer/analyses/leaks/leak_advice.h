@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What to do about one leak.
+ */
+#ifndef LEAKTIDE_ANALYSES_LEAK_ADVICE_H
+#define LEAKTIDE_ANALYSES_LEAK_ADVICE_H
+
+#include "advice_rules.h"
+
+/* False: nothing is known. */
+bool advice_for_leak(const struct question *question, struct report *report,
+                     const struct judged *leak, struct advice *advice);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What grows from step to step.
+ */
+#ifndef LEAKTIDE_ANALYSES_LEAK_ANALYSES_H
+#define LEAKTIDE_ANALYSES_LEAK_ANALYSES_H
+
+#include "analysis.h"
+
+void analyse_leaks(const struct question *question, struct report *report);
+void analyse_leftovers(const struct question *question, struct report *report);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How rules are asked, and how their advice is said.
+ */
+#include "advice_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "labels.h"
+
+struct advice *advice_add(struct advices *advices, const struct rule *rule, const char *finding,
+                          uint64_t saves_bytes, bool is_at_most)
+{
+    struct advice *row = &advices->rows[advices->count];
+
+    if (advices->count == ADVICES_MOST)
+        return NULL;
+    advices->count++;
+    *row = (struct advice){.rule = rule->name,
+                           .finding = finding,
+                           .what_to_do = rule->what_to_do,
+                           .saves_bytes = saves_bytes,
+                           .is_at_most = is_at_most};
+    return row;
+}
+
+static int by_saving(const void *left, const void *right)
+{
+    const struct advice *a = left, *b = right;
+
+    if (a->saves_bytes != b->saves_bytes)
+        return a->saves_bytes > b->saves_bytes ? -1 : 1;
+    return strcmp(a->finding, b->finding);
+}
+
+void advices_collect(const struct evidence *evidence, const struct rule *const *tables,
+                     struct advices *advices)
+{
+    advices->count = 0;
+    for (; *tables; tables++)
+        for (const struct rule *rule = *tables; rule->name; rule++)
+            rule->look(rule, evidence, advices);
+    if (advices->count)
+        qsort(advices->rows, advices->count, sizeof(advices->rows[0]), by_saving);
+}
+
+void advices_collect_first(const struct evidence *evidence, const struct rule *table,
+                           struct advices *advices)
+{
+    advices->count = 0;
+    for (; table->name && !advices->count; table++)
+        table->look(table, evidence, advices);
+}
+
+static const char *saving_of(struct report *report, const struct advice *advice)
+{
+    const char *bytes = "", *per_step = "";
+
+    if (advice->saves_bytes)
+        bytes = report_text(report, "%s%s", advice->is_at_most ? "at most " : "",
+                            label_size(report, advice->saves_bytes));
+    if (advice->saves_bytes_per_step)
+        per_step =
+            report_text(report, "%s per step", label_size(report, advice->saves_bytes_per_step));
+    if (!*bytes && !*per_step)
+        return "";
+    return report_text(report, " It saves %s%s%s.", per_step,
+                       *per_step && *bytes ? ", and of the peak " : "", bytes);
+}
+
+const char *advice_end(struct report *report, const struct advice *advice)
+{
+    return report_text(report, "DO: %s.%s", advice->what_to_do, saving_of(report, advice));
+}
+
+static void show(struct report *report, const struct advice *advice, int rank, bool is_spoken)
+{
+    const char *sentence =
+        report_text(report, "SEEN: %s. %s", advice->finding, advice_end(report, advice));
+    const struct fact facts[] = {
+        {"rule", NULL, value_text(advice->rule)},
+        {"saves_bytes", NULL,
+         advice->saves_bytes ? value_bytes(advice->saves_bytes) : value_none()},
+        {"is_at_most", NULL, value_number(VALUE_FLAG, advice->is_at_most)},
+        {"what_to_do", NULL, value_text(advice->what_to_do)},
+    };
+
+    if (is_spoken)
+        report_verdict(report, rank, "%s", sentence);
+    report_finding(report, "advice", sentence, facts, sizeof(facts) / sizeof(facts[0]));
+}
+
+void advices_show(const struct advices *advices, struct report *report, int rank, size_t spoken)
+{
+    for (size_t i = 0; i < advices->count; i++)
+        show(report, &advices->rows[i], rank, i < spoken);
+}
