@@ -20,7 +20,7 @@
 #include "owner_source.h"
 #include "picture_analyses.h"
 #include "read_ahead.h"
-#include "report.h"
+#include "report_writers.h"
 #include "stepping.h"
 #include "symbols.h"
 #include "tally.h"

@@ -64,7 +64,7 @@ static void read_remark(struct baseline_file *baseline, struct baseline_row *row
     trim(&start, &end);
     row->name = arena_text(&baseline->arena, start, (size_t)(end - start));
     row->spread =
-        (struct spread){.low = low, .median = row->value, .high = high, .count = (size_t)n};
+        (struct measure_spread){.low = low, .median = row->value, .high = high, .count = (size_t)n};
 }
 
 static enum mt_result read_line(struct baseline_file *baseline, const struct line *line,
@@ -198,7 +198,7 @@ const struct baseline_row *baseline_find(const struct baseline_file *baseline, c
 
 struct chosen {
     const struct measure *measure;
-    struct spread spread;
+    struct measure_spread spread;
 };
 
 /* Sites of one pool together, the largest first; everything else in front. */

@@ -22,8 +22,8 @@ enum { BASELINE_SITES = 50 }; /* of one pool: the largest at the peak */
 struct baseline_row {
     const char *key;
     uint64_t value;
-    struct spread spread; /* count 0: not told */
-    const char *name;     /* of a site, for people; may be "" */
+    struct measure_spread spread; /* count 0: not told */
+    const char *name;             /* of a site, for people; may be "" */
     unsigned line;
 };
 

@@ -51,7 +51,7 @@ static bool site_matches(const char *glob, const struct measure *measure)
     return glob_matches(glob, text);
 }
 
-static bool rule_is_about(const struct rule *rule, const struct measure *measure)
+static bool rule_is_about(const struct policy_rule *rule, const struct measure *measure)
 {
     if (rule->kind != measure->kind || !glob_matches(rule->device, measure->device) ||
         !glob_matches(rule->pool, measure->pool))
@@ -62,12 +62,12 @@ static bool rule_is_about(const struct rule *rule, const struct measure *measure
 }
 
 /* A limit for a pool replaces the one for all pools of its device. */
-static bool is_replaced(const struct policy *policy, const struct rule *rule,
+static bool is_replaced(const struct policy *policy, const struct policy_rule *rule,
                         const struct measure *measure)
 {
     if (strcmp(rule->pool, "*") != 0)
         return false;
-    for (const struct rule *other = policy->rules; other; other = other->next)
+    for (const struct policy_rule *other = policy->rules; other; other = other->next)
         if (other != rule && strcmp(other->pool, "*") != 0 && other->kind == rule->kind &&
             other->kind <= RULE_FRAGMENTATION && rule_is_about(other, measure))
             return true;
@@ -153,9 +153,9 @@ static const char *because(const struct gate *gate, struct gate_verdict *verdict
 struct trial {
     const struct gate *gate;
     struct gate_verdict *verdict;
-    const struct rule *rule;
+    const struct policy_rule *rule;
     const struct measure *measure;
-    struct spread spread;
+    struct measure_spread spread;
     const struct baseline_row *base; /* NULL: none */
     uint64_t base_value;
 };
@@ -340,7 +340,7 @@ static void try_relative(const struct trial *trial)
 }
 
 static struct trial trial_of(const struct gate *gate, struct gate_verdict *verdict,
-                             const struct rule *rule, const struct measure *measure)
+                             const struct policy_rule *rule, const struct measure *measure)
 {
     const struct baseline_row *base =
         gate->baseline ? baseline_find(gate->baseline, measure->key) : NULL;
@@ -386,7 +386,7 @@ static void try_budget(struct budget *budget, const struct trial *trial)
 }
 
 static void say_budget(const struct budget *budget, struct gate_verdict *verdict,
-                       const struct rule *rule)
+                       const struct policy_rule *rule)
 {
     const struct trial *largest = &budget->largest;
     struct gate_case row = case_of(largest, CASE_PASSED);
@@ -407,7 +407,7 @@ static void say_budget(const struct budget *budget, struct gate_verdict *verdict
  * ---------------------------------------------------------------------- */
 
 static void say_no_baseline(const struct gate *gate, struct gate_verdict *verdict,
-                            const struct rule *rule)
+                            const struct policy_rule *rule)
 {
     struct gate_case row = {
         .rule = kinds[rule->kind].rule,
@@ -441,7 +441,7 @@ static const char *pools_there(struct gate_verdict *verdict)
 }
 
 static void say_unmatched(const struct gate *gate, struct gate_verdict *verdict,
-                          const struct rule *rule)
+                          const struct policy_rule *rule)
 {
     bool is_zero = may_be_new(rule->kind) && measures_count(&verdict->measures) > 0;
     struct gate_case row = {
@@ -468,7 +468,7 @@ static void say_unmatched(const struct gate *gate, struct gate_verdict *verdict,
 
 /* How many measures the rule is about. */
 static size_t judge_rule(const struct gate *gate, struct gate_verdict *verdict,
-                         const struct rule *rule)
+                         const struct policy_rule *rule)
 {
     size_t matched = 0, measure_count = measures_count(&verdict->measures);
     struct budget budget = {0};
@@ -495,7 +495,7 @@ static size_t judge_rule(const struct gate *gate, struct gate_verdict *verdict,
 
 void judge_limits(const struct gate *gate, struct gate_verdict *verdict)
 {
-    for (const struct rule *rule = gate->policy->rules; rule; rule = rule->next) {
+    for (const struct policy_rule *rule = gate->policy->rules; rule; rule = rule->next) {
         if (!judge_rule(gate, verdict, rule))
             say_unmatched(gate, verdict, rule);
         else if (rule->has_relative && !gate->baseline)

@@ -569,9 +569,9 @@ const struct measure *measures_at(const struct measures *measures, size_t index)
     return table_at(&measures->rows, index);
 }
 
-struct spread measure_spread(const struct measures *measures, const struct measure *measure)
+struct measure_spread measure_spread(const struct measures *measures, const struct measure *measure)
 {
-    struct spread spread = {.low = UINT64_MAX};
+    struct measure_spread spread = {.low = UINT64_MAX};
     uint64_t *known = malloc(measures->repeat_count * sizeof(*known));
 
     for (size_t i = 0; i < measures->repeat_count; i++) {
@@ -590,7 +590,7 @@ struct spread measure_spread(const struct measures *measures, const struct measu
     return spread;
 }
 
-int64_t spread_share(struct spread spread)
+int64_t spread_share(struct measure_spread spread)
 {
     if (spread.count < 2 || !spread.median)
         return 0;

@@ -68,14 +68,15 @@ const struct measure *measures_at(const struct measures *measures, size_t index)
 const struct measure *measures_find(const struct measures *measures, const char *key);
 
 /* Over the repeats that know it; there is always one. */
-struct spread {
+struct measure_spread {
     uint64_t low, median, high;
     size_t count;
 };
 
-struct spread measure_spread(const struct measures *measures, const struct measure *measure);
+struct measure_spread measure_spread(const struct measures *measures,
+                                     const struct measure *measure);
 /* Twice of this is the tightest relative limit that is not noise: hundredths of a percent. */
-int64_t spread_share(struct spread spread);
+int64_t spread_share(struct measure_spread spread);
 
 /* A site by the id of its stack; what has none, by the name of its operator or owner. */
 uint64_t origin_id(const struct question *question, const struct who *who);

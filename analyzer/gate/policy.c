@@ -22,7 +22,7 @@ struct scope {
 
 struct reading {
     struct policy *policy;
-    struct rule *last;
+    struct policy_rule *last;
     struct mt_error *error;
 };
 
@@ -130,7 +130,7 @@ static enum mt_result read_text(struct reading *reading, const struct toml_node 
 }
 
 static enum mt_result read_relative(struct reading *reading, const struct toml_node *value,
-                                    struct rule *rule)
+                                    struct policy_rule *rule)
 {
     const char *why;
 
@@ -145,7 +145,7 @@ static enum mt_result read_relative(struct reading *reading, const struct toml_n
 
 /* One key of { max = ..., rel = ..., floor = ..., force = ... } */
 static enum mt_result read_limit_key(struct reading *reading, const struct toml_node *value,
-                                     struct rule *rule)
+                                     struct policy_rule *rule)
 {
     static const struct key keys[] = {
         {"max", NULL}, {"rel", NULL}, {"floor", NULL}, {"force", NULL}, {NULL, NULL}};
@@ -166,16 +166,16 @@ static enum mt_result read_limit_key(struct reading *reading, const struct toml_
 static enum mt_result add_rule(struct reading *reading, enum rule_kind kind,
                                const struct toml_node *value, const struct scope *scope)
 {
-    struct rule *rule = arena_alloc(&reading->policy->arena, sizeof(*rule));
+    struct policy_rule *rule = arena_alloc(&reading->policy->arena, sizeof(*rule));
     enum mt_result result = MT_OK;
 
     if (!rule)
         return mt_error_set(reading->error, MT_NO_MEMORY, "no memory for the policy");
-    *rule = (struct rule){.kind = kind,
-                          .line = value->line,
-                          .device = scope->device,
-                          .pool = scope->pool,
-                          .name = scope->name};
+    *rule = (struct policy_rule){.kind = kind,
+                                 .line = value->line,
+                                 .device = scope->device,
+                                 .pool = scope->pool,
+                                 .name = scope->name};
     if (value->kind == TOML_TABLE) {
         for (const struct toml_node *node = value->first; node && result == MT_OK;
              node = node->next)

@@ -31,7 +31,7 @@ enum rule_kind {
 /* Its numbers are hundredths of a percent, not bytes. */
 bool kind_is_share(enum rule_kind kind);
 
-struct rule {
+struct policy_rule {
     enum rule_kind kind;
     unsigned line;
     const char *device, *pool; /* globs: "npu:*" */
@@ -41,7 +41,7 @@ struct rule {
     uint64_t max;     /* bytes or hundredths of a percent */
     int64_t relative; /* hundredths of a percent more than the baseline */
     uint64_t floor;   /* growth below this is not judged by `relative` */
-    struct rule *next;
+    struct policy_rule *next;
 };
 
 struct policy {
@@ -64,7 +64,7 @@ struct policy {
         unsigned window_line;
     } leak;
     const char *baseline_path, *suppressions_path; /* as in the file, or NULL */
-    struct rule *rules;                            /* in the order of the file */
+    struct policy_rule *rules;                     /* in the order of the file */
     bool has_relative;
 };
 

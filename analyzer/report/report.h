@@ -210,22 +210,4 @@ struct report_dataset_view {
 };
 struct report_dataset_view report_dataset_at(const struct report *report, size_t index);
 
-/* One per output format; report_writers.c holds the table. A writer sees nothing but an outlet. */
-struct report_writer {
-    const char *name; /* "text" */
-    const char *meaning;
-    enum audience audience;
-    void (*write)(const struct report *report, struct outlet *out);
-};
-
-extern const struct report_writer report_writers[]; /* ends with a NULL name */
-
-const struct report_writer *report_writer_find(const char *name);
-/* False when the file could not be written; errno tells. */
-bool report_write(const struct report_writer *writer, const struct report *report, FILE *out);
-
-void report_write_text(const struct report *report, struct outlet *out);
-void report_write_json(const struct report *report, struct outlet *out);
-void report_write_html(const struct report *report, struct outlet *out);
-
 #endif

@@ -57,7 +57,7 @@ class WordsTest(unittest.TestCase):
                              english)
 
     def test_modules_are_all_joined_and_import_what_stands_before(self):
-        order = re.findall(r"^  ([a-z_]+)\.js\)?$", read("page.cmake"), re.M)
+        order = re.findall(r"^  ([a-z_]+)\.js\)?$", read("CMakeLists.txt"), re.M)
         files = sorted(name[:-3] for name in os.listdir(FOLDER) if name.endswith(".js"))
         self.assertEqual(sorted(order), files)
         for place, name in enumerate(order):

@@ -13,6 +13,7 @@
 
 #include "analyses.h"
 #include "event_list.h"
+#include "report_writers.h"
 
 enum { step_count = 12, block_count = 40 };
 

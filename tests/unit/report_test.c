@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "report.h"
+#include "report_writers.h"
 #include "text_builder.h"
 
 static const struct size_case {

@@ -19,6 +19,7 @@
 #include "analysis.h"
 #include "labelled_program.h"
 #include "leak_analyses.h"
+#include "report_writers.h"
 
 enum { PROGRAMS = 400 };
 

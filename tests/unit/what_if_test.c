@@ -13,6 +13,7 @@
 
 #include "event_list.h"
 #include "pool_analyses.h"
+#include "report_writers.h"
 #include "what_if.h"
 
 #define MIB (UINT64_C(1) << 20)

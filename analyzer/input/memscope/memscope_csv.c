@@ -18,7 +18,7 @@ struct memscope_csv {
     int descriptor;
     struct csv_reader reader;
     struct csv_row row;
-    int columns[CSV_COLUMNS_MAX]; /* enum memscope_column of each, or MEMSCOPE_COLUMNS */
+    int columns[CSV_COLUMNS_MAX]; /* enum memscope_input_column of each, or MEMSCOPE_COLUMNS */
     size_t wanted, header_count;
     struct attr_text cells[MEMSCOPE_COLUMNS + 1]; /* of a row; empty where there is no column */
     struct memscope_csv_facts facts;

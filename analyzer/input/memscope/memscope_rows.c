@@ -109,7 +109,7 @@ static bool ends_with(struct attr_text cell, const char *word)
 
 static const struct {
     const char *name;
-    enum memscope_column column;
+    enum memscope_input_column column;
 } columns[] = {
     {"ID", COLUMN_ID},
     {"Record Index", COLUMN_ID},
@@ -130,7 +130,7 @@ static const struct {
     {"Total Reserved(byte)", COLUMN_RESERVED},
 };
 
-enum memscope_column memscope_column_of(const char *name, size_t size_bytes)
+enum memscope_input_column memscope_column_of(const char *name, size_t size_bytes)
 {
     for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
         if (is((struct attr_text){name, size_bytes}, columns[i].name))

@@ -14,7 +14,7 @@
 #include "model.h"
 
 /* What a row is made of; a file may lack any of them. */
-enum memscope_column {
+enum memscope_input_column {
     COLUMN_ID,
     COLUMN_EVENT,
     COLUMN_TYPE,
@@ -33,7 +33,7 @@ enum memscope_column {
 };
 
 /* The column of that name, e.g. "Timestamp(ns)"; MEMSCOPE_COLUMNS if it is none. */
-enum memscope_column memscope_column_of(const char *name, size_t size_bytes);
+enum memscope_input_column memscope_column_of(const char *name, size_t size_bytes);
 
 struct memscope_rows;
 

@@ -73,7 +73,7 @@ static void snapshot_close(void *state)
 static enum mt_result read_tables(struct snapshot *snapshot, struct mt_error *error)
 {
     struct byte_stream stream;
-    struct value root;
+    struct snapshot_value root;
     struct mt_error why;
     const unsigned char *bytes;
     enum mt_result result = byte_stream_open(&stream, snapshot->path, error);

@@ -49,12 +49,12 @@ enum pickle_code { PICKLE_KNOWN(PICKLE_CODE) };
 struct pickle {
     struct byte_stream *stream;
     struct snapshot_tables *tables;
-    struct value *values;
+    struct snapshot_value *values;
     size_t value_count, value_capacity;
     size_t marks[depth_max];
     unsigned depth;
     struct snapshot_memo memo;
-    struct value *numbers; /* that are remembered: no pickler does that */
+    struct snapshot_value *numbers; /* that are remembered: no pickler does that */
     size_t number_count, number_capacity;
     uint64_t instruction; /* where the current one begins */
     bool has_stopped;
@@ -114,10 +114,10 @@ static enum mt_result explain(const struct pickle *pickle, enum mt_result result
 
 /* --- stack and memo ------------------------------------------------------------------------ */
 
-static bool grow(struct value **values, size_t *capacity, size_t wanted)
+static bool grow(struct snapshot_value **values, size_t *capacity, size_t wanted)
 {
     size_t larger = *capacity ? *capacity : 1024;
-    struct value *grown;
+    struct snapshot_value *grown;
 
     while (larger < wanted)
         larger *= 2;
@@ -129,7 +129,8 @@ static bool grow(struct value **values, size_t *capacity, size_t wanted)
     return true;
 }
 
-static enum mt_result push_slowly(struct pickle *pickle, struct value value, struct mt_error *error)
+static enum mt_result push_slowly(struct pickle *pickle, struct snapshot_value value,
+                                  struct mt_error *error)
 {
     if (pickle->value_count >= values_max)
         return refuse(pickle, MT_UNSUPPORTED, error, "more than %d values at once", values_max);
@@ -139,7 +140,8 @@ static enum mt_result push_slowly(struct pickle *pickle, struct value value, str
     return MT_OK;
 }
 
-static inline enum mt_result push(struct pickle *pickle, struct value value, struct mt_error *error)
+static inline enum mt_result push(struct pickle *pickle, struct snapshot_value value,
+                                  struct mt_error *error)
 {
     if (pickle->value_count == pickle->value_capacity)
         return push_slowly(pickle, value, error);
@@ -154,7 +156,7 @@ static inline size_t available(const struct pickle *pickle)
 }
 
 /* How the memo knows a value. */
-static bool slot_of(struct pickle *pickle, struct value value, size_t number,
+static bool slot_of(struct pickle *pickle, struct snapshot_value value, size_t number,
                     struct memo_slot *slot)
 {
     *slot = (struct memo_slot){MEMO_OTHER, value.index};
@@ -199,7 +201,7 @@ static enum mt_result memo_put(struct pickle *pickle, uint64_t number, struct mt
 static enum mt_result memo_get(struct pickle *pickle, uint64_t number, struct mt_error *error)
 {
     struct memo_slot slot;
-    struct value value = value_other();
+    struct snapshot_value value = value_other();
 
     if (number >= pickle->memo.count)
         return refuse(pickle, MT_CORRUPT, error, "it refers to number %" PRIu64 " of %zu", number,
@@ -207,15 +209,19 @@ static enum mt_result memo_get(struct pickle *pickle, uint64_t number, struct mt
     slot = snapshot_memo_at(&pickle->memo, number);
     switch (slot.kind) {
     case MEMO_TEXT:
-        return push(pickle, (struct value){.kind = VALUE_TEXT, .index = slot.index}, error);
+        return push(pickle, (struct snapshot_value){.kind = VALUE_TEXT, .index = slot.index},
+                    error);
     case MEMO_WORD:
-        return push(pickle, (struct value){.kind = VALUE_TEXT, .word = (uint8_t)slot.index}, error);
+        return push(pickle,
+                    (struct snapshot_value){.kind = VALUE_TEXT, .word = (uint8_t)slot.index},
+                    error);
     case MEMO_STACK:
-        return push(pickle, (struct value){.kind = VALUE_STACK, .index = slot.index}, error);
+        return push(pickle, (struct snapshot_value){.kind = VALUE_STACK, .index = slot.index},
+                    error);
     case MEMO_NUMBER:
         return push(pickle, pickle->numbers[slot.index], error);
     case MEMO_OBJECT:
-        value = (struct value){.kind = VALUE_OBJECT, .index = slot.index};
+        value = (struct snapshot_value){.kind = VALUE_OBJECT, .index = slot.index};
         snapshot_share(pickle->tables, value);
         return push(pickle, value, error);
     case MEMO_USED:
@@ -272,7 +278,7 @@ static enum mt_result push_long(struct pickle *pickle, struct mt_error *error)
 /* Is the value that comes the text of a key that nobody asks for? */
 static bool is_unwanted(const struct pickle *pickle)
 {
-    const struct value *top;
+    const struct snapshot_value *top;
 
     if (!available(pickle))
         return false;
@@ -336,7 +342,7 @@ static enum mt_result push_mark(struct pickle *pickle, struct mt_error *error)
 }
 
 /* Ends the newest mark: *items are the values above it. */
-static enum mt_result pop_mark(struct pickle *pickle, struct value **items, size_t *count,
+static enum mt_result pop_mark(struct pickle *pickle, struct snapshot_value **items, size_t *count,
                                struct mt_error *error)
 {
     size_t mark;
@@ -351,11 +357,11 @@ static enum mt_result pop_mark(struct pickle *pickle, struct value **items, size
 }
 
 /* The value below is a list or a dict, and gets the count values that were just popped. */
-static enum mt_result fill(struct pickle *pickle, bool is_dict, const struct value *items,
+static enum mt_result fill(struct pickle *pickle, bool is_dict, const struct snapshot_value *items,
                            size_t count, struct mt_error *error)
 {
     struct mt_error why = {{0}};
-    struct value target;
+    struct snapshot_value target;
     enum mt_result result;
 
     if (!available(pickle))
@@ -370,7 +376,7 @@ static enum mt_result fill(struct pickle *pickle, bool is_dict, const struct val
 
 static enum mt_result fill_from_mark(struct pickle *pickle, bool is_dict, struct mt_error *error)
 {
-    struct value *items = NULL;
+    struct snapshot_value *items = NULL;
     size_t count = 0;
     enum mt_result result = pop_mark(pickle, &items, &count, error);
 
@@ -388,7 +394,8 @@ static enum mt_result fill_with(struct pickle *pickle, bool is_dict, size_t coun
 
 static enum mt_result push_container(struct pickle *pickle, bool is_dict, struct mt_error *error)
 {
-    struct value value = is_dict ? snapshot_dict(pickle->tables) : snapshot_list(pickle->tables);
+    struct snapshot_value value =
+        is_dict ? snapshot_dict(pickle->tables) : snapshot_list(pickle->tables);
 
     if (value.kind != VALUE_OBJECT)
         return no_memory(pickle, error);
@@ -399,7 +406,7 @@ static enum mt_result push_container(struct pickle *pickle, bool is_dict, struct
 static enum mt_result make_from_mark(struct pickle *pickle, bool is_dict, struct mt_error *error)
 {
     struct mt_error why = {{0}};
-    struct value *items = NULL, made;
+    struct snapshot_value *items = NULL, made;
     size_t count = 0;
     enum mt_result result = pop_mark(pickle, &items, &count, error);
 
@@ -426,7 +433,7 @@ static enum mt_result make_tuple(struct pickle *pickle, size_t count, struct mt_
 
 static enum mt_result drop_to_mark(struct pickle *pickle, struct mt_error *error)
 {
-    struct value *items = NULL;
+    struct snapshot_value *items = NULL;
     size_t count = 0;
 
     return pop_mark(pickle, &items, &count, error);
@@ -602,7 +609,7 @@ static void close_open(struct pickle *pickle)
     struct mt_error ignored;
 
     while (pickle->depth && pickle->values) {
-        struct value *items = NULL;
+        struct snapshot_value *items = NULL;
         size_t count = 0;
 
         pop_mark(pickle, &items, &count, &ignored);
@@ -616,7 +623,7 @@ static void close_open(struct pickle *pickle)
 }
 
 enum mt_result pickle_read(struct byte_stream *stream, struct snapshot_tables *tables,
-                           struct value *root, struct mt_error *error)
+                           struct snapshot_value *root, struct mt_error *error)
 {
     struct pickle pickle = {.stream = stream, .tables = tables};
     enum mt_result result;

@@ -14,6 +14,6 @@
 
 /* Protocols 2 to 5, from Python or from C++. *root is the one value that the pickle is. */
 enum mt_result pickle_read(struct byte_stream *stream, struct snapshot_tables *tables,
-                           struct value *root, struct mt_error *error);
+                           struct snapshot_value *root, struct mt_error *error);
 
 #endif

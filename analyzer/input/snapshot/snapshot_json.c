@@ -14,7 +14,7 @@ enum { depth_max = 64, values_max = 1 << 25 };
 
 struct json {
     struct snapshot_tables *tables;
-    struct value *values;
+    struct snapshot_value *values;
     size_t count, capacity;
     size_t marks[depth_max];
     bool is_dict[depth_max]; /* of each mark */
@@ -29,11 +29,11 @@ static int stop(struct json *json, enum mt_result result, const char *why)
     return 0;
 }
 
-static int push(struct json *json, struct value value)
+static int push(struct json *json, struct snapshot_value value)
 {
     if (json->count == json->capacity) {
         size_t capacity = json->capacity * 2;
-        struct value *larger;
+        struct snapshot_value *larger;
 
         if (json->count >= values_max)
             return stop(json, MT_UNSUPPORTED, "a list that is too long");
@@ -78,7 +78,7 @@ static int on_number(void *context, const char *bytes, size_t size_bytes)
 static int on_string(void *context, const unsigned char *bytes, size_t size_bytes)
 {
     struct json *json = context;
-    const struct value *top = json->count ? &json->values[json->count - 1] : NULL;
+    const struct snapshot_value *top = json->count ? &json->values[json->count - 1] : NULL;
 
     if (top && top->kind == VALUE_TEXT && word_is_dropped_key((enum word)top->word))
         return push(json, value_other());
@@ -107,9 +107,10 @@ static int on_array_begin(void *context)
 static int on_end(struct json *json, bool is_dict)
 {
     size_t mark = json->marks[--json->depth];
-    const struct value *items = json->values + mark;
+    const struct snapshot_value *items = json->values + mark;
     size_t count = json->count - mark;
-    struct value made = is_dict ? snapshot_dict(json->tables) : snapshot_list(json->tables);
+    struct snapshot_value made =
+        is_dict ? snapshot_dict(json->tables) : snapshot_list(json->tables);
 
     if (made.kind != VALUE_OBJECT)
         return stop(json, MT_NO_MEMORY, "no memory for the values of a snapshot");
@@ -182,7 +183,8 @@ static void close_open(struct json *json)
     while (json->depth) {
         bool is_dict = json->is_dict[json->depth - 1];
         size_t mark = json->marks[--json->depth];
-        struct value made = is_dict ? snapshot_dict(json->tables) : snapshot_list(json->tables);
+        struct snapshot_value made =
+            is_dict ? snapshot_dict(json->tables) : snapshot_list(json->tables);
 
         snapshot_fill_open(json->tables, made, json->values + mark, json->count - mark);
         json->count = mark;
@@ -191,7 +193,7 @@ static void close_open(struct json *json)
 }
 
 enum mt_result snapshot_json_read(struct byte_stream *stream, struct snapshot_tables *tables,
-                                  struct value *root, struct mt_error *error)
+                                  struct snapshot_value *root, struct mt_error *error)
 {
     struct json json = {.tables = tables, .capacity = 1024};
     yajl_handle parser = yajl_alloc(&callbacks, NULL, &json);

@@ -9,6 +9,6 @@
 #include "snapshot_tables.h"
 
 enum mt_result snapshot_json_read(struct byte_stream *stream, struct snapshot_tables *tables,
-                                  struct value *root, struct mt_error *error);
+                                  struct snapshot_value *root, struct mt_error *error);
 
 #endif

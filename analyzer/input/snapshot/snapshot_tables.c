@@ -17,7 +17,7 @@ static const size_t entries_in_memory_bytes = 64 << 20;
 struct fields {
     uint64_t present; /* bit = enum word */
     uint32_t next_free;
-    struct value values[WORD_KEY_COUNT];
+    struct snapshot_value values[WORD_KEY_COUNT];
 };
 
 _Static_assert(WORD_KEY_COUNT <= 64, "keys are bits");
@@ -62,30 +62,31 @@ static enum mt_result no_memory(const struct snapshot_tables *tables, struct mt_
 
 /* --- values -------------------------------------------------------------------------------- */
 
-struct value value_number(uint64_t number)
+struct snapshot_value value_number(uint64_t number)
 {
-    return (struct value){.kind = VALUE_NUMBER, .number = number};
+    return (struct snapshot_value){.kind = VALUE_NUMBER, .number = number};
 }
 
-struct value value_other(void)
+struct snapshot_value value_other(void)
 {
-    return (struct value){.kind = VALUE_OTHER};
+    return (struct snapshot_value){.kind = VALUE_OTHER};
 }
 
-struct value snapshot_text(struct snapshot_tables *tables, const char *bytes, size_t size_bytes)
+struct snapshot_value snapshot_text(struct snapshot_tables *tables, const char *bytes,
+                                    size_t size_bytes)
 {
     enum word word = snapshot_word(bytes, size_bytes);
 
     if (size_bytes > text_most_bytes)
         size_bytes = text_most_bytes;
-    return (struct value){
+    return (struct snapshot_value){
         .kind = VALUE_TEXT,
         .index = word ? 0 : model_text(tables->model, bytes, size_bytes),
         .word = (uint8_t)word,
     };
 }
 
-static struct value object_add(struct snapshot_tables *tables, enum object_kind kind)
+static struct snapshot_value object_add(struct snapshot_tables *tables, enum object_kind kind)
 {
     uint32_t row = tables->free_objects ? tables->free_objects - 1 : 0;
     struct object *object;
@@ -100,7 +101,7 @@ static struct value object_add(struct snapshot_tables *tables, enum object_kind 
     if (!object || row > MEMO_INDEX_MAX)
         return value_other();
     *object = (struct object){.kind = kind};
-    return (struct value){.kind = VALUE_OBJECT, .index = row};
+    return (struct snapshot_value){.kind = VALUE_OBJECT, .index = row};
 }
 
 /*
@@ -119,31 +120,31 @@ static void object_settle(struct snapshot_tables *tables, uint32_t row, struct m
     tables->free_objects = row + 1;
 }
 
-void snapshot_remember(struct snapshot_tables *tables, struct value object, size_t number)
+void snapshot_remember(struct snapshot_tables *tables, struct snapshot_value object, size_t number)
 {
     struct object *row = table_at(&tables->objects, object.index);
 
     row->memo = row->memo ? OBJECT_IS_SHARED : (uint32_t)number + 1;
 }
 
-void snapshot_share(struct snapshot_tables *tables, struct value object)
+void snapshot_share(struct snapshot_tables *tables, struct snapshot_value object)
 {
     struct object *row = table_at(&tables->objects, object.index);
 
     row->memo = OBJECT_IS_SHARED;
 }
 
-struct value snapshot_dict(struct snapshot_tables *tables)
+struct snapshot_value snapshot_dict(struct snapshot_tables *tables)
 {
     return object_add(tables, OBJECT_EMPTY_DICT);
 }
 
-struct value snapshot_list(struct snapshot_tables *tables)
+struct snapshot_value snapshot_list(struct snapshot_tables *tables)
 {
     return object_add(tables, OBJECT_EMPTY_LIST);
 }
 
-static struct object *object_of(const struct snapshot_tables *tables, struct value value)
+static struct object *object_of(const struct snapshot_tables *tables, struct snapshot_value value)
 {
     return value.kind == VALUE_OBJECT ? table_at(&tables->objects, value.index) : NULL;
 }
@@ -175,7 +176,7 @@ static enum word word_of(const struct fields *fields, enum word key)
 /* The words of snapshots are seldom names of anything else, so they are not in the model yet. */
 static uint32_t text_of(struct snapshot_tables *tables, const struct fields *fields, enum word key)
 {
-    struct value value = has(fields, key) ? fields->values[key] : value_other();
+    struct snapshot_value value = has(fields, key) ? fields->values[key] : value_other();
     const char *spelling;
 
     if (value.kind != VALUE_TEXT)
@@ -189,7 +190,8 @@ static uint32_t text_of(struct snapshot_tables *tables, const struct fields *fie
 /* The site of the list of frames under this key, which is not needed behind this. */
 static uint32_t site_of(struct snapshot_tables *tables, const struct fields *fields)
 {
-    struct value value = has(fields, WORD_FRAMES) ? fields->values[WORD_FRAMES] : value_other();
+    struct snapshot_value value =
+        has(fields, WORD_FRAMES) ? fields->values[WORD_FRAMES] : value_other();
     struct object *list = object_of(tables, value);
     uint32_t site;
 
@@ -430,7 +432,7 @@ static enum mt_result add_row(struct snapshot_tables *tables, struct object *obj
 /* --- dicts that are filled key by key ------------------------------------------------------ */
 
 /* A dict that got its keys one by one is complete when it is used. */
-static enum mt_result complete(struct snapshot_tables *tables, struct value value,
+static enum mt_result complete(struct snapshot_tables *tables, struct snapshot_value value,
                                struct mt_error *error)
 {
     struct object *object = object_of(tables, value);
@@ -468,7 +470,8 @@ static struct fields *partial_of(struct snapshot_tables *tables, struct object *
 }
 
 static enum mt_result put_fields(struct snapshot_tables *tables, struct fields *fields,
-                                 const struct value *items, size_t count, struct mt_error *error)
+                                 const struct snapshot_value *items, size_t count,
+                                 struct mt_error *error)
 {
     for (size_t i = 0; i + 1 < count; i += 2) {
         unsigned key = items[i].word;
@@ -484,8 +487,9 @@ static enum mt_result put_fields(struct snapshot_tables *tables, struct fields *
     return MT_OK;
 }
 
-enum mt_result snapshot_set(struct snapshot_tables *tables, struct value dict,
-                            const struct value *items, size_t count, struct mt_error *error)
+enum mt_result snapshot_set(struct snapshot_tables *tables, struct snapshot_value dict,
+                            const struct snapshot_value *items, size_t count,
+                            struct mt_error *error)
 {
     struct object *object = object_of(tables, dict);
     struct fields *fields = tables->fields;
@@ -578,8 +582,9 @@ static enum mt_result append_object(struct snapshot_tables *tables, struct objec
     return append_row(list, (uint32_t)(tables->children.count - 1), error);
 }
 
-enum mt_result snapshot_append(struct snapshot_tables *tables, struct value list,
-                               const struct value *items, size_t count, struct mt_error *error)
+enum mt_result snapshot_append(struct snapshot_tables *tables, struct snapshot_value list,
+                               const struct snapshot_value *items, size_t count,
+                               struct mt_error *error)
 {
     struct object *object = object_of(tables, list);
     enum mt_result result = MT_OK;
@@ -596,8 +601,8 @@ enum mt_result snapshot_append(struct snapshot_tables *tables, struct value list
     return result;
 }
 
-void snapshot_fill_open(struct snapshot_tables *tables, struct value target,
-                        const struct value *items, size_t count)
+void snapshot_fill_open(struct snapshot_tables *tables, struct snapshot_value target,
+                        const struct snapshot_value *items, size_t count)
 {
     const struct object *object = object_of(tables, target);
     struct mt_error ignored;
@@ -628,7 +633,7 @@ static bool has_events(const struct snapshot_tables *tables)
     return false;
 }
 
-enum mt_result snapshot_tables_finish(struct snapshot_tables *tables, struct value root,
+enum mt_result snapshot_tables_finish(struct snapshot_tables *tables, struct snapshot_value root,
                                       struct mt_error *error)
 {
     const struct object *object;

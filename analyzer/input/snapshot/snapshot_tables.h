@@ -23,12 +23,12 @@
 #include "snapshot_words.h"
 #include "table.h"
 
-enum value_kind { VALUE_OTHER, VALUE_NUMBER, VALUE_TEXT, VALUE_OBJECT, VALUE_STACK };
+enum snapshot_value_kind { VALUE_OTHER, VALUE_NUMBER, VALUE_TEXT, VALUE_OBJECT, VALUE_STACK };
 
-struct value {
+struct snapshot_value {
     uint64_t number; /* negative ones as two's complement */
     uint32_t index;  /* VALUE_TEXT: in the model; VALUE_OBJECT: in objects; VALUE_STACK: site */
-    uint8_t kind;    /* enum value_kind */
+    uint8_t kind;    /* enum snapshot_value_kind */
     uint8_t word;    /* enum word; WORD_NONE if it is not a text or not a known one */
 };
 
@@ -125,34 +125,37 @@ enum mt_result snapshot_tables_init(struct snapshot_tables *tables, struct model
 void snapshot_tables_release(struct snapshot_tables *tables);
 
 /* Values. Texts are kept in the model. */
-struct value value_number(uint64_t number);
-struct value value_other(void);
-struct value snapshot_text(struct snapshot_tables *tables, const char *bytes, size_t size_bytes);
+struct snapshot_value value_number(uint64_t number);
+struct snapshot_value value_other(void);
+struct snapshot_value snapshot_text(struct snapshot_tables *tables, const char *bytes,
+                                    size_t size_bytes);
 /* The object has that number in the memo from now on; another value of it was made from there. */
-void snapshot_remember(struct snapshot_tables *tables, struct value object, size_t number);
-void snapshot_share(struct snapshot_tables *tables, struct value object);
+void snapshot_remember(struct snapshot_tables *tables, struct snapshot_value object, size_t number);
+void snapshot_share(struct snapshot_tables *tables, struct snapshot_value object);
 /* VALUE_OTHER when there is no memory, which is then remembered. */
-struct value snapshot_dict(struct snapshot_tables *tables);
-struct value snapshot_list(struct snapshot_tables *tables);
+struct snapshot_value snapshot_dict(struct snapshot_tables *tables);
+struct snapshot_value snapshot_list(struct snapshot_tables *tables);
 
 /*
  * Puts count items (key, value, key, value ...) into a dict, or count items behind a list. Errors
  * say what is wrong, but not where: that is for the caller.
  */
-enum mt_result snapshot_set(struct snapshot_tables *tables, struct value dict,
-                            const struct value *items, size_t count, struct mt_error *error);
-enum mt_result snapshot_append(struct snapshot_tables *tables, struct value list,
-                               const struct value *items, size_t count, struct mt_error *error);
+enum mt_result snapshot_set(struct snapshot_tables *tables, struct snapshot_value dict,
+                            const struct snapshot_value *items, size_t count,
+                            struct mt_error *error);
+enum mt_result snapshot_append(struct snapshot_tables *tables, struct snapshot_value list,
+                               const struct snapshot_value *items, size_t count,
+                               struct mt_error *error);
 
 /*
  * A list or dict that damage left open gets the values that were read for it; what does not fit,
  * as it is itself unfinished, is left out.
  */
-void snapshot_fill_open(struct snapshot_tables *tables, struct value target,
-                        const struct value *items, size_t count);
+void snapshot_fill_open(struct snapshot_tables *tables, struct snapshot_value target,
+                        const struct snapshot_value *items, size_t count);
 
 /* The last value of all. MT_UNSUPPORTED: no snapshot. MT_NO_DATA: one without anything in it. */
-enum mt_result snapshot_tables_finish(struct snapshot_tables *tables, struct value root,
+enum mt_result snapshot_tables_finish(struct snapshot_tables *tables, struct snapshot_value root,
                                       struct mt_error *error);
 
 #endif

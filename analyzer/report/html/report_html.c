@@ -3,11 +3,13 @@
  * A report as one page for a browser: the skeleton, the verdict as text that needs no script, the
  * JSON report and the datasets. docs/html-report.md tells how it is put together.
  */
+#include "report_html.h"
+
 #include <stdlib.h>
 
 #include "page_bytes.h"
 #include "payload.h"
-#include "report.h"
+#include "report_json.h"
 
 static void write_verdict(const struct report *report, struct outlet *out)
 {

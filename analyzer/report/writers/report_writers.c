@@ -2,9 +2,12 @@
 /*
  * The output formats.
  */
-#include "report.h"
+#include "report_writers.h"
 
 #include <string.h>
+
+#include "report_html.h"
+#include "report_json.h"
 
 const struct report_writer report_writers[] = {
     {"text", "for a terminal, verdict first", FOR_TERMINAL, report_write_text},

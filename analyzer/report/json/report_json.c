@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "report.h"
+#include "report_json.h"
 
 enum { REPORT_JSON_VERSION = 1 };
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cxx_name.h"
-#include "report.h"
+#include "report_writers.h"
 #include "text_builder.h"
 
 enum { stacks_most = 3, stack_indent = 6, function_most_bytes = 120 };

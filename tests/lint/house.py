@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds tracer/ and analyzer/ to the plan of docs/architecture.md.
+
+    house.py SOURCE-FOLDER      reports every fault; the exit status is 1 if there is any
+    house.py --self-test        makes a small tree with each fault, and looks whether it is reported
+
+Refused: an include path with ".."; an include of a header that no linked target shows; folders that
+need each other; more than 40 .c files in a folder; a line of a CMakeLists.txt over 100 columns;
+target_sources; a struct, union or enum of the analyzer that two headers define.
+
+What targets link is read from the CMakeLists.txt themselves: both sides of a condition count.
+"""
+import pathlib
+import re
+import sys
+import tempfile
+
+TOPS = ("tracer", "analyzer")
+FILES_MOST = 40
+COLUMNS_MOST = 100
+SCOPES = {"PUBLIC", "PRIVATE", "INTERFACE"}
+MAKERS = {"add_library", "add_executable", "mt_add_library"}
+
+
+class Target:
+    def __init__(self, folder):
+        self.folder = folder
+        self.shown = set()  # folders that who links it sees
+        self.own = set()  # folders that its sources see
+        self.passed_on = set()  # targets linked for others
+        self.linked = set()
+
+
+def commands(text):
+    text = re.sub(r"#[^\n]*", "", text)
+    for match in re.finditer(r"(\w+)\s*\(((?:[^()\"]|\"[^\"]*\"|\([^()]*\))*)\)", text):
+        yield match[1].lower(), re.findall(r'"[^"]*"|[^\s"]+', match[2])
+
+
+def scoped(words):
+    scope = "PUBLIC"
+    for word in words:
+        if word in SCOPES:
+            scope = word
+        else:
+            yield scope, word
+
+
+def folders_of(root, folder, word):
+    word = word.replace("${CMAKE_CURRENT_SOURCE_DIR}", str(folder)).replace("${PROJECT_SOURCE_DIR}", str(root))
+    path = folder / word
+    if "${" in word:  # chosen by processor
+        return {p for p in folder.glob(re.sub(r"\$\{\w+\}", "*", word)) if p.is_dir()}
+    return {path.resolve()} if path.is_dir() else set()
+
+
+def read_targets(root, faults):
+    targets = {}
+    lists = [p for top in TOPS for p in sorted((root / top).rglob("*")) if p.name == "CMakeLists.txt" or p.suffix == ".cmake"]
+    parsed = [(p, list(commands(p.read_text()))) for p in lists]
+    for path, calls in parsed:
+        for name, words in calls:
+            if name in MAKERS and words:
+                target = targets[words[0]] = Target(path.parent)
+                target.own.add(path.parent)
+                if name == "mt_add_library":
+                    target.shown.add(path.parent)
+    for path, calls in parsed:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if len(line) > COLUMNS_MOST and path.name == "CMakeLists.txt":
+                faults.append(f"{path.relative_to(root)}:{number}: {len(line)} columns")
+        for name, words in calls:
+            if name == "target_sources":
+                faults.append(f"{path.relative_to(root)}: target_sources: name sources where the target is made")
+            if any(re.match(r"\.\.(/|$)", w) or "/../" in w for w in words):
+                faults.append(f"{path.relative_to(root)}: {name}({words[0]} ...): a path with ..")
+            if not words or words[0] not in targets:
+                continue
+            target = targets[words[0]]
+            for scope, word in scoped(words[1:]):
+                if name == "target_include_directories":
+                    found = folders_of(root, path.parent, word)
+                    target.own |= found if scope != "INTERFACE" else set()
+                    target.shown |= found if scope != "PRIVATE" else set()
+                elif name == "target_link_libraries":
+                    if scope != "INTERFACE":
+                        target.linked.add(word)
+                    if scope != "PRIVATE":
+                        target.passed_on.add(word)
+    return targets
+
+
+def shown_by(targets, name, seen):
+    """Folders that a linked target shows, its own and those it passes on."""
+    if name not in targets or name in seen:
+        return set()
+    seen.add(name)
+    folders = set(targets[name].shown)
+    for other in targets[name].passed_on:
+        folders |= shown_by(targets, other, seen)
+    return folders
+
+
+def seen_from(targets, folder):
+    """What the files of a folder may include: what any of its targets sees."""
+    folders = {folder}
+    seen = set()
+    for target in targets.values():
+        if target.folder != folder and folder not in target.own:
+            continue
+        folders |= target.own | target.shown
+        for other in target.linked | target.passed_on:
+            folders |= shown_by(targets, other, seen)
+    return folders
+
+
+def check_includes(root, targets, faults):
+    files = [p for top in TOPS for p in sorted((root / top).rglob("*")) if p.suffix in (".c", ".h", ".def")]
+    headers = {}
+    for path in files:
+        headers.setdefault(path.name, []).append(path)
+    edges = {}
+    allowed = {}
+    for path in files:
+        folder = path.parent
+        allowed.setdefault(folder, seen_from(targets, folder))
+        for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', path.read_text(), re.M):
+            if ".." in name:
+                faults.append(f"{path.relative_to(root)}: includes {name}: a path with ..")
+            places = [p.parent for p in headers.get(pathlib.PurePath(name).name, [])]
+            if not places or folder in places:
+                continue
+            shown = [p for p in places if p in allowed[folder]]
+            if not shown:
+                faults.append(f"{path.relative_to(root)}: includes {name}, which no linked target shows")
+            for place in shown or places:
+                edges.setdefault(folder, {})[place] = path.name
+    return edges
+
+
+def add_links(targets, edges):
+    for name, target in targets.items():
+        for other in target.linked | target.passed_on:
+            if other in targets and targets[other].folder != target.folder:
+                edges.setdefault(target.folder, {}).setdefault(targets[other].folder, name)
+
+
+def find_cycle(edges):
+    state, way = {}, []
+
+    def visit(folder):
+        state[folder] = "open"
+        way.append(folder)
+        for place in sorted(edges.get(folder, {})):
+            if state.get(place) == "open":
+                return way[way.index(place):] + [place]
+            if place not in state:
+                cycle = visit(place)
+                if cycle:
+                    return cycle
+        way.pop()
+        state[folder] = "done"
+        return None
+
+    for folder in sorted(edges):
+        if folder not in state:
+            cycle = visit(folder)
+            if cycle:
+                return cycle
+    return None
+
+
+def check_folders(root, faults):
+    for top in TOPS:
+        for folder in [root / top, *sorted(p for p in (root / top).rglob("*") if p.is_dir())]:
+            count = len(list(folder.glob("*.c")))
+            if count > FILES_MOST:
+                faults.append(f"{folder.relative_to(root)}: {count} .c files; more than {FILES_MOST} want floors")
+
+
+def check_tags(root, faults):
+    places = {}
+    for path in sorted((root / "analyzer").rglob("*.h")):
+        for kind, tag in re.findall(r"^(struct|union|enum) (\w+) \{", path.read_text(), re.M):
+            places.setdefault(tag, []).append(str(path.relative_to(root)))
+    for tag, paths in places.items():
+        if len(paths) > 1:
+            faults.append(f"{tag} is defined twice: {', '.join(paths)}")
+
+
+def check(root):
+    faults = []
+    root = pathlib.Path(root).resolve()
+    targets = read_targets(root, faults)
+    edges = check_includes(root, targets, faults)
+    add_links(targets, edges)
+    cycle = find_cycle(edges)
+    if cycle:
+        faults.append("folders need each other: " + " -> ".join(str(p.relative_to(root)) for p in cycle))
+    check_folders(root, faults)
+    check_tags(root, faults)
+    return faults
+
+
+# Each: what is changed in a tree without faults, and words of the report.
+SOUND = {
+    "tracer/CMakeLists.txt": "add_subdirectory(record)\n",
+    "tracer/record/CMakeLists.txt": "mt_add_library(mt_record ring.c)\n",
+    "tracer/record/ring.c": '#include "ring.h"\n',
+    "tracer/record/ring.h": "struct ring {\n};\n",
+    "analyzer/base/CMakeLists.txt": "mt_add_library(mt_base arena.c)\n",
+    "analyzer/base/arena.c": '#include "arena.h"\n',
+    "analyzer/base/arena.h": "struct arena {\n};\n",
+    "analyzer/model/CMakeLists.txt": "mt_add_library(mt_model model.c)\ntarget_link_libraries(mt_model PUBLIC mt_base)\n",
+    "analyzer/model/model.c": '#include "model.h"\n',
+    "analyzer/model/model.h": '#include "arena.h"\nstruct model {\n};\n',
+    "analyzer/gate/CMakeLists.txt": "mt_add_library(mt_gate gate.c)\ntarget_link_libraries(mt_gate PRIVATE mt_model)\n",
+    "analyzer/gate/gate.c": '#include "model.h"\n#include "arena.h"\n',
+}
+FAULTS = [
+    ({"analyzer/gate/CMakeLists.txt": "mt_add_library(mt_gate gate.c)\ntarget_include_directories(mt_gate PRIVATE ../model ../base)\n"}, "a path with .."),
+    ({"analyzer/gate/gate.c": '#include "../model/model.h"\n'}, "includes ../model/model.h: a path with .."),
+    ({"analyzer/gate/CMakeLists.txt": "mt_add_library(mt_gate gate.c)\n"}, "gate.c: includes model.h, which no linked target shows"),
+    ({"analyzer/model/CMakeLists.txt": "mt_add_library(mt_model model.c)\ntarget_link_libraries(mt_model PRIVATE mt_base)\n"}, "gate.c: includes arena.h, which no linked target shows"),
+    ({"analyzer/base/CMakeLists.txt": "mt_add_library(mt_base arena.c)\ntarget_link_libraries(mt_base PRIVATE mt_model)\n", "analyzer/base/arena.c": '#include "model.h"\n'}, "folders need each other: analyzer/base -> analyzer/model -> analyzer/base"),
+    ({f"tracer/record/part_{i}.c": "" for i in range(FILES_MOST)}, "tracer/record: 41 .c files"),
+    ({"analyzer/gate/gate.h": "struct model {\n};\n"}, "model is defined twice: analyzer/gate/gate.h, analyzer/model/model.h"),
+    ({"analyzer/gate/rule.h": "enum arena {\n};\n"}, "arena is defined twice"),
+    ({"analyzer/gate/more.c": "", "tracer/CMakeLists.txt": "target_sources(mt_record PRIVATE ring.c)\n"}, "target_sources"),
+    ({"tracer/CMakeLists.txt": "#" * (COLUMNS_MOST + 1) + "\n"}, "101 columns"),
+]
+
+
+def self_test():
+    failed = 0
+    for change, words in [({}, None), *FAULTS]:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in {**SOUND, **change}.items():
+                path = pathlib.Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+            faults = check(folder)
+        if (words is None and faults) or (words and not any(words in fault for fault in faults)):
+            print(f"wanted {words!r}, got {faults}")
+            failed += 1
+    return failed
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return 1 if self_test() else 0
+    faults = check(sys.argv[1])
+    print("\n".join(faults), end="\n" if faults else "")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
