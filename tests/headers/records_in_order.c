@@ -9,7 +9,8 @@ enum {
 };
 
 #define RECORD(code, name, fields, meaning)                                                        \
-    _Static_assert(LINE_OF_##name + (LINE_OF_##name > 30) == (code), "records.def: " #name " is out of order");
+    _Static_assert(LINE_OF_##name + (LINE_OF_##name > 30) == (code),                               \
+                   "records.def: " #name " is out of order");
 #include "leaktide/records.def"
 #undef RECORD
 
