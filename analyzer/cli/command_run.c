@@ -59,13 +59,19 @@ static const struct option_spec options[] = {
     {0, 0, NULL, NULL, NULL},
 };
 
+static const char *const device_words[] = {
+#define FAMILY(id, name) name,
+#include "leaktide/device_families.def"
+#undef FAMILY
+    "cpu", NULL};
+
 /* Handed on to the tracer; with words, each of the comma-separated values must be one of them. */
 static const struct handed_on {
     enum option_id id;
     const char *name;
     const char *const *words;
 } handed_on[] = {
-    {OPTION_DEVICE, "device", (const char *const[]){"npu", "gpu", "opencl", "cpu", NULL}},
+    {OPTION_DEVICE, "device", device_words},
     {OPTION_EVENTS, "events",
      (const char *const[]){"alloc", "free", "launch", "access", "traceback", "none", NULL}},
     {OPTION_CALL_STACK, "call-stack", (const char *const[]){"c", "python", "free", "none", NULL}},

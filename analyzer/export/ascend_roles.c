@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char plan_pool[] = "static graph ";
-
 struct roles {
     const struct question *question;
     enum ascend_role *of; /* by ledger */
@@ -21,23 +19,20 @@ const char *ascend_pool_of(const struct question *question, const struct ledger 
 
 const char *ascend_graph_of(const struct question *question, const struct ledger *ledger)
 {
-    return ascend_pool_of(question, ledger) + sizeof(plan_pool) - 1;
+    return pool_rest(model_pool_at(question->model, ledger->pool),
+                     ascend_pool_of(question, ledger));
 }
 
-static enum ascend_role role_of_pool(const char *pool)
+/* What a framework has on the host is not in a profile. */
+static enum ascend_role role_of_pool(const struct pool *pool)
 {
-    static const struct {
-        const char *pool;
-        enum ascend_role role;
-    } pools[] = {
-        {"pta", ROLE_FRAMEWORK}, {"mindspore", ROLE_FRAMEWORK},     {"torch", ROLE_FRAMEWORK},
-        {"ge", ROLE_GRAPH},      {"pta_workspace", ROLE_WORKSPACE},
+    static const enum ascend_role roles[] = {
+        [POOL_ROLE_FRAMEWORK] = ROLE_FRAMEWORK, [POOL_ROLE_GRAPH] = ROLE_GRAPH,
+        [POOL_ROLE_WORKSPACE] = ROLE_WORKSPACE, [POOL_ROLE_PLAN] = ROLE_PLAN,
+        [POOL_ROLE_HOST] = ROLE_NONE,
     };
 
-    for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
-        if (strcmp(pools[i].pool, pool) == 0)
-            return pools[i].role;
-    return strncmp(pool, plan_pool, sizeof(plan_pool) - 1) == 0 ? ROLE_PLAN : ROLE_NONE;
+    return pool->family == FAMILY_HOST ? ROLE_NONE : roles[pool->role];
 }
 
 /* Whether some ledger of the process is one of a profile, or has memory of a device. */
@@ -103,7 +98,8 @@ enum ascend_role *ascend_roles_create(const struct question *question)
     if (!roles.of)
         return NULL;
     for (size_t i = 0; i < count; i++)
-        roles.of[i] = role_of_pool(ascend_pool_of(question, tally_ledger_at(question->tally, i)));
+        roles.of[i] =
+            role_of_pool(model_pool_at(question->model, tally_ledger_at(question->tally, i)->pool));
     if (find_stand_ins(&roles))
         return roles.of;
     free(roles.of);

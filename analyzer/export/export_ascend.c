@@ -184,7 +184,7 @@ static void add_cell(struct ascend_cell *sum, struct ascend_cell more)
 /* Readers draw the framework's pool and that of the graph engine as one. */
 static void put_sum_record(struct ascend_export *export, const struct component *changed)
 {
-    const char *framework = export->is_mindspore ? "MindSpore" : "PTA";
+    const char *framework = pool_by_id(export->is_mindspore ? POOL_MINDSPORE : POOL_PTA)->title;
     const struct component *own, *graph;
     struct ascend_sums sums, more;
     char name[COUNTER_NAME_MOST];
@@ -192,7 +192,7 @@ static void put_sum_record(struct ascend_export *export, const struct component 
     if (export->has_sum_rows || (!changed->is_graph && strcmp(changed->name, framework) != 0))
         return;
     own = component_of(export, framework, changed->device);
-    graph = component_of(export, "GE", changed->device);
+    graph = component_of(export, pool_by_id(POOL_GE)->title, changed->device);
     if (!own || !graph)
         return;
     sums = newest_sums(own);
@@ -529,7 +529,8 @@ static bool has_mindspore_pool(const struct ascend_export *export)
 
     for (size_t i = 0; i < tally_ledger_count(tally); i++)
         if (tally_ledger_at(tally, i)->process == export->process &&
-            strcmp(ascend_pool_of(export->question, tally_ledger_at(tally, i)), "mindspore") == 0)
+            model_pool_at(export->question->model, tally_ledger_at(tally, i)->pool)->id ==
+                POOL_MINDSPORE)
             return true;
     return false;
 }

@@ -10,24 +10,6 @@
 
 /* --- pools --------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *pool, *type;
-} known_types[] = {
-    {"torch", "PTA"}, /* the allocator of PyTorch is that of torch_npu */
-    {"host", "HOST"},
-    {"host_pinned", "HOST"},
-    {"hal_host", "HOST"}, /* the driver's own calls for it: it is pinned */
-};
-
-/* Where it has no name there, the pool's own in capitals. */
-static const char *type_of_pool(const char *pool)
-{
-    for (size_t i = 0; i < sizeof(known_types) / sizeof(known_types[0]); i++)
-        if (strcmp(known_types[i].pool, pool) == 0)
-            return known_types[i].type;
-    return pool;
-}
-
 static void copy_upper(char *to, const char *from)
 {
     size_t i = 0;
@@ -41,12 +23,16 @@ static void ledger_begin(const struct memscope_source *source, const struct ledg
                          struct memscope_ledger *made)
 {
     const struct model *model = source->question->model;
-    const char *pool = model_text_at(model, model_pool_name_at(model, ledger->pool));
+    const struct pool *pool = model_pool_at(model, ledger->pool);
 
-    copy_upper(made->type, type_of_pool(pool));
-    made->is_driver = strcmp(pool, "hal") == 0;
-    made->is_pinned = strcmp(pool, "host_pinned") == 0 || strcmp(pool, "hal_host") == 0;
-    made->is_host = strncmp(pool, "host", 4) == 0 || ledger->kind == LEDGER_HOST || made->is_pinned;
+    /* Where it has no name there, the pool's own in capitals. */
+    copy_upper(made->type, pool->type
+                               ? pool->type
+                               : model_text_at(model, model_pool_name_at(model, ledger->pool)));
+    made->is_driver = pool->id == POOL_HAL;
+    made->is_below = pool_is_of_device(pool);
+    made->is_pinned = pool->id == POOL_HOST_PINNED || pool->id == POOL_HAL_HOST;
+    made->is_host = pool->id == POOL_HOST || ledger->kind == LEDGER_HOST || made->is_pinned;
     made->device = made->is_host         ? MEMSCOPE_DEVICE_CPU
                    : ledger->device >= 0 ? ledger->device
                                          : MEMSCOPE_DEVICE_NONE;
@@ -318,7 +304,7 @@ void memscope_take_failed_alloc(struct memscope_source *source, const struct eve
     memscope_row_begin(source, &row, "OOM_DETAIL", "OOM_TRIGGER", event->time_ns, event->thread);
     row.name = "OOM_Trigger";
     row.device = place.device >= 0 ? place.device : source->main_device;
-    if (strcmp(pool, "hal") == 0)
+    if (model_pool_at(model, event->pool)->id == POOL_HAL)
         pool = place.flags & MT_PLACE_HANDLE ? "halMemCreate" : "halMemAlloc";
     memscope_text(&row, "func", pool);
     memscope_number(&row, "req_size", event->value);

@@ -44,16 +44,11 @@ static struct live_place holder_in(const struct memscope_source *source, uint64_
     return place;
 }
 
-static bool is_driver(const struct memscope_ledger *ledger)
-{
-    return strcmp(ledger->type, "HAL") == 0 || strcmp(ledger->type, "ACL") == 0;
-}
-
 /* Where a pool is known its blocks are meant, and not the memory that it lies in. */
 static bool is_searched(const struct memscope_source *source, size_t index, bool has_pool)
 {
     return tally_ledger_at(source->question->tally, index)->process == source->process &&
-           !(has_pool && is_driver(&source->ledgers[index]));
+           !(has_pool && source->ledgers[index].is_below);
 }
 
 struct live_place memscope_holder_of(const struct memscope_source *source, uint64_t address,

@@ -21,6 +21,7 @@ struct memscope_ledger {
     uint64_t used_bytes, total_bytes;
     char type[MEMSCOPE_TYPE_BYTES];     /* "PTA" */
     bool is_driver, is_host, is_pinned; /* is_host: of the processor, not of a device */
+    bool is_below;                      /* others take their memory from it */
     int32_t device;                     /* as rows have it */
 };
 

@@ -15,22 +15,6 @@
 #include "path_text.h"
 #include "text_builder.h"
 
-static const struct {
-    const char *beginning, *vendor;
-} vendors[] = {
-    {"hal", "npu"},  {"acl", "npu"},   {"pta", "npu"},       {"mindspore", "npu"},
-    {"atb", "npu"},  {"ge", "npu"},    {"hccl", "npu"},      {"app", "npu"},
-    {"cuda", "gpu"}, {"torch", "gpu"}, {"opencl", "opencl"},
-};
-
-static const char *vendor_of(const char *pool)
-{
-    for (size_t i = 0; i < sizeof(vendors) / sizeof(vendors[0]); i++)
-        if (strncmp(pool, vendors[i].beginning, strlen(vendors[i].beginning)) == 0)
-            return vendors[i].vendor;
-    return NULL;
-}
-
 uint64_t share_of(uint64_t part, uint64_t whole)
 {
     const unsigned unit = 100 * 100; /* hundredths of a percent */
@@ -89,15 +73,25 @@ static const char *keep_text(struct measures *measures, const char *terminated)
     return copy ? copy : "";
 }
 
+/* Without a family, the pool's own name. */
+static const char *family_name(const struct model *model, const struct ledger *ledger)
+{
+    const struct pool *pool = model_pool_at(model, ledger->pool);
+
+    return pool->family == FAMILY_NONE ? pool_name(model, ledger->pool)
+                                       : device_family_name(pool->family);
+}
+
 const char *device_name(struct arena *arena, const struct model *model, const struct ledger *ledger)
 {
-    const char *vendor = vendor_of(pool_name(model, ledger->pool)), *name;
+    enum device_family family = model_pool_at(model, ledger->pool)->family;
     struct text_builder text;
+    const char *name;
 
-    if (ledger->device < 0 && !vendor)
-        return "host";
+    if (family == FAMILY_HOST || (family == FAMILY_NONE && ledger->device < 0))
+        return device_family_name(FAMILY_HOST);
     text_init(&text);
-    text_add(&text, vendor ? vendor : "device");
+    text_add(&text, family_name(model, ledger));
     if (ledger->device >= 0)
         text_add_format(&text, ":%" PRId32, ledger->device);
     name = arena_text(arena, text_get(&text), text.size_bytes);
@@ -438,13 +432,9 @@ static void add_ranks(struct measures *measures, const struct question *question
 
 /* What is used of a device, as the system says it; with modules, the driver tells who holds a part.
  */
-static const struct used_counter {
-    const char *counter, *vendor;
+struct used_counter {
+    enum device_family family; /* FAMILY_NONE: it is no such counter */
     bool has_modules;
-} used_counters[] = {
-    {"npu used", "npu", false},
-    {"gpu used", "gpu", false},
-    {"APP reserved", "npu", true},
 };
 
 /*
@@ -499,17 +489,16 @@ static uint64_t modules_peak(const struct question *question, const struct sampl
     return sum;
 }
 
-static const struct used_counter *used_counter_of(const char *counter)
+/* "npu used", or "APP reserved" of a profile of an NPU. */
+static struct used_counter used_counter_of(const char *counter)
 {
-    for (size_t i = 0; i < sizeof(used_counters) / sizeof(used_counters[0]); i++)
-        if (strcmp(counter, used_counters[i].counter) == 0)
-            return &used_counters[i];
-    return NULL;
+    if (strcmp(counter, "APP reserved") == 0)
+        return (struct used_counter){FAMILY_NPU, true};
+    return (struct used_counter){device_family_of_used(counter), false};
 }
 
 static void put_unattributed(struct measures *measures, const struct question *question,
-                             size_t repeat, const struct sample_row *row,
-                             const struct used_counter *used)
+                             size_t repeat, const struct sample_row *row, struct used_counter used)
 {
     struct measure measure = {
         .pool = "*", .name = "", .kind = RULE_UNATTRIBUTED, .where = {"", "", "", 0}};
@@ -517,14 +506,14 @@ static void put_unattributed(struct measures *measures, const struct question *q
     uint64_t known;
 
     text_init(&text);
-    text_add_format(&text, "%s:%" PRId32, used->vendor,
+    text_add_format(&text, "%s:%" PRId32, device_family_name(used.family),
                     model_place_at(question->model, row->place).device);
     measure.device = keep(measures, &text);
     text_init(&text);
     text_add_format(&text, "%s/unattributed", measure.device);
     measure.key = keep_key(measures, &text);
-    known = recorded_peak(question, measure.device, used->has_modules, &measures->arena);
-    if (used->has_modules)
+    known = recorded_peak(question, measure.device, used.has_modules, &measures->arena);
+    if (used.has_modules)
         known += modules_peak(question, row);
     put(measures, &measure, repeat, UINT32_MAX - 1 - (uint32_t)row->process,
         row->high_bytes > known ? row->high_bytes - known : 0);
@@ -535,10 +524,9 @@ static void add_unattributed(struct measures *measures, const struct question *q
 {
     for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
         const struct sample_row *row = tally_sample_at(question->tally, i);
-        const struct used_counter *used =
-            used_counter_of(model_text_at(question->model, row->counter));
+        struct used_counter used = used_counter_of(model_text_at(question->model, row->counter));
 
-        if (used)
+        if (used.family != FAMILY_NONE)
             put_unattributed(measures, question, repeat, row, used);
     }
 }

@@ -61,6 +61,11 @@ struct site_set {
 /* Addresses in regions of 2 MiB: where modules change, sets forget the sites of those. */
 enum { REGION_BITS = 21, REGIONS = 1 << 12 };
 
+struct pool_row {
+    uint32_t name_text;
+    const struct pool *known;
+};
+
 struct model {
     struct arena arena;
     struct table texts, pools, places, sites, frames, stacks, threads, processes, modules;
@@ -89,7 +94,7 @@ static void tables_init(struct model *model)
 {
     arena_init(&model->arena);
     table_init(&model->texts, &model->arena, sizeof(struct text_row));
-    table_init(&model->pools, &model->arena, sizeof(uint32_t));
+    table_init(&model->pools, &model->arena, sizeof(struct pool_row));
     table_init(&model->places, &model->arena, sizeof(uint64_t));
     table_init(&model->sites, &model->arena, sizeof(struct site_row));
     table_init(&model->frames, &model->arena, sizeof(struct frame_row));
@@ -189,16 +194,24 @@ uint16_t model_pool(struct model *model, uint32_t name_text)
     uint64_t hash = hash_u64(name_text);
     size_t probe = 0;
     uint32_t found;
-    uint32_t *row;
+    struct pool_row *row;
 
     while (hash_index_next(&model->pool_index, hash, &probe, &found))
-        if (found < model->pools.count && *(uint32_t *)table_at(&model->pools, found) == name_text)
+        if (found < model->pools.count &&
+            ((struct pool_row *)table_at(&model->pools, found))->name_text == name_text)
             return (uint16_t)found;
     row = row_add(model, &model->pools, &model->pool_index, hash, UINT16_MAX, "65535 pools");
     if (!row)
         return 0;
-    *row = name_text;
+    *row = (struct pool_row){name_text, pool_by_name(model_text_at(model, name_text))};
     return (uint16_t)(model->pools.count - 1);
+}
+
+uint16_t model_known_pool(struct model *model, enum pool_id id)
+{
+    const char *name = pool_by_id(id)->name;
+
+    return model_pool(model, model_text(model, name, strlen(name)));
 }
 
 uint16_t model_place(struct model *model, struct mt_place place)
@@ -697,7 +710,16 @@ const char *model_text_at(const struct model *model, uint32_t index)
 
 uint32_t model_pool_name_at(const struct model *model, uint16_t index)
 {
-    return index < model_pool_count(model) ? *(const uint32_t *)table_at(&model->pools, index) : 0;
+    return index < model_pool_count(model)
+               ? ((const struct pool_row *)table_at(&model->pools, index))->name_text
+               : 0;
+}
+
+const struct pool *model_pool_at(const struct model *model, uint16_t index)
+{
+    return index < model_pool_count(model)
+               ? ((const struct pool_row *)table_at(&model->pools, index))->known
+               : pool_by_id(POOL_OTHER);
 }
 
 struct mt_place model_place_at(const struct model *model, uint16_t index)

@@ -20,6 +20,7 @@
 
 #include "leaktide/error.h"
 #include "leaktide/format.h"
+#include "pools.h"
 
 struct model;
 
@@ -100,6 +101,7 @@ void model_destroy(struct model *model);
  */
 uint32_t model_text(struct model *model, const char *bytes, size_t size_bytes);
 uint16_t model_pool(struct model *model, uint32_t name_text);
+uint16_t model_known_pool(struct model *model, enum pool_id id);
 uint16_t model_place(struct model *model, struct mt_place place);
 uint32_t model_site(struct model *model, struct model_site site);
 /* That will be asked for soon: time to fetch where it may be found. */
@@ -159,6 +161,7 @@ size_t model_note_count(const struct model *model);
 
 const char *model_text_at(const struct model *model, uint32_t index); /* terminated */
 uint32_t model_pool_name_at(const struct model *model, uint16_t index);
+const struct pool *model_pool_at(const struct model *model, uint16_t index); /* never NULL */
 struct mt_place model_place_at(const struct model *model, uint16_t index);
 const struct model_site *model_site_at(const struct model *model, uint32_t index);
 const struct model_frame *model_frame_at(const struct model *model, uint32_t index);

@@ -10,6 +10,9 @@
  *   empty      an empty folder
  *   text       a file of text
  *   two        two processes
+ *   cudart     twelve steps of a C program that never frees what it asks the CUDA runtime for
+ *   cuda       the same, with the calls of the driver below
+ *   hip        the same, of a vendor that nobody knows
  *   base.csv   of msmemscope: two operators; now.csv: one more, and a block that is freed elsewhere
  */
 #include <stdio.h>
@@ -119,6 +122,34 @@ static void make_training(const char *name, uint64_t step_count)
     struct trace_builder *b = begin(1000);
 
     train(b, step_count);
+    end(b, folder_of(name));
+}
+
+/*
+ * Each step leaves a block in `pool`, and in the pool `below` of which that takes it, unless NULL;
+ * then `counter` says what the device has in use.
+ */
+static void make_device_leak(const char *name, const char *pool, const char *below,
+                             const char *counter)
+{
+    static const struct mt_place device0 = {.device = 0, .kind = MT_KIND_DEVICE, .module = -1};
+    struct trace_builder *b = begin(1000);
+    uint64_t used = trace_builder_text(b, 0, 30, counter);
+
+    for (uint64_t i = 1; i <= 12; i++) {
+        uint64_t t = 100 * ms * i, sample[] = {used, mt_place_pack(device0), (100 + i) << 20};
+        struct built_block block = {0x7f2000000000 + (i << 22), 1 << 20, site_base + 0x770, pool,
+                                    device0};
+        struct built_block lower = block;
+
+        lower.pool = below;
+        step(b, MT_RECORD_step_begin, t, i);
+        if (below)
+            trace_builder_alloc(b, 0, t + 1 * ms, lower);
+        trace_builder_alloc(b, 0, t + 2 * ms, block);
+        trace_builder_push(b, 0, MT_RECORD_sample, t + 3 * ms, sample);
+        step(b, MT_RECORD_step_end, t + 90 * ms, i);
+    }
     end(b, folder_of(name));
 }
 
@@ -262,6 +293,9 @@ int main(void)
     folder_of("empty");
     make_text("text");
     make_two("two");
+    make_device_leak("cudart", "cudart", NULL, "gpu used");
+    make_device_leak("cuda", "cudart", "cuda", "gpu used");
+    make_device_leak("hip", "hip", NULL, "hip used");
     make_stacks("stacks");
     make_lines("lines_base", "+ 0\n+ 1\n");
     make_lines("lines_late", "+ 1\n+ 0\n+ 0\n");

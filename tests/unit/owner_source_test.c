@@ -12,7 +12,7 @@
 #include "model.h"
 #include "owner_source.h"
 
-enum { EVENTS_MOST = 64, POOL_HAL = 0, POOL_PTA = 1 };
+enum { EVENTS_MOST = 64, HAL_BLOCKS = 0, PTA_BLOCKS = 1 };
 
 struct recording {
     struct event events[EVENTS_MOST];
@@ -130,9 +130,9 @@ static void the_smallest_block_that_holds_the_address_is_meant(void **state)
     struct recording r = {.count = 0};
 
     (void)state;
-    alloc(&r, POOL_HAL, 0x1000, 0x1000);
-    alloc(&r, POOL_PTA, 0x1100, 0x100);
-    alloc(&r, POOL_PTA, 0x1200, 0x100);
+    alloc(&r, HAL_BLOCKS, 0x1000, 0x1000);
+    alloc(&r, PTA_BLOCKS, 0x1100, 0x100);
+    alloc(&r, PTA_BLOCKS, 0x1200, 0x100);
     name(&r, 0x11ff, "weight");
     name(&r, 0x1800, "pool");
     name(&r, 0x5000, "nothing");
@@ -144,12 +144,12 @@ static void a_block_is_meant_while_it_is_alive(void **state)
     struct recording r = {.count = 0};
 
     (void)state;
-    alloc(&r, POOL_PTA, 0x10, 0x10);
-    add(&r, (struct event){.kind = EVENT_FREE, .pool = POOL_PTA, .address = 0x10});
+    alloc(&r, PTA_BLOCKS, 0x10, 0x10);
+    add(&r, (struct event){.kind = EVENT_FREE, .pool = PTA_BLOCKS, .address = 0x10});
     name(&r, 0x10, "late");
-    alloc(&r, POOL_PTA, 0x10, 0x10);
+    alloc(&r, PTA_BLOCKS, 0x10, 0x10);
     name(&r, 0x10, "second");
-    alloc(&r, POOL_PTA, 0x10, 0x10); /* its free was lost */
+    alloc(&r, PTA_BLOCKS, 0x10, 0x10); /* its free was lost */
     check(&r, "10:- 10:second 10:-");
 }
 
@@ -159,9 +159,9 @@ static void names_are_joined(void **state)
 
     (void)state;
     add(&r, (struct event){.kind = EVENT_TAG_BEGIN, .text = text("model")});
-    alloc(&r, POOL_PTA, 0x10, 0x10);
+    alloc(&r, PTA_BLOCKS, 0x10, 0x10);
     add(&r, (struct event){.kind = EVENT_TAG_END});
-    alloc(&r, POOL_PTA, 0x20, 0x10);
+    alloc(&r, PTA_BLOCKS, 0x20, 0x10);
     name(&r, 0x20, "b");
     name(&r, 0x10, "weight");
     name(&r, 0x20, "b");
@@ -174,9 +174,9 @@ static void processes_have_blocks_of_their_own(void **state)
     struct recording r = {.count = 0};
 
     (void)state;
-    alloc(&r, POOL_PTA, 0x10, 0x10);
+    alloc(&r, PTA_BLOCKS, 0x10, 0x10);
     name(&r, 0x10, "one");
-    alloc(&r, POOL_PTA, 0x20, 0x10);
+    alloc(&r, PTA_BLOCKS, 0x20, 0x10);
     r.events[2].process = 1;
     name(&r, 0x10, "other");
     r.events[3].process = 1;

@@ -43,7 +43,11 @@ bool values_read_number(const char *text, uint64_t *value)
 /* One word of --device: "npu", "npu:3", "cpu". */
 static bool device_read(const char *word, size_t length, uint64_t *devices, bool *has_host)
 {
-    static const char *const names[] = {"npu", "gpu", "opencl"};
+    static const char *const names[] = {
+#define FAMILY(id, name) name,
+#include "leaktide/device_families.def"
+#undef FAMILY
+    };
     size_t name = strcspn(word, ":,");
     char *end;
     unsigned long number;

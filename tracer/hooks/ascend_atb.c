@@ -24,6 +24,8 @@
 #include "recorder.h"
 #include "watch.h"
 
+static POOL(pool_of_tensors, "pta");
+
 enum { NAME_BYTES = 256, ATB_FAILED = 2 /* a status that is no success */ };
 
 /* libstdc++, since GCC 5. */
@@ -118,7 +120,7 @@ static void accesses_record(const struct call *call, const struct atb_tensor *te
             .shape = shape_text(&tensors[i], shape, sizeof(shape))};
 
         if (config_get()->records_accesses)
-            record_tensor_access(text_of("pta"), &use);
+            record_tensor_access(pool_of_tensors, &use);
         if (access == MSTX_WRITE && watch_is_on())
             watch_output(use.address, use.size_bytes);
     }

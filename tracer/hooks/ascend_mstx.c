@@ -131,13 +131,15 @@ static void domain_destroy(void *handle)
     (void)handle;
 }
 
+static POOL(pool_of_tensors, "pta");
+
 static void accesses_record(struct text list, struct text name, uint64_t access)
 {
     struct tensor_use use = {.flags = access, .operator_name = name};
 
     while (mstx_access_next(&list, &use.address, &use.size_bytes)) {
         if (config_get()->records_accesses)
-            record_tensor_access(text_of("pta"), &use);
+            record_tensor_access(pool_of_tensors, &use);
         if (access == MSTX_WRITE && watch_is_on())
             watch_output(use.address, use.size_bytes);
     }
@@ -153,7 +155,7 @@ static void access_record(const struct mstx_mark *mark)
                                    .shape = mark->shape};
 
     if (config_get()->records_accesses)
-        record_tensor_access(text_of("pta"), &use);
+        record_tensor_access(pool_of_tensors, &use);
     if (mark->access & MSTX_OUTPUT && watch_is_on())
         watch_output(mark->address, mark->size_bytes);
 }

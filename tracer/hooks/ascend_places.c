@@ -4,7 +4,6 @@
 
 #include "ascend_device.h"
 
-#define POOL(variable, pool_name) const struct text variable = {pool_name, sizeof(pool_name) - 1}
 POOL(pool_hal, "hal");
 POOL(pool_hal_host, "hal_host");
 POOL(pool_hal_virtual, "hal_virtual");
@@ -19,7 +18,6 @@ POOL(pool_acl_mapping, "acl_mapping");
 POOL(pool_acl_import, "acl_import");
 POOL(pool_acl_registered, "acl_registered");
 POOL(pool_acl_async, "acl_async");
-#undef POOL
 
 enum { CONFIG_ATTRIBUTES_MAX = 16 }; /* a longer list is taken for garbage */
 

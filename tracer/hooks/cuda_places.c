@@ -12,7 +12,6 @@
 #include "device_memory.h"
 #include "hook.h"
 
-#define POOL(variable, pool_name) const struct text variable = {pool_name, sizeof(pool_name) - 1}
 POOL(pool_cuda, "cuda");
 POOL(pool_cuda_host, "cuda_host");
 POOL(pool_cuda_async, "cuda_async");
@@ -25,7 +24,6 @@ POOL(pool_cudart_host, "cudart_host");
 POOL(pool_cudart_async, "cudart_async");
 POOL(pool_cudart_import, "cudart_import");
 POOL(pool_cudart_registered, "cudart_registered");
-#undef POOL
 
 static const char *const driver_libraries[] = {"libcuda.so.1", NULL};
 static const char *const runtime_libraries[] = {"libcudart.so.13", "libcudart.so.12",

@@ -46,7 +46,7 @@ static struct region *regions;
 static size_t region_count, region_capacity;
 static _Atomic pid_t lock_owner; /* the process, so that a child knows a lock it only inherited */
 
-static const struct text pool = {"mmap", 4};
+static POOL(pool, "mmap");
 
 static void lock(void)
 {

@@ -21,6 +21,8 @@
 #include "opencl_usm.h"
 #include "recorder.h"
 
+POOL(pool_opencl, "opencl");
+
 enum { DEVICES = 64 };
 
 /* Devices by order of first sight: the index is the device number of all our records. */
@@ -96,7 +98,7 @@ static void object_destroyed(cl_mem object, void *handle)
     bool outermost = guard_enter(LAYER_OPENCL);
 
     (void)object; /* a layer below may know it by another name than the program */
-    record_free(text_of(OPENCL_POOL), (uintptr_t)handle);
+    record_free(pool_opencl, (uintptr_t)handle);
     if (outermost)
         guard_leave(LAYER_OPENCL);
     errno = saved_errno;
@@ -119,10 +121,10 @@ static void record_created(const struct opencl_call *call, const struct request 
 
     if (!size_bytes && call->real->clGetMemObjectInfo)
         call->real->clGetMemObjectInfo(object, CL_MEM_SIZE, sizeof(size_bytes), &size_bytes, NULL);
-    record_alloc(text_of(OPENCL_POOL), place, (uintptr_t)object, size_bytes,
+    record_alloc(pool_opencl, place, (uintptr_t)object, size_bytes,
                  recorder_site(LAYER_OPENCL, call->from));
     if (!follow_end(call->real, object, is_image_view) && (request->place_flags & MT_PLACE_VIEW))
-        record_free(text_of(OPENCL_POOL), (uintptr_t)object); /* better none than one for ever */
+        record_free(pool_opencl, (uintptr_t)object); /* better none than one for ever */
 }
 
 static cl_mem created(const struct opencl_call *call, const struct request *request, cl_mem object,
@@ -134,7 +136,7 @@ static cl_mem created(const struct opencl_call *call, const struct request *requ
         if (object)
             record_created(call, request, object, is_image_view);
         else
-            record_alloc_failed(text_of(OPENCL_POOL), place_of(call, request), request->size_bytes,
+            record_alloc_failed(pool_opencl, place_of(call, request), request->size_bytes,
                                 (uint64_t)(int64_t)status, recorder_site(LAYER_OPENCL, call->from));
         errno = saved_errno;
     }
@@ -369,7 +371,7 @@ static cl_int release_object(const struct opencl_calls *real, struct unwind_regi
         return CL_PLATFORM_NOT_FOUND;
     call = opencl_call_begin(real, from);
     if (call.is_recorded && opencl_references_release(object))
-        record_free(text_of(OPENCL_POOL), (uintptr_t)object);
+        record_free(pool_opencl, (uintptr_t)object);
     status = real->clReleaseMemObject(object);
     opencl_call_end(&call);
     return status;
@@ -390,10 +392,10 @@ static void *svm_alloc(const struct opencl_calls *real, struct unwind_registers 
         uint64_t place = opencl_place(opencl_first_device(real, context), MT_KIND_SHARED, 0);
 
         if (address)
-            record_alloc(text_of(OPENCL_POOL), place, (uintptr_t)address, size_bytes,
+            record_alloc(pool_opencl, place, (uintptr_t)address, size_bytes,
                          recorder_site(LAYER_OPENCL, from));
         else /* the function gives no reason */
-            record_alloc_failed(text_of(OPENCL_POOL), place, size_bytes, 0,
+            record_alloc_failed(pool_opencl, place, size_bytes, 0,
                                 recorder_site(LAYER_OPENCL, from));
         errno = saved_errno;
     }
@@ -410,7 +412,7 @@ static void svm_free(const struct opencl_calls *real, struct unwind_registers fr
         return;
     call = opencl_call_begin(real, from);
     if (call.is_recorded && address)
-        record_free(text_of(OPENCL_POOL), (uintptr_t)address);
+        record_free(pool_opencl, (uintptr_t)address);
     real->clSVMFree(context, address);
     opencl_call_end(&call);
 }
@@ -432,7 +434,7 @@ static cl_int enqueue_svm_free(const struct opencl_calls *real, struct unwind_re
     call = opencl_call_begin(real, from);
     if (call.is_recorded && !free_them && addresses)
         for (cl_uint i = 0; i < count; i++)
-            record_free(text_of(OPENCL_POOL), (uintptr_t)addresses[i]);
+            record_free(pool_opencl, (uintptr_t)addresses[i]);
     status = real->clEnqueueSVMFree(queue, count, addresses, free_them, user, wait_count, wait_list,
                                     event);
     opencl_call_end(&call);

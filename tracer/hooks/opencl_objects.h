@@ -9,10 +9,12 @@
 
 #include "opencl_api.h"
 
+struct text;
+
 extern const struct opencl_recorder opencl_objects;
 
 /* The pool of all OpenCL blocks. */
-#define OPENCL_POOL "opencl"
+extern const struct text pool_opencl;
 
 /* A call on its way: what every function here needs to know about it. */
 struct opencl_call {

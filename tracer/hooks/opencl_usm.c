@@ -79,10 +79,10 @@ static void *alloc_end(const struct opencl_call *call, cl_device_id device, uint
         uint64_t place = opencl_place(device, kind, 0);
 
         if (address)
-            record_alloc(text_of(OPENCL_POOL), place, (uintptr_t)address, size_bytes,
+            record_alloc(pool_opencl, place, (uintptr_t)address, size_bytes,
                          recorder_site(LAYER_OPENCL, call->from));
         else
-            record_alloc_failed(text_of(OPENCL_POOL), place, size_bytes, (uint64_t)(int64_t)status,
+            record_alloc_failed(pool_opencl, place, size_bytes, (uint64_t)(int64_t)status,
                                 recorder_site(LAYER_OPENCL, call->from));
     }
     opencl_call_end(call);
@@ -142,7 +142,7 @@ static cl_int free_through(enum usm_function which, struct unwind_registers from
     cl_int status;
 
     if (call.is_recorded && address)
-        record_free(text_of(OPENCL_POOL), (uintptr_t)address);
+        record_free(pool_opencl, (uintptr_t)address);
     status = function(context, address);
     opencl_call_end(&call);
     return status;

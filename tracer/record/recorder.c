@@ -611,9 +611,10 @@ static uint64_t site_value(struct call_site site)
 /* What does not fit the packed record: a block of more than 4 GiB, say. */
 static void record_host_alloc_wide(const void *address, uint64_t size_bytes, struct call_site site)
 {
+    static POOL(pool, "host");
     uint64_t place = mt_place_pack((struct mt_place){.device = -1, .module = -1});
 
-    record_alloc(text_of("host"), place, (uintptr_t)address, size_bytes, site);
+    record_alloc(pool, place, (uintptr_t)address, size_bytes, site);
 }
 
 void record_host_alloc_slowly(uint32_t inside, const void *address, uint64_t size_bytes,

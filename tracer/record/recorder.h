@@ -34,6 +34,10 @@ static inline struct text text_of(const char *string)
     return (struct text){string, string ? strlen(string) : 0};
 }
 
+/* Defines the name of a pool. tests/lint/pools.py looks for these: each has a row in the analyzer.
+ */
+#define POOL(variable, pool_name) const struct text variable = {pool_name, sizeof(pool_name) - 1}
+
 /* The invariant counter of the CPU. Allocations stamp after the real call, frees before it. */
 uint64_t recorder_ticks(void);
 

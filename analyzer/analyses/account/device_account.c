@@ -14,27 +14,22 @@
 #include "account_analyses.h"
 #include "driver_modules.h"
 #include "labels.h"
+#include "ledger_layers.h"
 
-/* The driver's own pools first; where none was recorded, what the runtime handed out. */
-static const char *const pools_from_below[] = {"hal", "cuda_driver", "cuda", "acl", "opencl"};
-
-static bool is_pool(const struct question *question, const struct ledger *ledger, const char *name)
+/* The lowest pool of the device that handed something out; NULL: none. */
+static const struct pool *lowest_pool(const struct question *question, int32_t device)
 {
-    return ledger->kind == LEDGER_MEMORY && strcmp(label_pool(question, ledger), name) == 0;
-}
+    const struct pool *lowest = NULL;
 
-/* Lowest pool of the device that handed something out; NULL: none. */
-static const char *lowest_pool(const struct question *question, int32_t device)
-{
-    for (size_t i = 0; i < sizeof(pools_from_below) / sizeof(pools_from_below[0]); i++)
-        for (size_t l = 0; l < tally_ledger_count(question->tally); l++) {
-            const struct ledger *ledger = tally_ledger_at(question->tally, l);
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(question->tally, i);
+        const struct pool *pool = model_pool_at(question->model, ledger->pool);
 
-            if (ledger->device == device && ledger->peak_bytes &&
-                is_pool(question, ledger, pools_from_below[i]))
-                return pools_from_below[i];
-        }
-    return NULL;
+        if (ledger->device == device && ledger_is_of_device(question->tally, ledger) &&
+            (!lowest || pool->id < lowest->id))
+            lowest = pool;
+    }
+    return lowest;
 }
 
 static void add_row(struct report *report, struct report_table *table, int32_t device,
@@ -67,9 +62,12 @@ static uint64_t highest_used(const struct question *question, int32_t device)
 
 /* Where no pool of the driver was recorded, those of the frameworks, with what they reserved. */
 static bool is_counted(const struct question *question, const struct ledger *ledger,
-                       const char *lowest)
+                       const struct pool *lowest)
 {
-    return lowest ? is_pool(question, ledger, lowest) : ledger->kind == LEDGER_MEMORY;
+    if (!lowest)
+        return ledger->kind == LEDGER_MEMORY && ledger_is_lowest(question->tally, ledger);
+    return ledger_is_of_device(question->tally, ledger) &&
+           model_pool_at(question->model, ledger->pool)->family == lowest->family;
 }
 
 static uint64_t most_of(const struct ledger *ledger)
@@ -82,13 +80,13 @@ static uint64_t most_of(const struct ledger *ledger)
 static uint64_t add_pools(const struct question *question, struct report *report,
                           struct report_table *table, int32_t device, uint64_t used_bytes)
 {
-    const char *pool = lowest_pool(question, device);
+    const struct pool *lowest = lowest_pool(question, device);
     uint64_t sum = 0;
 
     for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
 
-        if (ledger->device != device || !is_counted(question, ledger, pool) || !most_of(ledger))
+        if (ledger->device != device || !is_counted(question, ledger, lowest) || !most_of(ledger))
             continue;
         if (table)
             add_row(report, table, device, label_ledger(question, report, (uint16_t)i),

@@ -13,6 +13,7 @@
 #include "account_analyses.h"
 #include "driver_modules.h"
 #include "labels.h"
+#include "ledger_layers.h"
 
 enum { devices_most = 64, worth_percent = 1 };
 
@@ -31,17 +32,6 @@ struct others {
     struct device_state devices[devices_most];
 };
 
-static bool is_driver_pool(const struct question *question, const struct ledger *ledger)
-{
-    static const char *const pools[] = {"hal", "cuda_driver", "cuda", "acl"};
-    const char *name = label_pool(question, ledger);
-
-    for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
-        if (strcmp(name, pools[i]) == 0)
-            return true;
-    return false;
-}
-
 /* Which pool of the device is the lowest, of the one process that uses it. */
 static void choose_pools(struct others *others)
 {
@@ -51,8 +41,8 @@ static void choose_pools(struct others *others)
         const struct ledger *ledger = tally_ledger_at(tally, i);
         struct device_state *device;
 
-        if (ledger->device < 0 || ledger->device >= devices_most || !ledger->peak_bytes ||
-            ledger->kind != LEDGER_MEMORY || !is_driver_pool(others->question, ledger))
+        if (ledger->device < 0 || ledger->device >= devices_most ||
+            !ledger_is_of_device(tally, ledger))
             continue;
         device = &others->devices[ledger->device];
         if (!device->is_watched)
@@ -62,8 +52,9 @@ static void choose_pools(struct others *others)
                                             .least_bytes = UINT64_MAX};
         else if (device->process != ledger->process)
             device->sample_count = UINT64_MAX; /* two of them: nobody can say */
-        else if (strcmp(label_pool(others->question, ledger), "acl") != 0)
-            device->pool = ledger->pool; /* the driver's, below the runtime's */
+        else if (model_pool_at(others->question->model, ledger->pool)->id <
+                 model_pool_at(others->question->model, device->pool)->id)
+            device->pool = ledger->pool;
     }
     for (size_t i = 0; i < devices_most; i++)
         others->devices[i].is_watched &= !others->devices[i].sample_count;

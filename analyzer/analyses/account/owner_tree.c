@@ -118,26 +118,13 @@ static void path_add(struct tree *tree, uint16_t ledger, const char *path, const
     }
 }
 
-/* The names that msmemscope gives to what these pools belong to. */
-static const struct {
-    const char *pool, *framework;
-} frameworks[] = {
-    {"hal", "CANN"},
-    {"acl", "ACL"},
-    {"pta", "PTA"},
-    {"pta_workspace", "PTA_WORKSPACE"},
-    {"mindspore", "MINDSPORE"},
-    {"atb", "ATB"},
-    {"ge", "GE"},
-    {"torch", "TORCH"},
-};
-
-static const char *framework_of(const char *pool)
+/* The names that msmemscope gives to what pools belong to. */
+static const char *framework_of(const struct question *question, uint16_t pool)
 {
-    for (size_t i = 0; i < sizeof(frameworks) / sizeof(frameworks[0]); i++)
-        if (strcmp(frameworks[i].pool, pool) == 0)
-            return frameworks[i].framework;
-    return pool;
+    const char *owner = model_pool_at(question->model, pool)->owner;
+
+    return owner ? owner
+                 : model_text_at(question->model, model_pool_name_at(question->model, pool));
 }
 
 /* Without an owner: the module of the driver, else "(no owner)". */
@@ -154,8 +141,7 @@ static const char *component_of(const struct question *question, const struct gr
 /* "PTA@model@weight"; an owner that names the framework itself is not named twice. */
 static void path_of(const struct question *question, const struct group_detail *detail, char *path)
 {
-    const char *framework = framework_of(
-        model_text_at(question->model, model_pool_name_at(question->model, detail->pool)));
+    const char *framework = framework_of(question, detail->pool);
     const char *component = component_of(question, detail);
     size_t length = strlen(framework);
     bool is_whole = strncmp(component, framework, length) == 0 && component[length] == '@';

@@ -85,26 +85,6 @@ static void look_for_leak_of_some_blocks(const struct rule *rule, const struct e
                              label_count(evidence->report, leak->survivor_count)));
 }
 
-/* Where memory comes from tells who has to give it back. */
-static const char *release_of(const char *pool)
-{
-    static const struct {
-        const char *pool, *what_to_do;
-    } releases[] = {
-        {"acl", "call aclrtFree for what it made in the step before"},
-        {"hal", "have the driver's memory given back: aclrtFree, or the free of what asks for it"},
-        {"cuda", "call cudaFree (cuMemFree) for what it made in the step before"},
-        {"opencl", "call clReleaseMemObject for what it made in the step before"},
-        {"host", "free what it made in the step before"},
-    };
-
-    for (size_t i = 0; i < sizeof(releases) / sizeof(releases[0]); i++)
-        if (strcmp(pool, releases[i].pool) == 0)
-            return releases[i].what_to_do;
-    return "drop the last reference in the step that makes it: a list or cache that only grows, an "
-           "attribute, or the graph of a loss that is kept (.item(), .detach())";
-}
-
 static void look_for_leak_of_all_blocks(const struct rule *rule, const struct evidence *evidence,
                                         struct advices *advices)
 {
@@ -115,8 +95,7 @@ static void look_for_leak_of_all_blocks(const struct rule *rule, const struct ev
     if (!leak)
         return;
     ledger = tally_ledger_at(evidence->question->tally, leak->origin->ledger);
-    with_release.what_to_do = release_of(model_text_at(
-        evidence->question->model, model_pool_name_at(evidence->question->model, ledger->pool)));
+    with_release.what_to_do = model_pool_at(evidence->question->model, ledger->pool)->release;
     add_leak(&with_release, evidence, advices,
              report_text(evidence->report, "no block that %s made was ever freed", who(evidence)));
 }

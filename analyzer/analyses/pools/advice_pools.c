@@ -23,12 +23,6 @@ enum {
 /* Less than a few segments is how allocators are. */
 #define UNUSED_LEAST (UINT64_C(64) << 20)
 
-/* As it is set for the pool. */
-static const char *settings_variable(const char *pool)
-{
-    return strcmp(pool, "pta") == 0 ? "PYTORCH_NPU_ALLOC_CONF" : "PYTORCH_CUDA_ALLOC_CONF";
-}
-
 /* What the model of the allocator knows of a ledger, and is believed; else NULL. */
 static const struct what_if_ledger *model_of(const struct evidence *evidence, uint16_t ledger)
 {
@@ -54,11 +48,10 @@ static void look_for_model(const struct rule *rule, const struct evidence *evide
 
         if (saves_bytes < UNUSED_LEAST || percent_of(saves_bytes, as_it_ran_bytes) < model_percent)
             continue;
-        with_setting.what_to_do =
-            report_text(report, "set %s=%s",
-                        settings_variable(
-                            label_pool(question, tally_ledger_at(question->tally, ledger->ledger))),
-                        best->setting);
+        with_setting.what_to_do = report_text(
+            report, "set %s=%s",
+            what_if_variable(question, tally_ledger_at(question->tally, ledger->ledger)),
+            best->setting);
         advice_add(
             advices, &with_setting,
             report_text(report,
@@ -81,8 +74,7 @@ static void look_for_holes(const struct rule *rule, const struct evidence *evide
         const struct fragment_ledger *ledger = &evidence->fragments->ledgers[i];
         const struct fragment_moment *peak = &ledger->moments[MOMENT_RESERVED_PEAK];
 
-        if (!what_if_is_for(
-                label_pool(question, tally_ledger_at(question->tally, ledger->ledger))) ||
+        if (!what_if_is_for(question, tally_ledger_at(question->tally, ledger->ledger)) ||
             model_of(evidence, ledger->ledger) || ledger->is_mapped ||
             peak->hole_bytes < UNUSED_LEAST ||
             percent_of(peak->hole_bytes, peak->reserved_bytes) < hole_percent)
@@ -137,7 +129,7 @@ static void look_for_cache(const struct rule *rule, const struct evidence *evide
         uint64_t highest_bytes = row->peak_bytes + row->older_beside_bytes;
         uint64_t unused_bytes =
             row->reserved_peak_bytes > highest_bytes ? row->reserved_peak_bytes - highest_bytes : 0;
-        bool is_modelled = what_if_is_for(label_pool(question, row));
+        bool is_modelled = what_if_is_for(question, row);
         const char *stays = is_modelled ? "" : who_stays(evidence, ledger->ledger);
 
         if (ledger->has_segments || model_of(evidence, ledger->ledger) ||
@@ -196,19 +188,19 @@ static void look_for_churn(const struct rule *rule, const struct evidence *evide
         if (ledger->give_back_count < give_backs_least ||
             percent_of(ledger->taken_again_bytes, ledger->given_back_bytes) < taken_again_percent)
             continue;
-        advice_add(
-            advices,
-            what_if_is_for(label_pool(evidence->question,
-                                      tally_ledger_at(evidence->question->tally, ledger->ledger)))
-                ? rule
-                : &of_others,
-            report_text(evidence->report,
-                        "%s gave memory back %" PRIu64 " times, %s in all, and took %s of it again",
-                        label_ledger(evidence->question, evidence->report, ledger->ledger),
-                        ledger->give_back_count,
-                        label_size(evidence->report, ledger->given_back_bytes),
-                        label_size(evidence->report, ledger->taken_again_bytes)),
-            0, false);
+        advice_add(advices,
+                   what_if_is_for(evidence->question,
+                                  tally_ledger_at(evidence->question->tally, ledger->ledger))
+                       ? rule
+                       : &of_others,
+                   report_text(evidence->report,
+                               "%s gave memory back %" PRIu64
+                               " times, %s in all, and took %s of it again",
+                               label_ledger(evidence->question, evidence->report, ledger->ledger),
+                               ledger->give_back_count,
+                               label_size(evidence->report, ledger->given_back_bytes),
+                               label_size(evidence->report, ledger->taken_again_bytes)),
+                   0, false);
     }
 }
 

@@ -39,14 +39,14 @@ struct reading {
 
 /* --- which ledgers -------------------------------------------------------------------------- */
 
-static bool is_from_below(const struct question *question, const struct ledger *ledger)
+/* Whether segments of `upper` may be blocks of `lower`. */
+static bool is_below(const struct question *question, const struct ledger *lower,
+                     const struct ledger *upper)
 {
-    static const char *const names[] = {"hal", "acl", "cuda"};
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(names[i], label_pool(question, ledger)) == 0)
-            return ledger->kind == LEDGER_MEMORY || ledger->kind == LEDGER_VIRTUAL;
-    return false;
+    return lower->process == upper->process && lower->device == upper->device &&
+           (lower->kind == LEDGER_MEMORY || lower->kind == LEDGER_VIRTUAL) &&
+           pool_lies_in(model_pool_at(question->model, upper->pool),
+                        model_pool_at(question->model, lower->pool));
 }
 
 static void choose(struct reading *reading, const uint16_t *order, size_t count)
@@ -64,10 +64,7 @@ static void choose(struct reading *reading, const uint16_t *order, size_t count)
         const struct ledger *upper = tally_ledger_at(tally, fragments->ledgers[i].ledger);
 
         for (size_t k = 0; k < tally_ledger_count(tally); k++) {
-            const struct ledger *lower = tally_ledger_at(tally, k);
-
-            if (lower->process == upper->process && lower->device == upper->device &&
-                !is_from_below(reading->question, upper) && is_from_below(reading->question, lower))
+            if (is_below(reading->question, tally_ledger_at(tally, k), upper))
                 reading->below_of[k] = (uint8_t)(i + 1);
         }
     }

@@ -326,9 +326,7 @@ static const char *asked(const struct question *question, struct report *report,
                          const struct failure *failure)
 {
     const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
-    const char *pool = label_pool(question, ledger);
-    bool is_driver =
-        strcmp(pool, "hal") == 0 || strcmp(pool, "acl") == 0 || strcmp(pool, "cuda") == 0;
+    bool is_driver = pool_is_of_device(model_pool_at(question->model, ledger->pool));
 
     return report_text(report, "%s%s", label_ledger(question, report, failure->ledger),
                        is_driver ? " (the driver)" : "");

@@ -49,9 +49,26 @@ struct replay {
     bool has_failed;
 };
 
-bool what_if_is_for(const char *pool)
+static enum pool_allocator allocator_of(const struct question *question,
+                                        const struct ledger *ledger)
 {
-    return strcmp(pool, "pta") == 0 || strcmp(pool, "torch") == 0;
+    return model_pool_at(question->model, ledger->pool)->allocator;
+}
+
+bool what_if_is_for(const struct question *question, const struct ledger *ledger)
+{
+    return allocator_of(question, ledger) != POOL_ALLOCATOR_NONE;
+}
+
+const char *what_if_variable(const struct question *question, const struct ledger *ledger)
+{
+    static const char *const variables[] = {
+        [POOL_ALLOCATOR_NONE] = "",
+        [POOL_ALLOCATOR_CUDA_CACHING] = "PYTORCH_CUDA_ALLOC_CONF",
+        [POOL_ALLOCATOR_NPU_CACHING] = "PYTORCH_NPU_ALLOC_CONF",
+    };
+
+    return variables[allocator_of(question, ledger)];
 }
 
 /* --- blocks --------------------------------------------------------------------------------- */
@@ -289,8 +306,8 @@ static void choose_ledgers(const struct question *question, struct what_ifs *wha
     for (size_t i = 0; i < count && what_ifs->count < WHAT_IF_LEDGERS_MOST; i++) {
         const struct ledger *row = tally_ledger_at(question->tally, order[i]);
 
-        if (what_if_is_for(label_pool(question, row)) && row->kind == LEDGER_MEMORY &&
-            row->has_reserved && row->alloc_count && row->reserved_peak_bytes)
+        if (what_if_is_for(question, row) && row->kind == LEDGER_MEMORY && row->has_reserved &&
+            row->alloc_count && row->reserved_peak_bytes)
             what_ifs->ledgers[what_ifs->count++] = (struct what_if_ledger){
                 .ledger = order[i], .recorded_bytes = row->reserved_peak_bytes};
     }
@@ -308,7 +325,7 @@ static enum mt_result prepare(struct replay *replay, const char *asked, struct m
         struct allocator_settings *settings = &ledger->as_it_ran.settings;
 
         *settings = (struct allocator_settings){
-            .pad_bytes = strcmp(label_pool(question, row), "pta") == 0 &&
+            .pad_bytes = allocator_of(question, row) == POOL_ALLOCATOR_NPU_CACHING &&
                                  !are_rounded(question->tally, ledger->ledger)
                              ? ascend_pad_bytes
                              : 0,

@@ -42,7 +42,9 @@ struct what_ifs {
 };
 
 /* Pools of PyTorch and torch_npu: those whose allocator is modelled. */
-bool what_if_is_for(const char *pool);
+bool what_if_is_for(const struct question *question, const struct ledger *ledger);
+/* Where such a pool's settings are read from: "PYTORCH_CUDA_ALLOC_CONF". */
+const char *what_if_variable(const struct question *question, const struct ledger *ledger);
 
 /*
  * Of pools that the model is for, and that tell what they reserve. asked: a setting more, of those

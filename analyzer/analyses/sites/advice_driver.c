@@ -104,13 +104,12 @@ static void look_for_workspace(const struct rule *rule, const struct evidence *e
 
     for (size_t i = 0; i < tally_ledger_count(tally); i++) {
         const struct ledger *ledger = tally_ledger_at(tally, i);
-        const char *name = label_pool(question, ledger);
         uint64_t held_bytes = ledger->reserved_peak_bytes > ledger->peak_bytes
                                   ? ledger->reserved_peak_bytes
                                   : ledger->peak_bytes;
         uint64_t most_bytes = 0;
 
-        if (!strstr(name, "workspace"))
+        if (model_pool_at(question->model, ledger->pool)->role != POOL_ROLE_WORKSPACE)
             continue;
         for (size_t k = 0; k < tally_ledger_count(tally); k++) {
             const struct ledger *other = tally_ledger_at(tally, k);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "driver_modules.h"
+#include "ledger_layers.h"
 
 enum {
     SAID = 100,
@@ -79,17 +80,16 @@ static enum category category_said(const struct question *question,
 }
 
 /*
- * Pools of which lives tell nothing about tensors. The driver's: what a runtime or a pool takes
- * from it, it cuts up. A program's heap: all that it imports is held throughout, too.
+ * Ledgers of which lives tell nothing about tensors. The driver's, and what a pool takes memory
+ * from: it is cut up. A program's heap: all that it imports is held throughout, too.
  */
-static bool is_without_tensors(const struct question *question, const struct group_detail *detail)
+static bool is_without_tensors(const struct question *question, uint16_t ledger_index)
 {
-    static const char *const pools[] = {"hal", "host", "mmap"};
+    const struct ledger *ledger = tally_ledger_at(question->tally, ledger_index);
+    enum pool_role role = model_pool_at(question->model, ledger->pool)->role;
 
-    for (size_t i = 0; i < sizeof(pools) / sizeof(pools[0]); i++)
-        if (strcmp(pool_name(question, detail), pools[i]) == 0)
-            return true;
-    return false;
+    return role == POOL_ROLE_DRIVER || role == POOL_ROLE_HOST ||
+           ledger_is_cut_up(question->tally, ledger);
 }
 
 static bool is_backward(const struct question *question, const struct group_detail *detail)
@@ -155,7 +155,7 @@ struct category_guess category_of(const struct question *question, size_t group)
         return (struct category_guess){CATEGORY_OLDER, SURE};
     if (steps < STEPS_LEAST)
         return (struct category_guess){CATEGORY_UNKNOWN, 0};
-    if (is_without_tensors(question, detail))
+    if (is_without_tensors(question, tally_group_at(question->tally, group)->ledger))
         return guess_segments(detail);
     return guess_tensors(question, detail, steps);
 }

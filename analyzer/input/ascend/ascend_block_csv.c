@@ -81,7 +81,7 @@ static bool fill(struct ascend_csv *csv, struct csv_table *table, const struct c
     row->kind = ASCEND_BLOCK;
     row->name = model_text(model, name.bytes, name.size_bytes);
     row->site = site_of(model, table, cells);
-    row->pool = ascend_pool(model, "mindspore");
+    row->pool = model_known_pool(model, POOL_MINDSPORE);
     row->place = ascend_place(model, -1);
     return true;
 }

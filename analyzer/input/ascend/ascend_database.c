@@ -435,10 +435,11 @@ static enum mt_result open_table(const char *path, const struct ascend_rank *ran
         table_close(state);
         return result;
     }
-    state->framework_pool = ascend_pool(rank->model, rank->is_mindspore ? "mindspore" : "pta");
-    state->graph_pool = ascend_pool(rank->model, "ge");
+    state->framework_pool =
+        model_known_pool(rank->model, rank->is_mindspore ? POOL_MINDSPORE : POOL_PTA);
+    state->graph_pool = model_known_pool(rank->model, POOL_GE);
     if (rank->workspace_count)
-        state->workspace_pool = ascend_pool(rank->model, "pta_workspace");
+        state->workspace_pool = model_known_pool(rank->model, POOL_PTA_WORKSPACE);
     stream->state = state;
     stream->next = table_next;
     stream->close = table_close;

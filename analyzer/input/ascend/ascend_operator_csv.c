@@ -234,10 +234,11 @@ static void begin(struct ascend_csv *csv)
                        rank->is_mindspore ? (struct csv_field){"MindSpore", 9}
                                           : (struct csv_field){"PTA", 3});
     ascend_counters_of(rank->model, &file->graph, (struct csv_field){"GE", 2});
-    file->framework_pool = ascend_pool(rank->model, rank->is_mindspore ? "mindspore" : "pta");
-    file->graph_pool = ascend_pool(rank->model, "ge");
+    file->framework_pool =
+        model_known_pool(rank->model, rank->is_mindspore ? POOL_MINDSPORE : POOL_PTA);
+    file->graph_pool = model_known_pool(rank->model, POOL_GE);
     if (rank->workspace_count)
-        file->workspace_pool = ascend_pool(rank->model, "pta_workspace");
+        file->workspace_pool = model_known_pool(rank->model, POOL_PTA_WORKSPACE);
 }
 
 enum mt_result ascend_operator_csv(const struct ascend_rank *rank, struct ascend_paths paths,

@@ -83,15 +83,12 @@ static void put_operator(struct ascend_replay *replay, enum event_kind kind, uin
 
 static uint32_t older_counter(struct model *model, uint16_t pool)
 {
+    const struct pool *known = model_pool_at(model, pool);
     const char *name = model_text_at(model, model_pool_name_at(model, pool));
     char text[64];
 
-    if (strcmp(name, "pta") == 0)
-        name = "PTA";
-    else if (strcmp(name, "ge") == 0)
-        name = "GE";
-    else if (strcmp(name, "mindspore") == 0)
-        name = "MindSpore";
+    if (known->role == POOL_ROLE_FRAMEWORK || known->role == POOL_ROLE_GRAPH)
+        name = known->title; /* as the profile's own counters call it */
     snprintf(text, sizeof(text), "%s older blocks", name);
     return ascend_text(model, text);
 }

@@ -39,6 +39,7 @@ static bool fill(struct ascend_csv *csv, struct csv_table *table, const struct c
     struct model *model = csv->rank->model;
     struct csv_field name = csv_at(table, cells, OP_NAME);
     struct csv_field graph = csv_trim(csv_at(table, cells, GRAPH));
+    const struct pool *plan = pool_by_id(POOL_STATIC_GRAPH);
     char pool[64];
 
     if (csv_size(csv_at(table, cells, SIZE), table->columns[SIZE].unit, &row->size_bytes) !=
@@ -47,7 +48,7 @@ static bool fill(struct ascend_csv *csv, struct csv_table *table, const struct c
         csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
         return false;
     }
-    snprintf(pool, sizeof(pool), "static graph %.*s",
+    snprintf(pool, sizeof(pool), "%.*s%.*s", (int)pool_stem_bytes(plan), plan->name,
              graph.size_bytes < 32 ? (int)graph.size_bytes : 32, graph.bytes);
     row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
     if (row->release_ns == LAST_NODE_RAW)

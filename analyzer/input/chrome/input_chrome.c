@@ -57,9 +57,9 @@ struct chrome {
 static struct chrome_device *device_of(struct chrome *chrome, const struct chrome_record *record)
 {
     struct model *model = chrome->events.model;
-    const char *pool = record->device_type == npu_type ? "pta"
-                       : record->device_type           ? "torch"
-                                                       : "torch_cpu";
+    enum pool_id pool = record->device_type == npu_type ? POOL_PTA
+                        : record->device_type           ? POOL_TORCH
+                                                        : POOL_TORCH_CPU;
     struct mt_place place = {.device = record->device,
                              .kind = record->device_type ? MT_KIND_DEVICE : MT_KIND_HOST,
                              .module = -1};
@@ -74,7 +74,7 @@ static struct chrome_device *device_of(struct chrome *chrome, const struct chrom
     row = &chrome->devices[chrome->device_count++];
     *row = (struct chrome_device){.device = record->device,
                                   .type = record->device_type,
-                                  .pool = model_pool(model, model_text(model, pool, strlen(pool))),
+                                  .pool = model_known_pool(model, pool),
                                   .place = model_place(model, place)};
     if (record->allocated_bytes) {
         uint64_t now = record->allocated_bytes - 1;

@@ -431,7 +431,7 @@ static void fill_model(struct heaptrack *heaptrack)
         .source = model_text(model, heaptrack->path, strlen(heaptrack->path)), .rank = -1};
 
     heaptrack->process = model_process(model, &process);
-    heaptrack->pool = model_pool(model, model_text(model, "host", 4));
+    heaptrack->pool = model_known_pool(model, POOL_HOST);
     heaptrack->place = model_place(model, mt_place_unpack(0));
     heaptrack->thread = model_thread(model, (struct model_thread){.process = heaptrack->process});
     heaptrack->resident_text = model_text(model, "resident", 8);

@@ -281,7 +281,7 @@ static void fill_model(struct jemalloc *jemalloc)
                                     .is_complete = true};
 
     jemalloc->process = model_process(model, &process);
-    jemalloc->pool = model_pool(model, model_text(model, "host", 4));
+    jemalloc->pool = model_known_pool(model, POOL_HOST);
     jemalloc->place = model_place(model, mt_place_unpack(0));
     jemalloc->thread = model_thread(model, (struct model_thread){.process = jemalloc->process});
     arena_init(&jemalloc->arena);

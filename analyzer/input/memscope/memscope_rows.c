@@ -11,7 +11,6 @@
 #include "memscope_site.h"
 
 enum { cached_places = 16, totals_max = 1024, seen_most_bytes = 23 };
-#define POOL_MOST 8
 
 /* Kinds of records that no single event is. */
 enum { RECORD_STEP_RANGE = EVENT_KIND_COUNT, RECORD_STEP, RECORD_CALL, RECORD_CALL_END };
@@ -55,7 +54,7 @@ struct memscope_rows {
     size_t process_count;
     struct place_row places[cached_places];
     size_t place_count;
-    uint32_t pools[POOL_MOST]; /* row of the model + 1 */
+    uint32_t pools[POOL_COUNT]; /* row of the model + 1 */
     struct memscope_sites sites;
     uint64_t call_count; /* of Python */
     uint64_t shadow_count, microsecond_files, unused_count;
@@ -138,44 +137,33 @@ enum memscope_input_column memscope_column_of(const char *name, size_t size_byte
     return MEMSCOPE_COLUMNS;
 }
 
-static const struct {
-    const char *type, *pool;
-} pools[] = {
-    {"PTA", "pta"},
-    {"HAL", "hal"},
-    {"PTA_WORKSPACE", "pta_workspace"},
-    {"ATB", "atb"},
-    {"MINDSPORE", "mindspore"},
-    {"HOST", "host"},
-    {"HOST_PINNED", "host_pinned"},
-};
-
-enum { pool_count = sizeof(pools) / sizeof(pools[0]) };
-
-_Static_assert(pool_count < POOL_MOST, "one more is for those that are not known");
-
-/* Pools of the model, by row of the table above; looked up once. */
-static uint16_t pool_at(struct memscope_rows *rows, size_t index)
+/* Of pools with the same type, the first; POOL_UNKNOWN: none. */
+static enum pool_id pool_id_of(struct attr_text type)
 {
-    const char *name = index < pool_count ? pools[index].pool : "unknown";
+    for (size_t i = POOL_OTHER + 1; i < POOL_COUNT; i++) {
+        const char *known = pool_by_id((enum pool_id)i)->type;
 
-    if (!rows->pools[index])
-        rows->pools[index] =
-            1u + model_pool(rows->model, model_text(rows->model, name, strlen(name)));
-    return (uint16_t)(rows->pools[index] - 1);
+        if (known && is(type, known))
+            return (enum pool_id)i;
+    }
+    return POOL_UNKNOWN;
+}
+
+/* Looked up once. */
+static uint16_t pool_known(struct memscope_rows *rows, enum pool_id id)
+{
+    if (!rows->pools[id])
+        rows->pools[id] = 1u + model_known_pool(rows->model, id);
+    return (uint16_t)(rows->pools[id] - 1);
 }
 
 static uint16_t pool_of(struct memscope_rows *rows, struct attr_text type, bool is_pinned)
 {
-    size_t index = 0;
-
     if (is_pinned)
-        type = (struct attr_text){"HOST_PINNED", 11};
+        return pool_known(rows, POOL_HOST_PINNED);
     if (seen_is(&rows->seen_pool, type))
         return (uint16_t)rows->seen_pool.meaning;
-    while (index < pool_count && !is(type, pools[index].type))
-        index++;
-    return (uint16_t)seen_set(&rows->seen_pool, type, pool_at(rows, index));
+    return (uint16_t)seen_set(&rows->seen_pool, type, pool_known(rows, pool_id_of(type)));
 }
 
 static uint8_t page_of(struct attr_text page)
@@ -428,7 +416,7 @@ static void fill_other(struct memscope_rows *rows, struct memscope_record *recor
         record->value = range_id(cells[COLUMN_NAME]);
     } else if (record->kind == EVENT_ALLOC_FAILED) {
         record->value = attr->requested_bytes;
-        record->pool = pool_of(rows, (struct attr_text){"HAL", 3}, false);
+        record->pool = pool_known(rows, POOL_HAL);
         record->site = memscope_site(&rows->sites, rows->model, record->process,
                                      cells[COLUMN_PYTHON_STACK], cells[COLUMN_C_STACK]);
     } else if (record->kind == EVENT_ACCESS) {

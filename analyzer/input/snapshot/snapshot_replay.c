@@ -278,9 +278,8 @@ enum mt_result snapshot_replay_create(const struct snapshot_tables *tables, cons
     replay->tables = tables;
     replay->path = path;
     replay->step_device = -1;
-    replay->pool = model_pool(
-        tables->model,
-        text_of(tables->model, tables->is_npu || pads_requests(tables) ? "pta" : "torch"));
+    replay->pool = model_known_pool(
+        tables->model, tables->is_npu || pads_requests(tables) ? POOL_PTA : POOL_TORCH);
     replay->thread = model_thread(tables->model, (struct model_thread){.process = tables->process});
     replay->snapshot_text = text_of(tables->model, "snapshot");
     replay->free_text = text_of(tables->model, "free when out of memory");

@@ -321,7 +321,7 @@ static enum mt_result open_process(struct run *run, const struct run_file *file,
         .model = run->model,
         .texts = &run->texts,
         .process = file->process,
-        .host_pool = model_pool(run->model, model_text(run->model, "host", 4)),
+        .host_pool = model_known_pool(run->model, POOL_HOST),
         .host_place = model_place(run->model, mt_place_unpack(0)),
     };
 

@@ -29,13 +29,9 @@ struct reading {
 /* Pools that others hand out from. */
 static bool is_from_below(const struct question *question, uint16_t pool)
 {
-    static const char *const names[] = {"hal", "acl", "cuda", "opencl", "host"};
-    const char *name = model_text_at(question->model, model_pool_name_at(question->model, pool));
+    const struct pool *known = model_pool_at(question->model, pool);
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
+    return pool_is_of_device(known) || known->role == POOL_ROLE_HOST;
 }
 
 static bool has_framework(const struct question *question)

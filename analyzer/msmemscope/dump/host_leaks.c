@@ -64,7 +64,7 @@ static bool is_host(const struct search *search, uint16_t ledger)
     const struct model *model = search->question->model;
     uint16_t pool = tally_ledger_at(search->question->tally, ledger)->pool;
 
-    return strcmp(model_text_at(model, model_pool_name_at(model, pool)), "host") == 0;
+    return model_pool_at(model, pool)->id == POOL_HOST;
 }
 
 static struct place *place_of(struct search *search, const struct life *life)
@@ -367,7 +367,7 @@ static void count_older(struct search *search)
     for (size_t i = 0; i < tally_baseline_count(search->question->tally); i++) {
         const struct baseline *baseline = tally_baseline_at(search->question->tally, i);
 
-        if (strcmp(model_text_at(model, model_pool_name_at(model, baseline->pool)), "host") == 0)
+        if (model_pool_at(model, baseline->pool)->id == POOL_HOST)
             search->older_count += baseline->count;
     }
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ledgers as layers: which of them hold memory that another one handed out. The one rule is the
+ * column `lies in` of pools.def, between ledgers of a process and device that both have blocks.
+ */
+#ifndef LEAKTIDE_ANALYSES_LEDGER_LAYERS_H
+#define LEAKTIDE_ANALYSES_LEDGER_LAYERS_H
+
+#include "tally.h"
+
+/* Whether blocks of `outer` are cut up for `inner`. */
+bool ledger_lies_in(const struct model *model, const struct ledger *inner,
+                    const struct ledger *outer);
+
+/* Whether another ledger cuts its blocks up: then they are no blocks of the program. */
+bool ledger_is_cut_up(const struct tally *tally, const struct ledger *ledger);
+
+/* Whether its memory is counted in no other ledger. What nothing lies below may be added up. */
+bool ledger_is_lowest(const struct tally *tally, const struct ledger *ledger);
+
+/* Whether it is the lowest, and holds memory of a device as the device has it. */
+bool ledger_is_of_device(const struct tally *tally, const struct ledger *ledger);
+
+#endif

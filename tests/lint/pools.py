@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Each pool that the tracer names has a row in analyzer/model/pools.def, which is the only place of the
+analyzer that names pools, and a place in docs/pools.md.
+
+usage: pools.py PROJECT_FOLDER
+"""
+import pathlib
+import re
+import sys
+
+# Words that are names of pools and mean something else in these files.
+WORDS = {
+    "host": {"labels.c", "export_sqlite.c", "ascend_folder.c", "memscope_rows.c", "pools.c"},
+    "mindspore": {"ascend_tables.c"},  # the framework of a profile
+    "unknown": {"category.c", "export_memory_viz.c"},
+}
+
+# How a source of the tracer names a pool.
+NAMES = (
+    re.compile(r'\bPOOL\(\w+, "([^"]+)"\)'),
+    re.compile(r'\.pool = "([^"]+)"'),  # a domain of mstx
+)
+# What names one so that this script would not see it.
+HIDDEN = re.compile(
+    r"\brecord_(?:alloc|alloc_failed|free|pool_reserved|tensor_access)\(\s*(?:text_of\(\s*\"|\(struct text\))"
+    r"|\bstruct text \w*pool\w* = \{"
+)
+
+
+def sources(folder):
+    for pattern in ("*.c", "*.h", "*.def"):
+        yield from sorted(folder.rglob(pattern))
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
+
+
+def without_comments(text):
+    return re.sub(r"/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found.group()), text, flags=re.S)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    table = root / "analyzer/model/pools.def"
+    rows = re.findall(r'^POOL\(\w+, "([^"]+)"', table.read_text(), re.M)
+    wrong = []
+    named = set()
+
+    for path in sources(root / "tracer"):
+        text = without_comments(path.read_text())
+        place = path.relative_to(root)
+        for pattern in NAMES:
+            for found in pattern.finditer(text):
+                named.add(found.group(1))
+                if found.group(1) not in rows:
+                    wrong.append(f"{place}:{line_of(text, found.start())}: the pool "
+                                 f"\"{found.group(1)}\" has no row in analyzer/model/pools.def")
+        for found in HIDDEN.finditer(text):
+            wrong.append(f"{place}:{line_of(text, found.start())}: pools are named with POOL()")
+
+    for path in sources(root / "analyzer"):
+        if path == table:
+            continue
+        text = without_comments(path.read_text())
+        for found in re.finditer(r'"((?:[^"\\\n]|\\.)*)"', text):
+            word = found.group(1)
+            is_pool = any(word == row or row.endswith("*") and word.startswith(row[:-1])
+                          for row in rows)
+            if is_pool and path.name not in WORDS.get(word, ()):
+                wrong.append(f"{path.relative_to(root)}:{line_of(text, found.start())}: "
+                             f"the pool \"{word}\" is named outside pools.def")
+
+    documented = (root / "docs/pools.md").read_text()
+    for row in rows:
+        if f"`{row}`" not in documented:
+            wrong.append(f"docs/pools.md: no word about `{row}`")
+    if not rows or not named:
+        wrong.append("no pools found: this script looks for something else than there is")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+sys.exit(main())
