@@ -6,6 +6,7 @@
  */
 #include "report.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,7 @@ enum mt_result report_create(const char *command, struct report **out, struct mt
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a report");
     arena_init(&report->arena);
     table_init(&report->verdicts, &report->arena, sizeof(struct verdict_row));
-    table_init(&report->facts, &report->arena, sizeof(struct fact));
+    table_init(&report->facts, &report->arena, sizeof(struct field));
     table_init(&report->findings, &report->arena, sizeof(struct finding));
     table_init(&report->tables, &report->arena, sizeof(struct report_table));
     table_init(&report->datasets, &report->arena, sizeof(struct report_dataset));
@@ -176,18 +177,18 @@ void report_outcome(struct report *report, enum report_outcome outcome)
 
 void report_fact(struct report *report, const char *key, const char *title, struct value value)
 {
-    struct fact *row = row_add(report, &report->facts);
+    struct field *row = row_add(report, &report->facts);
 
     if (row)
-        *row = (struct fact){copy(report, key), title ? copy(report, title) : NULL,
-                             copy_value(report, value)};
+        *row = (struct field){copy(report, key), title ? copy(report, title) : NULL,
+                              copy_value(report, value)};
 }
 
 void report_finding(struct report *report, const char *kind, const char *sentence,
-                    const struct fact *facts, size_t fact_count)
+                    const struct field *facts, size_t fact_count)
 {
     struct finding *row = row_add(report, &report->findings);
-    struct fact *copies = arena_alloc(&report->arena, fact_count * sizeof(*copies));
+    struct field *copies = arena_alloc(&report->arena, fact_count * sizeof(*copies));
 
     if (!row || !copies) {
         report->has_failed = true;
@@ -195,40 +196,56 @@ void report_finding(struct report *report, const char *kind, const char *sentenc
     }
     for (size_t i = 0; i < fact_count; i++)
         copies[i] =
-            (struct fact){copy(report, facts[i].key), NULL, copy_value(report, facts[i].value)};
+            (struct field){copy(report, facts[i].key), NULL, copy_value(report, facts[i].value)};
     *row = (struct finding){copy(report, kind), copy(report, sentence), copies, fact_count};
 }
 
 struct report_table *report_table(struct report *report, const char *name, const char *title,
-                                  const char *when_empty, const struct report_column *columns,
-                                  size_t column_count)
+                                  const char *when_empty)
 {
     struct report_table *row = row_add(report, &report->tables);
-    struct report_column *copies = arena_alloc(&report->arena, column_count * sizeof(*copies));
 
-    if (!row || !copies) {
-        report->has_failed = true;
+    if (!row)
         return NULL;
-    }
-    for (size_t i = 0; i < column_count; i++)
-        copies[i] = (struct report_column){
-            copy(report, columns[i].key), columns[i].title ? copy(report, columns[i].title) : NULL};
     row->name = copy(report, name);
     row->title = copy(report, title);
     row->when_empty = when_empty ? copy(report, when_empty) : NULL;
-    row->columns = copies;
-    row->column_count = column_count;
-    table_init(&row->rows, &report->arena, column_count * sizeof(struct value));
     table_init(&row->remarks, &report->arena, sizeof(const char *));
     return row;
 }
 
-void report_row(struct report *report, struct report_table *table, const struct value *values)
+/* The first row names the columns. False when there is no memory. */
+static bool set_columns(struct report *report, struct report_table *table,
+                        const struct field *fields, size_t field_count)
 {
-    struct value *row = table ? row_add(report, &table->rows) : NULL;
+    struct report_column *columns = arena_alloc(&report->arena, field_count * sizeof(*columns));
 
-    for (size_t i = 0; row && i < table->column_count; i++)
-        row[i] = copy_value(report, values[i]);
+    if (!columns) {
+        report->has_failed = true;
+        return false;
+    }
+    for (size_t i = 0; i < field_count; i++)
+        columns[i] = (struct report_column){copy(report, fields[i].key),
+                                            fields[i].title ? copy(report, fields[i].title) : NULL};
+    table->columns = columns;
+    table->column_count = field_count;
+    table_init(&table->rows, &report->arena, field_count * sizeof(struct value));
+    return true;
+}
+
+void report_row(struct report *report, struct report_table *table, const struct field *fields,
+                size_t field_count)
+{
+    struct value *row;
+
+    if (!table || (!table->columns && !set_columns(report, table, fields, field_count)))
+        return;
+    assert(field_count == table->column_count);
+    row = row_add(report, &table->rows);
+    for (size_t i = 0; row && i < field_count; i++) {
+        assert(strcmp(fields[i].key, table->columns[i].key) == 0);
+        row[i] = copy_value(report, fields[i].value);
+    }
 }
 
 void report_table_remark(struct report *report, struct report_table *table, const char *format, ...)
@@ -356,7 +373,7 @@ size_t report_fact_count(const struct report *report)
     return report->facts.count;
 }
 
-const struct fact *report_fact_at(const struct report *report, size_t index)
+const struct field *report_fact_at(const struct report *report, size_t index)
 {
     return table_at(&report->facts, index);
 }

@@ -61,7 +61,8 @@ struct report_frame {
     bool is_inlined; /* in the next outer frame */
 };
 
-struct fact {
+/* A value under its name: a fact, a figure of a finding, a cell of a table's row. */
+struct field {
     const char *key;   /* in JSON */
     const char *title; /* for people; NULL: not shown to them */
     struct value value;
@@ -82,7 +83,7 @@ enum report_outcome {
 struct finding {
     const char *kind; /* "leak" */
     const char *sentence;
-    const struct fact *facts;
+    const struct field *facts;
     size_t fact_count;
 };
 
@@ -142,13 +143,16 @@ void report_outcome(struct report *report, enum report_outcome outcome);
 /* A line of the head: what was looked at. */
 void report_fact(struct report *report, const char *key, const char *title, struct value value);
 void report_finding(struct report *report, const char *kind, const char *sentence,
-                    const struct fact *facts, size_t fact_count);
-/* An empty table is written as `when_empty`, one sentence; NULL leaves it out. */
+                    const struct field *facts, size_t fact_count);
+/*
+ * An empty table is written as `when_empty`, one sentence; NULL leaves it out. Its columns are the
+ * keys and titles of the first row; an empty table has none.
+ */
 struct report_table *report_table(struct report *report, const char *name, const char *title,
-                                  const char *when_empty, const struct report_column *columns,
-                                  size_t column_count);
-/* As many values as the table has columns. table may be NULL after a failure. */
-void report_row(struct report *report, struct report_table *table, const struct value *values);
+                                  const char *when_empty);
+/* The same keys in the same order as in the first row. table may be NULL after a failure. */
+void report_row(struct report *report, struct report_table *table, const struct field *fields,
+                size_t field_count);
 /* A sentence under the table: what it leaves out, what its words mean. */
 void report_table_remark(struct report *report, struct report_table *table, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -179,7 +183,7 @@ enum report_outcome report_outcome_of(const struct report *report);
 size_t report_verdict_count(const struct report *report);
 const char *report_verdict_at(const struct report *report, size_t index); /* by rank */
 size_t report_fact_count(const struct report *report);
-const struct fact *report_fact_at(const struct report *report, size_t index);
+const struct field *report_fact_at(const struct report *report, size_t index);
 size_t report_finding_count(const struct report *report);
 const struct finding *report_finding_at(const struct report *report, size_t index);
 size_t report_table_count(const struct report *report);

@@ -83,10 +83,20 @@ static void durations_and_times_name_their_unit(void **state)
     text_release(&text);
 }
 
+static void add_holder(struct report *report, struct report_table *table, const char *site,
+                       uint64_t held_bytes)
+{
+    const struct field fields[] = {
+        {"site", "site", value_text(site)},
+        {"held_bytes", "held", value_bytes(held_bytes)},
+        {"owner", "owner", value_none()},
+    };
+
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
+}
+
 static struct report *example(void)
 {
-    static const struct report_column columns[] = {
-        {"site", "site"}, {"held_bytes", "held"}, {"owner", "owner"}};
     static const uint64_t numbers[] = {1, 2, 3};
     struct report *report;
     struct report_table *table;
@@ -98,11 +108,9 @@ static struct report *example(void)
     report_outcome(report, REPORT_NO_DATA);
     report_fact(report, "event_count", "Events", value_count(1234567));
     report_fact(report, "hidden_bytes", NULL, value_bytes(5));
-    table = report_table(report, "held", "Who held it", NULL, columns, 3);
-    report_row(report, table,
-               (const struct value[]){value_text("main"), value_bytes(2048), value_none()});
-    report_row(report, table,
-               (const struct value[]){value_text("a\xff\n"), value_bytes(1), value_none()});
+    table = report_table(report, "held", "Who held it", NULL);
+    add_holder(report, table, "main", 2048);
+    add_holder(report, table, "a\xff\n", 1);
     report_fact(report, "series", NULL,
                 value_series(report_series(report, VALUE_BYTES, numbers, 3)));
     report_note(report, 3, "events lost");

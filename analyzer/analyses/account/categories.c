@@ -52,17 +52,18 @@ static void add_ledger(const struct question *question, struct report *report,
         const struct share *share = &shares->rows[i];
         uint64_t whole = ledger->peak_bytes ? ledger->peak_bytes : 1;
         bool is_known = i != CATEGORY_UNKNOWN && share->bytes >= 100;
-        const struct value values[] = {
-            value_text(category_name((enum category)i)),
-            value_bytes(share->bytes),
-            value_number(VALUE_PERCENT, share->bytes * 100 / whole),
-            value_count(share->count),
-            is_known ? value_number(VALUE_PERCENT, sure_percent(share)) : value_none(),
-            value_text(label_ledger(question, report, index)),
+        const struct field fields[] = {
+            {"category", "what for", value_text(category_name((enum category)i))},
+            {"held_bytes", "held", value_bytes(share->bytes)},
+            {"share_percent", "share", value_number(VALUE_PERCENT, share->bytes * 100 / whole)},
+            {"block_count", "blocks", value_count(share->count)},
+            {"confidence_percent", "sure",
+             is_known ? value_number(VALUE_PERCENT, sure_percent(share)) : value_none()},
+            {"ledger", "ledger", value_text(label_ledger(question, report, index))},
         };
 
         if (share->count)
-            report_row(report, table, values);
+            report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
 
@@ -103,14 +104,10 @@ static void add_verdict(const struct question *question, struct report *report, 
 
 void analyse_categories(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"category", "what for"},  {"held_bytes", "held"},         {"share_percent", "share"},
-        {"block_count", "blocks"}, {"confidence_percent", "sure"}, {"ledger", "ledger"},
-    };
     struct ledger_shares *shares = calloc(tally_ledger_count(question->tally) + 1, sizeof(*shares));
     struct report_table *table =
         report_table(report, "categories", "What it was for, at the peak of each ledger",
-                     "Nothing was allocated.", columns, sizeof(columns) / sizeof(columns[0]));
+                     "Nothing was allocated.");
     size_t count;
     uint16_t *order = ledger_order(question->tally, &count);
 

@@ -35,14 +35,15 @@ static const struct pool *lowest_pool(const struct question *question, int32_t d
 static void add_row(struct report *report, struct report_table *table, int32_t device,
                     const char *part, uint64_t bytes, uint64_t whole_bytes)
 {
-    const struct value values[] = {
-        value_step((uint64_t)device),
-        value_text(part),
-        value_bytes(bytes),
-        value_number(VALUE_PERCENT, bytes * 100 / (whole_bytes ? whole_bytes : 1)),
+    const struct field fields[] = {
+        {"device", "device", value_step((uint64_t)device)},
+        {"part", "part", value_text(part)},
+        {"highest_bytes", "highest", value_bytes(bytes)},
+        {"share_percent", "share",
+         value_number(VALUE_PERCENT, bytes * 100 / (whole_bytes ? whole_bytes : 1))},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static uint64_t highest_used(const struct question *question, int32_t device)
@@ -127,15 +128,8 @@ static bool is_first_of_device(const struct question *question, size_t index)
 
 void analyse_device_account(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"device", "device"},
-        {"part", "part"},
-        {"highest_bytes", "highest"},
-        {"share_percent", "share"},
-    };
-    struct report_table *table =
-        report_table(report, "device_account", "What the device had in use, as its driver tells",
-                     NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(
+        report, "device_account", "What the device had in use, as its driver tells", NULL);
     bool is_any = false;
 
     for (size_t i = 0; i < tally_sample_count(question->tally); i++) {

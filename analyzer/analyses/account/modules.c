@@ -21,36 +21,25 @@ static const char *module_label(struct report *report, uint32_t number)
 
 static void add_modules(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"module", "module"},
-        {"module_id", "id"},
-        {"alive_bytes", "alive at end"},
-        {"alive_count", "blocks"},
-        {"peak_bytes", "peak"},
-        {"peak_ns", "at"},
-        {"allocated_bytes", "allocated in all"},
-        {"allocated_count", "allocs"},
-        {"ledger", "ledger"},
-    };
-    struct report_table *table = report_table(report, "modules", "Memory by module of the driver",
-                                              NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table =
+        report_table(report, "modules", "Memory by module of the driver", NULL);
 
     for (size_t i = 0; i < tally_usage_count(question->tally); i++) {
         const struct usage *usage = tally_usage_at(question->tally, i);
-        const struct value values[] = {
-            value_text(module_label(report, usage->id)),
-            value_step(usage->id),
-            value_bytes(usage->live_bytes),
-            value_count(usage->live_count),
-            value_bytes(usage->peak_bytes),
-            value_time(usage->peak_time_ns),
-            value_bytes(usage->alloc_bytes),
-            value_count(usage->alloc_count),
-            value_text(label_ledger(question, report, usage->ledger)),
+        const struct field fields[] = {
+            {"module", "module", value_text(module_label(report, usage->id))},
+            {"module_id", "id", value_step(usage->id)},
+            {"alive_bytes", "alive at end", value_bytes(usage->live_bytes)},
+            {"alive_count", "blocks", value_count(usage->live_count)},
+            {"peak_bytes", "peak", value_bytes(usage->peak_bytes)},
+            {"peak_ns", "at", value_time(usage->peak_time_ns)},
+            {"allocated_bytes", "allocated in all", value_bytes(usage->alloc_bytes)},
+            {"allocated_count", "allocs", value_count(usage->alloc_count)},
+            {"ledger", "ledger", value_text(label_ledger(question, report, usage->ledger))},
         };
 
         if (usage->kind == USAGE_MODULE)
-            report_row(report, table, values);
+            report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
 
@@ -64,19 +53,19 @@ static struct value device_of(const struct question *question, uint16_t place)
 static void add_sample(const struct question *question, struct report *report,
                        struct report_table *table, const struct sample_row *row)
 {
-    const struct value values[] = {
-        value_text(model_text_at(question->model, row->counter)),
-        device_of(question, row->place),
-        value_bytes(row->first_bytes),
-        value_bytes(row->last_bytes),
-        value_bytes(row->low_bytes),
-        value_bytes(row->high_bytes),
-        value_time(row->high_ns),
-        value_count(row->count),
-        value_text(label_process(question, report, row->process)),
+    const struct field fields[] = {
+        {"counter", "counter", value_text(model_text_at(question->model, row->counter))},
+        {"device", "device", device_of(question, row->place)},
+        {"first_bytes", "first", value_bytes(row->first_bytes)},
+        {"last_bytes", "last", value_bytes(row->last_bytes)},
+        {"lowest_bytes", "lowest", value_bytes(row->low_bytes)},
+        {"highest_bytes", "highest", value_bytes(row->high_bytes)},
+        {"highest_ns", "at", value_time(row->high_ns)},
+        {"sample_count", "samples", value_count(row->count)},
+        {"process", "process", value_text(label_process(question, report, row->process))},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static int sample_compare(const void *left, const void *right, void *context)
@@ -92,14 +81,8 @@ static int sample_compare(const void *left, const void *right, void *context)
 
 static void add_samples(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"counter", "counter"}, {"device", "device"},        {"first_bytes", "first"},
-        {"last_bytes", "last"}, {"lowest_bytes", "lowest"},  {"highest_bytes", "highest"},
-        {"highest_ns", "at"},   {"sample_count", "samples"}, {"process", "process"},
-    };
     struct report_table *table =
-        report_table(report, "samples", "Counters of the driver and of the system", NULL, columns,
-                     sizeof(columns) / sizeof(columns[0]));
+        report_table(report, "samples", "Counters of the driver and of the system", NULL);
 
     size_t total = tally_sample_count(question->tally), count = 0, shown;
     size_t *order = malloc((total + 1) * sizeof(*order));

@@ -150,16 +150,10 @@ static void say_others(const struct question *question, struct report *report, s
 
 static void others_write(void *state, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"device", "device"},           {"always_bytes", "always"},   {"highest_bytes", "highest"},
-        {"came_bytes", "came or went"}, {"highest_ns", "highest at"}, {"sample_count", "samples"},
-        {"process", "beside"},
-    };
     struct others *others = state;
     const struct question *question = others->question;
-    struct report_table *table = report_table(report, "others on devices",
-                                              "What devices had in use beside the recorded pools",
-                                              NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(
+        report, "others on devices", "What devices had in use beside the recorded pools", NULL);
 
     for (size_t i = 0; i < devices_most; i++) {
         const struct device_state *device = &others->devices[i];
@@ -167,13 +161,18 @@ static void others_write(void *state, struct report *report)
         if (!device->is_watched || !device->sample_count)
             continue;
         say_others(question, report, i, device);
-        report_row(
-            report, table,
-            (const struct value[]){value_step(i), value_bytes(device->least_bytes),
-                                   value_bytes(device->most_bytes),
-                                   value_bytes(device->most_bytes - device->least_bytes),
-                                   value_time(device->most_ns), value_count(device->sample_count),
-                                   value_text(label_process(question, report, device->process))});
+
+        const struct field fields[] = {
+            {"device", "device", value_step(i)},
+            {"always_bytes", "always", value_bytes(device->least_bytes)},
+            {"highest_bytes", "highest", value_bytes(device->most_bytes)},
+            {"came_bytes", "came or went", value_bytes(device->most_bytes - device->least_bytes)},
+            {"highest_ns", "highest at", value_time(device->most_ns)},
+            {"sample_count", "samples", value_count(device->sample_count)},
+            {"process", "beside", value_text(label_process(question, report, device->process))},
+        };
+
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     report_table_remark(
         report, table,

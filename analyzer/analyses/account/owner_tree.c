@@ -175,16 +175,17 @@ static void add_node(const struct question *question, struct report *report,
 {
     const struct node *node = node_at(tree, index);
     uint64_t whole = tally_ledger_at(question->tally, node->ledger)->peak_bytes;
-    const struct value values[] = {
-        value_text(path),
-        value_bytes(node->bytes),
-        value_number(VALUE_PERCENT, node->bytes * 100 / (whole ? whole : 1)),
-        value_count(node->count),
-        value_bytes(node->alive_bytes),
-        value_text(label_ledger(question, report, node->ledger)),
+    const struct field fields[] = {
+        {"owner", "owner", value_text(path)},
+        {"held_bytes", "held", value_bytes(node->bytes)},
+        {"share_percent", "share",
+         value_number(VALUE_PERCENT, node->bytes * 100 / (whole ? whole : 1))},
+        {"block_count", "blocks", value_count(node->count)},
+        {"alive_bytes", "alive at end", value_bytes(node->alive_bytes)},
+        {"ledger", "ledger", value_text(label_ledger(question, report, node->ledger))},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static int node_compare(const void *left, const void *right, void *context)
@@ -223,13 +224,8 @@ static void add_children(const struct question *question, struct report *report,
 
 void analyse_owner_tree(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"owner", "owner"},        {"held_bytes", "held"},          {"share_percent", "share"},
-        {"block_count", "blocks"}, {"alive_bytes", "alive at end"}, {"ledger", "ledger"},
-    };
     struct report_table *table =
-        report_table(report, "owner_tree", "Owners, at the peak of each ledger", NULL, columns,
-                     sizeof(columns) / sizeof(columns[0]));
+        report_table(report, "owner_tree", "Owners, at the peak of each ledger", NULL);
     struct tree tree;
     uint32_t *order;
     uint16_t *ledgers;

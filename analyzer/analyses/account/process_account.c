@@ -169,16 +169,18 @@ static void add_row(const struct question *question, struct report *report,
                     struct amount amount)
 {
     struct amount whole = amount_of(account->process);
-    const struct value values[] = {
-        value_text(name),
-        value_bytes(amount.highest_bytes),
-        value_number(VALUE_PERCENT, percent_of(amount.highest_bytes, whole.highest_bytes)),
-        value_bytes(amount.last_bytes),
-        value_step((uint64_t)device_of(question, account->process)),
-        value_text(label_process(question, report, account->process->process)),
+    const struct field fields[] = {
+        {"part", "part", value_text(name)},
+        {"highest_bytes", "highest", value_bytes(amount.highest_bytes)},
+        {"share_percent", "share",
+         value_number(VALUE_PERCENT, percent_of(amount.highest_bytes, whole.highest_bytes))},
+        {"last_bytes", "at end", value_bytes(amount.last_bytes)},
+        {"device", "device", value_step((uint64_t)device_of(question, account->process))},
+        {"process", "process",
+         value_text(label_process(question, report, account->process->process))},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 /* What the driver counts for the whole device is more than this process. */
@@ -253,13 +255,8 @@ static void say_account(const struct question *question, struct report *report,
 
 void analyse_process_account(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"part", "part"},         {"highest_bytes", "highest"}, {"share_percent", "share"},
-        {"last_bytes", "at end"}, {"device", "device"},         {"process", "process"},
-    };
-    struct report_table *table =
-        report_table(report, "process account", "What the process holds, as the driver counts it",
-                     NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(
+        report, "process account", "What the process holds, as the driver counts it", NULL);
 
     for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
         const struct sample_row *row = tally_sample_at(question->tally, i);
@@ -307,30 +304,26 @@ static void add_component(const struct question *question, struct report *report
     const char *name = counter_name(question, row);
     bool is_process = strcmp(name, PROCESS_COUNTER) == 0;
     bool is_card = strcmp(name, DEVICE_COUNTER) == 0;
-    const struct value values[] = {
-        value_text(is_process ? "process" : short_name(report, name)),
-        value_text(is_process                        ? "process"
-                   : is_card                         ? "card"
-                   : begins_with(name, MODULE_BEGIN) ? "module"
-                                                     : "pool"),
-        value_bytes(row->high_bytes),
-        value_time(row->high_ns),
-        value_step((uint64_t)device_of(question, row)),
-        value_text(label_process(question, report, row->process)),
+    const struct field fields[] = {
+        {"component", "component", value_text(is_process ? "process" : short_name(report, name))},
+        {"kind", "of",
+         value_text(is_process                        ? "process"
+                    : is_card                         ? "card"
+                    : begins_with(name, MODULE_BEGIN) ? "module"
+                                                      : "pool")},
+        {"peak_bytes", "peak", value_bytes(row->high_bytes)},
+        {"peak_ns", "first at", value_time(row->high_ns)},
+        {"device", "device", value_step((uint64_t)device_of(question, row))},
+        {"process", "process", value_text(label_process(question, report, row->process))},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 void analyse_components(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"component", "component"}, {"kind", "of"},       {"peak_bytes", "peak"},
-        {"peak_ns", "first at"},    {"device", "device"}, {"process", "process"},
-    };
     struct report_table *table =
-        report_table(report, "components", "Components of 100 MiB and more", NULL, columns,
-                     sizeof(columns) / sizeof(columns[0]));
+        report_table(report, "components", "Components of 100 MiB and more", NULL);
     size_t total = tally_sample_count(question->tally), count = 0;
     size_t *order = malloc((total + 1) * sizeof(*order));
 

@@ -15,22 +15,21 @@ enum { spoken_most = 3 };
 
 static void add_table(struct report *report, const struct advices *advices)
 {
-    static const struct report_column columns[] = {
-        {"rule", "rule"},    {"saves_bytes", "saves"},     {"is_at_most", "at most"},
-        {"finding", "seen"}, {"what_to_do", "what to do"},
-    };
-    struct report_table *table = report_table(report, "advice", "What to do", NULL, columns,
-                                              sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(report, "advice", "What to do", NULL);
 
     for (size_t i = 0; i < advices->count; i++) {
         const struct advice *advice = &advices->rows[i];
 
-        report_row(report, table,
-                   (const struct value[]){
-                       value_text(advice->rule),
-                       advice->saves_bytes ? value_bytes(advice->saves_bytes) : value_none(),
-                       value_number(VALUE_FLAG, advice->is_at_most), value_text(advice->finding),
-                       value_text(advice->what_to_do)});
+        const struct field fields[] = {
+            {"rule", "rule", value_text(advice->rule)},
+            {"saves_bytes", "saves",
+             advice->saves_bytes ? value_bytes(advice->saves_bytes) : value_none()},
+            {"is_at_most", "at most", value_number(VALUE_FLAG, advice->is_at_most)},
+            {"finding", "seen", value_text(advice->finding)},
+            {"what_to_do", "what to do", value_text(advice->what_to_do)},
+        };
+
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
 

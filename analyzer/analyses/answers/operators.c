@@ -24,34 +24,23 @@ static int usage_compare(const void *left, const void *right, void *context)
 static void add_operator(const struct question *question, struct report *report,
                          struct report_table *table, const struct usage *usage)
 {
-    const struct value values[] = {
-        value_text(model_text_at(question->model, usage->id)),
-        value_bytes(usage->peak_bytes),
-        value_time(usage->peak_time_ns),
-        value_bytes(usage->alloc_bytes),
-        value_count(usage->alloc_count),
-        value_bytes(usage->live_bytes),
-        value_count(usage->live_count),
-        value_text(label_ledger(question, report, usage->ledger)),
+    const struct field fields[] = {
+        {"operator", "operator", value_text(model_text_at(question->model, usage->id))},
+        {"peak_bytes", "most at once", value_bytes(usage->peak_bytes)},
+        {"peak_ns", "at", value_time(usage->peak_time_ns)},
+        {"allocated_bytes", "allocated in all", value_bytes(usage->alloc_bytes)},
+        {"allocated_count", "allocs", value_count(usage->alloc_count)},
+        {"alive_bytes", "alive at end", value_bytes(usage->live_bytes)},
+        {"alive_count", "blocks", value_count(usage->live_count)},
+        {"ledger", "ledger", value_text(label_ledger(question, report, usage->ledger))},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 void analyse_operators(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"operator", "operator"},
-        {"peak_bytes", "most at once"},
-        {"peak_ns", "at"},
-        {"allocated_bytes", "allocated in all"},
-        {"allocated_count", "allocs"},
-        {"alive_bytes", "alive at end"},
-        {"alive_count", "blocks"},
-        {"ledger", "ledger"},
-    };
-    struct report_table *table = report_table(report, "operators", "Memory by operator", NULL,
-                                              columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(report, "operators", "Memory by operator", NULL);
     size_t total = tally_usage_count(question->tally), count = 0, shown;
     uint32_t *order = malloc((total + 1) * sizeof(*order));
 

@@ -413,28 +413,25 @@ static const char *rank_label(const struct comparison *comparison, size_t rank)
 static void add_differences(struct comparison *comparison, const struct difference *rows,
                             size_t count)
 {
-    static const struct report_column columns[] = {
-        {"process", "rank"},     {"measure", "what"},        {"name", "of"},
-        {"value_bytes", "here"}, {"median_bytes", "median"}, {"difference_bytes", "difference"},
-    };
     struct report_table *table =
         report_table(comparison->report, "rank_differences", "Ranks that differ from the median",
-                     "No rank differs.", columns, sizeof(columns) / sizeof(columns[0]));
+                     "No rank differs.");
     size_t shown = rows_shown(comparison->question, count);
 
     for (size_t i = 0; i < shown; i++) {
         const struct measure *measure = rows[i].measure;
         bool is_named = strcmp(measure->kind, measure->name) != 0;
-        const struct value values[] = {
-            value_text(rank_label(comparison, rows[i].rank)),
-            value_text(measure->kind),
-            is_named ? value_text(measure->name) : value_none(),
-            value_bytes(rows[i].value),
-            value_bytes(rows[i].median),
-            value_change(VALUE_BYTES_CHANGE, (int64_t)(rows[i].value - rows[i].median)),
+        const struct field fields[] = {
+            {"process", "rank", value_text(rank_label(comparison, rows[i].rank))},
+            {"measure", "what", value_text(measure->kind)},
+            {"name", "of", is_named ? value_text(measure->name) : value_none()},
+            {"value_bytes", "here", value_bytes(rows[i].value)},
+            {"median_bytes", "median", value_bytes(rows[i].median)},
+            {"difference_bytes", "difference",
+             value_change(VALUE_BYTES_CHANGE, (int64_t)(rows[i].value - rows[i].median))},
         };
 
-        report_row(comparison->report, table, values);
+        report_row(comparison->report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(comparison->report, table, "... and %zu more.", count - shown);

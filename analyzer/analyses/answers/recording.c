@@ -136,23 +136,8 @@ static uint64_t lost_of(const struct model_process *process)
 
 void analyse_processes(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"process_id", "pid"},
-        {"parent_process_id", "parent"},
-        {"rank", "rank"},
-        {"program", "program"},
-        {"start_ns", "start"},
-        {"end_ns", "end"},
-        {"event_count", "events"},
-        {"step_count", "steps"},
-        {"alive_count", "blocks at end"},
-        {"lost_count", "lost"},
-        {"is_complete", "complete"},
-        {"source", "file"},
-    };
     struct report_table *table =
-        report_table(report, "processes", "Processes", "No process was recorded.", columns,
-                     sizeof(columns) / sizeof(columns[0]));
+        report_table(report, "processes", "Processes", "No process was recorded.");
     struct model *model = tally_model(question->tally);
 
     size_t count = model_process_count(model), shown = rows_shown(question, count);
@@ -160,22 +145,24 @@ void analyse_processes(const struct question *question, struct report *report)
     for (size_t i = 0; i < shown; i++) {
         const struct model_process *process = model_process_at(model, (uint16_t)i);
         struct tally_process sums = tally_process_at(question->tally, (uint16_t)i);
-        const struct value values[] = {
-            value_step(process->process_id),
-            value_step(process->parent_process_id),
-            process->rank < 0 ? value_none() : value_step((uint64_t)process->rank),
-            value_text(base_name(model_text_at(model, process->executable))),
-            value_time(process->start_ns),
-            value_time(process->end_ns),
-            value_count(process->event_count),
-            value_count(sums.step_count),
-            value_count(sums.live_count),
-            value_count(lost_of(process)),
-            value_number(VALUE_FLAG, process->is_complete),
-            value_text(base_name(model_text_at(model, process->source))),
+        const struct field fields[] = {
+            {"process_id", "pid", value_step(process->process_id)},
+            {"parent_process_id", "parent", value_step(process->parent_process_id)},
+            {"rank", "rank",
+             process->rank < 0 ? value_none() : value_step((uint64_t)process->rank)},
+            {"program", "program",
+             value_text(base_name(model_text_at(model, process->executable)))},
+            {"start_ns", "start", value_time(process->start_ns)},
+            {"end_ns", "end", value_time(process->end_ns)},
+            {"event_count", "events", value_count(process->event_count)},
+            {"step_count", "steps", value_count(sums.step_count)},
+            {"alive_count", "blocks at end", value_count(sums.live_count)},
+            {"lost_count", "lost", value_count(lost_of(process))},
+            {"is_complete", "complete", value_number(VALUE_FLAG, process->is_complete)},
+            {"source", "file", value_text(base_name(model_text_at(model, process->source)))},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more processes.", count - shown);
@@ -183,16 +170,17 @@ void analyse_processes(const struct question *question, struct report *report)
 
 void analyse_event_kinds(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {{"event", "event"}, {"event_count", "count"}};
-    struct report_table *table = report_table(report, "events", "Events by kind", "No events.",
-                                              columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(report, "events", "Events by kind", "No events.");
 
     for (size_t i = 0; i < EVENT_KIND_COUNT; i++) {
         uint64_t count = tally_event_count(question->tally, (enum event_kind)i);
-        const struct value values[] = {value_text(event_kind_name((uint8_t)i)), value_count(count)};
+        const struct field fields[] = {
+            {"event", "event", value_text(event_kind_name((uint8_t)i))},
+            {"event_count", "count", value_count(count)},
+        };
 
         if (count)
-            report_row(report, table, values);
+            report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
 

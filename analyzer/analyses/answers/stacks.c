@@ -56,20 +56,22 @@ static const char *indented(const struct stacks *stacks, const struct symbol_fra
 static void add_row(struct stacks *stacks, const struct call_node *node, unsigned depth)
 {
     const struct symbol_frame *frame = &node->frame;
-    const struct value values[] = {
-        value_bytes(node->bytes.at_peak),
-        value_number(VALUE_PERCENT, percent(node->bytes.at_peak, stacks->whole.at_peak)),
-        value_bytes(node->bytes.at_end),
-        value_number(VALUE_PERCENT, percent(node->bytes.at_end, stacks->whole.at_end)),
-        value_text(indented(stacks, frame, depth)),
-        value_text(frame->function),
-        *frame->file ? value_text(frame->file) : value_none(),
-        frame->line ? value_count(frame->line) : value_none(),
-        *frame->module ? value_text(frame->module) : value_none(),
-        value_count(depth + 1),
+    const struct field fields[] = {
+        {"peak_bytes", "at the peak", value_bytes(node->bytes.at_peak)},
+        {"peak_percent", "share",
+         value_number(VALUE_PERCENT, percent(node->bytes.at_peak, stacks->whole.at_peak))},
+        {"end_bytes", "at the end", value_bytes(node->bytes.at_end)},
+        {"end_percent", "share",
+         value_number(VALUE_PERCENT, percent(node->bytes.at_end, stacks->whole.at_end))},
+        {"call", "function", value_text(indented(stacks, frame, depth))},
+        {"function", NULL, value_text(frame->function)},
+        {"file", NULL, *frame->file ? value_text(frame->file) : value_none()},
+        {"line", NULL, frame->line ? value_count(frame->line) : value_none()},
+        {"module", NULL, *frame->module ? value_text(frame->module) : value_none()},
+        {"depth", NULL, value_count(depth + 1)},
     };
 
-    report_row(stacks->report, stacks->table, values);
+    report_row(stacks->report, stacks->table, fields, sizeof(fields) / sizeof(fields[0]));
     stacks->row_count++;
 }
 
@@ -187,18 +189,6 @@ static void say_path(struct stacks *stacks, uint16_t ledger)
 static void add_tree(const struct question *question, struct report *report, uint16_t ledger,
                      bool is_bottom_up, bool is_first)
 {
-    static const struct report_column columns[] = {
-        {"peak_bytes", "at the peak"},
-        {"peak_percent", "share"},
-        {"end_bytes", "at the end"},
-        {"end_percent", "share"},
-        {"call", "function"},
-        {"function", NULL},
-        {"file", NULL},
-        {"line", NULL},
-        {"module", NULL},
-        {"depth", NULL},
-    };
     struct stacks stacks = {.question = question, .report = report};
     const char *label = label_ledger(question, report, ledger);
 
@@ -214,7 +204,7 @@ static void add_tree(const struct question *question, struct report *report, uin
                         is_bottom_up ? "%s from who asked outward to the callers"
                                      : "%s from the start of the program inward",
                         label),
-            NULL, columns, sizeof(columns) / sizeof(columns[0]));
+            NULL);
         add_rows(&stacks, 0, 0);
         if (is_first && stacks.whole.at_peak)
             say_path(&stacks, ledger);

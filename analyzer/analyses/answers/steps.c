@@ -30,25 +30,27 @@ static void add_step(const struct question *question, struct report *report,
                      const struct step_row *row, const struct step_row *before,
                      const struct news *news)
 {
-    const struct value values[] = {
-        value_step(step->number),
-        value_text(label_ledger(question, report, row->ledger)),
-        value_bytes(row->end_bytes),
-        value_count(row->end_count),
-        value_change(VALUE_BYTES_CHANGE,
-                     (int64_t)(row->end_bytes - (before ? before->end_bytes : 0))),
-        value_bytes(row->peak_bytes),
-        phase_peak(row, PHASE_FORWARD),
-        phase_peak(row, PHASE_BACKWARD),
-        phase_peak(row, PHASE_OPTIMIZER),
-        value_bytes(row->alloc_bytes),
-        value_count(row->alloc_count),
-        value_number(VALUE_DURATION_NS, step->end_ns - step->begin_ns),
-        news->origin ? value_bytes(news->grown_bytes) : value_none(),
-        news->origin ? value_text(label_who(question, report, news->origin->who)) : value_none(),
+    const struct field fields[] = {
+        {"step", "step", value_step(step->number)},
+        {"ledger", "ledger", value_text(label_ledger(question, report, row->ledger))},
+        {"end_bytes", "alive at end", value_bytes(row->end_bytes)},
+        {"end_count", "blocks", value_count(row->end_count)},
+        {"change_bytes", "change",
+         value_change(VALUE_BYTES_CHANGE,
+                      (int64_t)(row->end_bytes - (before ? before->end_bytes : 0)))},
+        {"peak_bytes", "peak in step", value_bytes(row->peak_bytes)},
+        {"forward_peak_bytes", "forward", phase_peak(row, PHASE_FORWARD)},
+        {"backward_peak_bytes", "backward", phase_peak(row, PHASE_BACKWARD)},
+        {"optimizer_peak_bytes", "optimizer", phase_peak(row, PHASE_OPTIMIZER)},
+        {"allocated_bytes", "allocated", value_bytes(row->alloc_bytes)},
+        {"allocated_count", "allocs", value_count(row->alloc_count)},
+        {"duration_ns", "time", value_number(VALUE_DURATION_NS, step->end_ns - step->begin_ns)},
+        {"new_bytes", "most new", news->origin ? value_bytes(news->grown_bytes) : value_none()},
+        {"new_site", "by",
+         news->origin ? value_text(label_who(question, report, news->origin->who)) : value_none()},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static void add_steps(const struct question *question, struct report *report,
@@ -101,22 +103,6 @@ static void add_ledger(const struct question *question, struct report *report,
 
 void analyse_steps(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"step", "step"},
-        {"ledger", "ledger"},
-        {"end_bytes", "alive at end"},
-        {"end_count", "blocks"},
-        {"change_bytes", "change"},
-        {"peak_bytes", "peak in step"},
-        {"forward_peak_bytes", "forward"},
-        {"backward_peak_bytes", "backward"},
-        {"optimizer_peak_bytes", "optimizer"},
-        {"allocated_bytes", "allocated"},
-        {"allocated_count", "allocs"},
-        {"duration_ns", "time"},
-        {"new_bytes", "most new"},
-        {"new_site", "by"},
-    };
     struct report_table *table;
     struct origins origins;
     size_t count, left_out = 0;
@@ -124,8 +110,7 @@ void analyse_steps(const struct question *question, struct report *report)
 
     if (!tally_step_count(question->tally))
         return;
-    table = report_table(report, "steps", "Alive at the end of each step", "No step ended.",
-                         columns, sizeof(columns) / sizeof(columns[0]));
+    table = report_table(report, "steps", "Alive at the end of each step", "No step ended.");
     order = ledger_order(question->tally, &count);
     if (!order || !origins_init(&origins, question, ORIGINS_BY_SITE)) {
         report_note(report, 0, "steps: not enough memory to list sites");

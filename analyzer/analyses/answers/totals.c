@@ -10,32 +10,23 @@
 
 void analyse_failures(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"time_ns", "at"},
-        {"request_bytes", "asked for"},
-        {"live_bytes", "alive then"},
-        {"status", "status"},
-        {"site", "site"},
-        {"ledger", "ledger"},
-    };
-    struct report_table *table = report_table(report, "failed", "Requests that failed", NULL,
-                                              columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(report, "failed", "Requests that failed", NULL);
     size_t count = tally_failure_count(question->tally);
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
         const struct failure *row = tally_failure_at(question->tally, i);
         const struct who who = {.site = row->site};
-        const struct value values[] = {
-            value_time(row->time_ns),
-            value_bytes(row->size_bytes),
-            value_bytes(row->live_bytes),
-            value_change(VALUE_COUNT_CHANGE, (int64_t)row->status),
-            value_text(label_who(question, report, who)),
-            value_text(label_ledger(question, report, row->ledger)),
+        const struct field fields[] = {
+            {"time_ns", "at", value_time(row->time_ns)},
+            {"request_bytes", "asked for", value_bytes(row->size_bytes)},
+            {"live_bytes", "alive then", value_bytes(row->live_bytes)},
+            {"status", "status", value_change(VALUE_COUNT_CHANGE, (int64_t)row->status)},
+            {"site", "site", value_text(label_who(question, report, who))},
+            {"ledger", "ledger", value_text(label_ledger(question, report, row->ledger))},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more.", count - shown);
@@ -43,20 +34,8 @@ void analyse_failures(const struct question *question, struct report *report)
 
 void analyse_totals(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"ledger", "ledger"},
-        {"alive_bytes", "alive at end"},
-        {"alive_count", "blocks"},
-        {"peak_bytes", "peak"},
-        {"allocated_bytes", "allocated in all"},
-        {"allocated_count", "allocs"},
-        {"reserved_bytes", "reserved"},
-        {"reserved_peak_bytes", "reserved peak"},
-        {"failed_count", "failed"},
-    };
     struct report_table *table =
-        report_table(report, "totals", "Totals by ledger", "Nothing was allocated.", columns,
-                     sizeof(columns) / sizeof(columns[0]));
+        report_table(report, "totals", "Totals by ledger", "Nothing was allocated.");
     size_t count;
     uint16_t *order = ledger_order(question->tally, &count);
 
@@ -64,19 +43,21 @@ void analyse_totals(const struct question *question, struct report *report)
 
     for (size_t i = 0; i < shown; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
-        const struct value values[] = {
-            value_text(label_ledger(question, report, order[i])),
-            value_bytes(ledger->live_bytes),
-            value_count(ledger->live_count),
-            value_bytes(ledger->peak_bytes),
-            value_bytes(ledger->alloc_bytes),
-            value_count(ledger->alloc_count),
-            ledger->has_reserved ? value_bytes(ledger->reserved_bytes) : value_none(),
-            ledger->has_reserved ? value_bytes(ledger->reserved_peak_bytes) : value_none(),
-            value_count(ledger->failed_count),
+        const struct field fields[] = {
+            {"ledger", "ledger", value_text(label_ledger(question, report, order[i]))},
+            {"alive_bytes", "alive at end", value_bytes(ledger->live_bytes)},
+            {"alive_count", "blocks", value_count(ledger->live_count)},
+            {"peak_bytes", "peak", value_bytes(ledger->peak_bytes)},
+            {"allocated_bytes", "allocated in all", value_bytes(ledger->alloc_bytes)},
+            {"allocated_count", "allocs", value_count(ledger->alloc_count)},
+            {"reserved_bytes", "reserved",
+             ledger->has_reserved ? value_bytes(ledger->reserved_bytes) : value_none()},
+            {"reserved_peak_bytes", "reserved peak",
+             ledger->has_reserved ? value_bytes(ledger->reserved_peak_bytes) : value_none()},
+            {"failed_count", "failed", value_count(ledger->failed_count)},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more ledgers.", count - shown);

@@ -33,42 +33,35 @@ static void add_ledger(const struct question *question, struct report *report,
     struct window_account account = window_account_of(question->tally, index);
     bool is_known = account.is_released_known;
     int64_t growth = window_growth_bytes(&account);
-    const struct value values[] = {
-        value_text(label_ledger(question, report, index)),
-        account.is_older_known ? value_bytes(account.older_bytes) : value_none(),
-        value_bytes(account.unreleased_bytes),
-        value_count(account.unreleased_count),
-        is_known ? value_bytes(account.released_bytes) : value_none(),
-        value_count(account.released_count),
-        is_known ? value_change(VALUE_BYTES_CHANGE, growth) : value_none(),
+    const struct field fields[] = {
+        {"ledger", "ledger", value_text(label_ledger(question, report, index))},
+        {"start_bytes", "at start",
+         account.is_older_known ? value_bytes(account.older_bytes) : value_none()},
+        {"unreleased_bytes", "unreleased", value_bytes(account.unreleased_bytes)},
+        {"unreleased_count", "blocks", value_count(account.unreleased_count)},
+        {"older_released_bytes", "older, released",
+         is_known ? value_bytes(account.released_bytes) : value_none()},
+        {"older_released_count", "older blocks", value_count(account.released_count)},
+        {"net_growth_bytes", "net growth",
+         is_known ? value_change(VALUE_BYTES_CHANGE, growth) : value_none()},
         /* Of what is held beside blocks, only falls are seen, of one block or more. */
-        ledger->has_older_beside
-            ? value_none()
-            : value_change(VALUE_COUNT_CHANGE,
-                           (int64_t)(account.unreleased_count - account.released_count)),
-        is_known && account.is_older_known ? value_bytes(account.older_bytes + (uint64_t)growth)
-                                           : value_none(),
+        {"net_growth_count", "net blocks",
+         ledger->has_older_beside
+             ? value_none()
+             : value_change(VALUE_COUNT_CHANGE,
+                            (int64_t)(account.unreleased_count - account.released_count))},
+        {"end_bytes", "at end",
+         is_known && account.is_older_known ? value_bytes(account.older_bytes + (uint64_t)growth)
+                                            : value_none()},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static void add_ledgers(const struct question *question, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"ledger", "ledger"},
-        {"start_bytes", "at start"},
-        {"unreleased_bytes", "unreleased"},
-        {"unreleased_count", "blocks"},
-        {"older_released_bytes", "older, released"},
-        {"older_released_count", "older blocks"},
-        {"net_growth_bytes", "net growth"},
-        {"net_growth_count", "net blocks"},
-        {"end_bytes", "at end"},
-    };
     struct report_table *table =
-        report_table(report, "window", "The recorded window", "Nothing was allocated.", columns,
-                     sizeof(columns) / sizeof(columns[0]));
+        report_table(report, "window", "The recorded window", "Nothing was allocated.");
 
     size_t count, shown;
     uint16_t *order = ledger_order(question->tally, &count);
@@ -130,29 +123,23 @@ static void remark_older(const struct question *question, struct report *report,
 static void add_remaining(const struct question *question, struct report *report,
                           const struct remaining *rows, size_t count)
 {
-    static const struct report_column columns[] = {
-        {"alive_bytes", "alive"}, {"alive_count", "blocks"}, {"site", "site"},
-        {"operator", "operator"}, {"owner", "owner"},        {"ledger", "ledger"},
-        {"stack", "stack"},
-    };
-    struct report_table *table =
-        report_table(report, "unreleased", "Still alive at the end, by site",
-                     "Everything was released.", columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(
+        report, "unreleased", "Still alive at the end, by site", "Everything was released.");
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
         const struct origin *origin = rows[i].origin;
-        const struct value values[] = {
-            value_bytes(rows[i].alive.bytes),
-            value_count(rows[i].alive.count),
-            value_text(label_who(question, report, origin->who)),
-            value_name(question, origin->who.operator_text),
-            value_name(question, origin->who.owner_text),
-            value_text(label_ledger(question, report, origin->ledger)),
-            value_stack_of(question, report, origin->who),
+        const struct field fields[] = {
+            {"alive_bytes", "alive", value_bytes(rows[i].alive.bytes)},
+            {"alive_count", "blocks", value_count(rows[i].alive.count)},
+            {"site", "site", value_text(label_who(question, report, origin->who))},
+            {"operator", "operator", value_name(question, origin->who.operator_text)},
+            {"owner", "owner", value_name(question, origin->who.owner_text)},
+            {"ledger", "ledger", value_text(label_ledger(question, report, origin->ledger))},
+            {"stack", "stack", value_stack_of(question, report, origin->who)},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more sites.", count - shown);

@@ -235,38 +235,33 @@ static const char *label_pair(const struct diff *diff, uint32_t index)
 
 static void add_pairs(const struct diff *diff)
 {
-    static const struct report_column columns[] = {
-        {"ledger", "ledger"},           {"base_peak_bytes", "base peak"},
-        {"peak_bytes", "peak"},         {"peak_change_bytes", "change"},
-        {"peak_noise_bytes", "noise"},  {"base_end_bytes", "base at end"},
-        {"end_bytes", "at end"},        {"end_change_bytes", "change"},
-        {"end_noise_bytes", "noise"},   {"base_reserved_bytes", "base reserved"},
-        {"reserved_bytes", "reserved"}, {"reserved_change_bytes", "change"},
-    };
-    struct report_table *table = report_table(
-        diff->report, "ledger_changes", "Highest point, and what is kept, by ledger",
-        "Nothing was allocated on any side.", columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table =
+        report_table(diff->report, "ledger_changes", "Highest point, and what is kept, by ledger",
+                     "Nothing was allocated on any side.");
     bool has_noise = diff->join->side_count > 2;
 
     for (size_t i = 0; i < diff->join->pairs.count; i++) {
         const struct changed_pair *row = &diff->pairs[i];
-        const struct value values[] = {
-            value_text(label_pair(diff, row->pair)),
-            value_bytes(row->peak.base),
-            value_bytes(row->peak.current),
-            value_change(VALUE_BYTES_CHANGE, row->peak.change),
-            has_noise ? value_bytes(row->peak.noise) : value_none(),
-            value_bytes(row->end.base),
-            value_bytes(row->end.current),
-            value_change(VALUE_BYTES_CHANGE, row->end.change),
-            has_noise ? value_bytes(row->end.noise) : value_none(),
-            row->has_reserved ? value_bytes(row->reserved.base) : value_none(),
-            row->has_reserved ? value_bytes(row->reserved.current) : value_none(),
-            row->has_reserved ? value_change(VALUE_BYTES_CHANGE, row->reserved.change)
-                              : value_none(),
+        const struct field fields[] = {
+            {"ledger", "ledger", value_text(label_pair(diff, row->pair))},
+            {"base_peak_bytes", "base peak", value_bytes(row->peak.base)},
+            {"peak_bytes", "peak", value_bytes(row->peak.current)},
+            {"peak_change_bytes", "change", value_change(VALUE_BYTES_CHANGE, row->peak.change)},
+            {"peak_noise_bytes", "noise", has_noise ? value_bytes(row->peak.noise) : value_none()},
+            {"base_end_bytes", "base at end", value_bytes(row->end.base)},
+            {"end_bytes", "at end", value_bytes(row->end.current)},
+            {"end_change_bytes", "change", value_change(VALUE_BYTES_CHANGE, row->end.change)},
+            {"end_noise_bytes", "noise", has_noise ? value_bytes(row->end.noise) : value_none()},
+            {"base_reserved_bytes", "base reserved",
+             row->has_reserved ? value_bytes(row->reserved.base) : value_none()},
+            {"reserved_bytes", "reserved",
+             row->has_reserved ? value_bytes(row->reserved.current) : value_none()},
+            {"reserved_change_bytes", "change",
+             row->has_reserved ? value_change(VALUE_BYTES_CHANGE, row->reserved.change)
+                               : value_none()},
         };
 
-        report_row(diff->report, table, values);
+        report_row(diff->report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
 
@@ -278,48 +273,38 @@ static struct value id_of(const struct diff *diff, const struct diff_row *row)
                         : value_none();
 }
 
+/* Only sites have an id. */
 static void add_row(const struct diff *diff, struct report_table *table,
-                    const struct changed_row *changed)
+                    const struct changed_row *changed, const char *key)
 {
+    bool is_site = changed->row->axis == DIFF_SITES;
     const struct spread *measures = changed->measures;
-    const struct value values[] = {
-        value_text(change_words[changed->change]),
-        value_change(VALUE_BYTES_CHANGE, measures[PEAK_BYTES].change),
-        value_change(VALUE_BYTES_CHANGE, measures[END_BYTES].change),
-        value_change(VALUE_BYTES_CHANGE, measures[MADE_BYTES].change),
-        value_change(VALUE_COUNT_CHANGE, measures[MADE_COUNT].change),
-        value_bytes(measures[PEAK_BYTES].base),
-        value_bytes(measures[PEAK_BYTES].current),
-        value_count(measures[MADE_COUNT].base),
-        value_count(measures[MADE_COUNT].current),
-        value_text(changed->row->name),
-        value_text(label_pair(diff, changed->row->pair)),
-        id_of(diff, changed->row),
+    const struct field fields[] = {
+        {"change", "change", value_text(change_words[changed->change])},
+        {"peak_change_bytes", "at the peak",
+         value_change(VALUE_BYTES_CHANGE, measures[PEAK_BYTES].change)},
+        {"end_change_bytes", "at the end",
+         value_change(VALUE_BYTES_CHANGE, measures[END_BYTES].change)},
+        {"allocated_change_bytes", "allocated",
+         value_change(VALUE_BYTES_CHANGE, measures[MADE_BYTES].change)},
+        {"allocated_change_count", "allocs",
+         value_change(VALUE_COUNT_CHANGE, measures[MADE_COUNT].change)},
+        {"base_peak_bytes", "base, at its peak", value_bytes(measures[PEAK_BYTES].base)},
+        {"peak_bytes", "now", value_bytes(measures[PEAK_BYTES].current)},
+        {"base_allocated_count", "base allocs", value_count(measures[MADE_COUNT].base)},
+        {"allocated_count", "now", value_count(measures[MADE_COUNT].current)},
+        {key, key, value_text(changed->row->name)},
+        {"ledger", "ledger", value_text(label_pair(diff, changed->row->pair))},
+        {"site_id", "id", id_of(diff, changed->row)},
     };
 
-    report_row(diff->report, table, values);
+    report_row(diff->report, table, fields, sizeof(fields) / sizeof(fields[0]) - !is_site);
 }
 
 static void add_axis(const struct diff *diff, enum diff_axis axis, const char *name,
                      const char *title, const char *key)
 {
-    const struct report_column columns[] = {
-        {"change", "change"},
-        {"peak_change_bytes", "at the peak"},
-        {"end_change_bytes", "at the end"},
-        {"allocated_change_bytes", "allocated"},
-        {"allocated_change_count", "allocs"},
-        {"base_peak_bytes", "base, at its peak"},
-        {"peak_bytes", "now"},
-        {"base_allocated_count", "base allocs"},
-        {"allocated_count", "now"},
-        {key, key},
-        {"ledger", "ledger"},
-        {"site_id", axis == DIFF_SITES ? "id" : NULL},
-    };
-    size_t column_count = sizeof(columns) / sizeof(columns[0]) - (axis != DIFF_SITES);
-    struct report_table *table =
-        report_table(diff->report, name, title, NULL, columns, column_count);
+    struct report_table *table = report_table(diff->report, name, title, NULL);
     size_t same_count = 0, shown = 0, left_out = 0;
 
     for (size_t i = 0; i < diff->join->rows.count; i++) {
@@ -332,7 +317,7 @@ static void add_axis(const struct diff *diff, enum diff_axis axis, const char *n
         else if (diff->top && shown == diff->top)
             left_out++;
         else if (++shown)
-            add_row(diff, table, row);
+            add_row(diff, table, row, key);
     }
     if (left_out)
         report_table_remark(diff->report, table, "... and %zu more that changed.", left_out);
@@ -342,19 +327,8 @@ static void add_axis(const struct diff *diff, enum diff_axis axis, const char *n
 
 static void add_order(const struct diff *diff)
 {
-    static const struct report_column columns[] = {
-        {"operator", "operator"},
-        {"same_count", "as before"},
-        {"moved_count", "moved"},
-        {"resized_count", "other size"},
-        {"new_count", "new"},
-        {"gone_count", "gone"},
-        {"allocated_change_bytes", "bytes"},
-        {"ledger", "ledger"},
-    };
-    struct report_table *table = report_table(diff->report, "operator_order",
-                                              "Allocations of operators, lined up in their order",
-                                              NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(
+        diff->report, "operator_order", "Allocations of operators, lined up in their order", NULL);
     size_t shown = 0, left_out = 0;
 
     for (size_t i = 0; i < diff->join->rows.count; i++) {
@@ -369,13 +343,20 @@ static void add_order(const struct diff *diff)
             continue;
         }
         shown++;
-        report_row(diff->report, table,
-                   (const struct value[]){
-                       value_text(row->name), value_count(order->same_count),
-                       value_count(order->moved_count), value_count(order->resized_count),
-                       value_count(order->new_count), value_count(order->gone_count),
-                       value_change(VALUE_BYTES_CHANGE, diff->rows[i].measures[MADE_BYTES].change),
-                       value_text(label_pair(diff, row->pair))});
+
+        const struct field fields[] = {
+            {"operator", "operator", value_text(row->name)},
+            {"same_count", "as before", value_count(order->same_count)},
+            {"moved_count", "moved", value_count(order->moved_count)},
+            {"resized_count", "other size", value_count(order->resized_count)},
+            {"new_count", "new", value_count(order->new_count)},
+            {"gone_count", "gone", value_count(order->gone_count)},
+            {"allocated_change_bytes", "bytes",
+             value_change(VALUE_BYTES_CHANGE, diff->rows[i].measures[MADE_BYTES].change)},
+            {"ledger", "ledger", value_text(label_pair(diff, row->pair))},
+        };
+
+        report_row(diff->report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (left_out)
         report_table_remark(diff->report, table, "... and %zu more operators.", left_out);
@@ -424,7 +405,7 @@ static void say_pair(const struct diff *diff, const struct changed_pair *changed
                     signed_size(report, moved.change), label, is_peak ? "" : " at the end",
                     label_size(report, moved.current), label_size(report, moved.base),
                     causes_of(diff, changed->pair, measure, spread_size(moved)));
-    const struct fact facts[] = {
+    const struct field facts[] = {
         {"ledger", NULL, value_text(label)},
         {"base_bytes", NULL, value_bytes(moved.base)},
         {"bytes", NULL, value_bytes(moved.current)},

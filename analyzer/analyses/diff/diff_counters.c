@@ -86,34 +86,25 @@ static int row_compare(const void *left, const void *right)
 static void add_rows(struct report *report, const struct counter_row *rows, size_t count,
                      size_t top)
 {
-    static const struct report_column columns[] = {
-        {"counter", "counter"},
-        {"device", "device"},
-        {"base_highest_bytes", "base highest"},
-        {"highest_bytes", "highest"},
-        {"highest_change_bytes", "change"},
-        {"base_last_bytes", "base last"},
-        {"last_bytes", "last"},
-        {"last_change_bytes", "change"},
-    };
     struct report_table *table = report_table(
-        report, "counter_changes", "Counters of the driver and of the system that changed", NULL,
-        columns, sizeof(columns) / sizeof(columns[0]));
+        report, "counter_changes", "Counters of the driver and of the system that changed", NULL);
     size_t shown = top && top < count ? top : count;
 
     for (size_t i = 0; i < shown; i++) {
-        const struct value values[] = {
-            value_text(rows[i].name),
-            rows[i].device < 0 ? value_none() : value_step((uint64_t)rows[i].device),
-            value_bytes(rows[i].high.base),
-            value_bytes(rows[i].high.current),
-            value_change(VALUE_BYTES_CHANGE, rows[i].high.change),
-            value_bytes(rows[i].last.base),
-            value_bytes(rows[i].last.current),
-            value_change(VALUE_BYTES_CHANGE, rows[i].last.change),
+        const struct field fields[] = {
+            {"counter", "counter", value_text(rows[i].name)},
+            {"device", "device",
+             rows[i].device < 0 ? value_none() : value_step((uint64_t)rows[i].device)},
+            {"base_highest_bytes", "base highest", value_bytes(rows[i].high.base)},
+            {"highest_bytes", "highest", value_bytes(rows[i].high.current)},
+            {"highest_change_bytes", "change",
+             value_change(VALUE_BYTES_CHANGE, rows[i].high.change)},
+            {"base_last_bytes", "base last", value_bytes(rows[i].last.base)},
+            {"last_bytes", "last", value_bytes(rows[i].last.current)},
+            {"last_change_bytes", "change", value_change(VALUE_BYTES_CHANGE, rows[i].last.change)},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more counters.", count - shown);

@@ -205,7 +205,7 @@ void leak_finding(const struct question *question, struct report *report, const 
     uint64_t until_full = steps_until_full(question, row);
     const struct step_judgement *judgement = &row->judgement;
     struct births_seen births = growth_births(row);
-    const struct fact facts[] = {
+    const struct field facts[] = {
         {"ledger", NULL, value_text(label_ledger(question, report, row->origin->ledger))},
         {"site", NULL, value_text(label_who(question, report, row->origin->who))},
         {"growth_bytes_per_step", NULL, value_bytes(judgement->growth_per_step)},

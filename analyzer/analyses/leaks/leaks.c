@@ -19,19 +19,25 @@ static void add_row(const struct question *question, struct report *report,
     struct births_seen births = growth_births(row);
     bool is_growing =
         row->judgement.verdict == VERDICT_LEAK || row->judgement.verdict == VERDICT_UNSURE;
-    const struct value values[] = {
-        value_text(step_verdict_name(row->judgement.verdict)),
-        is_growing ? value_bytes(row->judgement.growth_per_step) : value_none(),
-        value_bytes(row->alive.bytes),
-        value_count(row->alive.count),
-        value_text(report_text(report, "%zu of %zu", births.with_survivors, births.stretch_count)),
-        value_text(label_who(question, report, row->origin->who)),
-        row->origin->who.site ? value_name(question, row->origin->who.operator_text) : value_none(),
-        value_text(label_ledger(question, report, row->origin->ledger)),
-        value_series(report_series(report, VALUE_BYTES, row->alive_bytes, row->steps.count)),
+    const struct field fields[] = {
+        {"verdict", "verdict", value_text(step_verdict_name(row->judgement.verdict))},
+        {"growth_bytes_per_step", "per step",
+         is_growing ? value_bytes(row->judgement.growth_per_step) : value_none()},
+        {"alive_bytes", "alive", value_bytes(row->alive.bytes)},
+        {"alive_count", "blocks", value_count(row->alive.count)},
+        {"birth_steps", "born in steps",
+         value_text(
+             report_text(report, "%zu of %zu", births.with_survivors, births.stretch_count))},
+        {"site", "site", value_text(label_who(question, report, row->origin->who))},
+        {"operator", "operator",
+         row->origin->who.site ? value_name(question, row->origin->who.operator_text)
+                               : value_none()},
+        {"ledger", "ledger", value_text(label_ledger(question, report, row->origin->ledger))},
+        {"alive_bytes_by_step", "alive at step ends",
+         value_series(report_series(report, VALUE_BYTES, row->alive_bytes, row->steps.count))},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static const char *are_or_is(struct report *report, uint64_t count)
@@ -47,20 +53,9 @@ static const char *hold_or_holds(struct report *report, uint64_t count)
 static void add_table(const struct question *question, struct report *report,
                       const struct judged_list *list)
 {
-    static const struct report_column columns[] = {
-        {"verdict", "verdict"},
-        {"growth_bytes_per_step", "per step"},
-        {"alive_bytes", "alive"},
-        {"alive_count", "blocks"},
-        {"birth_steps", "born in steps"},
-        {"site", "site"},
-        {"operator", "operator"},
-        {"ledger", "ledger"},
-        {"alive_bytes_by_step", "alive at step ends"},
-    };
-    struct report_table *table = report_table(
-        report, "leaks", "Sites that keep memory from step to step",
-        "No site keeps more from step to step.", columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table =
+        report_table(report, "leaks", "Sites that keep memory from step to step",
+                     "No site keeps more from step to step.");
     size_t shown = rows_shown(question, list->count);
 
     for (size_t i = 0; i < shown; i++)

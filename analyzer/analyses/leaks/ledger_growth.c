@@ -49,36 +49,31 @@ static void add_row(const struct question *question, struct report *report,
 {
     const struct step_judgement *judgement = &row->judgement;
     bool is_measured = judgement->verdict == VERDICT_LEAK || judgement->verdict == VERDICT_UNSURE;
-    const struct value values[] = {
-        value_text(label_ledger(question, report, row->origin->ledger)),
-        value_text(judgement->verdict == VERDICT_LEAK ? "grows"
-                                                      : step_verdict_name(judgement->verdict)),
-        is_measured ? value_bytes(judgement->growth_per_step) : value_none(),
-        is_measured ? value_bytes(judgement->growth_low) : value_none(),
-        is_measured ? value_bytes(judgement->growth_high) : value_none(),
-        value_bytes(row->alive.bytes),
-        value_bytes(row->grown_bytes),
-        value_series(report_series(report, VALUE_BYTES, row->alive_bytes, row->steps.count)),
+    const struct field fields[] = {
+        {"ledger", "ledger", value_text(label_ledger(question, report, row->origin->ledger))},
+        {"verdict", "verdict",
+         value_text(judgement->verdict == VERDICT_LEAK ? "grows"
+                                                       : step_verdict_name(judgement->verdict))},
+        {"growth_bytes_per_step", "per step",
+         is_measured ? value_bytes(judgement->growth_per_step) : value_none()},
+        {"growth_low_bytes_per_step", "from",
+         is_measured ? value_bytes(judgement->growth_low) : value_none()},
+        {"growth_high_bytes_per_step", "to",
+         is_measured ? value_bytes(judgement->growth_high) : value_none()},
+        {"alive_bytes", "alive", value_bytes(row->alive.bytes)},
+        {"grown_bytes", "grown", value_bytes(row->grown_bytes)},
+        {"alive_bytes_by_step", "alive at step ends",
+         value_series(report_series(report, VALUE_BYTES, row->alive_bytes, row->steps.count))},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static void add_table(const struct question *question, struct report *report,
                       const struct judged_list *list)
 {
-    static const struct report_column columns[] = {
-        {"ledger", "ledger"},
-        {"verdict", "verdict"},
-        {"growth_bytes_per_step", "per step"},
-        {"growth_low_bytes_per_step", "from"},
-        {"growth_high_bytes_per_step", "to"},
-        {"alive_bytes", "alive"},
-        {"grown_bytes", "grown"},
-        {"alive_bytes_by_step", "alive at step ends"},
-    };
-    struct report_table *table = report_table(report, "ledger_growth", "Ledgers from step to step",
-                                              NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table =
+        report_table(report, "ledger_growth", "Ledgers from step to step", NULL);
     size_t shown = rows_shown(question, list->count);
 
     for (size_t i = 0; i < shown; i++)

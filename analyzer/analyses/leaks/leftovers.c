@@ -47,33 +47,27 @@ static struct leftover leftover_of(const struct tally *tally, const struct origi
 static void add_rows(const struct question *question, struct report *report,
                      const struct leftover *rows, size_t count)
 {
-    static const struct report_column columns[] = {
-        {"left_bytes_per_step", "left by a step"},
-        {"left_step_count", "steps"},
-        {"left_count", "blocks"},
-        {"oldest_freed_step_count", "freed after"},
-        {"site", "site"},
-        {"operator", "operator"},
-        {"ledger", "ledger"},
-    };
-    struct report_table *table = report_table(
-        report, "leftovers", "Born in a step and alive when it ends, by site",
-        "Each step frees what it makes.", columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table =
+        report_table(report, "leftovers", "Born in a step and alive when it ends, by site",
+                     "Each step frees what it makes.");
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
         const struct who who = rows[i].origin->who;
-        const struct value values[] = {
-            value_bytes(rows[i].bytes / rows[i].steps),
-            value_count(rows[i].steps),
-            value_count(rows[i].count),
-            rows[i].freed_age ? value_count(rows[i].freed_age) : value_none(),
-            value_text(label_who(question, report, who)),
-            who.site ? value_name(question, who.operator_text) : value_none(),
-            value_text(label_ledger(question, report, rows[i].origin->ledger)),
+        const struct field fields[] = {
+            {"left_bytes_per_step", "left by a step", value_bytes(rows[i].bytes / rows[i].steps)},
+            {"left_step_count", "steps", value_count(rows[i].steps)},
+            {"left_count", "blocks", value_count(rows[i].count)},
+            {"oldest_freed_step_count", "freed after",
+             rows[i].freed_age ? value_count(rows[i].freed_age) : value_none()},
+            {"site", "site", value_text(label_who(question, report, who))},
+            {"operator", "operator",
+             who.site ? value_name(question, who.operator_text) : value_none()},
+            {"ledger", "ledger",
+             value_text(label_ledger(question, report, rows[i].origin->ledger))},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more sites.", count - shown);

@@ -175,37 +175,28 @@ static void *search_begin(const struct question *question, struct life_visitor *
 
 static void add_regions(const struct search *search, struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"ledger", "ledger"},
-        {"peak_bytes", "peak"},
-        {"threshold_bytes", "at least"},
-        {"from_ns", "from"},
-        {"to_ns", "to"},
-        {"duration_ns", "for"},
-        {"throughout_bytes", "alive all the time"},
-        {"throughout_count", "blocks"},
-    };
     struct report_table *table = report_table(
         report, "near the peak",
-        report_text(report, "Within %u %% of the peak", search->question->margin_percent), NULL,
-        columns, sizeof(columns) / sizeof(columns[0]));
+        report_text(report, "Within %u %% of the peak", search->question->margin_percent), NULL);
 
     for (size_t i = 0; i < search->count; i++) {
         const struct region *region = &search->regions[i];
         const struct ledger *ledger = tally_ledger_at(search->question->tally, region->ledger);
-        const struct value values[] = {
-            value_text(label_ledger(search->question, report, region->ledger)),
-            value_bytes(ledger->peak_bytes),
-            value_bytes(region->threshold_bytes),
-            value_time(region->from_ns),
-            value_time(region->to_ns),
-            value_number(VALUE_DURATION_NS, region->to_ns - region->from_ns),
-            value_bytes(region->throughout_bytes),
-            value_count(region->throughout_count),
+        const struct field fields[] = {
+            {"ledger", "ledger",
+             value_text(label_ledger(search->question, report, region->ledger))},
+            {"peak_bytes", "peak", value_bytes(ledger->peak_bytes)},
+            {"threshold_bytes", "at least", value_bytes(region->threshold_bytes)},
+            {"from_ns", "from", value_time(region->from_ns)},
+            {"to_ns", "to", value_time(region->to_ns)},
+            {"duration_ns", "for",
+             value_number(VALUE_DURATION_NS, region->to_ns - region->from_ns)},
+            {"throughout_bytes", "alive all the time", value_bytes(region->throughout_bytes)},
+            {"throughout_count", "blocks", value_count(region->throughout_count)},
         };
 
         if (region->is_over)
-            report_row(report, table, values);
+            report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
 
@@ -248,32 +239,28 @@ static size_t holders_of(const struct search *search, const struct origins *orig
 static void add_holders(const struct search *search, struct report *report,
                         const struct region *region, const struct holder *holders, size_t count)
 {
-    static const struct report_column columns[] = {
-        {"held_bytes", "held"}, {"share_percent", "share"}, {"block_count", "blocks"},
-        {"site", "site"},       {"operator", "operator"},   {"ledger", "ledger"},
-    };
     const struct question *question = search->question;
     const char *label = label_ledger(question, report, region->ledger);
-    struct report_table *table =
-        report_table(report, report_text(report, "held throughout the peak of %s", label),
-                     report_text(report, "Alive in %s as long as it is near its peak", label), NULL,
-                     columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(
+        report, report_text(report, "held throughout the peak of %s", label),
+        report_text(report, "Alive in %s as long as it is near its peak", label), NULL);
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
         const struct who who = holders[i].origin->who;
-        const struct value values[] = {
-            value_bytes(holders[i].held.bytes),
-            value_number(VALUE_PERCENT,
-                         percent_of(holders[i].held.bytes, region->throughout_bytes)),
-            value_count(holders[i].held.count),
-            value_text(label_who(question, report, who)),
-            value_name(question, who.operator_text),
-            value_text(label),
+        const struct field fields[] = {
+            {"held_bytes", "held", value_bytes(holders[i].held.bytes)},
+            {"share_percent", "share",
+             value_number(VALUE_PERCENT,
+                          percent_of(holders[i].held.bytes, region->throughout_bytes))},
+            {"block_count", "blocks", value_count(holders[i].held.count)},
+            {"site", "site", value_text(label_who(question, report, who))},
+            {"operator", "operator", value_name(question, who.operator_text)},
+            {"ledger", "ledger", value_text(label)},
         };
 
         if (region->throughout_bytes)
-            report_row(report, table, values);
+            report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more sites.", count - shown);

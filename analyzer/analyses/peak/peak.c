@@ -48,35 +48,31 @@ static size_t holders_of(const struct question *question, const struct origins *
 static void add_holders(const struct question *question, struct report *report, uint16_t index,
                         const struct holder *rows, size_t count)
 {
-    static const struct report_column columns[] = {
-        {"held_bytes", "held"}, {"share_percent", "share"}, {"block_count", "blocks"},
-        {"site", "site"},       {"operator", "operator"},   {"owner", "owner"},
-        {"ledger", "ledger"},   {"stack", "stack"},
-    };
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
     const char *label = label_ledger(question, report, index);
     struct report_table *table = report_table(
         report, report_text(report, "held at the peak of %s", label),
         report_text(report, "Who held %s at its peak%s", label,
                     label_in_step(question, report, ledger->process, ledger->peak_step)),
-        NULL, columns, sizeof(columns) / sizeof(columns[0]));
+        NULL);
     size_t shown = rows_shown(question, count);
     uint64_t rest_bytes = 0;
 
     for (size_t i = 0; i < shown; i++) {
         const struct who *who = &rows[i].origin->who;
-        const struct value values[] = {
-            value_bytes(rows[i].held.bytes),
-            value_number(VALUE_PERCENT, percent_of(rows[i].held.bytes, ledger->peak_bytes)),
-            value_count(rows[i].held.count),
-            value_text(label_who(question, report, *who)),
-            value_name(question, who->operator_text),
-            value_name(question, who->owner_text),
-            value_text(label),
-            value_stack_of(question, report, *who),
+        const struct field fields[] = {
+            {"held_bytes", "held", value_bytes(rows[i].held.bytes)},
+            {"share_percent", "share",
+             value_number(VALUE_PERCENT, percent_of(rows[i].held.bytes, ledger->peak_bytes))},
+            {"block_count", "blocks", value_count(rows[i].held.count)},
+            {"site", "site", value_text(label_who(question, report, *who))},
+            {"operator", "operator", value_name(question, who->operator_text)},
+            {"owner", "owner", value_name(question, who->owner_text)},
+            {"ledger", "ledger", value_text(label)},
+            {"stack", "stack", value_stack_of(question, report, *who)},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     for (size_t i = shown; i < count; i++)
         rest_bytes += rows[i].held.bytes;
@@ -95,32 +91,30 @@ static struct who cause_of(const struct question *question, const struct ledger 
 static void add_peaks(const struct question *question, struct report *report, const uint16_t *order,
                       size_t count)
 {
-    static const struct report_column columns[] = {
-        {"ledger", "ledger"},  {"peak_bytes", "peak"}, {"peak_count", "blocks"}, {"peak_ns", "at"},
-        {"peak_step", "step"}, {"phase", "phase"},     {"site", "made by"},
-    };
     struct report_table *table =
-        report_table(report, "peaks", "Highest point of each ledger", "Nothing was allocated.",
-                     columns, sizeof(columns) / sizeof(columns[0]));
+        report_table(report, "peaks", "Highest point of each ledger", "Nothing was allocated.");
 
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
         bool has_steps = tally_process_at(question->tally, ledger->process).step_count > 0;
-        const struct value values[] = {
-            value_text(label_ledger(question, report, order[i])),
-            value_bytes(ledger->peak_bytes),
-            value_count(ledger->peak_count),
-            value_time(ledger->peak_time_ns),
-            has_steps ? value_step(step_number(question->tally, ledger->process, ledger->peak_step))
-                      : value_none(),
-            value_name(question, ledger->peak_phase),
-            value_text(label_who(question, report, cause_of(question, ledger))),
+        const struct field fields[] = {
+            {"ledger", "ledger", value_text(label_ledger(question, report, order[i]))},
+            {"peak_bytes", "peak", value_bytes(ledger->peak_bytes)},
+            {"peak_count", "blocks", value_count(ledger->peak_count)},
+            {"peak_ns", "at", value_time(ledger->peak_time_ns)},
+            {"peak_step", "step",
+             has_steps
+                 ? value_step(step_number(question->tally, ledger->process, ledger->peak_step))
+                 : value_none()},
+            {"phase", "phase", value_name(question, ledger->peak_phase)},
+            {"site", "made by",
+             value_text(label_who(question, report, cause_of(question, ledger)))},
         };
 
         if (ledger->alloc_count)
-            report_row(report, table, values);
+            report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more ledgers.", count - shown);

@@ -38,21 +38,10 @@ static int by_effect(const void *left, const void *right)
 static void add_effects(const struct question *question, struct report *report,
                         const struct peak_trials *ledger)
 {
-    static const struct report_column columns[] = {
-        {"lowers_bytes", "lowers it by"},
-        {"peak_without_bytes", "to"},
-        {"used_only_lowers_bytes", "if alive only while used"},
-        {"held_bytes", "held"},
-        {"block_count", "blocks"},
-        {"site", "without"},
-        {"operator", "operator"},
-        {"ledger", "ledger"},
-    };
     const char *label = label_ledger(question, report, ledger->ledger);
     struct report_table *table =
         report_table(report, report_text(report, "lowering the peak of %s", label),
-                     report_text(report, "What would lower the peak of %s", label), NULL, columns,
-                     sizeof(columns) / sizeof(columns[0]));
+                     report_text(report, "What would lower the peak of %s", label), NULL);
     uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
     const struct trial *order[TRIALS_MOST];
     size_t shown = rows_shown(question, ledger->count);
@@ -62,18 +51,19 @@ static void add_effects(const struct question *question, struct report *report,
     qsort(order, ledger->count, sizeof(order[0]), by_effect);
     for (size_t i = 0; i < shown; i++) {
         const struct trial *trial = order[i];
-        const struct value values[] = {
-            value_bytes(fall(peak_bytes, trial->without_bytes)),
-            value_bytes(trial->without_bytes),
-            ledger->has_uses ? value_bytes(fall(peak_bytes, trial->used_bytes)) : value_none(),
-            value_bytes(trial->held.bytes),
-            value_count(trial->held.count),
-            value_text(label_who(question, report, trial->origin->who)),
-            value_name(question, trial->origin->who.operator_text),
-            value_text(label),
+        const struct field fields[] = {
+            {"lowers_bytes", "lowers it by", value_bytes(fall(peak_bytes, trial->without_bytes))},
+            {"peak_without_bytes", "to", value_bytes(trial->without_bytes)},
+            {"used_only_lowers_bytes", "if alive only while used",
+             ledger->has_uses ? value_bytes(fall(peak_bytes, trial->used_bytes)) : value_none()},
+            {"held_bytes", "held", value_bytes(trial->held.bytes)},
+            {"block_count", "blocks", value_count(trial->held.count)},
+            {"site", "without", value_text(label_who(question, report, trial->origin->who))},
+            {"operator", "operator", value_name(question, trial->origin->who.operator_text)},
+            {"ledger", "ledger", value_text(label)},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
 
@@ -86,18 +76,13 @@ static uint64_t percent_bytes(uint64_t bytes, unsigned percent)
 static void add_targets(const struct question *question, struct report *report,
                         const struct peak_trials *ledger)
 {
-    static const struct report_column columns[] = {
-        {"target_percent", "to lower it by"}, {"target_bytes", "that is"}, {"site_count", "sites"},
-        {"lowers_bytes", "lower it by"},      {"sites", "these"},          {"ledger", "ledger"},
-    };
     static const unsigned targets[] = {5, 10, 25, 50};
     const size_t target_count = sizeof(targets) / sizeof(targets[0]);
     const char *label = label_ledger(question, report, ledger->ledger);
     struct report_table *table = report_table(
         report, report_text(report, "sites to lower the peak of %s", label),
         report_text(report, "Sites to lower the peak of %s, largest holders first", label),
-        "Even without its 16 largest sites the peak would not fall by 5 %.", columns,
-        sizeof(columns) / sizeof(columns[0]));
+        "Even without its 16 largest sites the peak would not fall by 5 %.");
     uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
     const char *sites = "";
     size_t count = 0;
@@ -117,12 +102,18 @@ static void add_targets(const struct question *question, struct report *report,
         if (i + 1 < target_count && fall(peak_bytes, ledger->trials[count - 1].without_all_bytes) >=
                                         percent_bytes(peak_bytes, targets[i + 1]))
             continue; /* the next row says it */
-        report_row(report, table,
-                   (const struct value[]){
-                       value_number(VALUE_PERCENT, targets[i]), value_bytes(target_bytes),
-                       value_count(count),
-                       value_bytes(fall(peak_bytes, ledger->trials[count - 1].without_all_bytes)),
-                       value_text(sites), value_text(label)});
+
+        const struct field fields[] = {
+            {"target_percent", "to lower it by", value_number(VALUE_PERCENT, targets[i])},
+            {"target_bytes", "that is", value_bytes(target_bytes)},
+            {"site_count", "sites", value_count(count)},
+            {"lowers_bytes", "lower it by",
+             value_bytes(fall(peak_bytes, ledger->trials[count - 1].without_all_bytes))},
+            {"sites", "these", value_text(sites)},
+            {"ledger", "ledger", value_text(label)},
+        };
+
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
 
@@ -167,28 +158,24 @@ struct share {
 static void add_shares(const struct question *question, struct report *report, uint16_t index,
                        const char *by, const struct share *shares, size_t count)
 {
-    const struct report_column columns[] = {
-        {"held_bytes", "held"}, {"share_percent", "share"}, {"block_count", "blocks"}, {by, by},
-        {"ledger", "ledger"},
-    };
     const char *label = label_ledger(question, report, index);
     struct report_table *table =
         report_table(report, report_text(report, "%s at the peak of %s", by, label),
-                     report_text(report, "The peak of %s, by %s", label, by), NULL, columns,
-                     sizeof(columns) / sizeof(columns[0]));
+                     report_text(report, "The peak of %s, by %s", label, by), NULL);
     uint64_t peak_bytes = tally_ledger_at(question->tally, index)->peak_bytes;
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
-        const struct value values[] = {
-            value_bytes(shares[i].held.bytes),
-            value_number(VALUE_PERCENT, percent_of(shares[i].held.bytes, peak_bytes)),
-            value_count(shares[i].held.count),
-            value_text(shares[i].name),
-            value_text(label),
+        const struct field fields[] = {
+            {"held_bytes", "held", value_bytes(shares[i].held.bytes)},
+            {"share_percent", "share",
+             value_number(VALUE_PERCENT, percent_of(shares[i].held.bytes, peak_bytes))},
+            {"block_count", "blocks", value_count(shares[i].held.count)},
+            {by, by, value_text(shares[i].name)},
+            {"ledger", "ledger", value_text(label)},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more.", count - shown);

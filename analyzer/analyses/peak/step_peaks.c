@@ -233,34 +233,30 @@ static void add_row(const struct reading *reading, struct report *report,
                     struct report_table *table, const char *label, const struct step_peak *row)
 {
     bool is_known = row->most != NULL;
-    const struct value values[] = {
-        value_step(row->step_number),
-        value_bytes(row->peak_bytes),
-        value_time(row->peak_ns),
-        is_known ? value_bytes(row->held.bytes) : value_none(),
-        is_known ? value_number(VALUE_PERCENT, percent_of(row->held.bytes, row->peak_bytes))
-                 : value_none(),
-        is_known ? value_text(label_who(reading->question, report, row->most->who)) : value_none(),
-        value_text(label),
+    const struct field fields[] = {
+        {"step", "step", value_step(row->step_number)},
+        {"peak_bytes", "peak", value_bytes(row->peak_bytes)},
+        {"peak_ns", "at", value_time(row->peak_ns)},
+        {"held_bytes", "most held", is_known ? value_bytes(row->held.bytes) : value_none()},
+        {"share_percent", "share",
+         is_known ? value_number(VALUE_PERCENT, percent_of(row->held.bytes, row->peak_bytes))
+                  : value_none()},
+        {"site", "by",
+         is_known ? value_text(label_who(reading->question, report, row->most->who))
+                  : value_none()},
+        {"ledger", "ledger", value_text(label)},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static void add_table(const struct reading *reading, struct report *report,
                       const struct ledger_state *ledger)
 {
-    static const struct report_column columns[] = {
-        {"step", "step"},           {"peak_bytes", "peak"},
-        {"peak_ns", "at"},          {"held_bytes", "most held"},
-        {"share_percent", "share"}, {"site", "by"},
-        {"ledger", "ledger"},
-    };
     const char *label = label_ledger(reading->question, report, ledger->ledger);
-    struct report_table *table =
-        report_table(report, report_text(report, "peaks by step of %s", label),
-                     report_text(report, "Highest point of %s, step by step", label),
-                     "No step ended.", columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(
+        report, report_text(report, "peaks by step of %s", label),
+        report_text(report, "Highest point of %s, step by step", label), "No step ended.");
 
     for (size_t i = 0; i < ledger->row_count; i++)
         add_row(reading, report, table, label, &ledger->rows[i]);

@@ -32,49 +32,37 @@ static void add_moment(const struct question *question, struct report *report,
 {
     bool is_known = moment->segment_count > 0;
     uint64_t parts = moment->rounding_bytes + moment->hole_bytes + moment->free_segment_bytes;
-    const struct value values[] = {
-        value_text(word),
-        value_time(moment->time_ns),
-        value_bytes(moment->reserved_bytes),
-        value_bytes(moment->active_bytes - moment->waiting_bytes),
-        value_bytes(moment->waiting_bytes),
-        value_bytes(moment->unused_bytes),
-        value_number(VALUE_PERCENT, percent_of(moment->unused_bytes, moment->reserved_bytes)),
-        is_known ? value_bytes(moment->rounding_bytes) : value_none(),
-        is_known ? value_bytes(moment->hole_bytes) : value_none(),
-        is_known ? value_count(moment->hole_count) : value_none(),
-        is_known ? value_bytes(moment->largest_hole_bytes) : value_none(),
-        is_known ? value_bytes(moment->free_segment_bytes) : value_none(),
-        is_known ? value_change(VALUE_BYTES_CHANGE, (int64_t)(moment->unused_bytes - parts))
-                 : value_none(),
-        value_text(label_ledger(question, report, ledger->ledger)),
+    const struct field fields[] = {
+        {"moment", "when", value_text(word)},
+        {"time_ns", "at", value_time(moment->time_ns)},
+        {"reserved_bytes", "reserved", value_bytes(moment->reserved_bytes)},
+        {"allocated_bytes", "allocated", value_bytes(moment->active_bytes - moment->waiting_bytes)},
+        {"waiting_bytes", "waiting", value_bytes(moment->waiting_bytes)},
+        {"unused_bytes", "unused", value_bytes(moment->unused_bytes)},
+        {"unused_percent", "share",
+         value_number(VALUE_PERCENT, percent_of(moment->unused_bytes, moment->reserved_bytes))},
+        {"rounding_bytes", "rounding",
+         is_known ? value_bytes(moment->rounding_bytes) : value_none()},
+        {"hole_bytes", "in holes", is_known ? value_bytes(moment->hole_bytes) : value_none()},
+        {"hole_count", "holes", is_known ? value_count(moment->hole_count) : value_none()},
+        {"largest_hole_bytes", "largest",
+         is_known ? value_bytes(moment->largest_hole_bytes) : value_none()},
+        {"free_segment_bytes", "free segments",
+         is_known ? value_bytes(moment->free_segment_bytes) : value_none()},
+        {"unexplained_bytes", "unexplained",
+         is_known ? value_change(VALUE_BYTES_CHANGE, (int64_t)(moment->unused_bytes - parts))
+                  : value_none()},
+        {"ledger", "ledger", value_text(label_ledger(question, report, ledger->ledger))},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static void add_moments(const struct question *question, struct report *report,
                         const struct fragments *fragments)
 {
-    static const struct report_column columns[] = {
-        {"moment", "when"},
-        {"time_ns", "at"},
-        {"reserved_bytes", "reserved"},
-        {"allocated_bytes", "allocated"},
-        {"waiting_bytes", "waiting"},
-        {"unused_bytes", "unused"},
-        {"unused_percent", "share"},
-        {"rounding_bytes", "rounding"},
-        {"hole_bytes", "in holes"},
-        {"hole_count", "holes"},
-        {"largest_hole_bytes", "largest"},
-        {"free_segment_bytes", "free segments"},
-        {"unexplained_bytes", "unexplained"},
-        {"ledger", "ledger"},
-    };
     struct report_table *table =
-        report_table(report, "fragmentation", "What was reserved, and what of it was used", NULL,
-                     columns, sizeof(columns) / sizeof(columns[0]));
+        report_table(report, "fragmentation", "What was reserved, and what of it was used", NULL);
 
     for (size_t i = 0; i < fragments->count; i++)
         for (int kind = 0; kind < MOMENT_KINDS; kind++)
@@ -89,19 +77,10 @@ static void add_moments(const struct question *question, struct report *report,
 static void add_slices(const struct question *question, struct report *report,
                        const struct fragment_ledger *ledger)
 {
-    static const struct report_column columns[] = {
-        {"time_ns", "until"},
-        {"reserved_bytes", "reserved"},
-        {"active_bytes", "allocated or waiting"},
-        {"unused_bytes", "unused"},
-        {"most_unused_bytes", "most unused in this time"},
-        {"ledger", "ledger"},
-    };
     const char *label = label_ledger(question, report, ledger->ledger);
     struct report_table *table =
         report_table(report, report_text(report, "reserved over time of %s", label),
-                     report_text(report, "%s over time", label), NULL, columns,
-                     sizeof(columns) / sizeof(columns[0]));
+                     report_text(report, "%s over time", label), NULL);
     size_t step = question->top && question->top < ledger->slice_count
                       ? (ledger->slice_count + question->top - 1) / question->top
                       : 1;
@@ -116,11 +95,17 @@ static void add_slices(const struct question *question, struct report *report,
         most = slice->most_unused_bytes > most ? slice->most_unused_bytes : most;
         if ((i + 1) % step && i + 1 != ledger->slice_count)
             continue;
-        report_row(report, table,
-                   (const struct value[]){value_time(slice->time_ns),
-                                          value_bytes(slice->reserved_bytes),
-                                          value_bytes(slice->active_bytes), value_bytes(unused),
-                                          value_bytes(most), value_text(label)});
+
+        const struct field fields[] = {
+            {"time_ns", "until", value_time(slice->time_ns)},
+            {"reserved_bytes", "reserved", value_bytes(slice->reserved_bytes)},
+            {"active_bytes", "allocated or waiting", value_bytes(slice->active_bytes)},
+            {"unused_bytes", "unused", value_bytes(unused)},
+            {"most_unused_bytes", "most unused in this time", value_bytes(most)},
+            {"ledger", "ledger", value_text(label)},
+        };
+
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
         most = 0;
     }
 }
@@ -130,25 +115,23 @@ static void add_slices(const struct question *question, struct report *report,
 static void add_pins(const struct question *question, struct report *report,
                      const struct fragment_ledger *ledger, const struct site_pins *pins)
 {
-    static const struct report_column columns[] = {
-        {"hole_bytes", "keeps unused"}, {"live_bytes", "with blocks of"},
-        {"segment_count", "segments"},  {"site", "site"},
-        {"ledger", "ledger"},
-    };
     const char *label = label_ledger(question, report, ledger->ledger);
     struct report_table *table =
         report_table(report, report_text(report, "pins of %s", label),
-                     report_text(report, "Sites that alone keep segments of %s", label), NULL,
-                     columns, sizeof(columns) / sizeof(columns[0]));
+                     report_text(report, "Sites that alone keep segments of %s", label), NULL);
     size_t shown = rows_shown(question, pins->count);
 
-    for (size_t i = 0; i < shown; i++)
-        report_row(report, table,
-                   (const struct value[]){
-                       value_bytes(pins->rows[i].hole_bytes), value_bytes(pins->rows[i].live_bytes),
-                       value_count(pins->rows[i].segment_count),
-                       value_text(label_who(question, report, pins->rows[i].who)),
-                       value_text(label)});
+    for (size_t i = 0; i < shown; i++) {
+        const struct field fields[] = {
+            {"hole_bytes", "keeps unused", value_bytes(pins->rows[i].hole_bytes)},
+            {"live_bytes", "with blocks of", value_bytes(pins->rows[i].live_bytes)},
+            {"segment_count", "segments", value_count(pins->rows[i].segment_count)},
+            {"site", "site", value_text(label_who(question, report, pins->rows[i].who))},
+            {"ledger", "ledger", value_text(label)},
+        };
+
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
+    }
     if (shown < pins->count)
         report_table_remark(report, table, "... and %zu more sites.", pins->count - shown);
 }

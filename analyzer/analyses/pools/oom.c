@@ -140,28 +140,24 @@ static size_t find_holders(const struct failure_state *state, const struct origi
 static void add_holders(const struct question *question, struct report *report, const char *name,
                         const char *title, const struct grown *rows, size_t count, uint32_t step)
 {
-    static const struct report_column columns[] = {
-        {"held_bytes", "held"}, {"block_count", "blocks"}, {"grown_bytes", "grown"},
-        {"site", "site"},       {"operator", "operator"},  {"owner", "owner"},
-        {"ledger", "ledger"},
-    };
-    struct report_table *table =
-        report_table(report, name, title, NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(report, name, title, NULL);
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
         const struct who who = rows[i].origin->who;
-        const struct value values[] = {
-            value_bytes(rows[i].held.bytes),
-            value_count(rows[i].held.count),
-            step ? value_change(VALUE_BYTES_CHANGE, growth_of(&rows[i])) : value_none(),
-            value_text(label_who(question, report, who)),
-            value_name(question, who.operator_text),
-            value_name(question, who.owner_text),
-            value_text(label_ledger(question, report, rows[i].origin->ledger)),
+        const struct field fields[] = {
+            {"held_bytes", "held", value_bytes(rows[i].held.bytes)},
+            {"block_count", "blocks", value_count(rows[i].held.count)},
+            {"grown_bytes", "grown",
+             step ? value_change(VALUE_BYTES_CHANGE, growth_of(&rows[i])) : value_none()},
+            {"site", "site", value_text(label_who(question, report, who))},
+            {"operator", "operator", value_name(question, who.operator_text)},
+            {"owner", "owner", value_name(question, who.owner_text)},
+            {"ledger", "ledger",
+             value_text(label_ledger(question, report, rows[i].origin->ledger))},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more sites.", count - shown);
@@ -220,38 +216,31 @@ static uint64_t largest_piece(const struct fragment_moment *moment)
 static void add_free(const struct question *question, struct report *report,
                      const struct fragments *fragments)
 {
-    static const struct report_column columns[] = {
-        {"reserved_bytes", "reserved"},
-        {"allocated_bytes", "allocated"},
-        {"waiting_bytes", "waiting"},
-        {"unused_bytes", "unused"},
-        {"hole_bytes", "in holes"},
-        {"largest_hole_bytes", "largest hole"},
-        {"free_segment_bytes", "free segments"},
-        {"largest_free_segment_bytes", "largest"},
-        {"ledger", "ledger"},
-    };
-    struct report_table *table =
-        report_table(report, "free when it failed", "What pools of the device held without use",
-                     NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(report, "free when it failed",
+                                              "What pools of the device held without use", NULL);
 
     for (size_t i = 0; i < fragments->count; i++) {
         const struct fragment_moment *moment = &fragments->ledgers[i].moments[MOMENT_FAILURE];
         bool is_known = moment->segment_count > 0;
-        const struct value values[] = {
-            value_bytes(moment->reserved_bytes),
-            value_bytes(moment->active_bytes - moment->waiting_bytes),
-            value_bytes(moment->waiting_bytes),
-            value_bytes(moment->unused_bytes),
-            is_known ? value_bytes(moment->hole_bytes) : value_none(),
-            is_known ? value_bytes(moment->largest_hole_bytes) : value_none(),
-            is_known ? value_bytes(moment->free_segment_bytes) : value_none(),
-            is_known ? value_bytes(moment->largest_free_segment_bytes) : value_none(),
-            value_text(label_ledger(question, report, fragments->ledgers[i].ledger)),
+        const struct field fields[] = {
+            {"reserved_bytes", "reserved", value_bytes(moment->reserved_bytes)},
+            {"allocated_bytes", "allocated",
+             value_bytes(moment->active_bytes - moment->waiting_bytes)},
+            {"waiting_bytes", "waiting", value_bytes(moment->waiting_bytes)},
+            {"unused_bytes", "unused", value_bytes(moment->unused_bytes)},
+            {"hole_bytes", "in holes", is_known ? value_bytes(moment->hole_bytes) : value_none()},
+            {"largest_hole_bytes", "largest hole",
+             is_known ? value_bytes(moment->largest_hole_bytes) : value_none()},
+            {"free_segment_bytes", "free segments",
+             is_known ? value_bytes(moment->free_segment_bytes) : value_none()},
+            {"largest_free_segment_bytes", "largest",
+             is_known ? value_bytes(moment->largest_free_segment_bytes) : value_none()},
+            {"ledger", "ledger",
+             value_text(label_ledger(question, report, fragments->ledgers[i].ledger))},
         };
 
         if (moment->is_known)
-            report_row(report, table, values);
+            report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
 

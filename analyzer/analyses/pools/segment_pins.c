@@ -66,34 +66,29 @@ void segment_pins_release(struct segment_pins *pins)
 void segment_pins_show(const struct segment_pins *pins, const struct question *question,
                        struct report *report, uint16_t ledger, const char *when)
 {
-    static const struct report_column columns[] = {
-        {"segment_bytes", "segment"}, {"live_bytes", "pinned by"},
-        {"block_count", "blocks"},    {"hole_bytes", "in holes"},
-        {"hole_count", "holes"},      {"largest_hole_bytes", "largest"},
-        {"site", "largest block of"}, {"address", "address"},
-        {"ledger", "ledger"},
-    };
     const char *label = label_ledger(question, report, ledger);
     struct report_table *table = report_table(
         report, report_text(report, "pinned segments of %s", label),
         report_text(report, "Segments of %s that few blocks keep, cheapest first, %s", label, when),
-        NULL, columns, sizeof(columns) / sizeof(columns[0]));
+        NULL);
     size_t shown = rows_shown(question, pins->count);
 
     for (size_t i = 0; i < shown; i++) {
-        const struct value values[] = {
-            value_bytes(size_of(pins->rows[i])),
-            value_bytes(pins->rows[i]->live_bytes),
-            value_count(pins->rows[i]->block_count),
-            value_bytes(pins->rows[i]->hole_bytes),
-            value_count(pins->rows[i]->hole_count),
-            value_bytes(pins->rows[i]->largest_hole_bytes),
-            value_text(pin_site(question, report, pins->moment, pins->rows[i])),
-            value_text(report_text(report, "0x%" PRIx64, pins->rows[i]->from)),
-            value_text(label),
+        const struct field fields[] = {
+            {"segment_bytes", "segment", value_bytes(size_of(pins->rows[i]))},
+            {"live_bytes", "pinned by", value_bytes(pins->rows[i]->live_bytes)},
+            {"block_count", "blocks", value_count(pins->rows[i]->block_count)},
+            {"hole_bytes", "in holes", value_bytes(pins->rows[i]->hole_bytes)},
+            {"hole_count", "holes", value_count(pins->rows[i]->hole_count)},
+            {"largest_hole_bytes", "largest", value_bytes(pins->rows[i]->largest_hole_bytes)},
+            {"site", "largest block of",
+             value_text(pin_site(question, report, pins->moment, pins->rows[i]))},
+            {"address", "address",
+             value_text(report_text(report, "0x%" PRIx64, pins->rows[i]->from))},
+            {"ledger", "ledger", value_text(label)},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < pins->count)
         report_table_remark(report, table, "... and %zu more segments.", pins->count - shown);

@@ -439,16 +439,20 @@ static void add_row(const struct question *question, struct report *report,
     uint64_t compared_bytes =
         is_as_it_ran ? ledger->recorded_bytes : ledger->as_it_ran.totals.reserved_peak_bytes;
 
-    report_row(
-        report, table,
-        (const struct value[]){
-            value_text(what_if->setting), value_bytes(totals->reserved_peak_bytes),
-            value_change(VALUE_BYTES_CHANGE,
-                         (int64_t)(totals->reserved_peak_bytes - compared_bytes)),
-            value_bytes(unused_bytes),
-            value_number(VALUE_PERCENT, percent_of(unused_bytes, totals->reserved_peak_bytes)),
-            value_number(VALUE_FLAG, is_as_it_ran), value_number(VALUE_FLAG, ledger->is_believed),
-            value_text(label_ledger(question, report, ledger->ledger))});
+    const struct field fields[] = {
+        {"setting", "setting", value_text(what_if->setting)},
+        {"reserved_peak_bytes", "would reserve at most", value_bytes(totals->reserved_peak_bytes)},
+        {"change_bytes", "change",
+         value_change(VALUE_BYTES_CHANGE, (int64_t)(totals->reserved_peak_bytes - compared_bytes))},
+        {"unused_bytes", "unused then", value_bytes(unused_bytes)},
+        {"unused_percent", "share",
+         value_number(VALUE_PERCENT, percent_of(unused_bytes, totals->reserved_peak_bytes))},
+        {"is_as_it_ran", NULL, value_number(VALUE_FLAG, is_as_it_ran)},
+        {"is_believed", "believed", value_number(VALUE_FLAG, ledger->is_believed)},
+        {"ledger", "ledger", value_text(label_ledger(question, report, ledger->ledger))},
+    };
+
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 static const char *tenths(struct report *report, unsigned permille)
@@ -488,15 +492,8 @@ static void show_ledger(const struct what_if_ledger *ledger, const struct questi
 void what_ifs_show(const struct what_ifs *what_ifs, const struct question *question,
                    struct report *report)
 {
-    static const struct report_column columns[] = {
-        {"setting", "setting"},      {"reserved_peak_bytes", "would reserve at most"},
-        {"change_bytes", "change"},  {"unused_bytes", "unused then"},
-        {"unused_percent", "share"}, {"is_as_it_ran", NULL},
-        {"is_believed", "believed"}, {"ledger", "ledger"},
-    };
-    struct report_table *table =
-        report_table(report, "what if", "The same requests with other settings of the allocator",
-                     NULL, columns, sizeof(columns) / sizeof(columns[0]));
+    struct report_table *table = report_table(
+        report, "what if", "The same requests with other settings of the allocator", NULL);
 
     for (size_t i = 0; i < what_ifs->count; i++)
         show_ledger(&what_ifs->ledgers[i], question, report, table);

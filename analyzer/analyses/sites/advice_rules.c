@@ -78,7 +78,7 @@ static void show(struct report *report, const struct advice *advice, int rank, b
 {
     const char *sentence =
         report_text(report, "SEEN: %s. %s", advice->finding, advice_end(report, advice));
-    const struct fact facts[] = {
+    const struct field facts[] = {
         {"rule", NULL, value_text(advice->rule)},
         {"saves_bytes", NULL,
          advice->saves_bytes ? value_bytes(advice->saves_bytes) : value_none()},

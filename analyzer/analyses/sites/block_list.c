@@ -81,16 +81,8 @@ bool block_list_put(struct block_list *list, const struct life *life)
 struct report_table *block_list_table(struct report *report, const char *name, const char *title,
                                       const char *when_empty)
 {
-    static const struct report_column columns[] = {
-        {"size_bytes", "size"}, {"share_percent", "share"},
-        {"site", "site"},       {"operator", "operator"},
-        {"owner", "owner"},     {"born_ns", "from"},
-        {"freed_ns", "to"},     {"row", "row"},
-        {"address", "address"}, {"ledger", "ledger"},
-    };
 
-    return report_table(report, name, title, when_empty, columns,
-                        sizeof(columns) / sizeof(columns[0]));
+    return report_table(report, name, title, when_empty);
 }
 
 static void show(const struct life *life, const struct question *question, struct report *report,
@@ -100,23 +92,27 @@ static void show(const struct life *life, const struct question *question, struc
     const struct model_process *process =
         model_process_at(tally_model(question->tally), detail->process);
     struct who who = {detail->site, detail->operator_text, detail->owner_text, 0};
-    const struct value values[] = {
-        value_bytes(life->size_bytes),
-        whole_bytes ? value_number(VALUE_PERCENT, percent_of(life->size_bytes, whole_bytes))
-                    : value_none(),
-        value_text(label_who(question, report, who)),
-        value_name(question, who.operator_text),
-        value_name(question, who.owner_text),
-        value_time(life->born_ns),
-        life->freed_ns == UINT64_MAX ? value_none() : value_time(life->freed_ns),
-        process->blocks_are_rows ? value_step(model_block_row(life->address)) : value_none(),
-        process->blocks_are_rows
-            ? value_none()
-            : value_text(report_text(report, "0x%llx", (unsigned long long)life->address)),
-        value_text(label_ledger(question, report, life->ledger)),
+    const struct field fields[] = {
+        {"size_bytes", "size", value_bytes(life->size_bytes)},
+        {"share_percent", "share",
+         whole_bytes ? value_number(VALUE_PERCENT, percent_of(life->size_bytes, whole_bytes))
+                     : value_none()},
+        {"site", "site", value_text(label_who(question, report, who))},
+        {"operator", "operator", value_name(question, who.operator_text)},
+        {"owner", "owner", value_name(question, who.owner_text)},
+        {"born_ns", "from", value_time(life->born_ns)},
+        {"freed_ns", "to",
+         life->freed_ns == UINT64_MAX ? value_none() : value_time(life->freed_ns)},
+        {"row", "row",
+         process->blocks_are_rows ? value_step(model_block_row(life->address)) : value_none()},
+        {"address", "address",
+         process->blocks_are_rows
+             ? value_none()
+             : value_text(report_text(report, "0x%llx", (unsigned long long)life->address))},
+        {"ledger", "ledger", value_text(label_ledger(question, report, life->ledger))},
     };
 
-    report_row(report, table, values);
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
 void block_list_show(struct block_list *list, const struct question *question,

@@ -50,47 +50,33 @@ static int by_waste(const void *left, const void *right)
 static void add_rows(const struct question *question, struct report *report, const struct row *rows,
                      size_t count)
 {
-    static const struct report_column columns[] = {
-        {"kind", "what"},
-        {"waste_byte_ms", "size x ms"},
-        {"peak_waste_bytes", "of it at the peak"},
-        {"block_count", "blocks"},
-        {"size_bytes", "size in all"},
-        {"longest_ns", "longest"},
-        {"site", "site"},
-        {"operator", "operator"},
-        {"ledger", "ledger"},
-        {"worst_address", "worst block"},
-        {"worst_bytes", "its size"},
-        {"worst_from_ns", "not used from"},
-        {"worst_to_ns", "to"},
-    };
     struct report_table *table =
         report_table(report, "inefficient", "Memory that is there and not used, by site",
-                     "Every block is used as soon as it is there, until it is freed.", columns,
-                     sizeof(columns) / sizeof(columns[0]));
+                     "Every block is used as soon as it is there, until it is freed.");
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
         const struct waste *waste = rows[i].waste;
         const struct who who = rows[i].origin->who;
-        const struct value values[] = {
-            value_text(kind_words[rows[i].kind]),
-            value_bytes(byte_ms(waste->byte_ns)),
-            value_bytes(waste->peak_bytes),
-            value_count(waste->count),
-            value_bytes(waste->size_bytes),
-            value_number(VALUE_DURATION_NS, waste->longest_ns),
-            value_text(label_who(question, report, who)),
-            value_name(question, who.operator_text),
-            value_text(label_ledger(question, report, rows[i].origin->ledger)),
-            value_text(report_text(report, "0x%" PRIx64, waste->worst_address)),
-            value_bytes(waste->worst_size_bytes),
-            value_time(waste->worst_from_ns),
-            value_time(waste->worst_to_ns),
+        const struct field fields[] = {
+            {"kind", "what", value_text(kind_words[rows[i].kind])},
+            {"waste_byte_ms", "size x ms", value_bytes(byte_ms(waste->byte_ns))},
+            {"peak_waste_bytes", "of it at the peak", value_bytes(waste->peak_bytes)},
+            {"block_count", "blocks", value_count(waste->count)},
+            {"size_bytes", "size in all", value_bytes(waste->size_bytes)},
+            {"longest_ns", "longest", value_number(VALUE_DURATION_NS, waste->longest_ns)},
+            {"site", "site", value_text(label_who(question, report, who))},
+            {"operator", "operator", value_name(question, who.operator_text)},
+            {"ledger", "ledger",
+             value_text(label_ledger(question, report, rows[i].origin->ledger))},
+            {"worst_address", "worst block",
+             value_text(report_text(report, "0x%" PRIx64, waste->worst_address))},
+            {"worst_bytes", "its size", value_bytes(waste->worst_size_bytes)},
+            {"worst_from_ns", "not used from", value_time(waste->worst_from_ns)},
+            {"worst_to_ns", "to", value_time(waste->worst_to_ns)},
         };
 
-        report_row(report, table, values);
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
     if (shown < count)
         report_table_remark(report, table, "... and %zu more.", count - shown);
@@ -98,16 +84,8 @@ static void add_rows(const struct question *question, struct report *report, con
 
 static void add_kinds(struct report *report, const struct row *rows, size_t count)
 {
-    static const struct report_column columns[] = {
-        {"kind", "what"},
-        {"waste_byte_ms", "size x ms"},
-        {"peak_waste_bytes", "at the peaks"},
-        {"block_count", "blocks"},
-        {"site_count", "sites"},
-    };
     struct report_table *table =
-        report_table(report, "inefficient_kinds", "The same, by what it is", NULL, columns,
-                     sizeof(columns) / sizeof(columns[0]));
+        report_table(report, "inefficient_kinds", "The same, by what it is", NULL);
 
     for (int kind = 0; kind < WASTE_KINDS; kind++) {
         unsigned __int128 byte_ns = 0;
@@ -121,11 +99,16 @@ static void add_kinds(struct report *report, const struct row *rows, size_t coun
             blocks += rows[i].waste->count;
             sites++;
         }
+        const struct field fields[] = {
+            {"kind", "what", value_text(kind_words[kind])},
+            {"waste_byte_ms", "size x ms", value_bytes(byte_ms(byte_ns))},
+            {"peak_waste_bytes", "at the peaks", value_bytes(peak_bytes)},
+            {"block_count", "blocks", value_count(blocks)},
+            {"site_count", "sites", value_count(sites)},
+        };
+
         if (sites)
-            report_row(report, table,
-                       (const struct value[]){
-                           value_text(kind_words[kind]), value_bytes(byte_ms(byte_ns)),
-                           value_bytes(peak_bytes), value_count(blocks), value_count(sites)});
+            report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
 
@@ -136,7 +119,7 @@ static void say_row(const struct question *question, struct report *report, cons
         report, "%s: %s of %s in %s: %s; %s.", word, kind_words[row->kind],
         label_who(question, report, row->origin->who),
         label_ledger(question, report, row->origin->ledger), amount, kind_advice[row->kind]);
-    const struct fact facts[] = {
+    const struct field facts[] = {
         {"waste_kind", NULL, value_text(kind_words[row->kind])},
         {"site", NULL, value_text(label_who(question, report, row->origin->who))},
         {"ledger", NULL, value_text(label_ledger(question, report, row->origin->ledger))},

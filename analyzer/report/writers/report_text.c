@@ -322,13 +322,13 @@ static void add_facts(struct outlet *out, const struct report *report)
     size_t width = 0;
 
     for (size_t i = 0; i < report_fact_count(report); i++) {
-        const struct fact *fact = report_fact_at(report, i);
+        const struct field *fact = report_fact_at(report, i);
 
         if (fact->title && text_width(fact->title) > width)
             width = text_width(fact->title);
     }
     for (size_t i = 0; i < report_fact_count(report); i++) {
-        const struct fact *fact = report_fact_at(report, i);
+        const struct field *fact = report_fact_at(report, i);
 
         if (!fact->title)
             continue;
