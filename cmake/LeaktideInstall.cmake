@@ -35,6 +35,7 @@ install(
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/leaktide)
 install(FILES ${PROJECT_BINARY_DIR}/leaktide.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_SOURCE_DIR}/docs/man/leaktide.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/leaktide)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # "cpack" in a build folder makes leaktide-<version>-<system>-<processor>.tar.gz of all this.

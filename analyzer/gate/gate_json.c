@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A verdict for programs. docs/gates.md has the schema; GATE_JSON_VERSION is its number.
+ * A verdict for programs. docs/gates.md and docs/schema/leaktide-gate-2.schema.json are the
+ * contract; GATE_JSON_VERSION is its number.
  */
 #include <inttypes.h>
 
 #include "gate_writers.h"
 
-enum { GATE_JSON_VERSION = 1 };
+enum { GATE_JSON_VERSION = 2 };
 
-static const char *outcome_word(enum case_outcome outcome)
+/* null where nothing is known. */
+static void add_text(struct outlet *out, const char *text)
 {
-    static const char *const words[CASE_OUTCOME_COUNT] = {
-        [CASE_PASSED] = "passed", [CASE_SUPPRESSED] = "suppressed", [CASE_REMARK] = "remark",
-        [CASE_UNSURE] = "unsure", [CASE_INCOMPLETE] = "incomplete", [CASE_FAILED] = "failed",
-    };
-
-    return words[outcome];
+    if (text && *text)
+        outlet_words(out, text);
+    else
+        outlet_add(out, "null");
 }
 
 static void add_pair(struct outlet *out, const char *key, const char *value)
 {
     outlet_format(out, ", %s: ", key);
-    outlet_words(out, value);
+    add_text(out, value);
 }
 
 static void add_number(struct outlet *out, const char *key, bool is_known, uint64_t number)
@@ -37,9 +37,9 @@ static void add_case(struct outlet *out, const struct gate_case *row)
     outlet_add(out, "    {\"key\": ");
     outlet_words(out, row->key);
     add_pair(out, "rule", row->rule);
-    add_pair(out, "outcome", outcome_word(row->outcome));
+    add_pair(out, "outcome", case_outcome_word(row->outcome));
     add_pair(out, "sentence", row->sentence);
-    add_pair(out, "unit", row->unit ? row->unit : "none");
+    add_pair(out, "unit", row->unit);
     add_number(out, "value", row->unit != NULL, row->value);
     add_number(out, "limit", row->has_limit, row->limit);
     add_number(out, "baseline", row->has_base, row->base);
@@ -52,16 +52,15 @@ static void add_case(struct outlet *out, const struct gate_case *row)
 
 void gate_write_json(const struct gate_verdict *verdict, struct outlet *out)
 {
-    outlet_format(out, "{\n  \"leaktide_gate\": %d,\n  \"outcome\": %s,\n  \"headline\": ",
-                  GATE_JSON_VERSION, outcome_word(gate_worst(verdict)));
+    outlet_format(out, "{\n  \"format\": \"leaktide-gate\",\n  \"version\": %d,\n",
+                  GATE_JSON_VERSION);
+    outlet_format(out,
+                  "  \"outcome\": %s,\n  \"headline\": ", case_outcome_word(gate_worst(verdict)));
     gate_put_headline(verdict, out);
     outlet_add(out, ",\n  \"policy\": ");
-    outlet_words(out, verdict->policy_path);
+    add_text(out, verdict->policy_path);
     outlet_add(out, ",\n  \"baseline\": ");
-    if (verdict->baseline_path)
-        outlet_words(out, verdict->baseline_path);
-    else
-        outlet_add(out, "null");
+    add_text(out, verdict->baseline_path);
     outlet_format(out, ",\n  \"recordings\": %zu,\n  \"steps\": %" PRIu32 ",\n  \"cases\": [\n",
                   verdict->recording_count, verdict->step_count);
     for (size_t i = 0; i < gate_case_count(verdict); i++) {

@@ -76,19 +76,11 @@ static void add_family(const struct gate_verdict *verdict, struct outlet *out,
 
 static void add_counts(const struct gate_verdict *verdict, struct outlet *out)
 {
-    static const struct {
-        enum case_outcome outcome;
-        const char *label;
-    } outcomes[] = {{CASE_PASSED, "passed"},
-                    {CASE_SUPPRESSED, "suppressed"},
-                    {CASE_UNSURE, "unsure"},
-                    {CASE_INCOMPLETE, "incomplete"},
-                    {CASE_FAILED, "failed"}};
-
     add_head(out, "leaktide_gate_checks", "Checks of the memory gate, by outcome.");
-    for (size_t i = 0; i < sizeof(outcomes) / sizeof(outcomes[0]); i++)
-        outlet_format(out, "leaktide_gate_checks{outcome=\"%s\"} %zu\n", outcomes[i].label,
-                      verdict->counts[outcomes[i].outcome]);
+    for (int i = 0; i < CASE_OUTCOME_COUNT; i++)
+        if (i != CASE_REMARK)
+            outlet_format(out, "leaktide_gate_checks{outcome=\"%s\"} %zu\n",
+                          case_outcome_word((enum case_outcome)i), verdict->counts[i]);
 }
 
 static void add_leaks(const struct gate_verdict *verdict, struct outlet *out)

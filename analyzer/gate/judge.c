@@ -208,12 +208,23 @@ const struct gate_case *gate_case_at(const struct gate_verdict *verdict, size_t 
     return table_at(&verdict->cases, index);
 }
 
+static const struct {
+    const char *word, *name;
+} outcomes[CASE_OUTCOME_COUNT] = {
+    [CASE_PASSED] = {"passed", "passed"},
+    [CASE_SUPPRESSED] = {"suppressed", "suppressed"},
+    [CASE_REMARK] = {"remark", "remark"},
+    [CASE_UNSURE] = {"unsure", "cannot judge"},
+    [CASE_INCOMPLETE] = {"incomplete", "incomplete"},
+    [CASE_FAILED] = {"failed", "FAILED"},
+};
+
+const char *case_outcome_word(enum case_outcome outcome)
+{
+    return outcomes[outcome].word;
+}
+
 const char *case_outcome_name(enum case_outcome outcome)
 {
-    static const char *const names[] = {
-        [CASE_PASSED] = "passed",       [CASE_SUPPRESSED] = "suppressed", [CASE_REMARK] = "remark",
-        [CASE_UNSURE] = "cannot judge", [CASE_INCOMPLETE] = "incomplete", [CASE_FAILED] = "FAILED",
-    };
-
-    return names[outcome];
+    return outcomes[outcome].name;
 }

@@ -86,7 +86,8 @@ void gate_verdict_destroy(struct gate_verdict *verdict);
 
 size_t gate_case_count(const struct gate_verdict *verdict);
 const struct gate_case *gate_case_at(const struct gate_verdict *verdict, size_t index);
-const char *case_outcome_name(enum case_outcome outcome); /* "failed" */
+const char *case_outcome_word(enum case_outcome outcome); /* for programs: "unsure" */
+const char *case_outcome_name(enum case_outcome outcome); /* for people: "cannot judge" */
 
 /* For the files that judge. */
 

@@ -36,7 +36,7 @@ struct report_stack {
 };
 
 struct report_table {
-    const char *name, *title, *when_empty;
+    const char *name, *ledger, *title, *when_empty;
     struct report_column *columns;
     size_t column_count;
     struct table rows; /* of value[column_count] */
@@ -103,7 +103,7 @@ static const char *copy(struct report *report, const char *text)
 
 static struct value copy_value(struct report *report, struct value value)
 {
-    if (value.kind == VALUE_TEXT)
+    if (value_is_text(&value))
         value.text = copy(report, value.text);
     return value;
 }
@@ -212,6 +212,17 @@ struct report_table *report_table(struct report *report, const char *name, const
     row->when_empty = when_empty ? copy(report, when_empty) : NULL;
     table_init(&row->remarks, &report->arena, sizeof(const char *));
     return row;
+}
+
+struct report_table *report_ledger_table(struct report *report, const char *name,
+                                         const char *ledger, const char *title,
+                                         const char *when_empty)
+{
+    struct report_table *table = report_table(report, name, title, when_empty);
+
+    if (table)
+        table->ledger = copy(report, ledger);
+    return table;
 }
 
 /* The first row names the columns. False when there is no memory. */
@@ -399,6 +410,7 @@ struct report_table_view report_table_at(const struct report *report, size_t ind
 
     return (struct report_table_view){
         .name = table->name,
+        .ledger = table->ledger,
         .title = table->title,
         .when_empty = table->when_empty,
         .columns = table->columns,

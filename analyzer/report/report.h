@@ -28,6 +28,8 @@ struct report_dataset;
 enum value_kind {
     VALUE_NONE, /* not known, or does not apply */
     VALUE_TEXT,
+    VALUE_WORD,    /* one of a fixed list, for people with blanks; data has it as no_data */
+    VALUE_UNKNOWN, /* not known, and people read this text */
     VALUE_BYTES,
     VALUE_BYTES_CHANGE, /* signed */
     VALUE_COUNT,
@@ -97,6 +99,21 @@ static inline struct value value_text(const char *text)
     return (struct value){.kind = VALUE_TEXT, .text = text};
 }
 
+static inline struct value value_word(const char *word)
+{
+    return (struct value){.kind = VALUE_WORD, .text = word};
+}
+
+static inline struct value value_unknown(const char *text)
+{
+    return (struct value){.kind = VALUE_UNKNOWN, .text = text};
+}
+
+static inline bool value_is_text(const struct value *value)
+{
+    return value->kind == VALUE_TEXT || value->kind == VALUE_WORD || value->kind == VALUE_UNKNOWN;
+}
+
 static inline struct value value_number(enum value_kind kind, uint64_t number)
 {
     return (struct value){.kind = kind, .number = number};
@@ -145,11 +162,16 @@ void report_fact(struct report *report, const char *key, const char *title, stru
 void report_finding(struct report *report, const char *kind, const char *sentence,
                     const struct field *facts, size_t fact_count);
 /*
- * An empty table is written as `when_empty`, one sentence; NULL leaves it out. Its columns are the
- * keys and titles of the first row; an empty table has none.
+ * name: what data call it, in snake_case, never with a part of the recording in it. An empty table
+ * is written as `when_empty`, one sentence; NULL leaves it out. Its columns are the keys and titles
+ * of the first row; an empty table has none.
  */
 struct report_table *report_table(struct report *report, const char *name, const char *title,
                                   const char *when_empty);
+/* One of several of the same name: what is about the ledger of this label. */
+struct report_table *report_ledger_table(struct report *report, const char *name,
+                                         const char *ledger, const char *title,
+                                         const char *when_empty);
 /* The same keys in the same order as in the first row. table may be NULL after a failure. */
 void report_row(struct report *report, struct report_table *table, const struct field *fields,
                 size_t field_count);
@@ -188,7 +210,7 @@ size_t report_finding_count(const struct report *report);
 const struct finding *report_finding_at(const struct report *report, size_t index);
 size_t report_table_count(const struct report *report);
 struct report_table_view {
-    const char *name, *title, *when_empty;
+    const char *name, *ledger, *title, *when_empty; /* ledger: NULL for none */
     const struct report_column *columns;
     size_t column_count, row_count, remark_count;
 };

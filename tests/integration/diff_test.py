@@ -3,11 +3,12 @@
 Run as diff_test.py LEAKTIDE FOLDER-OF-REFERENCE-RECORDINGS.
 """
 
-import json
 import os
 import subprocess
 import sys
 import unittest
+
+import report_tables
 
 LEAKTIDE, DATA = sys.argv[1:3]
 REPEATS = ["text-202501/level0/rank0_ascend_pt", "text-202501/level0/rank1_ascend_pt",
@@ -23,7 +24,7 @@ def diff(*arguments):
     done = subprocess.run([LEAKTIDE, "diff", "--format=json", *arguments], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, universal_newlines=True, timeout=120)
     assert done.stderr == "", done.stderr
-    return done.returncode, json.loads(done.stdout)
+    return done.returncode, report_tables.load(done.stdout)
 
 
 def row_of(table, **wanted):

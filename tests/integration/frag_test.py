@@ -4,11 +4,12 @@ Run as frag_test.py LEAKTIDE FOLDER-OF-REFERENCE-RECORDINGS.
 """
 
 import glob
-import json
 import os
 import subprocess
 import sys
 import unittest
+
+import report_tables
 
 LEAKTIDE, DATA = sys.argv[1:3]
 
@@ -18,7 +19,7 @@ def ask(path, *options):
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
                           timeout=300)
     assert done.stderr == "", done.stderr
-    return json.loads(done.stdout)
+    return report_tables.load(done.stdout)
 
 
 def frag(path):
@@ -54,17 +55,17 @@ class Snapshots(unittest.TestCase):
                 (os.path.join(torch, "torch2.6_cs336_silmont_bf16.pickle"), 861929472, 824180736),
                 (os.path.join(torch, "torch2.9_decomfl_opt.pickle"), 1897922560, 1809842176)):
             with self.subTest(path=os.path.basename(path)):
-                rows = ask(path)["tables"]["what if"]
+                rows = ask(path)["tables"]["what_if"]
                 self.assertEqual((rows[0]["reserved_peak_bytes"], rows[0]["change_bytes"]),
                                  (as_it_ran, 0))
                 self.assertEqual((rows[1]["setting"], rows[1]["reserved_peak_bytes"]),
                                  ("expandable_segments:True", expandable))
-        rows = ask(os.path.join(ascend, "snapshot_expandable.pkl"))["tables"]["what if"]
+        rows = ask(os.path.join(ascend, "snapshot_expandable.pkl"))["tables"]["what_if"]
         self.assertEqual([row["reserved_peak_bytes"] for row in rows], [643825664, 662700032])
 
     def test_a_model_that_is_off_advises_nothing(self):
         report = ask(os.path.join(DATA, "pytorch", "torch2.0_flexgen_state.pickle"))
-        self.assertEqual(report["tables"]["what if"], [])
+        self.assertEqual(report["tables"]["what_if"], [])
         self.assertTrue(any("other settings were not tried" in note["sentence"]
                             for note in report["notes"]), report["notes"])
 

@@ -3,12 +3,13 @@
 large_input_test.py LEAKTIDE: memory to read a file grows with the blocks that are alive, not with
 its size.
 """
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
+
+import report_tables
 
 LEAKTIDE = sys.argv[1]
 HEADER = ('Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),Allocation Total '
@@ -24,7 +25,7 @@ def read(path):
     run = subprocess.run([sys.executable, '-c', READ, LEAKTIDE, 'ops', '--format=json', path],
                          capture_output=True, text=True, check=False)
     memory, text = run.stdout.split('\n', 1)
-    return int(memory), run.returncode, json.loads(text)
+    return int(memory), run.returncode, report_tables.load(text)
 
 
 class Large(unittest.TestCase):

@@ -3,7 +3,6 @@
 Run as leaks_command_test.py LEAKTIDE SAMPLE FOLDER-OF-OPENCL-PROGRAMS ('' when they are not built).
 """
 
-import json
 import os
 import subprocess
 import sys
@@ -11,6 +10,8 @@ import tempfile
 import unittest
 
 import traced
+
+import report_tables
 
 LEAKTIDE, SAMPLE, OPENCL_PROGRAMS = sys.argv[1:4]
 STEPS = 40
@@ -31,7 +32,7 @@ class Recorded(unittest.TestCase):
             run = command("run", "--output-path=" + trace, "--", *program)
             leaks = command("leaks", "--format", "json", trace)
         self.assertEqual(leaks.stderr, "")
-        return run.returncode, leaks.returncode, json.loads(leaks.stdout)
+        return run.returncode, leaks.returncode, report_tables.load(leaks.stdout)
 
     def sample(self, *options):
         ran, status, report = self.leaks_of(SAMPLE, "--device", self.device, "--steps", str(STEPS),
@@ -59,7 +60,7 @@ class Sample:
         self.assertAlmostEqual(findings[0][2], 16 * KIB, delta=2 * KIB)
 
     def test_cache_is_no_leak(self):
-        self.assertEqual(self.sample("--cache"), ([], {"look_up_embedding": "growing cache"}))
+        self.assertEqual(self.sample("--cache"), ([], {"look_up_embedding": "growing_cache"}))
 
     def test_sawtooth_is_no_leak(self):
         self.assertEqual(self.sample("--sawtooth"), ([], {"keep_prediction": "sawtooth"}))
@@ -67,7 +68,7 @@ class Sample:
     def test_leak_is_found_among_things_that_look_like_one(self):
         findings, rows = self.sample("--leak", "--cache", "--sawtooth", "--oom")
         self.assertEqual(findings, [("leak", "remember_metrics", 192 * KIB, STEPS)])
-        self.assertEqual(rows, {"remember_metrics": "leak", "look_up_embedding": "growing cache",
+        self.assertEqual(rows, {"remember_metrics": "leak", "look_up_embedding": "growing_cache",
                                 "keep_prediction": "sawtooth"})
 
 
@@ -82,13 +83,13 @@ class Ranks(Recorded):
             for i, trace in enumerate(traces):
                 command("run", "--output-path=" + trace, "--", SAMPLE, "--device", "pool",
                         "--steps", str(STEPS), "--step-ms", "0", "--leak" if i == 2 else "--fixed")
-            report = json.loads(command("ranks", "--format", "json", *traces).stdout)
+            report = report_tables.load(command("ranks", "--format", "json", *traces).stdout)
         rows = [(row["measure"], (row["name"] or "").split(" ")[0], row["difference_bytes"])
                 for row in report["tables"]["rank_differences"]]
         self.assertEqual(len({row["process"] for row in report["tables"]["rank_differences"]}), 1)
-        self.assertIn(("growth per step", "", 192 * KIB), rows)
+        self.assertIn(("growth_per_step", "", 192 * KIB), rows)
         self.assertEqual([row[:2] for row in rows],
-                         [("peak", ""), ("site", "remember_metrics"), ("growth per step", "")])
+                         [("peak", ""), ("site", "remember_metrics"), ("growth_per_step", "")])
         self.assertIn("remember_metrics", report["verdict"][0])
 
 
@@ -96,7 +97,7 @@ class Unmarked(Recorded):
     """A program that does not say where its steps begin."""
 
     def of(self, trace, *options):
-        return json.loads(command("leaks", "--format", "json", *options, trace).stdout)
+        return report_tables.load(command("leaks", "--format", "json", *options, trace).stdout)
 
     def test_steps_are_found_and_the_verdict_is_the_same(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -115,18 +116,18 @@ class Unmarked(Recorded):
             rows = {row["site"].split(" ")[0]: row["verdict"] for row in report["tables"]["leaks"]}
             self.assertEqual(rows["keep_prediction"], "sawtooth")
         self.assertEqual(chosen["facts"]["judged_step_count"], 20)
-        self.assertEqual((marks_only["outcome"], marks_only["findings"]), ("no data", []))
+        self.assertEqual((marks_only["outcome"], marks_only["findings"]), ("no_data", []))
 
     def test_what_it_is_for_is_told_by_tags_and_lives(self):
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "run.leaktide")
             command("run", "--output-path=" + trace, "--", SAMPLE, "--device", "pool", "--steps",
                     str(STEPS), "--step-ms", "0", "--fixed")
-            report = json.loads(command("breakdown", "--format", "json", trace).stdout)
+            report = report_tables.load(command("breakdown", "--format", "json", trace).stdout)
         held = {row["category"]: (row["held_bytes"] // KIB, row["confidence_percent"])
                 for row in report["tables"]["categories"]
                 if row["ledger"].startswith("sample_pool")}
-        self.assertEqual(held, {"weights": (12 * KIB, 100), "optimizer state": (24 * KIB, 100),
+        self.assertEqual(held, {"weights": (12 * KIB, 100), "optimizer_state": (24 * KIB, 100),
                                 "gradients": (768, 60), "activations": (24 * KIB, 90),
                                 "temporary": (3 * KIB, 75)})
 

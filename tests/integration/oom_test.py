@@ -14,6 +14,8 @@ import unittest
 
 import traced
 
+import report_tables
+
 LEAKTIDE, SAMPLE, MODULE, FIXTURES = sys.argv[1:5]
 MIB = 1 << 20
 
@@ -32,7 +34,7 @@ def ask(question, *program):
         ran = command("run", "--output-path=" + trace, "--", *program)
         asked = command(question, "--format", "json", trace)
     assert asked.stderr == "", asked.stderr
-    return ran.returncode, asked.returncode, json.loads(asked.stdout)
+    return ran.returncode, asked.returncode, report_tables.load(asked.stdout)
 
 
 # A pool of 64 MiB: a leak of 4 MiB in each step, then a request that does not fit any more.
@@ -60,11 +62,11 @@ class Killed(unittest.TestCase):
         self.assertEqual([(r["request_bytes"], r["live_bytes"]) for r in failed],
                          [(48 * MIB, 24 * MIB)])
         # After the warm-up of two steps, 8 MiB were alive.
-        grown = report["tables"]["grown when it failed"]
+        grown = report["tables"]["grown_at_failure"]
         self.assertEqual(sum(r["grown_bytes"] for r in grown), 16 * MIB)
-        held = report["tables"]["held when it failed"]
+        held = report["tables"]["held_at_failure"]
         self.assertEqual(sum(r["held_bytes"] for r in held), 24 * MIB)
-        free = report["tables"]["free when it failed"]
+        free = report["tables"]["free_at_failure"]
         self.assertEqual([(r["reserved_bytes"], r["unused_bytes"]) for r in free],
                          [(64 * MIB, 40 * MIB)])
 
@@ -89,7 +91,7 @@ class Snapshot(unittest.TestCase):
     def answer(self, path):
         asked = command("oom", "--format=json", path)
         self.assertEqual((asked.returncode, asked.stderr), (0, ""))
-        return json.loads(asked.stdout)
+        return report_tables.load(asked.stdout)
 
     def changed(self, change):
         with open(os.path.join(FIXTURES, "snapshot", "oom.json")) as file:
@@ -109,17 +111,17 @@ class Snapshot(unittest.TestCase):
             self.assertIn("the device itself had 4.00 MiB free", report["verdict"][0])
             self.assertIn("Fragmentation: 43.0 MiB were unused, but in no piece above 14.0 MiB.",
                           report["verdict"][0])
-            free, = report["tables"]["free when it failed"]
+            free, = report["tables"]["free_at_failure"]
             self.assertEqual((free["reserved_bytes"], free["allocated_bytes"], free["unused_bytes"],
                               free["hole_bytes"], free["largest_hole_bytes"]),
                              (60 * MIB, 17 * MIB, 43 * MIB, 43 * MIB, 14 * MIB))
-            cheapest = report["tables"]["pinned segments of torch device 0"][0]
+            cheapest = report["tables"]["pinned_segments", "torch device 0"][0]
             self.assertEqual((cheapest["live_bytes"], cheapest["segment_bytes"]), (MIB, 20 * MIB))
             self.assertIn("judge", cheapest["site"])
             grown = [(row["site"].split()[0], row["grown_bytes"])
-                     for row in report["tables"]["grown when it failed"]]
+                     for row in report["tables"]["grown_at_failure"]]
             self.assertEqual(grown, [("append", 6 * MIB), ("judge", MIB)])
-            self.assertEqual([f["rule"] for f in report["findings"]], ["pieces too small"])
+            self.assertEqual([f["rule"] for f in report["findings"]], ["pieces_too_small"])
 
     def test_more_than_all_that_is_free(self):
         def ask_for_60_mib(snapshot):
@@ -129,7 +131,7 @@ class Snapshot(unittest.TestCase):
         report = self.changed(ask_for_60_mib)
         self.assertIn("Too little was free: the pools of the device held only 43.0 MiB unused",
                       report["verdict"][0])
-        self.assertEqual([f["rule"] for f in report["findings"]], ["too little memory"])
+        self.assertEqual([f["rule"] for f in report["findings"]], ["too_little_memory"])
 
     def test_growth_that_took_the_room(self):
         """Without the 6 MiB that the steps kept since step 2, 48 MiB would have been there."""
@@ -139,7 +141,7 @@ class Snapshot(unittest.TestCase):
                     entry["size"] = 48 * MIB
         report = self.changed(ask_for_48_mib)
         self.assertEqual([(f["rule"], f["saves_bytes"]) for f in report["findings"]],
-                         [("growth until full", 6 * MIB)])
+                         [("growth_until_full", 6 * MIB)])
 
     def test_without_times_there_are_no_steps_but_an_answer(self):
         """As torch_npu writes it."""
@@ -149,7 +151,7 @@ class Snapshot(unittest.TestCase):
                 del entry["time_us"], entry["compile_context"]
         report = self.changed(forget_times)
         self.assertIn("Fragmentation: 43.0 MiB were unused", report["verdict"][0])
-        self.assertEqual(report["tables"]["grown when it failed"], [])
+        self.assertEqual(report["tables"]["grown_at_failure"], [])
 
 
 if __name__ == "__main__":

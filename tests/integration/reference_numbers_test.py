@@ -6,10 +6,11 @@ to the byte. Skipped without a folder of them.
 A case is a recording, a question with its options, where to look in the answer, and the value.
 """
 import functools
-import json
 import os
 import subprocess
 import sys
+
+import report_tables
 
 MEGATRON = 'ascend/st-level2/rank_0_ascend_pt'
 TEXT_0 = 'ascend/text-202501/level0/rank0_ascend_pt'
@@ -31,7 +32,7 @@ def ask(path, question):
                          capture_output=True, text=True, check=False)
     if not run.stdout:
         raise AssertionError(run.stderr)
-    return json.loads(run.stdout)
+    return report_tables.load(run.stdout)
 
 
 # --- where to look: each returns a function of the answer --------------------------------------
@@ -82,12 +83,12 @@ def counter(name, key):
 
 
 def part(name, key='highest_bytes'):
-    return cell('process account', key, part=name)
+    return cell('process_account', key, part=name)
 
 
 PTA = {'ledger': 'pta device 0'}
 GE = {'ledger': 'ge device 0'}
-AT_PEAK = 'blocks at the peak of pta device 0'
+AT_PEAK = ('blocks_at_peak', 'pta device 0')
 
 # --- the Megatron-style rank ---------------------------------------------------------------------
 
@@ -158,7 +159,7 @@ NEVER_RELEASED = [
 
 def of_alexnet(path, device):
     pta, ge = {'ledger': f'pta device {device}'}, {'ledger': f'ge device {device}'}
-    at_peak = f'blocks at the peak of pta device {device}'
+    at_peak = ('blocks_at_peak', f'pta device {device}')
     return [(path, *case) for case in (
         ('blocks', fact('block_count'), 184),
         ('report', cell('totals', 'allocated_count', **pta), 127),
@@ -175,7 +176,7 @@ def of_alexnet(path, device):
         ('report', counter('PTA older blocks', 'last_bytes'), 735492608),
         ('report', counter('PTA allocated', 'last_bytes'), 1000412672),
         ('leaks', lambda answer: answer['findings'], []),
-        ('leaks', lambda answer: answer['outcome'], 'no data'),
+        ('leaks', lambda answer: answer['outcome'], 'no_data'),
         ('leaks', column('unreleased', 'operator', 'alive_count', 'alive_bytes'), NEVER_RELEASED),
         ('peak', cell('peaks', 'peak_bytes', **pta), 510196224),
         ('peak', cell('peaks', 'peak_count', **pta), 41),
@@ -189,7 +190,7 @@ def of_alexnet(path, device):
         ('report', cell('totals', 'reserved_peak_bytes', **pta), 1522532352),
         ('report', counter('GE allocated', 'highest_bytes'), 76611584),
         ('report', cell('peaks', 'peak_bytes', **ge), 76546048),
-        ('peak', column(f'blocks at the peak of ge device {device}', 'operator', 'size_bytes'),
+        ('peak', column(('blocks_at_peak', f'ge device {device}'), 'operator', 'size_bytes'),
          [('cann::trans_TransData_0', 51445760), ('cann::Conv2D1', 24838144),
           ('cann::trans_TransData_1', 262144)]),
         ('modules', part('module HCCL'), 423690240),
@@ -203,7 +204,7 @@ CASES += [
     (DB, 'steps', lambda answer: {row['step'] for row in answer['tables']['steps']}, {50}),
     # The counter of the whole process varies between repeats; its parts add up in all.
     *((path, 'modules', lambda answer: sum(
-        row['highest_bytes'] for row in answer['tables']['process account']
+        row['highest_bytes'] for row in answer['tables']['process_account']
         if row['part'] != 'process') - part('process')(answer), 0) for path in (TEXT_0, TEXT_1, DB)),
 ]
 
@@ -252,7 +253,7 @@ CASES += [(CUT, *case) for case in (
     ('blocks', fact('smallest_bytes'), 64 << 10),
     ('blocks', fact('largest_bytes'), 81984 << 10),
     ('peak', cell('peaks', 'peak_bytes', **GE), 83951616),
-    ('peak', column('blocks at the peak of ge device 0', 'row', 'operator', most=1),
+    ('peak', column(('blocks_at_peak', 'ge device 0'), 'row', 'operator', most=1),
      [(3, 'cann::Graph_95')]),
     ('blocks --name cann::Graph_ --min-size 10K --max-size 1000K', fact('block_count'), 15),
     ('blocks --at 1695115378729750000', fact('block_count'), 1),

@@ -4,7 +4,6 @@ Run as stories_test.py LEAKTIDE SAMPLE FOLDER-OF-FAKES FOLDER-OF-LEAKTIDE.PY.
 """
 
 import collections
-import json
 import os
 import re
 import subprocess
@@ -14,6 +13,8 @@ import textwrap
 import unittest
 
 import traced
+
+import report_tables
 
 LEAKTIDE, SAMPLE, FAKES, MODULE = sys.argv[1:5]
 KIB, MIB = 1 << 10, 1 << 20
@@ -39,7 +40,7 @@ class Stories(unittest.TestCase):
     def ask(self, question, trace):
         asked = command(question, "--format=json", trace)
         self.assertEqual(asked.stderr, "")
-        return json.loads(asked.stdout)
+        return report_tables.load(asked.stdout)
 
     def advised(self, report, kind="advice"):
         """{rule: (what to do is the end of its finding, bytes saved)}"""
@@ -55,7 +56,7 @@ class OnItsOwnPool(Stories):
     def test_the_leak_says_what_to_do_and_what_it_saves(self):
         report = self.ask("leaks", self.record("--steps", "30", "--step-ms", "0", "--leak"))
         finding, = report["findings"]
-        self.assertEqual(finding["rule"], "leak of all blocks")
+        self.assertEqual(finding["rule"], "leak_of_all_blocks")
         self.assertEqual(finding["saves_bytes_per_step"], 192 * KIB)
         # The peak is in a forward pass: the last step, or one before, had not leaked yet.
         self.assertLessEqual(finding["saves_bytes"], 28 * 192 * KIB)
@@ -66,11 +67,11 @@ class OnItsOwnPool(Stories):
     def test_a_slow_leak_points_at_the_steps_that_leak(self):
         report = self.ask("leaks", self.record("--steps", "60", "--step-ms", "0", "--slow-leak", "5"))
         finding, = report["findings"]
-        self.assertEqual(finding["rule"], "leak in some steps")
+        self.assertEqual(finding["rule"], "leak_in_some_steps")
         self.assertIn("only 11 of 58 steps left blocks of log_histogram", finding["sentence"])
 
     def test_a_cache_and_a_sawtooth_are_no_leaks(self):
-        for option, site, verdict in (("--cache", "look_up_embedding", "growing cache"),
+        for option, site, verdict in (("--cache", "look_up_embedding", "growing_cache"),
                                       ("--sawtooth", "keep_prediction", "sawtooth")):
             report = self.ask("leaks", self.record("--steps", "60", "--step-ms", "0", option))
             self.assertTrue(report["verdict"][0].startswith("No leak"), report["verdict"])
@@ -84,23 +85,23 @@ class OnItsOwnPool(Stories):
         share = re.match(r"FRAGMENTATION: when sample_pool device 0 reserved most, .* \((\d+) %\) of "
                          "it were unused", report["verdict"][0])
         self.assertGreater(int(share.group(1)), 50)
-        self.assertIn("reserved and unused", self.advised(report))
-        self.assertGreater(self.advised(report)["reserved and unused"], 100 * MIB)
-        sentences = [f["sentence"] for f in report["findings"] if f["rule"] == "reserved and unused"]
+        self.assertIn("reserved_and_unused", self.advised(report))
+        self.assertGreater(self.advised(report)["reserved_and_unused"], 100 * MIB)
+        sentences = [f["sentence"] for f in report["findings"] if f["rule"] == "reserved_and_unused"]
         self.assertIn("shuffle_shards", sentences[0])
 
     def test_without_a_story_nobody_is_blamed_for_holes(self):
         report = self.ask("frag", self.record("--steps", "30", "--step-ms", "0", "--fixed"))
-        self.assertNotIn("reserved and unused", self.advised(report))
+        self.assertNotIn("reserved_and_unused", self.advised(report))
 
     def test_a_request_out_of_proportion_is_told_as_one(self):
         report = self.ask("oom", self.record("--steps", "20", "--step-ms", "0", "--oom"))
         self.assertIn("refused 32.0 TiB to ask_for_too_much", report["verdict"][0])
-        self.assertEqual(list(self.advised(report)), ["absurd request"])
+        self.assertEqual(list(self.advised(report)), ["absurd_request"])
 
     def test_the_peak_says_what_it_is_made_of(self):
         report = self.ask("peak", self.record("--steps", "20", "--step-ms", "0", "--fixed"))
-        self.assertEqual(self.advised(report), {"activations": 24 * MIB, "optimizer state": 24 * MIB})
+        self.assertEqual(self.advised(report), {"activations": 24 * MIB, "optimizer_state": 24 * MIB})
 
 
 class UntilTheDeviceIsFull(Stories):
@@ -129,7 +130,7 @@ class UntilTheDeviceIsFull(Stories):
         self.assertAlmostEqual(step, self.FULL_IN_STEP, delta=2)
         self.assertRegex(report["verdict"][0],
                          r"\(the driver\) refused .* MiB to (forward|backward)_layer")
-        self.assertEqual(list(self.advised(report)), ["growth until full"])
+        self.assertEqual(list(self.advised(report)), ["growth_until_full"])
         self.assertRegex(report["verdict"][1], "SEEN: remember_metrics .* grew by .* since step 2")
 
     def test_a_leak_that_the_device_stopped_is_a_leak(self):
@@ -179,7 +180,7 @@ class UntilAnotherDeviceIsFull(Stories):
         # The runtime was refused, and the driver below it, in each step from 57 on.
         by_pool = collections.Counter(row["ledger"] for row in failed)
         self.assertEqual(set(by_pool.values()), {60 - 56}, by_pool)
-        self.assertEqual(list(self.advised(report)), ["growth until full"])
+        self.assertEqual(list(self.advised(report)), ["growth_until_full"])
 
 
 if __name__ == "__main__":

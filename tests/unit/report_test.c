@@ -168,6 +168,33 @@ static void json_is_escaped_and_keeps_integers(void **state)
     report_destroy(report);
 }
 
+/* A word, a text that only people need, an empty text, and a table of a ledger. */
+static void json_has_keys_and_null_where_people_read_words(void **state)
+{
+    const struct field fields[] = {
+        {"verdict", "verdict", value_word("growing cache")},
+        {"site", "site", value_unknown("(unknown)")},
+        {"owner", "owner", value_text("")},
+    };
+    struct report *report;
+    char *text;
+
+    (void)state;
+    assert_int_equal(report_create("leaks", &report, NULL), MT_OK);
+    report_outcome(report, REPORT_NO_DATA);
+    report_row(report, report_ledger_table(report, "held_at_peak", "host", "Who", NULL), fields, 3);
+    text = written(report, "json");
+    assert_non_null(strstr(text, "\"outcome\": \"no_data\""));
+    assert_non_null(strstr(text, "{\"name\": \"held_at_peak\", \"ledger\": \"host\", \"rows\": ["));
+    assert_non_null(
+        strstr(text, "{\"verdict\": \"growing_cache\", \"site\": null, \"owner\": null}"));
+    free(text);
+    text = written(report, "text");
+    assert_non_null(strstr(text, "growing cache  (unknown)"));
+    free(text);
+    report_destroy(report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +203,7 @@ int main(void)
         cmocka_unit_test(durations_and_times_name_their_unit),
         cmocka_unit_test(text_puts_the_verdict_first_and_leaves_out_empty_columns),
         cmocka_unit_test(json_is_escaped_and_keeps_integers),
+        cmocka_unit_test(json_has_keys_and_null_where_people_read_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

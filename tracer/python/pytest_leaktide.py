@@ -75,6 +75,13 @@ def _ask(question, recording, *options):
     return json.loads(done.stdout)
 
 
+def _rows(question, name, recording, ledger=None):
+    for table in _ask(question, recording)["tables"]:
+        if (table["name"], table["ledger"]) == (name, ledger):
+            return table["rows"]
+    return []
+
+
 class Recording:
     """What a program used. Sizes in bytes, by ledger: "host", "pta device 0"."""
 
@@ -84,7 +91,7 @@ class Recording:
     def step_peaks(self, warm_up=2):
         """The most that a step used on top of what was there when it began."""
         peaks, before = {}, {}
-        for row in _ask("steps", self.path)["tables"].get("steps", []):
+        for row in _rows("steps", "steps", self.path):
             ledger = row["ledger"]
             if row["step"] > warm_up and ledger in before:
                 used = row["peak_bytes"] - before[ledger]
@@ -95,11 +102,11 @@ class Recording:
     def peaks(self):
         """The highest point of the whole recording."""
         return {row["ledger"]: row["peak_bytes"]
-                for row in _ask("peak", self.path)["tables"].get("peaks", [])}
+                for row in _rows("peak", "peaks", self.path)}
 
     def holders(self, ledger):
         """The sites that held most at the peak, as sentences."""
-        table = _ask("peak", self.path)["tables"].get("held at the peak of " + ledger, [])
+        table = _rows("peak", "held_at_peak", self.path, ledger)
         return ["%s at %s" % (size_text(row["held_bytes"]), row["site"]) for row in table[:3]]
 
     def leaks(self, *options):

@@ -53,7 +53,7 @@ static void add_ledger(const struct question *question, struct report *report,
         uint64_t whole = ledger->peak_bytes ? ledger->peak_bytes : 1;
         bool is_known = i != CATEGORY_UNKNOWN && share->bytes >= 100;
         const struct field fields[] = {
-            {"category", "what for", value_text(category_name((enum category)i))},
+            {"category", "what for", value_word(category_name((enum category)i))},
             {"held_bytes", "held", value_bytes(share->bytes)},
             {"share_percent", "share", value_number(VALUE_PERCENT, share->bytes * 100 / whole)},
             {"block_count", "blocks", value_count(share->count)},

@@ -153,7 +153,7 @@ static void others_write(void *state, struct report *report)
     struct others *others = state;
     const struct question *question = others->question;
     struct report_table *table = report_table(
-        report, "others on devices", "What devices had in use beside the recorded pools", NULL);
+        report, "others_on_devices", "What devices had in use beside the recorded pools", NULL);
 
     for (size_t i = 0; i < devices_most; i++) {
         const struct device_state *device = &others->devices[i];

@@ -256,7 +256,7 @@ static void say_account(const struct question *question, struct report *report,
 void analyse_process_account(const struct question *question, struct report *report)
 {
     struct report_table *table = report_table(
-        report, "process account", "What the process holds, as the driver counts it", NULL);
+        report, "process_account", "What the process holds, as the driver counts it", NULL);
 
     for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
         const struct sample_row *row = tally_sample_at(question->tally, i);
@@ -307,7 +307,7 @@ static void add_component(const struct question *question, struct report *report
     const struct field fields[] = {
         {"component", "component", value_text(is_process ? "process" : short_name(report, name))},
         {"kind", "of",
-         value_text(is_process                        ? "process"
+         value_word(is_process                        ? "process"
                     : is_card                         ? "card"
                     : begins_with(name, MODULE_BEGIN) ? "module"
                                                       : "pool")},

@@ -21,7 +21,7 @@ static void add_table(struct report *report, const struct advices *advices)
         const struct advice *advice = &advices->rows[i];
 
         const struct field fields[] = {
-            {"rule", "rule", value_text(advice->rule)},
+            {"rule", "rule", value_word(advice->rule)},
             {"saves_bytes", "saves",
              advice->saves_bytes ? value_bytes(advice->saves_bytes) : value_none()},
             {"is_at_most", "at most", value_number(VALUE_FLAG, advice->is_at_most)},

@@ -120,7 +120,7 @@ static void selection_write(void *state, struct report *report)
     add_facts(selection, report);
     block_list_show(
         &selection->blocks, selection->question, report,
-        block_list_table(report, "blocks", "Blocks, largest first", "No block is like that."), 0);
+        report_table(report, "blocks", "Blocks, largest first", "No block is like that."), 0);
 }
 
 static void selection_release(void *state)

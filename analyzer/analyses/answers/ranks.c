@@ -423,7 +423,7 @@ static void add_differences(struct comparison *comparison, const struct differen
         bool is_named = strcmp(measure->kind, measure->name) != 0;
         const struct field fields[] = {
             {"process", "rank", value_text(rank_label(comparison, rows[i].rank))},
-            {"measure", "what", value_text(measure->kind)},
+            {"measure", "what", value_word(measure->kind)},
             {"name", "of", is_named ? value_text(measure->name) : value_none()},
             {"value_bytes", "here", value_bytes(rows[i].value)},
             {"median_bytes", "median", value_bytes(rows[i].median)},

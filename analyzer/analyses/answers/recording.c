@@ -175,7 +175,7 @@ void analyse_event_kinds(const struct question *question, struct report *report)
     for (size_t i = 0; i < EVENT_KIND_COUNT; i++) {
         uint64_t count = tally_event_count(question->tally, (enum event_kind)i);
         const struct field fields[] = {
-            {"event", "event", value_text(event_kind_name((uint8_t)i))},
+            {"event", "event", value_word(event_kind_name((uint8_t)i))},
             {"event_count", "count", value_count(count)},
         };
 

@@ -198,8 +198,8 @@ static void add_tree(const struct question *question, struct report *report, uin
         report_note(report, 0, "stacks: not enough memory to add them up");
     } else {
         stacks.whole = call_tree_at(&stacks.tree, 0)->bytes;
-        stacks.table = report_table(
-            report, report_text(report, "%s of %s", is_bottom_up ? "bottom-up" : "top-down", label),
+        stacks.table = report_ledger_table(
+            report, is_bottom_up ? "bottom_up" : "top_down", label,
             report_text(report,
                         is_bottom_up ? "%s from who asked outward to the callers"
                                      : "%s from the start of the program inward",

@@ -47,7 +47,7 @@ static void add_step(const struct question *question, struct report *report,
         {"duration_ns", "time", value_number(VALUE_DURATION_NS, step->end_ns - step->begin_ns)},
         {"new_bytes", "most new", news->origin ? value_bytes(news->grown_bytes) : value_none()},
         {"new_site", "by",
-         news->origin ? value_text(label_who(question, report, news->origin->who)) : value_none()},
+         news->origin ? value_who(question, report, news->origin->who) : value_none()},
     };
 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));

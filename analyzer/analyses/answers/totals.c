@@ -22,7 +22,7 @@ void analyse_failures(const struct question *question, struct report *report)
             {"request_bytes", "asked for", value_bytes(row->size_bytes)},
             {"live_bytes", "alive then", value_bytes(row->live_bytes)},
             {"status", "status", value_change(VALUE_COUNT_CHANGE, (int64_t)row->status)},
-            {"site", "site", value_text(label_who(question, report, who))},
+            {"site", "site", value_who(question, report, who)},
             {"ledger", "ledger", value_text(label_ledger(question, report, row->ledger))},
         };
 

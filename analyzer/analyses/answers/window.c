@@ -132,7 +132,7 @@ static void add_remaining(const struct question *question, struct report *report
         const struct field fields[] = {
             {"alive_bytes", "alive", value_bytes(rows[i].alive.bytes)},
             {"alive_count", "blocks", value_count(rows[i].alive.count)},
-            {"site", "site", value_text(label_who(question, report, origin->who))},
+            {"site", "site", value_who(question, report, origin->who)},
             {"operator", "operator", value_name(question, origin->who.operator_text)},
             {"owner", "owner", value_name(question, origin->who.owner_text)},
             {"ledger", "ledger", value_text(label_ledger(question, report, origin->ledger))},

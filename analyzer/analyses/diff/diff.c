@@ -280,7 +280,7 @@ static void add_row(const struct diff *diff, struct report_table *table,
     bool is_site = changed->row->axis == DIFF_SITES;
     const struct spread *measures = changed->measures;
     const struct field fields[] = {
-        {"change", "change", value_text(change_words[changed->change])},
+        {"change", "change", value_word(change_words[changed->change])},
         {"peak_change_bytes", "at the peak",
          value_change(VALUE_BYTES_CHANGE, measures[PEAK_BYTES].change)},
         {"end_change_bytes", "at the end",
@@ -293,7 +293,7 @@ static void add_row(const struct diff *diff, struct report_table *table,
         {"peak_bytes", "now", value_bytes(measures[PEAK_BYTES].current)},
         {"base_allocated_count", "base allocs", value_count(measures[MADE_COUNT].base)},
         {"allocated_count", "now", value_count(measures[MADE_COUNT].current)},
-        {key, key, value_text(changed->row->name)},
+        {key, key, value_site(changed->row->name)},
         {"ledger", "ledger", value_text(label_pair(diff, changed->row->pair))},
         {"site_id", "id", id_of(diff, changed->row)},
     };
@@ -345,7 +345,7 @@ static void add_order(const struct diff *diff)
         shown++;
 
         const struct field fields[] = {
-            {"operator", "operator", value_text(row->name)},
+            {"operator", "operator", value_site(row->name)},
             {"same_count", "as before", value_count(order->same_count)},
             {"moved_count", "moved", value_count(order->moved_count)},
             {"resized_count", "other size", value_count(order->resized_count)},

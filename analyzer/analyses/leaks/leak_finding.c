@@ -207,7 +207,7 @@ void leak_finding(const struct question *question, struct report *report, const 
     struct births_seen births = growth_births(row);
     const struct field facts[] = {
         {"ledger", NULL, value_text(label_ledger(question, report, row->origin->ledger))},
-        {"site", NULL, value_text(label_who(question, report, row->origin->who))},
+        {"site", NULL, value_who(question, report, row->origin->who)},
         {"growth_bytes_per_step", NULL, value_bytes(judgement->growth_per_step)},
         {"growth_low_bytes_per_step", NULL, value_bytes(judgement->growth_low)},
         {"growth_high_bytes_per_step", NULL, value_bytes(judgement->growth_high)},
@@ -234,7 +234,7 @@ void leak_finding(const struct question *question, struct report *report, const 
              ? value_step(step_number(question->tally, row->steps.process, example->example_birth))
              : value_none()},
         {"stack", NULL, value_stack_of(question, report, row->origin->who)},
-        {"rule", NULL, is_advised ? value_text(advice.rule) : value_none()},
+        {"rule", NULL, is_advised ? value_word(advice.rule) : value_none()},
         {"what_to_do", NULL, is_advised ? value_text(advice.what_to_do) : value_none()},
         {"saves_bytes_per_step", NULL,
          is_advised ? value_bytes(advice.saves_bytes_per_step) : value_none()},

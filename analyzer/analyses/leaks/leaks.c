@@ -20,7 +20,7 @@ static void add_row(const struct question *question, struct report *report,
     bool is_growing =
         row->judgement.verdict == VERDICT_LEAK || row->judgement.verdict == VERDICT_UNSURE;
     const struct field fields[] = {
-        {"verdict", "verdict", value_text(step_verdict_name(row->judgement.verdict))},
+        {"verdict", "verdict", value_word(step_verdict_name(row->judgement.verdict))},
         {"growth_bytes_per_step", "per step",
          is_growing ? value_bytes(row->judgement.growth_per_step) : value_none()},
         {"alive_bytes", "alive", value_bytes(row->alive.bytes)},
@@ -28,7 +28,7 @@ static void add_row(const struct question *question, struct report *report,
         {"birth_steps", "born in steps",
          value_text(
              report_text(report, "%zu of %zu", births.with_survivors, births.stretch_count))},
-        {"site", "site", value_text(label_who(question, report, row->origin->who))},
+        {"site", "site", value_who(question, report, row->origin->who)},
         {"operator", "operator",
          row->origin->who.site ? value_name(question, row->origin->who.operator_text)
                                : value_none()},

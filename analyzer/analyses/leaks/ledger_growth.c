@@ -52,7 +52,7 @@ static void add_row(const struct question *question, struct report *report,
     const struct field fields[] = {
         {"ledger", "ledger", value_text(label_ledger(question, report, row->origin->ledger))},
         {"verdict", "verdict",
-         value_text(judgement->verdict == VERDICT_LEAK ? "grows"
+         value_word(judgement->verdict == VERDICT_LEAK ? "grows"
                                                        : step_verdict_name(judgement->verdict))},
         {"growth_bytes_per_step", "per step",
          is_measured ? value_bytes(judgement->growth_per_step) : value_none()},

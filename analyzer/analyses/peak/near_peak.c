@@ -176,7 +176,7 @@ static void *search_begin(const struct question *question, struct life_visitor *
 static void add_regions(const struct search *search, struct report *report)
 {
     struct report_table *table = report_table(
-        report, "near the peak",
+        report, "near_peak",
         report_text(report, "Within %u %% of the peak", search->question->margin_percent), NULL);
 
     for (size_t i = 0; i < search->count; i++) {
@@ -241,8 +241,8 @@ static void add_holders(const struct search *search, struct report *report,
 {
     const struct question *question = search->question;
     const char *label = label_ledger(question, report, region->ledger);
-    struct report_table *table = report_table(
-        report, report_text(report, "held throughout the peak of %s", label),
+    struct report_table *table = report_ledger_table(
+        report, "held_throughout_peak", label,
         report_text(report, "Alive in %s as long as it is near its peak", label), NULL);
     size_t shown = rows_shown(question, count);
 
@@ -254,7 +254,7 @@ static void add_holders(const struct search *search, struct report *report,
              value_number(VALUE_PERCENT,
                           percent_of(holders[i].held.bytes, region->throughout_bytes))},
             {"block_count", "blocks", value_count(holders[i].held.count)},
-            {"site", "site", value_text(label_who(question, report, who))},
+            {"site", "site", value_who(question, report, who)},
             {"operator", "operator", value_name(question, who.operator_text)},
             {"ledger", "ledger", value_text(label)},
         };
@@ -270,8 +270,8 @@ static void add_blocks(const struct search *search, struct report *report, struc
 {
     const char *label = label_ledger(search->question, report, region->ledger);
     struct report_table *table =
-        block_list_table(report, report_text(report, "blocks at the peak of %s", label),
-                         report_text(report, "Largest blocks of %s at its peak", label), NULL);
+        report_ledger_table(report, "blocks_at_peak", label,
+                            report_text(report, "Largest blocks of %s at its peak", label), NULL);
 
     block_list_show(&region->at_peak, search->question, report, table,
                     tally_ledger_at(search->question->tally, region->ledger)->peak_bytes);

@@ -50,8 +50,8 @@ static void add_holders(const struct question *question, struct report *report, 
 {
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
     const char *label = label_ledger(question, report, index);
-    struct report_table *table = report_table(
-        report, report_text(report, "held at the peak of %s", label),
+    struct report_table *table = report_ledger_table(
+        report, "held_at_peak", label,
         report_text(report, "Who held %s at its peak%s", label,
                     label_in_step(question, report, ledger->process, ledger->peak_step)),
         NULL);
@@ -65,7 +65,7 @@ static void add_holders(const struct question *question, struct report *report, 
             {"share_percent", "share",
              value_number(VALUE_PERCENT, percent_of(rows[i].held.bytes, ledger->peak_bytes))},
             {"block_count", "blocks", value_count(rows[i].held.count)},
-            {"site", "site", value_text(label_who(question, report, *who))},
+            {"site", "site", value_who(question, report, *who)},
             {"operator", "operator", value_name(question, who->operator_text)},
             {"owner", "owner", value_name(question, who->owner_text)},
             {"ledger", "ledger", value_text(label)},
@@ -109,8 +109,7 @@ static void add_peaks(const struct question *question, struct report *report, co
                  ? value_step(step_number(question->tally, ledger->process, ledger->peak_step))
                  : value_none()},
             {"phase", "phase", value_name(question, ledger->peak_phase)},
-            {"site", "made by",
-             value_text(label_who(question, report, cause_of(question, ledger)))},
+            {"site", "made by", value_who(question, report, cause_of(question, ledger))},
         };
 
         if (ledger->alloc_count)

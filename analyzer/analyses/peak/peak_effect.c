@@ -40,8 +40,8 @@ static void add_effects(const struct question *question, struct report *report,
 {
     const char *label = label_ledger(question, report, ledger->ledger);
     struct report_table *table =
-        report_table(report, report_text(report, "lowering the peak of %s", label),
-                     report_text(report, "What would lower the peak of %s", label), NULL);
+        report_ledger_table(report, "lowering_peak", label,
+                            report_text(report, "What would lower the peak of %s", label), NULL);
     uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
     const struct trial *order[TRIALS_MOST];
     size_t shown = rows_shown(question, ledger->count);
@@ -58,7 +58,7 @@ static void add_effects(const struct question *question, struct report *report,
              ledger->has_uses ? value_bytes(fall(peak_bytes, trial->used_bytes)) : value_none()},
             {"held_bytes", "held", value_bytes(trial->held.bytes)},
             {"block_count", "blocks", value_count(trial->held.count)},
-            {"site", "without", value_text(label_who(question, report, trial->origin->who))},
+            {"site", "without", value_who(question, report, trial->origin->who)},
             {"operator", "operator", value_name(question, trial->origin->who.operator_text)},
             {"ledger", "ledger", value_text(label)},
         };
@@ -79,8 +79,8 @@ static void add_targets(const struct question *question, struct report *report,
     static const unsigned targets[] = {5, 10, 25, 50};
     const size_t target_count = sizeof(targets) / sizeof(targets[0]);
     const char *label = label_ledger(question, report, ledger->ledger);
-    struct report_table *table = report_table(
-        report, report_text(report, "sites to lower the peak of %s", label),
+    struct report_table *table = report_ledger_table(
+        report, "sites_to_lower_peak", label,
         report_text(report, "Sites to lower the peak of %s, largest holders first", label),
         "Even without its 16 largest sites the peak would not fall by 5 %.");
     uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
@@ -150,6 +150,8 @@ static void say_effect(const struct question *question, struct report *report,
 
 /* --- what the blocks are like --------------------------------------------------------------- */
 
+static const char no_name[] = "(none)";
+
 struct share {
     const char *name;
     struct step_sample held;
@@ -160,18 +162,19 @@ static void add_shares(const struct question *question, struct report *report, u
 {
     const char *label = label_ledger(question, report, index);
     struct report_table *table =
-        report_table(report, report_text(report, "%s at the peak of %s", by, label),
-                     report_text(report, "The peak of %s, by %s", label, by), NULL);
+        report_ledger_table(report, report_text(report, "peak_by_%s", by), label,
+                            report_text(report, "The peak of %s, by %s", label, by), NULL);
     uint64_t peak_bytes = tally_ledger_at(question->tally, index)->peak_bytes;
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
+        const char *name = shares[i].name;
         const struct field fields[] = {
             {"held_bytes", "held", value_bytes(shares[i].held.bytes)},
             {"share_percent", "share",
              value_number(VALUE_PERCENT, percent_of(shares[i].held.bytes, peak_bytes))},
             {"block_count", "blocks", value_count(shares[i].held.count)},
-            {by, by, value_text(shares[i].name)},
+            {by, by, name == no_name ? value_unknown(name) : value_text(name)},
             {"ledger", "ledger", value_text(label)},
         };
 
@@ -225,7 +228,7 @@ static const char *name_of(const struct question *question, struct report *repor
     const char *name;
 
     if (!key)
-        return "(none)";
+        return no_name;
     if (kind != SHARE_MODULE)
         return model_text_at(question->model, key);
     name = driver_module_name(key - 1);

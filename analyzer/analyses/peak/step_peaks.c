@@ -242,8 +242,7 @@ static void add_row(const struct reading *reading, struct report *report,
          is_known ? value_number(VALUE_PERCENT, percent_of(row->held.bytes, row->peak_bytes))
                   : value_none()},
         {"site", "by",
-         is_known ? value_text(label_who(reading->question, report, row->most->who))
-                  : value_none()},
+         is_known ? value_who(reading->question, report, row->most->who) : value_none()},
         {"ledger", "ledger", value_text(label)},
     };
 
@@ -254,8 +253,8 @@ static void add_table(const struct reading *reading, struct report *report,
                       const struct ledger_state *ledger)
 {
     const char *label = label_ledger(reading->question, report, ledger->ledger);
-    struct report_table *table = report_table(
-        report, report_text(report, "peaks by step of %s", label),
+    struct report_table *table = report_ledger_table(
+        report, "peaks_by_step", label,
         report_text(report, "Highest point of %s, step by step", label), "No step ended.");
 
     for (size_t i = 0; i < ledger->row_count; i++)

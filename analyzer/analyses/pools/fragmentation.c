@@ -33,7 +33,7 @@ static void add_moment(const struct question *question, struct report *report,
     bool is_known = moment->segment_count > 0;
     uint64_t parts = moment->rounding_bytes + moment->hole_bytes + moment->free_segment_bytes;
     const struct field fields[] = {
-        {"moment", "when", value_text(word)},
+        {"moment", "when", value_word(word)},
         {"time_ns", "at", value_time(moment->time_ns)},
         {"reserved_bytes", "reserved", value_bytes(moment->reserved_bytes)},
         {"allocated_bytes", "allocated", value_bytes(moment->active_bytes - moment->waiting_bytes)},
@@ -78,9 +78,8 @@ static void add_slices(const struct question *question, struct report *report,
                        const struct fragment_ledger *ledger)
 {
     const char *label = label_ledger(question, report, ledger->ledger);
-    struct report_table *table =
-        report_table(report, report_text(report, "reserved over time of %s", label),
-                     report_text(report, "%s over time", label), NULL);
+    struct report_table *table = report_ledger_table(
+        report, "reserved_over_time", label, report_text(report, "%s over time", label), NULL);
     size_t step = question->top && question->top < ledger->slice_count
                       ? (ledger->slice_count + question->top - 1) / question->top
                       : 1;
@@ -116,9 +115,9 @@ static void add_pins(const struct question *question, struct report *report,
                      const struct fragment_ledger *ledger, const struct site_pins *pins)
 {
     const char *label = label_ledger(question, report, ledger->ledger);
-    struct report_table *table =
-        report_table(report, report_text(report, "pins of %s", label),
-                     report_text(report, "Sites that alone keep segments of %s", label), NULL);
+    struct report_table *table = report_ledger_table(
+        report, "pins", label, report_text(report, "Sites that alone keep segments of %s", label),
+        NULL);
     size_t shown = rows_shown(question, pins->count);
 
     for (size_t i = 0; i < shown; i++) {
@@ -126,7 +125,7 @@ static void add_pins(const struct question *question, struct report *report,
             {"hole_bytes", "keeps unused", value_bytes(pins->rows[i].hole_bytes)},
             {"live_bytes", "with blocks of", value_bytes(pins->rows[i].live_bytes)},
             {"segment_count", "segments", value_count(pins->rows[i].segment_count)},
-            {"site", "site", value_text(label_who(question, report, pins->rows[i].who))},
+            {"site", "site", value_who(question, report, pins->rows[i].who)},
             {"ledger", "ledger", value_text(label)},
         };
 

@@ -150,7 +150,7 @@ static void add_holders(const struct question *question, struct report *report, 
             {"block_count", "blocks", value_count(rows[i].held.count)},
             {"grown_bytes", "grown",
              step ? value_change(VALUE_BYTES_CHANGE, growth_of(&rows[i])) : value_none()},
-            {"site", "site", value_text(label_who(question, report, who))},
+            {"site", "site", value_who(question, report, who)},
             {"operator", "operator", value_name(question, who.operator_text)},
             {"owner", "owner", value_name(question, who.owner_text)},
             {"ledger", "ledger",
@@ -182,7 +182,7 @@ static void show_holders(const struct failure_state *state, struct report *repor
         qsort(rows, count, sizeof(*rows), by_held);
         failed->holder = rows[0].origin->who;
         failed->holder_bytes = rows[0].held.bytes;
-        add_holders(question, report, "held when it failed",
+        add_holders(question, report, "held_at_failure",
                     "Who held memory of the device when the request failed", rows, count, step);
         qsort(rows, count, sizeof(*rows), by_growth);
         while (count && (!step || growth_of(&rows[count - 1]) <= 0))
@@ -195,7 +195,7 @@ static void show_holders(const struct failure_state *state, struct report *repor
                            step, label_who(question, report, failed->grown),
                            label_size(report, failed->grown_bytes));
         }
-        add_holders(question, report, "grown when it failed",
+        add_holders(question, report, "grown_at_failure",
                     report_text(report, "Who had grown since the end of step %" PRIu32, step), rows,
                     count, step);
     }
@@ -216,8 +216,8 @@ static uint64_t largest_piece(const struct fragment_moment *moment)
 static void add_free(const struct question *question, struct report *report,
                      const struct fragments *fragments)
 {
-    struct report_table *table = report_table(report, "free when it failed",
-                                              "What pools of the device held without use", NULL);
+    struct report_table *table =
+        report_table(report, "free_at_failure", "What pools of the device held without use", NULL);
 
     for (size_t i = 0; i < fragments->count; i++) {
         const struct fragment_moment *moment = &fragments->ledgers[i].moments[MOMENT_FAILURE];

@@ -67,8 +67,8 @@ void segment_pins_show(const struct segment_pins *pins, const struct question *q
                        struct report *report, uint16_t ledger, const char *when)
 {
     const char *label = label_ledger(question, report, ledger);
-    struct report_table *table = report_table(
-        report, report_text(report, "pinned segments of %s", label),
+    struct report_table *table = report_ledger_table(
+        report, "pinned_segments", label,
         report_text(report, "Segments of %s that few blocks keep, cheapest first, %s", label, when),
         NULL);
     size_t shown = rows_shown(question, pins->count);
@@ -82,7 +82,7 @@ void segment_pins_show(const struct segment_pins *pins, const struct question *q
             {"hole_count", "holes", value_count(pins->rows[i]->hole_count)},
             {"largest_hole_bytes", "largest", value_bytes(pins->rows[i]->largest_hole_bytes)},
             {"site", "largest block of",
-             value_text(pin_site(question, report, pins->moment, pins->rows[i]))},
+             value_site(pin_site(question, report, pins->moment, pins->rows[i]))},
             {"address", "address",
              value_text(report_text(report, "0x%" PRIx64, pins->rows[i]->from))},
             {"ledger", "ledger", value_text(label)},

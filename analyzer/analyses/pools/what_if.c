@@ -493,7 +493,7 @@ void what_ifs_show(const struct what_ifs *what_ifs, const struct question *quest
                    struct report *report)
 {
     struct report_table *table = report_table(
-        report, "what if", "The same requests with other settings of the allocator", NULL);
+        report, "what_if", "The same requests with other settings of the allocator", NULL);
 
     for (size_t i = 0; i < what_ifs->count; i++)
         show_ledger(&what_ifs->ledgers[i], question, report, table);

@@ -79,7 +79,7 @@ static void show(struct report *report, const struct advice *advice, int rank, b
     const char *sentence =
         report_text(report, "SEEN: %s. %s", advice->finding, advice_end(report, advice));
     const struct field facts[] = {
-        {"rule", NULL, value_text(advice->rule)},
+        {"rule", NULL, value_word(advice->rule)},
         {"saves_bytes", NULL,
          advice->saves_bytes ? value_bytes(advice->saves_bytes) : value_none()},
         {"is_at_most", NULL, value_number(VALUE_FLAG, advice->is_at_most)},

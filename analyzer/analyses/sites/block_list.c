@@ -78,13 +78,6 @@ bool block_list_put(struct block_list *list, const struct life *life)
     return true;
 }
 
-struct report_table *block_list_table(struct report *report, const char *name, const char *title,
-                                      const char *when_empty)
-{
-
-    return report_table(report, name, title, when_empty);
-}
-
 static void show(const struct life *life, const struct question *question, struct report *report,
                  struct report_table *table, uint64_t whole_bytes)
 {
@@ -97,7 +90,7 @@ static void show(const struct life *life, const struct question *question, struc
         {"share_percent", "share",
          whole_bytes ? value_number(VALUE_PERCENT, percent_of(life->size_bytes, whole_bytes))
                      : value_none()},
-        {"site", "site", value_text(label_who(question, report, who))},
+        {"site", "site", value_who(question, report, who)},
         {"operator", "operator", value_name(question, who.operator_text)},
         {"owner", "owner", value_name(question, who.owner_text)},
         {"born_ns", "from", value_time(life->born_ns)},

@@ -30,8 +30,5 @@ bool block_list_put(struct block_list *list, const struct life *life);
 /* Sorts the list and shows it; share: of whole_bytes, unless that is 0. */
 void block_list_show(struct block_list *list, const struct question *question,
                      struct report *report, struct report_table *table, uint64_t whole_bytes);
-/* A table for block_list_show(). */
-struct report_table *block_list_table(struct report *report, const char *name, const char *title,
-                                      const char *when_empty);
 
 #endif

@@ -104,6 +104,16 @@ const char *label_who(const struct question *question, struct report *report, st
     return "(unknown)";
 }
 
+struct value value_site(const char *label)
+{
+    return strcmp(label, "(unknown)") == 0 ? value_unknown(label) : value_text(label);
+}
+
+struct value value_who(const struct question *question, struct report *report, struct who who)
+{
+    return value_site(label_who(question, report, who));
+}
+
 const char *label_unseen_callers(const struct question *question, struct report *report,
                                  uint16_t ledger, struct who who)
 {

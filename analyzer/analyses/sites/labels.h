@@ -47,6 +47,10 @@ static inline bool who_is_known(struct who who)
 /* The call site, else the operator, else the owner, else "(unknown)", of which size. */
 const char *label_who(const struct question *question, struct report *report, struct who who);
 
+/* A label of a site, a cell of a table; data have null for "(unknown)". */
+struct value value_site(const char *label);
+struct value value_who(const struct question *question, struct report *report, struct who who);
+
 /*
  * A sentence for a site of a library in host memory whose callers leaktide run did not record: it
  * is not where somebody would look for the mistake. NULL for any other.

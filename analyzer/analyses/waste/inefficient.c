@@ -59,13 +59,13 @@ static void add_rows(const struct question *question, struct report *report, con
         const struct waste *waste = rows[i].waste;
         const struct who who = rows[i].origin->who;
         const struct field fields[] = {
-            {"kind", "what", value_text(kind_words[rows[i].kind])},
+            {"kind", "what", value_word(kind_words[rows[i].kind])},
             {"waste_byte_ms", "size x ms", value_bytes(byte_ms(waste->byte_ns))},
             {"peak_waste_bytes", "of it at the peak", value_bytes(waste->peak_bytes)},
             {"block_count", "blocks", value_count(waste->count)},
             {"size_bytes", "size in all", value_bytes(waste->size_bytes)},
             {"longest_ns", "longest", value_number(VALUE_DURATION_NS, waste->longest_ns)},
-            {"site", "site", value_text(label_who(question, report, who))},
+            {"site", "site", value_who(question, report, who)},
             {"operator", "operator", value_name(question, who.operator_text)},
             {"ledger", "ledger",
              value_text(label_ledger(question, report, rows[i].origin->ledger))},
@@ -100,7 +100,7 @@ static void add_kinds(struct report *report, const struct row *rows, size_t coun
             sites++;
         }
         const struct field fields[] = {
-            {"kind", "what", value_text(kind_words[kind])},
+            {"kind", "what", value_word(kind_words[kind])},
             {"waste_byte_ms", "size x ms", value_bytes(byte_ms(byte_ns))},
             {"peak_waste_bytes", "at the peaks", value_bytes(peak_bytes)},
             {"block_count", "blocks", value_count(blocks)},
@@ -120,8 +120,8 @@ static void say_row(const struct question *question, struct report *report, cons
         label_who(question, report, row->origin->who),
         label_ledger(question, report, row->origin->ledger), amount, kind_advice[row->kind]);
     const struct field facts[] = {
-        {"waste_kind", NULL, value_text(kind_words[row->kind])},
-        {"site", NULL, value_text(label_who(question, report, row->origin->who))},
+        {"waste_kind", NULL, value_word(kind_words[row->kind])},
+        {"site", NULL, value_who(question, report, row->origin->who)},
         {"ledger", NULL, value_text(label_ledger(question, report, row->origin->ledger))},
         {"waste_byte_ms", NULL, value_bytes(byte_ms(row->waste->byte_ns))},
         {"peak_waste_bytes", NULL, value_bytes(row->waste->peak_bytes)},

@@ -74,8 +74,8 @@ export function makeCountersView(recording) {
     const processes = [...new Set(curves.map(curve => recording.samples[curve.subject].process))];
     const {report} = recording;
     replaceContent(body, processes.slice(0, 8).map(process => makeModulePicture(recording, curves, process)),
-        tablesNamed(report, /^(device_account|process account|components|modules|totals|window|samples)$/)
-            .map(name => makeReportTable(report, name)));
+        tablesNamed(report, /^(device_account|process_account|components|modules|totals|window|samples)$/)
+            .map(makeReportTable));
     if (!body.childElementCount)
         body.append(make('p', null, say('The recording has no counters of modules.')));
     return section;

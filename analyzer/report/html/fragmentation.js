@@ -5,7 +5,7 @@ import {say} from './language.js';
 import {make, makeSvg, makeSection, makeSwatch, makeButton, replaceContent} from './dom.js';
 import {size, moment, count, blockCount, percent} from './format.js';
 import {colourOfName} from './colours.js';
-import {makeReportTable, tablesNamed} from './tables.js';
+import {makeReportTable, rowsNamed, tablesNamed} from './tables.js';
 
 const width = 1000, overTimeHeight = 150, rowHeight = 16, segmentsAtOnce = 40, namesMost = 10;
 
@@ -134,16 +134,16 @@ function makeMap(recording, ledger) {
 // Null when no pool tells what it reserves.
 export function makeFragmentationView(recording) {
     const {report} = recording;
-    const tables = tablesNamed(report, /^(fragmentation$|reserved over time of |pinned segments of |pins of )/);
+    const tables = tablesNamed(report, /^(fragmentation|reserved_over_time|pinned_segments|pins)$/);
     if (!tables.length)
         return null;
     const {section, body} = makeSection('fragmentation', say('Fragmentation'),
         say('What pools hold and nobody uses: rounding, holes beside blocks, segments without a block.'));
     for (const ledger of recording.ledgerOrder) {
-        const rows = report.tables[`reserved over time of ${ledger.name}`];
-        replaceContent(body, ...body.childNodes, rows?.length > 1 && make('h3', null, ledger.name),
-            rows?.length > 1 && makeOverTime(rows), recording.segments && makeMap(recording, ledger));
+        const rows = rowsNamed(report, 'reserved_over_time', ledger.name);
+        replaceContent(body, ...body.childNodes, rows.length > 1 && make('h3', null, ledger.name),
+            rows.length > 1 && makeOverTime(rows), recording.segments && makeMap(recording, ledger));
     }
-    body.append(...tables.map(name => makeReportTable(report, name)));
+    body.append(...tables.map(makeReportTable));
     return section;
 }

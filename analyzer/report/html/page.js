@@ -154,7 +154,7 @@ async function start() {
         return;
     }
     const recording = await readFirstPart();
-    setTitles(recording.titles, recording.columnTitles);
+    setTitles(recording.report, recording.titles, recording.columnTitles);
     if (recording.hasPictures)
         openAddress(recording);
     const page = new Page(recording);

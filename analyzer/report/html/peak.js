@@ -99,9 +99,8 @@ class PeakView {
             makeIcicle(treeOf(ledger.name, paths)),
             makeTable(columns, holders, {caption: say('Held at the peak of {0}', ledger.name),
                 sort: 'held_bytes'}),
-            [...tablesOf(recording.report, ledger.name, /^(lowering|sites to lower|owner at|module at|phase at)/),
-                ...tablesNamed(recording.report, /^(peaks|near the peak|categories|owner_tree)$/)].map(name =>
-                makeReportTable(recording.report, name)));
+            [...tablesOf(recording.report, ledger.name, /^(lowering_peak|sites_to_lower_peak|peak_by_owner|peak_by_module)$/),
+                ...tablesNamed(recording.report, /^(peaks|near_peak|categories|owner_tree)$/)].map(makeReportTable));
     }
 
     makeView() {

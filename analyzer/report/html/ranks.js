@@ -32,7 +32,7 @@ function ledgersSideBySide(recording) {
 export function makeRanksView(recording) {
     const rows = ledgersSideBySide(recording);
     const tables = tablesNamed(recording.report, /^(rank\w*|processes)$/);
-    if (!rows.length && !tables.some(name => recording.report.tables[name].length > 1))
+    if (!rows.length && !tables.some(table => table.rows.length > 1))
         return null;
     const {section, body} = makeSection('ranks', say('Ranks side by side'), say('All on one scale.'));
     const most = rows.reduce((a, row) => Math.max(a, row.peakBytes), 1);
@@ -46,6 +46,6 @@ export function makeRanksView(recording) {
             }, {class: 'link'}), make('span', null, say('peak {0} at {1}', size(row.peakBytes), moment(row.peakNs)))),
             curve && makeLine(curve, recording.endNs, most)));
     }
-    body.append(box, ...tables.map(name => makeReportTable(recording.report, name)));
+    body.append(box, ...tables.map(makeReportTable));
     return section;
 }

@@ -95,8 +95,22 @@ async function readPicture(prefix) {
     return recording;
 }
 
+const wordKeys = ['verdict', 'category', 'event', 'moment', 'kind', 'rule', 'change', 'measure'];
+
+// Words of fixed lists are keys in the JSON; a site that is not known is null there.
+function withWordsOfPeople(report) {
+    for (const row of report.tables.flatMap(table => table.rows)) {
+        for (const key of wordKeys)
+            if (row[key])
+                row[key] = row[key].replaceAll('_', ' ');
+        if (row.site === null)
+            row.site = '(unknown)';
+    }
+    return report;
+}
+
 export async function readFirstPart() {
-    const report = await takeReport();
+    const report = withWordsOfPeople(await takeReport());
     const titles = await takeDataset('titles');
     const columnTitles = await takeDataset('column-titles');
     const recording = await readPicture('');

@@ -26,15 +26,14 @@ static void write_json_report(const struct report *report, struct outlet *out)
     outlet_destroy(json);
 }
 
-/* What people call the tables, and the sentences below them: not in the JSON. */
+/* What people call the tables, in their order, and the sentences below them: not in the JSON. */
 static void write_titles(const struct report *report, struct outlet *out)
 {
     size_t count = report_table_count(report), used = 0;
-    const char **texts = calloc(3 * count + 1, sizeof(*texts));
+    const char **texts = calloc(2 * count + 1, sizeof(*texts));
     const struct report_dataset_column columns[] = {
-        {"name", NULL, texts, count},
-        {"title", NULL, texts + count, count},
-        {"remark", NULL, texts + 2 * count, count},
+        {"title", NULL, texts, count},
+        {"remark", NULL, texts + count, count},
     };
 
     if (!texts) {
@@ -44,9 +43,8 @@ static void write_titles(const struct report *report, struct outlet *out)
     for (; used < count; used++) {
         struct report_table_view view = report_table_at(report, used);
 
-        texts[used] = view.name;
-        texts[count + used] = view.title;
-        texts[2 * count + used] = view.remark_count ? report_remark_at(report, used, 0) : "";
+        texts[used] = view.title;
+        texts[count + used] = view.remark_count ? report_remark_at(report, used, 0) : "";
     }
     payload_write_columns("titles", columns, sizeof(columns) / sizeof(columns[0]), out);
     free(texts);

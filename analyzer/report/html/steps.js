@@ -3,7 +3,7 @@
 import {say} from './language.js';
 import {make, makeSvg, makeSection, makeButton} from './dom.js';
 import {size, sizeChange, count} from './format.js';
-import {makeReportTable, tablesNamed} from './tables.js';
+import {makeReportTable, rowsNamed, tablesNamed} from './tables.js';
 
 const width = 220, height = 64, atOnce = 24;
 
@@ -16,7 +16,7 @@ function orderOf(verdict) {
 }
 
 function rowsOf(recording) {
-    const judged = new Map((recording.report.tables.leaks || []).map(row =>
+    const judged = new Map(rowsNamed(recording.report, 'leaks').map(row =>
         [`${row.ledger}\n${row.site}`, row]));
     const known = new Set();
     const rows = recording.stepSeries.map(series => {
@@ -71,7 +71,8 @@ export function makeStepsView(recording) {
         return section;
     }
     // A comparison does not judge, nor does a recording of a few steps.
-    const isJudged = 'leaks' in recording.report.tables && recording.report.outcome !== 'no data';
+    const isJudged = recording.report.tables.some(table => table.name === 'leaks') &&
+        recording.report.outcome !== 'no_data';
     const box = make('div', {class: 'multiples'});
     let shown = 0;
     const more = makeButton('', () => showMore());
@@ -83,7 +84,6 @@ export function makeStepsView(recording) {
     };
     showMore();
     body.append(box, more);
-    for (const name of tablesNamed(recording.report, /^(leaks|ledger_growth|steps|peaks by step.*)$/))
-        body.append(makeReportTable(recording.report, name));
+    body.append(...tablesNamed(recording.report, /^(leaks|ledger_growth|steps|peaks_by_step)$/).map(makeReportTable));
     return section;
 }

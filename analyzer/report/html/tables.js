@@ -10,16 +10,16 @@ const drawn = new Set();
 let titles = new Map();
 let columnTitles = new Map();
 
-// What people call tables and columns, as the analyzer writes it.
-export function setTitles(tables, columns) {
-    titles = new Map(tables.name.map((name, i) =>
-        [name, {title: tables.title[i], remark: tables.remark[i]}]));
+// What people call tables and columns, as the analyzer writes it, in the order of the report.
+export function setTitles(report, tables, columns) {
+    titles = new Map(report.tables.map((table, i) =>
+        [table, {title: tables.title[i], remark: tables.remark[i]}]));
     columnTitles = new Map(columns.table.map((table, i) =>
         [`${table}\n${columns.key[i]}`, columns.title[i]]));
 }
 
-export function titleOfTable(name) {
-    return say(titles.get(name)?.title || name);
+function titleOfTable(table) {
+    return say(titles.get(table)?.title || table.name);
 }
 
 function titleOf(table, key) {
@@ -48,21 +48,25 @@ function columnsOf(name, rows) {
     });
 }
 
+// Those with rows.
 export function tablesNamed(report, pattern) {
-    return Object.keys(report.tables).filter(name => pattern.test(name) && report.tables[name].length);
+    return report.tables.filter(table => pattern.test(table.name) && table.rows.length);
 }
 
-// Tables about one ledger end with its name.
 export function tablesOf(report, ledgerName, pattern) {
-    return tablesNamed(report, pattern).filter(name => name.endsWith(` ${ledgerName}`));
+    return tablesNamed(report, pattern).filter(table => table.ledger === ledgerName);
 }
 
-export function makeReportTable(report, name) {
-    drawn.add(name);
-    const rows = report.tables[name];
-    const remark = titles.get(name)?.remark;
-    return make('div', {class: 'report-table'}, make('h3', null, titleOfTable(name)),
-        makeTable(columnsOf(name, rows), rows, {caption: titleOfTable(name), rowsAtOnce: 12}),
+// ledger: null for a table that is of none.
+export function rowsNamed(report, name, ledger = null) {
+    return report.tables.find(table => table.name === name && table.ledger === ledger)?.rows || [];
+}
+
+export function makeReportTable(table) {
+    drawn.add(table);
+    const remark = titles.get(table)?.remark;
+    return make('div', {class: 'report-table'}, make('h3', null, titleOfTable(table)),
+        makeTable(columnsOf(table.name, table.rows), table.rows, {caption: titleOfTable(table), rowsAtOnce: 12}),
         remark && make('p', {class: 'remark'}, remark));
 }
 
@@ -70,9 +74,9 @@ export function makeReportTable(report, name) {
 export function makeOtherTables(report) {
     const {section, body} = makeSection('tables', say('All other tables'),
         say('The same as in the json report: leaktide report --format json.'));
-    const names = Object.keys(report.tables).filter(name => !drawn.has(name) && report.tables[name].length);
-    body.append(...names.map(name => make('details', null, make('summary', null,
-        `${titleOfTable(name)} (${report.tables[name].length})`), makeReportTable(report, name))));
+    const others = report.tables.filter(table => !drawn.has(table) && table.rows.length);
+    body.append(...others.map(table => make('details', null, make('summary', null,
+        `${titleOfTable(table)} (${table.rows.length})`), makeReportTable(table))));
     if (report.findings.length)
         body.prepend(make('ul', null, report.findings.map(finding => make('li', null, finding.sentence))));
     return section;

@@ -3,10 +3,11 @@
 // already, as text that needs no script.
 import {say} from './language.js';
 import {make, byId, replaceContent} from './dom.js';
+import {rowsNamed} from './tables.js';
 import {size, sizeChange, moment, count, duration, blockCount} from './format.js';
 
 function peakNumber(report) {
-    const row = report.tables.peaks?.[0];
+    const row = rowsNamed(report, 'peaks')[0];
     if (!row)
         return null;
     const step = row.peak_step === null ? '' :
@@ -20,19 +21,19 @@ function growthNumber(report) {
     if (leak)
         return {number: say('{0} per step', sizeChange(leak.growth_bytes_per_step)),
             title: say('largest leak'), text: `${leak.site}, ${leak.ledger}`, isBad: true};
-    const window = report.tables.window?.[0];
+    const window = rowsNamed(report, 'window')[0];
     if (window)
         return {number: window.net_growth_bytes === null ? '?' : sizeChange(window.net_growth_bytes), title: say('net growth in the window'),
             text: say('{0}: {1} not released, {2} of older blocks released', window.ledger,
                 size(window.unreleased_bytes), size(window.older_released_bytes))};
-    if (report.outcome === 'no data')
+    if (report.outcome === 'no_data')
         return {number: '?', title: say('growth per step'), text: say('too few steps to judge')};
     return {number: '0 B', title: say('growth per step'), text: say('no site grows from step to step')};
 }
 
 function endNumber(report) {
-    const rows = report.tables.totals || [];
-    const name = report.tables.peaks?.[0]?.ledger;
+    const rows = rowsNamed(report, 'totals');
+    const name = rowsNamed(report, 'peaks')[0]?.ledger;
     const row = rows.find(each => each.ledger === name) || rows[0];
     return row ? {number: size(row.alive_bytes), title: say('alive at the end'),
         text: `${row.ledger}, ${blockCount(row.alive_count)}`} : null;
@@ -46,8 +47,8 @@ function makeCard(card) {
 
 // Of a comparison: what the first ledger's peak and end did, and how many operators changed.
 function differenceNumbers(report) {
-    const row = report.tables.ledger_changes?.[0];
-    const operators = report.tables.operator_changes || [];
+    const row = rowsNamed(report, 'ledger_changes')[0];
+    const operators = rowsNamed(report, 'operator_changes');
     const counted = kind => count(operators.filter(each => each.change === kind).length);
     return [row && {number: sizeChange(row.peak_change_bytes), title: say('highest point'),
         text: say('{0}: {1}, was {2}', row.ledger, size(row.peak_bytes), size(row.base_peak_bytes)),

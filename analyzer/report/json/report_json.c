@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A report for programs. docs/json-schema.md is the contract; REPORT_JSON_VERSION its number.
+ * A report for programs. docs/json-schema.md and the schema that it names are the contract;
+ * REPORT_JSON_VERSION is its number.
  *
  * Numbers are integers; their unit is the end of their key. What is not known is null.
  */
@@ -8,7 +9,7 @@
 
 #include "report_json.h"
 
-enum { REPORT_JSON_VERSION = 1 };
+enum { REPORT_JSON_VERSION = 2 };
 
 static void add_series(struct outlet *out, const struct report_series *series)
 {
@@ -22,6 +23,26 @@ static void add_series(struct outlet *out, const struct report_series *series)
         outlet_number(out, numbers[i]);
     }
     outlet_add(out, "]");
+}
+
+/* Words of a fixed list, as programs compare them: "growing cache" is growing_cache. */
+static void add_word(struct outlet *out, const char *word)
+{
+    char key[64];
+    size_t length = 0;
+
+    for (; word[length] && length + 1 < sizeof(key); length++)
+        key[length] = word[length] == ' ' || word[length] == '-' ? '_' : word[length];
+    key[length] = '\0';
+    outlet_words(out, key);
+}
+
+static void add_text(struct outlet *out, const char *text)
+{
+    if (text && *text)
+        outlet_words(out, text);
+    else
+        outlet_add(out, "null");
 }
 
 static void add_text_member(struct outlet *out, const char *key, const char *value)
@@ -56,10 +77,14 @@ static void add_value(struct outlet *out, const struct value *value)
 {
     switch (value->kind) {
     case VALUE_NONE:
+    case VALUE_UNKNOWN:
         outlet_add(out, "null");
         break;
     case VALUE_TEXT:
-        outlet_words(out, value->text);
+        add_text(out, value->text);
+        break;
+    case VALUE_WORD:
+        add_word(out, value->text);
         break;
     case VALUE_BYTES_CHANGE:
     case VALUE_COUNT_CHANGE:
@@ -90,7 +115,7 @@ static void add_member(struct outlet *out, const char *key, const struct value *
 static void add_verdicts(struct outlet *out, const struct report *report)
 {
     static const char *const outcomes[] = {
-        [REPORT_FINE] = "fine", [REPORT_NO_DATA] = "no data", [REPORT_FOUND] = "found"};
+        [REPORT_FINE] = "fine", [REPORT_NO_DATA] = "no_data", [REPORT_FOUND] = "found"};
 
     outlet_format(out, "  \"outcome\": %s,\n  \"verdict\": [", outcomes[report_outcome_of(report)]);
     for (size_t i = 0; i < report_verdict_count(report); i++) {
@@ -134,8 +159,11 @@ static void add_table(struct outlet *out, const struct report *report, size_t ta
     struct report_table_view view = report_table_at(report, table);
 
     outlet_add_either(out, table, ",\n    ", "\n    ");
+    outlet_add(out, "{\"name\": ");
     outlet_words(out, view.name);
-    outlet_add(out, ": [");
+    outlet_add(out, ", \"ledger\": ");
+    add_text(out, view.ledger);
+    outlet_add(out, ", \"rows\": [");
     for (size_t r = 0; r < view.row_count; r++) {
         const struct value *row = report_row_at(report, table, r);
 
@@ -146,7 +174,7 @@ static void add_table(struct outlet *out, const struct report *report, size_t ta
         }
         outlet_add(out, "}");
     }
-    outlet_add(out, "]");
+    outlet_add(out, "]}");
 }
 
 static void add_notes(struct outlet *out, const struct report *report)
@@ -172,9 +200,9 @@ void report_write_json(const struct report *report, struct outlet *out)
     add_verdicts(out, report);
     add_facts(out, report);
     add_findings(out, report);
-    outlet_add(out, "  \"tables\": {");
+    outlet_add(out, "  \"tables\": [");
     for (size_t i = 0; i < report_table_count(report); i++)
         add_table(out, report, i);
-    outlet_add(out, "\n  },\n");
+    outlet_add(out, "\n  ],\n");
     add_notes(out, report);
 }

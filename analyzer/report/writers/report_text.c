@@ -53,6 +53,8 @@ static void add_value(struct outlet *out, const struct value *value)
         outlet_add(out, "-");
         break;
     case VALUE_TEXT:
+    case VALUE_WORD:
+    case VALUE_UNKNOWN:
         outlet_words(out, value->text);
         break;
     case VALUE_BYTES:
@@ -160,7 +162,7 @@ static void add_fact_value(struct outlet *out, const struct value *value)
 
 static bool is_word(const struct value *value)
 {
-    return value->kind == VALUE_TEXT || value->kind == VALUE_SERIES || value->kind == VALUE_FLAG;
+    return value_is_text(value) || value->kind == VALUE_SERIES || value->kind == VALUE_FLAG;
 }
 
 /* The first value of a column that is known; NULL when none is. */
@@ -262,7 +264,7 @@ static void add_stacks(struct outlet *out, const struct report *report, size_t t
                 continue;
             outlet_format(out, "  Stack of line %zu", r + 1);
             for (size_t site = 0; site < view.column_count; site++)
-                if (is_column(&view, site, "site") && row[site].kind == VALUE_TEXT) {
+                if (is_column(&view, site, "site") && value_is_text(&row[site])) {
                     outlet_add(out, ": ");
                     outlet_words(out, row[site].text);
                 }

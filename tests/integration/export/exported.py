@@ -3,12 +3,14 @@
 Run a test as NAME_test.py LEAKTIDE CLI_MAKE_TRACES REFERENCE_DATA ('' without it).
 """
 
-import json
 import os
 import subprocess
 import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import report_tables
 
 LEAKTIDE, MAKE_TRACES, REFERENCE_DATA = sys.argv[1:4]
 
@@ -53,7 +55,7 @@ class Exported(unittest.TestCase):
     def report(self, source, question="report", *options):
         ran = leaktide(question, "--format", "json", *options, source)
         self.assertEqual(ran.stderr, b"")
-        return json.loads(ran.stdout)
+        return report_tables.load(ran.stdout)
 
 
 def main():
