@@ -5,12 +5,25 @@
  */
 #include <errno.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
 #include "leaktide/analyzer.h"
 #include "waiting.h"
+
+char answer_formats[64];
+
+void answer_formats_read(void)
+{
+    size_t used = 0;
+    const char *name;
+
+    for (size_t i = 0; (name = mt_format_at(i, NULL)) && used < sizeof(answer_formats); i++)
+        used += (size_t)snprintf(answer_formats + used, sizeof(answer_formats) - used, "%s%s",
+                                 i ? "|" : "", name);
+}
 
 static const char *format_name_at(const void *context, size_t i)
 {
@@ -27,8 +40,8 @@ static enum mt_result format_check(const char *format, struct mt_error *error)
         if (strcmp(name, format) == 0)
             return MT_OK;
     return mt_error_set(error, MT_USAGE, "--format=%s: there is no such format; %s%s%s", format,
-                        nearest ? "did you mean " : "text, json and html are known",
-                        nearest ? nearest : "", nearest ? "?" : "");
+                        nearest ? "did you mean " : answer_formats, nearest ? nearest : "",
+                        nearest ? "?" : " are known");
 }
 
 static enum mt_result block_options_read(const struct options *options, struct mt_ask_options *ask,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands: one file each, one line each in the table of main/main.c.
+ * The commands: questions are rows of questions.c, others have a file each and a line in
+ * main/main.c.
  */
 #ifndef LEAKTIDE_CLI_COMMANDS_H
 #define LEAKTIDE_CLI_COMMANDS_H
@@ -11,21 +12,22 @@
 
 struct command {
     const char *name;
-    const char *operands; /* for its usage line */
-    const char *meaning;
+    const char *operands;              /* for its usage line; NULL: INPUT... */
+    const char *meaning;               /* NULL: a question, whose meaning the library knows */
     const struct option_spec *options; /* ends with a NULL name */
     bool stops_at_operand;
     int (*run)(const struct command *command, const struct options *options);
     const char *remark; /* below the options; may be NULL */
 };
 
-extern const struct command command_blocks, command_report, command_leaks, command_peak,
-    command_steps, command_ops, command_modules, command_info, command_run, command_export;
-extern const struct command command_diff, command_frag, command_ctl;
-extern const struct command command_oom, command_inefficient, command_advice;
-extern const struct command command_breakdown, command_ranks;
-extern const struct command command_stacks;
-extern const struct command command_gate, command_bless, command_suppress;
+extern const struct command command_run, command_diff, command_export, command_gate, command_bless,
+    command_suppress, command_ctl;
+
+extern const struct command questions[];
+extern const size_t question_count;
+
+const char *command_meaning(const struct command *command);
+const char *command_operands(const struct command *command);
 
 /*
  * "leaktide: " and the sentence on stderr; complain returns the code. The format is a literal; what
@@ -42,6 +44,10 @@ void tell_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * makes the exit code only where the command judges; else it is 0, or 3 when events are lost.
  */
 int answer(const char *question, const struct options *options, bool is_judged);
+
+/* "text|json|html": the names of mt_format_at(), once main has called this. */
+extern char answer_formats[64];
+void answer_formats_read(void);
 
 /* What the options say about format and lists; for commands that ask in a way of their own. */
 enum mt_result answer_options_read(const struct options *options, const char **format,
@@ -69,7 +75,7 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
     NAME_OPTIONS
 
 #define ANSWER_OPTIONS                                                                             \
-    {OPTION_FORMAT, 'f', "format", "text|json|html", "how the answer is written (text)"},          \
+    {OPTION_FORMAT, 'f', "format", answer_formats, "how the answer is written (text)"},            \
     {OPTION_OUTPUT, 'o', "output", "FILE", "where to (standard output)"},                          \
     {OPTION_TOP, 'n', "top", "N", "rows of a list; 0 for all"},                                    \
     OPEN_OPTIONS

@@ -202,7 +202,7 @@ static void write_zsh(FILE *out)
           out);
     for (size_t i = 0; command_at(i); i++) {
         fprintf(out, "            '%s:", command_at(i)->name);
-        zsh_text(command_at(i)->meaning, out);
+        zsh_text(command_meaning(command_at(i)), out);
         fputs("'\n", out);
     }
     fputs("            'msleaks:as msleaks' 'msmemscope:as msmemscope' 'help:help' "

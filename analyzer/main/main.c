@@ -8,49 +8,40 @@
 #include "command_table.h"
 #include "compat_command.h"
 
-/* One a line, so that two changes never meet. */
+/* In the help after run and the questions. */
 // clang-format off
-static const struct command *const commands[] = {
-    &command_run,
-    &command_report,
-    &command_leaks,
-    &command_peak,
-    &command_stacks,
-    &command_blocks,
-    &command_steps,
-    &command_ops,
-    &command_breakdown,
-    &command_modules,
-    &command_ranks,
-    &command_info,
-    &command_export,
+static const struct command *const others[] = {
     &command_diff,
-    &command_frag,
-    &command_oom,
-    &command_inefficient,
-    &command_advice,
+    &command_export,
     &command_gate,
     &command_bless,
     &command_suppress,
-    &command_ctl,   &command_completion,
+    &command_ctl,
+    &command_completion,
 };
 // clang-format on
 
-enum { command_count = sizeof(commands) / sizeof(commands[0]) };
-
 const struct command *command_at(size_t index)
 {
-    return index < command_count ? commands[index] : NULL;
+    size_t after = index - question_count - 1;
+
+    if (index == 0)
+        return &command_run;
+    if (index <= question_count)
+        return &questions[index - 1];
+    return after < sizeof(others) / sizeof(others[0]) ? others[after] : NULL;
 }
 
 static void print_usage(FILE *out)
 {
+    const struct command *command;
+
     fprintf(out,
             "leaktide %s: what leaks, what makes the peak, what changed, who holds the rest\n\n",
             LEAKTIDE_VERSION);
-    for (size_t i = 0; i < command_count; i++)
-        fprintf(out, "  leaktide %-11s %-25s %s\n", commands[i]->name, commands[i]->operands,
-                commands[i]->meaning);
+    for (size_t i = 0; (command = command_at(i)); i++)
+        fprintf(out, "  leaktide %-11s %-25s %s\n", command->name, command_operands(command),
+                command_meaning(command));
     fprintf(out, "  leaktide %-11s %-25s %s\n", "help", "[COMMAND]",
             "this text, or a command's own");
     fprintf(out, "  leaktide %-11s %-25s %s\n", "version", "", "which leaktide this is");
@@ -65,8 +56,8 @@ static void print_usage(FILE *out)
 
 static void print_help(const struct command *command, FILE *out)
 {
-    fprintf(out, "leaktide %s [options] %s\n%s\n\n", command->name, command->operands,
-            command->meaning);
+    fprintf(out, "leaktide %s [options] %s\n%s\n\n", command->name, command_operands(command),
+            command_meaning(command));
     options_print(command->options, out);
     if (command->remark)
         fprintf(out, "\n%s\n", command->remark);
@@ -74,18 +65,22 @@ static void print_help(const struct command *command, FILE *out)
 
 static const char *command_name_at(const void *context, size_t i)
 {
-    static const char *const others[] = {"help", "version", "msleaks", "msmemscope", NULL};
+    static const char *const words[] = {"help", "version", "msleaks", "msmemscope"};
+    const size_t word_count = sizeof(words) / sizeof(words[0]);
+    const struct command *command = i < word_count ? NULL : command_at(i - word_count);
 
     (void)context;
-    return i < command_count ? commands[i]->name : others[i - command_count];
+    return i < word_count ? words[i] : command ? command->name : NULL;
 }
 
 static const struct command *command_find(const char *name)
 {
-    for (size_t i = 0; i < command_count; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
-    return NULL;
+    const struct command *command;
+
+    for (size_t i = 0; (command = command_at(i)); i++)
+        if (strcmp(command->name, name) == 0)
+            break;
+    return command;
 }
 
 static int say_unknown(const char *name)
@@ -141,6 +136,7 @@ int main(int argc, char **argv)
     const struct compat_generation *by_name = argc ? compat_generation_find(argv[0]) : NULL;
     const struct command *command;
 
+    answer_formats_read();
     if (by_name)
         return finish(compat_command(by_name, argc, argv));
     if (argc < 2) {

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The commands that ask the library one question: a row each. What a question means is said by the
+ * library, mt_question_at().
+ */
+#include <string.h>
+
+#include "commands.h"
+
+/* A question tells: its exit status says no more than whether the recording is whole. */
+static int tell_answer(const struct command *command, const struct options *given)
+{
+    return answer(command->name, given, false);
+}
+
+static int judge_answer(const struct command *command, const struct options *given)
+{
+    return answer(command->name, given, true);
+}
+
+static int judge_if_asked(const struct command *command, const struct options *given)
+{
+    const char *fail_on = given->values[OPTION_FAIL_ON];
+
+    if (fail_on && strcmp(fail_on, "leak") != 0)
+        return complain(EXIT_USAGE, "--fail-on=%s: only leak is known", fail_on);
+    return answer(command->name, given, fail_on != NULL);
+}
+
+// clang-format off
+#define QUESTION_OPTIONS(...) (const struct option_spec[]){ANSWER_OPTIONS, __VA_ARGS__}
+#define END                   {0, 0, NULL, NULL, NULL}
+#define MARGIN_OPTION         {OPTION_MARGIN, 0, "margin", "PERCENT", "near the peak: at most so much below it (5)"}
+#define WARM_UP_OPTION        {OPTION_WARM_UP, 0, "warm-up", "N", "steps at the beginning that are not judged (chosen)"}
+
+const struct command questions[] = {
+    {.name = "report", .run = judge_if_asked, .options = QUESTION_OPTIONS(
+        STEP_OPTIONS, MARGIN_OPTION, WARM_UP_OPTION,
+        {OPTION_FAIL_ON, 0, "fail-on", "leak", "exit with 1 when something leaks"},
+        END)},
+    {.name = "leaks", .run = judge_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, WARM_UP_OPTION, END),
+     .remark = "Exit status 1 when something leaks, 4 when there are too few steps to judge."},
+    {.name = "peak", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, MARGIN_OPTION, END)},
+    {.name = "stacks", .run = tell_answer, .options = QUESTION_OPTIONS(
+        STEP_OPTIONS,
+        {OPTION_DEPTH, 0, "depth", "N", "so many calls of each stack; 0 for all"},
+        {OPTION_MIN_PERCENT, 0, "min-percent", "N", "leave out branches with less (1)"},
+        END)},
+    {.name = "blocks", .run = tell_answer, .options = QUESTION_OPTIONS(
+        STEP_OPTIONS,
+        {OPTION_NAME, 0, "name", "TEXT", "with this in the name of the site, operator or owner"},
+        {OPTION_MIN_SIZE, 0, "min-size", "SIZE", "of at least this size: 4096, 64K, 1.5G"},
+        {OPTION_MAX_SIZE, 0, "max-size", "SIZE", "of at most this size"},
+        {OPTION_FROM, 0, "from", "TIME", "still alive then: 1.25s, 300ms; since the start, or 1970"},
+        {OPTION_TO, 0, "to", "TIME", "made by then"},
+        {OPTION_AT, 0, "at", "TIME", "alive at that moment"},
+        END)},
+    {.name = "steps", .run = judge_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
+    {.name = "ops", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
+    {.name = "breakdown", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
+    {.name = "modules", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
+    {.name = "ranks", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
+    {.name = "info", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
+    {.name = "frag", .run = tell_answer, .options = QUESTION_OPTIONS(
+        {OPTION_TRY, 0, "try", "SETTINGS", "what these settings of the allocator would reserve"},
+        END)},
+    {.name = "oom", .run = tell_answer, .options = QUESTION_OPTIONS(
+        {OPTION_WARM_UP, 0, "warm-up", "N", "growth counts since the end of this step (2)"},
+        END)},
+    {.name = "inefficient", .run = tell_answer, .options = QUESTION_OPTIONS(END)},
+    {.name = "advice", .run = tell_answer, .options = QUESTION_OPTIONS(END)},
+};
+// clang-format on
+
+const size_t question_count = sizeof(questions) / sizeof(questions[0]);
+
+const char *command_meaning(const struct command *command)
+{
+    const char *name, *meaning = command->meaning;
+
+    for (size_t i = 0; !meaning && (name = mt_question_at(i, &meaning)); i++)
+        if (strcmp(name, command->name) != 0)
+            meaning = NULL;
+    return meaning;
+}
+
+const char *command_operands(const struct command *command)
+{
+    return command->operands ? command->operands : "INPUT...";
+}
