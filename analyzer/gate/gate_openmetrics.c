@@ -13,14 +13,11 @@ static const struct family {
     enum rule_kind kind;
     const char *name, *help;
 } families[] = {
-    {RULE_PEAK_LIVE, "leaktide_peak_live_bytes", "Highest point of a pool."},
-    {RULE_PEAK_RESERVED, "leaktide_peak_reserved_bytes", "Most that a pool held from below."},
-    {RULE_FRAGMENTATION, "leaktide_fragmentation_ratio",
-     "Reserved but not used, of what was reserved."},
-    {RULE_UNATTRIBUTED, "leaktide_unattributed_bytes", "Used on the device, but in no pool."},
-    {RULE_OWNER, "leaktide_owner_bytes", "Held by an owner at the peak."},
-    {RULE_PHASE, "leaktide_phase_peak_bytes", "Highest point while a phase was open."},
-    {RULE_RANKS, "leaktide_rank_imbalance_ratio", "Highest peak of a rank over the median."},
+#define CHECK(rule, id, sentence)
+#define LIMIT(kind, rule, what, is_share, id, sentence, metric, help) {kind, metric, help},
+#include "rules.def"
+#undef LIMIT
+#undef CHECK
 };
 
 static void add_label(struct outlet *out, const char *name, const char *value)
@@ -106,7 +103,8 @@ static void add_leaks(const struct gate_verdict *verdict, struct outlet *out)
 void gate_write_openmetrics(const struct gate_verdict *verdict, struct outlet *out)
 {
     for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-        add_family(verdict, out, &families[i]);
+        if (families[i].name)
+            add_family(verdict, out, &families[i]);
     add_leaks(verdict, out);
     add_counts(verdict, out);
     outlet_add(out, "# EOF\n");

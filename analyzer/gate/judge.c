@@ -123,7 +123,7 @@ static void judge_completeness(const struct gate *gate, struct gate_verdict *ver
 
 static void judge_step_count(const struct gate *gate, struct gate_verdict *verdict)
 {
-    uint64_t needed = gate->policy->require.steps_min;
+    uint64_t needed = (uint64_t)gate->policy->require.steps_min;
     bool is_enough = verdict->step_count >= needed;
     struct gate_case row = {
         .rule = "steps_min",

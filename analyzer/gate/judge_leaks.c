@@ -321,7 +321,7 @@ void judge_leaks(const struct gate *gate, struct gate_verdict *verdict)
 
     if (!gate->policy->leak.is_asked)
         return;
-    if (!verdict->step_count && gate->policy->leak.has_window_growth) {
+    if (!verdict->step_count && gate->policy->leak.window_line) {
         judge_window(gate, verdict);
         return;
     }

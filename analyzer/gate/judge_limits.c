@@ -16,20 +16,6 @@
 /* How much of a sentence a number deserves. */
 enum { NAMED_SITES = 3 };
 
-static const struct {
-    const char *rule; /* the key in the policy */
-    const char *what; /* the number, in a sentence */
-} kinds[RULE_KIND_COUNT] = {
-    [RULE_PEAK_LIVE] = {"peak_live", "peak"},
-    [RULE_PEAK_RESERVED] = {"peak_reserved", "reserved peak"},
-    [RULE_FRAGMENTATION] = {"frag", "fragmentation"},
-    [RULE_UNATTRIBUTED] = {"unattributed", "unattributed memory"},
-    [RULE_SITE] = {"site", "at the peak"},
-    [RULE_OWNER] = {"owner", "at the peak"},
-    [RULE_PHASE] = {"phase", "peak in phase"},
-    [RULE_RANKS] = {"imbalance", "highest peak of a rank over the median"},
-};
-
 /* --- which measures a rule is about --------------------------------------------------------------
  */
 
@@ -164,7 +150,7 @@ struct trial {
 static const char *subject(const struct trial *trial)
 {
     const struct measure *measure = trial->measure;
-    const char *what = kinds[measure->kind].what;
+    const char *what = kind_what(measure->kind);
 
     switch (measure->kind) {
     case RULE_SITE:
@@ -186,7 +172,7 @@ static const char *subject(const struct trial *trial)
 static struct gate_case case_of(const struct trial *trial, enum case_outcome outcome)
 {
     return (struct gate_case){
-        .rule = kinds[trial->rule->kind].rule,
+        .rule = kind_rule(trial->rule->kind),
         .key = trial->measure->key,
         .outcome = outcome,
         .policy_line = trial->rule->line,
@@ -391,13 +377,13 @@ static void say_budget(const struct budget *budget, struct gate_verdict *verdict
     const struct trial *largest = &budget->largest;
     struct gate_case row = case_of(largest, CASE_PASSED);
 
-    row.key = gate_text(verdict, "%s/%s", kinds[rule->kind].rule, rule->name);
+    row.key = gate_text(verdict, "%s/%s", kind_rule(rule->kind), rule->name);
     row.measure = NULL;
     row.has_limit = rule->has_max;
     row.limit = rule->max;
     row.sentence = gate_text(
         verdict, "%zu %s%s like %s within budget%s%s; the largest: %s with %s", budget->kept_count,
-        kinds[rule->kind].rule, budget->kept_count == 1 ? "" : "s", rule->name,
+        kind_rule(rule->kind), budget->kept_count == 1 ? "" : "s", rule->name,
         rule->has_max ? " of " : "", rule->has_max ? gate_size(verdict, rule->max) : "",
         largest->measure->name, gate_size(verdict, largest->spread.median));
     gate_add(verdict, &row);
@@ -410,8 +396,8 @@ static void say_no_baseline(const struct gate *gate, struct gate_verdict *verdic
                             const struct policy_rule *rule)
 {
     struct gate_case row = {
-        .rule = kinds[rule->kind].rule,
-        .key = gate_text(verdict, "%s/line-%u/baseline", kinds[rule->kind].rule, rule->line),
+        .rule = kind_rule(rule->kind),
+        .key = gate_text(verdict, "%s/line-%u/baseline", kind_rule(rule->kind), rule->line),
         .outcome = CASE_UNSURE,
         .policy_line = rule->line,
     };
@@ -445,8 +431,8 @@ static void say_unmatched(const struct gate *gate, struct gate_verdict *verdict,
 {
     bool is_zero = may_be_new(rule->kind) && measures_count(&verdict->measures) > 0;
     struct gate_case row = {
-        .rule = kinds[rule->kind].rule,
-        .key = gate_text(verdict, "%s/line-%u/%s", kinds[rule->kind].rule, rule->line,
+        .rule = kind_rule(rule->kind),
+        .key = gate_text(verdict, "%s/line-%u/%s", kind_rule(rule->kind), rule->line,
                          may_be_new(rule->kind) ? rule->name : rule->device),
         .outcome = is_zero ? CASE_REMARK : CASE_UNSURE,
         .policy_line = rule->line,
@@ -460,7 +446,7 @@ static void say_unmatched(const struct gate *gate, struct gate_verdict *verdict,
             gate_text(verdict,
                       "%s:%u: this recording cannot tell %s of device %s, pool %s%s%s; it "
                       "has %s",
-                      gate->policy->path, rule->line, kinds[rule->kind].what, rule->device,
+                      gate->policy->path, rule->line, kind_what(rule->kind), rule->device,
                       rule->pool, rule->kind == RULE_PHASE ? ", phase " : "",
                       rule->kind == RULE_PHASE ? rule->name : "", pools_there(verdict));
     gate_add(verdict, &row);

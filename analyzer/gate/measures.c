@@ -191,10 +191,9 @@ static struct measure measure_of(const struct scope *scope, enum rule_kind kind,
     };
 }
 
-static void put_number(const struct scope *scope, enum rule_kind kind, const char *key,
-                       uint64_t value)
+static void put_number(const struct scope *scope, enum rule_kind kind, uint64_t value)
 {
-    struct measure measure = measure_of(scope, kind, key, "");
+    struct measure measure = measure_of(scope, kind, kind_rule(kind), "");
 
     put(scope->measures, &measure, scope->repeat, scope->index, value);
 }
@@ -203,12 +202,12 @@ static void put_ledger(const struct scope *scope)
 {
     const struct ledger *ledger = scope->ledger;
 
-    put_number(scope, RULE_PEAK_LIVE, "peak_live", ledger->peak_bytes);
+    put_number(scope, RULE_PEAK_LIVE, ledger->peak_bytes);
     if (!ledger->has_reserved || !ledger->reserved_peak_bytes)
         return;
-    put_number(scope, RULE_PEAK_RESERVED, "peak_reserved", ledger->reserved_peak_bytes);
+    put_number(scope, RULE_PEAK_RESERVED, ledger->reserved_peak_bytes);
     if (ledger->reserved_peak_bytes >= ledger->peak_bytes)
-        put_number(scope, RULE_FRAGMENTATION, "frag",
+        put_number(scope, RULE_FRAGMENTATION,
                    share_of(ledger->reserved_peak_bytes - ledger->peak_bytes,
                             ledger->reserved_peak_bytes));
 }
@@ -510,7 +509,7 @@ static void put_unattributed(struct measures *measures, const struct question *q
                     model_place_at(question->model, row->place).device);
     measure.device = keep(measures, &text);
     text_init(&text);
-    text_add_format(&text, "%s/unattributed", measure.device);
+    text_add_format(&text, "%s/%s", measure.device, kind_rule(measure.kind));
     measure.key = keep_key(measures, &text);
     known = recorded_peak(question, measure.device, used.has_modules, &measures->arena);
     if (used.has_modules)

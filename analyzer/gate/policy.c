@@ -26,12 +26,29 @@ struct reading {
     struct mt_error *error;
 };
 
-/* A key of a table, and what reads its value. */
+/* What stands behind a key, and what it is read into. */
+enum key_shape {
+    KEY_TABLE,      /* `read` does */
+    KEY_LIMIT,      /* a rule of the kind `limit` */
+    KEY_BUDGETS,    /* tables in double brackets, each a rule of the kind `limit` */
+    KEY_COUNT,      /* int64_t */
+    KEY_FLAG,       /* bool */
+    KEY_TEXT,       /* const char * */
+    KEY_SIZE,       /* uint64_t, bytes */
+    KEY_SLOPE,      /* uint64_t, bytes per step */
+    KEY_CONFIDENCE, /* double, one minus it */
+};
+
 struct key {
     const char *name;
+    enum key_shape shape;
+    enum rule_kind limit;
+    size_t field, line; /* of struct policy; 0: the line is not kept */
     enum mt_result (*read)(struct reading *reading, const struct toml_node *value,
                            const struct scope *scope);
 };
+
+#define FIELD(member) offsetof(struct policy, member)
 
 static enum mt_result complain_at(struct reading *reading, const struct toml_node *node,
                                   const char *what)
@@ -59,6 +76,9 @@ static enum mt_result say_unknown(struct reading *reading, const struct key *key
                         reading->policy->path, node->line, node->key, keys[0].name);
 }
 
+static enum mt_result read_key(struct reading *reading, const struct key *key,
+                               const struct toml_node *value, const struct scope *scope);
+
 static enum mt_result read_table(struct reading *reading, const struct toml_node *table,
                                  const struct key *keys, const struct scope *scope)
 {
@@ -72,7 +92,7 @@ static enum mt_result read_table(struct reading *reading, const struct toml_node
             key++;
         if (!key->name)
             return say_unknown(reading, keys, node);
-        result = key->read(reading, node, scope);
+        result = read_key(reading, key, node, scope);
         if (result != MT_OK)
             return result;
     }
@@ -81,9 +101,30 @@ static enum mt_result read_table(struct reading *reading, const struct toml_node
 
 /* --- limits ------------------------------------------------------------------------------- */
 
+static const struct {
+    const char *rule, *what;
+    bool is_share;
+} kinds[RULE_KIND_COUNT] = {
+#define CHECK(rule, id, sentence)
+#define LIMIT(kind, rule, what, is_share, ...) [kind] = {rule, what, is_share},
+#include "rules.def"
+#undef LIMIT
+#undef CHECK
+};
+
 bool kind_is_share(enum rule_kind kind)
 {
-    return kind == RULE_FRAGMENTATION || kind == RULE_RANKS;
+    return kinds[kind].is_share;
+}
+
+const char *kind_rule(enum rule_kind kind)
+{
+    return kinds[kind].rule;
+}
+
+const char *kind_what(enum rule_kind kind)
+{
+    return kinds[kind].what;
 }
 
 static bool amount_read(const char *text, enum rule_kind kind, uint64_t *amount, const char **why)
@@ -148,7 +189,7 @@ static enum mt_result read_limit_key(struct reading *reading, const struct toml_
                                      struct policy_rule *rule)
 {
     static const struct key keys[] = {
-        {"max", NULL}, {"rel", NULL}, {"floor", NULL}, {"force", NULL}, {NULL, NULL}};
+        {.name = "max"}, {.name = "rel"}, {.name = "floor"}, {.name = "force"}, {0}};
 
     if (strcmp(value->key, "max") == 0) {
         rule->has_max = true;
@@ -196,30 +237,6 @@ static enum mt_result add_rule(struct reading *reading, enum rule_kind kind,
 
 /* --- [device."npu:*"] and [device."npu:*".pool.pta] ------------------------------------------ */
 
-static enum mt_result read_peak_live(struct reading *reading, const struct toml_node *value,
-                                     const struct scope *scope)
-{
-    return add_rule(reading, RULE_PEAK_LIVE, value, scope);
-}
-
-static enum mt_result read_peak_reserved(struct reading *reading, const struct toml_node *value,
-                                         const struct scope *scope)
-{
-    return add_rule(reading, RULE_PEAK_RESERVED, value, scope);
-}
-
-static enum mt_result read_fragmentation(struct reading *reading, const struct toml_node *value,
-                                         const struct scope *scope)
-{
-    return add_rule(reading, RULE_FRAGMENTATION, value, scope);
-}
-
-static enum mt_result read_unattributed(struct reading *reading, const struct toml_node *value,
-                                        const struct scope *scope)
-{
-    return add_rule(reading, RULE_UNATTRIBUTED, value, scope);
-}
-
 /* Each table in `tables` is about the pool, device or phase that its name is a glob of. */
 static enum mt_result read_named_tables(struct reading *reading, const struct toml_node *tables,
                                         const struct key *keys, struct scope *scope,
@@ -240,10 +257,10 @@ static enum mt_result read_pools(struct reading *reading, const struct toml_node
                                  const struct scope *scope)
 {
     static const struct key keys[] = {
-        {"peak_live", read_peak_live},
-        {"peak_reserved", read_peak_reserved},
-        {"frag", read_fragmentation},
-        {NULL, NULL},
+        {"peak_live", KEY_LIMIT, .limit = RULE_PEAK_LIVE},
+        {"peak_reserved", KEY_LIMIT, .limit = RULE_PEAK_RESERVED},
+        {"frag", KEY_LIMIT, .limit = RULE_FRAGMENTATION},
+        {0},
     };
     struct scope inner = *scope;
 
@@ -254,43 +271,33 @@ static enum mt_result read_devices(struct reading *reading, const struct toml_no
                                    const struct scope *scope)
 {
     static const struct key keys[] = {
-        {"peak_live", read_peak_live}, {"peak_reserved", read_peak_reserved},
-        {"frag", read_fragmentation},  {"unattributed", read_unattributed},
-        {"pool", read_pools},          {NULL, NULL},
+        {"peak_live", KEY_LIMIT, .limit = RULE_PEAK_LIVE},
+        {"peak_reserved", KEY_LIMIT, .limit = RULE_PEAK_RESERVED},
+        {"frag", KEY_LIMIT, .limit = RULE_FRAGMENTATION},
+        {"unattributed", KEY_LIMIT, .limit = RULE_UNATTRIBUTED},
+        {"pool", KEY_TABLE, .read = read_pools},
+        {0},
     };
     struct scope inner = *scope;
 
     return read_named_tables(reading, value, keys, &inner, &inner.device);
 }
 
-/* --- [phase.backward], [ranks] -----------------------------------------------------------------
- */
-
-static enum mt_result read_phase_peak(struct reading *reading, const struct toml_node *value,
-                                      const struct scope *scope)
-{
-    return add_rule(reading, RULE_PHASE, value, scope);
-}
+/* --- [phase.backward], [ranks] -------------------------------------------------------------- */
 
 static enum mt_result read_phases(struct reading *reading, const struct toml_node *value,
                                   const struct scope *scope)
 {
-    static const struct key keys[] = {{"peak_live", read_phase_peak}, {NULL, NULL}};
+    static const struct key keys[] = {{"peak_live", KEY_LIMIT, .limit = RULE_PHASE}, {0}};
     struct scope inner = *scope;
 
     return read_named_tables(reading, value, keys, &inner, &inner.name);
 }
 
-static enum mt_result read_imbalance(struct reading *reading, const struct toml_node *value,
-                                     const struct scope *scope)
-{
-    return add_rule(reading, RULE_RANKS, value, scope);
-}
-
 static enum mt_result read_ranks(struct reading *reading, const struct toml_node *value,
                                  const struct scope *scope)
 {
-    static const struct key keys[] = {{"imbalance", read_imbalance}, {NULL, NULL}};
+    static const struct key keys[] = {{"imbalance", KEY_LIMIT, .limit = RULE_RANKS}, {0}};
 
     return read_table(reading, value, keys, scope);
 }
@@ -303,7 +310,7 @@ static enum mt_result read_budget(struct reading *reading, const struct toml_nod
                                   enum rule_kind kind)
 {
     static const struct key keys[] = {
-        {"match", NULL}, {"device", NULL}, {"pool", NULL}, {"live_at_peak", NULL}, {NULL, NULL}};
+        {.name = "match"}, {.name = "device"}, {.name = "pool"}, {.name = "live_at_peak"}, {0}};
     struct scope scope = {"*", "*", NULL};
     const struct toml_node *limit = NULL;
     enum mt_result result = MT_OK;
@@ -345,20 +352,6 @@ static enum mt_result read_budgets(struct reading *reading, const struct toml_no
     return result;
 }
 
-static enum mt_result read_sites(struct reading *reading, const struct toml_node *value,
-                                 const struct scope *scope)
-{
-    (void)scope;
-    return read_budgets(reading, value, RULE_SITE);
-}
-
-static enum mt_result read_owners(struct reading *reading, const struct toml_node *value,
-                                  const struct scope *scope)
-{
-    (void)scope;
-    return read_budgets(reading, value, RULE_OWNER);
-}
-
 /* --- [require] ------------------------------------------------------------------------------- */
 
 static enum mt_result read_count(struct reading *reading, const struct toml_node *value,
@@ -370,44 +363,15 @@ static enum mt_result read_count(struct reading *reading, const struct toml_node
     return MT_OK;
 }
 
-static enum mt_result read_steps_min(struct reading *reading, const struct toml_node *value,
-                                     const struct scope *scope)
-{
-    int64_t count = 0;
-    enum mt_result result = read_count(reading, value, &count);
-
-    (void)scope;
-    reading->policy->require.steps_min = (uint64_t)count;
-    reading->policy->require.steps_line = value->line;
-    return result;
-}
-
-static enum mt_result read_warm_up(struct reading *reading, const struct toml_node *value,
-                                   const struct scope *scope)
-{
-    int64_t count = 0;
-    enum mt_result result = read_count(reading, value, &count);
-
-    (void)scope;
-    reading->policy->require.warm_up_steps = (int)count;
-    return result;
-}
-
-static enum mt_result read_complete(struct reading *reading, const struct toml_node *value,
-                                    const struct scope *scope)
-{
-    (void)scope;
-    return read_boolean(reading, value, &reading->policy->require.is_complete_needed);
-}
-
 static enum mt_result read_require(struct reading *reading, const struct toml_node *value,
                                    const struct scope *scope)
 {
     static const struct key keys[] = {
-        {"steps_min", read_steps_min},
-        {"warmup", read_warm_up},
-        {"trace_complete", read_complete},
-        {NULL, NULL},
+        {"steps_min", KEY_COUNT, .field = FIELD(require.steps_min),
+         .line = FIELD(require.steps_line)},
+        {"warmup", KEY_COUNT, .field = FIELD(require.warm_up_steps)},
+        {"trace_complete", KEY_FLAG, .field = FIELD(require.is_complete_needed)},
+        {0},
     };
 
     return read_table(reading, value, keys, scope);
@@ -416,55 +380,37 @@ static enum mt_result read_require(struct reading *reading, const struct toml_no
 /* --- [leak] ---------------------------------------------------------------------------------- */
 
 static enum mt_result read_confidence(struct reading *reading, const struct toml_node *value,
-                                      const struct scope *scope)
+                                      double *chance_max)
 {
-    (void)scope;
     if (value->kind != TOML_FRACTION || value->fraction < 0.99 || value->fraction >= 1)
         return complain_at(reading, value,
                            "a number from 0.99, as leaks are judged anyway, to "
                            "below 1 is expected");
-    reading->policy->leak.chance_max = 1 - value->fraction;
+    *chance_max = 1 - value->fraction;
     return MT_OK;
 }
 
 static enum mt_result read_slope(struct reading *reading, const struct toml_node *value,
-                                 const struct scope *scope)
+                                 uint64_t *slope)
 {
     const char *why;
 
-    (void)scope;
     if (value->kind != TOML_STRING)
         return complain_at(reading, value, "a slope is a text, like \"64 KiB/step\"");
-    if (!quantity_size_per_step(value->text, &reading->policy->leak.slope_min, &why))
-        return complain_at(reading, value, why);
-    return MT_OK;
-}
-
-static enum mt_result read_caches(struct reading *reading, const struct toml_node *value,
-                                  const struct scope *scope)
-{
-    (void)scope;
-    return read_boolean(reading, value, &reading->policy->leak.allows_caches);
-}
-
-static enum mt_result read_window_growth(struct reading *reading, const struct toml_node *value,
-                                         const struct scope *scope)
-{
-    (void)scope;
-    reading->policy->leak.has_window_growth = true;
-    reading->policy->leak.window_line = value->line;
-    return read_amount(reading, value, RULE_PEAK_LIVE, &reading->policy->leak.window_growth);
+    return quantity_size_per_step(value->text, slope, &why) ? MT_OK
+                                                            : complain_at(reading, value, why);
 }
 
 static enum mt_result read_leak(struct reading *reading, const struct toml_node *value,
                                 const struct scope *scope)
 {
     static const struct key keys[] = {
-        {"confidence", read_confidence},
-        {"min_slope", read_slope},
-        {"allow_cache_growth", read_caches},
-        {"window_growth", read_window_growth},
-        {NULL, NULL},
+        {"confidence", KEY_CONFIDENCE, .field = FIELD(leak.chance_max)},
+        {"min_slope", KEY_SLOPE, .field = FIELD(leak.slope_min)},
+        {"allow_cache_growth", KEY_FLAG, .field = FIELD(leak.allows_caches)},
+        {"window_growth", KEY_SIZE, .field = FIELD(leak.window_growth),
+         .line = FIELD(leak.window_line)},
+        {0},
     };
 
     reading->policy->leak.is_asked = true;
@@ -472,37 +418,54 @@ static enum mt_result read_leak(struct reading *reading, const struct toml_node 
     return read_table(reading, value, keys, scope);
 }
 
-/* --- [baseline] and [suppress] -----------------------------------------------------------------
- */
-
-static enum mt_result read_baseline_file(struct reading *reading, const struct toml_node *value,
-                                         const struct scope *scope)
-{
-    (void)scope;
-    return read_text(reading, value, &reading->policy->baseline_path);
-}
+/* --- [baseline] and [suppress] --------------------------------------------------------------- */
 
 static enum mt_result read_baseline(struct reading *reading, const struct toml_node *value,
                                     const struct scope *scope)
 {
-    static const struct key keys[] = {{"file", read_baseline_file}, {NULL, NULL}};
+    static const struct key keys[] = {{"file", KEY_TEXT, .field = FIELD(baseline_path)}, {0}};
 
     return read_table(reading, value, keys, scope);
-}
-
-static enum mt_result read_suppressions_file(struct reading *reading, const struct toml_node *value,
-                                             const struct scope *scope)
-{
-    (void)scope;
-    return read_text(reading, value, &reading->policy->suppressions_path);
 }
 
 static enum mt_result read_suppress(struct reading *reading, const struct toml_node *value,
                                     const struct scope *scope)
 {
-    static const struct key keys[] = {{"file", read_suppressions_file}, {NULL, NULL}};
+    static const struct key keys[] = {{"file", KEY_TEXT, .field = FIELD(suppressions_path)}, {0}};
 
     return read_table(reading, value, keys, scope);
+}
+
+/* --- a value, as the row of its key says ------------------------------------------------------ */
+
+static enum mt_result read_key(struct reading *reading, const struct key *key,
+                               const struct toml_node *value, const struct scope *scope)
+{
+    void *field = (char *)reading->policy + key->field;
+
+    if (key->line)
+        *(unsigned *)((char *)reading->policy + key->line) = value->line;
+    switch (key->shape) {
+    case KEY_TABLE:
+        return key->read(reading, value, scope);
+    case KEY_LIMIT:
+        return add_rule(reading, key->limit, value, scope);
+    case KEY_BUDGETS:
+        return read_budgets(reading, value, key->limit);
+    case KEY_COUNT:
+        return read_count(reading, value, field);
+    case KEY_FLAG:
+        return read_boolean(reading, value, field);
+    case KEY_TEXT:
+        return read_text(reading, value, field);
+    case KEY_SIZE:
+        return read_amount(reading, value, RULE_PEAK_LIVE, field);
+    case KEY_SLOPE:
+        return read_slope(reading, value, field);
+    case KEY_CONFIDENCE:
+        return read_confidence(reading, value, field);
+    }
+    return MT_OK;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -510,11 +473,16 @@ static enum mt_result read_suppress(struct reading *reading, const struct toml_n
 static enum mt_result read_policy(struct reading *reading, const struct toml_node *root)
 {
     static const struct key keys[] = {
-        {"require", read_require},   {"device", read_devices},
-        {"leak", read_leak},         {"site", read_sites},
-        {"owner", read_owners},      {"phase", read_phases},
-        {"ranks", read_ranks},       {"baseline", read_baseline},
-        {"suppress", read_suppress}, {NULL, NULL},
+        {"require", KEY_TABLE, .read = read_require},
+        {"device", KEY_TABLE, .read = read_devices},
+        {"leak", KEY_TABLE, .read = read_leak},
+        {"site", KEY_BUDGETS, .limit = RULE_SITE},
+        {"owner", KEY_BUDGETS, .limit = RULE_OWNER},
+        {"phase", KEY_TABLE, .read = read_phases},
+        {"ranks", KEY_TABLE, .read = read_ranks},
+        {"baseline", KEY_TABLE, .read = read_baseline},
+        {"suppress", KEY_TABLE, .read = read_suppress},
+        {0},
     };
     static const struct scope everything = {"*", "*", "*"};
     enum mt_result result = read_table(reading, root, keys, &everything);

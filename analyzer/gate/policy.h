@@ -15,21 +15,22 @@
 #include "arena.h"
 #include "leaktide/error.h"
 
-/* What a rule limits. policy.c and measures.c hold a table each. */
+/* What a rule limits: the lines LIMIT of rules.def. */
 enum rule_kind {
-    RULE_PEAK_LIVE,
-    RULE_PEAK_RESERVED,
-    RULE_FRAGMENTATION, /* hundredths of a percent */
-    RULE_UNATTRIBUTED,
-    RULE_SITE,
-    RULE_OWNER,
-    RULE_PHASE,
-    RULE_RANKS, /* hundredths of a percent */
+#define CHECK(rule, id, sentence)
+#define LIMIT(kind, ...) kind,
+#include "rules.def"
+#undef LIMIT
+#undef CHECK
     RULE_KIND_COUNT
 };
 
 /* Its numbers are hundredths of a percent, not bytes. */
 bool kind_is_share(enum rule_kind kind);
+/* The word for it in keys and verdicts: "peak_live". */
+const char *kind_rule(enum rule_kind kind);
+/* The number, in a sentence. */
+const char *kind_what(enum rule_kind kind);
 
 struct policy_rule {
     enum rule_kind kind;
@@ -48,9 +49,9 @@ struct policy {
     const char *path;
     struct arena arena;
     struct {
-        uint64_t steps_min;
+        int64_t steps_min;
         unsigned steps_line;
-        int warm_up_steps; /* -1: chosen */
+        int64_t warm_up_steps; /* -1: chosen */
         bool is_complete_needed;
     } require;
     struct {
@@ -59,9 +60,8 @@ struct policy {
         double chance_max;  /* 1 - confidence */
         uint64_t slope_min; /* bytes per step */
         bool allows_caches;
-        bool has_window_growth;
         uint64_t window_growth; /* bytes, where there are no steps */
-        unsigned window_line;
+        unsigned window_line;   /* 0: not limited */
     } leak;
     const char *baseline_path, *suppressions_path; /* as in the file, or NULL */
     struct policy_rule *rules;                     /* in the order of the file */
