@@ -141,7 +141,7 @@ int answer_finish(FILE *out, const struct options *options, enum mt_result resul
         return complain(EXIT_USAGE, "%s: %s", path, strerror(errno));
     if (result == MT_OK)
         return EXIT_FINE;
-    return complain(exit_code_of_result(result), "%s", error->message);
+    return complain_about(result, error);
 }
 
 int answer_write(const struct mt_answer *given, const char *format, const struct options *options)
@@ -169,7 +169,7 @@ static int ask_and_write(struct mt_trace *trace, const char *question, const cha
     int code;
 
     if (result != MT_OK)
-        return complain(exit_code_of_result(result), "%s", error.message);
+        return complain_about(result, &error);
     code = answer_write(given, format, options);
     outcome = mt_answer_outcome(given);
     mt_answer_close(given);
@@ -241,7 +241,7 @@ int answer(const char *question, const struct options *options, bool is_judged)
         result = open_inputs(options, (const char *const *)options->operands,
                              options->operand_count, &trace, &error);
     if (result != MT_OK)
-        return complain(exit_code_of_result(result), "%s", error.message);
+        return complain_about(result, &error);
     code = ask_and_write(trace, question, format, options, &ask, is_judged);
     mt_trace_close(trace);
     return code;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "compare_csv.h"
 #include "leaktide/analyzer.h"
 
 enum { sides_most = 64 };
@@ -186,7 +187,7 @@ static int compare(struct comparison *comparison, const struct options *given)
     if (result == MT_OK)
         result = mt_trace_diff(comparison->sides, comparison->side_count, &ask, &answer, &error);
     if (result != MT_OK)
-        return complain(exit_code_of_result(result), "%s", error.message);
+        return complain_about(result, &error);
     outcome = mt_answer_outcome(answer);
     code = answer_write(answer, format, given);
     mt_answer_close(answer);
@@ -196,16 +197,15 @@ static int compare(struct comparison *comparison, const struct options *given)
 static const char memscope_format[] = "memscope-csv";
 
 static enum mt_result write_csv(struct comparison *comparison, const struct options *given,
-                                enum mt_compare_level level, FILE *out, struct mt_error *error)
+                                enum compare_level level, FILE *out, struct mt_error *error)
 {
     enum mt_result result;
 
     if (given->values[OPTION_STRICT])
-        return mt_memscope_compare_csv(given->operands[0], given->operands[1], level, out, error);
+        return compare_csv_write_strict(given->operands[0], given->operands[1], level, out, error);
     result = open_recordings(comparison, given, error);
     if (result == MT_OK)
-        result =
-            mt_trace_compare_csv(comparison->traces[0], comparison->traces[1], level, out, error);
+        result = compare_csv_write(comparison->traces[0], comparison->traces[1], level, out, error);
     return result;
 }
 
@@ -225,8 +225,8 @@ static int compare_csv(struct comparison *comparison, const struct options *give
     out = answer_open(given);
     if (!out)
         return complain(EXIT_USAGE, "%s: %s", given->values[OPTION_OUTPUT], strerror(errno));
-    result = write_csv(comparison, given, is_kernel ? MT_COMPARE_KERNELS : MT_COMPARE_OPERATORS,
-                       out, &error);
+    result =
+        write_csv(comparison, given, is_kernel ? COMPARE_KERNELS : COMPARE_OPERATORS, out, &error);
     return answer_finish(out, given, result, &error);
 }
 

@@ -58,7 +58,7 @@ static int write_export(struct mt_trace *trace, const char *to, const char *path
     result = mt_trace_export(trace, to, file, &error);
     waiting_end();
     if (result != MT_OK)
-        return complain(exit_code_of_result(result), "%s", error.message);
+        return complain_about(result, &error);
     if (!mt_trace_is_complete(trace))
         return complain(EXIT_INPUT, "events are missing from the recording, so from the export "
                                     "too; leaktide info says which");
@@ -87,7 +87,7 @@ static int run(const struct command *command, const struct options *given)
     result = open_inputs(given, (const char *const *)given->operands, given->operand_count, &trace,
                          &error);
     if (result != MT_OK)
-        return complain(exit_code_of_result(result), "%s", error.message);
+        return complain_about(result, &error);
     code = write_export(trace, to, given->values[OPTION_OUTPUT]);
     mt_trace_close(trace);
     return code;

@@ -37,6 +37,8 @@ const char *command_operands(const struct command *command);
 #define tell(...)           tell_format("" __VA_ARGS__)
 int complain_format(enum exit_code code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The sentence of a failed call of the library, and which option of the command it is about. */
+int complain_about(enum mt_result result, const struct mt_error *error);
 void tell_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*

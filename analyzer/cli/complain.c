@@ -30,6 +30,14 @@ int complain_format(enum exit_code code, const char *format, ...)
     return code;
 }
 
+int complain_about(enum mt_result result, const struct mt_error *error)
+{
+    const char *option = error->option ? option_of_member(error->option) : NULL;
+
+    return complain(exit_code_of_result(result), "%s%s%s%s", error->message, option ? " (--" : "",
+                    option ? option : "", option ? ")" : "");
+}
+
 void tell_format(const char *format, ...)
 {
     va_list arguments;

@@ -24,7 +24,7 @@ static int open_traces(const struct options *options, const char *const *paths, 
             open_inputs(options, paths + i, are_repeats ? 1 : count, &out->traces[i], &error);
 
         if (result != MT_OK)
-            return complain(exit_code_of_result(result), "%s", error.message);
+            return complain_about(result, &error);
         out->trace_count++;
     }
     return EXIT_FINE;
@@ -53,7 +53,7 @@ int judge_recordings(const struct options *options, const char *const *paths, si
     waiting_end();
     if (result == MT_NOT_FOUND && !policy && access(gate.policy_path, F_OK) != 0)
         return complain(EXIT_USAGE, "%s; name the policy with --policy", error.message);
-    return result == MT_OK ? EXIT_FINE : complain(exit_code_of_result(result), "%s", error.message);
+    return result == MT_OK ? EXIT_FINE : complain_about(result, &error);
 }
 
 void judged_recordings_close(struct judged_recordings *judged)

@@ -202,3 +202,24 @@ enum mt_result option_time(const char *name, const char *value, uint64_t *time_n
                         "--%s=%s: a time is needed, such as 1.25s, 300ms or nanoseconds", name,
                         value);
 }
+
+const char *option_of_member(const char *member)
+{
+    static const struct {
+        const char *member, *option;
+    } names[] = {
+        {"steps", "steps"},
+        {"schedule.active", "active"},
+        {"step_site", "step-site"},
+        {"site_rules", "site-rules"},
+        {"sysroot", "sysroot"},
+        {"debug_folders", "debug-dir"},
+        {"allocator_settings", "try"},
+        {"policy_path", "policy"},
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(names[i].member, member) == 0)
+            return names[i].option;
+    return NULL;
+}

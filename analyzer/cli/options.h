@@ -99,6 +99,9 @@ enum mt_result options_parse(const struct option_spec *specs, bool stops_at_oper
                              char **argv, struct options *options, struct mt_error *error);
 void options_print(const struct option_spec *specs, FILE *out);
 
+/* What the command calls a member of the library's options: "debug-dir". NULL: nothing. */
+const char *option_of_member(const char *member);
+
 /* A whole number from 0 to most; MT_USAGE names the option. value NULL leaves *number alone. */
 enum mt_result option_number(const char *name, const char *value, size_t most, size_t *number,
                              struct mt_error *error);

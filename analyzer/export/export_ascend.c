@@ -731,7 +731,7 @@ enum mt_result export_ascend(const struct export_request *request, struct mt_err
         .over = on_over,
         .event = on_event,
     };
-    struct mt_error trouble = {{0}};
+    struct mt_error trouble = {.message = ""};
     enum mt_result result;
 
     export.roles = ascend_roles_create(request->question);

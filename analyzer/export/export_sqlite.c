@@ -589,7 +589,7 @@ static void put_events(struct sqlite_export *export)
         .phase = on_phase,
         .process_over = on_process_over,
     };
-    struct mt_error trouble = {{0}};
+    struct mt_error trouble = {.message = ""};
     enum mt_result result;
 
     if (export->result != MT_OK)

@@ -142,7 +142,7 @@ enum mt_result memscope_rows_read(const struct export_request *request,
         .event = on_event,
         .process_over = on_process_over,
     };
-    struct mt_error trouble = {{0}};
+    struct mt_error trouble = {.message = ""};
     enum mt_result result = MT_NO_MEMORY;
 
     memscope_stacks_init(&source.stacks, request->question);

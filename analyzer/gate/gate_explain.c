@@ -173,7 +173,7 @@ enum mt_result gate_explain(const struct gate *gate, const struct gate_verdict *
     if (!is_known) {
         nearest = nearest_name(key, key_at, verdict);
         return mt_error_set(error, MT_NOT_FOUND, "there is no key %s%s%s%s", key,
-                            nearest ? "; did you mean " : "; --format json lists all",
+                            nearest ? "; did you mean " : "; the format json lists all",
                             nearest ? nearest : "", nearest ? "?" : "");
     }
     if (measure) {

@@ -36,6 +36,14 @@ static bool span_read(const char **text, struct step_span *span)
     return number_read(text, &span->last) && span->first <= span->last;
 }
 
+static enum mt_result bad_list(const char *text, struct mt_error *error)
+{
+    return mt_error_of(error, "steps",
+                       mt_error_set(error, MT_USAGE,
+                                    "the steps %s: numbers and ranges are needed, as in 3-7,9",
+                                    text));
+}
+
 static enum mt_result spans_read(struct step_choice *choice, const char *text,
                                  struct mt_error *error)
 {
@@ -47,13 +55,9 @@ static enum mt_result spans_read(struct step_choice *choice, const char *text,
     do {
         rest += choice->span_count > 0; /* the comma */
         if (!span_read(&rest, &choice->spans[choice->span_count++]))
-            return mt_error_set(error, MT_USAGE,
-                                "--steps=%s: numbers and ranges are needed, as in 3-7,9", text);
+            return bad_list(text, error);
     } while (*rest == ',');
-    if (*rest)
-        return mt_error_set(error, MT_USAGE,
-                            "--steps=%s: numbers and ranges are needed, as in 3-7,9", text);
-    return MT_OK;
+    return *rest ? bad_list(text, error) : MT_OK;
 }
 
 enum mt_result step_choice_init(struct step_choice *choice, const char *text,
@@ -64,9 +68,13 @@ enum mt_result step_choice_init(struct step_choice *choice, const char *text,
 
     memset(choice, 0, sizeof(*choice));
     if (text && is_scheduled)
-        return mt_error_set(error, MT_USAGE, "--steps and a schedule cannot both choose the steps");
+        return mt_error_of(
+            error, "steps",
+            mt_error_set(error, MT_USAGE, "numbers and a schedule cannot both choose the steps"));
     if (is_scheduled && !schedule->active)
-        return mt_error_set(error, MT_USAGE, "a schedule of steps needs --active=N, 1 or more");
+        return mt_error_of(
+            error, "schedule.active",
+            mt_error_set(error, MT_USAGE, "a schedule of steps needs 1 active step or more"));
     if (is_scheduled)
         choice->schedule = *schedule;
     return text ? spans_read(choice, text, error) : MT_OK;

@@ -117,12 +117,12 @@ static void note_missing(struct module_symbols *modules, const struct symbol_fil
     if (is_changed)
         model_note(modules->model, 0,
                    "%s is not the file that was recorded: no function names of it (build-id %s); "
-                   "--sysroot or --debug-dir can tell where that is",
+                   "that may lie in a sysroot or a folder with debug data",
                    path, text_get(&id));
     else
         model_note(modules->model, 0,
-                   "%s is not here: no function names of it (build-id %s); --sysroot or "
-                   "--debug-dir can tell where it is",
+                   "%s is not here: no function names of it (build-id %s); it may lie in a "
+                   "sysroot or a folder with debug data",
                    path, text_get(&id));
     text_release(&id);
 }

@@ -211,7 +211,9 @@ enum mt_result site_rules_add_file(struct site_rules *rules, const char *path,
     enum mt_result result;
 
     if (!file)
-        return mt_error_set(error, MT_USAGE, "--site-rules=%s: %s", path, strerror(errno));
+        return mt_error_of(error, "site_rules",
+                           mt_error_set(error, MT_USAGE, "the rules for naming sites, %s: %s", path,
+                                        strerror(errno)));
     result = stream_read(rules, file, path, error);
     fclose(file);
     return result;

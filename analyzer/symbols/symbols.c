@@ -86,15 +86,20 @@ static const char *take_path(struct symbols *symbols, const char **list)
     return path;
 }
 
-static enum mt_result check_folder(const char *option, const char *path, struct mt_error *error)
+static enum mt_result check_folder(const char *option, const char *what, const char *path,
+                                   struct mt_error *error)
 {
     struct stat status;
+    const char *wrong = NULL;
 
     if (stat(path, &status) != 0)
-        return mt_error_set(error, MT_USAGE, "%s=%s: %s", option, path, strerror(errno));
-    if (!S_ISDIR(status.st_mode))
-        return mt_error_set(error, MT_USAGE, "%s=%s: not a folder", option, path);
-    return MT_OK;
+        wrong = strerror(errno);
+    else if (!S_ISDIR(status.st_mode))
+        wrong = "not a folder";
+    if (!wrong)
+        return MT_OK;
+    return mt_error_of(error, option,
+                       mt_error_set(error, MT_USAGE, "%s %s: %s", what, path, wrong));
 }
 
 static enum mt_result add_folders(struct symbols *symbols, const char *list, struct mt_error *error)
@@ -108,7 +113,7 @@ static enum mt_result add_folders(struct symbols *symbols, const char *list, str
     if (!folders)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for names of folders");
     while (result == MT_OK && (folder = take_path(symbols, &list))) {
-        result = check_folder("--debug-dir", folder, error);
+        result = check_folder("debug_folders", "the folder with debug data", folder, error);
         folders[places->folder_count++] = folder;
     }
     places->folders = folders;
@@ -124,7 +129,7 @@ enum mt_result symbols_configure(struct symbols *symbols, const struct symbols_o
     while (result == MT_OK && (path = take_path(symbols, &rules)))
         result = site_rules_add_file(&symbols->rules, path, error);
     if (result == MT_OK && options->sysroot) {
-        result = check_folder("--sysroot", options->sysroot, error);
+        result = check_folder("sysroot", "the sysroot", options->sysroot, error);
         symbols->modules.places.sysroot =
             arena_text(&symbols->arena, options->sysroot, strlen(options->sysroot));
     }

@@ -19,16 +19,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
+#include "leaktide/answer.h"
 #include "leaktide/error.h"
+#include "leaktide/library.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 struct mt_trace;
-struct mt_answer;
 
 /* As many rows as the question itself thinks right. */
 #define MT_TOP_DEFAULT  ((size_t)-1)
@@ -36,7 +36,10 @@ struct mt_answer;
 /* For the format html: the inputs are read once more, for what a picture needs. */
 #define MT_ASK_PICTURES ((uint64_t)1)
 
-/* Entries are only ever added at the end; size_bytes = sizeof(struct mt_ask_options). */
+/*
+ * Entries are only ever added at the end; size_bytes = sizeof(struct mt_ask_options). What is newer
+ * than the library must be 0: else MT_UNSUPPORTED, as for all such structs.
+ */
 struct mt_ask_options {
     size_t size_bytes;
     size_t top;              /* rows of a list; 0: all; MT_TOP_DEFAULT */
@@ -56,25 +59,20 @@ struct mt_ask_options {
     const char *allocator_settings;
 };
 
-/* How an answer is to be taken; the exit code of the command is made from it. */
-enum mt_outcome {
-    MT_OUTCOME_FINE = 0,
-    MT_OUTCOME_NO_DATA, /* too little was recorded to judge */
-    MT_OUTCOME_FOUND    /* something is over the limit: a leak */
+/* How far a reading has come. Made by the library: entries are only ever added at the end. */
+struct mt_progress {
+    uint64_t event_count;    /* so far, in this reading */
+    uint64_t expected_count; /* in all; 0: not known yet, in the first reading */
+    unsigned reading;        /* from 1; found steps and answers about single blocks need more */
 };
 
 /*
- * Reads all inputs, one after the other, into one picture; memory grows with live blocks and
- * sites, not with events.
- *
- * paths   count >= 1 files or folders; not kept
- *
- * Returns MT_OK; MT_NOT_FOUND, MT_IO: an input is not there or cannot be read; MT_UNSUPPORTED: of
- * no known kind, or of a newer version; MT_USAGE: the steps asked for; MT_CORRUPT: damaged beyond
- * use; MT_NO_DATA: an empty recording; MT_NO_MEMORY.
+ * Called on the thread that opens, asks, compares or exports, before the first event of each
+ * reading and each 65,536 events. False cancels: the call that reads returns MT_CANCELLED. A trace
+ * whose reading was cancelled can be asked again. Must not use the trace.
  */
-enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
-                             struct mt_error *error);
+typedef bool (*mt_progress_function)(void *context, const struct mt_progress *progress);
+
 /* Entries are only ever added at the end; size_bytes = sizeof(struct mt_open_options). */
 struct mt_open_options {
     size_t size_bytes;
@@ -94,17 +92,34 @@ struct mt_open_options {
     const char *site_rules;    /* files: what frames are plumbing; before the built-in rules */
     const char *sysroot;       /* folder: root of the recorded machine's files */
     const char *debug_folders; /* folders with debug data */
+    /* Told now and then while the recording is read; false stops that. NULL: nobody. */
+    mt_progress_function on_progress;
+    void *progress_context; /* handed on */
 };
-enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
-                                  const struct mt_open_options *options, struct mt_trace **out,
-                                  struct mt_error *error);
-void mt_trace_close(struct mt_trace *trace);
+
+/*
+ * Reads all inputs, one after the other, into one picture; memory grows with live blocks and
+ * sites, not with events.
+ *
+ * paths    count >= 1 files or folders; not kept
+ * options  NULL: none. Of MT_USAGE, error->option is the member that is wrong.
+ *
+ * Returns MT_OK; MT_NOT_FOUND, MT_IO: an input is not there or cannot be read; MT_UNSUPPORTED: of
+ * no known kind, or of a newer version; MT_USAGE: the steps asked for; MT_CORRUPT: damaged beyond
+ * use; MT_NO_DATA: an empty recording; MT_CANCELLED; MT_NO_MEMORY.
+ */
+MT_API enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
+                                    struct mt_error *error);
+MT_API enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
+                                         const struct mt_open_options *options,
+                                         struct mt_trace **out, struct mt_error *error);
+MT_API void mt_trace_close(struct mt_trace *trace);
 
 /* False: events were lost while recording, or something recorded cannot be read any more. */
-bool mt_trace_is_complete(const struct mt_trace *trace);
+MT_API bool mt_trace_is_complete(const struct mt_trace *trace);
 /* Events that are known to be missing. Not 0 means that sums may be too small. */
-uint64_t mt_trace_lost_count(const struct mt_trace *trace);
-uint64_t mt_trace_event_count(const struct mt_trace *trace);
+MT_API uint64_t mt_trace_lost_count(const struct mt_trace *trace);
+MT_API uint64_t mt_trace_event_count(const struct mt_trace *trace);
 
 /*
  * question  a name that mt_question_at() gives
@@ -112,12 +127,11 @@ uint64_t mt_trace_event_count(const struct mt_trace *trace);
  *
  * The answer lives until mt_answer_close(), also when the trace is closed before.
  * Returns MT_OK; MT_USAGE if there is no such question, or an allocator has no such setting or it
- * is not modelled; or MT_NO_MEMORY.
+ * is not modelled; MT_CANCELLED; or MT_NO_MEMORY.
  */
-enum mt_result mt_trace_ask(struct mt_trace *trace, const char *question,
-                            const struct mt_ask_options *options, struct mt_answer **out,
-                            struct mt_error *error);
-void mt_answer_close(struct mt_answer *answer);
+MT_API enum mt_result mt_trace_ask(struct mt_trace *trace, const char *question,
+                                   const struct mt_ask_options *options, struct mt_answer **out,
+                                   struct mt_error *error);
 
 /* One side of a comparison: a recording, or one step of it. */
 struct mt_diff_side {
@@ -139,42 +153,9 @@ struct mt_diff_side {
  * Returns as mt_trace_open(), and MT_NO_DATA when there is no such step, MT_USAGE for fewer than
  * two sides or more than 64.
  */
-enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count,
-                             const struct mt_ask_options *options, struct mt_answer **out,
-                             struct mt_error *error);
-
-enum mt_compare_level { MT_COMPARE_OPERATORS, MT_COMPARE_KERNELS };
-
-/*
- * The same as a csv in the form of msmemscope's compare: a line for each operator that ended, or
- * for each kernel that was launched, lined up by name; what was allocated in it, or since the
- * kernel before.
- *
- * Returns as mt_trace_open(), and MT_NO_DATA when a recording has no operators, or no kernels.
- */
-enum mt_result mt_trace_compare_csv(struct mt_trace *base, struct mt_trace *current,
-                                    enum mt_compare_level level, FILE *out, struct mt_error *error);
-
-/*
- * With the numbers of that tool itself, from two csv files of msleaks or msmemscope: the size of
- * the first allocation or release of a pool at or behind the element.
- */
-enum mt_result mt_memscope_compare_csv(const char *base, const char *current,
-                                       enum mt_compare_level level, FILE *out,
-                                       struct mt_error *error);
-
-enum mt_outcome mt_answer_outcome(const struct mt_answer *answer);
-/* The sentences of the verdict, most important first. Borrowed. */
-size_t mt_answer_verdict_count(const struct mt_answer *answer);
-const char *mt_answer_verdict_at(const struct mt_answer *answer, size_t index);
-
-/*
- * format  a name that mt_format_at() gives
- *
- * Returns MT_OK, MT_USAGE if there is no such format, or MT_IO.
- */
-enum mt_result mt_answer_write(const struct mt_answer *answer, const char *format, FILE *out,
-                               struct mt_error *error);
+MT_API enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count,
+                                    const struct mt_ask_options *options, struct mt_answer **out,
+                                    struct mt_error *error);
 
 /*
  * Writes the recording for another program; reads the inputs once more.
@@ -187,13 +168,12 @@ enum mt_result mt_answer_write(const struct mt_answer *answer, const char *forma
  * inputs or may not be replaced; MT_NO_DATA: the recording lacks what the other program needs; else
  * as mt_trace_open().
  */
-enum mt_result mt_trace_export(struct mt_trace *trace, const char *exporter, const char *path,
-                               struct mt_error *error);
+MT_API enum mt_result mt_trace_export(struct mt_trace *trace, const char *exporter,
+                                      const char *path, struct mt_error *error);
 
 /* Names, NULL behind the last; meaning, unless NULL, gets a line that explains it. */
-const char *mt_question_at(size_t index, const char **meaning);
-const char *mt_format_at(size_t index, const char **meaning);
-const char *mt_exporter_at(size_t index, const char **meaning);
+MT_API const char *mt_question_at(size_t index, const char **meaning);
+MT_API const char *mt_exporter_at(size_t index, const char **meaning);
 
 #ifdef __cplusplus
 }

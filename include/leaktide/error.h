@@ -9,6 +9,7 @@
 #define LEAKTIDE_ERROR_H
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -23,11 +24,14 @@ enum mt_result {
     MT_UNSUPPORTED /* a newer version, or a kind that this build does not read */,
     MT_NOT_FOUND, /* nothing by that name or number */
     MT_NO_DATA,   /* readable, but too little to answer */
-    MT_NO_MEMORY
+    MT_NO_MEMORY,
+    MT_CANCELLED /* the caller's own function asked for it */
 };
 
 struct mt_error {
     char message[512]; /* always terminated; empty while all is well */
+    /* The member of an options struct that is wrong, as "steps"; static. NULL: none is. */
+    const char *option;
 };
 
 /*
@@ -47,7 +51,20 @@ mt_error_set(struct mt_error *error, enum mt_result result, const char *format, 
         va_start(arguments, format);
         vsnprintf(error->message, sizeof(error->message), format, arguments);
         va_end(arguments);
+        error->option = NULL;
     }
+    return result;
+}
+
+/*
+ * Adds which member of an options struct is wrong, for a program that calls it by another name:
+ * `return mt_error_of(error, "steps", mt_error_set(error, MT_USAGE, ...));`
+ */
+static inline enum mt_result mt_error_of(struct mt_error *error, const char *option,
+                                         enum mt_result result)
+{
+    if (error)
+        error->option = option;
     return result;
 }
 

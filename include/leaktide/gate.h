@@ -49,35 +49,40 @@ enum mt_gate_outcome {
  * MT_NOT_FOUND, MT_IO: a file is not there or cannot be read; MT_USAGE: what stands in it is wrong,
  * with file and line; MT_NO_MEMORY.
  */
-enum mt_result mt_gate_judge(const struct mt_gate_options *options, struct mt_trace *const *traces,
-                             size_t count, struct mt_gate_verdict **out, struct mt_error *error);
-void mt_gate_close(struct mt_gate_verdict *verdict);
+MT_API enum mt_result mt_gate_judge(const struct mt_gate_options *options,
+                                    struct mt_trace *const *traces, size_t count,
+                                    struct mt_gate_verdict **out, struct mt_error *error);
+MT_API void mt_gate_close(struct mt_gate_verdict *verdict);
 
 /* Whether its files could be used, with the results of mt_gate_judge(): before there is a trace. */
-enum mt_result mt_gate_check(const struct mt_gate_options *options, struct mt_error *error);
+MT_API enum mt_result mt_gate_check(const struct mt_gate_options *options, struct mt_error *error);
 
-enum mt_gate_outcome mt_gate_outcome(const struct mt_gate_verdict *verdict);
+MT_API enum mt_gate_outcome mt_gate_outcome(const struct mt_gate_verdict *verdict);
 /* Warnings: nothing is over a limit, but somebody should look; a suppression nobody needs. */
-size_t mt_gate_remark_count(const struct mt_gate_verdict *verdict);
+MT_API size_t mt_gate_remark_count(const struct mt_gate_verdict *verdict);
 
 /* MT_USAGE when there is no such format, MT_IO when it cannot be written. */
-enum mt_result mt_gate_write(const struct mt_gate_verdict *verdict, const char *format, FILE *out,
-                             struct mt_error *error);
+MT_API enum mt_result mt_gate_write(const struct mt_gate_verdict *verdict, const char *format,
+                                    FILE *out, struct mt_error *error);
+/* The same, to a function of the caller. */
+MT_API enum mt_result mt_gate_write_to(const struct mt_gate_verdict *verdict, const char *format,
+                                       mt_write_function write, void *context,
+                                       struct mt_error *error);
 /* Names, NULL behind the last; the others, unless NULL, get what it is and what to call its file.
  */
-const char *mt_gate_format_at(size_t index, const char **meaning, const char **file_name);
+MT_API const char *mt_gate_format_at(size_t index, const char **meaning, const char **file_name);
 
 /* The baseline that was named, whether it is there or not; NULL: none was. Borrowed. */
-const char *mt_gate_baseline_path(const struct mt_gate_verdict *verdict);
+MT_API const char *mt_gate_baseline_path(const struct mt_gate_verdict *verdict);
 /* The numbers of these recordings, to be agreed to. */
-enum mt_result mt_gate_write_baseline(const struct mt_gate_verdict *verdict, FILE *out,
-                                      struct mt_error *error);
+MT_API enum mt_result mt_gate_write_baseline(const struct mt_gate_verdict *verdict, FILE *out,
+                                             struct mt_error *error);
 /* A line for each leak that was found and is not suppressed yet. */
-enum mt_result mt_gate_write_suppressions(const struct mt_gate_verdict *verdict, FILE *out,
-                                          struct mt_error *error);
+MT_API enum mt_result mt_gate_write_suppressions(const struct mt_gate_verdict *verdict, FILE *out,
+                                                 struct mt_error *error);
 /* All that is known about one key. MT_NOT_FOUND, with keys that look like it. */
-enum mt_result mt_gate_explain(const struct mt_gate_verdict *verdict, const char *key, FILE *out,
-                               struct mt_error *error);
+MT_API enum mt_result mt_gate_explain(const struct mt_gate_verdict *verdict, const char *key,
+                                      FILE *out, struct mt_error *error);
 
 #ifdef __cplusplus
 }

@@ -135,7 +135,7 @@ static void rows(struct stream *s, size_t events)
 static void recorded(struct stream *s, const char *path)
 {
     static struct event batch[BATCH_EVENTS];
-    struct mt_error error = {{0}};
+    struct mt_error error = {.message = ""};
     struct model *model;
     struct input *input;
     size_t count = 1;
@@ -222,7 +222,7 @@ static void measure_reading(const struct stream *s, const char *path, struct cos
                             size_t run)
 {
     static struct event batch[BATCH_EVENTS];
-    struct mt_error error = {{0}};
+    struct mt_error error = {.message = ""};
     uint64_t start_ns = bench_now_ns();
     struct model *model;
     struct input *input;

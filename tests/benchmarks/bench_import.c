@@ -157,7 +157,7 @@ static struct bench_file make_csv(uint64_t count)
 static void read_events(const struct bench_file *file)
 {
     static struct event batch[batch_events];
-    struct mt_error error = {{0}};
+    struct mt_error error = {.message = ""};
     struct model *model;
     struct input *input;
     size_t count = 1;

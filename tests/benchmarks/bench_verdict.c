@@ -164,7 +164,7 @@ static void make_trace(const char *folder, const struct stream *stream, size_t e
 /* Reads and judges; the answer must be the leak that was made. Returns the events read. */
 static uint64_t judge(const char *folder, const char *question)
 {
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
     struct mt_answer *answer;
     struct mt_trace *trace;
     uint64_t events;

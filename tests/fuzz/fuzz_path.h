@@ -21,7 +21,7 @@ static inline void fuzz_read_once(const struct input_kind *kind, const char *pat
                                   bool wants_partial)
 {
     static struct event batch[FUZZ_BATCH_EVENTS];
-    struct mt_error error = {{0}};
+    struct mt_error error = {.message = ""};
     struct model *model;
     void *state;
     size_t count = 1;

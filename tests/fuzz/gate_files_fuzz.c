@@ -22,7 +22,7 @@ static void check(enum mt_result result, const struct mt_error *error)
 
 static void read_policy(const char *path)
 {
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
     struct policy *policy = NULL;
 
     check(policy_open(path, &policy, &error), &error);
@@ -31,7 +31,7 @@ static void read_policy(const char *path)
 
 static void read_baseline(const char *path)
 {
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
     struct baseline_file *baseline = NULL;
 
     check(baseline_open(path, &baseline, &error), &error);
@@ -40,7 +40,7 @@ static void read_baseline(const char *path)
 
 static void read_suppressions(const char *path)
 {
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
     struct suppressions *suppressions = NULL;
     const struct symbol_frame frame = {.function = "train", .file = "train.c", .module = "train"};
 

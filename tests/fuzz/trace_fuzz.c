@@ -63,7 +63,7 @@ static void write_file(const char *name, const void *first, size_t first_bytes, 
 static void read_folder(void)
 {
     static struct event batch[BATCH_EVENTS];
-    struct mt_error error = {{0}};
+    struct mt_error error = {.message = ""};
     struct model *model;
     struct input *input;
     size_t count = 1;

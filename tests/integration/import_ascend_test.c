@@ -220,7 +220,7 @@ static struct recording open_recording(const char *path)
     struct input *input;
     struct event events[512];
     size_t count = 1;
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
 
     r.full_path = malloc(strlen(data_folder) + strlen(path) + 2);
     assert_non_null(r.full_path);

@@ -167,7 +167,7 @@ static enum mt_result run_print(const char *path, struct model *model, struct mt
 int main(int argc, char **argv)
 {
     struct model *model = NULL;
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
     enum mt_result result;
 
     if (argc != 2) {

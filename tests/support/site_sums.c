@@ -164,7 +164,7 @@ static enum mt_result run_sum(struct state *state, const char *path, struct mt_e
 int main(int argc, char **argv)
 {
     struct state state = {.model = NULL};
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
 
     if (argc != 2 || model_create(&state.model, &error) != MT_OK)
         return 2;

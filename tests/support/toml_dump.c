@@ -47,7 +47,7 @@ int main(int argc, char **argv)
     struct arena arena;
     struct text_builder json;
     struct toml_node *root = NULL;
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
     const char *text;
     size_t size_bytes;
     enum mt_result result;

@@ -101,7 +101,7 @@ static void totals_finish(struct model *model, struct trace_totals *totals)
 void trace_walk(const char *path, event_visitor visit, void *argument, struct trace_totals *totals)
 {
     static struct event batch[BATCH];
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
     struct model *model = NULL;
     struct input *input = NULL;
     size_t count = 1;

@@ -141,7 +141,7 @@ static void read_path(const char *path, char *out)
     struct input *input;
     struct event events[7];
     size_t count = 1;
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
     const char *operator_name = "";
 
     assert_int_equal(model_create(&model, NULL), MT_OK);
@@ -228,7 +228,7 @@ static void damage_in_a_database_is_an_error(void **state)
     FILE *file = fopen(path, "r+b");
     struct model *model;
     struct input *input;
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
 
     (void)state;
     assert_non_null(file);

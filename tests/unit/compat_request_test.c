@@ -111,7 +111,7 @@ static void request_reads_or_rejects(void **state)
     const struct request_case *c = *state;
     char *copy = strdup(c->words), *argv[WORDS_MOST + 1] = {0}, *save = copy;
     struct compat_request request;
-    struct mt_error error = {{0}};
+    struct mt_error error = {.message = ""};
     struct text_builder got;
     int argc = 0;
 

@@ -31,7 +31,7 @@ struct fixture {
 static void add_file(struct fixture *f, const char *name, const char *text)
 {
     char *path = temporary_file_write(f->folder, name, text, strlen(text));
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
 
     assert_int_equal(csv_table_open(&f->tables[f->table_count++], path, columns, 3, &error), MT_OK);
     free(path);
@@ -186,7 +186,7 @@ static void a_file_without_header_is_refused(void **state)
         char *path =
             temporary_file_write(folder, "a.csv", headers[i].text, strlen(headers[i].text));
         struct csv_table table;
-        struct mt_error error = {""};
+        struct mt_error error = {.message = ""};
         enum mt_result result = csv_table_open(&table, path, columns, 3, &error);
 
         assert_int_equal(result, headers[i].result);

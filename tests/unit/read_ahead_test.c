@@ -146,7 +146,7 @@ static void a_short_source_is_read_by_the_caller_alone(void **state)
 
 static void the_end_and_an_error_stay_what_they_are(void **state)
 {
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
     struct fixture f;
 
     (void)state;

@@ -104,7 +104,7 @@ static void use_processors(const struct fixture *f, bool is_one)
 static char *answer_of(const char *path, const char *question, const char *steps)
 {
     struct mt_open_options options = {.size_bytes = sizeof(options), .steps = steps};
-    struct mt_error error = {""};
+    struct mt_error error = {.message = ""};
     struct mt_answer *answer = NULL;
     struct mt_trace *trace = NULL;
     char *text = NULL;

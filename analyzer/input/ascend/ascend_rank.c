@@ -53,7 +53,7 @@ static enum mt_result look_ahead(struct ascend_rank_files *rank, const struct as
     struct ascend_total reserved = {0};
     struct ascend_record_facts facts = {0};
     bool is_mindspore = false;
-    struct mt_error trouble = {{0}};
+    struct mt_error trouble = {.message = ""};
     enum mt_result result = MT_OK;
 
     /* Trouble with a file is told when it is opened to be read. */

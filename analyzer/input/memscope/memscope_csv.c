@@ -61,7 +61,7 @@ static void csv_close(struct memscope_csv *csv)
 
 static enum mt_result csv_open(struct memscope_csv *csv, const char *path, struct mt_error *error)
 {
-    struct mt_error why = {{0}};
+    struct mt_error why = {.message = ""};
     bool has_row = false;
     enum mt_result result;
 
@@ -119,7 +119,7 @@ enum mt_result memscope_csv_visit(const char *path, const struct memscope_row_vi
                                   struct memscope_csv_facts *facts, struct mt_error *error)
 {
     struct memscope_csv csv;
-    struct mt_error why = {{0}};
+    struct mt_error why = {.message = ""};
     bool has_row = true;
     enum mt_result result = csv_open(&csv, path, error);
 

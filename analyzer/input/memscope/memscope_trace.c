@@ -89,7 +89,7 @@ enum mt_result memscope_trace_read(const char *path, struct model *model,
                                    struct memscope_rows *rows, struct mt_error *error)
 {
     struct csv_table table;
-    struct mt_error why = {{0}};
+    struct mt_error why = {.message = ""};
     uint64_t bad_count = 0;
     enum mt_result result = csv_table_open(&table, path, columns, COLUMN_COUNT, error);
 

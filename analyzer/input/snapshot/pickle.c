@@ -360,7 +360,7 @@ static enum mt_result pop_mark(struct pickle *pickle, struct snapshot_value **it
 static enum mt_result fill(struct pickle *pickle, bool is_dict, const struct snapshot_value *items,
                            size_t count, struct mt_error *error)
 {
-    struct mt_error why = {{0}};
+    struct mt_error why = {.message = ""};
     struct snapshot_value target;
     enum mt_result result;
 
@@ -405,7 +405,7 @@ static enum mt_result push_container(struct pickle *pickle, bool is_dict, struct
 /* LIST and DICT: the old way, items first. */
 static enum mt_result make_from_mark(struct pickle *pickle, bool is_dict, struct mt_error *error)
 {
-    struct mt_error why = {{0}};
+    struct mt_error why = {.message = ""};
     struct snapshot_value *items = NULL, made;
     size_t count = 0;
     enum mt_result result = pop_mark(pickle, &items, &count, error);

@@ -201,7 +201,7 @@ enum mt_result database_open_partial(const char *path, struct model *model, stru
                                      struct mt_error *error)
 {
     struct database *database = NULL;
-    struct mt_error damage = {{0}};
+    struct mt_error damage = {.message = ""};
     bool wants_partial = model && model_wants_partial(model);
     enum mt_result result = database_open(path, &database, &damage);
 

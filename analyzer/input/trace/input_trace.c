@@ -103,7 +103,7 @@ static void run_close(void *state)
 /* A file that cannot be read is left out, unless there is no memory. */
 static enum mt_result add_file(struct run *run, const char *path, struct mt_error *error)
 {
-    struct mt_error trouble = {{0}};
+    struct mt_error trouble = {.message = ""};
     struct mtt_file file;
     enum mt_result result = mtt_file_open(&file, path, &trouble);
     struct run_file *files;

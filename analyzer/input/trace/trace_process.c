@@ -116,7 +116,7 @@ static enum mt_result begin_chunk(struct trace_process *process, struct trace_st
 {
     while (stream->chunk != stream->chunks_end) {
         const struct trace_chunk *chunk = stream->chunk++;
-        struct mt_error trouble = {{0}};
+        struct mt_error trouble = {.message = ""};
         enum mt_result result;
 
         if (!follows(process, stream, chunk))
@@ -240,7 +240,7 @@ static void decode(struct trace_process *process, struct trace_stream *stream, s
 
     context->stacks = &stream->stacks;
     if (stream->decoder) {
-        struct mt_error trouble = {{0}};
+        struct mt_error trouble = {.message = ""};
 
         if (chunk_decoder_next(stream->decoder, context, &stream->thread, events, capacity, count,
                                &trouble) != MT_OK)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "compare_csv.h"
 #include "compat_command.h"
 #include "compat_files.h"
 #include "compat_layout.h"
@@ -31,7 +32,7 @@ static void say_bad_rows(const struct compat_request *request, uint64_t count)
 
 /* The tool takes only its own csv files; we take any recording. */
 static enum mt_result compare_recordings(const struct compat_request *request,
-                                         enum mt_compare_level level, FILE *out,
+                                         enum compare_level level, FILE *out,
                                          struct mt_error *error)
 {
     struct mt_trace *base = NULL, *other = NULL;
@@ -40,7 +41,7 @@ static enum mt_result compare_recordings(const struct compat_request *request,
     if (result == MT_OK)
         result = mt_trace_open(&request->inputs[1], 1, &other, error);
     if (result == MT_OK)
-        result = mt_trace_compare_csv(base, other, level, out, error);
+        result = compare_csv_write(base, other, level, out, error);
     mt_trace_close(base);
     mt_trace_close(other);
     return result;
@@ -49,12 +50,12 @@ static enum mt_result compare_recordings(const struct compat_request *request,
 static int compare_into(const struct compat_place *place, const char *path, FILE *out)
 {
     const struct compat_request *request = place->request;
-    enum mt_compare_level level =
-        request->levels == COMPAT_KERNEL ? MT_COMPARE_KERNELS : MT_COMPARE_OPERATORS;
+    enum compare_level level =
+        request->levels == COMPAT_KERNEL ? COMPARE_KERNELS : COMPARE_OPERATORS;
     struct mt_error error;
     enum mt_result result =
         request->is_strict
-            ? mt_memscope_compare_csv(request->inputs[0], request->inputs[1], level, out, &error)
+            ? compare_csv_write_strict(request->inputs[0], request->inputs[1], level, out, &error)
             : compare_recordings(request, level, out, &error);
 
     fclose(out);

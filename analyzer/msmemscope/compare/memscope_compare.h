@@ -15,9 +15,8 @@
 #include <stdio.h>
 
 #include "analysis.h"
+#include "compare_csv.h"
 #include "leaktide/error.h"
-
-enum compare_level { COMPARE_OPERATORS, COMPARE_KERNELS };
 
 /* One operator that ended, or one kernel that was launched. */
 struct compare_element {

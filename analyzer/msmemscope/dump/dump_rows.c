@@ -240,7 +240,7 @@ static enum mt_result read_database(struct dump_rows *rows, const char *path,
 {
     static const char *const tables[] = {"memscope_dump", "leaks_dump"};
     struct database *database = NULL;
-    struct mt_error why = {{0}};
+    struct mt_error why = {.message = ""};
     enum mt_result result = database_open(path, &database, error);
 
     if (result != MT_OK)

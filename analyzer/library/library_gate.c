@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "callback_file.h"
 #include "gate_explain.h"
 #include "gate_writers.h"
 #include "judge.h"
+#include "taken_options.h"
 #include "trace_question.h"
 
 struct mt_gate_verdict {
@@ -73,8 +75,8 @@ static enum mt_result take_recordings(struct mt_gate_verdict *gate, struct mt_tr
     for (size_t i = 0; i < count; i++) {
         gate->recordings[i] = (struct recording){
             .question = trace_question(traces[i]),
-            .is_complete = mt_trace_is_complete(traces[i]),
-            .lost_count = mt_trace_lost_count(traces[i]),
+            .is_complete = trace_is_complete(traces[i]),
+            .lost_count = trace_lost_count(traces[i]),
             .path = trace_path(traces[i]),
         };
         if (gate->policy->require.warm_up_steps >= 0)
@@ -88,22 +90,57 @@ static enum mt_result take_recordings(struct mt_gate_verdict *gate, struct mt_tr
     return MT_OK;
 }
 
+static enum mt_result judge(struct mt_gate_verdict *gate, struct mt_trace *const *traces,
+                            size_t count, struct mt_error *error)
+{
+    enum mt_result result = take_recordings(gate, traces, count, error);
+
+    for (size_t i = 0; i < count; i++)
+        trace_begin(traces[i]);
+    if (result == MT_OK)
+        result = gate_judge(&gate->gate, &gate->verdict, error);
+    for (size_t i = 0; i < count; i++)
+        result = trace_end(traces[i], result, error);
+    return result;
+}
+
+/* The files are open then. */
+static enum mt_result gate_open(const struct mt_gate_options *options, struct mt_gate_verdict **out,
+                                struct mt_error *error)
+{
+    struct mt_gate_options whole = {.size_bytes = sizeof(whole)};
+    struct mt_gate_verdict *gate;
+    enum mt_result result = options_take(&whole, sizeof(whole), options, error);
+
+    if (result != MT_OK)
+        return result;
+    if (!whole.policy_path)
+        return mt_error_of(error, "policy_path",
+                           mt_error_set(error, MT_USAGE, "a gate needs a policy"));
+    gate = calloc(1, sizeof(*gate));
+    if (!gate)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
+    result = open_files(gate, &whole, error);
+    if (result != MT_OK) {
+        mt_gate_close(gate);
+        return result;
+    }
+    *out = gate;
+    return MT_OK;
+}
+
 enum mt_result mt_gate_judge(const struct mt_gate_options *options, struct mt_trace *const *traces,
                              size_t count, struct mt_gate_verdict **out, struct mt_error *error)
 {
     struct mt_gate_verdict *gate;
     enum mt_result result;
 
-    if (options->size_bytes < sizeof(*options) || !options->policy_path || !count)
-        return mt_error_set(error, MT_USAGE, "a gate needs a policy and a recording");
-    gate = calloc(1, sizeof(*gate));
-    if (!gate)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
-    result = open_files(gate, options, error);
-    if (result == MT_OK)
-        result = take_recordings(gate, traces, count, error);
-    if (result == MT_OK)
-        result = gate_judge(&gate->gate, &gate->verdict, error);
+    if (!count)
+        return mt_error_set(error, MT_USAGE, "a gate needs a recording");
+    result = gate_open(options, &gate, error);
+    if (result != MT_OK)
+        return result;
+    result = judge(gate, traces, count, error);
     if (result != MT_OK) {
         mt_gate_close(gate);
         return result;
@@ -126,15 +163,9 @@ void mt_gate_close(struct mt_gate_verdict *gate)
 
 enum mt_result mt_gate_check(const struct mt_gate_options *options, struct mt_error *error)
 {
-    struct mt_gate_verdict *gate;
-    enum mt_result result;
+    struct mt_gate_verdict *gate = NULL;
+    enum mt_result result = gate_open(options, &gate, error);
 
-    if (options->size_bytes < sizeof(*options) || !options->policy_path)
-        return mt_error_set(error, MT_USAGE, "a gate needs a policy");
-    gate = calloc(1, sizeof(*gate));
-    if (!gate)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory to read a policy");
-    result = open_files(gate, options, error);
     mt_gate_close(gate);
     return result;
 }
@@ -181,6 +212,19 @@ enum mt_result mt_gate_write(const struct mt_gate_verdict *gate, const char *for
         return finish(outlet, out, error);
     }
     return mt_error_set(error, MT_USAGE, "there is no format named %s", format);
+}
+
+enum mt_result mt_gate_write_to(const struct mt_gate_verdict *gate, const char *format,
+                                mt_write_function write, void *context, struct mt_error *error)
+{
+    FILE *out = callback_file_open(write, context, error);
+    enum mt_result result;
+
+    if (!out)
+        return MT_NO_MEMORY;
+    result = mt_gate_write(gate, format, out, error);
+    fclose(out);
+    return result;
 }
 
 const char *mt_gate_format_at(size_t index, const char **meaning, const char **file_name)

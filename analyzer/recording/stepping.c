@@ -74,10 +74,11 @@ static enum mt_result find_named(struct stepping *stepping, const struct model *
         is_any |= stepping->texts[i] = strcmp(model_text_at(model, i), stepping->site_name) == 0;
     if (is_any)
         return MT_OK;
-    return mt_error_set(error, MT_USAGE,
-                        "--step-site=%s: no site, operator, range or mark of the recording is "
-                        "called so",
-                        stepping->site_name);
+    return mt_error_of(error, "step_site",
+                       mt_error_set(error, MT_USAGE,
+                                    "what begins a step: no site, operator, range or mark of the "
+                                    "recording is called %s",
+                                    stepping->site_name));
 }
 
 /* True when a process has steps that it did not mark. */

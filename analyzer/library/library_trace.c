@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recordings, as leaktide/analyzer.h has them.
+ */
+#include <string.h>
+
+#include "export.h"
+#include "leaktide/analyzer.h"
+#include "taken_options.h"
+#include "trace_question.h"
+
+#ifndef LEAKTIDE_VERSION
+#error "the build says which version this is"
+#endif
+
+const char *mt_version(void)
+{
+    return LEAKTIDE_VERSION;
+}
+
+enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
+                             struct mt_error *error)
+{
+    return mt_trace_open_with(paths, count, NULL, out, error);
+}
+
+enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
+                                  const struct mt_open_options *options, struct mt_trace **out,
+                                  struct mt_error *error)
+{
+    struct mt_open_options whole = {.size_bytes = sizeof(whole)};
+    enum mt_result result = options_take(&whole, sizeof(whole), options, error);
+
+    return result == MT_OK ? trace_open(paths, count, &whole, out, error) : result;
+}
+
+void mt_trace_close(struct mt_trace *trace)
+{
+    trace_close(trace);
+}
+
+uint64_t mt_trace_lost_count(const struct mt_trace *trace)
+{
+    return trace_lost_count(trace);
+}
+
+bool mt_trace_is_complete(const struct mt_trace *trace)
+{
+    return trace_is_complete(trace);
+}
+
+uint64_t mt_trace_event_count(const struct mt_trace *trace)
+{
+    return trace_event_count(trace);
+}
+
+enum mt_result mt_trace_export(struct mt_trace *trace, const char *name, const char *path,
+                               struct mt_error *error)
+{
+    const struct exporter *exporter = exporter_find(name);
+    struct question question = trace_question(trace);
+    enum mt_result result;
+
+    if (!exporter)
+        return mt_error_set(error, MT_USAGE, "there is no exporter named %s", name);
+    if (trace_has_input(trace, path))
+        return mt_error_set(error, MT_USAGE, "%s is an input; write somewhere else", path);
+    trace_begin(trace);
+    result = export_write(exporter, &question, trace_model(trace), path, error);
+    return trace_end(trace, result, error);
+}
+
+const char *mt_exporter_at(size_t index, const char **meaning)
+{
+    const struct exporter *exporter = exporters;
+
+    while (exporter->name && index--)
+        exporter++;
+    if (exporter->name && meaning)
+        *meaning = exporter->meaning;
+    return exporter->name;
+}

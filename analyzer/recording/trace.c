@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An open recording: its inputs, the readings that add it up, and the steps that are looked at.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "event_reader.h"
+#include "input_list.h"
+#include "owner_source.h"
+#include "read_ahead.h"
+#include "reading_watch.h"
+#include "stepping.h"
+#include "symbols.h"
+#include "tally.h"
+#include "trace_question.h"
+
+/* A short recording is read by one thread. */
+enum { alone_events = 1 << 16 };
+
+struct mt_trace {
+    struct model *model;
+    struct tally *tally;
+    struct symbols *symbols;
+    struct input_list inputs; /* of whoever reads: the thread that reads ahead */
+    struct read_ahead *ahead;
+    struct reading_watch watch;
+    struct event_source events;  /* the steps that are looked at are in it, once they are known */
+    struct owner_source *owners; /* NULL: no block was given one later */
+    struct stepping stepping;
+};
+
+static enum mt_result read_ahead_begin(struct mt_trace *trace,
+                                       const struct mt_open_options *options,
+                                       struct mt_error *error)
+{
+    struct event_source all = input_list_events(&trace->inputs);
+
+    trace->ahead = read_ahead_create(&all, alone_events);
+    if (!trace->ahead)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for batches of events");
+    trace->events = read_ahead_events(trace->ahead);
+    if (options->on_progress) {
+        reading_watch_init(&trace->watch, &trace->events, options->on_progress,
+                           options->progress_context);
+        trace->events = reading_watch_events(&trace->watch);
+    }
+    return MT_OK;
+}
+
+/* Adds all up from where the source stands. finder: NULL: no steps are looked for. */
+static enum mt_result read_all(const struct event_source *events, struct tally *tally,
+                               struct step_finder *finder, struct mt_error *error)
+{
+    struct event_reader reader;
+    enum mt_result result = event_reader_begin(&reader, events, error);
+    const struct event *batch;
+    size_t count = 1;
+
+    while (result == MT_OK && count) {
+        result = event_reader_next(&reader, &batch, &count, error);
+        if (result != MT_OK || !count)
+            break;
+        result = tally_feed(tally, batch, count, error);
+        if (finder)
+            step_finder_feed(finder, batch, count);
+    }
+    event_reader_end(&reader);
+    return result;
+}
+
+/* Adds everything up again, with other steps or owners. */
+static enum mt_result read_again(struct mt_trace *trace, struct tally *tally,
+                                 struct mt_error *error)
+{
+    enum mt_result result = trace->events.rewind(trace->events.context, error);
+
+    if (result == MT_OK)
+        result = read_all(&trace->events, tally, NULL, error);
+    return result;
+}
+
+/* Blocks that were given an owner later have it from their beginning. */
+static enum mt_result read_owned(struct mt_trace *trace, struct mt_error *error)
+{
+    enum mt_result result;
+
+    if (!tally_event_count(trace->tally, EVENT_BLOCK_OWNER))
+        return MT_OK;
+    result = owner_source_create(&trace->events, trace->model, &trace->owners, error);
+    if (result != MT_OK)
+        return result;
+    trace->events = owner_source_events(trace->owners);
+    tally_destroy(trace->tally);
+    trace->tally = NULL;
+    result = tally_create(trace->model, &trace->tally, error);
+    return result == MT_OK ? read_again(trace, trace->tally, error) : result;
+}
+
+/* The second reading takes the place of the first, unless the steps that it found are none. */
+static enum mt_result read_stepped(struct mt_trace *trace, struct mt_error *error)
+{
+    struct tally *marked = trace->tally, *stepped = NULL;
+    bool is_changed;
+    enum mt_result result;
+
+    tally_finish(marked);
+    result = stepping_begin(&trace->stepping, trace->model, trace->symbols, &trace->events,
+                            &is_changed, error);
+    if (result != MT_OK || !is_changed)
+        return result;
+    result = tally_create(trace->model, &stepped, error);
+    if (result == MT_OK)
+        result = read_again(trace, stepped, error);
+    if (result == MT_OK)
+        tally_finish(stepped);
+    if (result == MT_OK && stepping_confirm(&trace->stepping, stepped)) {
+        trace->tally = stepped;
+        stepped = marked;
+        if (step_choice_is_made(&trace->stepping.choice) && !tally_step_count(trace->tally))
+            result = mt_error_set(error, MT_NO_DATA,
+                                  "the recording has %zu steps, and none of those asked for",
+                                  tally_step_count(marked));
+    } else {
+        trace->events = stepping_marked_events(&trace->stepping);
+    }
+    tally_destroy(stepped);
+    return result;
+}
+
+static enum mt_result stepping_read(struct mt_trace *trace, const struct mt_open_options *options,
+                                    struct mt_error *error)
+{
+    const struct step_schedule schedule = {options->schedule.skip_first, options->schedule.wait,
+                                           options->schedule.warmup, options->schedule.active,
+                                           options->schedule.repeat};
+
+    return stepping_init(&trace->stepping, trace->model, options->steps, &schedule,
+                         options->step_site, error);
+}
+
+static enum mt_result symbols_begin(struct mt_trace *trace, const struct mt_open_options *options,
+                                    struct mt_error *error)
+{
+    enum mt_result result = symbols_create(trace->model, &trace->symbols, error);
+
+    if (result != MT_OK)
+        return result;
+    return symbols_configure(trace->symbols,
+                             &(struct symbols_options){
+                                 .rule_files = options->site_rules,
+                                 .sysroot = options->sysroot,
+                                 .debug_folders = options->debug_folders,
+                             },
+                             error);
+}
+
+/* Everything that reading needs. */
+static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths, size_t count,
+                                const struct mt_open_options *options, struct mt_error *error)
+{
+    enum mt_result result = model_create(&trace->model, error);
+
+    if (result == MT_OK && options->is_partial)
+        model_want_partial(trace->model);
+    if (result == MT_OK)
+        result = input_list_init(&trace->inputs, trace->model, paths, count, error);
+    if (result == MT_OK)
+        result = read_ahead_begin(trace, options, error);
+    if (result == MT_OK)
+        result = tally_create(trace->model, &trace->tally, error);
+    if (result == MT_OK)
+        result = symbols_begin(trace, options, error);
+    if (result == MT_OK)
+        result = stepping_read(trace, options, error);
+    return result;
+}
+
+static enum mt_result read_everything(struct mt_trace *trace, struct mt_error *error)
+{
+    const struct input_list *inputs = &trace->inputs;
+    enum mt_result result = read_all(&trace->events, trace->tally, trace->stepping.finder, error);
+
+    reading_watch_expect(&trace->watch, trace_event_count(trace));
+    if (result == MT_OK)
+        result = read_owned(trace, error);
+    if (result == MT_OK)
+        result = read_stepped(trace, error);
+    if (result == MT_OK)
+        result = model_status(trace->model, error);
+    if (result == MT_OK && !trace_event_count(trace) && inputs->damage_result != MT_OK)
+        result = mt_error_set(error, inputs->damage_result, "%s", inputs->damage.message);
+    return result;
+}
+
+enum mt_result trace_open(const char *const *paths, size_t count,
+                          const struct mt_open_options *options, struct mt_trace **out,
+                          struct mt_error *error)
+{
+    struct mt_trace *trace = calloc(1, sizeof(*trace));
+    enum mt_result result;
+
+    if (!trace)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", count ? paths[0] : "it");
+    result = begin_all(trace, paths, count, options, error);
+    if (result == MT_OK)
+        result = read_everything(trace, error);
+    if (result != MT_OK) {
+        trace_close(trace);
+        return result;
+    }
+    *out = trace;
+    return MT_OK;
+}
+
+void trace_close(struct mt_trace *trace)
+{
+    if (!trace)
+        return;
+    read_ahead_destroy(trace->ahead);
+    input_list_release(&trace->inputs);
+    stepping_release(&trace->stepping);
+    owner_source_destroy(trace->owners);
+    symbols_destroy(trace->symbols);
+    tally_destroy(trace->tally);
+    model_destroy(trace->model);
+    free(trace);
+}
+
+struct model *trace_model(const struct mt_trace *trace)
+{
+    return trace->model;
+}
+
+const char *trace_path(const struct mt_trace *trace)
+{
+    return trace->inputs.path_count ? trace->inputs.paths[0] : "";
+}
+
+bool trace_has_input(const struct mt_trace *trace, const char *path)
+{
+    return input_list_holds(&trace->inputs, path);
+}
+
+uint64_t trace_lost_count(const struct mt_trace *trace)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < model_process_count(trace->model); i++)
+        for (size_t kind = 0; kind < MT_LOST_KINDS; kind++)
+            sum += model_process_at(trace->model, (uint16_t)i)->lost_counts[kind];
+    return sum;
+}
+
+bool trace_is_complete(const struct mt_trace *trace)
+{
+    return !model_is_incomplete(trace->model) && trace_lost_count(trace) == 0;
+}
+
+uint64_t trace_event_count(const struct mt_trace *trace)
+{
+    return tally_counts_of(trace->tally)->events;
+}
+
+struct question trace_question(const struct mt_trace *trace)
+{
+    return (struct question){
+        .tally = trace->tally,
+        .model = trace->model,
+        .symbols = trace->symbols,
+        .events = &trace->events,
+        .source_kind = trace->inputs.source_kind,
+        .steps = &trace->stepping.rule,
+        .step_name = trace->stepping.site_name,
+        .has_chosen_steps = step_choice_is_made(&trace->stepping.choice),
+        .warm_up_steps = WARM_UP_DEFAULT,
+        .margin_percent = NEAR_PEAK_PERCENT,
+        .blocks = {.most_bytes = UINT64_MAX, .to_ns = UINT64_MAX},
+    };
+}
+
+void trace_begin(struct mt_trace *trace)
+{
+    reading_watch_allow(&trace->watch);
+}
+
+enum mt_result trace_end(const struct mt_trace *trace, enum mt_result result,
+                         struct mt_error *error)
+{
+    if (trace->watch.is_cancelled)
+        return mt_error_set(error, MT_CANCELLED, "reading was cancelled");
+    return result;
+}

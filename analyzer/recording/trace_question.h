@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An open recording, as the inside of the analyzer sees it.
+ */
+#ifndef LEAKTIDE_TRACE_QUESTION_H
+#define LEAKTIDE_TRACE_QUESTION_H
+
+#include "analysis.h"
+#include "leaktide/analyzer.h"
+
+/* As mt_trace_open_with(); options are whole. */
+enum mt_result trace_open(const char *const *paths, size_t count,
+                          const struct mt_open_options *options, struct mt_trace **out,
+                          struct mt_error *error);
+/* NULL is fine. */
+void trace_close(struct mt_trace *trace);
+
+/* With the options that a command has by default. Borrowed from the trace. */
+struct question trace_question(const struct mt_trace *trace);
+/* Of the question; to be read into again. */
+struct model *trace_model(const struct mt_trace *trace);
+/* The first of its inputs. */
+const char *trace_path(const struct mt_trace *trace);
+bool trace_has_input(const struct mt_trace *trace, const char *path);
+uint64_t trace_lost_count(const struct mt_trace *trace);
+uint64_t trace_event_count(const struct mt_trace *trace);
+/* Nothing was lost while recording, and everything recorded can be read. */
+bool trace_is_complete(const struct mt_trace *trace);
+
+/*
+ * Around something that may read the trace again: what was cancelled before is read, and what was
+ * cancelled meanwhile becomes MT_CANCELLED, also where readers made a sentence of it.
+ */
+void trace_begin(struct mt_trace *trace);
+enum mt_result trace_end(const struct mt_trace *trace, enum mt_result result,
+                         struct mt_error *error);
+
+#endif
