@@ -21,7 +21,7 @@ enum { step_count = 12, pairs_in_step = 3500, kept_count = 700, leaked_bytes = 8
 
 struct fixture {
     char *folder;
-    char path[4096];
+    const char *path; /* of the recording */
 };
 
 /* Each step replaces blocks, and keeps one more. */
@@ -54,9 +54,8 @@ static int set_up(void **state)
 
     assert_non_null(f);
     f->folder = temporary_folder_create();
-    snprintf(f->path, sizeof(f->path), "%s", f->folder);
-    for (unsigned stream = 0; stream < 1; stream++)
-        trace_builder_thread(builder, stream, 100, 4711, "main");
+    f->path = f->folder;
+    trace_builder_thread(builder, 0, 1, 4711, "main");
     for (uint64_t step = 1; step <= step_count; step++)
         make_step(builder, step, &ticks);
     trace_builder_close(builder);
@@ -73,4 +72,380 @@ static int tear_down(void **state)
     temporary_folder_remove(f->folder);
     free(f);
     return 0;
+}
+
+static struct mt_trace *open_trace(const struct fixture *f, const struct mt_open_options *options)
+{
+    struct mt_trace *trace = NULL;
+    struct mt_error error = {.message = ""};
+
+    if (mt_trace_open_with(&f->path, 1, options, &trace, &error) != MT_OK)
+        fail_msg("%s", error.message);
+    return trace;
+}
+
+static struct mt_answer *ask(struct mt_trace *trace, const char *question)
+{
+    struct mt_answer *answer = NULL;
+
+    assert_int_equal(mt_trace_ask(trace, question, NULL, &answer, NULL), MT_OK);
+    return answer;
+}
+
+static struct mt_answer *answer_to(const struct fixture *f, const char *question)
+{
+    struct mt_trace *trace = open_trace(f, NULL);
+    struct mt_answer *answer = ask(trace, question);
+
+    mt_trace_close(trace);
+    return answer;
+}
+
+/* To be freed. */
+static char *json_of(const struct mt_answer *answer)
+{
+    char *text = NULL;
+    size_t size_bytes;
+    FILE *out = open_memstream(&text, &size_bytes);
+
+    assert_non_null(out);
+    assert_int_equal(mt_answer_write(answer, "json", out, NULL), MT_OK);
+    fclose(out);
+    return text;
+}
+
+static void says_its_version(void **state)
+{
+    (void)state;
+    assert_string_equal(mt_version(), LEAKTIDE_VERSION);
+}
+
+static void a_finding_is_read_value_by_value(void **state)
+{
+    struct mt_answer *answer = answer_to(*state, "leaks");
+    const struct mt_finding *leak = mt_answer_finding_at(answer, 0);
+    const struct mt_value *growth;
+    const char *key;
+
+    assert_int_equal(mt_answer_outcome(answer), MT_OUTCOME_FOUND);
+    assert_non_null(strstr(mt_answer_verdict_at(answer, 0), "LEAK"));
+    assert_null(mt_answer_verdict_at(answer, mt_answer_verdict_count(answer)));
+    assert_int_equal(mt_value_number(mt_answer_fact(answer, "step_count")), step_count);
+
+    assert_non_null(leak);
+    assert_null(mt_answer_finding_at(answer, 1));
+    assert_string_equal(mt_finding_kind(leak), "leak");
+    assert_non_null(strstr(mt_finding_sentence(leak), "leak"));
+    growth = mt_finding_value(leak, "growth_bytes_per_step");
+    assert_int_equal(mt_value_kind(growth), MT_VALUE_BYTES);
+    assert_int_equal(mt_value_number(growth), leaked_bytes);
+    assert_true(*mt_value_text(mt_finding_value(leak, "site")));
+    assert_non_null(mt_finding_value_at(leak, 0, &key));
+    assert_ptr_equal(mt_finding_value(leak, key), mt_finding_value_at(leak, 0, NULL));
+    assert_null(mt_finding_value(leak, "no such key"));
+    mt_answer_close(answer);
+}
+
+static void a_stack_is_read_call_by_call(void **state)
+{
+    const struct fixture earlier = {.path = EARLIER_RECORDING};
+    struct mt_answer *answer = answer_to(&earlier, "leaks");
+    const struct mt_value *stack = mt_finding_value(mt_answer_finding_at(answer, 0), "stack");
+    struct mt_frame frame;
+    size_t count = 0;
+
+    (void)state;
+    assert_int_equal(mt_value_kind(stack), MT_VALUE_STACK);
+    assert_true(mt_value_frame_at(stack, 0, &frame));
+    assert_string_equal(frame.function, "leak+0x3018");
+    assert_string_equal(frame.module, "leak");
+    assert_string_equal(frame.file, "");
+    assert_false(frame.is_plumbing);
+    while (mt_value_frame_at(stack, count, &frame))
+        count++;
+    assert_int_equal(count, 6);
+    mt_answer_close(answer);
+}
+
+static const struct mt_table *table_named(const struct mt_answer *answer, const char *name)
+{
+    const struct mt_table *table = NULL;
+
+    for (size_t i = 0; (table = mt_answer_table_at(answer, i)); i++)
+        if (strcmp(mt_table_name(table), name) == 0)
+            return table;
+    return NULL;
+}
+
+static size_t column_named(const struct mt_table *table, const char *name)
+{
+    const char *key;
+
+    for (size_t i = 0; (key = mt_table_column_at(table, i, NULL)); i++)
+        if (strcmp(key, name) == 0)
+            return i;
+    fail_msg("there is no column %s", name);
+    return 0;
+}
+
+static void a_table_is_read_cell_by_cell(void **state)
+{
+    struct mt_answer *answer = answer_to(*state, "leaks");
+    const struct mt_table *table = table_named(answer, "leaks");
+    const struct mt_value *series;
+    const uint64_t *numbers;
+    enum mt_value_kind kind;
+    const char *title = NULL;
+    size_t count, grows, rises;
+
+    assert_non_null(table);
+    assert_int_equal(mt_table_row_count(table), 1);
+    grows = column_named(table, "growth_bytes_per_step");
+    rises = column_named(table, "alive_bytes_by_step");
+    assert_non_null(mt_table_column_at(table, grows, &title));
+    assert_non_null(title);
+    assert_int_equal(mt_value_number(mt_table_value(table, 0, grows)), leaked_bytes);
+    series = mt_table_value(table, 0, rises);
+    numbers = mt_value_series(series, &count, &kind);
+    assert_int_equal(kind, MT_VALUE_BYTES);
+    assert_true(count > 1);
+    assert_int_equal(numbers[count - 1], step_count * leaked_bytes);
+    assert_null(mt_table_value(table, 1, grows));
+    assert_null(mt_table_value(table, 0, mt_table_column_count(table)));
+    mt_answer_close(answer);
+}
+
+static void what_is_not_there_is_not_known(void **state)
+{
+    size_t count = 1;
+    struct mt_frame frame;
+
+    (void)state;
+    assert_int_equal(mt_value_kind(NULL), MT_VALUE_NONE);
+    assert_int_equal(mt_value_number(NULL), 0);
+    assert_int_equal(mt_value_change(NULL), 0);
+    assert_string_equal(mt_value_text(NULL), "");
+    assert_null(mt_value_series(NULL, &count, NULL));
+    assert_int_equal(count, 0);
+    assert_false(mt_value_frame_at(NULL, 0, &frame));
+}
+
+static void a_change_has_a_sign(void **state)
+{
+    const struct fixture *f = *state;
+    struct mt_trace *trace = open_trace(f, NULL);
+    const struct mt_diff_side sides[] = {{.trace = trace, .is_step = true, .step_number = 9},
+                                         {.trace = trace, .is_step = true, .step_number = 3}};
+    const struct mt_value *value = NULL;
+    const struct mt_table *table;
+    struct mt_answer *answer;
+    int64_t lowest = 0;
+
+    assert_int_equal(mt_trace_diff(sides, 2, NULL, &answer, NULL), MT_OK);
+    for (size_t i = 0; (table = mt_answer_table_at(answer, i)); i++)
+        for (size_t row = 0; row < mt_table_row_count(table); row++)
+            for (size_t c = 0; (value = mt_table_value(table, row, c)); c++)
+                if (mt_value_kind(value) == MT_VALUE_BYTES_CHANGE &&
+                    mt_value_change(value) < lowest)
+                    lowest = mt_value_change(value);
+    assert_int_equal(lowest, -6 * leaked_bytes);
+    mt_answer_close(answer);
+    mt_trace_close(trace);
+}
+
+struct taken {
+    char *text;
+    size_t size_bytes, most_bytes;
+};
+
+static bool take(void *context, const void *bytes, size_t size_bytes)
+{
+    struct taken *taken = context;
+
+    if (taken->size_bytes + size_bytes > taken->most_bytes)
+        return false;
+    taken->text = realloc(taken->text, taken->size_bytes + size_bytes + 1);
+    assert_non_null(taken->text);
+    memcpy(taken->text + taken->size_bytes, bytes, size_bytes);
+    taken->size_bytes += size_bytes;
+    taken->text[taken->size_bytes] = 0;
+    return true;
+}
+
+static void a_function_gets_what_a_stream_gets(void **state)
+{
+    struct mt_answer *answer = answer_to(*state, "leaks");
+    struct taken all = {.most_bytes = SIZE_MAX}, none = {.most_bytes = 0};
+    struct mt_error error = {.message = ""};
+    char *text = json_of(answer);
+
+    assert_int_equal(mt_answer_write_to(answer, "json", take, &all, &error), MT_OK);
+    assert_string_equal(all.text, text);
+    assert_int_equal(mt_answer_write_to(answer, "json", take, &none, &error), MT_IO);
+    assert_non_null(strstr(error.message, "cannot be written"));
+    assert_int_equal(mt_answer_write_to(answer, "runes", take, &all, &error), MT_USAGE);
+    free(all.text);
+    free(text);
+    mt_answer_close(answer);
+}
+
+/* Cancels at that call; 0: never. */
+struct watching {
+    unsigned cancel_at, calls;
+    unsigned in_order;
+    struct mt_progress last;
+};
+
+static bool watch(void *context, const struct mt_progress *progress)
+{
+    struct watching *watching = context;
+
+    watching->in_order += progress->reading > watching->last.reading
+                              ? progress->event_count == 0
+                              : progress->event_count > watching->last.event_count;
+    watching->last = *progress;
+    return ++watching->calls != watching->cancel_at;
+}
+
+static struct mt_open_options watched_by(struct watching *watching)
+{
+    return (struct mt_open_options){.size_bytes = sizeof(struct mt_open_options),
+                                    .on_progress = watch,
+                                    .progress_context = watching};
+}
+
+static void progress_is_told_in_order(void **state)
+{
+    struct watching watching = {.cancel_at = 0};
+    const struct mt_open_options options = watched_by(&watching);
+    struct mt_trace *trace = open_trace(*state, &options);
+    uint64_t events = mt_trace_event_count(trace);
+    unsigned calls = watching.calls;
+
+    assert_true(calls >= 2);
+    mt_answer_close(ask(trace, "peak"));
+    assert_true(watching.calls >= calls + 2);
+    assert_int_equal(watching.in_order, watching.calls);
+    assert_int_equal(watching.last.reading, 2);
+    assert_int_equal(watching.last.expected_count, events);
+    assert_true(watching.last.event_count <= events);
+    mt_trace_close(trace);
+}
+
+static void opening_can_be_cancelled_at_any_call(void **state)
+{
+    const struct fixture *f = *state;
+    struct watching watching = {.cancel_at = 0};
+    struct mt_open_options options = watched_by(&watching);
+    struct mt_error error;
+    unsigned calls;
+
+    mt_trace_close(open_trace(f, &options));
+    calls = watching.calls;
+    for (unsigned at = 1; at <= calls; at++) {
+        struct mt_trace *trace = NULL;
+
+        watching = (struct watching){.cancel_at = at};
+        assert_int_equal(mt_trace_open_with(&f->path, 1, &options, &trace, &error), MT_CANCELLED);
+        assert_string_equal(error.message, "reading was cancelled");
+        assert_null(trace);
+        assert_int_equal(watching.calls, at);
+    }
+}
+
+static void what_was_cancelled_can_be_asked_again(void **state)
+{
+    struct watching watching = {.cancel_at = 0};
+    const struct mt_open_options options = watched_by(&watching);
+    struct mt_trace *trace = open_trace(*state, &options);
+    struct mt_answer *whole = ask(trace, "peak"), *answer = NULL;
+    char *text = json_of(whole), *again;
+
+    for (unsigned further = 1; further <= 2; further++) {
+        watching.cancel_at = watching.calls + further;
+        assert_int_equal(mt_trace_ask(trace, "peak", NULL, &answer, NULL), MT_CANCELLED);
+        assert_null(answer);
+        assert_int_equal(mt_trace_export(trace, "csv", "/dev/null", NULL), MT_OK);
+    }
+    answer = ask(trace, "peak");
+    again = json_of(answer);
+    assert_string_equal(again, text);
+    free(text);
+    free(again);
+    mt_answer_close(whole);
+    mt_answer_close(answer);
+    mt_trace_close(trace);
+}
+
+/* What a program has that was built with the first version of the header, or with one to come. */
+static void options_of_other_versions_are_taken(void **state)
+{
+    const struct fixture *f = *state;
+    struct {
+        struct mt_open_options known;
+        void *unknown;
+    } newer = {.known = {.size_bytes = sizeof(newer)}};
+    struct mt_open_options older = {.size_bytes = offsetof(struct mt_open_options, steps),
+                                    .steps = "no number, and not looked at"};
+    struct mt_open_options none = {.size_bytes = 0};
+    struct mt_trace *trace = NULL;
+    struct mt_error error;
+
+    mt_trace_close(open_trace(f, &newer.known));
+    mt_trace_close(open_trace(f, &older));
+    newer.unknown = &error;
+    assert_int_equal(mt_trace_open_with(&f->path, 1, &newer.known, &trace, &error), MT_UNSUPPORTED);
+    assert_int_equal(mt_trace_open_with(&f->path, 1, &none, &trace, &error), MT_USAGE);
+    assert_string_equal(error.option, "size_bytes");
+    assert_null(trace);
+}
+
+static void an_error_names_the_option(void **state)
+{
+    const struct {
+        struct mt_open_options options;
+        const char *option;
+    } wrong[] = {
+        {{.steps = "x"}, "steps"},
+        {{.schedule = {.wait = 1}}, "schedule.active"},
+        {{.step_site = "nowhere"}, "step_site"},
+        {{.site_rules = "/no/such"}, "site_rules"},
+        {{.sysroot = "/no/such"}, "sysroot"},
+        {{.debug_folders = "/no/such"}, "debug_folders"},
+    };
+    const struct fixture *f = *state;
+    const char *nowhere = "/no/such/recording";
+    struct mt_trace *trace = NULL;
+    struct mt_error error;
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct mt_open_options options = wrong[i].options;
+
+        options.size_bytes = sizeof(options);
+        assert_int_equal(mt_trace_open_with(&f->path, 1, &options, &trace, &error), MT_USAGE);
+        assert_string_equal(error.option, wrong[i].option);
+        assert_null(strstr(error.message, "--"));
+    }
+    assert_int_equal(mt_trace_open(&nowhere, 1, &trace, &error), MT_NOT_FOUND);
+    assert_null(error.option);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(says_its_version),
+        cmocka_unit_test(a_finding_is_read_value_by_value),
+        cmocka_unit_test(a_stack_is_read_call_by_call),
+        cmocka_unit_test(a_table_is_read_cell_by_cell),
+        cmocka_unit_test(what_is_not_there_is_not_known),
+        cmocka_unit_test(a_change_has_a_sign),
+        cmocka_unit_test(a_function_gets_what_a_stream_gets),
+        cmocka_unit_test(progress_is_told_in_order),
+        cmocka_unit_test(opening_can_be_cancelled_at_any_call),
+        cmocka_unit_test(what_was_cancelled_can_be_asked_again),
+        cmocka_unit_test(options_of_other_versions_are_taken),
+        cmocka_unit_test(an_error_names_the_option),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
 }
