@@ -36,7 +36,8 @@ set(expected
   bin/leaktide
   lib/leaktide/libascend_kernel_hook.so
   include/leaktide/tracer.h
-  share/leaktide/python/leaktide.py)
+  share/leaktide/python/leaktide.py
+  share/leaktide/python/leaktide_reading.py)
 foreach(file IN LISTS expected)
   if(NOT EXISTS ${PREFIX}/${file})
     list(APPEND missing ${file})

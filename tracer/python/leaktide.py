@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tell leaktide what a Python program is doing: steps, ranges, marks, owners, private pools.
 
+And read what was recorded: leaktide.open("run.leaktide"), in leaktide_reading.py.
+
 One file, no build step, nothing beside the standard library; CPython 3.8 and later. Import it
 always: without a tracer in the process every call returns at once and nothing is recorded.
 
@@ -27,7 +29,7 @@ import ctypes
 import functools
 from typing import Any, Callable, Iterable, Iterator, Optional, TypeVar, Union, cast
 
-# Without `range`: `from leaktide import *` shall not hide the built-in.
+# Without `range` and `open`: `from leaktide import *` shall not hide the built-ins.
 __all__ = [
     "is_traced", "mark", "pool_alloc", "pool_free", "pool_reserved", "step", "step_begin",
     "step_end", "steps", "tag", "tag_block",
@@ -257,6 +259,22 @@ def pool_reserved(pool: Union[str, bytes], device: int, size_bytes: int) -> None
     """What the pool holds from below now, in bytes."""
     if _tracer is not None:
         _tracer.pool_reserved(_bytes(pool), device, size_bytes)
+
+
+def open(path: Any, *more: Any, **options: Any) -> Any:  # nor is this one
+    """A recording, to be read: see open_recording() of leaktide_reading.py, beside this file.
+
+    with leaktide.open("run.leaktide") as recording:
+        print(recording.verdict, recording.leaks())
+    """
+    try:
+        from leaktide_reading import open_recording
+    except ModuleNotFoundError as error:
+        if error.name != "leaktide_reading":
+            raise
+        raise ImportError("leaktide: recordings are read by leaktide_reading.py, which must lie "
+                          "beside leaktide.py") from None
+    return open_recording(path, *more, **options)
 
 
 def _offer_msmemscope() -> None:
