@@ -231,7 +231,7 @@ static void add_verdict(const struct question *question, struct report *report,
             unseen = label_unseen_callers(question, report, best, largest->origin->who);
         report_verdict(report, RANK_LEAKS,
                        "No steps, so no leak verdict: %s %s in the recorded window (%s in %s not "
-                       "released%s).%s Mark steps, or name what begins one with --step-site, to "
+                       "released%s).%s Mark steps, or name what begins one, to "
                        "find leaks.",
                        label_ledger(question, report, best), growth_words(report, &account),
                        label_size(report, account.unreleased_bytes),
