@@ -2,6 +2,7 @@
 /*
  * libleaktide as another program has it: linked as a shared library, by its headers alone.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -377,6 +378,32 @@ static void what_was_cancelled_can_be_asked_again(void **state)
     mt_trace_close(trace);
 }
 
+static void *report_to_be_freed(void *context)
+{
+    struct mt_answer *answer = answer_to(context, "report");
+    char *text = json_of(answer);
+
+    mt_answer_close(answer);
+    return text;
+}
+
+static void recordings_are_read_by_several_threads(void **state)
+{
+    char *alone = report_to_be_freed(*state);
+    pthread_t threads[4];
+
+    for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, report_to_be_freed, *state), 0);
+    for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {
+        void *text;
+
+        pthread_join(threads[i], &text);
+        assert_string_equal(text, alone);
+        free(text);
+    }
+    free(alone);
+}
+
 /* What a program has that was built with the first version of the header, or with one to come. */
 static void options_of_other_versions_are_taken(void **state)
 {
@@ -443,6 +470,7 @@ int main(void)
         cmocka_unit_test(progress_is_told_in_order),
         cmocka_unit_test(opening_can_be_cancelled_at_any_call),
         cmocka_unit_test(what_was_cancelled_can_be_asked_again),
+        cmocka_unit_test(recordings_are_read_by_several_threads),
         cmocka_unit_test(options_of_other_versions_are_taken),
         cmocka_unit_test(an_error_names_the_option),
     };

@@ -6,6 +6,7 @@
  */
 #include "database_salvage.h"
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,8 @@ static sqlite3_vfs vfs;
 static sqlite3_io_methods methods;
 static const sqlite3_io_methods *real_methods;
 static const sqlite3_vfs *real_vfs;
+static pthread_mutex_t setting = PTHREAD_MUTEX_INITIALIZER;
+static bool is_registered;
 
 static int size_in_pages(sqlite3_file *file, sqlite3_int64 *size_bytes)
 {
@@ -46,37 +49,39 @@ static int open_file(sqlite3_vfs *unused, const char *name, sqlite3_file *file, 
     (void)unused;
     if (code != SQLITE_OK || !file->pMethods || !(flags & SQLITE_OPEN_MAIN_DB))
         return code;
+    pthread_mutex_lock(&setting);
     if (!real_methods) {
         real_methods = file->pMethods;
         methods = *real_methods;
         methods.xFileSize = size_in_pages;
     }
+    pthread_mutex_unlock(&setting);
     if (file->pMethods == real_methods)
         file->pMethods = &methods;
     return code;
 }
 
-static bool vfs_register(void)
+static void vfs_register(void)
 {
-    if (real_vfs)
-        return true;
     real_vfs = sqlite3_vfs_find(NULL);
     if (!real_vfs)
-        return false;
+        return;
     vfs = *real_vfs;
     vfs.zName = vfs_name;
     vfs.pNext = NULL;
     vfs.xOpen = open_file;
-    return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
+    is_registered = sqlite3_vfs_register(&vfs, 0) == SQLITE_OK;
 }
 
 int database_open_cut(const char *uri, struct sqlite3 **handle)
 {
     enum { flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX };
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
     int code;
 
     *handle = NULL;
-    if (!vfs_register())
+    pthread_once(&once, vfs_register);
+    if (!is_registered)
         return SQLITE_NOMEM;
     code = sqlite3_open_v2(uri, handle, flags, vfs_name);
     if (code == SQLITE_OK)
