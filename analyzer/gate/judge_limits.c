@@ -404,8 +404,8 @@ static void say_no_baseline(const struct gate *gate, struct gate_verdict *verdic
 
     row.sentence =
         gate_text(verdict,
-                  "%s:%u: rel needs a baseline, and there is none%s%s: one has to be "
-                  "written (bless), and named here in [baseline] or beside the policy",
+                  "%s:%u: rel needs a baseline, and there is none%s%s: write it with leaktide "
+                  "bless, and name it here in [baseline] or beside the policy",
                   gate->policy->path, rule->line, gate->policy->baseline_path ? " at " : "",
                   gate->policy->baseline_path ? gate->policy->baseline_path : "");
     gate_add(verdict, &row);
