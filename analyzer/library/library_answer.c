@@ -96,7 +96,7 @@ static const struct mt_value *value_lend(const struct value *value)
     return (const struct mt_value *)value;
 }
 
-static const struct mt_value *fact_lend(const struct fact *fact, const char **key)
+static const struct mt_value *fact_lend(const struct field *fact, const char **key)
 {
     if (key)
         *key = fact->key;
@@ -178,6 +178,11 @@ const char *mt_table_title(const struct mt_table *table)
     return table->view.title;
 }
 
+const char *mt_table_ledger(const struct mt_table *table)
+{
+    return table->view.ledger;
+}
+
 size_t mt_table_row_count(const struct mt_table *table)
 {
     return table->view.row_count;
@@ -219,7 +224,8 @@ static const enum mt_value_kind kinds[] = {
     [VALUE_TIME_NS] = MT_VALUE_TIME_NS, [VALUE_DURATION_NS] = MT_VALUE_DURATION_NS,
     [VALUE_STEP] = MT_VALUE_STEP,       [VALUE_PERCENT] = MT_VALUE_PERCENT,
     [VALUE_FLAG] = MT_VALUE_FLAG,       [VALUE_SERIES] = MT_VALUE_SERIES,
-    [VALUE_STACK] = MT_VALUE_STACK,
+    [VALUE_STACK] = MT_VALUE_STACK,     [VALUE_WORD] = MT_VALUE_WORD,
+    [VALUE_UNKNOWN] = MT_VALUE_NONE,
 };
 
 static const struct value *value_of(const struct mt_value *value)
@@ -260,7 +266,9 @@ uint64_t mt_value_number(const struct mt_value *value)
 
 const char *mt_value_text(const struct mt_value *value)
 {
-    return mt_value_kind(value) == MT_VALUE_TEXT ? value_of(value)->text : "";
+    enum mt_value_kind kind = mt_value_kind(value);
+
+    return kind == MT_VALUE_TEXT || kind == MT_VALUE_WORD ? value_of(value)->text : "";
 }
 
 const uint64_t *mt_value_series(const struct mt_value *value, size_t *count, enum mt_value_kind *of)

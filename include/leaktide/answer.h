@@ -68,6 +68,8 @@ MT_API const struct mt_value *mt_finding_value_at(const struct mt_finding *findi
 MT_API const struct mt_table *mt_answer_table_at(const struct mt_answer *answer, size_t index);
 MT_API const char *mt_table_name(const struct mt_table *table);  /* for programs: "leaks" */
 MT_API const char *mt_table_title(const struct mt_table *table); /* for people */
+/* The memory pool that it is about, as people read it; NULL: about none, or about all. */
+MT_API const char *mt_table_ledger(const struct mt_table *table);
 MT_API size_t mt_table_row_count(const struct mt_table *table);
 MT_API size_t mt_table_column_count(const struct mt_table *table);
 /* The key of a column; title, unless NULL, gets what people read, or NULL: not shown to them. */
@@ -93,7 +95,8 @@ enum mt_value_kind {
     MT_VALUE_PERCENT,
     MT_VALUE_FLAG, /* 0 or 1 */
     MT_VALUE_SERIES,
-    MT_VALUE_STACK
+    MT_VALUE_STACK,
+    MT_VALUE_WORD /* one of a fixed list, with blanks where JSON has underscores */
 };
 
 /* Each takes NULL, and a value of another kind, as a value that is not known. */

@@ -79,6 +79,8 @@ class Reading(unittest.TestCase):
         tables = self.recording.ask("leaks").tables
         self.assertIs(tables["leaks"], tables[0])
         self.assertEqual(tables["leaks"][0]["growth_bytes_per_step"], 196608)
+        leaks = tables["leaks"]
+        self.assertIs(tables["leaks", leaks.ledger], leaks)
         self.assertIn("leaks (1 rows)", repr(tables))
         with self.assertRaises(KeyError):
             tables["no such table"]

@@ -87,9 +87,11 @@ class Table(List[Dict[str, Any]]):
     """A list of rows, each a dict from the key of a column to a value of Python's."""
 
     def __init__(self, name: str, title: str, columns: Dict[str, Optional[str]],
-                 rows: List[Dict[str, Any]], remarks: List[str]) -> None:
+                 rows: List[Dict[str, Any]], remarks: List[str],
+                 ledger: Optional[str] = None) -> None:
         super().__init__(rows)
         self.name = name
+        self.ledger = ledger  # the memory pool that it is about; None: about none, or about all
         self.title = title
         self.columns = columns  # key: title for people, None when not shown to them
         self.remarks = remarks
@@ -113,7 +115,8 @@ class Table(List[Dict[str, Any]]):
 
 
 class Tables(Sequence[Table]):
-    """The tables of an answer in its order; also by name: tables["leaks"]."""
+    """The tables of an answer in its order; also by name, tables["leaks"], which is the first of
+    that name, or by name and ledger, tables["held_at_peak", "cuda device 0"]."""
 
     def __init__(self, tables: List[Table]) -> None:
         self._tables = tables
@@ -122,10 +125,10 @@ class Tables(Sequence[Table]):
         return len(self._tables)
 
     def __getitem__(self, which: Any) -> Any:
-        if not isinstance(which, str):
+        if not isinstance(which, (str, tuple)):
             return self._tables[which]
         for table in self._tables:
-            if table.name == which:
+            if which in (table.name, (table.name, table.ledger)):
                 return table
         raise KeyError(which)
 
@@ -213,7 +216,8 @@ class _Frame(ctypes.Structure):
 
 
 # enum mt_value_kind
-_NONE, _TEXT, _BYTES_CHANGE, _COUNT_CHANGE, _FLAG, _SERIES, _STACK = 0, 1, 3, 5, 10, 11, 12
+_NONE, _TEXT, _BYTES_CHANGE, _COUNT_CHANGE, _FLAG, _SERIES, _STACK, _WORD = (
+    0, 1, 3, 5, 10, 11, 12, 13)
 _OUTCOMES = ("fine", "no data", "found")
 
 _P, _Size, _Text = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p
@@ -240,6 +244,7 @@ _FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "mt_answer_table_at": (_P, [_P, _Size]),
     "mt_table_name": (_Text, [_P]),
     "mt_table_title": (_Text, [_P]),
+    "mt_table_ledger": (_Text, [_P]),
     "mt_table_row_count": (_Size, [_P]),
     "mt_table_column_at": (_Text, [_P, _Size, _TextOut]),
     "mt_table_value": (_P, [_P, _Size, _Size]),
@@ -330,6 +335,8 @@ def _value(value: Optional[int]) -> Any:
         return None
     if kind == _TEXT:
         return _text(lib.mt_value_text(value))
+    if kind == _WORD:
+        return _text(lib.mt_value_text(value)).replace(" ", "_")
     if kind in (_BYTES_CHANGE, _COUNT_CHANGE):
         return lib.mt_value_change(value)
     if kind == _SERIES:
@@ -366,8 +373,9 @@ def _table(table: int) -> Table:
              for column, key in enumerate(columns)}
             for row in range(lib.mt_table_row_count(table))]
     remarks = [_text(text) for text in _all(lambda i: lib.mt_table_remark_at(table, i))]
+    ledger = lib.mt_table_ledger(table)
     return Table(_text(lib.mt_table_name(table)), _text(lib.mt_table_title(table)), columns, rows,
-                 remarks)
+                 remarks, None if ledger is None else _text(ledger))
 
 
 def _answer(question: str, answer: int) -> Answer:
