@@ -410,7 +410,6 @@ static void show_progress(void *context)
 struct run_end {
     struct launch_end program;
     uint32_t live_count; /* processes that go on */
-    uint64_t lost_count; /* events that no trace tells of */
 };
 
 static void say_lost(const char *folder, uint64_t count)
@@ -426,7 +425,7 @@ static void say_lost(const char *folder, uint64_t count)
     text_release(&counted);
 }
 
-static void say_verdict(const char *folder, uint64_t untold_count)
+static void say_verdict(const char *folder)
 {
     struct mt_trace *trace = NULL;
     struct mt_answer *given = NULL;
@@ -442,8 +441,8 @@ static void say_verdict(const char *folder, uint64_t untold_count)
         complain(EXIT_INPUT, "%s", error.message);
     for (size_t i = 0; result == MT_OK && i < mt_answer_verdict_count(given); i++)
         tell("%s", mt_answer_verdict_at(given, i));
-    if (result == MT_OK && mt_trace_lost_count(trace) + untold_count)
-        say_lost(folder, mt_trace_lost_count(trace) + untold_count);
+    if (result == MT_OK && mt_trace_lost_count(trace))
+        say_lost(folder, mt_trace_lost_count(trace));
     mt_answer_close(given);
     mt_trace_close(trace);
 }
@@ -481,7 +480,7 @@ static void say_end(const struct options *given, const char *folder, const struc
     if (given->values[OPTION_QUIET])
         return;
     if (!given->values[OPTION_NO_REPORT])
-        say_verdict(folder, end->lost_count);
+        say_verdict(folder);
     tell("recorded in %s", folder);
     if (end->live_count)
         tell("%" PRIu32 " %s of the run still %s: the recording goes on, and this was its state at "
@@ -524,7 +523,7 @@ static enum mt_result launch_with_consumer(struct launch *launch, const char *fo
     launch->consumer = consumer_care_begin(folder, ring_bytes_of(launch->options), run_id);
     result = launch_and_wait(launch, &end->program, error);
     if (launch->consumer)
-        end->live_count = consumer_care_end(launch->consumer, &end->lost_count);
+        end->live_count = consumer_care_end(launch->consumer);
     return result;
 }
 

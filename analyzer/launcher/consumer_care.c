@@ -137,13 +137,12 @@ static void wait_for_end(struct consumer_care *care)
     }
 }
 
-uint32_t consumer_care_end(struct consumer_care *care, uint64_t *lost_count)
+uint32_t consumer_care_end(struct consumer_care *care)
 {
     struct mt_rings_header *header = care->setup.file.header;
     bool is_flushed = flush(care);
     uint32_t live_count = is_flushed ? load(&header->live_count) : 0;
 
-    *lost_count = __atomic_load_n(&header->lost_count, __ATOMIC_RELAXED);
     __atomic_store_n(&header->is_launcher_done, 1, __ATOMIC_SEQ_CST);
     rings_file_wake_consumer(&care->setup.file);
     if (is_flushed && !live_count)

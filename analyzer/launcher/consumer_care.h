@@ -25,9 +25,8 @@ bool consumer_care_child_ended(struct consumer_care *care, pid_t child);
 
 /*
  * The program has ended. Waits until all that was recorded is in the traces; if processes of the
- * run go on, their recording does, too. lost_count: events that no trace tells of. Returns how many
- * processes go on.
+ * run go on, their recording does, too. Returns how many processes go on.
  */
-uint32_t consumer_care_end(struct consumer_care *care, uint64_t *lost_count);
+uint32_t consumer_care_end(struct consumer_care *care);
 
 #endif

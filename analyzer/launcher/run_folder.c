@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "leaktide/format.h"
+#include "leaktide/rings.h"
 
 enum { processes_most = 512, name_most = 40, ring_bytes_usual = 1 << 20 };
 
@@ -128,8 +128,27 @@ bool run_folder_explain(const char *folder, char *out, size_t out_bytes)
     return true;
 }
 
+/* The consumer has ended, and left run.rings for what it tells of losses. */
+static bool rings_are_over(const char *path)
+{
+    struct mt_rings_header header;
+    int rings = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    bool are_over = rings >= 0 &&
+                    pread(rings, &header, sizeof(header), 0) == (ssize_t)sizeof(header) &&
+                    header.service == MT_RINGS_ENDED;
+
+    if (rings >= 0)
+        close(rings);
+    return are_over;
+}
+
 void run_folder_remove(const char *folder)
 {
+    char path[PATH_MAX + sizeof(MT_RINGS_NAME)];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, MT_RINGS_NAME);
+    if (rings_are_over(path))
+        unlink(path);
     rmdir(folder);
 }
 

@@ -34,7 +34,7 @@ void run_folder_tidy(const char *folder);
 /* Where it is the folder's fault that nothing was recorded: words for that. False where it is not.
  */
 bool run_folder_explain(const char *folder, char *out, size_t out_bytes);
-/* Only if it is empty. */
+/* Only if nothing was recorded in it. */
 void run_folder_remove(const char *folder);
 
 #endif

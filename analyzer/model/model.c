@@ -76,6 +76,7 @@ struct model {
     uint16_t region_epochs[REGIONS];
     struct notes notes;
     const char *failure; /* what there was no room for; NULL while all is well */
+    uint64_t lost_count; /* of processes that have no row */
     bool is_incomplete;
     bool wants_partial;
     bool is_reread;
@@ -623,6 +624,17 @@ void model_set_incomplete(struct model *model)
 {
     if (!model->is_incomplete)
         model->is_incomplete = true;
+}
+
+void model_add_lost(struct model *model, uint64_t count)
+{
+    if (!model->is_reread)
+        model->lost_count += count;
+}
+
+uint64_t model_lost_count(const struct model *model)
+{
+    return model->lost_count;
 }
 
 void model_want_partial(struct model *model)

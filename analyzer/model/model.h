@@ -140,6 +140,10 @@ void model_rewind(struct model *model);
 void model_set_incomplete(struct model *model);
 bool model_is_incomplete(const struct model *model);
 
+/* Events that were lost of processes that have no row; adds up. */
+void model_add_lost(struct model *model, uint64_t count);
+uint64_t model_lost_count(const struct model *model);
+
 /* Damage is no reason to give up: what can be read is wanted, and a note where it ends. */
 void model_want_partial(struct model *model);
 bool model_wants_partial(const struct model *model);

@@ -244,7 +244,7 @@ bool trace_has_input(const struct mt_trace *trace, const char *path)
 
 uint64_t trace_lost_count(const struct mt_trace *trace)
 {
-    uint64_t sum = 0;
+    uint64_t sum = model_lost_count(trace->model);
 
     for (size_t i = 0; i < model_process_count(trace->model); i++)
         for (size_t kind = 0; kind < MT_LOST_KINDS; kind++)

@@ -19,13 +19,19 @@
  * by one compare-and-swap; a forked child does the same through the mapping it inherited. So no
  * descriptor, path or right is needed after the start.
  *
+ * At the end of the run the consumer removes the file. Where events of processes without a trace
+ * were lost, it leaves what stands before the rings, with MT_RINGS_ENDED: for the reader, who finds
+ * `lost_count` there.
+ *
  * All numbers are the machine's own; words that several processes write are marked "live" and are
  * read and written as atomics. Nobody trusts what another one wrote: each checks what it reads.
  */
 #ifndef LEAKTIDE_RINGS_H
 #define LEAKTIDE_RINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "leaktide/format.h"
 
@@ -81,7 +87,7 @@ struct mt_rings_header {
     uint32_t is_launcher_done; /* it wants nothing more: the consumer ends with the last process */
     uint32_t slots_end;        /* slots and processes from here on were never READY */
     uint32_t processes_end;
-    uint64_t lost_count; /* events of processes that could not be given a place here */
+    uint64_t lost_count; /* events of processes that have no trace, and will have none */
 };
 
 /* One ring: who has it. */
@@ -130,6 +136,27 @@ struct mt_rings_process {
 };
 
 enum { MT_RINGS_PROCESS_BYTES = 2 * MT_FILE_HEADER_BYTES };
+
+/*
+ * Whether the parts of the file lie one after the other, and those before the rings within
+ * file_bytes. h: a copy, as others may write into the file.
+ */
+static inline bool mt_rings_header_is_right(const struct mt_rings_header *h, uint64_t file_bytes)
+{
+    return memcmp(h->magic, MT_RINGS_MAGIC, sizeof(h->magic)) == 0 && h->major == MT_RINGS_MAJOR &&
+           h->capacity_words && h->capacity_words <= UINT32_MAX &&
+           (h->capacity_words & (h->capacity_words - 1)) == 0 &&
+           h->slot_bytes == MT_RING_HEADER_BYTES + h->capacity_words * sizeof(uint64_t) &&
+           h->slot_max <= MT_RINGS_SLOTS && h->process_max <= MT_RINGS_PROCESSES &&
+           h->slots_offset_bytes >= sizeof(*h) &&
+           h->slots_offset_bytes <= h->processes_offset_bytes &&
+           h->processes_offset_bytes <= h->rings_offset_bytes &&
+           h->rings_offset_bytes <= UINT32_MAX && h->rings_offset_bytes <= file_bytes &&
+           h->slot_max * sizeof(struct mt_rings_slot) <=
+               h->processes_offset_bytes - h->slots_offset_bytes &&
+           h->process_max * (uint64_t)MT_RINGS_PROCESS_BYTES <=
+               h->rings_offset_bytes - h->processes_offset_bytes;
+}
 
 #ifdef __cplusplus
 static_assert(sizeof(struct mt_rings_process) == MT_RINGS_PROCESS_BYTES, "two pages");

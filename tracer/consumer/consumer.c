@@ -303,10 +303,19 @@ static void begin(const struct consumer_setup *setup)
     hearing_begin(setup->folder, consumer.file->header->run_id, RINGS_DESCRIPTOR);
 }
 
-static void rings_remove(void)
+/*
+ * What was lost with no trace to tell of it is told by what stays. It is not made anew without its
+ * rings, but cut: a process that came too late may still look at the part that it mapped.
+ */
+static void rings_put_away(void)
 {
+    const struct mt_rings_header *header = consumer.file->header;
     char path[1200];
 
+    if (__atomic_load_n(&header->lost_count, __ATOMIC_RELAXED)) {
+        (void)!ftruncate(RINGS_DESCRIPTOR, (off_t)consumer.file->rings_offset_bytes);
+        return;
+    }
     snprintf(path, sizeof(path), "%s/%s", consumer.setup.folder, MT_RINGS_NAME);
     unlink(path);
 }
@@ -337,6 +346,6 @@ int consumer_run(const struct consumer_setup *setup)
         if (!has_work)
             sleep_until_needed(seen);
     }
-    rings_remove();
+    rings_put_away();
     return 0;
 }

@@ -28,7 +28,7 @@ struct consumer_setup {
 /*
  * In a child of the launcher: a session of its own, no descriptor but that of the rings. Does its
  * work until no process of the run is left and the launcher wants nothing more, or is gone. At the
- * end run.rings is removed. Returns the exit status.
+ * end run.rings is removed, but for what tells of losses. Returns the exit status.
  */
 int consumer_run(const struct consumer_setup *setup);
 

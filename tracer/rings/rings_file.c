@@ -114,22 +114,6 @@ int rings_file_create(struct rings_file *file, const char *path, uint64_t ring_b
     return descriptor;
 }
 
-static bool header_is_right(const struct mt_rings_header *h, uint64_t run_id, uint64_t file_bytes)
-{
-    return memcmp(h->magic, MT_RINGS_MAGIC, sizeof(h->magic)) == 0 && h->major == MT_RINGS_MAJOR &&
-           h->run_id == run_id && h->capacity_words && h->capacity_words <= UINT32_MAX &&
-           (h->capacity_words & (h->capacity_words - 1)) == 0 &&
-           h->slot_bytes == MT_RING_HEADER_BYTES + h->capacity_words * sizeof(uint64_t) &&
-           h->slot_max <= MT_RINGS_SLOTS && h->process_max <= MT_RINGS_PROCESSES &&
-           h->slots_offset_bytes >= sizeof(*h) &&
-           h->slots_offset_bytes + h->slot_max * sizeof(struct mt_rings_slot) <=
-               h->processes_offset_bytes &&
-           h->processes_offset_bytes + h->process_max * (uint64_t)MT_RINGS_PROCESS_BYTES <=
-               h->rings_offset_bytes &&
-           h->rings_offset_bytes <= UINT32_MAX &&
-           h->rings_offset_bytes + h->slot_max * h->slot_bytes <= file_bytes;
-}
-
 bool rings_file_map(struct rings_file *file, int descriptor, uint64_t run_id)
 {
     struct mt_rings_header header;
@@ -138,8 +122,9 @@ bool rings_file_map(struct rings_file *file, int descriptor, uint64_t run_id)
 
     if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode) ||
         pread(descriptor, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
-        !header_is_right(&header, run_id, (uint64_t)status.st_size) ||
-        header.service != MT_RINGS_SERVED)
+        !mt_rings_header_is_right(&header, (uint64_t)status.st_size) || header.run_id != run_id ||
+        header.service != MT_RINGS_SERVED ||
+        header.rings_offset_bytes + header.slot_max * header.slot_bytes > (uint64_t)status.st_size)
         return false;
     base = map_shared(header.rings_offset_bytes, descriptor, 0);
     if (!base)

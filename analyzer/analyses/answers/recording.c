@@ -188,7 +188,7 @@ void analyse_recording_verdict(const struct question *question, struct report *r
 {
     struct model *model = tally_model(question->tally);
     size_t count = model_process_count(model), incomplete = 0;
-    uint64_t lost = 0;
+    uint64_t lost = model_lost_count(model);
 
     for (size_t i = 0; i < count; i++) {
         const struct model_process *process = model_process_at(model, (uint16_t)i);

@@ -32,6 +32,8 @@ static void add_process_notes(const struct question *question, struct report *re
     }
     for (size_t kind = 0; kind < MT_LOST_KINDS; kind++)
         note_if(report, lost[kind], reasons[kind] ? reasons[kind] : "events lost");
+    note_if(report, model_lost_count(model),
+            "events lost: of processes for which no trace could be made");
     note_if(
         report, incomplete,
         "process images that did not close their trace (exec, _exit, killed, or still running): "

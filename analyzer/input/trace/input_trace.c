@@ -156,7 +156,7 @@ static bool has_file(const struct run *run, const char *name)
     return false;
 }
 
-/* Processes that were killed before their traces were made. */
+/* Processes that were killed before their traces were made, and what was lost of others. */
 static enum mt_result add_places(struct run *run, const char *folder, struct mt_error *error)
 {
     enum mt_result result = MT_OK;
@@ -173,6 +173,7 @@ static enum mt_result add_places(struct run *run, const char *folder, struct mt_
         if (!has_file(run, name))
             result = add_file_in(run, folder, name, error);
     }
+    model_add_lost(run->model, rings.header.lost_count);
     run_rings_close(&rings);
     return result;
 }

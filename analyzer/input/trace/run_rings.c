@@ -15,16 +15,6 @@ static bool read_all(const struct run_rings *rings, void *out, size_t size_bytes
            pread(rings->descriptor, out, size_bytes, (off_t)offset_bytes) == (ssize_t)size_bytes;
 }
 
-static bool header_is_right(const struct run_rings *rings)
-{
-    const struct mt_rings_header *h = &rings->header;
-
-    return memcmp(h->magic, MT_RINGS_MAGIC, sizeof(h->magic)) == 0 && h->major == MT_RINGS_MAJOR &&
-           h->slot_max <= MT_RINGS_SLOTS && h->process_max <= MT_RINGS_PROCESSES &&
-           h->slot_bytes >= MT_RING_HEADER_BYTES && h->slot_bytes <= rings->file_bytes &&
-           h->rings_offset_bytes <= rings->file_bytes;
-}
-
 static char *beside(const char *path, bool is_folder)
 {
     const char *slash = strrchr(path, '/');
@@ -52,7 +42,8 @@ bool run_rings_open(struct run_rings *rings, const char *path, bool is_folder)
         return false;
     if (fstat(rings->descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
         rings->file_bytes = (uint64_t)status.st_size;
-        if (read_all(rings, &rings->header, sizeof(rings->header), 0) && header_is_right(rings))
+        if (read_all(rings, &rings->header, sizeof(rings->header), 0) &&
+            mt_rings_header_is_right(&rings->header, rings->file_bytes))
             return true;
     }
     run_rings_close(rings);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.rings of a run whose consumer was killed together with everything else, or still works: what
- * no trace has yet (leaktide/rings.h).
+ * no trace has yet (leaktide/rings.h). Of a run that has ended, how much no trace will ever have.
  *
  * Nothing in the file is believed before it was compared with the file's size.
  */

@@ -44,11 +44,9 @@ class GuestTest(unittest.TestCase):
         return json.loads(shown.stdout)
 
     def allocs(self):
-        """Of all processes of the last run, and what was lost."""
-        text = json.dumps(self.info())
-        counts = [part.split(",")[0].split("}")[0] for part in
-                  text.split('"event": "alloc", "event_count": ')[1:]]
-        return int(counts[0]) if counts else 0
+        """Of all processes of the last run."""
+        events, = [table["rows"] for table in self.info()["tables"] if table["name"] == "events"]
+        return sum(row["event_count"] for row in events if row["event"] == "alloc")
 
     def the_same(self, *arguments, command=None, **how):
         command = command or [GUEST, *arguments]
@@ -162,6 +160,24 @@ class GuestTest(unittest.TestCase):
         for name in os.listdir(self.run_folder):
             mode = os.stat(os.path.join(self.run_folder, name)).st_mode
             self.assertEqual(stat.S_IMODE(mode), 0o600, name)
+
+    def test_what_no_trace_could_be_made_for_is_said_for_good(self):
+        """While the folder has another name, the consumer can make no trace in it."""
+        folder = os.path.join(self.folder, "moved")
+        away = folder + ".away"
+        done = self.plain([LEAKTIDE, "run", "-q", "--device=cpu", "-o", folder, "--", "sh", "-c",
+                           'mv "$1" "$2"; "$0" few; sleep 0.2; mv "$2" "$1"', GUEST, folder, away])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        for question in ("info", "report", "leaks"):
+            with self.subTest(question=question):
+                shown = self.plain([LEAKTIDE, question, folder])
+                self.assertRegex(shown.stdout, r"[0-9,]{5,} +events lost")
+                self.assertNotIn("processes; complete", shown.stdout)
+        policy = os.path.join(self.folder, "policy.toml")
+        with open(policy, "w") as out:
+            out.write('[device."*"]\npeak_live = "1 GiB"\n')
+        judged = self.plain([LEAKTIDE, "gate", "--policy", policy, folder])
+        self.assertEqual(judged.returncode, 3, judged.stdout + judged.stderr)
 
     def refused(self, folder, word):
         done = self.plain([LEAKTIDE, "run", "--device=cpu", "-o", folder, "--", "true"])
