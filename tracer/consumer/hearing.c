@@ -135,8 +135,9 @@ static void take_caller(int listening, struct recorded *recorded)
 static uint32_t pending(const struct mt_rings_process *place, uint32_t kind)
 {
     uint32_t taken = __atomic_load_n(&place->changes_taken, __ATOMIC_ACQUIRE), count = 0;
+    uint32_t waiting = place->changes_posted - taken;
 
-    for (; taken != place->changes_posted; taken++) {
+    for (uint32_t i = 0; i < waiting && i < MT_RINGS_CHANGES; i++, taken++) {
         struct control_change change;
 
         memcpy(&change, place->changes[taken % MT_RINGS_CHANGES].bytes, sizeof(change));

@@ -341,7 +341,7 @@ void recorder_attend_to(struct mt_rings_process *place)
 {
     uint32_t before = __atomic_load_n(recorder_attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED;
 
-    if (!place) { /* nobody is outside: words of our own, in a child with the same pause */
+    if (!place) { /* nobody is outside, or not yet: words of our own, in a child with its pause */
         no_attention = before;
         recorder_attention = &no_attention;
         counters_wanted = &no_counters;
@@ -353,23 +353,24 @@ void recorder_attend_to(struct mt_rings_process *place)
     counters_wanted = &place->counters_wanted;
 }
 
-/* The word is not the parent's that a child has not left yet. */
+/* The word is not the parent's, or whose place that is by now: of a child without fork handlers. */
 static bool is_own_attention(void)
 {
-    return atomic_load_explicit(&recording_page->generation, memory_order_relaxed) != 0;
+    return recorder_attention == &no_attention ||
+           atomic_load_explicit(&recording_page->generation, memory_order_relaxed) != 0;
 }
 
 static void changes_take(void)
 {
     struct mt_rings_process *place = served_process();
     struct mt_rings_change change;
-    uint32_t taken;
+    uint32_t taken, most = MT_RINGS_CHANGES; /* others may write there: never more than fit */
 
     __atomic_fetch_and(recorder_attention, ~(uint32_t)MT_ATTENTION_CHANGES, __ATOMIC_ACQ_REL);
     if (!place)
         return;
     taken = __atomic_load_n(&place->changes_taken, __ATOMIC_ACQUIRE);
-    while (taken != __atomic_load_n(&place->changes_posted, __ATOMIC_ACQUIRE)) {
+    while (most-- && taken != __atomic_load_n(&place->changes_posted, __ATOMIC_ACQUIRE)) {
         change = place->changes[taken % MT_RINGS_CHANGES];
         /* Each is taken by one thread; who comes second goes on with the next. */
         if (__atomic_compare_exchange_n(&place->changes_taken, &taken, taken + 1, false,
@@ -400,6 +401,8 @@ bool recorder_is_paused(void)
 
     if (LIKELY(!attention))
         return false;
+    if (!is_own_attention())
+        thread_attach(&thread_state);
     if (attention & MT_ATTENTION_CHANGES)
         recorder_attend();
     return __atomic_load_n(recorder_attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED;

@@ -114,8 +114,8 @@ void recorder_pause(bool is_paused);
 bool recorder_is_paused(void);
 
 /*
- * Where somebody outside says that he wants something; NULL: nobody is there. In the hooks, what is
- * wanted is done by recorder_attend().
+ * Where somebody outside says that he wants something; NULL: nobody is there, or it is not known
+ * yet where, as in a forked child. In the hooks, what is wanted is done by recorder_attend().
  */
 struct mt_rings_process;
 void recorder_attend_to(struct mt_rings_process *place);

@@ -192,15 +192,17 @@ bool recording_start(void)
     }
 }
 
-void recording_forked(void)
-{
-    atomic_store(&starter, NULL);
-}
-
 /* Not in a forked child that has not recorded anything yet. */
 static bool is_running_here(void)
 {
     return atomic_load(&phase) == RUNNING && atomic_load(&recording_page->generation);
+}
+
+void recording_forked(void)
+{
+    atomic_store(&starter, NULL);
+    if (!is_running_here()) /* an event of a handler before ours may have begun it */
+        recorder_attend_to(NULL);
 }
 
 bool recording_flush(void)

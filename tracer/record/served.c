@@ -289,7 +289,7 @@ void served_avoid_calls(void)
     struct mt_ring_header *base;
     struct rings_file several = file;
 
-    while (first < end && load(&file.slots[first].state) != MT_RINGS_READY)
+    while (first < end && first < file.slot_max && load(&file.slots[first].state) != MT_RINGS_READY)
         first++;
     /* The rings from there on as if they were one. */
     several.rings_offset_bytes += first * file.slot_bytes;

@@ -43,8 +43,11 @@ bool run_rings_open(struct run_rings *rings, const char *path, bool is_folder)
     if (fstat(rings->descriptor, &status) == 0 && S_ISREG(status.st_mode)) {
         rings->file_bytes = (uint64_t)status.st_size;
         if (read_all(rings, &rings->header, sizeof(rings->header), 0) &&
-            mt_rings_header_is_right(&rings->header, rings->file_bytes))
+            mt_rings_header_is_right(&rings->header, rings->file_bytes)) {
+            if (rings->header.processes_end > rings->header.process_max)
+                rings->header.processes_end = rings->header.process_max;
             return true;
+        }
     }
     run_rings_close(rings);
     return false;
@@ -71,7 +74,7 @@ int64_t run_rings_find(const struct run_rings *rings, const struct mt_file_heade
 {
     struct mt_rings_process process;
 
-    for (uint32_t i = 0; i < rings->header.processes_end && i < rings->header.process_max; i++)
+    for (uint32_t i = 0; i < rings->header.processes_end; i++)
         if (run_rings_process(rings, i, &process) &&
             process.header.process_id == header->process_id &&
             process.header.start_ticks == header->start_ticks &&

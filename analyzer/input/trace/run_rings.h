@@ -17,7 +17,7 @@
 struct run_rings {
     int descriptor; /* -1: not open */
     uint64_t file_bytes;
-    struct mt_rings_header header;
+    struct mt_rings_header header; /* checked; processes_end is at most process_max */
 };
 
 /* The one beside `path`, a trace of the run, or in the folder of that name. False: there is none.

@@ -4,6 +4,7 @@
  * Each prints what it sees; with and without the recorder that must be the same.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -27,6 +28,8 @@
 #include <unistd.h>
 
 enum { BLOCK_BYTES = 12347, MANY = 400000, CONNECTIONS = 200, NOBODY = 65534, FEW = 5000 };
+
+static void *volatile block_kept;
 
 static void allocate(long count)
 {
@@ -223,6 +226,163 @@ static int few(const char *unused)
     return 0;
 }
 
+/* --- forks --------------------------------------------------------------------------------- */
+
+static void allocate_few(void)
+{
+    allocate(FEW);
+}
+
+/* Before the constructors of all libraries, so the first handlers of a child are these. */
+static void handle_forks_first(int argc, char **argv, char **environment)
+{
+    (void)environment;
+    if (argc > 1 && strcmp(argv[1], "handled_fork") == 0)
+        pthread_atfork(allocate_few, allocate_few, allocate_few);
+}
+__attribute__((section(".preinit_array"),
+               used)) static void (*const at_start)(int, char **, char **) = handle_forks_first;
+
+/* Handlers before and after those of any library, in both processes: seven times a few. */
+static int handled_fork(const char *unused)
+{
+    (void)unused;
+    pthread_atfork(allocate_few, allocate_few, allocate_few);
+    fork_and_allocate();
+    return 0;
+}
+
+/* Says by a byte that it goes on, or waits for one. */
+struct gate {
+    int ends[2];
+};
+
+static void gate_wait(struct gate *gate)
+{
+    char byte;
+
+    (void)!read(gate->ends[0], &byte, 1);
+}
+
+static void gate_open(struct gate *gate, size_t for_how_many)
+{
+    for (size_t i = 0; i < for_how_many; i++)
+        (void)!write(gate->ends[1], "", 1);
+}
+
+/* Its child, which has not had an event yet, is left behind; what it recorded itself is over. */
+static void parent_of_late_child(struct gate *begin, struct gate *end)
+{
+    pid_t parent = fork();
+
+    if (parent == 0) {
+        allocate(FEW);
+        if (fork() == 0) {
+            gate_wait(begin);
+            for (int i = 0; i < FEW; i++)
+                block_kept = malloc(100);
+            gate_open(end, 1);
+        }
+        _exit(0);
+    }
+    waitpid(parent, NULL, 0);
+}
+
+typedef bool control_function(const char *line, char *answer, size_t answer_bytes);
+
+/* Takes a place, in which the recording is paused. */
+static void child_that_pauses(control_function *control, struct gate *end)
+{
+    char answer[256];
+
+    if (fork() != 0)
+        return;
+    allocate(1);
+    if (control)
+        control("stop", answer, sizeof(answer));
+    gate_wait(end);
+    _exit(0);
+}
+
+enum { PAUSERS = 8 };
+
+/* A child records for the first time when its parent's place has long been given to others. */
+static int late_child(const char *unused)
+{
+    control_function *control = (control_function *)dlsym(RTLD_DEFAULT, "mt_control");
+    struct gate begin, end, pausers;
+
+    (void)unused;
+    if (pipe(begin.ends) != 0 || pipe(end.ends) != 0 || pipe(pausers.ends) != 0)
+        return 77;
+    parent_of_late_child(&begin, &end);
+    usleep(100000);
+    for (int i = 0; i < PAUSERS; i++)
+        child_that_pauses(control, &pausers);
+    usleep(100000);
+    gate_open(&begin, 1);
+    gate_wait(&end);
+    gate_open(&pausers, PAUSERS);
+    while (wait(NULL) > 0)
+        continue;
+    return 0;
+}
+
+/* A child that says stop before it has an event of its own means itself. */
+static int child_stops_itself(const char *unused)
+{
+    control_function *control = (control_function *)dlsym(RTLD_DEFAULT, "mt_control");
+    char answer[256];
+
+    (void)unused;
+    allocate(1);
+    if (fork() == 0) {
+        if (control)
+            control("stop", answer, sizeof(answer));
+        allocate(FEW);
+        _exit(0);
+    }
+    wait(NULL);
+    allocate(FEW);
+    return 0;
+}
+
+/* Waits for a line before its child records, and for another one before it ends. */
+static int fork_when_told(const char *unused)
+{
+    char line[16];
+
+    (void)unused;
+    puts("ready");
+    fflush(stdout);
+    if (read(0, line, sizeof(line)) > 0)
+        fork_and_allocate();
+    puts("done");
+    fflush(stdout);
+    return read(0, line, sizeof(line)) > 0 ? 0 : 1;
+}
+
+/* Has recorded something, and records nothing more. */
+static int waits_while_others_write(const char *unused)
+{
+    char line[16];
+
+    (void)unused;
+    allocate(FEW);
+    (void)!write(1, "ready\n", 6);
+    _exit(read(0, line, sizeof(line)) > 0 ? 0 : 1);
+}
+
+/* Leaves a child that begins to record about when this process, and so the run, is over. */
+static int born_late(const char *delay_us)
+{
+    if (fork() == 0) {
+        usleep((useconds_t)atoi(delay_us));
+        allocate(FEW);
+    }
+    return 0;
+}
+
 /* --- system calls -------------------------------------------------------------------------- */
 
 #define ALLOW(number)                                                                              \
@@ -315,6 +475,12 @@ static const struct way {
     {"fork_in_a_cage", fork_in_a_cage},
     {"program_of_nobody", program_of_nobody},
     {"few", few},
+    {"handled_fork", handled_fork},
+    {"late_child", late_child},
+    {"child_stops_itself", child_stops_itself},
+    {"fork_when_told", fork_when_told},
+    {"born_late", born_late},
+    {"waits_while_others_write", waits_while_others_write},
     {"confined", confined},
     {"confined_by_number", confined_by_number},
     {"asks_for_filters", asks_for_filters},

@@ -6,6 +6,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import stat
 import subprocess
@@ -16,6 +17,7 @@ import unittest
 
 LEAKTIDE, PROGRAMS = sys.argv[1:3]
 GUEST = os.path.join(PROGRAMS, "guest")
+POKE = os.path.join(PROGRAMS, "poke_rings")
 BLOCKS = 5000  # of each `few` in guest.c
 OPTIONS = (["--device=cpu"], ["--device=cpu", "--call-stack=c"], [])
 
@@ -95,14 +97,114 @@ class GuestTest(unittest.TestCase):
     def test_strict_confinement_ends_the_recording(self):
         self.the_same("strictly_confined")
 
-    def recorded(self, *arguments):
+    def recorded(self, *arguments, times=1):
         done = self.traced([GUEST, *arguments], ["--device=cpu"])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertGreaterEqual(self.allocs(), BLOCKS)
-        self.assertLess(self.allocs(), BLOCKS + 500)
+        self.assertGreaterEqual(self.allocs(), times * BLOCKS)
+        self.assertLess(self.allocs(), times * BLOCKS + 500)
 
     def test_a_question_about_filters_ends_nothing(self):
         self.recorded("asks_for_filters")
+
+    def test_handlers_of_forks_are_recorded_in_both_processes(self):
+        self.the_same("handled_fork")
+        self.recorded("handled_fork", times=7)
+
+    def test_a_late_child_has_no_part_in_who_has_its_parents_place(self):
+        self.the_same("late_child")
+        self.recorded("late_child", times=2)
+
+    def test_a_child_that_says_stop_first_of_all_stops_itself(self):
+        self.recorded("child_stops_itself")
+
+    def test_a_process_born_while_the_run_ends_is_recorded(self):
+        for delay_us in range(0, 40000, 2000):
+            with self.subTest(delay_us=delay_us):
+                self.traced([GUEST, "born_late", str(delay_us)], ["--device=cpu"])
+                end = time.monotonic() + 20
+                while self.allocs() < BLOCKS and time.monotonic() < end:
+                    time.sleep(0.01)
+                self.assertGreaterEqual(self.allocs(), BLOCKS)
+
+    def begun(self, *arguments):
+        """A program that waits for a line, and its run."""
+        self.run_folder = os.path.join(self.folder, "begun")
+        program = subprocess.Popen([LEAKTIDE, "run", "-q", "--device=cpu", "--ring-size=64k", "-o",
+                                    self.run_folder, "--", GUEST, *arguments],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   universal_newlines=True)
+        self.addCleanup(program.stdout.close)
+        self.addCleanup(program.stdin.close)
+        self.addCleanup(program.wait)
+        self.addCleanup(program.kill)
+        self.assertEqual(program.stdout.readline(), "ready\n")
+        return program
+
+    def poke(self, way):
+        subprocess.run([POKE, os.path.join(self.run_folder, "run.rings"), way], check=True,
+                       timeout=60)
+
+    def child_of(self, launcher, name):
+        with open("/proc/%d/task/%d/children" % (launcher.pid, launcher.pid)) as listed:
+            for child in listed.read().split():
+                with open("/proc/%s/comm" % child) as own:
+                    if own.read() == name + "\n":
+                        return int(child)
+        raise AssertionError("no child is called " + name)
+
+    def consumer_of(self, launcher):
+        return self.child_of(launcher, "leaktide-drain")
+
+    def say(self, program):
+        program.stdin.write("on\n")
+        program.stdin.flush()
+
+    def fork_without_a_place(self, program, way):
+        self.poke(way)
+        began = time.monotonic()
+        self.say(program)
+        self.assertEqual(program.stdout.readline(), "done\n")
+        took = time.monotonic() - began
+        self.poke("give")
+        return took
+
+    def no_place_was_needed(self, program):
+        self.say(program)
+        self.assertEqual(program.wait(timeout=60), 0)
+        self.assertGreaterEqual(self.allocs(), BLOCKS)
+        self.assertLess(self.allocs(), BLOCKS + 500)
+
+    def test_a_child_without_a_place_is_alone(self):
+        program = self.begun("fork_when_told")
+        self.fork_without_a_place(program, "take")
+        self.no_place_was_needed(program)
+
+    def test_a_child_waits_a_second_for_the_place_that_nobody_makes(self):
+        program = self.begun("fork_when_told")
+        consumer = self.consumer_of(program)
+        os.kill(consumer, signal.SIGSTOP)
+        took = self.fork_without_a_place(program, "take_few")
+        os.kill(consumer, signal.SIGCONT)
+        self.assertGreater(took, 0.9)
+        self.assertLess(took, 20)
+        self.no_place_was_needed(program)
+
+    def test_hostile_words_stop_neither_consumer_nor_reader(self):
+        program = self.begun("waits_while_others_write")
+        consumer = self.consumer_of(program)
+        hostile = subprocess.Popen([POKE, os.path.join(self.run_folder, "run.rings"), "hostile"])
+        while hostile.poll() is None:
+            for word in ("status", "step", "snapshot"):
+                self.plain([LEAKTIDE, "ctl", str(self.child_of(program, "guest")), word])
+            self.plain([LEAKTIDE, "info", self.run_folder])
+        self.assertEqual(hostile.returncode, 0)
+        shown = self.plain([LEAKTIDE, "info", self.run_folder])
+        self.assertIn(shown.returncode, (0, 3), shown.stderr)
+        self.assertEqual(self.consumer_of(program), consumer)
+        self.say(program)
+        self.assertEqual(program.wait(timeout=60), 0)
+        shown = self.plain([LEAKTIDE, "info", self.run_folder])
+        self.assertIn(shown.returncode, (0, 3), shown.stderr)
 
     def test_a_program_can_be_spoken_to_after_exec(self):
         folder = os.path.join(self.folder, "spoken")
