@@ -16,6 +16,8 @@
 enum {
     SLICE_MS = 50,
     NAP_US = 100,
+    LOOKS = 8, /* of a consumer that could end: then somebody is there again */
+    END_PATIENCE_MS = 5000,
     THREADS_MOST = 8,         /* of a consumer */
     DEATHS_MOST = 1000,       /* of consumers; then something is wrong that will not go away */
     FLUSH_PATIENCE_MS = 60000 /* without a sign of life */
@@ -34,11 +36,24 @@ static uint32_t load(const uint32_t *word)
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
+/* A fork that fails counts as a death: it is tried again by consumer_care_look. */
 static void start(struct consumer_care *care)
 {
     care->child = fork();
     if (care->child == 0)
         _exit(consumer_run(&care->setup));
+    care->deaths += care->child < 0;
+}
+
+bool consumer_care_is_missing(const struct consumer_care *care)
+{
+    return care && care->child < 0 && care->deaths < DEATHS_MOST;
+}
+
+void consumer_care_look(struct consumer_care *care)
+{
+    if (consumer_care_is_missing(care))
+        start(care);
 }
 
 /* A limit of file sizes is met by an error, not by the end of the launcher. */
@@ -91,8 +106,8 @@ bool consumer_care_child_ended(struct consumer_care *care, pid_t child)
     if (!care || child != care->child)
         return false;
     care->child = -1;
-    if (++care->deaths < DEATHS_MOST)
-        start(care);
+    care->deaths++;
+    consumer_care_look(care);
     return true;
 }
 
@@ -101,6 +116,7 @@ static void look_after(struct consumer_care *care)
 {
     if (care->child > 0 && waitpid(care->child, NULL, WNOHANG) == care->child)
         consumer_care_child_ended(care, care->child);
+    consumer_care_look(care);
 }
 
 static void nap(void)
@@ -118,7 +134,7 @@ static bool flush(struct consumer_care *care)
     uint32_t heartbeat = load(&header->heartbeat), quiet_ms = 0;
 
     while ((done = load(&header->flush_done)) != wanted && quiet_ms < FLUSH_PATIENCE_MS &&
-           care->child > 0) {
+           (care->child > 0 || consumer_care_is_missing(care))) {
         rings_file_wake_consumer(&care->setup.file);
         shared_wait(&header->flush_done, done, SLICE_MS * MILLISECOND);
         look_after(care);
@@ -128,27 +144,50 @@ static bool flush(struct consumer_care *care)
     return done == wanted;
 }
 
-/* The last process is gone: so is the consumer, soon. */
-static void wait_for_end(struct consumer_care *care)
+static uint32_t live_count(const struct rings_file *file)
 {
-    while (care->child > 0 && waitpid(care->child, NULL, WNOHANG) == 0) {
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < file->process_max; i++) {
+        uint32_t state = load(&file->processes[i].state);
+
+        count += state == MT_RINGS_LIVE || state == MT_RINGS_TAKEN;
+    }
+    return count;
+}
+
+/*
+ * The last process is gone: so is the consumer, soon. Unless one has come since, for which it goes
+ * on. Returns how many there are.
+ */
+static uint32_t wait_for_end(struct consumer_care *care)
+{
+    const uint32_t *heartbeat = &care->setup.file.header->heartbeat;
+    uint32_t before = load(heartbeat);
+
+    for (int left = END_PATIENCE_MS * 1000 / NAP_US; left > 0; left--) {
+        if (care->child <= 0 || waitpid(care->child, NULL, WNOHANG) != 0)
+            return 0;
+        if (load(heartbeat) - before > LOOKS && live_count(&care->setup.file))
+            break;
         rings_file_wake_consumer(&care->setup.file);
         nap();
     }
+    return live_count(&care->setup.file);
 }
 
 uint32_t consumer_care_end(struct consumer_care *care)
 {
     struct mt_rings_header *header = care->setup.file.header;
     bool is_flushed = flush(care);
-    uint32_t live_count = is_flushed ? load(&header->live_count) : 0;
+    uint32_t live = is_flushed ? load(&header->live_count) : 0;
 
     __atomic_store_n(&header->is_launcher_done, 1, __ATOMIC_SEQ_CST);
     rings_file_wake_consumer(&care->setup.file);
-    if (is_flushed && !live_count)
-        wait_for_end(care);
+    if (is_flushed && !live)
+        live = wait_for_end(care);
     rings_file_unmap(&care->setup.file);
     close(care->setup.descriptor);
     free(care);
-    return live_count;
+    return live;
 }

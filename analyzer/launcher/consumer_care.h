@@ -23,6 +23,10 @@ struct consumer_care *consumer_care_begin(const char *folder, uint64_t ring_byte
 /* A child has ended: begins another consumer if it was that. False: it was not. */
 bool consumer_care_child_ended(struct consumer_care *care, pid_t child);
 
+/* There is none just now, as no process could be had: look again, soon. NULL: none is wanted. */
+bool consumer_care_is_missing(const struct consumer_care *care);
+void consumer_care_look(struct consumer_care *care);
+
 /*
  * The program has ended. Waits until all that was recorded is in the traces; if processes of the
  * run go on, their recording does, too. Returns how many processes go on.

@@ -106,9 +106,10 @@ static void wait_for(const struct launch *launch, pid_t child, const sigset_t *w
     siginfo_t info;
 
     while (!reap(launch, child, end)) {
-        int got =
-            launch->progress ? sigtimedwait(watched, &info, &pause) : sigwaitinfo(watched, &info);
+        bool looks_again = launch->progress || consumer_care_is_missing(launch->consumer);
+        int got = looks_again ? sigtimedwait(watched, &info, &pause) : sigwaitinfo(watched, &info);
 
+        consumer_care_look(launch->consumer);
         if (got < 0) {
             if (errno == EAGAIN && launch->progress)
                 launch->progress(launch->context);

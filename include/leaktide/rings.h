@@ -132,7 +132,9 @@ struct mt_rings_process {
     uint32_t changes_posted, changes_taken;       /* live: by the consumer; by the process */
     struct mt_rings_change changes[MT_RINGS_CHANGES];
     char control_file[MT_RINGS_CONTROL_FILE]; /* "": none */
-    uint8_t reserved[1044];
+    uint32_t reserved_words;
+    int64_t control_file_ns; /* the consumer's: when what was last taken from it was written */
+    uint8_t reserved[1032];
 };
 
 enum { MT_RINGS_PROCESS_BYTES = 2 * MT_FILE_HEADER_BYTES };

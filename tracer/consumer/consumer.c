@@ -101,7 +101,7 @@ static void look_for_new(void)
         if (load(&place->state) != MT_RINGS_LIVE)
             continue;
         if (!consumer.recorded[i]) {
-            consumer.recorded[i] = recorded_open(place, i);
+            consumer.recorded[i] = recorded_open(place, i, &consumer.file->header->heartbeat);
             if (!consumer.recorded[i])
                 continue;
             consumer.taken_since_ns[i] = 0;

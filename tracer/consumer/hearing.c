@@ -289,7 +289,8 @@ void hearing_look(void)
 
 /* --- control files ------------------------------------------------------------------------- */
 
-static void read_and_post(struct mt_rings_process *place, const char *path)
+/* False: not yet. A file that says nothing is done with. */
+static bool read_and_post(struct mt_rings_process *place, const char *path)
 {
     static char text[FILE_BYTES]; /* one thread */
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -299,25 +300,25 @@ static void read_and_post(struct mt_rings_process *place, const char *path)
     if (file >= 0)
         close(file);
     if (size <= 0)
-        return;
+        return true;
     text[size] = 0;
     change = control_of_file(text, place->rank);
-    post(place, &change);
+    return post(place, &change);
 }
 
 void hearing_look_at_file(struct recorded *recorded, uint64_t now_ns)
 {
     char path[MT_RINGS_CONTROL_FILE];
     struct stat status;
+    int64_t written_ns;
 
     if (!recorded->place->control_file[0] || now_ns < recorded->next_file_look_ns)
         return;
     recorded->next_file_look_ns = now_ns + LOOK_AT_FILE_MS * UINT64_C(1000000);
     snprintf(path, sizeof(path), "%.*s", MT_RINGS_CONTROL_FILE - 1, recorded->place->control_file);
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) ||
-        (status.st_mtim.tv_sec == recorded->file_seen.tv_sec &&
-         status.st_mtim.tv_nsec == recorded->file_seen.tv_nsec))
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return;
-    recorded->file_seen = status.st_mtim;
-    read_and_post(recorded->place, path);
+    written_ns = status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec;
+    if (written_ns != recorded->place->control_file_ns && read_and_post(recorded->place, path))
+        recorded->place->control_file_ns = written_ns; /* another consumer knows it then, too */
 }

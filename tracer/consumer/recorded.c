@@ -53,28 +53,30 @@ static bool is_in_name_space(const char *name, uint64_t name_space, uint32_t inn
     return last && strtoul(last, &end, 10) == inner_id;
 }
 
-static pid_t find_in_name_space(uint64_t name_space, uint32_t inner_id)
+static pid_t find_in_name_space(uint64_t name_space, uint32_t inner_id, uint32_t *heartbeat)
 {
     DIR *processes = opendir("/proc");
     const struct dirent *entry;
     pid_t found = 0;
 
-    while (processes && !found && (entry = readdir(processes)))
+    while (processes && !found && (entry = readdir(processes))) {
+        __atomic_fetch_add(heartbeat, 1, __ATOMIC_RELAXED);
         if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
             is_in_name_space(entry->d_name, name_space, inner_id))
             found = (pid_t)atoi(entry->d_name);
+    }
     if (processes)
         closedir(processes);
     return found;
 }
 
-static pid_t outer_id(const struct mt_rings_process *place)
+static pid_t outer_id(const struct mt_rings_process *place, uint32_t *heartbeat)
 {
     if (!place->pid_namespace) /* it could not say: its number may be anybody's here */
         return 0;
     if (place->pid_namespace == own_name_space())
         return (pid_t)place->process_id;
-    return find_in_name_space(place->pid_namespace, place->process_id);
+    return find_in_name_space(place->pid_namespace, place->process_id, heartbeat);
 }
 
 static int open_statm(pid_t process)
@@ -112,7 +114,7 @@ bool recorded_make_trace(struct recorded *recorded, const char *folder)
     return is_made;
 }
 
-struct recorded *recorded_open(struct mt_rings_process *place, uint32_t number)
+struct recorded *recorded_open(struct mt_rings_process *place, uint32_t number, uint32_t *heartbeat)
 {
     struct recorded *recorded = calloc(1, sizeof(*recorded));
 
@@ -120,8 +122,9 @@ struct recorded *recorded_open(struct mt_rings_process *place, uint32_t number)
         return NULL;
     recorded->number = number;
     recorded->place = place;
+    recorded->trace.heartbeat = heartbeat;
     recorded->listening = recorded->statm = recorded->process_descriptor = -1;
-    recorded->process_id = outer_id(place);
+    recorded->process_id = outer_id(place, heartbeat);
     if (recorded->process_id) {
         recorded->process_descriptor = (int)syscall(SYS_pidfd_open, recorded->process_id, 0);
         recorded->statm = open_statm(recorded->process_id);

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <time.h>
 
 #include "own_stream.h"
 #include "rings_file.h"
@@ -26,13 +25,13 @@ struct recorded {
     int statm;              /* open, or -1 */
     uint64_t next_sample_ns;
     uint64_t next_file_look_ns; /* control file */
-    struct timespec file_seen;
-    int listening; /* for what is said from outside; -1 */
+    int listening;              /* for what is said from outside; -1 */
     bool is_over;
 };
 
-/* NULL: no memory. */
-struct recorded *recorded_open(struct mt_rings_process *place, uint32_t number);
+/* heartbeat: moved while this, or something that is done with it, takes long. NULL: no memory. */
+struct recorded *recorded_open(struct mt_rings_process *place, uint32_t number,
+                               uint32_t *heartbeat);
 
 /*
  * Makes its trace, or goes on where a consumer before us was killed. False: the disk is full, or

@@ -47,7 +47,8 @@ static uint64_t size_limit(void)
 
 static bool begin(struct trace_file *trace, const char *path)
 {
-    *trace = (struct trace_file){.file = OWN_FILE_CLOSED, .size_limit_bytes = size_limit()};
+    *trace = (struct trace_file){
+        .file = OWN_FILE_CLOSED, .size_limit_bytes = size_limit(), .heartbeat = trace->heartbeat};
     snprintf(trace->file.path, sizeof(trace->file.path), "%s", path);
     return strlen(path) < sizeof(trace->file.path) &&
            trace->size_limit_bytes >= MT_FILE_HEADER_BYTES;
@@ -86,10 +87,24 @@ uint64_t trace_file_append(struct trace_file *trace, const void *bytes, size_t s
     return 0;
 }
 
+static void beat(const struct trace_file *trace)
+{
+    if (trace->heartbeat)
+        __atomic_fetch_add(trace->heartbeat, 1, __ATOMIC_RELAXED);
+}
+
+static uint64_t chunk_bytes(const struct mt_chunk_header *header)
+{
+    return (header->header_bytes + (uint64_t)header->payload_bytes + CHUNK_ALIGNMENT - 1) /
+           CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
+}
+
 /* The headers of all chunks, read back from the file: nothing had to be remembered. */
-static struct mt_index_entry *index_read(int descriptor, uint64_t end, size_t *count)
+static struct mt_index_entry *index_read(const struct trace_file *trace, int descriptor,
+                                         size_t *count)
 {
     struct mt_index_entry *entries = NULL;
+    uint64_t end = trace->header->end_offset_bytes;
     size_t capacity = 0;
     uint64_t offset = MT_FILE_HEADER_BYTES;
 
@@ -97,6 +112,7 @@ static struct mt_index_entry *index_read(int descriptor, uint64_t end, size_t *c
     while (offset + MT_CHUNK_HEADER_BYTES <= end) {
         struct mt_index_entry entry = {.offset_bytes = offset};
 
+        beat(trace);
         if (pread(descriptor, &entry.header, sizeof(entry.header), (off_t)offset) !=
                 (ssize_t)sizeof(entry.header) ||
             entry.header.magic != MT_CHUNK_MAGIC)
@@ -111,9 +127,7 @@ static struct mt_index_entry *index_read(int descriptor, uint64_t end, size_t *c
             entries = more;
         }
         entries[(*count)++] = entry;
-        offset += (entry.header.header_bytes + (uint64_t)entry.header.payload_bytes +
-                   CHUNK_ALIGNMENT - 1) /
-                  CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
+        offset += chunk_bytes(&entry.header);
     }
     if (offset != end) {
         mt_je_free(entries);
@@ -146,12 +160,6 @@ static void index_write(struct trace_file *trace, const struct mt_index_entry *e
 }
 
 /* --- after a writer was killed ------------------------------------------------------------- */
-
-static uint64_t chunk_bytes(const struct mt_chunk_header *header)
-{
-    return (header->header_bytes + (uint64_t)header->payload_bytes + CHUNK_ALIGNMENT - 1) /
-           CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
-}
 
 /* Checksum of a header and of what stands behind it in the file. */
 static bool checksum_read(int descriptor, uint64_t offset, const struct mt_chunk_header *header,
@@ -209,6 +217,7 @@ static uint64_t whole_chunk_end(struct trace_file *trace, uint64_t offset, uint6
     struct mt_chunk_header header;
     uint64_t checksum;
 
+    beat(trace);
     if (offset + sizeof(header) > end ||
         pread(descriptor, &header, sizeof(header), (off_t)offset) != (ssize_t)sizeof(header) ||
         header.magic != MT_CHUNK_MAGIC || header.header_bytes != MT_CHUNK_HEADER_BYTES ||
@@ -301,8 +310,7 @@ void trace_file_finish(struct trace_file *trace)
     size_t count = 0;
 
     if (descriptor >= 0 && trace->header->end_offset_bytes <= UINT32_MAX * UINT64_C(256)) {
-        struct mt_index_entry *entries =
-            index_read(descriptor, trace->header->end_offset_bytes, &count);
+        struct mt_index_entry *entries = index_read(trace, descriptor, &count);
 
         if (entries && count)
             index_write(trace, entries, count);

@@ -26,6 +26,7 @@ struct trace_file {
     uint64_t size_limit_bytes;      /* RLIMIT_FSIZE: beyond it a write would kill the program */
     struct resumed_stream *resumed; /* of a trace that was resumed */
     uint32_t resumed_count;
+    uint32_t *heartbeat; /* of the owner, moved while something takes long; NULL: nobody looks */
 };
 
 /* <folder>/<pid>-<start>.mtt, or with another ending. False: it is too long. */
@@ -33,6 +34,8 @@ bool trace_file_name(char *path, size_t path_bytes, const char *folder,
                      const struct mt_file_header *header, const char *ending);
 
 /*
+ * *trace is zeros, or zeros and a heartbeat.
+ *
  * Makes the file with what `described` says, or goes on with the one that is there. False: the disk
  * says no, or it is no trace; then nothing is left open.
  */

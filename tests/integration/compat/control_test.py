@@ -214,6 +214,7 @@ class ControlTest(unittest.TestCase):
     def test_old_tool_speaks_to_it_too(self):
         self.start()
         self.steps(1)
+        self.say("status")  # it listens
         done = subprocess.run([os.path.join(BIN, "msmemscope"), "--pid", str(self.pid),
                                "--command=status"], stdout=subprocess.PIPE,
                               universal_newlines=True)

@@ -126,11 +126,11 @@ class GuestTest(unittest.TestCase):
                     time.sleep(0.01)
                 self.assertGreaterEqual(self.allocs(), BLOCKS)
 
-    def begun(self, *arguments):
+    def begun(self, *arguments, options=()):
         """A program that waits for a line, and its run."""
         self.run_folder = os.path.join(self.folder, "begun")
-        program = subprocess.Popen([LEAKTIDE, "run", "-q", "--device=cpu", "--ring-size=64k", "-o",
-                                    self.run_folder, "--", GUEST, *arguments],
+        program = subprocess.Popen([LEAKTIDE, "run", "-q", "--device=cpu", "--ring-size=64k", *options,
+                                    "-o", self.run_folder, "--", GUEST, *arguments],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    universal_newlines=True)
         self.addCleanup(program.stdout.close)
@@ -188,6 +188,28 @@ class GuestTest(unittest.TestCase):
         self.assertGreater(took, 0.9)
         self.assertLess(took, 20)
         self.no_place_was_needed(program)
+
+    def status_of(self, program):
+        """What a consumer says of it, a new one perhaps."""
+        for _ in range(200):
+            done = self.plain([LEAKTIDE, "ctl", str(self.child_of(program, "guest")), "status"])
+            if done.returncode == 0:
+                return done.stdout
+            time.sleep(0.05)
+        raise AssertionError(done.stderr)
+
+    def test_another_consumer_does_not_obey_a_control_file_again(self):
+        path = os.path.join(self.folder, "control.json")
+        with open(path, "w") as out:
+            out.write('{"profile_memory": false}')
+        program = self.begun("fork_when_told", options=["--control-file=" + path])
+        while "paused" not in self.status_of(program):
+            time.sleep(0.05)
+        self.plain([LEAKTIDE, "ctl", str(self.child_of(program, "guest")), "start"])
+        self.assertIn("ok recording", self.status_of(program))
+        os.kill(self.consumer_of(program), signal.SIGKILL)
+        time.sleep(0.5)
+        self.assertIn("ok recording", self.status_of(program))
 
     def test_hostile_words_stop_neither_consumer_nor_reader(self):
         program = self.begun("waits_while_others_write")
