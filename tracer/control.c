@@ -127,12 +127,10 @@ static void say_status(char *answer, size_t answer_bytes)
 
 static void obey_line(char *line, char *answer, size_t answer_bytes)
 {
-    const struct recording_facts *of = &recording_setup()->facts;
-    const struct control_facts facts = {of->records_host, of->has_stacks, of->has_python};
     struct control_change change;
     const char *why = "error: that cannot be done now\n";
 
-    switch (control_understand(line, &facts, &change, answer, answer_bytes)) {
+    switch (control_understand(line, &recording_setup()->facts, &change, answer, answer_bytes)) {
     case CONTROL_CHANGE:
         if (!change_do(&change, &why))
             snprintf(answer, answer_bytes, "%s", why);

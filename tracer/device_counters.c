@@ -5,48 +5,29 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "device_memory.h"
 #include "recorder.h"
 #include "recording.h"
-
-/* Pages resident: the second number of /proc/self/statm. 0 when it cannot be read. */
-static uint64_t resident_bytes(void)
-{
-    char text[128];
-    char *end;
-    ssize_t length;
-    int descriptor = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-
-    if (descriptor < 0)
-        return 0;
-    length = read(descriptor, text, sizeof(text) - 1);
-    close(descriptor);
-    if (length <= 0)
-        return 0;
-    text[length] = '\0';
-    strtoull(text, &end, 10);
-    return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static void raise_peak(uint64_t *now, uint64_t *peak, uint64_t value)
-{
-    __atomic_store_n(now, value, __ATOMIC_RELAXED);
-    if (value > *peak)
-        __atomic_store_n(peak, value, __ATOMIC_RELAXED);
-}
+#include "resident.h"
 
 void counters_of_process(void)
 {
     struct mt_file_header *header = recording_header();
     uint64_t resident;
+    int statm;
 
-    if (!header || !recording_is_alone() || !(resident = resident_bytes()))
+    if (!header || !recording_is_alone())
         return;
-    raise_peak(&header->rss_bytes, &header->rss_peak_bytes, resident);
-    record_sample(text_of("process resident"),
+    statm = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    resident = resident_bytes(statm);
+    if (statm >= 0)
+        close(statm);
+    if (!resident)
+        return;
+    peak_raise(&header->rss_bytes, &header->rss_peak_bytes, resident);
+    record_sample(text_of(RESIDENT_COUNTER),
                   mt_place_pack((struct mt_place){.device = -1, .module = -1}), resident);
 }
 
@@ -89,7 +70,7 @@ void counters_of_vendor(enum recording_counters vendor)
         for (size_t device = 0; device < DEVICES_MAX; device++)
             sum_bytes += used_bytes[i][device];
     if (header && sum_bytes)
-        raise_peak(&header->device_used_bytes, &header->device_used_peak_bytes, sum_bytes);
+        peak_raise(&header->device_used_bytes, &header->device_used_peak_bytes, sum_bytes);
 }
 
 void counters_of_all(void)

@@ -16,6 +16,9 @@
 #include "recorder.h"
 #include "recording.h"
 
+_Static_assert(sizeof(((struct config *)0)->control_file) == MT_RINGS_CONTROL_FILE,
+               "as it is told");
+
 static void describe(struct recording_setup *setup, const struct config *config)
 {
     setup->is_forbidden = config->is_forbidden;
@@ -26,15 +29,15 @@ static void describe(struct recording_setup *setup, const struct config *config)
     setup->stack_frames = config->stack_frames;
     setup->python_frames = config->python_frames;
     setup->stack_bytes = config->stack_bytes;
-    setup->facts = (struct recording_facts){
+    setup->facts = (struct mt_recording_facts){
         .sample_ms = config->sample_ms,
         .is_controlled = config->is_controlled,
         .records_host = config->records_host,
         .has_stacks = config->stack_frames || config->python_frames,
         .has_python = config->python_frames > 0,
         .rank = config->rank,
-        .control_file = config->control_file,
     };
+    strcpy(setup->facts.control_file, config->control_file);
     setup->obey = control_obey;
     setup->counters = counters_of_vendor;
     setup->look = counters_of_process;

@@ -7,17 +7,15 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "control_call.h"
 #include "outlet.h"
+#include "rings_socket.h"
 #include "text_builder.h"
 
 enum { ANSWER_BYTES = 4096, PATIENCE_MS = 10000 };
@@ -29,14 +27,11 @@ static const struct option_spec options[] = {
 /* The consumer of the run listens in the abstract name space. */
 static int connect_to(int32_t process)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int length =
-        snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "leaktide-%d", (int)process);
+    struct sockaddr_un address;
+    socklen_t length = mt_socket_address(&address, MT_SOCKET_PROCESS, (unsigned long long)process);
     int call = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    if (call >= 0 &&
-        connect(call, (const struct sockaddr *)&address,
-                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length)) != 0) {
+    if (call >= 0 && connect(call, (const struct sockaddr *)&address, length) != 0) {
         close(call);
         return -1;
     }
@@ -60,25 +55,6 @@ static bool receive(int call, char *answer, size_t answer_bytes)
     return size > 0;
 }
 
-/*
- * Anybody may take the name of a process's socket before its recorder does. It is believed where it
- * is root, who asks, or the user of the process.
- */
-static bool is_trusted(int call, int32_t process)
-{
-    struct ucred peer;
-    socklen_t size = sizeof(peer);
-    struct stat status;
-    char path[64];
-
-    if (getsockopt(call, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-        return false;
-    if (peer.uid == 0 || peer.uid == geteuid())
-        return true;
-    snprintf(path, sizeof(path), "/proc/%d", (int)process);
-    return stat(path, &status) == 0 && status.st_uid == peer.uid;
-}
-
 int control_call(int32_t process, const char *line)
 {
     char answer[ANSWER_BYTES];
@@ -92,7 +68,7 @@ int control_call(int32_t process, const char *line)
                         "process %d: nobody listens: it is not recorded, has recorded nothing yet, "
                         "or runs with --control=no",
                         (int)process);
-    if (!is_trusted(call, process)) {
+    if (!mt_socket_is_trusted(call, process)) {
         close(call);
         return complain(EXIT_INPUT,
                         "process %d: somebody else answers for it, who is not to be believed",

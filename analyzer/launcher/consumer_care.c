@@ -23,18 +23,11 @@ enum {
     FLUSH_PATIENCE_MS = 60000 /* without a sign of life */
 };
 
-#define MILLISECOND UINT64_C(1000000)
-
 struct consumer_care {
     struct consumer_setup setup;
     pid_t child;
     uint32_t deaths;
 };
-
-static uint32_t load(const uint32_t *word)
-{
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
 
 /* A fork that fails counts as a death: it is tried again by consumer_care_look. */
 static void start(struct consumer_care *care)
@@ -131,29 +124,17 @@ static bool flush(struct consumer_care *care)
 {
     struct mt_rings_header *header = care->setup.file.header;
     uint32_t wanted = __atomic_add_fetch(&header->flush_wanted, 1, __ATOMIC_SEQ_CST), done;
-    uint32_t heartbeat = load(&header->heartbeat), quiet_ms = 0;
+    uint32_t heartbeat = shared_load(&header->heartbeat), quiet_ms = 0;
 
-    while ((done = load(&header->flush_done)) != wanted && quiet_ms < FLUSH_PATIENCE_MS &&
+    while ((done = shared_load(&header->flush_done)) != wanted && quiet_ms < FLUSH_PATIENCE_MS &&
            (care->child > 0 || consumer_care_is_missing(care))) {
         rings_file_wake_consumer(&care->setup.file);
-        shared_wait(&header->flush_done, done, SLICE_MS * MILLISECOND);
+        shared_wait(&header->flush_done, done, SLICE_MS * MILLISECOND_NS);
         look_after(care);
-        quiet_ms = load(&header->heartbeat) == heartbeat ? quiet_ms + SLICE_MS : 0;
-        heartbeat = load(&header->heartbeat);
+        quiet_ms = shared_load(&header->heartbeat) == heartbeat ? quiet_ms + SLICE_MS : 0;
+        heartbeat = shared_load(&header->heartbeat);
     }
     return done == wanted;
-}
-
-static uint32_t live_count(const struct rings_file *file)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < file->process_max; i++) {
-        uint32_t state = load(&file->processes[i].state);
-
-        count += state == MT_RINGS_LIVE || state == MT_RINGS_TAKEN;
-    }
-    return count;
 }
 
 /*
@@ -163,24 +144,24 @@ static uint32_t live_count(const struct rings_file *file)
 static uint32_t wait_for_end(struct consumer_care *care)
 {
     const uint32_t *heartbeat = &care->setup.file.header->heartbeat;
-    uint32_t before = load(heartbeat);
+    uint32_t before = shared_load(heartbeat);
 
     for (int left = END_PATIENCE_MS * 1000 / NAP_US; left > 0; left--) {
         if (care->child <= 0 || waitpid(care->child, NULL, WNOHANG) != 0)
             return 0;
-        if (load(heartbeat) - before > LOOKS && live_count(&care->setup.file))
+        if (shared_load(heartbeat) - before > LOOKS && rings_file_live_count(&care->setup.file))
             break;
         rings_file_wake_consumer(&care->setup.file);
         nap();
     }
-    return live_count(&care->setup.file);
+    return rings_file_live_count(&care->setup.file);
 }
 
 uint32_t consumer_care_end(struct consumer_care *care)
 {
     struct mt_rings_header *header = care->setup.file.header;
     bool is_flushed = flush(care);
-    uint32_t live = is_flushed ? load(&header->live_count) : 0;
+    uint32_t live = is_flushed ? shared_load(&header->live_count) : 0;
 
     __atomic_store_n(&header->is_launcher_done, 1, __ATOMIC_SEQ_CST);
     rings_file_wake_consumer(&care->setup.file);

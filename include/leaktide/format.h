@@ -75,6 +75,10 @@ enum mt_lost {
 /* A process image is recording, or its recorder closed the file. */
 enum mt_file_state { MT_FILE_RECORDING = 1, MT_FILE_CLOSED = 2 };
 
+/* A trace is called "<pid>-<start>.mtt" (process_id and start_realtime_ns of its header), the rings
+ * of a process that was alone the same with ".rings": for printf, with <inttypes.h>. */
+#define MT_FILE_NAME "%" PRIu32 "-%" PRIx64
+
 /*
  * The first page of a .mtt. The first part is written once and covered by `checksum` (XXH64,
  * seed 0, of the bytes before it). The rest is kept up to date while the process runs, through a

@@ -108,6 +108,15 @@ enum mt_rings_attention {
     MT_ATTENTION_CHANGES = 2 /* there are changes to take */
 };
 
+/* What the consumer has to know of how a process records. */
+struct mt_recording_facts {
+    uint32_t sample_ms;    /* how often it looks at the process; 0: never */
+    uint8_t is_controlled; /* it may be spoken to */
+    uint8_t records_host, has_stacks, has_python;
+    int64_t rank;                             /* in its job; -1: unknown */
+    char control_file[MT_RINGS_CONTROL_FILE]; /* watched for what to record; "": none */
+};
+
 /* One process image. */
 struct mt_rings_process {
     /* As the first page of its .mtt, but for what only the consumer knows (end_offset_bytes ...).
@@ -122,19 +131,15 @@ struct mt_rings_process {
     uint32_t attention;       /* live: enum mt_rings_attention */
     uint32_t counters_wanted; /* live: of devices; a bit for each layer that has not read them */
     uint32_t makes_no_calls;  /* it told the kernel which system calls it may make */
-    uint32_t is_ending;       /* live: it has said good-bye */
-    uint32_t is_refused;      /* live: its trace cannot be written; what finds no room is lost */
+    uint32_t reserved_word;
+    uint32_t is_refused; /* live: its trace cannot be written; what finds no room is lost */
     uint32_t flush_wanted, flush_done; /* futexes: the process wants its own events on disk */
-    uint32_t sample_ms;
-    uint8_t is_controlled, records_host, has_stacks, has_python;
-    int64_t rank;                                 /* -1: unknown */
+    struct mt_recording_facts facts;
     uint64_t consumer_lost_counts[MT_LOST_KINDS]; /* what the consumer could not write */
     uint32_t changes_posted, changes_taken;       /* live: by the consumer; by the process */
     struct mt_rings_change changes[MT_RINGS_CHANGES];
-    char control_file[MT_RINGS_CONTROL_FILE]; /* "": none */
-    uint32_t reserved_words;
     int64_t control_file_ns; /* the consumer's: when what was last taken from it was written */
-    uint8_t reserved[1032];
+    uint8_t reserved[1036];
 };
 
 enum { MT_RINGS_PROCESS_BYTES = 2 * MT_FILE_HEADER_BYTES };

@@ -21,7 +21,9 @@ static void check_change(const struct control_change *change)
 
 static void say(char *line, uint8_t facts_bits)
 {
-    const struct control_facts facts = {facts_bits & 1, facts_bits & 2, facts_bits & 4};
+    const struct mt_recording_facts facts = {.records_host = facts_bits & 1,
+                                             .has_stacks = facts_bits >> 1 & 1,
+                                             .has_python = facts_bits >> 2 & 1};
     char answer[CONTROL_ANSWER_BYTES] = "";
     struct control_change change;
     enum control_word word = control_understand(line, &facts, &change, answer, sizeof(answer));

@@ -105,7 +105,7 @@ static const struct word_case {
 
 static void a_word_is_understood(void **state)
 {
-    static const struct control_facts facts = {.has_stacks = true};
+    static const struct mt_recording_facts facts = {.has_stacks = true};
     const struct word_case *c = *state;
     char line[CONTROL_LINE_BYTES], answer[CONTROL_ANSWER_BYTES] = "";
     struct control_change change;
@@ -119,7 +119,7 @@ static void a_word_is_understood(void **state)
 /* Also where the name is as long as a line can be. */
 static void long_names_are_refused_or_whole(void **state)
 {
-    static const struct control_facts facts = {.has_stacks = true};
+    static const struct mt_recording_facts facts = {.has_stacks = true};
     char line[CONTROL_LINE_BYTES], answer[CONTROL_ANSWER_BYTES];
     struct control_change change;
 

@@ -37,7 +37,8 @@ struct config {
     int64_t rank;           /* of RANK and the like; -1: not known */
     char output_path[1024]; /* folder of the run; made if absent */
     char watch[544];        /* --watch: which tensors are read; "": none */
-    char control_file[512]; /* --control-file: watched for steps to record; "": none */
+    char control_file[512]; /* --control-file: watched for steps to record; "":
+                                                 none */
     char text[512];         /* the options in force, for the trace */
     char json[1024];        /* LEAKTIDE_OPTIONS, where it begins as an object; "": it does not */
 };

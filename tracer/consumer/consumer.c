@@ -20,8 +20,6 @@
 #include "recorded.h"
 #include "supply.h"
 
-#define MILLISECOND UINT64_C(1000000)
-
 enum {
     RINGS_DESCRIPTOR = 3,
     LOOK_MS = 20,      /* at least so often */
@@ -39,19 +37,9 @@ static struct {
     uint64_t next_ends_ns;
 } consumer;
 
-static uint32_t load(const uint32_t *word)
-{
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
-
-static void store(uint32_t *word, uint32_t value)
-{
-    __atomic_store_n(word, value, __ATOMIC_RELEASE);
-}
-
 static uint32_t place_count(void)
 {
-    uint32_t end = load(&consumer.file->header->processes_end);
+    uint32_t end = shared_load(&consumer.file->header->processes_end);
 
     return end < consumer.file->process_max ? end : consumer.file->process_max;
 }
@@ -98,7 +86,7 @@ static void look_for_new(void)
     for (uint32_t i = 0; i < place_count(); i++) {
         struct mt_rings_process *place = &consumer.file->processes[i];
 
-        if (load(&place->state) != MT_RINGS_LIVE)
+        if (shared_load(&place->state) != MT_RINGS_LIVE)
             continue;
         if (!consumer.recorded[i]) {
             consumer.recorded[i] = recorded_open(place, i, &consumer.file->header->heartbeat);
@@ -117,13 +105,13 @@ static void look_for_stillborn(uint32_t number, uint64_t now_ns)
     struct mt_rings_process *place = &consumer.file->processes[number];
     uint64_t *since_ns = &consumer.taken_since_ns[number];
 
-    if (load(&place->state) != MT_RINGS_TAKEN) {
+    if (shared_load(&place->state) != MT_RINGS_TAKEN) {
         *since_ns = 0;
         return;
     }
     if (!*since_ns)
         *since_ns = now_ns;
-    if (now_ns - *since_ns >= STILLBORN_MS * MILLISECOND) {
+    if (now_ns - *since_ns >= STILLBORN_MS * MILLISECOND_NS) {
         *since_ns = 0;
         supply_take_back_process(consumer.file, number);
     }
@@ -131,7 +119,7 @@ static void look_for_stillborn(uint32_t number, uint64_t now_ns)
 
 static void look_for_ends(uint64_t now_ns)
 {
-    bool is_hidden_over = load(&consumer.file->header->is_launcher_done);
+    bool is_hidden_over = shared_load(&consumer.file->header->is_launcher_done);
 
     for (uint32_t i = 0; i < place_count(); i++) {
         struct recorded *recorded = consumer.recorded[i];
@@ -170,27 +158,16 @@ static void look_at_each(uint64_t now_ns)
             continue;
         recorded_sample(recorded, now_ns);
         hearing_look_at_file(recorded, now_ns);
-        wanted = load(&recorded->place->flush_wanted);
-        if (wanted != load(&recorded->place->flush_done) || own_stream_is_ripe(&recorded->stream))
+        wanted = shared_load(&recorded->place->flush_wanted);
+        if (wanted != shared_load(&recorded->place->flush_done) ||
+            own_stream_is_ripe(&recorded->stream))
             drain_process(recorded);
-        if (wanted != load(&recorded->place->flush_done)) {
+        if (wanted != shared_load(&recorded->place->flush_done)) {
             recorded_publish(recorded);
-            store(&recorded->place->flush_done, wanted);
+            shared_store(&recorded->place->flush_done, wanted);
             shared_wake(&recorded->place->flush_done);
         }
     }
-}
-
-static uint32_t live_count(void)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < place_count(); i++) {
-        uint32_t state = load(&consumer.file->processes[i].state);
-
-        count += state == MT_RINGS_LIVE || state == MT_RINGS_TAKEN;
-    }
-    return count;
 }
 
 /* The launcher wants all that was recorded up to now; ends were looked for after it said so. */
@@ -198,21 +175,21 @@ static void flush_if_wanted(uint32_t wanted)
 {
     struct mt_rings_header *header = consumer.file->header;
 
-    if (wanted == load(&header->flush_done))
+    if (wanted == shared_load(&header->flush_done))
         return;
     for (uint32_t i = 0; i < place_count(); i++)
         if (consumer.recorded[i])
             drain_process(consumer.recorded[i]);
     publish_all();
-    store(&header->live_count, live_count());
-    store(&header->flush_done, wanted);
+    shared_store(&header->live_count, rings_file_live_count(consumer.file));
+    shared_store(&header->flush_done, wanted);
     shared_wake(&header->flush_done);
 }
 
 static bool makes_somebody_no_calls(void)
 {
     for (uint32_t i = 0; i < place_count(); i++)
-        if (consumer.recorded[i] && load(&consumer.recorded[i]->place->makes_no_calls))
+        if (consumer.recorded[i] && shared_load(&consumer.recorded[i]->place->makes_no_calls))
             return true;
     return false;
 }
@@ -221,26 +198,27 @@ static bool makes_somebody_no_calls(void)
 
 static bool is_launcher_done(void)
 {
-    return load(&consumer.file->header->is_launcher_done) || getppid() != consumer.setup.launcher;
+    return shared_load(&consumer.file->header->is_launcher_done) ||
+           getppid() != consumer.setup.launcher;
 }
 
 /* A process that comes at this very moment sees that it is too late, or we see the process. */
 static bool may_end(void)
 {
-    if (!is_launcher_done() || live_count())
+    if (!is_launcher_done() || rings_file_live_count(consumer.file))
         return false;
     __atomic_store_n(&consumer.file->header->service, MT_RINGS_ENDED, __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!live_count())
+    if (!rings_file_live_count(consumer.file))
         return true;
-    store(&consumer.file->header->service, MT_RINGS_SERVED);
+    shared_store(&consumer.file->header->service, MT_RINGS_SERVED);
     return false;
 }
 
 static void sleep_until_needed(uint32_t seen)
 {
     struct mt_rings_header *header = consumer.file->header;
-    uint64_t time_ns = makes_somebody_no_calls() ? HURRY_NS : LOOK_MS * MILLISECOND;
+    uint64_t time_ns = makes_somebody_no_calls() ? HURRY_NS : LOOK_MS * MILLISECOND_NS;
 
     __atomic_store_n(&header->is_asleep, 1, __ATOMIC_SEQ_CST);
     if (__atomic_load_n(&header->wake_count, __ATOMIC_SEQ_CST) == seen)
@@ -324,9 +302,9 @@ int consumer_run(const struct consumer_setup *setup)
 {
     begin(setup);
     for (;;) {
-        uint32_t seen = load(&consumer.file->header->wake_count);
+        uint32_t seen = shared_load(&consumer.file->header->wake_count);
         uint64_t now_ns = clock_now_ns(CLOCK_MONOTONIC);
-        uint32_t flush_wanted = load(&consumer.file->header->flush_wanted);
+        uint32_t flush_wanted = shared_load(&consumer.file->header->flush_wanted);
         bool has_work;
 
         __atomic_fetch_add(&consumer.file->header->heartbeat, 1, __ATOMIC_RELAXED);
@@ -335,9 +313,9 @@ int consumer_run(const struct consumer_setup *setup)
         has_work = drain_ripe();
         look_at_each(now_ns);
         if (now_ns >= consumer.next_ends_ns ||
-            flush_wanted != load(&consumer.file->header->flush_done)) {
+            flush_wanted != shared_load(&consumer.file->header->flush_done)) {
             look_for_ends(now_ns);
-            consumer.next_ends_ns = now_ns + ENDS_MS * MILLISECOND;
+            consumer.next_ends_ns = now_ns + ENDS_MS * MILLISECOND_NS;
         }
         hearing_look();
         flush_if_wanted(flush_wanted);

@@ -33,11 +33,6 @@ static struct {
     bool cannot_start;     /* another thread */
 } drains;
 
-static uint32_t load(const uint32_t *word)
-{
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
-
 static bool ring_lock(struct known_ring *ring)
 {
     return !atomic_flag_test_and_set_explicit(&ring->is_busy, memory_order_acquire);
@@ -68,12 +63,12 @@ static void tail_settle(struct known_ring *ring)
 /* Finds out whose it is. False: nobody's, or of a process that is not known yet. */
 static bool ring_know(struct known_ring *ring, uint32_t slot)
 {
-    uint32_t number = load(&drains.file.slots[slot].process);
+    uint32_t number = shared_load(&drains.file.slots[slot].process);
     struct recorded *recorded;
 
     if (ring->recorded)
         return true;
-    if (load(&drains.file.slots[slot].state) != MT_RINGS_TAKEN || !number ||
+    if (shared_load(&drains.file.slots[slot].state) != MT_RINGS_TAKEN || !number ||
         number > drains.file.process_max)
         return false;
     recorded = atomic_load(&drains.processes[number - 1]);
@@ -94,13 +89,14 @@ static bool is_ripe(const struct known_ring *ring)
 {
     uint64_t words = ring_header_head(ring->header) - ring_header_tail(ring->header);
 
-    return words >= drains.file.capacity_words / 4 || (words && load(&ring->header->writer_waits));
+    return words >= drains.file.capacity_words / 4 ||
+           (words && shared_load(&ring->header->writer_waits));
 }
 
 /* A writer that waits pays for what a chunk costs: for a while, chunks are quick. */
 static enum chunk_effort effort_of(struct known_ring *ring)
 {
-    if (load(&ring->header->writer_waits))
+    if (shared_load(&ring->header->writer_waits))
         ring->quick_chunks = QUICK_CHUNKS;
     if (!ring->quick_chunks)
         return CHUNK_SMALL;
@@ -128,12 +124,12 @@ static void ring_empty(struct known_ring *ring, struct drainer *drainer)
 
 static uint32_t empty_ripe(struct drainer *drainer)
 {
-    uint32_t end = load(&drains.file.header->slots_end), count = 0;
+    uint32_t end = shared_load(&drains.file.header->slots_end), count = 0;
 
     for (uint32_t slot = 0; slot < end && slot < drains.file.slot_max; slot++) {
         struct known_ring *ring = &drains.rings[slot];
 
-        if (load(&drains.file.slots[slot].state) != MT_RINGS_TAKEN || !ring_lock(ring))
+        if (shared_load(&drains.file.slots[slot].state) != MT_RINGS_TAKEN || !ring_lock(ring))
             continue;
         if (ring_know(ring, slot) && is_ripe(ring)) {
             ring_empty(ring, drainer);
@@ -151,10 +147,10 @@ static void *worker_run(void *argument)
 
     (void)argument;
     while (drainer) {
-        uint32_t seen = load(wake_count);
+        uint32_t seen = shared_load(wake_count);
 
         if (!empty_ripe(drainer))
-            shared_wait(wake_count, seen, IDLE_MS * UINT64_C(1000000));
+            shared_wait(wake_count, seen, IDLE_MS * MILLISECOND_NS);
     }
     return NULL;
 }
@@ -217,12 +213,12 @@ static void own_stream_empty(struct recorded *recorded)
 static void each_ring(struct recorded *recorded,
                       void (*also)(struct known_ring *ring, uint32_t slot))
 {
-    uint32_t end = load(&drains.file.header->slots_end);
+    uint32_t end = shared_load(&drains.file.header->slots_end);
 
     for (uint32_t slot = 0; slot < end && slot < drains.file.slot_max; slot++) {
         struct known_ring *ring = &drains.rings[slot];
 
-        if (load(&drains.file.slots[slot].process) != recorded->number + 1)
+        if (shared_load(&drains.file.slots[slot].process) != recorded->number + 1)
             continue;
         ring_lock_surely(ring);
         if (ring_know(ring, slot) && ring->recorded == recorded)
@@ -280,7 +276,7 @@ uint64_t drain_forget(struct recorded *recorded)
 
 bool drain_has_no_writer(const struct recorded *recorded, bool without_any)
 {
-    uint32_t end = load(&drains.file.header->slots_end), writers = 0, rings = 0;
+    uint32_t end = shared_load(&drains.file.header->slots_end), writers = 0, rings = 0;
 
     for (uint32_t slot = 0; slot < end && slot < drains.file.slot_max; slot++) {
         const struct known_ring *ring = &drains.rings[slot];
@@ -288,8 +284,8 @@ bool drain_has_no_writer(const struct recorded *recorded, bool without_any)
         if (ring->recorded != recorded)
             continue;
         rings++;
-        writers += !(load((const uint32_t *)(const void *)((const char *)ring->header +
-                                                           MT_RING_OWNER_BYTES)) &
+        writers += !(shared_load((const uint32_t *)(const void *)((const char *)ring->header +
+                                                                  MT_RING_OWNER_BYTES)) &
                      FUTEX_OWNER_DIED);
     }
     return (rings || without_any) && !writers;

@@ -71,7 +71,7 @@ void hearing_begin(const char *folder, uint64_t run_id, int descriptor)
     hearing.run_id = run_id;
     hearing.descriptor = descriptor;
     hearing.waiting = epoll_create1(EPOLL_CLOEXEC);
-    hearing.run_socket = listen_at("leaktide-run", (uint32_t)run_id);
+    hearing.run_socket = listen_at(MT_SOCKET_RUN, (uint32_t)run_id);
     wait_for(hearing.run_socket, NULL);
     for (size_t i = 0; i < CALLERS_MOST; i++)
         hearing.callers[i].call = -1;
@@ -79,9 +79,9 @@ void hearing_begin(const char *folder, uint64_t run_id, int descriptor)
 
 void hearing_add(struct recorded *recorded)
 {
-    if (!recorded->place->is_controlled || !recorded->process_id)
+    if (!recorded->place->facts.is_controlled || !recorded->process_id)
         return;
-    recorded->listening = listen_at("leaktide", (unsigned long long)recorded->process_id);
+    recorded->listening = listen_at(MT_SOCKET_PROCESS, (unsigned long long)recorded->process_id);
     wait_for(recorded->listening, recorded);
 }
 
@@ -98,22 +98,6 @@ void hearing_remove(struct recorded *recorded)
             hang_up(&hearing.callers[i]);
 }
 
-/* Root, the user whose consumer this is, or the one that the process has become. */
-static bool is_trusted(int call, const struct recorded *recorded)
-{
-    struct ucred peer;
-    socklen_t size = sizeof(peer);
-    char path[64];
-    struct stat process;
-
-    if (getsockopt(call, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
-        return false;
-    if (!recorded || peer.uid == 0 || peer.uid == geteuid())
-        return true; /* of who asks for the run, its number is asked */
-    snprintf(path, sizeof(path), "/proc/%d", (int)recorded->process_id);
-    return stat(path, &process) == 0 && process.st_uid == peer.uid;
-}
-
 static void take_caller(int listening, struct recorded *recorded)
 {
     struct caller *caller = hearing.callers;
@@ -125,7 +109,8 @@ static void take_caller(int listening, struct recorded *recorded)
     caller->call = accept4(listening, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     caller->recorded = recorded;
     caller->looks_left = PATIENCE_LOOKS;
-    if (caller->call >= 0 && !is_trusted(caller->call, recorded))
+    /* Of who asks for the run, its number is asked. */
+    if (caller->call >= 0 && recorded && !mt_socket_is_trusted(caller->call, recorded->process_id))
         hang_up(caller);
 }
 
@@ -201,7 +186,7 @@ static void say_status(struct recorded *recorded, char *answer)
 static void answer_for(struct recorded *recorded, char *line, char *answer)
 {
     struct mt_rings_process *place = recorded->place;
-    const struct control_facts facts = {place->records_host, place->has_stacks, place->has_python};
+    const struct mt_recording_facts facts = place->facts; /* the process's own memory may change */
     struct control_change change;
     enum control_word word =
         control_understand(line, &facts, &change, answer, CONTROL_ANSWER_BYTES);
@@ -302,7 +287,7 @@ static bool read_and_post(struct mt_rings_process *place, const char *path)
     if (size <= 0)
         return true;
     text[size] = 0;
-    change = control_of_file(text, place->rank);
+    change = control_of_file(text, place->facts.rank);
     return post(place, &change);
 }
 
@@ -312,10 +297,11 @@ void hearing_look_at_file(struct recorded *recorded, uint64_t now_ns)
     struct stat status;
     int64_t written_ns;
 
-    if (!recorded->place->control_file[0] || now_ns < recorded->next_file_look_ns)
+    if (!recorded->place->facts.control_file[0] || now_ns < recorded->next_file_look_ns)
         return;
-    recorded->next_file_look_ns = now_ns + LOOK_AT_FILE_MS * UINT64_C(1000000);
-    snprintf(path, sizeof(path), "%.*s", MT_RINGS_CONTROL_FILE - 1, recorded->place->control_file);
+    recorded->next_file_look_ns = now_ns + LOOK_AT_FILE_MS * MILLISECOND_NS;
+    snprintf(path, sizeof(path), "%.*s", MT_RINGS_CONTROL_FILE - 1,
+             recorded->place->facts.control_file);
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return;
     written_ns = status.st_mtim.tv_sec * INT64_C(1000000000) + status.st_mtim.tv_nsec;

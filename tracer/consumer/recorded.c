@@ -18,33 +18,34 @@
 #include <xxhash.h>
 
 #include "clock.h"
+#include "resident.h"
 
 /* --- who it is for the kernel -------------------------------------------------------------- */
 
-static uint64_t own_name_space(void)
+/* /proc/<process>/<name>, as far as there is room; "" where it cannot be read. */
+static void proc_read(const char *process, const char *name, char *text, size_t text_bytes)
 {
-    struct stat status;
+    char path[64];
+    int file;
+    ssize_t size;
 
-    return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+    snprintf(path, sizeof(path), "/proc/%.20s/%s", process, name);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    size = file >= 0 ? read(file, text, text_bytes - 1) : -1;
+    if (file >= 0)
+        close(file);
+    text[size > 0 ? size : 0] = 0;
 }
 
 /* The last number of "NSpid:", of a process in the name space: it counts from outside to inside. */
 static bool is_in_name_space(const char *name, uint64_t name_space, uint32_t inner_id)
 {
     char path[64], text[4096], *line, *last = NULL, *end;
-    struct stat status;
-    int file;
-    ssize_t size;
 
     snprintf(path, sizeof(path), "/proc/%.20s/ns/pid", name);
-    if (stat(path, &status) != 0 || status.st_ino != name_space)
+    if (pid_name_space(path) != name_space)
         return false;
-    snprintf(path, sizeof(path), "/proc/%.20s/status", name);
-    file = open(path, O_RDONLY | O_CLOEXEC);
-    size = file >= 0 ? read(file, text, sizeof(text) - 1) : -1;
-    if (file >= 0)
-        close(file);
-    text[size > 0 ? size : 0] = 0;
+    proc_read(name, "status", text, sizeof(text));
     line = strstr(text, "\nNSpid:");
     if (!line)
         return false;
@@ -74,7 +75,7 @@ static pid_t outer_id(const struct mt_rings_process *place, uint32_t *heartbeat)
 {
     if (!place->pid_namespace) /* it could not say: its number may be anybody's here */
         return 0;
-    if (place->pid_namespace == own_name_space())
+    if (place->pid_namespace == pid_name_space(OWN_PID_NAME_SPACE))
         return (pid_t)place->process_id;
     return find_in_name_space(place->pid_namespace, place->process_id, heartbeat);
 }
@@ -140,18 +141,12 @@ enum { FIELDS_BEFORE_THREADS = 17 }; /* of /proc/PID/stat, from the state on */
  */
 static bool is_gone(pid_t process)
 {
-    char path[64], text[1024], *field;
-    ssize_t size;
-    int file;
+    char number[16], text[1024], *field;
 
     if (kill(process, 0) != 0 && errno == ESRCH)
         return true;
-    snprintf(path, sizeof(path), "/proc/%d/stat", (int)process);
-    file = open(path, O_RDONLY | O_CLOEXEC);
-    size = file >= 0 ? read(file, text, sizeof(text) - 1) : -1;
-    if (file >= 0)
-        close(file);
-    text[size > 0 ? size : 0] = 0;
+    snprintf(number, sizeof(number), "%d", (int)process);
+    proc_read(number, "stat", text, sizeof(text));
     field = strrchr(text, ')');
     if (!field || (field[2] != 'Z' && field[2] != 'X'))
         return false;
@@ -174,26 +169,6 @@ bool recorded_look_for_end(struct recorded *recorded)
     return recorded->is_over;
 }
 
-static void raise_peak(uint64_t *now, uint64_t *peak, uint64_t value)
-{
-    __atomic_store_n(now, value, __ATOMIC_RELAXED);
-    if (value > *peak)
-        __atomic_store_n(peak, value, __ATOMIC_RELAXED);
-}
-
-/* Pages resident: the second number. 0 when it cannot be read. */
-static uint64_t resident_bytes(int statm)
-{
-    char text[128], *end;
-    ssize_t size = statm >= 0 ? pread(statm, text, sizeof(text) - 1, 0) : -1;
-
-    if (size <= 0)
-        return 0;
-    text[size] = 0;
-    strtoull(text, &end, 10);
-    return strtoull(end, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 void recorded_sample_now(struct recorded *recorded)
 {
     struct mt_file_header *header = recorded->trace.header;
@@ -204,13 +179,13 @@ void recorded_sample_now(struct recorded *recorded)
     if (!resident ||
         __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED)
         return;
-    raise_peak(&header->rss_bytes, &header->rss_peak_bytes, resident);
-    own_stream_sample(&recorded->stream, "process resident", resident);
+    peak_raise(&header->rss_bytes, &header->rss_peak_bytes, resident);
+    own_stream_sample(&recorded->stream, RESIDENT_COUNTER, resident);
 }
 
 void recorded_sample(struct recorded *recorded, uint64_t now_ns)
 {
-    uint64_t period_ns = recorded->place->sample_ms * UINT64_C(1000000);
+    uint64_t period_ns = recorded->place->facts.sample_ms * MILLISECOND_NS;
 
     if (!period_ns || now_ns < recorded->next_sample_ns)
         return;

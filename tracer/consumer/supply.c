@@ -7,20 +7,10 @@
 
 enum { SLOTS_AHEAD = 4, PROCESSES_AHEAD = 4, SHARE_AHEAD = 4 /* one for four that are in use */ };
 
-static uint32_t load(const uint32_t *word)
-{
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
-
-static void store(uint32_t *word, uint32_t value)
-{
-    __atomic_store_n(word, value, __ATOMIC_RELEASE);
-}
-
 /* It stands in a file that others write: never more than there can be. */
 static uint32_t end_of(const uint32_t *word, uint32_t max)
 {
-    uint32_t end = load(word);
+    uint32_t end = shared_load(word);
 
     return end < max ? end : max;
 }
@@ -36,7 +26,7 @@ static bool has_room(const struct rings_file *file, int descriptor, uint64_t off
 {
     bool is_given = posix_fallocate(descriptor, (off_t)offset_bytes, (off_t)size_bytes) == 0;
 
-    store(&file->header->has_no_room, !is_given);
+    shared_store(&file->header->has_no_room, !is_given);
     return is_given;
 }
 
@@ -45,13 +35,13 @@ static bool slots_look(const struct rings_file *file, int descriptor)
     uint32_t end = end_of(&file->header->slots_end, file->slot_max), ready = 0, before = end;
 
     for (uint32_t i = 0; i < end; i++)
-        ready += load(&file->slots[i].state) == MT_RINGS_READY;
+        ready += shared_load(&file->slots[i].state) == MT_RINGS_READY;
     for (uint32_t ahead = wanted_ahead(SLOTS_AHEAD, end - ready);
          ready < ahead && end < file->slot_max; ready++, end++) {
         if (!has_room(file, descriptor, rings_file_offset(file, end), file->slot_bytes))
             break;
-        store(&file->slots[end].state, MT_RINGS_READY);
-        store(&file->header->slots_end, end + 1);
+        shared_store(&file->slots[end].state, MT_RINGS_READY);
+        shared_store(&file->header->slots_end, end + 1);
     }
     return end != before;
 }
@@ -63,14 +53,14 @@ static bool processes_look(const struct rings_file *file, int descriptor)
     uint32_t before = end;
 
     for (uint32_t i = 0; i < end; i++)
-        ready += load(&file->processes[i].state) == MT_RINGS_READY;
+        ready += shared_load(&file->processes[i].state) == MT_RINGS_READY;
     for (uint32_t ahead = wanted_ahead(PROCESSES_AHEAD, end - ready);
          ready < ahead && end < file->process_max; ready++, end++) {
         if (!has_room(file, descriptor, offset_bytes + end * (uint64_t)MT_RINGS_PROCESS_BYTES,
                       MT_RINGS_PROCESS_BYTES))
             break;
-        store(&file->processes[end].state, MT_RINGS_READY);
-        store(&file->header->processes_end, end + 1);
+        shared_store(&file->processes[end].state, MT_RINGS_READY);
+        shared_store(&file->header->processes_end, end + 1);
     }
     return end != before;
 }
@@ -87,7 +77,7 @@ void supply_look(const struct rings_file *file, int descriptor)
     bool has_more = processes_look(file, descriptor);
 
     has_more |= slots_look(file, descriptor);
-    if (has_more || load(&file->header->has_no_room))
+    if (has_more || shared_load(&file->header->has_no_room))
         tell(file);
 }
 
@@ -98,7 +88,7 @@ void supply_take_back_process(const struct rings_file *file, uint32_t number)
 
     memset(place, 0, sizeof(*place));
     place->state = state; /* nobody else's meanwhile */
-    store(&place->state, MT_RINGS_READY);
+    shared_store(&place->state, MT_RINGS_READY);
     tell(file);
 }
 
@@ -109,7 +99,7 @@ void supply_take_back_slot(const struct rings_file *file, uint32_t slot,
     header->head = header->tail = 0;
     header->thread_id = 0;
     header->writer_waits = 0;
-    store(&file->slots[slot].process, 0);
-    store(&file->slots[slot].state, MT_RINGS_READY);
+    shared_store(&file->slots[slot].process, 0);
+    shared_store(&file->slots[slot].state, MT_RINGS_READY);
     tell(file);
 }

@@ -11,7 +11,7 @@
 
 /* A word that is heard: what it depends on, what comes of it, and what is said. */
 struct hearing {
-    const struct control_facts *facts;
+    const struct mt_recording_facts *facts;
     struct control_change *change;
     char *answer;
     size_t answer_bytes;
@@ -256,7 +256,7 @@ static enum control_word hear_set(const char *rest, const struct hearing *h)
                      "can be set while a program runs; the rest belongs to the command line");
 }
 
-enum control_word control_understand(char *line, const struct control_facts *facts,
+enum control_word control_understand(char *line, const struct mt_recording_facts *facts,
                                      struct control_change *change, char *answer,
                                      size_t answer_bytes)
 {

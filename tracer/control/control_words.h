@@ -62,17 +62,12 @@ struct control_change {
 
 _Static_assert(sizeof(struct control_change) <= MT_RINGS_CHANGE_BYTES, "goes through the file");
 
-/* What a word may depend on. */
-struct control_facts {
-    bool records_host, has_stacks, has_python;
-};
-
 /*
- * Understands the line, which is cut to pieces. answer: "ok ..." or "error: ...", with its end; for
- * a step, a snapshot and the status it is the caller's. change: set for CONTROL_CHANGE, and for
- * CONTROL_SNAPSHOT its text.
+ * Understands the line, which is cut to pieces; facts: how the process records. answer: "ok ..." or
+ * "error: ...", with its end; for a step, a snapshot and the status it is the caller's. change: set
+ * for CONTROL_CHANGE, and for CONTROL_SNAPSHOT its text.
  */
-enum control_word control_understand(char *line, const struct control_facts *facts,
+enum control_word control_understand(char *line, const struct mt_recording_facts *facts,
                                      struct control_change *change, char *answer,
                                      size_t answer_bytes);
 

@@ -3,6 +3,7 @@
 #include "trace_file.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,8 +21,8 @@ enum { CHUNK_ALIGNMENT = 8, VERIFIED_BYTES = 64 << 20 };
 bool trace_file_name(char *path, size_t path_bytes, const char *folder,
                      const struct mt_file_header *header, const char *ending)
 {
-    int length = snprintf(path, path_bytes, "%s/%u-%llx%s", folder, header->process_id,
-                          (unsigned long long)header->start_realtime_ns, ending);
+    int length = snprintf(path, path_bytes, "%s/" MT_FILE_NAME "%s", folder, header->process_id,
+                          header->start_realtime_ns, ending);
 
     return length > 0 && (size_t)length < path_bytes;
 }

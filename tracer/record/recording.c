@@ -235,7 +235,7 @@ void recording_finish(int exit_status)
     recording_note_clocks(); /* takes a ring if this thread has none */
     recording_calibrate();
     if (recording_state.is_served) {
-        served_end();
+        served_wake();
         return;
     }
     recorder_drain_alone();

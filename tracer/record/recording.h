@@ -15,15 +15,6 @@
 
 #include "leaktide/rings.h"
 
-/* What the consumer has to know of this process. */
-struct recording_facts {
-    uint32_t sample_ms; /* how often the consumer looks at the process; 0: never */
-    bool is_controlled; /* it may be spoken to */
-    bool records_host, has_stacks, has_python;
-    int64_t rank;             /* in its job; -1: unknown */
-    const char *control_file; /* watched for what to record; "": none */
-};
-
 enum recording_counters { COUNTERS_NPU, COUNTERS_GPU };
 
 struct recording_setup {
@@ -36,7 +27,7 @@ struct recording_setup {
     uint32_t stack_frames;  /* at most so many frames of a call stack; 0: no stacks */
     uint32_t python_frames; /* the same of Python */
     uint64_t stack_bytes;   /* what a thread may use to know its stacks again */
-    struct recording_facts facts;
+    struct mt_recording_facts facts;
     /* Does what somebody outside wants. On a thread of the program, in a hook. */
     void (*obey)(const struct mt_rings_change *change);
     /* Records the counters of the vendor's devices: on a thread of the program, inside no hook. */

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,8 +12,6 @@
 #include "process_header.h"
 #include "rings_file.h"
 #include "served_call.h"
-
-#define MILLISECOND UINT64_C(1000000)
 
 enum {
     SLICE_MS = 10,       /* of a wait; the consumer wakes us before */
@@ -27,7 +24,6 @@ enum {
 static struct rings_file file;
 static struct mt_rings_process *process;
 static uint32_t process_number;
-static uint64_t own_start_ticks; /* of the process that `process` was made for */
 static bool is_confined; /* a fork inherits it; the place of its parent may be another's by then */
 
 /* How things stood when nothing could be had: as long as they stand so, nobody waits again. */
@@ -42,11 +38,6 @@ static struct {
     char *base;
 } ahead;
 
-static uint32_t load(const uint32_t *word)
-{
-    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
-}
-
 static bool has_calls(void)
 {
     return !__atomic_load_n(&is_confined, __ATOMIC_RELAXED);
@@ -55,13 +46,13 @@ static bool has_calls(void)
 /* At most a slice, until the word is no longer `seen`; spins where calls are forbidden. */
 static void wait_a_slice(const uint32_t *word, uint32_t seen)
 {
-    uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + SLICE_MS * MILLISECOND;
+    uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + SLICE_MS * MILLISECOND_NS;
 
     if (has_calls()) {
-        shared_wait(word, seen, SLICE_MS * MILLISECOND);
+        shared_wait(word, seen, SLICE_MS * MILLISECOND_NS);
         return;
     }
-    while (load(word) == seen && clock_now_ns(CLOCK_MONOTONIC) < end_ns)
+    while (shared_load(word) == seen && clock_now_ns(CLOCK_MONOTONIC) < end_ns)
         for (int i = 0; i < 100; i++)
             atomic_signal_fence(memory_order_seq_cst);
 }
@@ -102,14 +93,14 @@ bool served_open(const struct recording_setup *setup)
 
 static bool is_served(void)
 {
-    return load(&file.header->service) == MT_RINGS_SERVED;
+    return shared_load(&file.header->service) == MT_RINGS_SERVED;
 }
 
 static bool take(uint32_t *state)
 {
     uint32_t ready = MT_RINGS_READY;
 
-    return load(state) == MT_RINGS_READY &&
+    return shared_load(state) == MT_RINGS_READY &&
            __atomic_compare_exchange_n(state, &ready, MT_RINGS_TAKEN, false, __ATOMIC_ACQ_REL,
                                        __ATOMIC_RELAXED);
 }
@@ -118,23 +109,23 @@ static bool take(uint32_t *state)
 static int64_t claim(bool (*take_one)(uint32_t number), const uint32_t *end, uint32_t max)
 {
     struct mt_rings_header *header = file.header;
-    uint64_t deadline_ns = clock_now_ns(CLOCK_MONOTONIC) + CLAIM_MS * MILLISECOND;
-    uint32_t heartbeat = load(&header->heartbeat);
+    uint64_t deadline_ns = clock_now_ns(CLOCK_MONOTONIC) + CLAIM_MS * MILLISECOND_NS;
+    uint32_t heartbeat = shared_load(&header->heartbeat);
     bool waits = has_calls() && !(in_vain.is_known && in_vain.heartbeat == heartbeat &&
-                                  in_vain.supply_count == load(&header->supply_count));
+                                  in_vain.supply_count == shared_load(&header->supply_count));
 
     for (;;) {
-        uint32_t seen = load(&header->supply_count);
-        uint32_t count = load(end);
+        uint32_t seen = shared_load(&header->supply_count);
+        uint32_t count = shared_load(end);
 
         for (uint32_t i = 0; i < count && i < max; i++)
             if (take_one(i))
                 return i;
-        if (!waits || count >= max || load(&header->has_no_room) || !is_served())
+        if (!waits || count >= max || shared_load(&header->has_no_room) || !is_served())
             return -1;
         if (clock_now_ns(CLOCK_MONOTONIC) >= deadline_ns) {
-            in_vain.heartbeat = load(&header->heartbeat);
-            in_vain.supply_count = load(&header->supply_count);
+            in_vain.heartbeat = shared_load(&header->heartbeat);
+            in_vain.supply_count = shared_load(&header->supply_count);
             in_vain.is_known = true;
             return -1;
         }
@@ -163,24 +154,15 @@ static bool take_slot(uint32_t number)
 static void describe(struct mt_rings_process *place, const struct recording_setup *setup,
                      const struct mt_file_header *of_parent)
 {
-    const struct recording_facts *facts = &setup->facts;
-
     place->process_id = (uint32_t)getpid();
     process_header_fill(&place->header, of_parent, setup->run_id, setup->options);
-    place->sample_ms = facts->sample_ms;
-    place->is_controlled = facts->is_controlled;
-    place->records_host = facts->records_host;
-    place->has_stacks = facts->has_stacks;
-    place->has_python = facts->has_python;
-    place->rank = facts->rank;
-    snprintf(place->control_file, sizeof(place->control_file), "%s", facts->control_file);
+    place->facts = setup->facts;
 }
 
 struct mt_rings_process *served_begin(const struct recording_setup *setup,
                                       const struct mt_file_header *of_parent)
 {
     const struct mt_rings_process *parent = process;
-    struct stat name_space;
     int64_t number;
 
     process = NULL;
@@ -192,11 +174,10 @@ struct mt_rings_process *served_begin(const struct recording_setup *setup,
     describe(process, setup, of_parent);
     process->makes_no_calls = !has_calls();
     /* A fork inherits a pause, where its parent's place is still its parent's. */
-    if (parent && parent->header.start_ticks == own_start_ticks)
-        process->attention = load(&parent->attention) & MT_ATTENTION_PAUSED;
-    own_start_ticks = process->header.start_ticks;
-    if (has_calls() && stat("/proc/self/ns/pid", &name_space) == 0)
-        process->pid_namespace = name_space.st_ino;
+    if (parent && of_parent && parent->header.start_ticks == of_parent->start_ticks)
+        process->attention = shared_load(&parent->attention) & MT_ATTENTION_PAUSED;
+    if (has_calls())
+        process->pid_namespace = pid_name_space(OWN_PID_NAME_SPACE);
     /* The consumer says that it ends before it looks who is there; so one of us sees the other. */
     __atomic_store_n(&process->state, MT_RINGS_LIVE, __ATOMIC_SEQ_CST);
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -241,21 +222,22 @@ struct ring *served_ring_create(void)
 bool served_wait_for_room(struct ring *ring, uint64_t position, uint32_t *given_up)
 {
     struct mt_ring_header *header = ring->header;
-    uint32_t heartbeat = load(&file.header->heartbeat);
+    uint32_t heartbeat = shared_load(&file.header->heartbeat);
     uint64_t since_ns = 0;
 
     while (ring_tail(ring) < position) {
-        uint32_t moves = load(&header->tail_moves), beat = load(&file.header->heartbeat);
+        uint32_t moves = shared_load(&header->tail_moves),
+                 beat = shared_load(&file.header->heartbeat);
         uint64_t now_ns;
 
-        if (load(&process->is_refused) || (*given_up && *given_up == (beat | 1)))
+        if (shared_load(&process->is_refused) || (*given_up && *given_up == (beat | 1)))
             return false;
         now_ns = clock_now_ns(CLOCK_MONOTONIC);
         if (!since_ns || beat != heartbeat) {
             since_ns = now_ns;
             heartbeat = beat;
         }
-        if (now_ns - since_ns >= HEARTBEAT_MS * MILLISECOND) {
+        if (now_ns - since_ns >= HEARTBEAT_MS * MILLISECOND_NS) {
             *given_up = beat | 1;
             return false;
         }
@@ -271,11 +253,11 @@ bool served_wait_for_room(struct ring *ring, uint64_t position, uint32_t *given_
 
 bool served_flush(void)
 {
-    uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + FLUSH_MS * MILLISECOND;
+    uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + FLUSH_MS * MILLISECOND_NS;
     uint32_t wanted = __atomic_add_fetch(&process->flush_wanted, 1, __ATOMIC_SEQ_CST), done;
 
     served_wake();
-    while ((int32_t)((done = load(&process->flush_done)) - wanted) < 0) {
+    while ((int32_t)((done = shared_load(&process->flush_done)) - wanted) < 0) {
         if (clock_now_ns(CLOCK_MONOTONIC) >= end_ns)
             return false;
         wait_a_slice(&process->flush_done, done);
@@ -285,11 +267,12 @@ bool served_flush(void)
 
 void served_avoid_calls(void)
 {
-    uint32_t first = 0, end = load(&file.header->slots_end);
+    uint32_t first = 0, end = shared_load(&file.header->slots_end);
     struct mt_ring_header *base;
     struct rings_file several = file;
 
-    while (first < end && first < file.slot_max && load(&file.slots[first].state) != MT_RINGS_READY)
+    while (first < end && first < file.slot_max &&
+           shared_load(&file.slots[first].state) != MT_RINGS_READY)
         first++;
     /* The rings from there on as if they were one. */
     several.rings_offset_bytes += first * file.slot_bytes;
@@ -310,12 +293,6 @@ void served_avoid_calls(void)
 bool served_avoids_calls(void)
 {
     return !has_calls();
-}
-
-void served_end(void)
-{
-    __atomic_store_n(&process->is_ending, 1, __ATOMIC_RELEASE);
-    served_wake();
 }
 
 struct mt_rings_process *served_process(void)

@@ -50,9 +50,6 @@ void served_avoid_calls(void);
 
 bool served_avoids_calls(void);
 
-/* The process has said good-bye; what comes later is taken as well. */
-void served_end(void);
-
 /* Of this process, or NULL. */
 struct mt_rings_process *served_process(void);
 

@@ -16,15 +16,6 @@
 
 enum { PATIENCE_MS = 500 };
 
-static bool is_trusted(int call)
-{
-    struct ucred peer;
-    socklen_t size = sizeof(peer);
-
-    return getsockopt(call, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-           (peer.uid == 0 || peer.uid == getuid() || peer.uid == geteuid());
-}
-
 static int descriptor_receive(int call)
 {
     union {
@@ -53,7 +44,7 @@ int served_call(uint64_t run_id)
 {
     const struct timeval patience = {.tv_usec = PATIENCE_MS * 1000};
     struct sockaddr_un address;
-    socklen_t length = mt_socket_address(&address, "leaktide-run", (uint32_t)run_id);
+    socklen_t length = mt_socket_address(&address, MT_SOCKET_RUN, (uint32_t)run_id);
     char line[64];
     int size = snprintf(line, sizeof(line), MT_RINGS_ASK "%llx\n", (unsigned long long)run_id);
     int call, descriptor = -1;
@@ -65,8 +56,8 @@ int served_call(uint64_t run_id)
         return -1;
     setsockopt(call, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
     setsockopt(call, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)); /* of connect, too */
-    if (connect(call, (const struct sockaddr *)&address, length) == 0 && is_trusted(call) &&
-        send(call, line, (size_t)size, MSG_NOSIGNAL) == size)
+    if (connect(call, (const struct sockaddr *)&address, length) == 0 &&
+        mt_socket_is_trusted(call, 0) && send(call, line, (size_t)size, MSG_NOSIGNAL) == size)
         descriptor = descriptor_receive(call);
     close(call);
     return descriptor;

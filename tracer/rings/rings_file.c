@@ -165,6 +165,25 @@ struct mt_ring_header *rings_file_map_ring(const struct rings_file *file, uint32
     return (struct mt_ring_header *)((char *)copy + before_bytes);
 }
 
+uint32_t rings_file_live_count(const struct rings_file *file)
+{
+    uint32_t end = shared_load(&file->header->processes_end), count = 0;
+
+    for (uint32_t i = 0; i < end && i < file->process_max; i++) {
+        uint32_t state = shared_load(&file->processes[i].state);
+
+        count += state == MT_RINGS_LIVE || state == MT_RINGS_TAKEN;
+    }
+    return count;
+}
+
+uint64_t pid_name_space(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
 void shared_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
 {
     struct timespec timeout = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};

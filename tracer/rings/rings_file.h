@@ -51,6 +51,26 @@ static inline uint64_t *ring_header_words(struct mt_ring_header *header)
     return (uint64_t *)((char *)header + MT_RING_HEADER_BYTES);
 }
 
+/* Processes that have a place, or take one just now. */
+uint32_t rings_file_live_count(const struct rings_file *file);
+
+/* The number of a name space of processes: path is that of its file in /proc. 0: not to be had. */
+uint64_t pid_name_space(const char *path);
+#define OWN_PID_NAME_SPACE "/proc/self/ns/pid"
+
+#define MILLISECOND_NS     UINT64_C(1000000)
+
+/* Words that processes share. */
+static inline uint32_t shared_load(const uint32_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+static inline void shared_store(uint32_t *word, uint32_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+
 /* Waits on, and wakes at, a word that processes share; at most timeout_ns. */
 void shared_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns);
 void shared_wake(const uint32_t *word);

@@ -174,8 +174,7 @@ static enum mt_result open_begun_trace(struct mtt_file *file, enum mt_result cor
 
 void mtt_file_name(char *name, size_t name_bytes, const struct mt_file_header *header)
 {
-    snprintf(name, name_bytes, "%" PRIu32 "-%" PRIx64 ".mtt", header->process_id,
-             header->start_realtime_ns);
+    snprintf(name, name_bytes, MT_FILE_NAME ".mtt", header->process_id, header->start_realtime_ns);
 }
 
 enum mt_result mtt_file_open(struct mtt_file *file, const char *path, struct mt_error *error)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What draining takes from a heap: nobody hooks the consumer's, so the C library's is good enough.
- */
+/* Where nobody hooks malloc, in the consumer and in the plug-in, the C library's is good enough. */
 #include "private_heap.h"
 
 #include <stdlib.h>
