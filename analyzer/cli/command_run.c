@@ -19,6 +19,7 @@
 #include "gate_results.h"
 #include "launch.h"
 #include "leaktide/analyzer.h"
+#include "option_values.h"
 #include "outlet.h"
 #include "program_file.h"
 #include "run_folder.h"
@@ -35,18 +36,16 @@ static const struct option_spec options[] = {
     {OPTION_CALL_STACK, 0, "call-stack", "LIST",
      "none; c[:N], python[:N]: N frames or all; free (c, not cpu)"},
     {OPTION_SAMPLE_MS, 0, "sample-ms", "N", "read the system's counters every N ms (20); 0: never"},
-    {OPTION_RING_SIZE, 0, "ring-size", "SIZE", "buffer of each thread, 64k to 256m (1m)"},
+    {OPTION_RING_SIZE, 0, "ring-size", "SIZE",
+     "buffer of each thread, " OPTION_RING_LIMITS " (1m)"},
     {OPTION_STACK_MEMORY, 0, "stack-memory", "SIZE",
-     "at most so much of each thread to know stacks, 1m to 1g (32m)"},
+     "at most so much of each thread to know stacks, " OPTION_STACK_LIMITS " (32m)"},
     {OPTION_FOLLOW_CHILDREN, 0, "follow-children", "yes|no", "record what it starts too (yes)"},
     {OPTION_QUIET, 'q', "quiet", NULL, "say nothing but errors"},
     {OPTION_NO_REPORT, 0, "no-report", NULL, "no verdict at the end"},
     {OPTION_POLICY, 'p', "policy", "FILE",
      "then hold the recording against this budget: leaktide gate"},
     {OPTION_BASELINE, 'b', "baseline", "FILE", "for --policy: what was agreed to"},
-    {OPTION_STEPS, 0, "steps", "LIST", "accepted, no effect yet"},
-    {OPTION_LEVEL, 0, "level", "LIST", "accepted, no effect yet"},
-    {OPTION_ANALYSIS, 0, "analysis", "LIST", "accepted, no effect yet"},
     {OPTION_COLLECT_MODE, 0, "collect-mode", "MODE",
      "immediate, or deferred: record when leaktide ctl says start (immediate)"},
     {OPTION_CONTROL, 0, "control", "yes|no", "let leaktide ctl speak to the program (yes)"},
@@ -54,16 +53,8 @@ static const struct option_spec options[] = {
      "watch it for steps to record; keys of profiler_config.json"},
     {OPTION_WATCH, 0, "watch", "A,B",
      "check sums of what operator A puts out, up to operator B; A:N,B,full-content"},
-    {OPTION_FORMAT, 0, "format", "FORMAT", "accepted, no effect yet"},
-    {OPTION_LOG_LEVEL, 0, "log-level", "LEVEL", "accepted, no effect yet"},
     {0, 0, NULL, NULL, NULL},
 };
-
-static const char *const device_words[] = {
-#define FAMILY(id, name) name,
-#include "leaktide/device_families.def"
-#undef FAMILY
-    "cpu", NULL};
 
 /* Handed on to the tracer; with words, each of the comma-separated values must be one of them. */
 static const struct handed_on {
@@ -71,10 +62,9 @@ static const struct handed_on {
     const char *name;
     const char *const *words;
 } handed_on[] = {
-    {OPTION_DEVICE, "device", device_words},
-    {OPTION_EVENTS, "events",
-     (const char *const[]){"alloc", "free", "launch", "access", "traceback", "none", NULL}},
-    {OPTION_CALL_STACK, "call-stack", (const char *const[]){"c", "python", "free", "none", NULL}},
+    {OPTION_DEVICE, "device", option_device_words},
+    {OPTION_EVENTS, "events", option_event_words},
+    {OPTION_CALL_STACK, "call-stack", option_stack_words},
     {OPTION_STACK_MEMORY, "stack-memory", NULL},
     {OPTION_SAMPLE_MS, "sample-ms", NULL},
     {OPTION_RING_SIZE, "ring-size", NULL},
@@ -85,20 +75,7 @@ static const struct handed_on {
     {OPTION_FOLLOW_CHILDREN, "follow-children", (const char *const[]){"yes", "no", NULL}},
 };
 
-/* Those that are sizes, with the limits of tracer/config/config.c. */
-static const struct size_limits {
-    enum option_id id;
-    uint64_t least_bytes, most_bytes;
-} sizes[] = {
-    {OPTION_STACK_MEMORY, 1 << 20, 1 << 30},
-    {OPTION_RING_SIZE, 1 << 16, 1 << 28},
-};
-
-enum {
-    handed_on_count = sizeof(handed_on) / sizeof(handed_on[0]),
-    STACK_FRAMES_MOST = 1000, /* what other tools take; 512 are recorded */
-    RING_BYTES_USUAL = 1 << 20
-};
+enum { handed_on_count = sizeof(handed_on) / sizeof(handed_on[0]) };
 
 static const char *word_at(const void *context, size_t i)
 {
@@ -153,15 +130,14 @@ static enum mt_result words_check(const struct handed_on *option, const char *li
 }
 
 /* NULL: it is no size. */
-static const struct size_limits *size_limits_of(enum option_id id)
+static const struct option_limits *limits_of(enum option_id id)
 {
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-        if (sizes[i].id == id)
-            return &sizes[i];
-    return NULL;
+    if (id == OPTION_STACK_MEMORY)
+        return &option_stack_limits;
+    return id == OPTION_RING_SIZE ? &option_ring_limits : NULL;
 }
 
-static enum mt_result size_check(const char *name, const struct size_limits *limits,
+static enum mt_result size_check(const char *name, const struct option_limits *limits,
                                  const char *value, struct mt_error *error)
 {
     uint64_t bytes = 0;
@@ -195,7 +171,7 @@ static enum mt_result frames_check(const char *list, struct mt_error *error)
                  name_length < length ? (int)(length - name_length - 1) : 0,
                  list + name_length + (name_length < length));
         if (name_length < length)
-            result = option_number("call-stack", number, STACK_FRAMES_MOST, &frames, error);
+            result = option_number("call-stack", number, OPTION_FRAMES_MAX, &frames, error);
         list += length + (list[length] != 0);
     }
     return result;
@@ -211,8 +187,8 @@ static enum mt_result values_check(const struct options *given, struct mt_error 
 
         if (value && handed_on[i].words)
             result = words_check(&handed_on[i], value, error);
-        else if (value && size_limits_of(handed_on[i].id))
-            result = size_check(handed_on[i].name, size_limits_of(handed_on[i].id), value, error);
+        else if (value && limits_of(handed_on[i].id))
+            result = size_check(handed_on[i].name, limits_of(handed_on[i].id), value, error);
         if (result != MT_OK)
             return result;
     }
@@ -222,12 +198,12 @@ static enum mt_result values_check(const struct options *given, struct mt_error 
         if (result != MT_OK)
             return result;
     }
-    if (given->values[OPTION_WATCH] && !watch_value_is_right(given->values[OPTION_WATCH]))
+    if (given->values[OPTION_WATCH] && !values_watch_is_right(given->values[OPTION_WATCH]))
         return mt_error_set(error, MT_USAGE,
-                            "--watch: %s is not [START[:N]],END[,full-content], names of at most "
-                            "254 bytes",
-                            given->values[OPTION_WATCH]);
-    return option_number("sample-ms", given->values[OPTION_SAMPLE_MS], 60000, &milliseconds, error);
+                            "--watch: %s is not " OPTION_WATCH_SHAPE ", names of at most %d bytes",
+                            given->values[OPTION_WATCH], OPTION_NAME_MOST);
+    return option_number("sample-ms", given->values[OPTION_SAMPLE_MS], OPTION_SAMPLE_MS_MOST,
+                         &milliseconds, error);
 }
 
 /* As the tracer reads it: blanks separate, a backslash takes the next character as it is. */
@@ -248,7 +224,7 @@ static void hand_on(struct text_builder *text, const struct handed_on *option, c
     struct mt_error error;
     char digits[32];
 
-    if (size_limits_of(option->id) && option_size(option->name, value, &bytes, &error) == MT_OK) {
+    if (limits_of(option->id) && option_size(option->name, value, &bytes, &error) == MT_OK) {
         snprintf(digits, sizeof(digits), "%" PRIu64, bytes);
         value = digits;
     }
@@ -282,41 +258,19 @@ static uint64_t run_id_make(void)
     return run_id;
 }
 
-/* As the tracer reads the same options: the last one counts, a power of two. */
+/* As the tracer reads the same options: the last one counts. */
 static uint64_t ring_bytes_of(const char *text)
 {
     static const char name[] = "--ring-size=";
-    const struct size_limits *limits = size_limits_of(OPTION_RING_SIZE);
-    uint64_t given = RING_BYTES_USUAL, bytes = limits->least_bytes, value;
-    struct mt_error error;
+    uint64_t bytes = OPTION_RING_BYTES_USUAL;
     char word[32];
 
     for (; (text = strstr(text, name)); text++) {
         snprintf(word, sizeof(word), "%.*s", (int)strcspn(text + strlen(name), " \t\n"),
                  text + strlen(name));
-        if (option_size("ring-size", word, &value, &error) == MT_OK &&
-            value >= limits->least_bytes && value <= limits->most_bytes)
-            given = value;
+        values_read_ring(word, &bytes);
     }
-    while (bytes < given)
-        bytes *= 2;
     return bytes;
-}
-
-static void say_no_effect(const struct options *given)
-{
-    static const enum option_id without_effect[] = {OPTION_STEPS, OPTION_LEVEL, OPTION_ANALYSIS,
-                                                    OPTION_FORMAT, OPTION_LOG_LEVEL};
-    struct text_builder names;
-
-    text_init(&names);
-    for (const struct option_spec *spec = options; spec->name; spec++)
-        for (size_t i = 0; i < sizeof(without_effect) / sizeof(without_effect[0]); i++)
-            if (spec->id == without_effect[i] && given->values[spec->id])
-                text_add_format(&names, "%s--%s", names.size_bytes ? ", " : "", spec->name);
-    if (names.size_bytes)
-        tell("without effect yet: %s", text_get(&names));
-    text_release(&names);
 }
 
 /* A file beside the command: in ../lib*\/leaktide of an installation or of the build tree. */
@@ -600,8 +554,6 @@ static int run(const struct command *command, const struct options *given)
                                  sizeof(folder), &error);
     if (result != MT_OK)
         return complain(EXIT_USAGE, "%s", error.message);
-    if (!given->values[OPTION_QUIET])
-        say_no_effect(given);
     return record(given, tracer, folder);
 }
 

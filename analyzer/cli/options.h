@@ -61,13 +61,10 @@ enum option_id {
     OPTION_CONTROL,
     OPTION_CONTROL_FILE,
     OPTION_WATCH,
-    /* Known from msmemscope, without effect so far. */
     OPTION_STEPS,
     OPTION_LEVEL,
     OPTION_CALL_STACK,
     OPTION_STACK_MEMORY,
-    OPTION_ANALYSIS,
-    OPTION_LOG_LEVEL,
     OPTION_COUNT
 };
 

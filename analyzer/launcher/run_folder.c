@@ -20,8 +20,9 @@
 #include <unistd.h>
 
 #include "leaktide/rings.h"
+#include "option_values.h"
 
-enum { processes_most = 512, name_most = 40, ring_bytes_usual = 1 << 20 };
+enum { processes_most = 512, name_most = 40 };
 
 static bool is_empty(const char *path)
 {
@@ -119,7 +120,7 @@ bool run_folder_explain(const char *folder, char *out, size_t out_bytes)
     if (statvfs(folder, &disk) != 0)
         return false;
     free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
-    if (free_bytes > 2 * ring_bytes_usual)
+    if (free_bytes > 2 * OPTION_RING_BYTES_USUAL)
         return false;
     snprintf(out, out_bytes,
              "the disk is full: %" PRIu64 " KiB are free for %s; name another "

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_MOST = 254, LINE_BYTES = 1024 };
+enum { LINE_BYTES = 1024 };
 
 static int is_no_dot(const struct dirent *entry)
 {
@@ -105,17 +105,4 @@ size_t watch_files_visit(const char *run_folder, uint64_t process,
     if (snprintf(folder, sizeof(folder), "%s/watch", run_folder) < (int)sizeof(folder))
         each_name(folder, take_process, &visit);
     return visit.count;
-}
-
-bool watch_value_is_right(const char *value)
-{
-    size_t start = strcspn(value, ",");
-    const char *end = value + start + 1;
-    size_t end_length;
-
-    if (!value[start] || start > NAME_MOST)
-        return false;
-    end_length = strcspn(end, ",");
-    return end_length && end_length <= NAME_MOST &&
-           (!end[end_length] || strcmp(end + end_length, ",full-content") == 0);
 }

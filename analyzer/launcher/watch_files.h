@@ -24,7 +24,4 @@ struct watch_visitor {
 size_t watch_files_visit(const char *run_folder, uint64_t process,
                          const struct watch_visitor *visitor);
 
-/* Is it a value of --watch? */
-bool watch_value_is_right(const char *value);
-
 #endif

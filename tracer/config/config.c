@@ -13,23 +13,17 @@
 #include "json_scan.h"
 #include "option_values.h"
 
-enum {
-    RING_BYTES_MIN = 64 * 1024,
-    RING_BYTES_MAX = 256 * 1024 * 1024,
-    STACK_BYTES_MIN = 1024 * 1024,
-    STACK_BYTES_MAX = 1024 * 1024 * 1024,
-    OPTION_MAX = 1024
-};
+enum { OPTION_MAX = 1024 };
 
 static struct config config = {
     .records_device = true,
     .devices = UINT64_MAX,
     .traces_children = true,
     .is_controlled = true,
-    .sample_ms = 20,
-    .ring_bytes = 1024 * 1024,
+    .sample_ms = OPTION_SAMPLE_MS_USUAL,
+    .ring_bytes = OPTION_RING_BYTES_USUAL,
     .stack_frames = OPTION_FRAMES_MAX,
-    .stack_bytes = 32 * 1024 * 1024,
+    .stack_bytes = OPTION_STACK_BYTES_USUAL,
 };
 
 static void complain(const char *option, const char *value, const char *expected)
@@ -98,7 +92,7 @@ static bool set_sample(const char *value)
 {
     uint64_t number;
 
-    if (!values_read_number(value, &number) || number > 60 * 1000)
+    if (!values_read_number(value, &number) || number > OPTION_SAMPLE_MS_MOST)
         return false;
     config.sample_ms = (uint32_t)number;
     return true;
@@ -106,14 +100,7 @@ static bool set_sample(const char *value)
 
 static bool set_ring(const char *value)
 {
-    uint64_t number, power = RING_BYTES_MIN;
-
-    if (!values_read_number(value, &number) || number < RING_BYTES_MIN || number > RING_BYTES_MAX)
-        return false;
-    while (power < number)
-        power *= 2;
-    config.ring_bytes = power;
-    return true;
+    return values_read_ring(value, &config.ring_bytes);
 }
 
 static bool set_call_stack(const char *value)
@@ -130,8 +117,7 @@ static bool set_call_stack(const char *value)
 
 static bool set_stack_memory(const char *value)
 {
-    return values_read_number(value, &config.stack_bytes) &&
-           config.stack_bytes >= STACK_BYTES_MIN && config.stack_bytes <= STACK_BYTES_MAX;
+    return values_read_stack_memory(value, &config.stack_bytes);
 }
 
 static bool set_children(const char *value)
@@ -166,7 +152,7 @@ static bool set_watch(const char *value)
 {
     size_t length = strlen(value);
 
-    if (!strchr(value, ',') || length >= sizeof(config.watch))
+    if (!values_watch_is_right(value) || length >= sizeof(config.watch))
         return false;
     memcpy(config.watch, value, length + 1);
     return true;
@@ -180,12 +166,6 @@ static bool set_run(const char *value)
     return *value && !*end;
 }
 
-static bool set_nothing(const char *value)
-{
-    (void)value;
-    return true; /* the launcher's business */
-}
-
 static const struct option {
     const char *name;
     bool (*set)(const char *value);
@@ -195,22 +175,17 @@ static const struct option {
      "expected npu, npu:N, gpu, opencl or cpu, separated by commas, N up to 63"},
     {"--events", set_events, "expected alloc, free, launch, access"},
     {"--output-path", set_output, "expected a folder of at most 1023 bytes"},
-    {"--sample-ms", set_sample, "expected 0 to 60000"},
-    {"--ring-size", set_ring, "expected 64k to 256m"},
+    {"--sample-ms", set_sample, "expected " OPTION_SAMPLE_MS_LIMITS},
+    {"--ring-size", set_ring, "expected " OPTION_RING_LIMITS},
     {"--follow-children", set_children, "expected yes or no"},
     {"--run-id", set_run, "expected a hexadecimal number"},
-    {"--steps", set_nothing, ""},
-    {"--level", set_nothing, ""},
     {"--call-stack", set_call_stack,
      "expected none, or c[:N], python[:N] with N up to 1000, and free"},
-    {"--stack-memory", set_stack_memory, "expected 1m to 1g"},
-    {"--analysis", set_nothing, ""},
+    {"--stack-memory", set_stack_memory, "expected " OPTION_STACK_LIMITS},
     {"--collect-mode", set_collect_mode, "expected immediate or deferred"},
     {"--control", set_control, "expected yes or no"},
     {"--control-file", set_control_file, "expected a path of at most 511 bytes"},
-    {"--watch", set_watch, "expected [START[:N]],END[,full-content]"},
-    {"--format", set_nothing, ""},
-    {"--log-level", set_nothing, ""},
+    {"--watch", set_watch, "expected " OPTION_WATCH_SHAPE},
 };
 
 bool config_set_events(const char *value)

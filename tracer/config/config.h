@@ -47,7 +47,7 @@ struct config {
 bool config_set_events(const char *value);
 bool config_set_level(const char *value);
 
-/* Never fails: what is wrong is said once on stderr at --log-level=warning and left at default. */
+/* Never fails: what is wrong is said once on stderr and left at default. */
 const struct config *config_get(void);
 
 #endif

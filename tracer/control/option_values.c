@@ -6,6 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const option_device_words[] = {
+#define FAMILY(id, name) name,
+#include "leaktide/device_families.def"
+#undef FAMILY
+    "cpu", NULL};
+const char *const option_event_words[] = {"alloc",     "free", "launch", "access",
+                                          "traceback", "none", NULL};
+const char *const option_stack_words[] = {"c", "python", "free", "none", NULL};
+const struct option_limits option_ring_limits = {1 << 16, 1 << 28};
+const struct option_limits option_stack_limits = {1 << 20, 1 << 30};
+
 bool values_has(const char *list, const char *word)
 {
     size_t length = strlen(word);
@@ -40,24 +51,47 @@ bool values_read_number(const char *text, uint64_t *value)
     return *end == '\0';
 }
 
+static bool size_read(const char *value, const struct option_limits *limits, uint64_t *bytes)
+{
+    uint64_t number;
+
+    if (!values_read_number(value, &number) || number < limits->least_bytes ||
+        number > limits->most_bytes)
+        return false;
+    *bytes = number;
+    return true;
+}
+
+bool values_read_ring(const char *value, uint64_t *ring_bytes)
+{
+    uint64_t wanted, power = option_ring_limits.least_bytes;
+
+    if (!size_read(value, &option_ring_limits, &wanted))
+        return false;
+    while (power < wanted)
+        power *= 2;
+    *ring_bytes = power;
+    return true;
+}
+
+bool values_read_stack_memory(const char *value, uint64_t *stack_bytes)
+{
+    return size_read(value, &option_stack_limits, stack_bytes);
+}
+
 /* One word of --device: "npu", "npu:3", "cpu". */
 static bool device_read(const char *word, size_t length, uint64_t *devices, bool *has_host)
 {
-    static const char *const names[] = {
-#define FAMILY(id, name) name,
-#include "leaktide/device_families.def"
-#undef FAMILY
-    };
     size_t name = strcspn(word, ":,");
     char *end;
     unsigned long number;
 
-    if (name == 3 && length == 3 && strncmp(word, "cpu", 3) == 0) {
+    if (name == 3 && strncmp(word, "cpu", 3) == 0) {
         *has_host = true;
-        return true;
+        return length == name; /* there is one */
     }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strlen(names[i]) != name || strncmp(names[i], word, name) != 0)
+    for (const char *const *known = option_device_words; *known; known++) {
+        if (strlen(*known) != name || strncmp(*known, word, name) != 0)
             continue;
         if (name == length) {
             *devices = UINT64_MAX;
@@ -138,15 +172,15 @@ bool values_read_frames(const char *value, struct option_frames *frames)
 
 bool values_events_are_right(const char *value)
 {
-    static const char *const known[] = {"alloc", "free", "launch", "access", "traceback", "none"};
     const char *list = value;
 
     while (*list) {
-        size_t length = strcspn(list, ","), i = 0;
+        const char *const *known = option_event_words;
+        size_t length = strcspn(list, ",");
 
-        while (i < 6 && (strlen(known[i]) != length || strncmp(known[i], list, length) != 0))
-            i++;
-        if (i == 6)
+        while (*known && (strlen(*known) != length || strncmp(*known, list, length) != 0))
+            known++;
+        if (!*known)
             return false;
         list += length;
         list += *list == ',';

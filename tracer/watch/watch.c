@@ -17,11 +17,11 @@
 #include <unistd.h>
 
 #include "ascend_device.h"
+#include "option_values.h"
 #include "tensor_dump.h"
 
 enum {
     TENSORS_MAX = 64,
-    OPERATOR_NAME_MOST = 254, /* of --watch */
     OPERATOR_SHOWN_MOST = 96, /* in the name of a file */
     DEPTH_MAX = 8,
     OUTPUTS_MAX = 8,
@@ -52,7 +52,7 @@ static struct slot {
 
 /* What --watch asks for. Written before is_chosen, or by a control word between operators. */
 static struct choice {
-    char start[OPERATOR_NAME_MOST + 1], end[OPERATOR_NAME_MOST + 1];
+    char start[OPTION_NAME_MOST + 1], end[OPTION_NAME_MOST + 1];
     int64_t output; /* -1: all */
     bool is_whole;
 } choice = {.output = -1};
@@ -116,8 +116,8 @@ bool watch_choose(const char *value)
     struct text start = word_take(&rest), end = word_take(&rest);
 
     chosen.output = output_take(&start);
-    if (!has_comma || !end.size_bytes || start.size_bytes > OPERATOR_NAME_MOST ||
-        end.size_bytes > OPERATOR_NAME_MOST || (*rest && strcmp(rest, "full-content") != 0))
+    if (!has_comma || !end.size_bytes || start.size_bytes > OPTION_NAME_MOST ||
+        end.size_bytes > OPTION_NAME_MOST || (*rest && strcmp(rest, "full-content") != 0))
         return false;
     memcpy(chosen.start, start.bytes, start.size_bytes);
     memcpy(chosen.end, end.bytes, end.size_bytes);

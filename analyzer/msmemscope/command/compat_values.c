@@ -10,16 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "option_values.h"
+
 #define COMPAT_VALUE(name)                                                                         \
     bool name(struct compat_request *request, const char *value, struct text_builder *why)
 
-enum {
-    STACK_DEPTH_MOST = 1000,
-    STACK_DEPTH_DEFAULT = 50,
-    OOM_MOST = 1000,
-    WATCH_NAME_MOST = 254,
-    INPUT_PATH_MOST = 4096
-};
+enum { STACK_DEPTH_MOST = 1000, STACK_DEPTH_DEFAULT = 50, OOM_MOST = 1000, INPUT_PATH_MOST = 4096 };
 
 /* --- words ------------------------------------------------------------------------------------ */
 
@@ -369,7 +365,7 @@ static bool watch_start(struct compat_watch *watch, struct compat_request *reque
         }
     }
     watch->start = keep(request, word);
-    return watch->start && word.size_bytes <= WATCH_NAME_MOST;
+    return watch->start && word.size_bytes <= OPTION_NAME_MOST;
 }
 
 COMPAT_VALUE(compat_set_watch)
@@ -380,7 +376,7 @@ COMPAT_VALUE(compat_set_watch)
     struct word start, end, last;
 
     if (!word_next(&rest, &start) || !word_next(&rest, &end) || !end.size_bytes ||
-        end.size_bytes > WATCH_NAME_MOST || !watch_start(&watch, request, start))
+        end.size_bytes > OPTION_NAME_MOST || !watch_start(&watch, request, start))
         return refuse_value(why, value, right);
     if (word_next(&rest, &last)) {
         watch.has_full_content = word_is(last, "full-content");
