@@ -157,7 +157,7 @@ enum mt_result mt_trace_compare_csv(struct mt_trace *base, struct mt_trace *curr
 
 /*
  * With the numbers of that tool itself, from two csv files of msleaks or msmemscope: the size of
- * the first allocation or release of a pool at or behind the element.
+ * the first allocation or release of a pool at or after the element.
  */
 enum mt_result mt_memscope_compare_csv(const char *base, const char *current,
                                        enum mt_compare_level level, FILE *out,
@@ -190,7 +190,7 @@ enum mt_result mt_answer_write(const struct mt_answer *answer, const char *forma
 enum mt_result mt_trace_export(struct mt_trace *trace, const char *exporter, const char *path,
                                struct mt_error *error);
 
-/* Names, NULL behind the last; meaning, unless NULL, gets a line that explains it. */
+/* Names, NULL after the last; meaning, unless NULL, gets a line that explains it. */
 const char *mt_question_at(size_t index, const char **meaning);
 const char *mt_format_at(size_t index, const char **meaning);
 const char *mt_exporter_at(size_t index, const char **meaning);

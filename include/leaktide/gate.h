@@ -63,7 +63,9 @@ size_t mt_gate_remark_count(const struct mt_gate_verdict *verdict);
 /* MT_USAGE when there is no such format, MT_IO when it cannot be written. */
 enum mt_result mt_gate_write(const struct mt_gate_verdict *verdict, const char *format, FILE *out,
                              struct mt_error *error);
-/* Names, NULL behind the last; the others, unless NULL, get what it is and what to call its file.
+/*
+ * The names of the formats; NULL after the last. meaning and file_name may be NULL; else they get
+ * a description of the format, and the usual name of its file.
  */
 const char *mt_gate_format_at(size_t index, const char **meaning, const char **file_name);
 
