@@ -153,7 +153,7 @@ static uint64_t chunk_bytes(const struct mt_chunk_header *header)
            CHUNK_ALIGNMENT * CHUNK_ALIGNMENT;
 }
 
-/* Checksum of a header and of what stands behind it in the file. */
+/* Checksum of a header and of what stands after it in the file. */
 static bool checksum_read(int descriptor, uint64_t offset, const struct mt_chunk_header *header,
                           uint64_t *checksum)
 {
