@@ -145,7 +145,7 @@ class MadeUpTest(Folder):
         self.write("b", text.replace(" = ", " == ", 1))
         self.check(policy, 2, "b:2: \"key = number\" is expected")
         self.write("b", text.replace(" = ", " = x", 1))
-        self.check(policy, 2, "b:2: behind = a whole number")
+        self.check(policy, 2, "b:2: expected a whole number after =")
         self.write("b", text + rows[0] + "\n")
         self.check(policy, 2, "is there twice")
         self.write("b", "hello\n")
