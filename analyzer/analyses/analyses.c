@@ -49,7 +49,7 @@ static const struct analysis page_analyses[] = {
     {.of_blocks = &picture_analysis},
     {NULL, NULL},
 };
-/* What says a sentence of the report's verdict, and does not read the recording again. */
+/* Analyses that add a sentence to the report's verdict and need no second reading. */
 static const struct analysis verdict_analyses[] = {
     {.write = analyse_recording},
     {.write = analyse_leaks},

@@ -15,7 +15,7 @@ void add_short_name(struct text_builder *text, const char *name, size_t most_byt
 
 /*
  * Where the name of an operator ends that begins at `start` ("operator<"): its characters mean
- * something else elsewhere. Behind the blank of "operator bool", and of "operator<< <int>".
+ * something else elsewhere. After the blank of "operator bool", and of "operator<< <int>".
  */
 size_t cxx_operator_end(const char *name, size_t start);
 

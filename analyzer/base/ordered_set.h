@@ -43,7 +43,7 @@ void ordered_set_remove(struct ordered_set *set, struct ordered_key key);
 const struct ordered_node *ordered_set_at_least(const struct ordered_set *set,
                                                 struct ordered_key key);
 
-/* The key behind it: nothing lies between. */
+/* The key after it: nothing lies between. */
 static inline struct ordered_key ordered_key_behind(struct ordered_key key)
 {
     key.third++;

@@ -212,7 +212,7 @@ static int size_take(const char **at, struct arguments *arguments)
     return size;
 }
 
-/* Behind the %; returns what is behind it all. */
+/* After the %; returns what is after it all. */
 static const char *conversion_read(const char *at, struct conversion *out,
                                    struct arguments *arguments)
 {

@@ -3,7 +3,7 @@
  * Stretches of addresses that do not overlap, in order.
  *
  * What is added over what is there replaces it; taking a part out of the middle leaves two. Adding
- * and taking cost a move of the rows behind, finding a logarithm.
+ * and taking cost a move of the rows after it, finding a logarithm.
  */
 #ifndef LEAKTIDE_BASE_RANGE_SET_H
 #define LEAKTIDE_BASE_RANGE_SET_H
@@ -29,7 +29,7 @@ void range_set_release(struct range_set *set);
 bool range_set_add(struct range_set *set, struct range range);
 bool range_set_remove(struct range_set *set, struct range range);
 
-/* The row that holds the address, or the first behind it; count when there is none. */
+/* The row that holds the address, or the first after it; count when there is none. */
 size_t range_set_find(const struct range_set *set, uint64_t address);
 
 #endif

@@ -104,7 +104,7 @@ static bool meets(const struct frontier *mover, const struct frontier *other, co
     return false;
 }
 
-/* Elements behind it, on the diagonal that came furthest. */
+/* Elements after it, on the diagonal that came furthest. */
 static int64_t best_of(const struct frontier *frontier, const struct box *box, struct cut *cut)
 {
     int64_t most = -1;

@@ -28,7 +28,7 @@ struct table {
 
 void table_init(struct table *table, struct arena *arena, size_t row_bytes);
 
-/* A new zeroed row behind the last, or NULL when there is no memory. */
+/* A new zeroed row after the last, or NULL when there is no memory. */
 void *table_add(struct table *table);
 
 /* For a thread that is not the one that adds. */

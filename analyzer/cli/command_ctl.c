@@ -64,10 +64,11 @@ int control_call(int32_t process, const char *line)
     if (call < 0 && kill(process, 0) != 0 && errno == ESRCH)
         return complain(EXIT_INPUT, "process %d: there is no such process", (int)process);
     if (call < 0)
-        return complain(EXIT_INPUT,
-                        "process %d: nobody listens: it is not recorded, has recorded nothing yet, "
-                        "or runs with --control=no",
-                        (int)process);
+        return complain(
+            EXIT_INPUT,
+            "process %d: no recorder answers: it is not recorded, has recorded nothing yet, "
+            "or runs with --control=no",
+            (int)process);
     if (!mt_socket_is_trusted(call, process)) {
         close(call);
         return complain(EXIT_INPUT,

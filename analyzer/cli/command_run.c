@@ -413,7 +413,7 @@ static void say_watched(const char *folder, const char *value)
     size_t count = watch_files_visit(folder, 0, &visitor);
 
     if (!count && *value != ',')
-        tell("--watch: nothing was read: no output of %.*s was told of", (int)strcspn(value, ","),
+        tell("--watch: nothing was read: no output of %.*s was reported", (int)strcspn(value, ","),
              value);
 }
 

@@ -6,7 +6,7 @@
  *   torch_npu    1736405443871.720<TAB>          1,048,576 B
  *   MindSpore    1736405443871.720      N/A      1,024,000 B
  *
- * Blocks of the graph engine come behind the others; their durations are floats without a tab.
+ * Blocks of the graph engine come after the others; their durations are floats without a tab.
  */
 #include "ascend_csv_writer.h"
 

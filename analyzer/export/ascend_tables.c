@@ -185,7 +185,7 @@ static enum mt_result prepare_all(struct ascend_tables *tables, struct mt_error 
     return result;
 }
 
-/* The numbers of the driver's modules are given; others come behind them. */
+/* The numbers of the driver's modules are given; others come after them. */
 static enum mt_result put_module_names(struct ascend_tables *tables, struct mt_error *error)
 {
     struct database_insert *insert;

@@ -203,7 +203,7 @@ static void put_sum_record(struct ascend_export *export, const struct component 
     put_record(export, own, name, &sums);
 }
 
-/* The counters of one row come as events of one time, one behind the other. */
+/* The counters of one row come as events of one time, one after the other. */
 static void end_record(struct ascend_export *export)
 {
     struct component *component = export->record_of;

@@ -124,7 +124,7 @@ static void put_no_frames(struct viz *viz)
     put_end(&viz->writer);
 }
 
-/* Those of a site, innermost first, behind the operator. */
+/* Those of a site, innermost first, after the operator. */
 static void put_site(struct viz *viz, uint32_t operator_text, uint32_t site)
 {
     const struct symbol_frame *frames;
@@ -228,7 +228,7 @@ static void put_failed(struct viz *viz, uint64_t free_bytes)
     viz->failed.kind = EVENT_KIND_COUNT;
 }
 
-/* What snapshots say behind a failed alloc. */
+/* What snapshots say after a failed alloc. */
 static bool is_free_memory(const struct viz *viz, const struct event *event)
 {
     return event->kind == EVENT_SAMPLE &&
@@ -340,7 +340,7 @@ static void put_block(struct viz *viz, uint64_t address, uint64_t size_bytes,
     put_end(writer);
 }
 
-/* Blocks stand side by side in a segment, with gaps between them. Returns the first block behind
+/* Blocks stand side by side in a segment, with gaps between them. Returns the first block after
  * it. One that begins within the one before is left out: a handle, or a number of another kind. */
 static size_t put_blocks(struct viz *viz, struct range segment, size_t first)
 {

@@ -215,7 +215,7 @@ static struct memscope_ledger *ledger_of(struct memscope_source *source, const s
     return is_there ? &source->ledgers[ledger] : NULL;
 }
 
-/* MindSpore tells the size of its pool behind the first block of it. */
+/* MindSpore tells the size of its pool after the first block of it. */
 void memscope_take_reserved(struct memscope_source *source, const struct event *event)
 {
     struct memscope_ledger *ledger = ledger_of(source, event);

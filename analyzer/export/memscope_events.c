@@ -29,7 +29,7 @@ static memscope_take *const takers[EVENT_KIND_COUNT] = {
 
 /* --- rows ----------------------------------------------------------------------------------- */
 
-/* Attributes behind the count are not read, and stay as they are. */
+/* Attributes after the count are not read, and stay as they are. */
 void memscope_row_begin(const struct memscope_source *source, struct memscope_row *row,
                         const char *event, const char *type, uint64_t time_ns, uint32_t thread)
 {
@@ -92,7 +92,7 @@ static void process_begin(struct memscope_source *source, uint16_t index)
 }
 
 /* The size of a pool belongs to the row that is held, and a reading has no row; everything else
- * stands behind that. */
+ * stands after that. */
 static bool on_event(void *context, const struct event *event)
 {
     struct memscope_source *source = context;

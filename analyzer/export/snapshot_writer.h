@@ -42,7 +42,7 @@ void put_map_begin(struct snapshot_writer *writer);
 void put_list_begin(struct snapshot_writer *writer);
 /* Of the innermost list or map. */
 void put_end(struct snapshot_writer *writer);
-/* key: of static storage, told apart by its pointer. */
+/* key: of static storage, distinguished by its pointer. */
 void put_key(struct snapshot_writer *writer, const char *key);
 void put_number(struct snapshot_writer *writer, uint64_t number);
 void put_flag(struct snapshot_writer *writer, bool flag);
@@ -50,7 +50,7 @@ void put_flag(struct snapshot_writer *writer, bool flag);
 void put_text(struct snapshot_writer *writer, const char *text);
 
 /* *memo is 0 at first. A value that was remembered is put again; false: put it anew, and remember
- * it right behind, so that there is a next time. */
+ * it right after, so that there is a next time. */
 bool put_again(struct snapshot_writer *writer, uint32_t memo);
 void put_remembered(struct snapshot_writer *writer, uint32_t *memo);
 

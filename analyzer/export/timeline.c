@@ -15,7 +15,7 @@
 #include "lives.h"
 
 struct open_track {
-    struct timeline_track track; /* number 0: not told yet */
+    struct timeline_track track; /* number 0: not known yet */
     uint32_t open_count;         /* slices */
 };
 

@@ -100,8 +100,8 @@ static enum mt_result read_line(struct baseline_file *baseline, const struct lin
     if (!row || !row->key)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to read %s", line->path);
     if (!number_read(value_start, value_end, &row->value))
-        return mt_error_set(error, MT_USAGE, "%s:%u: behind = a whole number is expected",
-                            line->path, line->number);
+        return mt_error_set(error, MT_USAGE, "%s:%u: expected a whole number after =", line->path,
+                            line->number);
     read_remark(baseline, row, remark ? remark + 1 : line->end, line->end);
     return row->name ? MT_OK
                      : mt_error_set(error, MT_NO_MEMORY, "no memory to read %s", line->path);

@@ -8,7 +8,7 @@
  *     npu:0/pta/site/1f2e3d4c5b6a7988 = 536870912  # n=3 min=... max=... forward (model.py)
  *
  * Values are bytes, or hundredths of a percent for shares: the median of n recordings. What is
- * behind # is for people, but n, min and max, which tell the noise.
+ * after # is for people, but n, min and max, which tell the noise.
  */
 #ifndef LEAKTIDE_GATE_BASELINE_H
 #define LEAKTIDE_GATE_BASELINE_H
@@ -22,7 +22,7 @@ enum { BASELINE_SITES = 50 }; /* of one pool: the largest at the peak */
 struct baseline_row {
     const char *key;
     uint64_t value;
-    struct measure_spread spread; /* count 0: not told */
+    struct measure_spread spread; /* count 0: not known */
     const char *name;             /* of a site, for people; may be "" */
     unsigned line;
 };

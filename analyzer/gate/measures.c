@@ -173,7 +173,7 @@ struct scope {
     const char *device, *pool;
 };
 
-/* key: what is behind "device/pool/" */
+/* key: what is after "device/pool/" */
 static struct measure measure_of(const struct scope *scope, enum rule_kind kind, const char *key,
                                  const char *name)
 {
@@ -306,7 +306,7 @@ static const struct {
     {PHASE_OPTIMIZER, "phase/optimizer", "optimizer"},
 };
 
-/* The highest of all steps behind the warm-up. */
+/* The highest of all steps after the warm-up. */
 static uint64_t phase_peak(const struct scope *scope, enum step_phase phase)
 {
     const struct tally *tally = scope->question->tally;

@@ -530,8 +530,8 @@ enum mt_result file_text(const char *path, struct arena *arena, const char **tex
     if (ferror(file))
         result = mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
     else if (*size_bytes > FILE_MAX)
-        result =
-            mt_error_set(error, MT_USAGE, "%s: larger than 16 MiB: this is no such file", path);
+        result = mt_error_set(error, MT_USAGE,
+                              "%s: larger than 16 MiB, the limit for files of a gate", path);
     *text = bytes && result == MT_OK ? arena_text(arena, bytes, *size_bytes) : NULL;
     if (result == MT_OK && !*text)
         result = mt_error_set(error, MT_NO_MEMORY, "no memory to read %s", path);

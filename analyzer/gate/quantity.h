@@ -19,7 +19,7 @@ enum { PERCENT = 100, PERCENT_MAX = 1000000 * PERCENT };
  * are rounded down to a byte.
  */
 bool quantity_size(const char *text, uint64_t *bytes, const char **why);
-/* A size, with "/step" behind it or not. */
+/* A size, with "/step" after it or not. */
 bool quantity_size_per_step(const char *text, uint64_t *bytes, const char **why);
 /* "8%", "+2%", "-1.5%" */
 bool quantity_percent(const char *text, int64_t *hundredths, const char **why);

@@ -162,7 +162,7 @@ static enum mt_result read_attribute(struct reading *reading, struct suppression
     const char *nearest;
 
     if (!value || (size_t)(value - name) != strcspn(name, " \t="))
-        return complain_at(reading, "behind the pattern name=value is expected: reason, issue, "
+        return complain_at(reading, "expected name=value after the pattern: reason, issue, "
                                     "until, max");
     *value++ = '\0';
     if (*value == '"') {

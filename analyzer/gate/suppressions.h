@@ -5,7 +5,7 @@
  *     leak:forget_metrics  reason="known, fixed in 2.3" issue=https://... until=2027-01-31 max="2
  * MiB" leak:^libfoo.so$
  *
- * The word behind leak: is matched as LeakSanitizer does: anywhere in the name of a function, file
+ * The word after leak: is matched as LeakSanitizer does: anywhere in the name of a function, file
  * or module of any frame; * is any text, ^ and $ are its ends. So a file of LeakSanitizer can be
  * used as it is. until is the last day; max is what the finding may hold.
  */

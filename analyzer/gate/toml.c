@@ -2,7 +2,7 @@
 /*
  * A recursive-descent reader for the part of TOML that a policy needs.
  *
- * Invariant: `at` never passes `end`; every function that reads a value leaves `at` behind it.
+ * Invariant: `at` never passes `end`; every function that reads a value moves `at` past it.
  */
 #include "toml.h"
 
@@ -434,7 +434,7 @@ static struct toml_node *read_array(struct reader *reader)
         node_append(array, value);
         skip_all(reader);
         if (!accept(reader, ',') && peek(reader) != ']') {
-            refuse(reader, "between the values of an array a comma is expected, behind them ]");
+            refuse(reader, "expected a comma or ] after a value of an array");
             return NULL;
         }
     }
@@ -466,7 +466,7 @@ static struct toml_node *read_inline_table(struct reader *reader)
         if (accept(reader, '}'))
             break;
         if (!accept(reader, ',')) {
-            refuse(reader, "between the pairs in { } a comma is expected, all on one line");
+            refuse(reader, "expected a comma between the pairs in { }, all on one line");
             return NULL;
         }
     }
@@ -530,7 +530,7 @@ static bool read_pair(struct reader *reader, struct toml_node *table)
         return refuse(reader, "this key is there twice");
     skip_blanks(reader);
     if (!accept(reader, '='))
-        return refuse(reader, "behind a key = and a value are expected");
+        return refuse(reader, "expected = and a value after a key");
     skip_blanks(reader);
     value = read_value(reader);
     if (!value)
@@ -601,8 +601,7 @@ static struct toml_node *read_header_name(struct reader *reader, struct toml_nod
     if (!parent)
         return NULL;
     if (!accept(reader, ']') || (is_array && !accept(reader, ']'))) {
-        refuse(reader,
-               is_array ? "]] is expected behind the name" : "] is expected behind the name");
+        refuse(reader, is_array ? "expected ]] after the name" : "expected ] after the name");
         return NULL;
     }
     return is_array ? append_table(reader, parent, key) : define_table(reader, parent, key);

@@ -206,7 +206,7 @@ bool run_folder_look(const char *path, struct run_state *state)
 
 /* --- after the run ------------------------------------------------------------------------ */
 
-/* The headers of a .rings file, one at a time; false behind the last, or where there is none. */
+/* The headers of a .rings file, one at a time; false after the last, or where there is none. */
 static bool slot_read(int rings, off_t offset_bytes, struct mt_ring_header *slot)
 {
     return pread(rings, slot, sizeof(*slot), offset_bytes) == (ssize_t)sizeof(*slot) &&

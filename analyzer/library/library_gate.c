@@ -54,7 +54,7 @@ static enum mt_result open_files(struct mt_gate_verdict *gate,
         snprintf(gate->baseline_path, sizeof(gate->baseline_path), "%s", baseline);
         result = baseline_open(baseline, &gate->baseline, error);
     }
-    /* One that only the policy names may still be to be written: rules that need it say so. */
+    /* A baseline that only the policy names may be missing: rules that need it report that. */
     if (result == MT_NOT_FOUND && (options->is_baseline_optional || !options->baseline_path))
         result = MT_OK;
     suppressions = options->suppressions_path;

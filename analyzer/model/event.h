@@ -30,7 +30,7 @@ enum event_kind {
     EVENT_SAMPLE, /* text = counter, value = bytes, place */
     EVENT_DEVICE, /* text, place, value = status */
     /* address, pool: the program has given the block up or is about to, and now no stream uses it
-     * any more: its pool may hand it out again. Not before, and seldom long behind its free. */
+     * any more: its pool may hand it out again. Not before, and seldom long after its free. */
     EVENT_RETURNED,
     EVENT_WINDOW_BEGIN, /* sums and peaks of this process begin anew: step_source.h */
     /*

@@ -2,7 +2,7 @@
 /*
  * The blocks that are alive, found by address.
  *
- * Buckets do not wrap around: behind the last home are `tail_buckets` more, and a block goes at
+ * Buckets do not wrap around: after the last home are `tail_buckets` more, and a block goes at
  * most that far. With hashed addresses it never does; if it did, the set would grow.
  */
 #include "live_set.h"
@@ -120,7 +120,7 @@ struct live_place live_set_find_next(const struct live_set *set, uint64_t addres
     return live_set_find_behind(set, address, after.bucket + 1);
 }
 
-/* A free slot at home or behind it. The buckets in between are told that somebody went past. */
+/* A free slot at home or after it. The buckets in between are told that somebody went past. */
 static struct live_place slot_take(struct live_bucket *home, const struct live_bucket *end)
 {
     for (struct live_bucket *bucket = home; bucket < end; bucket++) {
@@ -218,7 +218,7 @@ static size_t large_find(const struct live_set *set, uint64_t address, uint32_t 
     return i;
 }
 
-/* A place at home or behind; the set grows as often as it takes. */
+/* A place at home or after; the set grows as often as it takes. */
 static struct live_place room_for(struct live_set *set, uint64_t hash)
 {
     struct live_place place = {NULL, 0};

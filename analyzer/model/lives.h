@@ -3,8 +3,8 @@
  * The blocks of a recording, one by one, each with its whole life: a second reading, for answers
  * that sums cannot give.
  *
- * Blocks are told apart, and put in groups, by a tally of its own, so every number agrees with the
- * first reading: `group` and `ledger` are indexes of the first tally as well. Memory grows with
+ * Blocks are distinguished, and put in groups, by a tally of its own, so every number agrees with
+ * the first reading: `group` and `ledger` are indexes of the first tally as well. Memory grows with
  * blocks that are alive at once: 32 bytes for each beside the live set.
  */
 #ifndef LEAKTIDE_MODEL_LIVES_H
@@ -37,9 +37,9 @@ struct life_visitor {
     bool (*over)(void *context, const struct life *life);    /* freed, or the process ended */
     bool (*event)(void *context, const struct event *event); /* before born and over */
     /* The step is doing something else from this event on: of an operator, a range or a step.
-     * Before born and over of the events behind it. PHASE_OTHER outside of steps. */
+     * Before born and over of the events after it. PHASE_OTHER outside of steps. */
     bool (*phase)(void *context, enum step_phase phase, uint64_t event);
-    /* Behind the last event of a process, before its living blocks are given to `over`. */
+    /* After the last event of a process, before its living blocks are given to `over`. */
     bool (*process_over)(void *context, uint16_t process);
     uint32_t event_kinds; /* that `event` is told of: bits 1 << enum event_kind; 0: every kind */
 };

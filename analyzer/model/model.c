@@ -27,8 +27,9 @@ struct text_row {
 };
 
 /*
- * Sites and frames at an address are told apart by the module that was there: what is loaded to the
- * same addresses later has other functions, and the same module, loaded there again, has the same.
+ * Sites and frames at an address are distinguished by the module that was there: what is loaded to
+ * the same addresses later has other functions, and the same module, loaded there again, has the
+ * same.
  */
 struct site_row {
     uint32_t module_next; /* one more than the row of its module; 0: none was known yet */
@@ -372,7 +373,7 @@ void model_site_soon(const struct model *model, struct model_site site)
     __builtin_prefetch(site_set_of(model, site_hash(&site)));
 }
 
-/* A site with a stack is told apart by its frames. */
+/* A site with a stack is distinguished by its frames. */
 static uint32_t site_find(struct model *model, const struct model_site *site, uint64_t hash)
 {
     const struct at_address kind = {&model->sites, &model->site_index, is_site, "call sites"};

@@ -23,7 +23,7 @@ static struct module_stretch stretch_of(const struct ordered_node *node)
     return (struct module_stretch){(uint16_t)node->key.first, node->key.third, node->key.second};
 }
 
-/* The first stretch of the process that ends at the address or behind it. */
+/* The first stretch of the process that ends at the address or after it. */
 static const struct ordered_node *node_at_least(const struct module_map *map, uint16_t process,
                                                 uint64_t address)
 {

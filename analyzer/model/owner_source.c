@@ -224,7 +224,7 @@ static void block_name(struct finding *finding, const struct event *event)
     name_add(&source->owned[block->owned - 1], event->text);
 }
 
-/* "model@weight". Behind the reading: before, the model belongs to whoever reads. */
+/* "model@weight". After the reading: before, the model belongs to whoever reads. */
 static void owner_join(struct model *model, struct owned *owned)
 {
     char joined[OWNER_BYTES];

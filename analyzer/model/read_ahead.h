@@ -6,7 +6,7 @@
  *        its thread      a ring of them, in order         the caller's thread
  *
  * To whoever reads it, it is that source: the same events in the same order, the same end, the same
- * error at the same place. The thread lives from the first batch behind `alone_events` to the end,
+ * error at the same place. The thread lives from the first batch after `alone_events` to the end,
  * the next rewind, or the last call below; meanwhile the inner source belongs to it. So a short
  * recording has no second thread, and none has where the process may use one processor only.
  */

@@ -33,7 +33,7 @@ void step_finder_destroy(struct step_finder *finder);
 
 /* Out of memory, it forgets what it has and finds nothing in this process. */
 void step_finder_feed(struct step_finder *finder, const struct event *events, size_t count);
-/* Behind the last event. */
+/* After the last event. */
 void step_finder_finish(struct step_finder *finder);
 /* A process without events has no steps. */
 struct found_steps step_finder_at(const struct step_finder *finder, uint16_t process);

@@ -4,7 +4,7 @@
  * named; and of these the wanted ones only.
  *
  * To whoever reads it, it is a recording like any other. Before the first wanted step of a process
- * stands EVENT_WINDOW_BEGIN; behind the last one nothing more of that process.
+ * stands EVENT_WINDOW_BEGIN; after the last one nothing more of that process.
  */
 #ifndef LEAKTIDE_MODEL_STEP_SOURCE_H
 #define LEAKTIDE_MODEL_STEP_SOURCE_H

@@ -362,7 +362,7 @@ static void on_reserved(struct tally *tally, const struct event *event)
     }
 }
 
-/* What blocks hold that are older than the recording, and are none of ours. */
+/* Memory of blocks that are older than the recording and are not in it. */
 static void on_older_sample(struct tally *tally, const struct event *event)
 {
     uint16_t index = tally_ledger_for(tally, event->process, event->pool, event->place);
@@ -482,7 +482,7 @@ static inline const struct group_cache_row *cached_group(const struct tally *tal
     return &tally->group_cache[tally_group_slot(event, context)];
 }
 
-/* Behind the last stands what is fetched again for nothing. */
+/* After the last stands what is fetched again for nothing. */
 static void hash_all(const struct tally *tally, const struct event *events, size_t count,
                      uint64_t *hashes)
 {

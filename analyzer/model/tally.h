@@ -244,7 +244,7 @@ enum mt_result tally_feed(struct tally *tally, const struct event *events, size_
 /* What is alive now, in no order. */
 void tally_each_live(const struct tally *tally,
                      void (*visit)(void *context, const struct live_block *block), void *context);
-/* Call once behind the last event. */
+/* Call once after the last event. */
 void tally_finish(struct tally *tally);
 
 struct model *tally_model(const struct tally *tally);

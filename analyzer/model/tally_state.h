@@ -151,7 +151,7 @@ void tally_step_event(struct tally *tally, const struct event *event);
 void tally_process_begin(struct tally *tally, uint16_t process);
 void tally_process_end(struct tally *tally);
 
-/* tally_phases.c: behind an event of a range or an operator; and when a step begins or ends. */
+/* tally_phases.c: after an event of a range or an operator; and when a step begins or ends. */
 void tally_phase_event(struct tally *tally, const struct thread_state *thread,
                        const struct event *event);
 void tally_phase_set(struct tally *tally, enum step_phase phase);

@@ -35,7 +35,7 @@ enum mt_result stepping_init(struct stepping *stepping, struct model *model, con
 void stepping_release(struct stepping *stepping);
 
 /*
- * Behind the first reading. *events becomes the source of the second one, or stays as it is when
+ * After the first reading. *events becomes the source of the second one, or stays as it is when
  * the marks are good as they are. MT_USAGE when nothing bears the name that was asked for.
  */
 enum mt_result stepping_begin(struct stepping *stepping, const struct model *model,
@@ -43,7 +43,7 @@ enum mt_result stepping_begin(struct stepping *stepping, const struct model *mod
                               bool *is_changed, struct mt_error *error);
 
 /*
- * Behind the second reading: forgets found steps that cannot be steps. False when there are no
+ * After the second reading: forgets found steps that cannot be steps. False when there are no
  * others, so that the first reading is what counts.
  */
 bool stepping_confirm(struct stepping *stepping, const struct tally *tally);

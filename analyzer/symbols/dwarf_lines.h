@@ -8,7 +8,7 @@
 #include "arena.h"
 #include "dwarf_file.h"
 
-/* As file of a row: it is behind the last address of its stretch of code. */
+/* As file of a row: it is after the last address of its stretch of code. */
 #define LINE_END UINT32_MAX
 
 struct line_row {

@@ -7,7 +7,7 @@
  *       reserve      inlined in forward; end 3
  *     backward       inlined; end 4
  *
- * A row's subtree is the rows behind it up to `end`.
+ * A row's subtree is the rows after it up to `end`.
  */
 #ifndef LEAKTIDE_DWARF_SCOPES_H
 #define LEAKTIDE_DWARF_SCOPES_H
@@ -18,7 +18,7 @@
 
 struct scope {
     uint64_t die; /* offset in .debug_info */
-    uint32_t end; /* row behind its subtree */
+    uint32_t end; /* row after its subtree */
     uint32_t first_range, range_count;
     uint32_t call_line; /* where it is inlined: of its caller */
     uint64_t call_file;

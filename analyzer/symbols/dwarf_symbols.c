@@ -97,7 +97,7 @@ static void unit_add(struct dwarf_symbols *symbols, Dwarf_Die die, uint64_t sign
     dwarf_file_ranges(file, die, unit->base, keep_place, symbols);
 }
 
-/* The next unit's first DIE; false behind the last. */
+/* The next unit's first DIE; false after the last. */
 static bool next_unit(struct dwarf_file *file, Dwarf_Die *die, uint64_t *signature)
 {
     Dwarf_Unsigned length, type_offset, next;

@@ -8,7 +8,7 @@
 #include "text_builder.h"
 
 /*
- * A native name: demangled, without parameters, and without what a compiler puts behind the names
+ * A native name: demangled, without parameters, and without what a compiler adds to the names
  * of its copies (".isra.0"). Two builds of one function give one name.
  */
 void add_readable_name(struct text_builder *text, const char *name);
@@ -16,7 +16,7 @@ void add_readable_name(struct text_builder *text, const char *name);
 /* The file and the folder it is in: many files of Python have the same name. */
 const char *short_path(const char *path);
 
-/* What is behind the last / or \. */
+/* What is after the last / or \. */
 const char *base_of_path(const char *path);
 
 #endif

@@ -109,7 +109,7 @@ void site_rules_release(struct site_rules *rules)
     arena_release(&rules->arena);
 }
 
-/* The word at *text, which is moved behind it and the blanks that follow. */
+/* The word at *text, which is moved past it and the blanks that follow. */
 static size_t take_word(const char **text, const char **word)
 {
     size_t length = strcspn(*text, " \t");
@@ -140,7 +140,7 @@ static enum mt_result rule_read(const char *line, struct rule *rule, struct mt_e
         where++;
     if (where == WHERE_COUNT)
         return mt_error_set(error, MT_USAGE,
-                            "behind the class, one of native, python, file and module is needed");
+                            "expected native, python, file or module after the class");
     if (!*rest)
         return mt_error_set(error, MT_USAGE, "the pattern is missing");
     *rule = (struct rule){(enum frame_class) class, (enum rule_where)where, rest};

@@ -57,7 +57,7 @@ struct frame_words {
 void site_rules_init(struct site_rules *rules);
 void site_rules_release(struct site_rules *rules);
 
-/* Behind the rules that are there already. MT_USAGE tells the line that is wrong. */
+/* After the rules that are there already. MT_USAGE tells the line that is wrong. */
 enum mt_result site_rules_add_file(struct site_rules *rules, const char *path,
                                    struct mt_error *error);
 enum mt_result site_rules_add_built_in(struct site_rules *rules, struct mt_error *error);

@@ -71,7 +71,7 @@ void symbols_destroy(struct symbols *symbols)
 
 /* --- where names come from ----------------------------------------------------------------- */
 
-/* The next of a list; NULL behind the last, or without memory. Lives in the arena. */
+/* The next of a list; NULL after the last, or without memory. Lives in the arena. */
 static const char *take_path(struct symbols *symbols, const char **list)
 {
     size_t length;

@@ -171,7 +171,7 @@ MT_API enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t sid
 MT_API enum mt_result mt_trace_export(struct mt_trace *trace, const char *exporter,
                                       const char *path, struct mt_error *error);
 
-/* Names, NULL behind the last; meaning, unless NULL, gets a line that explains it. */
+/* Names, NULL after the last; meaning, unless NULL, gets a line that explains it. */
 MT_API const char *mt_question_at(size_t index, const char **meaning);
 MT_API const char *mt_exporter_at(size_t index, const char **meaning);
 

@@ -4,7 +4,7 @@
  *
  * Varints are LEB128: seven bits a byte, low bits first, at most ten bytes. Signed differences
  * are zigzag-coded: 0, -1, 1, -2 become 0, 1, 2, 3. Everything is little-endian.
- * A getter never reads at or behind `end`; it returns NULL when the value is cut short or does
+ * A getter never reads at or after `end`; it returns NULL when the value is cut short or does
  * not fit 64 bits. Putters need room: MT_VARINT_MAX_BYTES.
  */
 #ifndef LEAKTIDE_CODEC_H
@@ -73,7 +73,7 @@ static inline uint8_t *mt_varint_put_long(uint8_t *out, uint64_t value)
     return out;
 }
 
-/* Returns the byte behind the varint. May write up to MT_VARINT_MAX_BYTES in any case. */
+/* Returns the byte after the varint. May write up to MT_VARINT_MAX_BYTES in any case. */
 static inline uint8_t *mt_varint_put(uint8_t *out, uint64_t value)
 {
     uint64_t bytes;
@@ -107,7 +107,7 @@ static inline uint8_t *mt_varint_put_medium(uint8_t *out, uint64_t value)
     return mt_varint_put(out, value);
 }
 
-/* Returns the byte behind the varint, or NULL. */
+/* Returns the byte after the varint, or NULL. */
 static inline const uint8_t *mt_varint_get_careful(const uint8_t *in, const uint8_t *end,
                                                    uint64_t *value)
 {

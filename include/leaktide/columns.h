@@ -39,7 +39,7 @@
  * The hit bit of field p (p < 3) is bit 5 + p of the event's byte in column 0.
  *
  * Addresses are expected from how allocators work: the block freed last among those of the same
- * size class and made in this chunk comes first; when there is none, the place right behind the
+ * size class and made in this chunk comes first; when there is none, the place right after the
  * last unexpected or carved block. Measured in docs/trace-format.md.
  */
 #ifndef LEAKTIDE_COLUMNS_H
@@ -85,7 +85,7 @@ enum {
     MT_SIZE_CLASSES = 2048
 };
 
-/* Encoding of a field, from records.def; MT_ENCODING_NONE behind the last field of a record. */
+/* Encoding of a field, from records.def; MT_ENCODING_NONE after the last field of a record. */
 static inline enum mt_encoding mt_field_encoding(unsigned code, unsigned position)
 {
 #define FIELD(name, encoding)               MT_ENCODING_##encoding,

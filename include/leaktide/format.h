@@ -54,7 +54,7 @@ enum mt_record_code {
 #define RECORD(code, name, fields, meaning) MT_RECORD_##name = code,
 #include "records.def"
 #undef RECORD
-    MT_RECORD_CODE_END = 33 /* behind the last */
+    MT_RECORD_CODE_END = 33 /* after the last */
 };
 
 enum mt_chunk_kind {
@@ -113,7 +113,7 @@ struct mt_file_header {
     uint64_t rss_bytes, rss_peak_bytes;
     uint64_t device_used_bytes, device_used_peak_bytes;
     uint64_t index_offset_bytes; /* 0 while there is none */
-    uint64_t end_offset_bytes;   /* behind the last chunk */
+    uint64_t end_offset_bytes;   /* after the last chunk */
     /* Since 1.1; zeros before. */
     uint64_t no_stack_count; /* stacks that were asked for and not had: the call site is there */
     uint64_t stack_restart_count; /* a thread's memory for stacks was full: it began anew */
@@ -141,7 +141,7 @@ struct mt_index_entry {
 };
 
 /*
- * A ring: words of 64 bits, `capacity_words` of them behind the header; position p is word
+ * A ring: words of 64 bits, `capacity_words` of them after the header; position p is word
  * p % capacity_words. One thread writes at head, one drainer reads at tail:
  * tail <= head <= tail + capacity_words. Both stand between records, which are laid out as below.
  */

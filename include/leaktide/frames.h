@@ -52,7 +52,7 @@ static inline uint8_t *mt_frame_put(uint8_t *out, uint64_t frame, uint64_t frame
                                   << 1);
 }
 
-/* Returns the byte behind the frame, or NULL. */
+/* Returns the byte after the frame, or NULL. */
 static inline const uint8_t *mt_frame_get(const uint8_t *in, const uint8_t *end,
                                           uint64_t frame_before, uint64_t *frame)
 {

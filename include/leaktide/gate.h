@@ -68,7 +68,9 @@ MT_API enum mt_result mt_gate_write(const struct mt_gate_verdict *verdict, const
 MT_API enum mt_result mt_gate_write_to(const struct mt_gate_verdict *verdict, const char *format,
                                        mt_write_function write, void *context,
                                        struct mt_error *error);
-/* Names, NULL behind the last; the others, unless NULL, get what it is and what to call its file.
+/*
+ * The names of the formats; NULL after the last. meaning and file_name may be NULL; else they get
+ * a description of the format, and the usual name of its file.
  */
 MT_API const char *mt_gate_format_at(size_t index, const char **meaning, const char **file_name);
 

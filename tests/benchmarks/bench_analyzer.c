@@ -104,7 +104,7 @@ struct reading {
     size_t made_count;  /* blocks of the start */
     size_t given_count; /* of the newest churn; all given: batch_events */
     size_t batches_left;
-    uint64_t started_ns;  /* behind the start; 0: not yet */
+    uint64_t started_ns;  /* after the start; 0: not yet */
     uint64_t making_ns;   /* of events since then */
     uint64_t over_count;  /* blocks that were told */
     uint64_t lifetime_ns; /* so that nothing of it is left out */

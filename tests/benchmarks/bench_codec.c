@@ -177,7 +177,7 @@ static uint64_t ring_capacity(const struct stream *s)
     return capacity;
 }
 
-/* Encodes all, into the file behind its header. The costs are in ns an event. */
+/* Encodes all, into the file after its header. The costs are in ns an event. */
 static void measure_writing(struct stream *s, int file, enum chunk_effort effort,
                             double *encode_cost, double *compress_cost)
 {

@@ -80,7 +80,7 @@ def trace_facts(folder):
             path = os.path.join(folder, name)
             with open(path, "rb") as file:
                 header = file.read(4096)
-            # state, last_ticks, last_monotonic_ns, event_count: behind the checksummed part
+            # state, last_ticks, last_monotonic_ns, event_count: after the checksummed part
             events += struct.unpack_from("<Q", header, COUNT_OFFSET)[0]
             size += os.path.getsize(path)
     return events, size
@@ -146,7 +146,7 @@ class Program:
         self.environment = dict(os.environ, **(environment or {}))
 
     def run(self, before=(), environment=None):
-        """Behind the words `before`, with more in the environment."""
+        """After the words `before`, with more in the environment."""
         return run(list(before) + self.command, dict(self.environment, **(environment or {})),
                    self.stdin)
 

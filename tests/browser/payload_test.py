@@ -32,7 +32,7 @@ def varints(data, count):
                 break
         yield number
     if at != len(data):
-        raise AssertionError("%d bytes behind the last number" % (len(data) - at))
+        raise AssertionError("%d bytes after the last number" % (len(data) - at))
 
 
 def column_of(column, data):

@@ -9,7 +9,7 @@ failed=0
 # shellcheck source=/dev/null
 source <("$leaktide" completion bash) || exit 1
 
-# check EXPECTED WORD...: the cursor stands behind the last word
+# check EXPECTED WORD...: the cursor stands after the last word
 check() {
     local expected=$1
     shift

@@ -4,7 +4,7 @@
 
 Exit status 77 where there is no such shell.
 A shell runs on a terminal of its own. The line is typed, Tab is pressed, and a key that prints the
-line is pressed behind it.
+line is pressed after it.
 """
 
 import os
@@ -20,7 +20,7 @@ import unittest
 LEAKTIDE, SHELL = os.path.abspath(sys.argv[1]), sys.argv[2]
 PATIENCE_S = 20
 
-# line, what it becomes behind Tab; blanks and commas that wait for more do not matter
+# line, what it becomes after Tab; blanks and commas that wait for more do not matter
 CASES = [
     ("leaktide repo", "leaktide report "),
     ("leaktide report --fail", "leaktide report --fail-on="),

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Index of the first block behind the address. */
+/* Index of the first block after the address. */
 static size_t index_behind(const struct fake_memory *memory, uint64_t address)
 {
     size_t low = 0, high = memory->count;

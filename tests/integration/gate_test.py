@@ -92,7 +92,7 @@ class MadeUpTest(Folder):
             ('[ranks]\nimbalance = "5%"\n', 4, ("cannot tell highest peak of a rank",)),
             # wrong use
             ("", 2, ("no rule in it",)),
-            ("[leak", 2, ("leaktide.toml:1: ] is expected",)),
+            ("[leak", 2, ("leaktide.toml:1: expected ]",)),
             ("[leek]\n", 2, ("leaktide.toml:1", "did you mean leak?")),
             ('[device."*"]\npeek_live = "1 GiB"\n', 2, ("leaktide.toml:2", "did you mean peak_live?")),
             ('[device."*"]\npeak_live = 28\n', 2, ("leaktide.toml:2: peak_live", "28 GiB")),
@@ -145,7 +145,7 @@ class MadeUpTest(Folder):
         self.write("b", text.replace(" = ", " == ", 1))
         self.check(policy, 2, "b:2: \"key = number\" is expected")
         self.write("b", text.replace(" = ", " = x", 1))
-        self.check(policy, 2, "b:2: behind = a whole number")
+        self.check(policy, 2, "b:2: expected a whole number after =")
         self.write("b", text + rows[0] + "\n")
         self.check(policy, 2, "is there twice")
         self.write("b", "hello\n")
@@ -184,7 +184,7 @@ class MadeUpTest(Folder):
         cases = [
             (made, 0, "suppressed by s:"),
             ('leak:train until=2999-12-31 reason="soon"\n', 0, "suppressed by s:1: soon"),
-            ("leak:^train+0x440 (train)$\n", 2, "name=value is expected"),
+            ("leak:^train+0x440 (train)$\n", 2, "expected name=value"),
             ('leak:^train+0x440$\n', 0, "suppressed"),
             ("leak:tr*n\n", 0, "suppressed"),
             ("leak:^rain\n", 1, "suppresses nothing any more"),

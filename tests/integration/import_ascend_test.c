@@ -554,7 +554,7 @@ struct curve {
     unsigned hundredth_megabytes; /* at that point, as a viewer shows it */
 };
 
-/* Live bytes behind each node at which something begins or ends. */
+/* Live bytes after each node at which something begins or ends. */
 static void the_curve_of_a_static_graph_is_that_of_other_viewers(void **state)
 {
     static const struct curve curves[] = {{"static graph 0", 24, 6, 435},

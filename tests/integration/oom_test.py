@@ -51,7 +51,7 @@ FULL_POOL = textwrap.dedent("""
 
 
 class Killed(unittest.TestCase):
-    def test_a_failed_request_survives_a_kill_right_behind_it(self):
+    def test_a_failed_request_survives_a_kill_right_after_it(self):
         ran, status, report = ask("oom", sys.executable, "-B", "-c", FULL_POOL)
         self.assertEqual(ran, 128 + signal.SIGKILL)
         self.assertEqual(status, 0)

@@ -221,7 +221,7 @@ CASES += [(OLDER, *case) for case in (
     ('report', counter('PTA allocated', 'highest_bytes'), 1149240832),
     ('peak', cell('peaks', 'site', **PTA), 'operator aten::add'),
     ('peak', lambda answer: max(row['row'] for row in answer['tables'][AT_PEAK]), 111),
-    # Elsewhere 1,149,295,104 is told for it: neither file of the set has that number; this is the
+    # Elsewhere 1,149,295,104 is reported for it: neither file of the set has that number; this is the
     # greatest one in both.
     ('report', counter('PTA active', 'highest_bytes'), 1149278208),
     ('report', counter('PTA reserved', 'highest_bytes'), 1287651328),

@@ -44,7 +44,7 @@ void event_list_access(struct event_list *list, uint64_t address);
 void event_list_step(struct event_list *list, enum event_kind kind, uint64_t number);
 void event_list_operator(struct event_list *list, enum event_kind kind, const char *name);
 
-/* Once, behind the last event; as the public interface would ask. */
+/* Once, after the last event; as the public interface would ask. */
 const struct question *event_list_question(struct event_list *list);
 
 #endif

@@ -156,7 +156,7 @@ static const struct oddity oddities[] = {
      "APP reserved=4194304@0 PTA reserved=2097152@1000 PTA allocated=1048576@1000 "
      "PTA active=1048576@1000 APP reserved=5242880@4000 ",
      NULL},
-    {"pitfall 12: active release before and behind the release; equal times",
+    {"pitfall 12: active release before and after the release; equal times",
      {{"operator_memory.csv", HEADER "a,1,5.0,8.0,7.5,,,,,,,,,2,NPU:0\n"
                                      "b,1,6.0,8.0,9.0,,,,,,,,,2,NPU:0\n"
                                      "c,1,8.0,8.0,8.0,,,,,,,,,2,NPU:0\n"}},

@@ -100,7 +100,7 @@ static void sizes_are_exact_bytes(void **state)
     }
 }
 
-static void devices_are_the_number_behind_the_colon(void **state)
+static void devices_are_the_number_after_the_colon(void **state)
 {
     (void)state;
     assert_int_equal(csv_device(field_of("NPU:0")), 0);
@@ -144,7 +144,7 @@ int main(void)
         cmocka_unit_test(times_are_exact_nanoseconds),
         cmocka_unit_test(sizes_are_exact_bytes),
         cmocka_unit_test(a_byte_that_is_no_digit_is_found_wherever_it_is),
-        cmocka_unit_test(devices_are_the_number_behind_the_colon),
+        cmocka_unit_test(devices_are_the_number_after_the_colon),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

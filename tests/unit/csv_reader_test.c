@@ -43,7 +43,7 @@ static const struct read_case cases[] = {
     {"a line end in quotes", "\"a\nb\",c\nd,e\n", "a\nb|c|1;d|e|3;", 9},
     {"a quote within a field", "a\"b,c\n", "a\"b|c|1;", 9},
     {"a quote that never closes", "\"a,b\nc", "a,b\nc|1cut;", 9},
-    {"text behind a closing quote", "\"a\"b,c\n", "ab|c|1;", 9},
+    {"text after a closing quote", "\"a\"b,c\n", "ab|c|1;", 9},
     {"few columns wanted", "a,b,c,d\n\"e\",f,g,h\n", "a|b|1;e|f|2;", 2},
     {"bytes of any encoding", "\xb0\xa1,\xff\n", "\xb0\xa1|\xff|1;", 9},
     {"nothing", "", "", 9},

@@ -113,7 +113,7 @@ static const struct bad_file bad_files[] = {
     {"v 10400 9\n", "version 9", MT_UNSUPPORTED, 0},
 };
 
-static void damage_is_told_with_its_line_behind_what_was_good(void **state)
+static void damage_is_reported_with_its_line_after_what_was_good(void **state)
 {
     const struct bad_file *bad = *state;
     char *folder = temporary_folder_create();
@@ -159,7 +159,7 @@ static void a_packed_file_that_is_cut_keeps_its_beginning(void **state)
     }
 #define FORM(file) WITH(one_file_reads_the_same_in_every_packing, "reads " file, file)
 #define BAD(index)                                                                                 \
-    WITH(damage_is_told_with_its_line_behind_what_was_good, "damage " #index, &bad_files[index])
+    WITH(damage_is_reported_with_its_line_after_what_was_good, "damage " #index, &bad_files[index])
 
 int main(void)
 {

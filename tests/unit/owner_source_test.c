@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Owners that are told behind the allocs of their blocks. */
+/* Owners that are told after the allocs of their blocks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

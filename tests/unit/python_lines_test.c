@@ -45,7 +45,7 @@ static void before_the_first_instruction_it_is_the_first_line(void **state)
     assert_int_equal(line_at(-2), 10);
 }
 
-static void nothing_is_behind_the_end(void **state)
+static void nothing_is_after_the_end(void **state)
 {
     (void)state;
     assert_int_equal(line_at(30), 0);
@@ -64,7 +64,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_form_tells_its_line),
         cmocka_unit_test(before_the_first_instruction_it_is_the_first_line),
-        cmocka_unit_test(nothing_is_behind_the_end),
+        cmocka_unit_test(nothing_is_after_the_end),
         cmocka_unit_test(a_cut_table_ends),
     };
 

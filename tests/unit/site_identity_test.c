@@ -307,7 +307,7 @@ static const struct {
     const char *text, *words;
 } bad_rules[] = {
     {"allocator native a\nplumbing native b\n", "line 2: there is no class plumbing"},
-    {"allocator function a\n", "line 1: behind the class, one of native"},
+    {"allocator function a\n", "line 1: expected native, python, file or module after the class"},
     {"allocator native\n", "line 1: the pattern is missing"},
 };
 

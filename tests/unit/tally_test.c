@@ -445,7 +445,7 @@ static void survivors_are_known_by_birth(void **state)
             block(f, EVENT_FREE, 2);
         step(f, EVENT_STEP_END, i);
     }
-    block(f, EVENT_FREE, 1); /* behind the last step end: it still was alive there */
+    block(f, EVENT_FREE, 1); /* after the last step end: it still was alive there */
     tally_finish(f->tally);
     epoch = tally_process_at(f->tally, 0).epoch;
     cohorts = &tally_detail_at(f->tally, 1)->cohorts;

@@ -23,7 +23,7 @@ static int64_t score(const uint64_t *values, size_t count)
     return sum;
 }
 
-/* Every order of the values, ties told apart: how many there are, how many score as high. */
+/* Every order of the values, ties distinguished: how many there are, how many score as high. */
 static void enumerate(uint64_t *values, size_t fixed, size_t count, int64_t limit,
                       uint64_t counts[2])
 {

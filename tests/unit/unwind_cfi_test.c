@@ -130,7 +130,7 @@ static const struct cfi_case cases[] = {
     {"before the function", X86, X86_CIE, NO_PROGRAM, UINT64_MAX, NO_FRAME(RULE_ABSENT)},
     {"the last byte of the function", X86, X86_CIE, NO_PROGRAM, FUNCTION_BYTES - 1,
      FRAME(BASE_SP, 8, AT_CFA(-8), SAME)},
-    {"behind the function", X86, X86_CIE, NO_PROGRAM, FUNCTION_BYTES, NO_FRAME(RULE_ABSENT)},
+    {"after the function", X86, X86_CIE, NO_PROGRAM, FUNCTION_BYTES, NO_FRAME(RULE_ABSENT)},
     {"aarch64: a leaf keeps its caller's pc in the link register", ARM, ARM_CIE, NO_PROGRAM, 0,
      FRAME(BASE_SP, 0, SAME, SAME)},
     {"aarch64: stp x29, x30, [sp, -32]!", ARM, ARM_CIE,

@@ -254,7 +254,7 @@ static void output_path_settle(void)
         memcpy(config.output_path, full, (size_t)length + 1);
 }
 
-/* Behind the object that the text begins with. */
+/* After the object that the text begins with. */
 static const char *object_end(const char *text)
 {
     unsigned depth = 0;

@@ -193,8 +193,8 @@ static void answer_for(struct recorded *recorded, char *line, char *answer)
 
     if ((word == CONTROL_CHANGE || word == CONTROL_STEP) && !post(place, &change)) {
         snprintf(answer, CONTROL_ANSWER_BYTES,
-                 "error: the program has recorded nothing since it was told %d things: say it "
-                 "again when it goes on\n",
+                 "error: the program has recorded nothing since the last %d commands: repeat "
+                 "this one when it goes on\n",
                  MT_RINGS_CHANGES);
         return;
     }

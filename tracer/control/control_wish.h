@@ -4,7 +4,7 @@
  * profiler_config.json.
  *
  *   start_step, stop_step   first and last step to record
- *   warmup, active          steps to pass over behind start_step, and how many to record then
+ *   warmup, active          steps to skip from start_step on; steps to record after them
  *   rank_list               only these ranks record; is_rank false: all
  *   profile_memory          false: nothing is recorded
  *   start                   false: wait (MS_PROFILER_OPTIONS)

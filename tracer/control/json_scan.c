@@ -12,7 +12,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t\r\n");
 }
 
-/* Behind a text that begins at its quote. */
+/* After a text that begins at its quote. */
 static const char *skip_text(const char *at)
 {
     for (at++; *at && *at != '"'; at++)
@@ -21,7 +21,7 @@ static const char *skip_text(const char *at)
     return *at ? at + 1 : at;
 }
 
-/* The value of the key, behind its colon; NULL when it is not there. */
+/* The value of the key, after its colon; NULL when it is not there. */
 static const char *find(const char *json, const char *key)
 {
     size_t length = strlen(key);

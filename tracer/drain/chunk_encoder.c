@@ -157,7 +157,7 @@ static void column_put_bytes(struct chunk_encoder *e, unsigned number, const uin
 
 /* --- values that records of the host heap and others have ------------------------------------ */
 
-/* Each puts a value at `at`, where there is room, and returns what is behind it. */
+/* Each puts a value at `at`, where there is room, and returns what is after it. */
 enum { SITE_BYTES_MAX = 2 * MT_VARINT_MAX_BYTES };
 
 static __attribute__((noinline)) uint8_t *site_number_put(struct chunk_encoder *e, uint8_t *at,
@@ -473,7 +473,7 @@ static bool has_room(const struct chunk_encoder *e)
            MT_CHUNK_RAW_MAX - MT_COLUMN_TABLE_MAX;
 }
 
-/* Words behind which no record of the host heap goes on. */
+/* Words after which no record of the host heap goes on. */
 struct host_run {
     const uint64_t *word, *end;
     uint64_t last_time;
@@ -665,7 +665,7 @@ static uint8_t *put_table(struct chunk_encoder *e, uint8_t *out)
     return out;
 }
 
-/* Joins the columns behind their table. */
+/* Joins the columns after their table. */
 static size_t finish_chunk(struct chunk_encoder *e)
 {
     uint8_t *out = put_table(e, e->raw);

@@ -35,7 +35,7 @@ size_t chunk_pack_workspace_bytes(void);
     (MT_CHUNK_HEADER_BYTES + (raw_bytes) + ((raw_bytes) >> 8) + 1024 + 8)
 
 /*
- * Writes header and payload to out, zeros up to a multiple of 8 behind them, and returns how many
+ * Writes header and payload to out, zeros up to a multiple of 8 after them, and returns how many
  * bytes that is; 0 when it does not fit or zstd has no memory.
  *
  * header  kind, stream, event_count, positions and times are the caller's; the rest is set here

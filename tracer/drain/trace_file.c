@@ -162,7 +162,7 @@ static void index_write(struct trace_file *trace, const struct mt_index_entry *e
 
 /* --- after a writer was killed ------------------------------------------------------------- */
 
-/* Checksum of a header and of what stands behind it in the file. */
+/* Checksum of a header and of what stands after it in the file. */
 static bool checksum_read(int descriptor, uint64_t offset, const struct mt_chunk_header *header,
                           uint64_t *checksum)
 {

@@ -46,7 +46,7 @@ bool trace_file_resume(struct trace_file *trace, const char *path,
 
 /*
  * How far a stream is in a trace that was resumed: words before that are in chunks, though the
- * ring's tail may not have been moved behind them. 0: the stream is not in it.
+ * ring's tail may not have been moved past them. 0: the stream is not in it.
  */
 uint64_t trace_file_resumed_at(const struct trace_file *trace, uint32_t stream);
 

@@ -8,7 +8,7 @@
  * Where a function is missing, as in builds with the old strings, the operator goes by the name of
  * its class; where anything is odd, the call goes on without a name. What it reads and writes, and
  * its workspace, is in what it is given (atb_pack.h): inputs are read before the call, outputs are
- * written behind it. The operator runs in every case.
+ * written after it. The operator runs in every case.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -55,7 +55,7 @@ static bool is_in_object(const struct cxx_string *string)
     return string->size_bytes < sizeof(string->local) && distance < 8192;
 }
 
-/* Behind `start` bytes of kept, which has NAME_BYTES; empty when it cannot be asked. */
+/* After `start` bytes of kept, which has NAME_BYTES; empty when it cannot be asked. */
 static struct text text_take(struct hook_slot *slot, const void *runner, char *kept, size_t start)
 {
     text_getter get = (text_getter)hook_asked(slot);

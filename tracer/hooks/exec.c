@@ -334,7 +334,7 @@ static size_t arguments_count(va_list *list)
     return count;
 }
 
-/* All of them and the NULL; `list` stands behind that then. */
+/* All of them and the NULL; `list` stands after that then. */
 static void arguments_take(char **out, const char *first, size_t count, va_list *list)
 {
     *out++ = (char *)first;

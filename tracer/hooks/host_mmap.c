@@ -77,7 +77,7 @@ static void *real_mmap(void *address, size_t size, int protection, int flags, in
     return (void *)syscall(SYS_mmap, address, size, protection, flags, descriptor, offset);
 }
 
-/* The first region that ends behind the address. */
+/* The first region that ends after the address. */
 static size_t region_find(uint64_t address)
 {
     size_t low = 0, high = region_count;

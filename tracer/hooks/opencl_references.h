@@ -2,7 +2,7 @@
 /*
  * The program's own references to the few objects whose end OpenCL does not tell.
  *
- * A fixed table without locks: a handle lives in one of the PROBES words behind its hash.
+ * A fixed table without locks: a handle lives in one of the PROBES words after its hash.
  */
 #ifndef LEAKTIDE_TRACER_OPENCL_REFERENCES_H
 #define LEAKTIDE_TRACER_OPENCL_REFERENCES_H

@@ -60,7 +60,7 @@ static inline uint64_t clock_ticks(void)
     return clock_now_ns(CLOCK_MONOTONIC);
 }
 
-/* For a stamp that gets into its record only behind what hands the block on. */
+/* For a stamp that gets into its record only after what hands the block on. */
 static inline uint64_t clock_ticks_stored(void)
 {
     volatile uint64_t ticks = clock_ticks();

@@ -288,7 +288,7 @@ static uint64_t blocks_hash(uint64_t hash, const char *bytes, uint64_t count)
     return mixed(first ^ first >> 32, third);
 }
 
-/* Looks at every stride-th word, and at all bytes behind the last whole one. */
+/* Looks at every stride-th word, and at all bytes after the last whole one. */
 static READS_OBJECTS uint64_t bytes_hash(uint64_t hash, const char *bytes, uint64_t size_bytes,
                                          uint64_t stride)
 {

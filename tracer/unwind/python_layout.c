@@ -48,7 +48,7 @@ static const struct told {
 };
 // clang-format on
 
-/* Words behind the first of a struct. */
+/* Words after the first of a struct. */
 enum {
     FRAME_CODE = 1,
     FRAME_INSTRUCTION = 2,

@@ -6,7 +6,7 @@
 
 enum {
     UNIT_BYTES = 2, /* of instructions */
-    /* How an entry tells its line; the columns behind it are passed over. */
+    /* How an entry tells its line; the columns after it are passed over. */
     SAME_LINE_MAX = 9,
     ONE_LINE_FIRST = 10,
     ONE_LINE_MAX = 12,

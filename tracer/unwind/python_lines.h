@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 0: the instruction has no line. A table that is cut has no lines behind the cut. */
+/* 0: the instruction has no line. A table that is cut has no lines after the cut. */
 uint32_t python_lines_find(const uint8_t *table, size_t size_bytes, int32_t first_line,
                            int32_t offset_bytes);
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of what came before, 0 at first, and these bytes behind it. Any thread. */
+/* Of what came before, 0 at first, and these bytes after it. Any thread. */
 uint64_t crc64(uint64_t before, const void *bytes, size_t size_bytes);
 
 #endif

@@ -84,7 +84,7 @@ static bool bytes_write(int file, const void *bytes, size_t size_bytes)
     return true;
 }
 
-/* The folder without its last part, and another behind it. */
+/* The folder without its last part, and another after it. */
 static int file_open(const char *folder, const char *name, int flags)
 {
     char path[PATH_MAX];

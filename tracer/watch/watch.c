@@ -382,7 +382,7 @@ static void outputs_adopt(const struct watched_operator *told)
         tensor_add(&tensor, -1);
     }
     if (!open->output_count || choice.output >= (int64_t)open->output_count)
-        tensor_trouble("%s told of %" PRIu32 " outputs: there is nothing to watch", tensor.name,
+        tensor_trouble("%s reported %" PRIu32 " outputs: there is nothing to watch", tensor.name,
                        open->output_count);
     open->output_count = 0;
     open->is_in_start = false;

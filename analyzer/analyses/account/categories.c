@@ -91,7 +91,8 @@ static void add_verdict(const struct question *question, struct report *report, 
         return;
     if (best == CATEGORY_UNKNOWN)
         report_note(report, 0,
-                    report_text(report, "%s: neither owners nor steps tell what %s are for",
+                    report_text(report,
+                                "%s: %s not classified: without an owner, and with too few steps",
                                 label_ledger(question, report, index),
                                 label_size(report, shares->rows[best].bytes)));
     else

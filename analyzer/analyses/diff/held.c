@@ -57,7 +57,7 @@ static bool find_eras(const struct question *question, struct held_stretch stret
     return is_found;
 }
 
-/* -1: before the stretch, 0: in it, 1: behind it */
+/* -1: before the stretch, 0: in it, 1: after it */
 static int side_of(const struct reading *reading, uint16_t process, uint32_t era)
 {
     uint32_t wanted = reading->eras[process];

@@ -151,7 +151,7 @@ static void look_for_optimizer_state(const struct rule *rule, const struct evide
 }
 
 const struct rule peak_rules[] = {
-    {"unused at the peak", "allocate them at their first use and free them behind their last",
+    {"unused at the peak", "allocate them at their first use and free them after their last",
      look_for_unused},
     {"gradients kept",
      "if these are gradients, drop them before the next forward pass: "

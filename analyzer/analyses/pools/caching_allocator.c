@@ -134,7 +134,7 @@ static void leave(struct caching_allocator *allocator, uint32_t index)
     ordered_set_remove(set_of(allocator, chunk), key_of(chunk));
 }
 
-/* Its first bytes stay; the rest becomes a chunk behind it, of the same state, in no set. */
+/* Its first bytes stay; the rest becomes a chunk after it, of the same state, in no set. */
 static uint32_t cut(struct caching_allocator *allocator, uint32_t index, uint64_t size_bytes)
 {
     struct chunk rest = *chunk_at(allocator, index);
@@ -153,7 +153,7 @@ static uint32_t cut(struct caching_allocator *allocator, uint32_t index, uint64_
     return made;
 }
 
-/* The chunk behind it, which is in no set, becomes a part of it. */
+/* The chunk after it, which is in no set, becomes a part of it. */
 static void swallow_next(struct caching_allocator *allocator, uint32_t index)
 {
     struct chunk *chunk = chunk_at(allocator, index);
@@ -325,7 +325,7 @@ static uint64_t rounded(const struct allocator_settings *settings, uint64_t requ
     return round_up(size_bytes, part_bytes);
 }
 
-/* What a free chunk could become by mapping what is behind it. */
+/* What a free chunk could become by mapping what is after it. */
 static uint64_t reach_of(const struct caching_allocator *allocator, uint32_t index)
 {
     const struct chunk *chunk = chunk_at(allocator, index);

@@ -291,7 +291,7 @@ static bool first_process_over(void *context, uint16_t process)
 
 /* --- the second reading: where -------------------------------------------------------------- */
 
-/* Segments as they are right behind the moment's event. */
+/* Segments as they are right after the moment's event. */
 static bool keep_segments(struct reading *reading, size_t index, enum moment_kind kind)
 {
     struct fragment_moment *moment = &reading->fragments->ledgers[index].moments[kind];

@@ -46,7 +46,7 @@ struct segment {
 
 struct fragment_moment {
     bool is_known;
-    uint64_t event; /* it is right behind this one; counts from 1 */
+    uint64_t event; /* it is right after this one; counts from 1 */
     uint64_t time_ns;
     uint64_t reserved_bytes;
     uint64_t active_bytes; /* allocated, or waiting */

@@ -59,7 +59,7 @@ struct block_analysis {
     /* Returns a state of its own, NULL when there is no memory; a visitor that is left as it is
      * sees nothing. Nothing is written yet. */
     void *(*begin)(const struct question *question, struct life_visitor *visitor);
-    /* Behind the last block; not when the reading failed. */
+    /* After the last block; not when the reading failed. */
     void (*write)(void *state, struct report *report);
     void (*release)(void *state);
 };

@@ -30,13 +30,13 @@ struct judged {
     uint64_t survivor_count;
     struct judged_steps steps;
     uint32_t failed_step;   /* it leaked until its own requests failed, in this step; 0: not so */
-    uint32_t birth_stretch; /* births are told apart by stretches of so many steps */
+    uint32_t birth_stretch; /* births are distinguished by stretches of so many steps */
     uint32_t first_step;    /* index of the first one that left survivors; 0: none */
     const uint64_t *alive_bytes; /* at the ends of the judged stretches */
 };
 
 /* How many stretches of how many steps were judged, and how many of them left survivors. Over many
- * steps births are told apart less finely than what is alive. */
+ * steps births are distinguished less finely than what is alive. */
 struct births_seen {
     size_t stretch_count, with_survivors;
     uint32_t stretch; /* steps */

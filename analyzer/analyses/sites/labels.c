@@ -36,7 +36,7 @@ static const char *kind_word(const char *pool, enum ledger_kind kind)
     return ends_with(pool, words[kind]) ? "" : words[kind];
 }
 
-/* Recordings of one process, read together, are told apart by their files. */
+/* Recordings of one process, read together, are distinguished by their files. */
 static bool is_one_of_several(const struct question *question, uint16_t process)
 {
     uint64_t id = model_process_at(tally_model(question->tally), process)->process_id;

@@ -7,7 +7,7 @@
 
 #include "analysis.h"
 
-/* What is behind the last slash. */
+/* What is after the last slash. */
 const char *base_name(const char *path);
 
 bool ends_with(const char *text, const char *end);

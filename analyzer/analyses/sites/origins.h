@@ -28,7 +28,7 @@ struct origins {
 enum origin_split {
     ORIGINS_BY_SITE,
     ORIGINS_BY_OPERATOR, /* another operator is another origin, even at one site */
-    ORIGINS_BY_SIZE      /* what nobody is known for is told apart by the size of its blocks */
+    ORIGINS_BY_SIZE      /* what nobody is known for is distinguished by the size of its blocks */
 };
 
 /* False without memory. */

@@ -52,7 +52,7 @@ void analyse_notes(const struct question *question, struct report *report)
         report_note(report, count, sentence);
     }
     note_if(report, counts->unknown_frees,
-            "frees of blocks that are older than the recording, or that no hook saw allocated");
+            "frees of blocks allocated before the recording, or by a call that is not recorded");
     note_if(report, counts->overwritten,
             "blocks whose address was handed out again without a free: taken as freed then");
     note_if(report, counts->late_frees + counts->early_frees,

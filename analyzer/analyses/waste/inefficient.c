@@ -19,7 +19,7 @@ static const char *const kind_words[WASTE_KINDS] = {
 
 static const char *const kind_advice[WASTE_KINDS] = {
     [WASTE_EARLY] = "allocate it where it is first used",
-    [WASTE_LATE] = "free it behind its last use",
+    [WASTE_LATE] = "free it after its last use",
     [WASTE_IDLE] = "give it up in between, or compute it again",
     [WASTE_UNUSED] = "do not allocate it",
     [WASTE_REDUNDANT] = "use the older block again",

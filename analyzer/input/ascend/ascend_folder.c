@@ -42,7 +42,7 @@ struct file_name {
     uint64_t time; /* 20260101000000; 0: none */
 };
 
-/* "_12" at *at: moves behind it. */
+/* "_12" at *at: moves past it. */
 static bool take_number(const char **at, uint64_t *number, size_t *digits)
 {
     char *end;

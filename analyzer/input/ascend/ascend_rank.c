@@ -103,7 +103,8 @@ static enum mt_result open_csv(struct ascend_rank_files *rank, const struct asce
         }
     }
     if (paths_of(found, ASCEND_OPERATOR_MEMORY).count)
-        model_note(rank->facts.model, 0, "no addresses in operator_memory.csv: blocks are rows");
+        model_note(rank->facts.model, 0,
+                   "operator_memory.csv has no addresses: each row counts as one block");
     return result;
 }
 
@@ -137,7 +138,8 @@ static enum mt_result open_database(struct ascend_rank_files *rank, const char *
         add_stream(rank);
     }
     if (count)
-        model_note(rank->facts.model, 0, "no addresses in the database: blocks are rows");
+        model_note(rank->facts.model, 0,
+                   "the database has no addresses: each row counts as one block");
     return MT_OK;
 }
 

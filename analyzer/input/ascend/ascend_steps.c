@@ -92,7 +92,7 @@ static bool read_step(const char *piece, const char *piece_end, const char *at,
     return step->end_ns >= step->begin_ns;
 }
 
-/* Words with less than object_bytes_max behind them are left for the next piece. */
+/* Words with less than object_bytes_max after them are left for the next piece. */
 static bool search_piece(const char *piece, size_t size_bytes, bool is_last,
                          struct ascend_steps *steps, const char **searched)
 {

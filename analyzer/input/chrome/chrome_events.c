@@ -210,7 +210,7 @@ static bool is_wanted(const struct parser *parser)
            parser->key >= KEY_DEVICE_TYPE;
 }
 
-/* Digits, with up to three behind the point: no double comes near them. */
+/* Digits, with up to three after the point: no double comes near them. */
 static struct number number_of(const char *bytes, size_t size_bytes)
 {
     struct number number = {.is_there = size_bytes > 0};

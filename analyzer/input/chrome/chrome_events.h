@@ -24,7 +24,7 @@ enum chrome_kind { CHROME_END, CHROME_BEGIN, CHROME_MEMORY, CHROME_FAILED, CHROM
 struct chrome_record {
     uint64_t time_ns, other_ns; /* other: the end of a begin, the begin of an end */
     uint64_t address, size_bytes;
-    uint64_t allocated_bytes, reserved_bytes; /* + 1; 0: not told */
+    uint64_t allocated_bytes, reserved_bytes; /* + 1; 0: not known */
     uint32_t text, thread;
     int32_t device;
     uint8_t device_type; /* 0 CPU, 1 CUDA, 20 NPU */
@@ -39,7 +39,7 @@ struct chrome_events {
     struct chrome_record *records;
     size_t count, capacity;
     uint64_t memory_count, bad_count, base_time_ns;
-    int32_t rank; /* -1: not told */
+    int32_t rank; /* -1: not known */
 };
 
 enum mt_result chrome_events_read(struct chrome_events *events, struct byte_stream *stream,

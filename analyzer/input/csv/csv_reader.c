@@ -49,7 +49,7 @@ void csv_reader_seek(struct csv_reader *reader, uint64_t offset_bytes, uint64_t 
     reader->is_file_over = false;
 }
 
-/* More bytes behind those there are. At the end of the file there are none. */
+/* More bytes after those there are. At the end of the file there are none. */
 static enum mt_result fill(struct csv_reader *reader, struct mt_error *error)
 {
     ssize_t got;
@@ -82,7 +82,7 @@ static enum mt_result fill(struct csv_reader *reader, struct mt_error *error)
     return MT_OK;
 }
 
-/* Behind the quote that closes the field which opened before bytes; NULL when there is none. */
+/* After the quote that closes the field which opened before bytes; NULL when there is none. */
 static const char *behind_quoted(const char *bytes, const char *end)
 {
     const char *quote;
@@ -227,7 +227,7 @@ static inline size_t plain_bytes(const char *bytes)
     return high ? 8 + (size_t)__builtin_ctzll(high) / 8 : 16;
 }
 
-/* The comma or line end at or behind bytes; it may lie behind the end of what is read. */
+/* The comma or line end at or after bytes; it may lie after the end of what is read. */
 static inline char *field_end(char *bytes, const char *end)
 {
     size_t plain = 16;
@@ -237,7 +237,7 @@ static inline char *field_end(char *bytes, const char *end)
     return bytes;
 }
 
-/* The comma or line end behind the quoted field at bytes; NULL where there is more to it. */
+/* The comma or line end after the quoted field at bytes; NULL where there is more to it. */
 static inline char *quoted_end(char *bytes, const char *end, struct csv_field *field)
 {
     char *quote = memchr(bytes + 1, '"', (size_t)(end - bytes - 1)), *after;
@@ -298,7 +298,7 @@ static char *split_simple(char *bytes, const char *end, size_t wanted, struct cs
 
 /* --- any row ------------------------------------------------------------------------------- */
 
-/* Takes the quotes out of the field at *bytes and moves behind it. What follows a closing quote
+/* Takes the quotes out of the field at *bytes and moves past it. What follows a closing quote
  * and is no comma belongs to the field. */
 static struct csv_field quoted_field(char **bytes, const char *end)
 {

@@ -60,7 +60,7 @@ static enum mt_result refuse(const struct jemalloc *jemalloc, enum mt_result res
                         why);
 }
 
-/* A number behind the word at the beginning of text; false if there is none. */
+/* A number after the word at the beginning of text; false if there is none. */
 static bool number_after(const char **text, const char *word, int base, uint64_t *number)
 {
     size_t length = strlen(word);

@@ -22,7 +22,7 @@ struct attr_text {
 
 struct memscope_attr {
     uint64_t address, size_bytes, total_bytes, requested_bytes;
-    int32_t module; /* -1: not told */
+    int32_t module; /* -1: not known */
     bool has_address, has_size, has_total;
     bool is_shadow, is_pinned;
     struct attr_text owner, page, pool;

@@ -16,10 +16,10 @@ struct memscope_pack {
     uint64_t time_ns;
 };
 
-/* The byte behind the record; out has PACKED_RECORD_MOST_BYTES. */
+/* The byte after the record; out has PACKED_RECORD_MOST_BYTES. */
 uint8_t *memscope_pack_put(struct memscope_pack *pack, const struct memscope_record *record,
                            uint8_t *out);
-/* The byte behind the record, which was put as it is now taken; NULL if it was not. */
+/* The byte after the record, which was put as it is now taken; NULL if it was not. */
 const uint8_t *memscope_pack_get(struct memscope_pack *pack, const uint8_t *in, const uint8_t *end,
                                  struct memscope_record *record);
 

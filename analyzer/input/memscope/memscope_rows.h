@@ -58,7 +58,7 @@ struct memscope_call {
 };
 void memscope_rows_add_call(struct memscope_rows *rows, const struct memscope_call *call);
 
-/* Behind the last row. MT_NO_DATA if there is none. */
+/* After the last row. MT_NO_DATA if there is none. */
 enum mt_result memscope_rows_sort(struct memscope_rows *rows, const char *path,
                                   struct mt_error *error);
 /* *count 0 is the end; a batch never mixes two processes. MT_IO: what was sorted is lost. */

@@ -33,7 +33,7 @@ void memscope_runs_destroy(struct memscope_runs *runs);
  */
 struct memscope_record *memscope_runs_put(struct memscope_runs *runs);
 
-/* Behind the last record, before the first is taken. MT_NO_MEMORY, MT_IO. */
+/* After the last record, before the first is taken. MT_NO_MEMORY, MT_IO. */
 enum mt_result memscope_runs_end(struct memscope_runs *runs, struct mt_error *error);
 
 /* *record NULL is the end; borrowed until the next call. MT_IO: the scratch file cannot be read. */

@@ -33,7 +33,7 @@ static bool is_missing(struct attr_text line)
            (line.size_bytes == 3 && memcmp(line.bytes, "N/A", 3) == 0);
 }
 
-/* The next line that says something, without blanks and quotes; false behind the last. */
+/* The next line that says something, without blanks and quotes; false after the last. */
 static bool take_line(struct attr_text *rest, struct attr_text *line)
 {
     while (rest->size_bytes) {
@@ -55,7 +55,7 @@ static uint32_t text_of(struct model *model, const char *first, const char *end)
     return model_text(model, first, (size_t)(end - first));
 }
 
-/* The last `character` at or behind first and before end; NULL if there is none. */
+/* The last `character` at or after first and before end; NULL if there is none. */
 static const char *last_of(const char *first, const char *end, char character)
 {
     return memrchr(first, character, (size_t)(end - first));

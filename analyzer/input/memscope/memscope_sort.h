@@ -12,7 +12,7 @@
 struct memscope_record {
     uint64_t time_ns;
     uint64_t address, value;
-    uint64_t total; /* of the pool + 1; 0: not told */
+    uint64_t total; /* of the pool + 1; 0: not known */
     uint32_t id, text, site, thread;
     uint16_t process, pool, place;
     uint8_t kind; /* enum event_kind, or one of the reader's own */

@@ -38,7 +38,7 @@ struct snapshot_entries {
     size_t count, memory_bytes, memory_most_bytes;
     struct block *blocks;
     size_t block_count, block_capacity;
-    struct snapshot_entry last[BLOCK_ENTRIES]; /* behind the last block */
+    struct snapshot_entry last[BLOCK_ENTRIES]; /* after the last block */
     struct scratch_file file;
     bool has_file, is_lost;
     struct window *windows[window_count], *newest;

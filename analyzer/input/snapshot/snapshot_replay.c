@@ -456,7 +456,7 @@ static size_t make_event(struct snapshot_replay *replay, struct replay_device *d
                                            : 0;
 }
 
-/* The digits behind "ProfilerStep#". */
+/* The digits after "ProfilerStep#". */
 static bool step_number(const char *name, uint64_t *number)
 {
     size_t length = sizeof(step_name) - 1;
@@ -513,7 +513,7 @@ static struct replay_device *earliest(const struct snapshot_replay *replay, uint
     return found;
 }
 
-/* An annotation is told before the events of its microsecond if it begins, else behind them. */
+/* An annotation is told before the events of its microsecond if it begins, else after them. */
 static bool is_annotation_next(const struct snapshot_replay *replay, bool has_entry,
                                uint64_t entry_ns, uint64_t *time_ns)
 {

@@ -3,7 +3,7 @@
  * The frames of a snapshot, and the lists that make stacks of them.
  *
  * A list is read frame by frame, innermost first, and used when it is whole. Frames of lists that
- * nobody has used yet lie one behind the other, and are dropped when their list becomes a stack.
+ * nobody has used yet lie one after the other, and are dropped when their list becomes a stack.
  */
 #include "snapshot_stacks.h"
 

@@ -11,7 +11,7 @@
 uint32_t snapshot_frame(struct snapshot_tables *tables, uint32_t name, uint32_t file,
                         uint64_t line);
 
-/* One more frame, further out, behind a list of frames. */
+/* One more frame, further out, after a list of frames. */
 enum mt_result snapshot_stack_append(struct snapshot_tables *tables, struct object *list,
                                      uint32_t frame, struct mt_error *error);
 

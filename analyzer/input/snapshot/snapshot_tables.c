@@ -187,7 +187,7 @@ static uint32_t text_of(struct snapshot_tables *tables, const struct fields *fie
     return model_text(tables->model, spelling, strlen(spelling));
 }
 
-/* The site of the list of frames under this key, which is not needed behind this. */
+/* The site of the list of frames under this key, which is not needed after this. */
 static uint32_t site_of(struct snapshot_tables *tables, const struct fields *fields)
 {
     struct snapshot_value value =
@@ -613,7 +613,7 @@ void snapshot_fill_open(struct snapshot_tables *tables, struct snapshot_value ta
         snapshot_append(tables, target, items, count, &ignored);
         return;
     }
-    /* Behind the last pair: the only item of a list, or a key. */
+    /* After the last pair: the only item of a list, or a key. */
     if (count % 2 && count > 1 && items[count - 2].kind == VALUE_OBJECT)
         snapshot_append(tables, items[count - 2], &items[count - 1], 1, &ignored);
     snapshot_set(tables, target, items, count - count % 2, &ignored);

@@ -116,7 +116,7 @@ struct snapshot_tables {
     /* The answer, once snapshot_tables_finish() returned MT_OK. */
     struct snapshot_range segments_found, annotations_found;
     struct snapshot_range traces_found; /* of children: objects, one for each device */
-    uint32_t settings;                  /* text: of the allocator; 0: not told */
+    uint32_t settings;                  /* text: of the allocator; 0: not known */
     bool has_settings, has_host_part;
 };
 
@@ -137,7 +137,7 @@ struct snapshot_value snapshot_dict(struct snapshot_tables *tables);
 struct snapshot_value snapshot_list(struct snapshot_tables *tables);
 
 /*
- * Puts count items (key, value, key, value ...) into a dict, or count items behind a list. Errors
+ * Puts count items (key, value, key, value ...) into a dict, or count items after a list. Errors
  * say what is wrong, but not where: that is for the caller.
  */
 enum mt_result snapshot_set(struct snapshot_tables *tables, struct snapshot_value dict,

@@ -25,7 +25,7 @@ int database_open_cut(const char *uri, struct sqlite3 **handle);
  * many rows of each were read, "MEMORY_RECORD: 512 rows; OP_MEMORY: 0 rows"; "" if all are.
  *
  * SQLite finds rows from the root of a table down. A large table that is cut before the first page
- * of its upper levels, which lies behind some 400 pages of rows, has none that can be found.
+ * of its upper levels, which lies after some 400 pages of rows, has none that can be found.
  */
 struct database_saved {
     uint64_t row_count; /* of all tables */

@@ -42,7 +42,7 @@ static void forget_sites(struct chunk_decoder *d, const struct trace_context *co
     d->site_epoch = context->site_epoch;
 }
 
-/* Points the cursors at the columns behind the table. False: the table is wrong. */
+/* Points the cursors at the columns after the table. False: the table is wrong. */
 static bool find_columns(struct chunk_decoder *d, struct trace_context *context, size_t raw_bytes)
 {
     const uint8_t *end = d->raw + raw_bytes;
@@ -463,7 +463,7 @@ static enum step decode_next(struct chunk_decoder *d, struct trace_context *cont
     return decode_any(d, context, thread, byte, trace_clock_ns(&context->clock, d->time), event);
 }
 
-/* What a `free_site` record said is for the free right behind it. */
+/* What a `free_site` record said is for the free right after it. */
 static void name_free(struct trace_stacks *stacks, struct event *events, const struct event *end)
 {
     if (events == end)

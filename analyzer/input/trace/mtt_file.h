@@ -3,7 +3,7 @@
  * One .mtt with the .rings beside it: its header, and where its chunks and left-over words are.
  *
  * The list of chunks comes from the index when that checks out, else from a scan of the file that
- * goes on behind damage. Nothing that a file claims is believed before it was compared with what
+ * goes on after damage. Nothing that a file claims is believed before it was compared with what
  * is there. Files are read with pread, so a file that shrinks meanwhile is an error, not a crash.
  */
 #ifndef LEAKTIDE_MTT_FILE_H

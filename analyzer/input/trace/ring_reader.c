@@ -214,7 +214,7 @@ bool ring_reader_first_time(struct ring_reader *r, uint64_t *time)
     return true;
 }
 
-/* Reads the record at the position and goes behind it, or one word further. */
+/* Reads the record at the position and goes past it, or one word further. */
 static bool take_record(struct ring_reader *r, struct trace_context *context,
                         struct trace_record *record)
 {

@@ -169,7 +169,7 @@ static uint32_t outer_end(const struct stack_source *source, uint64_t flags)
     return 0;
 }
 
-/* The frames behind the first `last->count`. False: they do not read back. */
+/* The frames after the first `last->count`. False: they do not read back. */
 static bool take_frames(struct last_stack *last, const struct stack_source *source,
                         const struct stack_definition *definition)
 {

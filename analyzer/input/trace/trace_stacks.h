@@ -28,7 +28,7 @@ struct trace_ids {
 struct trace_stacks {
     struct trace_ids by_id;
     struct last_stack *last; /* the stack that was defined last: the next one may share frames */
-    uint32_t free_site;      /* of the model: who asks for the free that comes next; 0: not told */
+    uint32_t free_site;      /* of the model: who asks for the free that comes next; 0: not known */
 };
 
 /* What the stacks of a process are made of. All zeros at first. */

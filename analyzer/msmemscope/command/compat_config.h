@@ -7,7 +7,7 @@
 
 #include "compat_request.h"
 
-/* The whole file, without a line end behind it, as there. */
+/* The whole file, without a line end after it, as there. */
 void compat_config_text(const struct compat_request *request, struct text_builder *text);
 
 /* Into the folder of a process. MT_IO. */

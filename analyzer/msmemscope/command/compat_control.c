@@ -17,7 +17,7 @@
 static const struct control_word {
     const char *word; /* the beginning of what is said */
     const char *ours; /* NULL: nothing is asked of the program */
-    const char *hint; /* printed behind it */
+    const char *hint; /* printed after it */
 } control_words[] = {
     {"display memory block", "status", "blocks one by one: leaktide blocks FOLDER"},
     {"display memory summary", "status", "by pool and site: leaktide report FOLDER"},

@@ -161,7 +161,7 @@ void compat_print_help(const struct compat_generation *generation, FILE *out)
         "       %s --analysis=leaks|inefficient --input-path=FILE\n"
         "       %s [options] --input-path=RECORDING\n\n"
         "The words and files of %s, by leaktide. Records what the program does with memory and\n"
-        "writes it as files; says what leaks. What stands behind -- is the program's.\n\n",
+        "writes it as files; says what leaks. Words after -- are the program's.\n\n",
         program, program, program, program, program);
     for (const struct compat_option *option = compat_options; option->name; option++)
         if (option->meaning)

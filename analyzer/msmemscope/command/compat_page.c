@@ -31,7 +31,7 @@ static const char head[] =
     ".Xr leaktide 1 ,\n"
     "which then takes the options of msleaks and msmemscope, of all their versions, and writes\n"
     "their files, a set for each process.\n"
-    "Options may stand before and behind the program, up to the first that is not known, or up to\n"
+    "Options may stand before and after the program, up to the first that is not known, or up to\n"
     ".Fl - .\n"
     "Lists are separated by commas, also by the full-width one.\n"
     "The recording itself stays in the output folder, for the other commands of leaktide.\n"

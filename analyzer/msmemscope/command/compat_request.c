@@ -5,7 +5,7 @@
  *   msmemscope --analysis=leaks python train.py --level=kernel --lr 0.1 --steps=3
  *              `--- ours ----'                  `--- ours ---' `- the program's -'
  *
- * Behind the program, the first option that is not known, and all after it, is the program's. A
+ * After the program, the first option that is not known, and all after it, is the program's. A
  * "--" ends ours anywhere.
  */
 #define _GNU_SOURCE
@@ -94,7 +94,7 @@ static void take_operand(struct reader *reader, char *word)
     reader->request->program[reader->request->program_count++] = word;
 }
 
-/* Behind the program, what is not known is the program's, with all that follows. */
+/* After the program, what is not known is the program's, with all that follows. */
 static enum mt_result unknown(struct reader *reader, char *word)
 {
     if (!reader->request->program_count)
@@ -147,7 +147,7 @@ static enum mt_result read_letters(struct reader *reader, char *word)
         return unknown(reader, word);
     if (request->program_count)
         text_add_format(&request->notes,
-                        "[%s] Note: %s behind the program was taken as ours; write -- before the "
+                        "[%s] Note: %s after the program was taken as ours; write -- before the "
                         "program if it is the program's\n",
                         request->generation->program, word);
     for (const char *letter = word + 1; *letter && result == MT_OK; letter++) {

@@ -108,7 +108,7 @@ struct compat_request {
 uint32_t compat_events_needed(const struct compat_request *request);
 
 /*
- * argv[0] is passed over. Options may stand anywhere: known ones behind the program, too, up to
+ * argv[0] is passed over. Options may stand anywhere: known ones after the program, too, up to
  * the first that is not known or up to "--". MT_USAGE and the tool's own sentence for whatever is
  * wrong.
  */

@@ -24,7 +24,7 @@ struct word {
     size_t size_bytes;
 };
 
-/* The next of a list; *list is moved behind it. False behind the last. "" is one empty word. */
+/* The next of a list; *list is moved past it. False after the last. "" is one empty word. */
 static bool word_next(const char **list, struct word *word)
 {
     if (!*list)
@@ -40,7 +40,7 @@ static bool word_is(struct word word, const char *other)
     return strlen(other) == word.size_bytes && memcmp(word.bytes, other, word.size_bytes) == 0;
 }
 
-/* What stands behind "name:"; false when the word does not begin so. */
+/* What stands after "name:"; false when the word does not begin so. */
 static bool word_tail(struct word word, const char *name, struct word *tail)
 {
     size_t length = strlen(name);

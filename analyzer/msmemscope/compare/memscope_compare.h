@@ -35,7 +35,7 @@ struct compare_list {
 };
 
 /*
- * As msmemscope counts: the size of the first row of a pool of PyTorch or MindSpore at or behind
+ * As msmemscope counts: the size of the first row of a pool of PyTorch or MindSpore at or after
  * the end of the operator, or the launch; frees count too, with the sign that the file gives them.
  * What else was allocated or freed does not count. From a csv of msleaks or msmemscope only.
  *

@@ -2,7 +2,7 @@
 /*
  * What the analyses decompose and inefficient find of blocks.
  *
- * It is known only behind the last row of a block, so it is found in a reading before the one that
+ * It is known only after the last row of a block, so it is found in a reading before the one that
  * writes. Both give a block the same number. Memory is a byte for each allocation.
  */
 #ifndef LEAKTIDE_DUMP_FINDINGS_H

@@ -70,7 +70,7 @@ dump_take dump_take_mstx;   /* MSTX */
 dump_take dump_take_oom;    /* OOM_DETAIL */
 dump_take dump_take_system; /* SYSTEM */
 
-/* What was left is freed on paper, behind the last row. */
+/* What was left is freed on paper, after the last row. */
 enum mt_result dump_emit_shadows(struct dump_state *state, struct mt_error *error);
 
 #endif

@@ -56,7 +56,7 @@ void dump_steps_release(struct dump_steps *steps);
 
 void dump_step_begin(struct dump_steps *steps);
 void dump_step_end(struct dump_steps *steps);
-/* A row of a block, with the pool's `used` behind it. */
+/* A row of a block, with the pool's `used` after it. */
 void dump_steps_use(struct dump_steps *steps, const char *type, int32_t device,
                     uint64_t used_bytes);
 /* A block is freed, or the process ends. */

@@ -107,7 +107,7 @@ static enum mt_result on_malloc(struct dump_state *state, const struct memscope_
     return dump_emit(state, &made, dump_writes(state, DUMP_BIT_ALLOC), error);
 }
 
-/* The block's alloc was chosen, so its free is; those on paper come behind the last row. */
+/* The block's alloc was chosen, so its free is; those on paper come after the last row. */
 static enum mt_result emit_free(struct dump_state *state, const struct memscope_row *row,
                                 uint64_t allocation, bool is_shadow, struct mt_error *error)
 {

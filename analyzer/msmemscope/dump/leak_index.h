@@ -39,7 +39,7 @@ struct leak_series {
 /* The value changes at this beat; beats never go back. last_beat: of the recording. */
 void leak_series_change(struct leak_series *series, uint64_t beat, uint64_t last_beat,
                         double value);
-/* Behind the last change. */
+/* After the last change. */
 void leak_series_finish(struct leak_series *series, uint64_t last_beat);
 
 /* Bytes per beat; false with fewer than LEAK_POINTS_LEAST beats. */

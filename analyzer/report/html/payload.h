@@ -5,10 +5,10 @@
  *   <script type="application/octet-stream" id="data-NAME">base64(zlib(header LF columns))</script>
  *
  * header   JSON on one line: {"columns": [{"key", "kind", "rows", "bytes"} ...]}
- * columns  one behind the other; kind says how:
+ * columns  one after the other; kind says how:
  *            plain  varints: 7 bits a byte, lowest first, the top bit says that more follow
  *            delta  varints of the zigzag of the difference to the row before, modulo 2^64
- *            text   UTF-8, made harmless as for a terminal, a zero byte behind each
+ *            text   UTF-8, made harmless as for a terminal, a zero byte after each
  *
  * Nothing of what a stranger wrote is ever outside of the base64.
  */

@@ -228,7 +228,7 @@ class ControlTest(unittest.TestCase):
         done = subprocess.run([LEAKTIDE, "ctl", str(self.pid), "status"], stderr=subprocess.PIPE,
                               universal_newlines=True)
         self.assertEqual(done.returncode, 3)
-        self.assertIn("nobody listens", done.stderr)
+        self.assertIn("no recorder answers", done.stderr)
         self.finish()
 
     def test_a_file_is_watched(self):

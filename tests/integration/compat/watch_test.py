@@ -150,11 +150,11 @@ class WatchTest(unittest.TestCase):
     def test_an_operator_that_never_runs_is_told(self):
         out = self.run_program("aten.other,aten.last")
         self.assertEqual(self.files(out, "*"), [])
-        self.assertIn("nothing was read: no output of aten.other was told of", self.done.stderr)
+        self.assertIn("nothing was read: no output of aten.other was reported", self.done.stderr)
 
     def test_an_output_that_is_not_there_is_told(self):
         self.run_program("aten.make:7,aten.last")
-        self.assertIn("aten.make told of 2 outputs: there is nothing to watch", self.done.stderr)
+        self.assertIn("aten.make reported 2 outputs: there is nothing to watch", self.done.stderr)
 
     def test_the_old_name_has_the_old_layout(self):
         out = self.run_program("aten.make:0,aten.make", name="msleaks")

@@ -2,7 +2,7 @@
 /*
  * Allocates and frees until somebody kills it: "count_up THREADS FILE [FORKS]". Each thread, of the
  * program and of its forks, keeps in FILE, a shared mapping, how many events it has certainly
- * behind it; each process says there who it is.
+ * after it; each process says there who it is.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

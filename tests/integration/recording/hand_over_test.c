@@ -80,7 +80,7 @@ static void tally_over(struct lives *lives)
     tally_destroy(lives->tally);
 }
 
-/* Behind each event of a block. A pair is put in order when its second event is there. */
+/* After each event of a block. A pair is put in order when its second event is there. */
 static void order_look(struct lives *lives, const struct event *event)
 {
     const struct tally_counts *counts = tally_counts_of(lives->tally);
@@ -172,7 +172,7 @@ static void addresses_that_wander_are_matched_rightly(void **state)
     free(trace.items);
 }
 
-static void a_free_is_stamped_behind_the_alloc_of_another_thread(void **state)
+static void a_free_is_stamped_after_the_alloc_of_another_thread(void **state)
 {
     struct lives trace = {.items = NULL};
     char program[512];
@@ -202,7 +202,7 @@ int main(int argc, char **argv)
     int failed = 0;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_that_wander_are_matched_rightly),
-        cmocka_unit_test(a_free_is_stamped_behind_the_alloc_of_another_thread),
+        cmocka_unit_test(a_free_is_stamped_after_the_alloc_of_another_thread),
     };
 
     if (argc < 3)

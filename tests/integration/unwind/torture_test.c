@@ -709,7 +709,7 @@ static NOINLINE void call_bare(void (*bare)(void (*)(void *), void *), struct ou
     KEEP();
 }
 
-/* The compiler's unwinder ends in the bare frame; the frames behind it are known from the code. */
+/* The compiler's unwinder ends in the bare frame; the frames after it are known from the code. */
 static void a_frame_record_stands_in_for_a_row(void **state)
 {
     static struct outcome outcome;

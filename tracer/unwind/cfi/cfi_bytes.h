@@ -88,7 +88,7 @@ static inline void cfi_skip(struct cfi_bytes *bytes, uint64_t size_bytes)
         bytes->at += size_bytes;
 }
 
-/* The part of the next size_bytes; the reader goes on behind it. */
+/* The part of the next size_bytes; the reader goes on after it. */
 static inline struct cfi_bytes cfi_part(struct cfi_bytes *bytes, uint64_t size_bytes)
 {
     struct cfi_bytes part = {bytes->at, bytes->at, false};
