@@ -17,7 +17,7 @@
 #include "recording.h"
 
 _Static_assert(sizeof(((struct config *)0)->control_file) == MT_RINGS_CONTROL_FILE,
-               "as it is told");
+               "as it is asked to");
 
 static void describe(struct recording_setup *setup, const struct config *config)
 {

@@ -58,7 +58,8 @@ int dlclose(void *handle)
     result = real ? real(handle) : -1;
     if (is_outermost) {
         modules_may_leave();
-        modules_record_changes();
+        if (result == 0) /* else the program has an error to read */
+            modules_record_changes();
         guard_leave(LAYER_MARKS);
     }
     return result;

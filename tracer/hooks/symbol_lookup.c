@@ -42,10 +42,12 @@ static void *wrapper_for(const struct hook_entry *entry, void *real)
 
 void *symbol_lookup(void *library, const char *name)
 {
-    void *real = hook_symbol_in(library, name);
-    const struct hook_entry *entry = real ? entry_find(name) : NULL;
+    const struct hook_entry *entry;
+    void *real;
 
-    modules_look_if_they_came();
+    modules_look_if_they_came(); /* first: it asks the loader, whose last error is the program's */
+    real = hook_symbol_in(library, name);
+    entry = real ? entry_find(name) : NULL;
     if (!entry || !(config_get()->records_device || config_get()->records_launches))
         return real;
     return wrapper_for(entry, real);

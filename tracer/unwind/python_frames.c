@@ -30,7 +30,11 @@ static _Atomic uint32_t unread;
 
 static void *symbol(const char *name)
 {
-    return dlsym(RTLD_DEFAULT, name);
+    void *address = dlsym(RTLD_DEFAULT, name);
+
+    if (!address)
+        dlerror(); /* so that the program does not read our failure as its own */
+    return address;
 }
 
 static void loop_find(void)

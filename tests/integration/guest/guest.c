@@ -61,6 +61,34 @@ static int exit_of_first_thread(const char *unused)
 }
 
 /* New descriptors have the lowest free number, at any time. */
+/* What the loader said last is the program's to read, however often we ask the loader too. */
+static int loader_errors(const char *unused)
+{
+    const char *said;
+    void *library;
+
+    (void)unused;
+    dlerror();
+    for (int i = 0; i < 3; i++) {
+        library = dlopen("libm.so.6", RTLD_NOW);
+        dlsym(library, "no_such_function");
+        said = dlerror();
+        printf("%s\n", said ? said : "nothing");
+        dlclose(library);
+        said = dlerror();
+        printf("%s\n", said ? said : "nothing");
+        dlopen("no_such_library.so", RTLD_NOW);
+        allocate(10);
+        said = dlerror();
+        printf("%s\n", said ? said : "nothing");
+        dlsym(RTLD_DEFAULT, "no_such_function");
+        dlsym(RTLD_DEFAULT, "printf");
+        said = dlerror();
+        printf("%s\n", said ? said : "nothing");
+    }
+    return 0;
+}
+
 static int lowest_descriptor(const char *unused)
 {
     int others = 0;
@@ -466,6 +494,7 @@ static const struct way {
 } ways[] = {
     {"exit_of_first_thread", exit_of_first_thread},
     {"lowest_descriptor", lowest_descriptor},
+    {"loader_errors", loader_errors},
     {"first_descriptor", first_descriptor},
     {"who_is_here", who_is_here},
     {"closing_server", closing_server},

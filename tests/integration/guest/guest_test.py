@@ -19,7 +19,8 @@ LEAKTIDE, PROGRAMS = sys.argv[1:3]
 GUEST = os.path.join(PROGRAMS, "guest")
 POKE = os.path.join(PROGRAMS, "poke_rings")
 BLOCKS = 5000  # of each `few` in guest.c
-OPTIONS = (["--device=cpu"], ["--device=cpu", "--call-stack=c"], [])
+OPTIONS = (["--device=cpu"], ["--device=cpu", "--call-stack=c"],
+           ["--device=cpu", "--call-stack=python,c"], [])
 
 is_root = os.geteuid() == 0
 
@@ -67,6 +68,9 @@ class GuestTest(unittest.TestCase):
 
     def test_the_lowest_descriptor_is_the_programs(self):
         self.the_same("lowest_descriptor")
+
+    def test_what_the_loader_said_is_the_programs(self):
+        self.the_same("loader_errors")
 
     def test_a_closed_standard_input_stays_free(self):
         self.the_same(command=["sh", "-c", '"%s" first_descriptor <&-' % GUEST])
