@@ -20,7 +20,7 @@
 // clang-format off
 static const struct analysis report_analyses[] = {
     {.write = analyse_recording},
-    {.write = analyse_leaks},
+    {.of_blocks = &leaks_analysis},
     {.write = analyse_window},
     {.write = analyse_peak},
     {.of_blocks = &near_peak_analysis},
@@ -52,7 +52,7 @@ static const struct analysis page_analyses[] = {
 /* Analyses that add a sentence to the report's verdict and need no second reading. */
 static const struct analysis verdict_analyses[] = {
     {.write = analyse_recording},
-    {.write = analyse_leaks},
+    {.of_blocks = &leaks_analysis},
     {.write = analyse_window},
     {.write = analyse_peak},
     {.write = analyse_steps},
@@ -65,7 +65,7 @@ static const struct analysis verdict_analyses[] = {
 };
 static const struct analysis leaks_analyses[] = {
     {.write = analyse_recording},
-    {.write = analyse_leaks},
+    {.of_blocks = &leaks_analysis},
     {.write = analyse_leftovers},
     {.write = analyse_window},
     {.write = analyse_notes},

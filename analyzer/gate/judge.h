@@ -67,6 +67,7 @@ struct gate_leak {
     uint64_t growth_per_step, alive_bytes;
     double chance; /* the largest of the recordings */
     bool is_cache;
+    bool is_by_turn; /* found without steps: growth_per_step is of a turn, 0: not known */
     const struct suppression *suppression; /* the first that matches */
 };
 

@@ -11,6 +11,7 @@
 #include "growth.h"
 #include "judge.h"
 #include "labels.h"
+#include "survivors.h"
 #include "window_account.h"
 
 /* --- finding them ------------------------------------------------------------------------------
@@ -69,62 +70,150 @@ static const struct suppression *suppression_of(const struct gate *gate,
     return NULL;
 }
 
-static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
-                     const struct judged *judged, const char *label)
+/* One leak of one recording. */
+struct leak_seen {
+    const char *label;
+    struct who who;
+    uint16_t ledger;
+    bool is_cache, is_by_turn;
+    uint64_t growth_per_step, alive_bytes;
+    double chance;
+};
+
+static const char *key_of(struct gate_verdict *verdict, const struct question *question,
+                          const struct leak_seen *seen)
 {
-    const struct question *question = &gate->recordings[repeat].question;
-    const struct ledger *ledger = tally_ledger_at(question->tally, judged->origin->ledger);
-    const char *device = device_name(&verdict->arena, question->model, ledger);
+    const struct ledger *ledger = tally_ledger_at(question->tally, seen->ledger);
     const char *pool =
         model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
-    struct gate_leak *row = leak_for(verdict, gate_text(verdict, "%s/%s/leak/%016" PRIx64, device,
-                                                        gate_spelled(verdict, pool),
-                                                        origin_id(question, &judged->origin->who)));
+
+    return gate_text(verdict, "%s/%s/leak/%016" PRIx64,
+                     device_name(&verdict->arena, question->model, ledger),
+                     gate_spelled(verdict, pool), origin_id(question, &seen->who));
+}
+
+static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
+                     const struct leak_seen *seen)
+{
+    const struct question *question = &gate->recordings[repeat].question;
+    const struct ledger *ledger = tally_ledger_at(question->tally, seen->ledger);
+    struct gate_leak *row = leak_for(verdict, key_of(verdict, question, seen));
 
     if (!row)
         return;
     if (!row->repeat_count || row->last_repeat != repeat)
         row->repeat_count++;
     row->last_repeat = repeat;
-    row->device = device;
-    row->pool = gate_text(verdict, "%s", pool);
-    row->is_cache = judged->judgement.verdict == VERDICT_CACHE;
-    if (!row->where.label || judged->judgement.growth_per_step > row->growth_per_step) {
-        row->growth_per_step = judged->judgement.growth_per_step;
-        row->where = place_of(&verdict->measures, question, judged->origin->who.site,
-                              gate_text(verdict, "%s", label));
+    row->device = device_name(&verdict->arena, question->model, ledger);
+    row->pool = gate_text(
+        verdict, "%s",
+        model_text_at(question->model, model_pool_name_at(question->model, ledger->pool)));
+    row->is_cache = seen->is_cache;
+    row->is_by_turn = seen->is_by_turn;
+    if (!row->where.label || seen->growth_per_step > row->growth_per_step) {
+        row->growth_per_step = seen->growth_per_step;
+        row->where = place_of(&verdict->measures, question, seen->who.site,
+                              gate_text(verdict, "%s", seen->label));
     }
-    if (judged->alive.bytes > row->alive_bytes)
-        row->alive_bytes = judged->alive.bytes;
-    if (judged->judgement.trend.rise_chance > row->chance)
-        row->chance = judged->judgement.trend.rise_chance;
+    if (seen->alive_bytes > row->alive_bytes)
+        row->alive_bytes = seen->alive_bytes;
+    if (seen->chance > row->chance)
+        row->chance = seen->chance;
     if (!row->suppression)
-        row->suppression = suppression_of(gate, question, judged->origin->who.site, label);
+        row->suppression = suppression_of(gate, question, seen->who.site, seen->label);
 }
 
 /* How many origins were judged. */
-static size_t find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat)
+static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
+                            struct report *labels)
 {
     const struct question *question = &gate->recordings[repeat].question;
     struct judged_list list = {0};
     struct origins origins;
-    struct report *labels = NULL;
     size_t judged_count;
 
     if (!origins_init(&origins, question, ORIGINS_BY_SIZE)) {
         verdict->has_failed = true;
         return 0;
     }
-    if (report_create("gate", &labels, NULL) != MT_OK || !growth_judge(question, &origins, &list))
+    if (!growth_judge(question, &origins, &list))
         verdict->has_failed = true;
-    for (size_t i = 0; !verdict->has_failed && i < list.count; i++)
-        if (is_over_the_limit(gate->policy, &list.rows[i]) && !is_seen(question, &list, i))
-            add_leak(gate, verdict, repeat, &list.rows[i],
-                     label_who(question, labels, list.rows[i].origin->who));
+    for (size_t i = 0; !verdict->has_failed && i < list.count; i++) {
+        const struct judged *row = &list.rows[i];
+        struct leak_seen seen = {
+            .label = label_who(question, labels, row->origin->who),
+            .who = row->origin->who,
+            .ledger = row->origin->ledger,
+            .is_cache = row->judgement.verdict == VERDICT_CACHE,
+            .growth_per_step = row->judgement.growth_per_step,
+            .alive_bytes = row->alive.bytes,
+            .chance = row->judgement.trend.rise_chance,
+        };
+
+        if (is_over_the_limit(gate->policy, row) && !is_seen(question, &list, i))
+            add_leak(gate, verdict, repeat, &seen);
+    }
     judged_count = list.origin_count;
     growth_release(&list);
-    report_destroy(labels);
     origins_release(&origins);
+    return judged_count;
+}
+
+/* --- without marks -----------------------------------------------------------------------------
+ */
+
+/* How many stacks were judged. */
+static size_t find_survivors(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
+                             const struct survivors *survivors, struct report *labels)
+{
+    const struct question *question = &gate->recordings[repeat].question;
+    size_t judged_count = 0;
+
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        const struct survivor_process *process = &survivors->processes[i];
+
+        judged_count += process->active_count;
+        for (size_t k = 0; survivors_are_leak(process) && k < process->origin_count; k++) {
+            const struct survivor_origin *origin = &process->origins[k];
+            struct leak_seen seen = {
+                .label = label_who(question, labels, origin->stacks[0].who),
+                .who = origin->stacks[0].who,
+                .ledger = origin->stacks[0].ledger,
+                .is_by_turn = true,
+                .growth_per_step = survivors_per_turn(process, origin),
+                .alive_bytes = origin->bytes,
+            };
+
+            if (!origin->is_bounded && seen.growth_per_step >= gate->policy->leak.slope_min)
+                add_leak(gate, verdict, repeat, &seen);
+        }
+    }
+    return judged_count;
+}
+
+/* Of a recording whose steps are not marked; NULL: steps decide. */
+static const struct survivors *survivors_of(const struct survivor_reading *const *readings,
+                                            size_t repeat)
+{
+    const struct survivors *survivors =
+        readings[repeat] ? survivor_reading_result(readings[repeat]) : NULL;
+
+    return survivors && survivors_can_judge(survivors) ? survivors : NULL;
+}
+
+static size_t find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
+                         const struct survivors *survivors)
+{
+    struct report *labels = NULL;
+    size_t judged_count = 0;
+
+    if (report_create("gate", &labels, NULL) != MT_OK)
+        verdict->has_failed = true;
+    else if (survivors)
+        judged_count = find_survivors(gate, verdict, repeat, survivors, labels);
+    else
+        judged_count = find_in_steps(gate, verdict, repeat, labels);
+    report_destroy(labels);
     return judged_count;
 }
 
@@ -161,6 +250,12 @@ static const char *leak_text(const struct gate *gate, struct gate_verdict *verdi
                          "allow_cache_growth is false%s",
                          leak->where.label, gate_size(verdict, leak->alive_bytes), leak->pool,
                          leak->device, several);
+    if (leak->is_by_turn)
+        return gate_text(verdict,
+                         "leak at %s: %s of %s on %s stay, older than any that was freed; %s per "
+                         "turn of the loop%s",
+                         leak->where.label, gate_size(verdict, leak->alive_bytes), leak->pool,
+                         leak->device, gate_size(verdict, leak->growth_per_step), several);
     return gate_text(verdict,
                      "leak of %s per step at %s: %s of %s on %s at the end; by chance with p = "
                      "%.1g%s",
@@ -204,7 +299,8 @@ static void tell_leak(const struct gate *gate, struct gate_verdict *verdict,
     gate_add(verdict, &row);
 }
 
-static void tell_no_leak(const struct gate *gate, struct gate_verdict *verdict, size_t judged_count)
+static void tell_no_leak(const struct gate *gate, struct gate_verdict *verdict, size_t judged_count,
+                         bool has_survivors)
 {
     struct judged_steps steps = growth_longest_steps(&gate->recordings[0].question);
     struct gate_case row = {.rule = "leak",
@@ -213,8 +309,12 @@ static void tell_no_leak(const struct gate *gate, struct gate_verdict *verdict, 
                             .policy_line = gate->policy->leak.line};
 
     row.sentence =
-        gate_text(verdict, "no leak in steps %" PRIu32 " to %" PRIu32 ": %zu sites judged",
-                  steps.warm_up + 1, steps.last, judged_count);
+        has_survivors
+            ? gate_text(verdict,
+                        "no leak: %zu stacks that allocate to the end judged, none leaves much",
+                        judged_count)
+            : gate_text(verdict, "no leak in steps %" PRIu32 " to %" PRIu32 ": %zu sites judged",
+                        steps.warm_up + 1, steps.last, judged_count);
     gate_add(verdict, &row);
 }
 
@@ -303,34 +403,35 @@ static void say_too_few_steps(const struct gate *gate, struct gate_verdict *verd
     gate_add(verdict, &row);
 }
 
-static bool has_enough_steps(const struct gate *gate)
+static bool has_enough_steps(const struct gate *gate,
+                             const struct survivor_reading *const *readings)
 {
     for (size_t i = 0; i < gate->recording_count; i++) {
         struct judged_steps steps = growth_longest_steps(&gate->recordings[i].question);
 
-        if (steps.last - steps.warm_up < STEPS_NEEDED)
+        if (steps.last - steps.warm_up < STEPS_NEEDED && !survivors_of(readings, i))
             return false;
     }
     return true;
 }
 
-void judge_leaks(const struct gate *gate, struct gate_verdict *verdict)
+static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
+                       const struct survivor_reading *const *readings)
 {
     size_t judged_count = 0,
            told_before = verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
+    bool has_survivors = false;
 
-    if (!gate->policy->leak.is_asked)
-        return;
-    if (!verdict->step_count && gate->policy->leak.window_line) {
-        judge_window(gate, verdict);
-        return;
-    }
-    if (!has_enough_steps(gate)) {
+    if (!has_enough_steps(gate, readings)) {
         say_too_few_steps(gate, verdict);
         return;
     }
-    for (size_t i = 0; i < gate->recording_count; i++)
-        judged_count = find_leaks(gate, verdict, i);
+    for (size_t i = 0; i < gate->recording_count; i++) {
+        const struct survivors *survivors = survivors_of(readings, i);
+
+        has_survivors |= survivors != NULL;
+        judged_count = find_leaks(gate, verdict, i, survivors);
+    }
     for (size_t i = 0; i < verdict->leaks.count; i++) {
         const struct gate_leak *leak = table_at(&verdict->leaks, i);
 
@@ -338,6 +439,41 @@ void judge_leaks(const struct gate *gate, struct gate_verdict *verdict)
             tell_leak(gate, verdict, leak);
     }
     if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] == told_before)
-        tell_no_leak(gate, verdict, judged_count);
+        tell_no_leak(gate, verdict, judged_count, has_survivors);
     tell_unused(gate, verdict);
+}
+
+/* A recording without marks is read once more. For survivor_reading_destroy(). */
+static bool read_unmarked(const struct gate *gate, struct survivor_reading **readings)
+{
+    for (size_t i = 0; i < gate->recording_count; i++) {
+        const struct question *question = &gate->recordings[i].question;
+
+        if (growth_steps_are_marked(question))
+            continue;
+        readings[i] = survivors_read(question);
+        if (!readings[i])
+            return false;
+    }
+    return true;
+}
+
+void judge_leaks(const struct gate *gate, struct gate_verdict *verdict)
+{
+    struct survivor_reading **readings;
+
+    if (!gate->policy->leak.is_asked)
+        return;
+    if (!verdict->step_count && gate->policy->leak.window_line) {
+        judge_window(gate, verdict);
+        return;
+    }
+    readings = calloc(gate->recording_count + 1, sizeof(struct survivor_reading *));
+    if (readings && read_unmarked(gate, readings))
+        judge_read(gate, verdict, (const struct survivor_reading *const *)readings);
+    else
+        verdict->has_failed = true;
+    for (size_t i = 0; readings && i < gate->recording_count; i++)
+        survivor_reading_destroy(readings[i]);
+    free(readings);
 }

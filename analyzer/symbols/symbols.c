@@ -17,6 +17,7 @@
 #include "readable_name.h"
 #include "site_identity.h"
 #include "site_rules.h"
+#include "stack_traits.h"
 #include "text_builder.h"
 
 enum { name_most_bytes = 64 };
@@ -400,4 +401,15 @@ uint64_t symbols_site_key(struct symbols *symbols, uint32_t site)
         row->key = hash_pair(symbols_site_id(symbols, site), hash_bytes(label, strlen(label))) | 1;
     }
     return row->key;
+}
+
+struct symbols_shape symbols_shape_of(struct symbols *symbols, uint32_t site)
+{
+    if (!site)
+        return (struct symbols_shape){0, 0};
+    if (!model_site_at(symbols->model, site)->stack)
+        return (struct symbols_shape){hash_u64(site) | 1, 0};
+    stack_of(symbols, site);
+    return (struct symbols_shape){stack_shape(symbols->stack, symbols->depth),
+                                  stack_traits(symbols->stack, symbols->depth)};
 }

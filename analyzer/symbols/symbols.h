@@ -16,6 +16,7 @@
 
 #include "leaktide/error.h"
 #include "model.h"
+#include "stack_trait.h"
 
 struct symbols;
 
@@ -80,5 +81,16 @@ uint64_t symbols_site_id(struct symbols *symbols, uint32_t site);
  * site that is no stack is its own. 0 for site 0.
  */
 uint64_t symbols_site_key(struct symbols *symbols, uint32_t site);
+
+/*
+ * The shape of the site's stack (stack_traits.h) and bits of enum stack_trait. A site that is no
+ * stack is its own shape, without traits; 0 for site 0. Nothing is remembered: ask once.
+ */
+struct symbols_shape {
+    uint64_t shape;
+    unsigned traits;
+};
+
+struct symbols_shape symbols_shape_of(struct symbols *symbols, uint32_t site);
 
 #endif

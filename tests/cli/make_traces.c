@@ -5,7 +5,8 @@
  *   leak       twelve steps on two ledgers; a leak, a cache, gradients over the boundary
  *   short      the same program, three steps
  *   window     no steps; a block older than the recording is freed
- *   lost       says that events were lost
+ *   unmarked   no steps; sixty turns of a loop, each of which keeps 2000 bytes at one site and
+ * frees what it makes at another; light: 20 bytes; tidy: none lost       says that events were lost
  *   newer      of a format that does not exist yet
  *   empty      an empty folder
  *   text       a file of text
@@ -164,6 +165,24 @@ static void make_window(const char *name)
     end(b, folder_of(name));
 }
 
+static void make_unmarked(const char *name, uint64_t kept_bytes)
+{
+    struct trace_builder *b = begin(1000);
+
+    host_alloc(b, 1 * ms, 0x7f0000000000, 1 << 20, 0x110);
+    for (uint64_t i = 1; i <= 60; i++) {
+        uint64_t t = 10 * ms * i;
+
+        host_alloc(b, t, 0x7f0001000000, 8192, 0x220);
+        if (kept_bytes)
+            host_alloc(b, t + 1 * ms, 0x7f0002000000 + (i << 12), kept_bytes, 0x330);
+        host_alloc(b, t + 2 * ms, 0x7f0003000000, 4096, 0x440);
+        trace_builder_host_free(b, 0, t + 3 * ms, 0x7f0003000000);
+        trace_builder_host_free(b, 0, t + 4 * ms, 0x7f0001000000);
+    }
+    end(b, folder_of(name));
+}
+
 static void make_lost(const char *name)
 {
     struct trace_builder *b = begin(1000);
@@ -287,6 +306,9 @@ int main(void)
     make_training("leak", 12);
     make_training("short", 3);
     make_window("window");
+    make_unmarked("unmarked", 2000);
+    make_unmarked("light", 20);
+    make_unmarked("tidy", 0);
     make_lost("lost");
     make_newer("newer");
     make_cut("cut");

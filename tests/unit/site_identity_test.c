@@ -337,14 +337,89 @@ static void a_wrong_rule_is_told_with_its_line(void **state)
     fixture_release(&fixture);
 }
 
+/* Without steps, these are one stack; and what a stack says of its time. */
+static const struct shape_pair {
+    const char *name;
+    struct frame_text first[depth_most], second[depth_most];
+    bool is_same;
+    unsigned traits; /* of the first */
+} shape_pairs[] = {
+    {"copies of an interpreter's loop are one",
+     {{"list_append", "", 0}, {"_PyEval_EvalFrameDefault", "", 0}, {"run", "a.py", 3}},
+     {{"list_append", "", 0}, {"_PyEval_Vector", "", 0}, {"run", "a.py", 3}},
+     true,
+     STACK_IS_PYTHON},
+    {"another native function below the line is another stack",
+     {{"list_append", "", 0}, {"run", "a.py", 3}},
+     {{"dict_resize", "", 0}, {"run", "a.py", 3}},
+     false,
+     STACK_IS_PYTHON},
+    {"native functions between lines of Python do not count",
+     {{"run", "a.py", 3}, {"cfunction_call", "", 0}, {"main", "a.py", 9}},
+     {{"run", "a.py", 3}, {"method_vectorcall", "", 0}, {"main", "a.py", 9}},
+     true,
+     STACK_IS_PYTHON},
+    {"another line is another stack",
+     {{"run", "a.py", 3}, {"main", "a.py", 9}},
+     {{"run", "a.py", 4}, {"main", "a.py", 9}},
+     false,
+     STACK_IS_PYTHON},
+    {"the depth of a recursion does not matter to the shape",
+     {{"leaf", "a.py", 1}, {"walk", "a.py", 2}, {"main", "a.py", 3}},
+     {{"leaf", "a.py", 1}, {"walk", "a.py", 2}, {"walk", "a.py", 2}, {"main", "a.py", 3}},
+     true,
+     STACK_IS_PYTHON},
+    {"without Python every function counts",
+     {{"fill", "", 0}, {"load", "", 0}, {"main", "", 0}},
+     {{"fill", "", 0}, {"save", "", 0}, {"main", "", 0}},
+     false,
+     0},
+    {"exit handlers are the end",
+     {{"flush", "", 0}, {"__run_exit_handlers", "", 0}, {"exit", "", 0}},
+     {{"flush", "", 0}, {"__run_exit_handlers", "", 0}, {"exit", "", 0}},
+     true,
+     STACK_IS_ENDING},
+    {"modules are cleared after the last collection",
+     {{"dict_dealloc", "", 0}, {"finalize_modules", "", 0}, {"Py_FinalizeEx", "", 0}},
+     {{"dict_dealloc", "", 0}, {"finalize_modules", "", 0}, {"Py_FinalizeEx", "", 0}},
+     true,
+     STACK_IS_ENDING | STACK_IS_CLEARED},
+    {"a Python function that is called exit is none",
+     {{"exit", "shell.py", 4}, {"main", "shell.py", 9}},
+     {{"exit", "shell.py", 4}, {"main", "shell.py", 9}},
+     true,
+     STACK_IS_PYTHON},
+    {"a cache that says how much it holds",
+     {{"bounded_lru_cache_wrapper", "", 0}, {"page", "a.py", 3}},
+     {{"bounded_lru_cache_wrapper", "", 0}, {"page", "a.py", 3}},
+     true,
+     STACK_IS_PYTHON | STACK_IS_BOUNDED},
+};
+
+static void stacks_of_one_shape_are_one(void **state)
+{
+    const struct shape_pair *pair = *state;
+    struct fixture fixture = fixture_make();
+    struct symbols_shape first =
+        symbols_shape_of(fixture.symbols, site_of(fixture.model, pair->first));
+    struct symbols_shape second =
+        symbols_shape_of(fixture.symbols, site_of(fixture.model, pair->second));
+
+    assert_true(first.shape);
+    assert_int_equal(first.shape == second.shape, pair->is_same);
+    assert_int_equal(first.traits, pair->traits);
+    fixture_release(&fixture);
+}
+
 enum {
+    shape_count = sizeof(shape_pairs) / sizeof(shape_pairs[0]),
     pair_count = sizeof(pairs) / sizeof(pairs[0]),
     label_count = sizeof(labels) / sizeof(labels[0])
 };
 
 int main(void)
 {
-    struct CMUnitTest tests[pair_count + label_count + 5] = {
+    struct CMUnitTest tests[pair_count + label_count + shape_count + 5] = {
         cmocka_unit_test(lines_are_told_apart_within_one_recording),
         cmocka_unit_test(frames_are_the_whole_stack_with_what_is_plumbing),
         cmocka_unit_test(what_an_operator_calls_is_plumbing),
@@ -359,5 +434,9 @@ int main(void)
         tests[5 + pair_count + i] =
             (struct CMUnitTest){labels[i].text, a_site_is_named_after_the_frame_that_tells_most,
                                 NULL, NULL, (void *)(uintptr_t)&labels[i]};
+    for (size_t i = 0; i < shape_count; i++)
+        tests[5 + pair_count + label_count + i] =
+            (struct CMUnitTest){shape_pairs[i].name, stacks_of_one_shape_are_one, NULL, NULL,
+                                (void *)(uintptr_t)&shape_pairs[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,6 @@ void analyse_ranks(const struct question *question, struct report *report);
 void analyse_known_ranks(const struct question *question, struct report *report);
 void analyse_ranks_verdict(const struct question *question, struct report *report);
 void analyse_stacks(const struct question *question, struct report *report);
-void analyse_window(const struct question *question, struct report *report);
 void analyse_failures(const struct question *question, struct report *report);
 void analyse_steps(const struct question *question, struct report *report);
 void analyse_steps_verdict(const struct question *question, struct report *report);

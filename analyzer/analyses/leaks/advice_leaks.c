@@ -8,16 +8,7 @@
 #include "labels.h"
 #include "leak_advice.h"
 #include "leak_finding.h"
-
-/* How many blocks the site made, in all. */
-static uint64_t made_count(const struct tally *tally, const struct origin *origin)
-{
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < origin->group_count; i++)
-        count += tally_group_at(tally, origin->groups[i])->alloc_count;
-    return count;
-}
+#include "survivor_parts.h"
 
 /* Of the peak, what had leaked by then: no more than was there. */
 static uint64_t leaked_at_peak(const struct evidence *evidence)
@@ -77,7 +68,7 @@ static void look_for_leak_of_some_blocks(const struct rule *rule, const struct e
 
     if (!leak)
         return;
-    count = made_count(evidence->question->tally, leak->origin);
+    count = survivor_parts_of(evidence->question, leak).made_count;
     if (leak->survivor_count < count)
         add_leak(rule, evidence, advices,
                  report_text(evidence->report, "of %s that %s made, all but %s were freed",

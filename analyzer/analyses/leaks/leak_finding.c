@@ -8,6 +8,7 @@
 
 #include "labels.h"
 #include "leak_advice.h"
+#include "survivor_parts.h"
 #include "text_builder.h"
 
 const char *leak_births(struct report *report, const struct judged *row)
@@ -197,8 +198,23 @@ static const char *finding_sentence(const struct question *question, struct repo
         example_text(report, question, row, example));
 }
 
+static struct value part_stack(const struct question *question, struct report *report,
+                               const struct survivor_parts *parts, size_t index)
+{
+    return index < parts->count ? value_stack_of(question, report, parts->rows[index].who)
+                                : value_none();
+}
+
+static struct value part_percent(const struct survivor_parts *parts, size_t index)
+{
+    return index < parts->count
+               ? value_number(VALUE_PERCENT, percent_of(parts->rows[index].bytes, parts->bytes))
+               : value_none();
+}
+
 void leak_finding(const struct question *question, struct report *report, const struct judged *row)
 {
+    struct survivor_parts parts = survivor_parts_of(question, row);
     struct advice advice = {.rule = NULL};
     bool is_advised = advice_for_leak(question, report, row, &advice);
     const struct group_detail *example = example_of(question, row);
@@ -233,7 +249,12 @@ void leak_finding(const struct question *question, struct report *report, const 
          example
              ? value_step(step_number(question->tally, row->steps.process, example->example_birth))
              : value_none()},
-        {"stack", NULL, value_stack_of(question, report, row->origin->who)},
+        {"stack", NULL, value_stack_of(question, report, parts.rows[0].who)},
+        {"stack_percent", NULL, part_percent(&parts, 0)},
+        {"second_stack", NULL, part_stack(question, report, &parts, 1)},
+        {"second_stack_percent", NULL, part_percent(&parts, 1)},
+        {"third_stack", NULL, part_stack(question, report, &parts, 2)},
+        {"third_stack_percent", NULL, part_percent(&parts, 2)},
         {"rule", NULL, is_advised ? value_word(advice.rule) : value_none()},
         {"what_to_do", NULL, is_advised ? value_text(advice.what_to_do) : value_none()},
         {"saves_bytes_per_step", NULL,

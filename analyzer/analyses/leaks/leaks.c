@@ -12,13 +12,15 @@
 #include "leak_analyses.h"
 #include "leak_finding.h"
 #include "ledger_growth.h"
+#include "survivor_verdict.h"
+#include "window_say.h"
 
 static void add_row(const struct question *question, struct report *report,
                     struct report_table *table, const struct judged *row)
 {
     struct births_seen births = growth_births(row);
     bool is_growing =
-        row->judgement.verdict == VERDICT_LEAK || row->judgement.verdict == VERDICT_UNSURE;
+        row->judgement.verdict <= VERDICT_LIGHT || row->judgement.verdict == VERDICT_UNSURE;
     const struct field fields[] = {
         {"verdict", "verdict", value_word(step_verdict_name(row->judgement.verdict))},
         {"growth_bytes_per_step", "per step",
@@ -128,8 +130,30 @@ static const char *kept_clause(struct report *report, const struct judged_list *
                        label_counted(report, list->verdict_counts[VERDICT_CACHE], "site"));
 }
 
-static void say_no_leak(struct report *report, const struct judged_list *list,
-                        const struct judged_steps *steps)
+/* What grows to the end, if anything. */
+static const char *light_clause(const struct question *question, struct report *report,
+                                const struct judged_list *list)
+{
+    uint64_t bytes = 0;
+
+    if (!list->verdict_counts[VERDICT_LIGHT])
+        return "none grows to the end";
+    for (size_t i = 0; i < list->verdict_counts[VERDICT_LIGHT]; i++)
+        bytes += list->rows[i].judgement.is_one_growing_block
+                     ? list->rows[i].grown_bytes
+                     : list->rows[i].judgement.overdue_bytes;
+    return report_text(report,
+                       "%s too little to be called one, %s in all, most of it at %s: record "
+                       "longer to be sure",
+                       list->verdict_counts[VERDICT_LIGHT] == 1
+                           ? "1 keeps"
+                           : report_text(report, "%zu keep", list->verdict_counts[VERDICT_LIGHT]),
+                       label_size(report, bytes),
+                       label_who(question, report, list->rows[0].origin->who));
+}
+
+static void say_no_leak(const struct question *question, struct report *report,
+                        const struct judged_list *list, const struct judged_steps *steps)
 {
     uint32_t judged = steps->last - steps->warm_up;
 
@@ -141,9 +165,25 @@ static void say_no_leak(struct report *report, const struct judged_list *list,
         report_outcome(report, REPORT_NO_DATA);
         return;
     }
-    report_verdict(report, RANK_LEAKS,
-                   "No leak in %" PRIu32 " steps: %s judged, none grows to the end%s.", judged,
-                   label_counted(report, list->origin_count, "site"), kept_clause(report, list));
+    report_verdict(report, RANK_LEAKS, "No leak in %" PRIu32 " steps: %s judged, %s%s.", judged,
+                   label_counted(report, list->origin_count, "site"),
+                   light_clause(question, report, list), kept_clause(report, list));
+}
+
+static void say_judged(const struct question *question, struct report *report,
+                       const struct judged_list *list, const struct judged_steps *steps)
+{
+    report_fact(report, "judged_steps", "Judged",
+                value_text(report_text(
+                    report, "steps %" PRIu64 " to %" PRIu64 "; %" PRIu32 " left out as warm-up",
+                    step_number(question->tally, steps->process, steps->warm_up + 1),
+                    step_number(question->tally, steps->process, steps->last), steps->warm_up)));
+    report_fact(report, "warm_up_step_count", NULL, value_count(steps->warm_up));
+    report_fact(report, "judged_step_count", NULL, value_count(steps->last - steps->warm_up));
+    if (list->verdict_counts[VERDICT_LEAK])
+        say_leak(question, report, list);
+    else
+        say_no_leak(question, report, list, steps);
 }
 
 void analyse_leaks(const struct question *question, struct report *report)
@@ -159,17 +199,7 @@ void analyse_leaks(const struct question *question, struct report *report)
         return;
     }
     if (growth_judge(question, &origins, &list)) {
-        report_fact(report, "judged_steps", "Judged",
-                    value_text(report_text(
-                        report, "steps %" PRIu64 " to %" PRIu64 "; %" PRIu32 " left out as warm-up",
-                        step_number(question->tally, steps.process, steps.warm_up + 1),
-                        step_number(question->tally, steps.process, steps.last), steps.warm_up)));
-        report_fact(report, "warm_up_step_count", NULL, value_count(steps.warm_up));
-        report_fact(report, "judged_step_count", NULL, value_count(steps.last - steps.warm_up));
-        if (list.verdict_counts[VERDICT_LEAK])
-            say_leak(question, report, &list);
-        else
-            say_no_leak(report, &list, &steps);
+        say_judged(question, report, &list, &steps);
         add_table(question, report, &list);
         ledger_growth_add(question, report, &origins, &list);
     } else {
@@ -178,3 +208,54 @@ void analyse_leaks(const struct question *question, struct report *report)
     growth_release(&list);
     origins_release(&origins);
 }
+
+/* --- without marks --------------------------------------------------------------------------- */
+
+struct search {
+    const struct question *question;
+    struct survivor_reading *reading; /* NULL: steps are marked */
+};
+
+static void *search_begin(const struct question *question, struct life_visitor *visitor)
+{
+    struct search *search = calloc(1, sizeof(*search));
+
+    if (!search)
+        return NULL;
+    search->question = question;
+    if (growth_steps_are_marked(question))
+        return search;
+    search->reading = survivor_reading_create(question, visitor);
+    if (search->reading)
+        return search;
+    free(search);
+    return NULL;
+}
+
+static void search_write(void *state, struct report *report)
+{
+    const struct search *search = state;
+    const struct question *question = search->question;
+    const struct survivors *survivors =
+        search->reading ? survivor_reading_result(search->reading) : NULL;
+    bool can_judge = survivors && survivors_can_judge(survivors);
+
+    if (search->reading && !survivors)
+        report_note(report, 0, "leaks: not enough memory to follow the blocks");
+    if (can_judge) {
+        survivors_say(question, report, survivors);
+        return;
+    }
+    analyse_leaks(question, report);
+    window_say(question, report);
+}
+
+static void search_release(void *state)
+{
+    struct search *search = state;
+
+    survivor_reading_destroy(search->reading);
+    free(search);
+}
+
+const struct block_analysis leaks_analysis = {"leaks", search_begin, search_write, search_release};

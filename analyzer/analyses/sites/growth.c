@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "overdue.h"
+
 enum { default_warm_up = 2 };
 
 /*
@@ -177,7 +179,7 @@ static struct judged judge(const struct question *question, const struct judged_
     /* Too few steps to judge: worth showing only if it grew. */
     if (judged.judgement.verdict == VERDICT_UNSURE && !judged.judgement.kept_count)
         judged.judgement.verdict = VERDICT_STABLE;
-    if (judged.judgement.verdict == VERDICT_LEAK || judged.judgement.verdict == VERDICT_UNSURE)
+    if (judged.judgement.verdict <= VERDICT_LIGHT || judged.judgement.verdict == VERDICT_UNSURE)
         step_measure(&given, steps->stride, &judged.judgement);
     if (judged.judgement.verdict < VERDICT_TEMPORARY)
         judged.alive_bytes = numbers_copy(arena, history.alive, steps->count);
@@ -240,6 +242,39 @@ static int judged_compare(const void *left, const void *right)
     return a->origin < b->origin ? -1 : a->origin > b->origin;
 }
 
+/* The process's own heap, where interpreters keep a little by design. */
+static bool is_heap(const struct ledger *ledger)
+{
+    return ledger->kind == LEDGER_MEMORY && ledger->device < 0;
+}
+
+static bool is_light_row(const struct judged *row, uint16_t ledger)
+{
+    return row->judgement.verdict == VERDICT_LEAK && row->origin->ledger == ledger &&
+           !row->failed_step;
+}
+
+/* What leaks in one heap, and weighs little in all, is not called a leak. */
+static void weigh(const struct tally *tally, uint16_t ledger, struct judged_list *list)
+{
+    uint64_t bytes = 0;
+
+    if (!is_heap(tally_ledger_at(tally, ledger)))
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        if (is_light_row(&list->rows[i], ledger))
+            bytes += list->rows[i].judgement.is_one_growing_block
+                         ? list->rows[i].grown_bytes
+                         : list->rows[i].judgement.overdue_bytes;
+    for (size_t i = 0; bytes < OVERDUE_WEIGHT_BYTES && i < list->count; i++) {
+        if (!is_light_row(&list->rows[i], ledger))
+            continue;
+        list->rows[i].judgement.verdict = VERDICT_LIGHT;
+        list->verdict_counts[VERDICT_LEAK]--;
+        list->verdict_counts[VERDICT_LIGHT]++;
+    }
+}
+
 /* Origins come ledger by ledger, so by process: the steps are looked for once for each. */
 static bool judge_rows(const struct question *question, const struct origin *origins, size_t count,
                        struct judged_list *list)
@@ -264,6 +299,8 @@ static bool judge_rows(const struct question *question, const struct origin *ori
         list->verdict_counts[row->judgement.verdict]++;
         list->count += row->judgement.verdict < VERDICT_TEMPORARY;
     }
+    for (size_t i = 0; list->rows && i < tally_ledger_count(question->tally); i++)
+        weigh(question->tally, (uint16_t)i, list);
     if (list->rows)
         qsort(list->rows, list->count, sizeof(*list->rows), judged_compare);
     return list->rows != NULL;
@@ -303,6 +340,23 @@ bool growth_judge_ledgers(const struct question *question, const struct origins 
     list->ledgers = malloc((tally_ledger_count(question->tally) + 1) * sizeof(*list->ledgers));
     return list->ledgers &&
            judge_rows(question, list->ledgers, ledgers_of(origins, list->ledgers), list);
+}
+
+static bool is_found(const struct step_rule *rule, size_t process)
+{
+    return rule && rule->found && process < rule->found_count &&
+           rule->found[process].token.kind != TOKEN_NONE;
+}
+
+bool growth_steps_are_marked(const struct question *question)
+{
+    if (question->has_chosen_steps)
+        return true;
+    for (size_t i = 0; i < model_process_count(question->model); i++)
+        if (tally_process_at(question->tally, (uint16_t)i).step_count &&
+            !is_found(question->steps, i))
+            return true;
+    return false;
 }
 
 struct judged_steps growth_longest_steps(const struct question *question)

@@ -54,6 +54,8 @@ struct judged_list {
 };
 
 struct judged_steps growth_steps_of(const struct question *question, uint16_t process);
+/* By the program, or by who asks: not only found by their period. */
+bool growth_steps_are_marked(const struct question *question);
 /* Of the process that has most judged steps. */
 struct judged_steps growth_longest_steps(const struct question *question);
 

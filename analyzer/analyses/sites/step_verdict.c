@@ -14,11 +14,9 @@ static const double steady_chance_limit = 1e-4;
 const char *step_verdict_name(enum step_verdict verdict)
 {
     static const char *const names[VERDICT_COUNT] = {
-        [VERDICT_LEAK] = "leak",
-        [VERDICT_CACHE] = "growing cache",
-        [VERDICT_SAWTOOTH] = "sawtooth",
-        [VERDICT_UNSURE] = "cannot say",
-        [VERDICT_TEMPORARY] = "temporary over the boundary",
+        [VERDICT_LEAK] = "leak",           [VERDICT_LIGHT] = "light growth",
+        [VERDICT_CACHE] = "growing cache", [VERDICT_SAWTOOTH] = "sawtooth",
+        [VERDICT_UNSURE] = "cannot say",   [VERDICT_TEMPORARY] = "temporary over the boundary",
         [VERDICT_STABLE] = "stable",
     };
 

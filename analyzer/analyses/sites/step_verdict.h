@@ -20,6 +20,7 @@ enum { STEPS_NEEDED = 5 };
 
 enum step_verdict {
     VERDICT_LEAK,      /* rises to the end, survivors of many steps */
+    VERDICT_LIGHT,     /* the same, but all of it together weighs too little: growth.h */
     VERDICT_CACHE,     /* rose, then stopped, or survivors of few steps */
     VERDICT_SAWTOOTH,  /* rises and falls over several steps */
     VERDICT_UNSURE,    /* too few steps */

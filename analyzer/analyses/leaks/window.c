@@ -8,10 +8,11 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "leak_analyses.h"
 #include "ledger_order.h"
 #include "origins.h"
-#include "plain_analyses.h"
 #include "window_account.h"
+#include "window_say.h"
 
 /* Of the process that has most. */
 static uint32_t most_ended_steps(const struct question *question)
@@ -245,32 +246,56 @@ static void add_verdict(const struct question *question, struct report *report,
     }
 }
 
-void analyse_window(const struct question *question, struct report *report)
+/* Sites with something unreleased, the largest first; for free(). NULL without memory. */
+static struct remaining *remaining_of(const struct question *question,
+                                      const struct origins *origins, size_t *count)
+{
+    struct remaining *rows = malloc((origins->count + 1) * sizeof(*rows));
+
+    *count = 0;
+    for (size_t i = 0; rows && i < origins->count; i++) {
+        rows[*count] = (struct remaining){&origins->rows[i],
+                                          unreleased_of(question->tally, &origins->rows[i])};
+        *count += rows[*count].alive.count > 0;
+    }
+    if (rows)
+        qsort(rows, *count, sizeof(*rows), remaining_compare);
+    return rows;
+}
+
+typedef void (*remaining_user)(const struct question *question, struct report *report,
+                               const struct remaining *rows, size_t count);
+
+static void with_remaining(const struct question *question, struct report *report,
+                           remaining_user use)
 {
     struct origins origins;
     struct remaining *rows;
-    size_t count = 0;
+    size_t count;
 
-    if (most_ended_steps(question) > 1)
-        return;
-    add_ledgers(question, report);
     if (!origins_init(&origins, question, ORIGINS_BY_SITE)) {
         report_note(report, 0, "window: not enough memory to list sites");
         report_outcome(report, REPORT_NO_DATA);
         return;
     }
-    rows = malloc((origins.count + 1) * sizeof(*rows));
-    for (size_t i = 0; rows && i < origins.count; i++) {
-        rows[count] =
-            (struct remaining){&origins.rows[i], unreleased_of(question->tally, &origins.rows[i])};
-        count += rows[count].alive.count > 0;
-    }
-    if (rows) {
-        qsort(rows, count, sizeof(*rows), remaining_compare);
-        if (!most_ended_steps(question)) /* with one step, the leaks say that they cannot judge */
-            add_verdict(question, report, rows, count);
-        add_remaining(question, report, rows, count);
-    }
+    rows = remaining_of(question, &origins, &count);
+    if (rows)
+        use(question, report, rows, count);
     free(rows);
     origins_release(&origins);
+}
+
+void window_say(const struct question *question, struct report *report)
+{
+    /* With steps, or one, the leaks say whether they can judge. */
+    if (!most_ended_steps(question))
+        with_remaining(question, report, add_verdict);
+}
+
+void analyse_window(const struct question *question, struct report *report)
+{
+    if (most_ended_steps(question) > 1)
+        return;
+    add_ledgers(question, report);
+    with_remaining(question, report, add_remaining);
 }

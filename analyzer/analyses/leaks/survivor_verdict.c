@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What overdue survivors mean, in words.
+ */
+#include "survivor_verdict.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "text_builder.h"
+
+enum { stacks_shown = 3, functions_shown = 3, findings_most = 20 };
+
+/* --- stacks ---------------------------------------------------------------------------------- */
+
+/* "PyDict_Copy < dict_merge < update_keys": from where the memory was asked for, outward to the
+ * program's line. */
+static void add_functions(struct text_builder *text, const struct symbol_frame *frames,
+                          size_t count)
+{
+    size_t shown = 0;
+
+    for (size_t i = 0; i < count && shown < functions_shown; i++) {
+        if (i && strcmp(frames[i].function, frames[i - 1].function) == 0)
+            continue;
+        text_add_format(text, "%s%s", shown ? " < " : "", frames[i].function);
+        shown++;
+        if (frames[i].is_python)
+            break;
+    }
+}
+
+const char *survivor_shares(const struct question *question, struct report *report,
+                            const struct survivor_origin *origin)
+{
+    size_t most = origin->stack_count < stacks_shown ? origin->stack_count : stacks_shown;
+    struct text_builder text;
+    const char *shares;
+
+    text_init(&text);
+    for (size_t i = 0; i < most; i++) {
+        const struct survivor_stack *stack = &origin->stacks[i];
+        size_t count;
+        const struct symbol_frame *frames =
+            symbols_frames(question->symbols, stack->who.site, &count);
+
+        text_add_format(&text, "%s%u %% ", i ? "; " : "",
+                        percent_of(stack->overdue.bytes, origin->bytes));
+        add_functions(&text, frames, count);
+    }
+    shares = report_text(report, "%s", text.size_bytes ? text_get(&text) : "");
+    text_release(&text);
+    return shares;
+}
+
+/* --- sentences ------------------------------------------------------------------------------- */
+
+static const char *name_of(const struct question *question, struct report *report, struct who who)
+{
+    return who_is_known(who) || who.size_class ? label_who(question, report, who)
+                                               : "sites without a name";
+}
+
+/* "4.6 KiB per turn", or the bytes alone where turns are not known. */
+static const char *rate_of(struct report *report, const struct survivor_process *process,
+                           const struct survivor_origin *origin)
+{
+    uint64_t per_turn = survivors_per_turn(process, origin);
+
+    if (!per_turn)
+        return label_size(report, origin->bytes);
+    return report_text(report, "%s per turn", label_size(report, per_turn));
+}
+
+static const char *sentence_of(const struct question *question, struct report *report,
+                               const struct survivor_process *process,
+                               const struct survivor_origin *origin)
+{
+    const struct survivor_stack *first = &origin->stacks[0];
+    const char *how =
+        first->overdue.is_growing
+            ? report_text(report, "made anew again and again, larger by %s in all",
+                          label_size(report, origin->bytes))
+            : report_text(report, "%s in %s stay, older than any that these stacks freed",
+                          label_size(report, origin->bytes),
+                          label_counted(report, origin->count, "block"));
+    const char *turns = process->turns ? report_text(report, ", born in all of about %s of a loop",
+                                                     label_counted(report, process->turns, "turn"))
+                                       : ", born until the end";
+
+    return report_text(report, "%s at %s: %s%s (%s)", rate_of(report, process, origin),
+                       name_of(question, report, first->who), how, turns,
+                       label_ledger(question, report, first->ledger));
+}
+
+/* --- findings -------------------------------------------------------------------------------- */
+
+static struct value stack_at(const struct question *question, struct report *report,
+                             const struct survivor_origin *origin, size_t index)
+{
+    return index < origin->stack_count ? value_stack_of(question, report, origin->stacks[index].who)
+                                       : value_none();
+}
+
+static struct value share_at(const struct survivor_origin *origin, size_t index)
+{
+    if (index >= origin->stack_count)
+        return value_none();
+    return value_number(VALUE_PERCENT,
+                        percent_of(origin->stacks[index].overdue.bytes, origin->bytes));
+}
+
+static void add_finding(const struct question *question, struct report *report,
+                        const struct survivor_process *process,
+                        const struct survivor_origin *origin)
+{
+    const struct survivor_stack *first = &origin->stacks[0];
+    uint64_t per_turn = survivors_per_turn(process, origin);
+    const struct fact facts[] = {
+        {"ledger", NULL, value_text(label_ledger(question, report, first->ledger))},
+        {"site", NULL, value_text(name_of(question, report, first->who))},
+        {"growth_bytes_per_turn", NULL, per_turn ? value_bytes(per_turn) : value_none()},
+        {"turn_count", NULL, process->turns ? value_count(process->turns) : value_none()},
+        {"is_one_growing_block", NULL, value_number(VALUE_FLAG, first->overdue.is_growing)},
+        {"overdue_bytes", NULL, value_bytes(origin->bytes)},
+        {"overdue_count", NULL, value_count(origin->count)},
+        {"stack_count", NULL, value_count(origin->stack_count)},
+        {"stack_percent", NULL, share_at(origin, 0)},
+        {"stack", NULL, stack_at(question, report, origin, 0)},
+        {"second_stack_percent", NULL, share_at(origin, 1)},
+        {"second_stack", NULL, stack_at(question, report, origin, 1)},
+        {"third_stack_percent", NULL, share_at(origin, 2)},
+        {"third_stack", NULL, stack_at(question, report, origin, 2)},
+    };
+
+    report_finding(report, "leak",
+                   report_text(report, "leak: %s. SURVIVORS: %s",
+                               sentence_of(question, report, process, origin),
+                               survivor_shares(question, report, origin)),
+                   facts, sizeof(facts) / sizeof(facts[0]));
+}
+
+static size_t unbounded_count(const struct survivor_process *process)
+{
+    size_t count = 0;
+
+    while (count < process->origin_count && !process->origins[count].is_bounded)
+        count++;
+    return count;
+}
+
+static void say_leak(const struct question *question, struct report *report,
+                     const struct survivor_process *process)
+{
+    size_t count = unbounded_count(process);
+    const char *more =
+        count > 1 ? report_text(report, "; %s at %s in all", label_size(report, process->bytes),
+                                label_counted(report, count, "site"))
+                  : "";
+
+    report_verdict(report, RANK_LEAKS, "LEAK: %s%s.",
+                   sentence_of(question, report, process, &process->origins[0]), more);
+    report_verdict(report, RANK_LEAKS, "SURVIVORS: %s.",
+                   survivor_shares(question, report, &process->origins[0]));
+    report_outcome(report, REPORT_FOUND);
+    for (size_t i = 0; i < count && i < findings_most; i++)
+        add_finding(question, report, process, &process->origins[i]);
+}
+
+/* What is no leak yet. */
+static void say_remarks(const struct question *question, struct report *report,
+                        const struct survivor_process *process)
+{
+    const struct survivor_origin *origin = process->origins;
+
+    if (process->bounded_bytes)
+        report_verdict(report, RANK_LEAKS,
+                       "MAY BE A CACHE: %s below a cache that says how much it holds at most; %s "
+                       "more decide.",
+                       label_size(report, process->bounded_bytes),
+                       process->turns ? label_counted(report, process->turns, "turn")
+                                      : "twice as many turns");
+    if (process->bytes)
+        report_verdict(report, RANK_LEAKS,
+                       "REMARK: %s, most of it at %s. That is light for a leak: record longer to "
+                       "be sure.",
+                       label_size(report, process->bytes),
+                       name_of(question, report, origin->stacks[0].who));
+}
+
+static uint64_t active_count(const struct survivors *survivors)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < survivors->process_count; i++)
+        count += survivors->processes[i].active_count;
+    return count;
+}
+
+void survivors_say(const struct question *question, struct report *report,
+                   const struct survivors *survivors)
+{
+    const struct survivor_process *heaviest = &survivors->processes[0];
+
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors_are_leak(&survivors->processes[i]))
+            say_leak(question, report, &survivors->processes[i]);
+    if (survivors_are_leak(heaviest))
+        return;
+    report_verdict(report, RANK_LEAKS, "No leak: of %s that allocate to the end, %s.",
+                   label_counted(report, active_count(survivors), "stack"),
+                   heaviest->bytes ? "what stays is light" : "none leaves blocks behind");
+    say_remarks(question, report, heaviest);
+}

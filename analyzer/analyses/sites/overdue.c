@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does a stack leak? From the births and deaths of its blocks alone.
+ */
+#include "overdue.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "trend.h"
+
+enum { rows_first = 4, rows_after_joining = 12 };
+
+/* A gap of less than a tenth of the longest lies within a burst: the blocks of one call. */
+enum { burst_share = 10 };
+enum { silence_most = 3, lives_least = 3, slow_share = 3, growth_share = 6 };
+
+static const double chance_limit = 0.01;
+static const double uneven_limit = 0.25;
+/* Kolmogorov and Smirnov: at even births, one in a hundred is further off. */
+static const double uneven_chance = 1.63;
+/* Where no survivors bear witness, the rise alone must be beyond doubt. */
+static const double steady_chance_limit = 1e-4;
+
+const char *overdue_reason_name(enum overdue_reason reason)
+{
+    static const char *const names[OVERDUE_REASON_COUNT] = {
+        [OVERDUE_YES] = "overdue survivors to the end",
+        [OVERDUE_NOT_ACTIVE] = "not active to the end",
+        [OVERDUE_FEW] = "too few overdue survivors",
+        [OVERDUE_STOPPED] = "leaves none any more",
+        [OVERDUE_LIVES_UNSEEN] = "lives too long to be judged",
+        [OVERDUE_SLOWING] = "leaves fewer and fewer",
+        [OVERDUE_UNEVEN] = "leaves them at some times only",
+    };
+
+    return names[reason];
+}
+
+void overdue_release(struct overdue_stack *stack)
+{
+    free(stack->rows);
+    *stack = (struct overdue_stack){0};
+}
+
+/* --- what is kept ---------------------------------------------------------------------------- */
+
+/* What was freed since an older birth is gone for good. */
+static void row_renew(struct overdue_row *row, uint32_t epoch)
+{
+    if (row->epoch == epoch)
+        return;
+    row->epoch = epoch;
+    row->late = row->swept = 0;
+    row->late_bytes = row->swept_bytes = 0;
+}
+
+static void rows_join(struct overdue_row *row, struct overdue_row *next,
+                      const struct overdue_stack *stack)
+{
+    row_renew(row, stack->births);
+    row_renew(next, stack->births);
+    row->moments += next->moments + (next->gap > stack->longest_gap / burst_share);
+    if (next->gap > row->inner_gap)
+        row->inner_gap = next->gap;
+    if (next->inner_gap > row->inner_gap)
+        row->inner_gap = next->inner_gap;
+    row->last = next->last;
+    row->births += next->births;
+    row->left += next->left;
+    row->late += next->late;
+    row->swept += next->swept;
+    row->left_bytes += next->left_bytes;
+    row->late_bytes += next->late_bytes;
+    row->swept_bytes += next->swept_bytes;
+    row->alive_bytes = next->alive_bytes;
+}
+
+/* Into as few rows as are wanted, all of about the same width. */
+static void rows_join_all(struct overdue_stack *stack)
+{
+    uint32_t kept = 0;
+
+    stack->width = (stack->last - stack->first) / rows_after_joining + 1;
+    for (uint32_t i = 1; i < stack->row_count; i++) {
+        struct overdue_row *row = &stack->rows[kept], *next = &stack->rows[i];
+
+        if (next->last - row->first <= stack->width)
+            rows_join(row, next, stack);
+        else
+            stack->rows[++kept] = *next;
+    }
+    stack->row_count = kept + 1;
+}
+
+/* NULL without memory. */
+static struct overdue_row *row_add(struct overdue_stack *stack)
+{
+    uint32_t capacity = stack->row_capacity ? stack->row_capacity * 2 : rows_first;
+    struct overdue_row *rows;
+
+    if (stack->row_count == OVERDUE_ROWS_MOST)
+        rows_join_all(stack);
+    if (stack->row_count == stack->row_capacity) {
+        rows = realloc(stack->rows, capacity * sizeof(*rows));
+        if (!rows)
+            return NULL;
+        stack->rows = rows;
+        stack->row_capacity = capacity;
+    }
+    return &stack->rows[stack->row_count++];
+}
+
+static bool is_near(const struct overdue_stack *stack, uint32_t clock)
+{
+    return stack->row_count && clock - stack->rows[stack->row_count - 1].first <= stack->width &&
+           stack->width;
+}
+
+bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes)
+{
+    uint32_t gap = stack->births ? clock - stack->last : 0;
+    uint64_t alive_bytes = stack->alive_bytes;
+    struct overdue_row *row;
+
+    if (is_near(stack, clock)) {
+        row = &stack->rows[stack->row_count - 1];
+        row->moments += gap > stack->longest_gap / burst_share;
+        row->inner_gap = gap > row->inner_gap ? gap : row->inner_gap;
+    } else {
+        row = row_add(stack);
+        if (!row)
+            return false;
+        *row = (struct overdue_row){.first = clock, .gap = gap};
+    }
+    stack->first = stack->births ? stack->first : clock;
+    stack->last = clock;
+    stack->longest_gap = gap > stack->longest_gap ? gap : stack->longest_gap;
+    stack->births++;
+    stack->age_at_birth = stack->freed_age;
+    stack->alive_bytes += bytes;
+    stack->allocated_bytes += bytes;
+    stack->largest_bytes = bytes > stack->largest_bytes ? bytes : stack->largest_bytes;
+    row_renew(row, stack->births);
+    row->last = clock;
+    row->births++;
+    row->left++;
+    row->left_bytes += bytes;
+    row->alive_bytes = bytes > alive_bytes ? bytes : alive_bytes;
+    return true;
+}
+
+/* Born at that time; the rows are in order, and hold every birth. */
+static struct overdue_row *row_of(const struct overdue_stack *stack, uint32_t born)
+{
+    uint32_t low = 0, high = stack->row_count - 1;
+
+    while (low < high) {
+        uint32_t middle = (low + high + 1) / 2;
+
+        if (stack->rows[middle].first <= born)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return &stack->rows[low];
+}
+
+void overdue_gone(struct overdue_stack *stack, uint32_t born, uint32_t clock, uint64_t bytes,
+                  bool is_swept)
+{
+    struct overdue_row *row = row_of(stack, born);
+
+    row_renew(row, stack->births);
+    row->left--;
+    row->left_bytes -= bytes;
+    row->late++;
+    row->late_bytes += bytes;
+    if (is_swept) {
+        row->swept++;
+        row->swept_bytes += bytes;
+    }
+    stack->alive_bytes -= bytes;
+    if (clock - born > stack->freed_age)
+        stack->freed_age = clock - born;
+}
+
+/* --- judging --------------------------------------------------------------------------------- */
+
+/* Some births of a row that count: all, or those whose blocks stay. */
+struct stretch_of_births {
+    uint32_t first, last, gap, inner_gap, moments;
+    uint64_t count, bytes;
+};
+
+struct series {
+    struct stretch_of_births rows[OVERDUE_ROWS_MOST];
+    size_t row_count;
+    uint64_t count, bytes;
+};
+
+static void series_add(struct series *series, const struct stretch_of_births *row)
+{
+    series->rows[series->row_count++] = *row;
+    series->count += row->count;
+    series->bytes += row->bytes;
+}
+
+static void all_births(const struct overdue_stack *stack, struct series *series)
+{
+    *series = (struct series){.row_count = 0};
+    for (uint32_t i = 0; i < stack->row_count; i++) {
+        const struct overdue_row *row = &stack->rows[i];
+        struct stretch_of_births births = {row->first,   row->last,   row->gap, row->inner_gap,
+                                           row->moments, row->births, 0};
+
+        series_add(series, &births);
+    }
+}
+
+/* Alive when the newest block was born, and without what nobody could reach. */
+static struct stretch_of_births left_of(const struct overdue_stack *stack,
+                                        const struct overdue_row *row, bool is_swept_known)
+{
+    struct stretch_of_births left = {
+        .first = row->first, .last = row->last, .count = row->left, .bytes = row->left_bytes};
+
+    if (row->epoch == stack->births) {
+        left.count += row->late;
+        left.bytes += row->late_bytes;
+        if (is_swept_known) {
+            left.count -= row->swept;
+            left.bytes -= row->swept_bytes;
+        }
+    }
+    if (left.count > 1) {
+        uint32_t even = (row->last - row->first) / (uint32_t)(left.count - 1);
+
+        left.inner_gap = even > row->inner_gap ? even : row->inner_gap;
+        left.moments = row->moments < left.count - 1 ? row->moments : (uint32_t)left.count - 1;
+    }
+    return left;
+}
+
+/*
+ * Survivors of rows whose births are all old enough. Of a row that is so in part nobody knows which
+ * of its births are left: what is asked of survivors ends before it. Returns that time.
+ */
+static uint32_t overdue_births(const struct overdue_stack *stack, bool is_swept_known,
+                               struct series *series)
+{
+    uint64_t age = stack->age_at_birth;
+    uint32_t i = 0;
+
+    *series = (struct series){.row_count = 0};
+    for (; i < stack->row_count && stack->rows[i].last + age < stack->last; i++) {
+        struct stretch_of_births left = left_of(stack, &stack->rows[i], is_swept_known);
+
+        if (!left.count)
+            continue;
+        if (series->row_count)
+            left.gap = left.first - series->rows[series->row_count - 1].last;
+        series_add(series, &left);
+    }
+    if (i < stack->row_count && stack->rows[i].first + age < stack->last)
+        return stack->rows[i].first;
+    return age < stack->last ? (uint32_t)(stack->last - age) : 0;
+}
+
+/* Of the last three quarters: what a program does first is not its rhythm. */
+static uint32_t longest_gap_of(const struct series *series)
+{
+    uint64_t seen = 0;
+    uint32_t longest = 0;
+
+    for (size_t i = 0; i < series->row_count; i++) {
+        const struct stretch_of_births *row = &series->rows[i];
+
+        if (seen > series->count / 4 && row->gap > longest)
+            longest = row->gap;
+        seen += row->count;
+        if (seen > series->count / 4 + 1 && row->inner_gap > longest)
+            longest = row->inner_gap;
+    }
+    return longest;
+}
+
+static uint64_t moments_of(const struct series *series, uint32_t longest_gap)
+{
+    uint32_t burst = longest_gap / burst_share > 1 ? longest_gap / burst_share : 1;
+    uint64_t moments = 1;
+
+    for (size_t i = 0; i < series->row_count; i++)
+        moments += series->rows[i].moments + (i && series->rows[i].gap > burst);
+    return moments;
+}
+
+/* Still going on at the end: the silence is not longer than thrice the longest before, and not
+ * longer than chance would make it if births were as likely at any time. */
+static bool goes_on(const struct series *series, uint64_t end)
+{
+    uint32_t longest_gap = longest_gap_of(series);
+    uint64_t moments, silence, span, last;
+
+    if (series->count < OVERDUE_NEEDED)
+        return false;
+    moments = moments_of(series, longest_gap);
+    last = series->rows[series->row_count - 1].last;
+    silence = end > last + 1 ? end - 1 - last : 0;
+    span = end > series->rows[0].first + 1 ? end - 1 - series->rows[0].first : 0;
+    return moments >= OVERDUE_NEEDED && span && silence <= (uint64_t)silence_most * longest_gap &&
+           pow(1 - (double)silence / (double)span, (double)(moments - 1)) >= chance_limit;
+}
+
+/* How many of the births of a row lie before the time, if they came evenly. */
+static double births_before(const struct stretch_of_births *row, double time)
+{
+    double width = (double)(row->last - row->first) + 1;
+    double share = (time - (double)row->first) / width;
+
+    share = share < 0 ? 0 : share > 1 ? 1 : share;
+    return share * (double)row->count;
+}
+
+static double all_before(const struct series *series, double time)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < series->row_count; i++)
+        sum += births_before(&series->rows[i], time);
+    return sum;
+}
+
+/* Without the first moments, where there are others. */
+static double warm_up_of(struct series *series)
+{
+    double begin = series->rows[0].first;
+
+    if (series->row_count < 2 * OVERDUE_WARM_UP)
+        return begin;
+    begin = series->rows[OVERDUE_WARM_UP - 1].last;
+    for (size_t i = 0; i < OVERDUE_WARM_UP; i++) {
+        series->count -= series->rows[i].count;
+        series->bytes -= series->rows[i].bytes;
+        series->rows[i].count = 0;
+    }
+    return begin;
+}
+
+static bool is_slowing(const struct series *series, double begin, double end)
+{
+    double third = (end - begin) / 3;
+    double early = all_before(series, begin + third);
+    double late = all_before(series, end + 1) - all_before(series, end - third);
+
+    return late * slow_share < early;
+}
+
+static bool is_uneven(const struct series *series, double begin, double end)
+{
+    double count = (double)series->count, furthest = 0;
+    double limit = uneven_chance / sqrt(count);
+
+    for (size_t i = 0; i < series->row_count; i++) {
+        for (int edge = 0; edge < 2; edge++) {
+            double time = edge ? (double)series->rows[i].last + 1 : (double)series->rows[i].first;
+            double off = all_before(series, time) / count - (time - begin) / (end - begin);
+
+            furthest = fabs(off) > furthest ? fabs(off) : furthest;
+        }
+    }
+    return furthest > (limit > uneven_limit ? limit : uneven_limit);
+}
+
+/* until: the time up to which survivors are overdue. */
+static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t until,
+                                     struct series *overdue)
+{
+    uint64_t last;
+    double begin;
+
+    if (overdue->count < OVERDUE_NEEDED)
+        return OVERDUE_FEW;
+    last = overdue->rows[overdue->row_count - 1].last;
+    if (!goes_on(overdue, until > last ? until : last + 1))
+        return OVERDUE_STOPPED;
+    if (stack->last - stack->first < (uint64_t)lives_least * stack->age_at_birth)
+        return OVERDUE_LIVES_UNSEEN;
+    begin = warm_up_of(overdue);
+    if (until <= begin || !overdue->count)
+        return OVERDUE_FEW;
+    if (is_slowing(overdue, begin, until))
+        return OVERDUE_SLOWING;
+    return is_uneven(overdue, begin, until) ? OVERDUE_UNEVEN : OVERDUE_YES;
+}
+
+/* What is alive rises to the end; 0: it does not. */
+static uint64_t growth_of(const struct overdue_stack *stack)
+{
+    uint64_t alive[OVERDUE_ROWS_MOST], growth;
+    size_t count = stack->row_count, late = count - count / 3 - 1;
+
+    if (stack->largest_bytes < OVERDUE_LARGE_BYTES)
+        return 0;
+    for (size_t i = 0; i < count; i++)
+        alive[i] = stack->rows[i].alive_bytes;
+    if (alive[count - 1] <= alive[0] || trend_of(alive, count).rise_chance >= steady_chance_limit)
+        return 0;
+    growth = alive[count - 1] - alive[0];
+    return alive[count - 1] > alive[late] &&
+                   (alive[count - 1] - alive[late]) * growth_share >= growth
+               ? growth
+               : 0;
+}
+
+struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bool is_swept_known)
+{
+    struct overdue overdue = {.reason = OVERDUE_NOT_ACTIVE,
+                              .births = stack->births,
+                              .freed_age = stack->age_at_birth,
+                              .first = stack->first,
+                              .last = stack->last};
+    struct series series;
+    uint32_t until;
+
+    if (stack->births < OVERDUE_NEEDED || stack->first >= end)
+        return overdue;
+    all_births(stack, &series);
+    overdue.is_active = goes_on(&series, end);
+    if (!overdue.is_active)
+        return overdue;
+    until = overdue_births(stack, is_swept_known, &series);
+    overdue.bytes = series.bytes;
+    overdue.count = series.count;
+    if (series.row_count) {
+        overdue.first = series.rows[0].first;
+        overdue.last = series.rows[series.row_count - 1].last;
+    }
+    overdue.reason = reason_of(stack, until, &series);
+    if (overdue.reason != OVERDUE_YES) {
+        overdue.bytes = growth_of(stack);
+        overdue.is_growing = overdue.bytes > 0;
+        overdue.count = 0;
+        overdue.first = stack->first;
+        overdue.last = stack->last;
+    }
+    return overdue;
+}

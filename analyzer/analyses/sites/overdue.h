@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does a stack leak? Judged without steps, by the births and deaths of its blocks alone.
+ *
+ * A stack that still allocates when the program's work ends, and whose blocks from all over its
+ * life are still there although they are older than anything it ever freed, leaks.
+ * docs/verdicts.md explains each rule.
+ *
+ * The clock counts births of the process, from 0. A stack keeps what it needs in at most
+ * OVERDUE_ROWS_MOST rows: neighbouring births share one, so that no row spans more than a small
+ * part of the stack's life. One thread at a time.
+ */
+#ifndef LEAKTIDE_ANALYSES_OVERDUE_H
+#define LEAKTIDE_ANALYSES_OVERDUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    OVERDUE_ROWS_MOST = 32,
+    OVERDUE_NEEDED = 8,            /* births, moments and overdue survivors: fewer say nothing */
+    OVERDUE_LARGE_BYTES = 4 << 10, /* from here on a block that is made anew may be judged alone */
+    OVERDUE_WEIGHT_BYTES = 16 << 10, /* lighter in all is a remark: what an interpreter learns */
+    OVERDUE_WARM_UP = 2              /* moments that are left out where evenness is asked for */
+};
+
+/* Why a stack is not called overdue; in the order in which it is asked. */
+enum overdue_reason {
+    OVERDUE_YES,
+    OVERDUE_NOT_ACTIVE,   /* it had stopped before the end, or was seen too seldom */
+    OVERDUE_FEW,          /* survivors that are older than any that was freed */
+    OVERDUE_STOPPED,      /* they were not born up to the end */
+    OVERDUE_LIVES_UNSEEN, /* three of its longest lives do not fit into the recording */
+    OVERDUE_SLOWING,      /* ever fewer are left: a cache by key */
+    OVERDUE_UNEVEN,       /* left in one part of the time more than in others */
+    OVERDUE_REASON_COUNT
+};
+
+/* Births that followed each other closely. */
+struct overdue_row {
+    uint32_t first, last; /* when they were born */
+    uint32_t gap;         /* from the birth before to the first */
+    uint32_t inner_gap;   /* the longest between two of them */
+    uint32_t births;
+    uint32_t moments; /* what of them was not one burst with the birth before, but for the first */
+    /* Alive, and freed since the stack's birth number `epoch`; `swept` of these by the last
+     * collection, which frees what nobody could reach. */
+    uint32_t left, late, swept, epoch;
+    uint64_t left_bytes, late_bytes, swept_bytes;
+    uint64_t alive_bytes; /* before the newest of these births, or the newest block: the greater */
+};
+
+struct overdue_stack {
+    struct overdue_row *rows; /* by time; for overdue_release() */
+    uint32_t row_count, row_capacity;
+    uint32_t births, first, last;
+    uint32_t longest_gap;
+    uint32_t width;        /* a birth so soon after the first of the newest row joins it */
+    uint32_t freed_age;    /* the oldest that was freed, in births of the process */
+    uint32_t age_at_birth; /* the same when the newest block was born */
+    uint64_t alive_bytes, largest_bytes, allocated_bytes;
+};
+
+struct overdue {
+    enum overdue_reason reason;
+    bool is_active;        /* until the end; false: nothing else is known */
+    bool is_growing;       /* not overdue, but one block that is made anew, larger and larger */
+    uint64_t bytes, count; /* of the overdue survivors; count 0 where one block grows */
+    uint32_t first, last;  /* births of them, or of the blocks that grow */
+    uint32_t births;       /* of the stack, in all */
+    uint32_t freed_age;    /* oldest that was freed before the newest birth */
+};
+
+/* The stack is zeroed before its first birth. Clocks never fall. False without memory. */
+bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes);
+/* born: the clock when it was; clock: how many births there were. is_swept: freed by the last
+ * collection. */
+void overdue_gone(struct overdue_stack *stack, uint32_t born, uint32_t clock, uint64_t bytes,
+                  bool is_swept);
+void overdue_release(struct overdue_stack *stack);
+
+/* end: of the program's work, a count of births. is_swept_known: what the last collection freed was
+ * told, and is not called a survivor. */
+struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bool is_swept_known);
+
+/* "its blocks were left up to one time and then no more", for people who ask why not. */
+const char *overdue_reason_name(enum overdue_reason reason);
+
+#endif

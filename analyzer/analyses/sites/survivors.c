@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Overdue survivors of all stacks of a recording.
+ *
+ *   block -> group (tally) -> stack, by shape -> overdue.h
+ *                                                   |
+ *                      process  <-  origin  <-  judged, when its process is over
+ */
+#include "survivors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "arena.h"
+#include "hash.h"
+#include "hash_index.h"
+#include "table.h"
+
+struct stack_row {
+    uint64_t key;  /* ledger and shape */
+    uint64_t name; /* of its origin */
+    struct who who;
+    uint16_t ledger;
+    uint16_t traits;
+    struct overdue_stack stack;
+};
+
+/* Of the process that is read. */
+struct current {
+    bool has_begun, is_ending, is_cleared;
+    uint64_t first_index;         /* of its births */
+    uint64_t python_end, any_end; /* births until the last under Python, or any, before the end */
+    uint32_t clock;
+};
+
+struct survivor_reading {
+    const struct question *question;
+    struct arena arena;
+    struct table rows;        /* struct stack_row */
+    struct hash_index index;  /* of rows, by key */
+    uint32_t *row_of_group;   /* + 1; 0: not asked yet; NOT_JUDGED */
+    uint8_t *traits_of_group; /* where row_of_group is not 0 */
+    size_t group_count;
+    size_t first_row; /* of the process that is read */
+    struct current current;
+    struct survivor_process *processes; /* that are over; heaviest first */
+    size_t process_most;
+    struct survivors result;
+    bool has_failed;
+};
+
+static const uint32_t not_judged = UINT32_MAX;
+
+/* --- from groups to stacks ------------------------------------------------------------------- */
+
+static uint64_t name_of(const struct group_detail *detail, uint64_t site_key)
+{
+    if (detail->site)
+        return site_key;
+    return hash_pair(hash_pair(detail->operator_text, detail->owner_text), detail->size_class);
+}
+
+/* Its number + 1; not_judged without memory. */
+static uint32_t row_find(struct survivor_reading *reading, uint64_t key,
+                         const struct stack_row *values)
+{
+    size_t probe = 0;
+    struct stack_row *row;
+    uint32_t number;
+
+    while (hash_index_next(&reading->index, key, &probe, &number)) {
+        row = table_at(&reading->rows, number);
+        if (row->key == key)
+            return number + 1;
+    }
+    number = (uint32_t)reading->rows.count;
+    row = table_add(&reading->rows);
+    if (!row || !hash_index_add(&reading->index, key, number)) {
+        reading->has_failed = true;
+        return not_judged;
+    }
+    *row = *values;
+    row->key = key;
+    return number + 1;
+}
+
+static bool is_judged(const struct survivor_reading *reading, uint16_t ledger)
+{
+    enum ledger_kind kind = tally_ledger_at(reading->question->tally, ledger)->kind;
+
+    return kind == LEDGER_MEMORY || kind == LEDGER_HOST;
+}
+
+static void group_begin(struct survivor_reading *reading, uint32_t group, uint16_t ledger)
+{
+    const struct question *question = reading->question;
+    const struct group_detail *detail = tally_detail_at(question->tally, group);
+    struct symbols_shape shape = symbols_shape_of(question->symbols, detail->site);
+    uint64_t name = name_of(detail, symbols_site_key(question->symbols, detail->site));
+    struct stack_row values = {
+        .name = name,
+        .who = {detail->site, detail->operator_text, detail->owner_text, detail->size_class},
+        .ledger = ledger,
+        .traits = (uint16_t)shape.traits,
+    };
+
+    reading->traits_of_group[group] = (uint8_t)shape.traits;
+    if (detail->is_older || shape.traits & STACK_IS_ENDING || !is_judged(reading, ledger))
+        reading->row_of_group[group] = not_judged;
+    else
+        reading->row_of_group[group] = row_find(
+            reading, hash_pair(hash_pair(shape.shape, name * !detail->site), ledger), &values);
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+static void process_begin(struct survivor_reading *reading, uint64_t first_index)
+{
+    reading->current = (struct current){.has_begun = true, .first_index = first_index};
+}
+
+/* Which time of the process it is. */
+static void see_time(struct current *current, unsigned traits)
+{
+    if (traits & STACK_IS_ENDING) {
+        current->is_ending = true;
+        current->is_cleared |= (traits & STACK_IS_CLEARED) != 0;
+        return;
+    }
+    current->any_end = current->clock;
+    if (traits & STACK_IS_PYTHON)
+        current->python_end = current->clock;
+}
+
+static bool on_born(void *context, const struct life *life)
+{
+    struct survivor_reading *reading = context;
+    struct current *current = &reading->current;
+    uint32_t row, clock;
+
+    if (life->group >= reading->group_count)
+        return true;
+    if (!current->has_begun)
+        process_begin(reading, life->index);
+    if (life->index - current->first_index >= UINT32_MAX) /* as if it had been cut here */
+        return true;
+    clock = (uint32_t)(life->index - current->first_index);
+    current->clock = clock + 1;
+    if (!reading->row_of_group[life->group])
+        group_begin(reading, life->group, life->ledger);
+    see_time(current, reading->traits_of_group[life->group]);
+    row = reading->row_of_group[life->group];
+    if (row != not_judged) {
+        struct stack_row *stack = table_at(&reading->rows, row - 1);
+
+        reading->has_failed |= !overdue_born(&stack->stack, clock, life->size_bytes);
+    }
+    return !reading->has_failed;
+}
+
+static bool on_over(void *context, const struct life *life)
+{
+    struct survivor_reading *reading = context;
+    const struct current *current = &reading->current;
+    uint64_t born = life->index - current->first_index;
+    uint32_t row;
+
+    if (!life->freed_event || life->group >= reading->group_count || born >= UINT32_MAX)
+        return true;
+    row = reading->row_of_group[life->group];
+    if (row && row != not_judged) {
+        struct stack_row *stack = table_at(&reading->rows, row - 1);
+
+        overdue_gone(&stack->stack, (uint32_t)born, current->clock, life->size_bytes,
+                     current->is_ending && !current->is_cleared);
+    }
+    return true;
+}
+
+/* --- what it adds up to ---------------------------------------------------------------------- */
+
+static int compare_numbers(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int number_compare(const void *left, const void *right)
+{
+    return compare_numbers(*(const uint32_t *)left, *(const uint32_t *)right);
+}
+
+/* The commonest number, of several the greatest: stacks that allocate once in each turn. */
+static void turns_of(uint32_t *births, size_t count, struct survivor_process *process)
+{
+    qsort(births, count, sizeof(*births), number_compare);
+    for (size_t i = 0, first = 0; i < count; i++) {
+        if (births[i] != births[first])
+            first = i;
+        if (i > first && i - first + 1 >= process->turns_agreed) {
+            process->turns_agreed = (uint32_t)(i - first + 1);
+            process->turns = births[i];
+        }
+    }
+}
+
+/* By origin, and the heaviest first. */
+static int stack_compare(const void *left, const void *right)
+{
+    const struct survivor_stack *a = left, *b = right;
+
+    if (a->ledger != b->ledger)
+        return a->ledger < b->ledger ? -1 : 1;
+    if (a->name != b->name)
+        return compare_numbers(a->name, b->name);
+    if (a->overdue.bytes != b->overdue.bytes)
+        return compare_numbers(b->overdue.bytes, a->overdue.bytes);
+    return compare_numbers(a->who.site, b->who.site);
+}
+
+static int origin_compare(const void *left, const void *right)
+{
+    const struct survivor_origin *a = left, *b = right;
+
+    if (a->is_bounded != b->is_bounded)
+        return a->is_bounded - b->is_bounded;
+    if (a->bytes != b->bytes)
+        return compare_numbers(b->bytes, a->bytes);
+    return compare_numbers(a->stacks[0].who.site, b->stacks[0].who.site);
+}
+
+static void origin_add(struct survivor_origin *origin, const struct survivor_stack *stack)
+{
+    if (!origin->stack_count++)
+        origin->stacks = stack;
+    origin->bytes += stack->overdue.bytes;
+    origin->count += stack->overdue.count;
+    origin->is_bounded |= (stack->traits & STACK_IS_BOUNDED) != 0;
+}
+
+/* Stacks that are judged, as origins of the process. */
+static void process_add(struct survivor_reading *reading, struct survivor_process *process,
+                        struct survivor_stack *stacks, size_t count)
+{
+    struct survivor_origin *origins = arena_alloc(&reading->arena, (count + 1) * sizeof(*origins));
+
+    if (!origins) {
+        reading->has_failed = true;
+        return;
+    }
+    qsort(stacks, count, sizeof(*stacks), stack_compare);
+    for (size_t i = 0; i < count; i++) {
+        if (!i || stacks[i].name != stacks[i - 1].name || stacks[i].ledger != stacks[i - 1].ledger)
+            process->origin_count++;
+        origin_add(&origins[process->origin_count - 1], &stacks[i]);
+    }
+    qsort(origins, process->origin_count, sizeof(*origins), origin_compare);
+    for (size_t i = 0; i < process->origin_count; i++)
+        *(origins[i].is_bounded ? &process->bounded_bytes : &process->bytes) += origins[i].bytes;
+    process->origins = origins;
+}
+
+static bool is_kept(const struct stack_row *row, const struct overdue *overdue)
+{
+    return (overdue->reason == OVERDUE_YES || overdue->is_growing) &&
+           !(row->traits & STACK_IS_IMPORT);
+}
+
+/* Fills stacks and the numbers of births and first births of those that are active. How many are
+ * kept. */
+static size_t judge_rows(struct survivor_reading *reading, struct survivor_process *process,
+                         struct survivor_stack *stacks, uint32_t *births, uint32_t *firsts)
+{
+    size_t count = 0;
+
+    for (size_t i = reading->first_row; i < reading->rows.count; i++) {
+        const struct stack_row *row = table_at(&reading->rows, i);
+        struct overdue overdue =
+            overdue_judge(&row->stack, process->end, reading->current.is_cleared);
+
+        if (!overdue.is_active)
+            continue;
+        births[process->active_count] = row->stack.births;
+        firsts[process->active_count++] = row->stack.first;
+        if (is_kept(row, &overdue))
+            stacks[count++] = (struct survivor_stack){.who = row->who,
+                                                      .name = row->name,
+                                                      .ledger = row->ledger,
+                                                      .traits = row->traits,
+                                                      .overdue = overdue};
+    }
+    return count;
+}
+
+static void process_judge(struct survivor_reading *reading, struct survivor_process *process)
+{
+    size_t most = reading->rows.count - reading->first_row;
+    struct survivor_stack *stacks = arena_alloc(&reading->arena, (most + 1) * sizeof(*stacks));
+    uint32_t *births = malloc((most + 1) * sizeof(*births));
+    uint32_t *firsts = malloc((most + 1) * sizeof(*firsts));
+
+    if (stacks && births && firsts) {
+        process_add(reading, process, stacks, judge_rows(reading, process, stacks, births, firsts));
+        turns_of(births, process->active_count, process);
+        qsort(firsts, process->active_count, sizeof(*firsts), number_compare);
+        process->begin = process->active_count ? firsts[process->active_count / 2] : 0;
+    } else {
+        reading->has_failed = true;
+    }
+    free(births);
+    free(firsts);
+}
+
+static int process_compare(const void *left, const void *right)
+{
+    const struct survivor_process *a = left, *b = right;
+
+    if (a->bytes != b->bytes)
+        return compare_numbers(b->bytes, a->bytes);
+    if (a->end != b->end)
+        return compare_numbers(b->end, a->end);
+    return compare_numbers(a->process, b->process);
+}
+
+static bool on_process_over(void *context, uint16_t process)
+{
+    struct survivor_reading *reading = context;
+    const struct current *current = &reading->current;
+    struct survivor_process row = {
+        .process = process,
+        .end = (uint32_t)(current->python_end ? current->python_end : current->any_end)};
+
+    if (reading->result.process_count < reading->process_most) {
+        process_judge(reading, &row);
+        reading->processes[reading->result.process_count++] = row;
+        qsort(reading->processes, reading->result.process_count, sizeof(row), process_compare);
+    }
+    for (size_t i = reading->first_row; i < reading->rows.count; i++)
+        overdue_release(&((struct stack_row *)table_at(&reading->rows, i))->stack);
+    reading->first_row = reading->rows.count;
+    reading->current = (struct current){.has_begun = false};
+    return !reading->has_failed;
+}
+
+/* --- from outside ---------------------------------------------------------------------------- */
+
+struct survivor_reading *survivor_reading_create(const struct question *question,
+                                                 struct life_visitor *visitor)
+{
+    struct survivor_reading *reading = calloc(1, sizeof(*reading));
+
+    if (!reading)
+        return NULL;
+    reading->question = question;
+    arena_init(&reading->arena);
+    table_init(&reading->rows, &reading->arena, sizeof(struct stack_row));
+    hash_index_init(&reading->index);
+    reading->group_count = tally_group_count(question->tally);
+    reading->process_most = model_process_count(question->model);
+    reading->row_of_group = calloc(reading->group_count + 1, sizeof(*reading->row_of_group));
+    reading->traits_of_group = calloc(reading->group_count + 1, sizeof(*reading->traits_of_group));
+    reading->processes = calloc(reading->process_most + 1, sizeof(*reading->processes));
+    reading->result.processes = reading->processes;
+    if (!reading->row_of_group || !reading->traits_of_group || !reading->processes) {
+        survivor_reading_destroy(reading);
+        return NULL;
+    }
+    *visitor = (struct life_visitor){
+        .context = reading, .born = on_born, .over = on_over, .process_over = on_process_over};
+    return reading;
+}
+
+const struct survivors *survivor_reading_result(const struct survivor_reading *reading)
+{
+    return reading->has_failed ? NULL : &reading->result;
+}
+
+struct survivor_reading *survivors_read(const struct question *question)
+{
+    struct life_visitor visitor;
+    struct mt_error error;
+    struct survivor_reading *reading = survivor_reading_create(question, &visitor);
+
+    if (reading &&
+        lives_read(question->events, tally_model(question->tally), &visitor, &error) == MT_OK)
+        return reading;
+    survivor_reading_destroy(reading);
+    return NULL;
+}
+
+void survivor_reading_destroy(struct survivor_reading *reading)
+{
+    if (!reading)
+        return;
+    for (size_t i = reading->first_row; i < reading->rows.count; i++)
+        overdue_release(&((struct stack_row *)table_at(&reading->rows, i))->stack);
+    hash_index_release(&reading->index);
+    arena_release(&reading->arena);
+    free(reading->row_of_group);
+    free(reading->traits_of_group);
+    free(reading->processes);
+    free(reading);
+}
+
+/* Turns are counted over the loop; what is overdue was born in a part of it. */
+uint64_t survivors_per_turn(const struct survivor_process *process,
+                            const struct survivor_origin *origin)
+{
+    double loop = (double)process->end - (double)process->begin, sum = 0;
+
+    if (!process->turns || loop <= 0)
+        return 0;
+    for (size_t i = 0; i < origin->stack_count; i++) {
+        const struct overdue *overdue = &origin->stacks[i].overdue;
+        double part = (double)(overdue->last - overdue->first) / loop;
+
+        sum += (double)overdue->bytes / (1 + (process->turns - 1) * (part < 1 ? part : 1));
+    }
+    return (uint64_t)sum;
+}
+
+bool survivors_are_leak(const struct survivor_process *process)
+{
+    return process->bytes >= OVERDUE_WEIGHT_BYTES && process->bytes > process->bounded_bytes;
+}
+
+bool survivors_can_judge(const struct survivors *survivors)
+{
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors->processes[i].active_count)
+            return true;
+    return false;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Overdue survivors of all stacks of a recording: overdue.h judges one, this reads and adds up.
+ *
+ * Needs no steps. One reading more, shared with others that see blocks; memory grows with stacks
+ * that allocate again and again (at most 2 KiB each), never with blocks or events.
+ */
+#ifndef LEAKTIDE_ANALYSES_SURVIVORS_H
+#define LEAKTIDE_ANALYSES_SURVIVORS_H
+
+#include "analysis.h"
+#include "labels.h"
+#include "overdue.h"
+
+/* A stack that left overdue survivors, or whose block grows. */
+struct survivor_stack {
+    struct who who; /* site: one of those that are this stack */
+    uint64_t name;  /* equal for stacks of one origin */
+    uint16_t ledger;
+    uint16_t traits; /* enum stack_trait */
+    struct overdue overdue;
+};
+
+/* Stacks of one origin in one ledger: one thing to mend. */
+struct survivor_origin {
+    const struct survivor_stack *stacks; /* heaviest first */
+    size_t stack_count;
+    uint64_t bytes, count; /* of all of them */
+    bool is_bounded;       /* held by a cache that says how much it holds at most */
+};
+
+/* What its stacks add up to. */
+struct survivor_process {
+    uint16_t process;
+    uint32_t active_count;        /* stacks that allocate to the end; 0: nothing can be said */
+    uint32_t turns, turns_agreed; /* the commonest number of births of these, and how many have it;
+                                     0: no two agree */
+    uint32_t begin, end;          /* births before the loop, and before its end */
+    uint64_t bytes;               /* overdue, or grown, without what is bounded */
+    uint64_t bounded_bytes;
+    const struct survivor_origin *origins; /* bounded ones last, then heaviest first */
+    size_t origin_count;
+};
+
+struct survivors {
+    const struct survivor_process *processes; /* heaviest first */
+    size_t process_count;
+};
+
+struct survivor_reading;
+
+/* Its callbacks into *visitor. NULL without memory. The question must outlive it. */
+struct survivor_reading *survivor_reading_create(const struct question *question,
+                                                 struct life_visitor *visitor);
+/* After the reading. NULL: there was no memory. Borrowed until the reading is destroyed. */
+const struct survivors *survivor_reading_result(const struct survivor_reading *reading);
+/* Reads the recording for them alone. NULL without memory, or when it cannot be read. */
+struct survivor_reading *survivors_read(const struct question *question);
+void survivor_reading_destroy(struct survivor_reading *reading);
+
+/* Heavy enough to be called a leak; lighter, or bounded, is a remark. */
+bool survivors_are_leak(const struct survivor_process *process);
+/* Some stack allocates to the end of its process, so there is something to say. */
+bool survivors_can_judge(const struct survivors *survivors);
+/* Bytes that a turn of the loop leaves; 0: turns are not known. */
+uint64_t survivors_per_turn(const struct survivor_process *process,
+                            const struct survivor_origin *origin);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the frames of a stack say about the time in which it allocates.
+ */
+#ifndef LEAKTIDE_STACK_TRAIT_H
+#define LEAKTIDE_STACK_TRAIT_H
+
+enum stack_trait {
+    STACK_IS_PYTHON = 1,  /* there is a Python frame in it */
+    STACK_IS_ENDING = 2,  /* the program's work is over: the interpreter is taken down, or exit() */
+    STACK_IS_CLEARED = 4, /* ... and modules are taken down: the last collection is over */
+    STACK_IS_IMPORT = 8,  /* a module is loaded, which stays by design */
+    STACK_IS_BOUNDED = 16 /* a cache that says how much it holds at most */
+};
+
+#endif

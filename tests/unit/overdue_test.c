@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When a stack is said to leak, without steps: each rule, and each way in which it fails.
+ *
+ * A story is a loop of turns among other births of the process. In each turn the stack makes some
+ * blocks, and each is freed or stays.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "overdue.h"
+
+enum { turn_births = 100, blocks_most = 4096, block_bytes = 64 };
+
+/* How many turns a block of the turn lives; 0: it stays. */
+typedef uint32_t (*life_of_block)(uint32_t turn, uint32_t index);
+/* How many blocks the stack makes in this turn. */
+typedef uint32_t (*births_of_turn)(uint32_t turn, uint32_t turns);
+
+struct story {
+    const char *name;
+    uint32_t turns, quiet_turns; /* of other stacks, after the last turn */
+    births_of_turn births;
+    life_of_block life;
+    bool is_swept; /* what stays is freed by the last collection */
+    bool hides_sweep;
+    enum overdue_reason reason;
+};
+
+static uint32_t one(uint32_t turn, uint32_t turns)
+{
+    (void)turn;
+    (void)turns;
+    return 1;
+}
+
+static uint32_t three(uint32_t turn, uint32_t turns)
+{
+    (void)turn;
+    (void)turns;
+    return 3;
+}
+
+static uint32_t all_at_once(uint32_t turn, uint32_t turns)
+{
+    return turn == turns / 2 ? 60 : 0;
+}
+
+static uint32_t fewer_and_fewer(uint32_t turn, uint32_t turns)
+{
+    (void)turns;
+    return turn == 0 || turn == 1 || turn == 2 || turn == 4 || turn == 8 || turn == 16 ||
+           turn == 24 || turn == 32 || turn == 44 || turn == 56 || turn == 70 || turn == 88;
+}
+
+static uint32_t first_third(uint32_t turn, uint32_t turns)
+{
+    return turn < turns / 3;
+}
+
+static uint32_t stays(uint32_t turn, uint32_t index)
+{
+    (void)turn;
+    (void)index;
+    return 0;
+}
+
+static uint32_t is_temporary(uint32_t turn, uint32_t index)
+{
+    (void)turn;
+    (void)index;
+    return 1;
+}
+
+static uint32_t one_of_three_stays(uint32_t turn, uint32_t index)
+{
+    (void)turn;
+    return index ? 1 : 0;
+}
+
+static uint32_t rolls_over_ten(uint32_t turn, uint32_t index)
+{
+    (void)turn;
+    (void)index;
+    return 10;
+}
+
+static uint32_t rolls_over_many(uint32_t turn, uint32_t index)
+{
+    (void)turn;
+    (void)index;
+    return 170;
+}
+
+static uint32_t late_half_stays(uint32_t turn, uint32_t index)
+{
+    (void)index;
+    return turn < 38 ? 1 : 0;
+}
+
+static uint32_t both_ends_stay(uint32_t turn, uint32_t index)
+{
+    (void)index;
+    return turn >= 8 && turn < 44 ? 1 : 0;
+}
+
+static uint32_t early_half_stays(uint32_t turn, uint32_t index)
+{
+    (void)index;
+    return turn > 45 ? 1 : 0;
+}
+
+/* One block of half the recording's age, so that no three of its lives fit. */
+static uint32_t one_long_life(uint32_t turn, uint32_t index)
+{
+    return turn == 2 && !index ? 24 : index ? 1 : 0;
+}
+
+static uint32_t each_tenth_stays(uint32_t turn, uint32_t index)
+{
+    (void)index;
+    return turn % 10 ? 1 : 0;
+}
+
+static const struct story stories[] = {
+    {"a block of each turn stays", 60, 0, one, stays, .reason = OVERDUE_YES},
+    {"one of three stays", 60, 0, three, one_of_three_stays, .reason = OVERDUE_YES},
+    {"a leak in each tenth turn", 100, 0, one, each_tenth_stays, .reason = OVERDUE_YES},
+    {"a leak of twelve turns", 12, 0, one, stays, .reason = OVERDUE_YES},
+    {"a leak of a thousand turns", 1000, 0, one, stays, .reason = OVERDUE_YES},
+    {"seven turns say nothing", 7, 0, one, stays, .reason = OVERDUE_NOT_ACTIVE},
+    {"a leak that is over is no loop", 60, 60, one, stays, .reason = OVERDUE_NOT_ACTIVE},
+    {"silence of two turns is none", 60, 2, one, stays, .reason = OVERDUE_YES},
+    {"made at once", 60, 0, all_at_once, stays, .reason = OVERDUE_NOT_ACTIVE},
+    {"a cache that is full", 60, 0, first_third, stays, .reason = OVERDUE_NOT_ACTIVE},
+    {"temporary", 60, 0, three, is_temporary, .reason = OVERDUE_FEW},
+    {"a rolling window of ten turns", 60, 0, one, rolls_over_ten, .reason = OVERDUE_FEW},
+    {"a rolling window as wide as two rows", 1000, 0, three, rolls_over_many,
+     .reason = OVERDUE_FEW},
+    {"one of three stays, in a thousand turns", 1000, 0, three, one_of_three_stays,
+     .reason = OVERDUE_YES},
+    {"seven are left", 70, 0, one, each_tenth_stays, .reason = OVERDUE_FEW},
+    {"left until the middle only", 60, 0, one, early_half_stays, .reason = OVERDUE_STOPPED},
+    {"a leak that begins late", 60, 0, one, late_half_stays, .reason = OVERDUE_YES},
+    {"left at both ends of the loop", 60, 0, three, both_ends_stay, .reason = OVERDUE_UNEVEN},
+    {"a life of more than a third", 60, 0, three, one_long_life, .reason = OVERDUE_LIVES_UNSEEN},
+    {"a cache by key slows down", 100, 0, fewer_and_fewer, stays, .reason = OVERDUE_SLOWING},
+    {"garbage of the last collection", 60, 0, one, stays, .is_swept = true, .reason = OVERDUE_FEW},
+    {"garbage that nobody knows", 60, 0, one, stays, .is_swept = true, .hides_sweep = true,
+     .reason = OVERDUE_YES},
+};
+
+struct block {
+    uint32_t born, freed_turn;
+    bool is_freed;
+};
+
+struct program {
+    struct overdue_stack stack;
+    struct block blocks[blocks_most];
+    uint32_t block_count, clock;
+};
+
+static void free_due(struct program *program, uint32_t turn)
+{
+    for (uint32_t i = 0; i < program->block_count; i++) {
+        struct block *block = &program->blocks[i];
+
+        if (block->is_freed || block->freed_turn != turn)
+            continue;
+        block->is_freed = true;
+        overdue_gone(&program->stack, block->born, program->clock, block_bytes, false);
+    }
+}
+
+static void turn_run(struct program *program, const struct story *story, uint32_t turn)
+{
+    uint32_t count = story->births(turn, story->turns), begin = program->clock;
+
+    free_due(program, turn);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t life = story->life(turn, i);
+
+        program->blocks[program->block_count++] =
+            (struct block){program->clock, life ? turn + life : UINT32_MAX, false};
+        assert_true(overdue_born(&program->stack, program->clock++, block_bytes));
+    }
+    program->clock = begin + turn_births;
+}
+
+static void the_story_is_judged(void **state)
+{
+    const struct story *story = *state;
+    struct program program = {.clock = 0};
+    struct overdue overdue;
+    uint32_t end;
+
+    for (uint32_t turn = 0; turn < story->turns; turn++)
+        turn_run(&program, story, turn);
+    end = program.clock - turn_births + 1 + story->quiet_turns * turn_births;
+    for (uint32_t i = 0; story->is_swept && i < program.block_count; i++)
+        overdue_gone(&program.stack, program.blocks[i].born, end, block_bytes, true);
+    overdue = overdue_judge(&program.stack, end, !story->hides_sweep);
+    assert_string_equal(overdue_reason_name(overdue.reason), overdue_reason_name(story->reason));
+    overdue_release(&program.stack);
+}
+
+static void bytes_are_those_of_the_overdue(void **state)
+{
+    struct overdue_stack stack = {0};
+    struct overdue overdue;
+
+    (void)state;
+    for (uint32_t turn = 0; turn < 1000; turn++) {
+        assert_true(overdue_born(&stack, turn * 50, 100));
+        assert_true(overdue_born(&stack, turn * 50 + 1, 24));
+        overdue_gone(&stack, turn * 50 + 1, turn * 50 + 2, 24, false);
+    }
+    overdue = overdue_judge(&stack, 999 * 50 + 2, true);
+    assert_int_equal(overdue.reason, OVERDUE_YES);
+    assert_int_equal(overdue.births, 2000);
+    assert_int_equal(overdue.bytes, overdue.count * 100);
+    assert_in_range(overdue.count, 850, 1000); /* less what shares a row with the newest */
+    assert_in_range(stack.row_count, 8, OVERDUE_ROWS_MOST);
+    overdue_release(&stack);
+}
+
+static void one_block_that_grows_is_seen(void **state)
+{
+    struct overdue_stack stack = {0};
+    struct overdue overdue;
+    uint64_t bytes = 4096;
+
+    (void)state;
+    for (uint32_t turn = 0; turn < 40; turn++, bytes += 1024) {
+        assert_true(overdue_born(&stack, turn * 10, bytes));
+        if (turn)
+            overdue_gone(&stack, (turn - 1) * 10, turn * 10 + 1, bytes - 1024, false);
+    }
+    overdue = overdue_judge(&stack, 391, true);
+    assert_true(overdue.is_growing);
+    assert_in_range(overdue.bytes, 30 * 1024, 42 * 1024);
+    overdue_release(&stack);
+}
+
+static void one_block_that_stays_as_large_is_none(void **state)
+{
+    struct overdue_stack stack = {0};
+    struct overdue overdue;
+
+    (void)state;
+    for (uint32_t turn = 0; turn < 40; turn++) {
+        assert_true(overdue_born(&stack, turn * 10, 8192));
+        overdue_gone(&stack, turn * 10, turn * 10 + 1, 8192, false);
+    }
+    overdue = overdue_judge(&stack, 391, true);
+    assert_true(overdue.is_active);
+    assert_false(overdue.is_growing);
+    assert_int_equal(overdue.bytes, 0);
+    overdue_release(&stack);
+}
+
+int main(void)
+{
+    enum { story_count = sizeof(stories) / sizeof(stories[0]) };
+    struct CMUnitTest tests[story_count + 3];
+
+    for (size_t i = 0; i < story_count; i++)
+        tests[i] = (struct CMUnitTest){.name = stories[i].name,
+                                       .test_func = the_story_is_judged,
+                                       .initial_state = (void *)(uintptr_t)&stories[i]};
+    tests[story_count] = (struct CMUnitTest)cmocka_unit_test(bytes_are_those_of_the_overdue);
+    tests[story_count + 1] = (struct CMUnitTest)cmocka_unit_test(one_block_that_grows_is_seen);
+    tests[story_count + 2] =
+        (struct CMUnitTest)cmocka_unit_test(one_block_that_stays_as_large_is_none);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
