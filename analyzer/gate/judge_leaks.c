@@ -299,6 +299,18 @@ static void tell_leak(const struct gate *gate, struct gate_verdict *verdict,
     gate_add(verdict, &row);
 }
 
+static void tell_hidden(const struct gate *gate, struct gate_verdict *verdict)
+{
+    struct gate_case row = {.rule = "leak",
+                            .key = "leak",
+                            .outcome = CASE_UNSURE,
+                            .policy_line = gate->policy->leak.line,
+                            .sentence = "leaks of Python objects cannot be judged: CPython's own "
+                                        "allocator made them; set PYTHONMALLOC=malloc"};
+
+    gate_add(verdict, &row);
+}
+
 static void tell_no_leak(const struct gate *gate, struct gate_verdict *verdict, size_t judged_count,
                          bool has_survivors)
 {
@@ -420,7 +432,7 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
 {
     size_t judged_count = 0,
            told_before = verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
-    bool has_survivors = false;
+    bool has_survivors = false, hides_objects = false;
 
     if (!has_enough_steps(gate, readings)) {
         say_too_few_steps(gate, verdict);
@@ -430,6 +442,7 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
         const struct survivors *survivors = survivors_of(readings, i);
 
         has_survivors |= survivors != NULL;
+        hides_objects |= survivors && survivors_hide_objects(survivors);
         judged_count = find_leaks(gate, verdict, i, survivors);
     }
     for (size_t i = 0; i < verdict->leaks.count; i++) {
@@ -438,8 +451,12 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
         if (leak->repeat_count * 2 > gate->recording_count)
             tell_leak(gate, verdict, leak);
     }
-    if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] == told_before)
-        tell_no_leak(gate, verdict, judged_count, has_survivors);
+    if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] == told_before) {
+        if (hides_objects)
+            tell_hidden(gate, verdict);
+        else
+            tell_no_leak(gate, verdict, judged_count, has_survivors);
+    }
     tell_unused(gate, verdict);
 }
 

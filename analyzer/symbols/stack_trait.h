@@ -10,6 +10,7 @@ enum stack_trait {
     STACK_IS_ENDING = 2,  /* the program's work is over: the interpreter is taken down, or exit() */
     STACK_IS_CLEARED = 4, /* ... and modules are taken down: the last collection is over */
     STACK_IS_IMPORT = 8,  /* a module is loaded, which stays by design */
+    STACK_IS_POOLED = 32, /* an allocator of the interpreter hands small objects out itself */
     STACK_IS_BOUNDED = 16 /* a cache that says how much it holds at most */
 };
 

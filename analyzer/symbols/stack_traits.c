@@ -26,6 +26,11 @@ static const struct native_trait {
     {"__run_exit_handlers", STACK_IS_ENDING},
     {"_dl_fini", STACK_IS_ENDING},
     {"bounded_lru_cache_wrapper", STACK_IS_BOUNDED},
+    {"_PyObject_Malloc", STACK_IS_POOLED},
+    {"_PyObject_Calloc", STACK_IS_POOLED},
+    {"_PyObject_Realloc", STACK_IS_POOLED},
+    {"_PyMem_ArenaAlloc", STACK_IS_POOLED},
+    {"new_arena", STACK_IS_POOLED},
 };
 
 static const char import_file[] = "<frozen importlib";

@@ -207,8 +207,17 @@ void survivors_say(const struct question *question, struct report *report,
             say_leak(question, report, &survivors->processes[i]);
     if (survivors_are_leak(heaviest))
         return;
-    report_verdict(report, RANK_LEAKS, "No leak: of %s that allocate to the end, %s.",
-                   label_counted(report, active_count(survivors), "stack"),
-                   heaviest->bytes ? "what stays is light" : "none leaves blocks behind");
+    if (survivors_hide_objects(survivors)) {
+        report_verdict(report, RANK_LEAKS,
+                       "CANNOT SAY whether Python objects leak: CPython's own allocator made those "
+                       "below 512 bytes, so they are not recorded; PYTHONMALLOC=malloc puts them "
+                       "there. Of the rest nothing leaks.");
+        report_outcome(report, REPORT_NO_DATA);
+    } else {
+        report_verdict(report, RANK_LEAKS, "No leak: of %s that allocate to the end, %s.",
+                       label_counted(report, active_count(survivors), "stack"),
+                       heaviest->bytes || heaviest->bounded_bytes ? "what stays is light or bounded"
+                                                                  : "none leaves blocks behind");
+    }
     say_remarks(question, report, heaviest);
 }

@@ -27,7 +27,7 @@ struct stack_row {
 
 /* Of the process that is read. */
 struct current {
-    bool has_begun, is_ending, is_cleared;
+    bool has_begun, is_ending, is_cleared, hides_objects;
     uint64_t first_index;         /* of its births */
     uint64_t python_end, any_end; /* births until the last under Python, or any, before the end */
     uint32_t clock;
@@ -105,6 +105,7 @@ static void group_begin(struct survivor_reading *reading, uint32_t group, uint16
     };
 
     reading->traits_of_group[group] = (uint8_t)shape.traits;
+    reading->current.hides_objects |= (shape.traits & STACK_IS_POOLED) != 0;
     if (detail->is_older || shape.traits & STACK_IS_ENDING || !is_judged(reading, ledger))
         reading->row_of_group[group] = not_judged;
     else
@@ -234,7 +235,8 @@ static void origin_add(struct survivor_origin *origin, const struct survivor_sta
         origin->stacks = stack;
     origin->bytes += stack->overdue.bytes;
     origin->count += stack->overdue.count;
-    origin->is_bounded |= (stack->traits & STACK_IS_BOUNDED) != 0;
+    if (stack->traits & STACK_IS_BOUNDED)
+        origin->bounded_bytes += stack->overdue.bytes;
 }
 
 /* Stacks that are judged, as origins of the process. */
@@ -253,9 +255,12 @@ static void process_add(struct survivor_reading *reading, struct survivor_proces
             process->origin_count++;
         origin_add(&origins[process->origin_count - 1], &stacks[i]);
     }
+    for (size_t i = 0; i < process->origin_count; i++) {
+        origins[i].is_bounded = origins[i].bounded_bytes > origins[i].bytes / 2;
+        process->bounded_bytes += origins[i].bounded_bytes;
+        process->bytes += origins[i].bytes - origins[i].bounded_bytes;
+    }
     qsort(origins, process->origin_count, sizeof(*origins), origin_compare);
-    for (size_t i = 0; i < process->origin_count; i++)
-        *(origins[i].is_bounded ? &process->bounded_bytes : &process->bytes) += origins[i].bytes;
     process->origins = origins;
 }
 
@@ -327,6 +332,7 @@ static bool on_process_over(void *context, uint16_t process)
     const struct current *current = &reading->current;
     struct survivor_process row = {
         .process = process,
+        .hides_objects = current->hides_objects,
         .end = (uint32_t)(current->python_end ? current->python_end : current->any_end)};
 
     if (reading->result.process_count < reading->process_most) {
@@ -421,6 +427,14 @@ uint64_t survivors_per_turn(const struct survivor_process *process,
 bool survivors_are_leak(const struct survivor_process *process)
 {
     return process->bytes >= OVERDUE_WEIGHT_BYTES && process->bytes > process->bounded_bytes;
+}
+
+bool survivors_hide_objects(const struct survivors *survivors)
+{
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors->processes[i].hides_objects)
+            return true;
+    return false;
 }
 
 bool survivors_can_judge(const struct survivors *survivors)

@@ -25,8 +25,9 @@ struct survivor_stack {
 struct survivor_origin {
     const struct survivor_stack *stacks; /* heaviest first */
     size_t stack_count;
-    uint64_t bytes, count; /* of all of them */
-    bool is_bounded;       /* held by a cache that says how much it holds at most */
+    uint64_t bytes, count;  /* of all of them */
+    uint64_t bounded_bytes; /* of them, held by caches that say how much they hold at most */
+    bool is_bounded;        /* most of it is */
 };
 
 /* What its stacks add up to. */
@@ -36,6 +37,7 @@ struct survivor_process {
     uint32_t turns, turns_agreed; /* the commonest number of births of these, and how many have it;
                                      0: no two agree */
     uint32_t begin, end;          /* births before the loop, and before its end */
+    bool hides_objects;           /* small ones: its interpreter's own allocator made them */
     uint64_t bytes;               /* overdue, or grown, without what is bounded */
     uint64_t bounded_bytes;
     const struct survivor_origin *origins; /* bounded ones last, then heaviest first */
@@ -60,6 +62,8 @@ void survivor_reading_destroy(struct survivor_reading *reading);
 
 /* Heavy enough to be called a leak; lighter, or bounded, is a remark. */
 bool survivors_are_leak(const struct survivor_process *process);
+/* A process has objects that the recording does not. */
+bool survivors_hide_objects(const struct survivors *survivors);
 /* Some stack allocates to the end of its process, so there is something to say. */
 bool survivors_can_judge(const struct survivors *survivors);
 /* Bytes that a turn of the loop leaves; 0: turns are not known. */
