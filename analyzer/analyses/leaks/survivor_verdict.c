@@ -116,9 +116,9 @@ static void add_finding(const struct question *question, struct report *report,
 {
     const struct survivor_stack *first = &origin->stacks[0];
     uint64_t per_turn = survivors_per_turn(process, origin);
-    const struct fact facts[] = {
+    const struct field facts[] = {
         {"ledger", NULL, value_text(label_ledger(question, report, first->ledger))},
-        {"site", NULL, value_text(name_of(question, report, first->who))},
+        {"site", NULL, value_who(question, report, first->who)},
         {"growth_bytes_per_turn", NULL, per_turn ? value_bytes(per_turn) : value_none()},
         {"turn_count", NULL, process->turns ? value_count(process->turns) : value_none()},
         {"is_one_growing_block", NULL, value_number(VALUE_FLAG, first->overdue.is_growing)},
