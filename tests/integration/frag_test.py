@@ -43,7 +43,7 @@ class Snapshots(unittest.TestCase):
     def test_the_most_reserved_is_what_is_known(self):
         for name, most in ("snapshot_with_empty_cache", 662700032), ("snapshot_expandable", 643825664):
             row = frag(os.path.join(DATA, "ascend", "memsnapshot", name + ".pkl"))[0]
-            self.assertEqual((row["moment"], row["reserved_bytes"]), ("most reserved", most))
+            self.assertEqual((row["moment"], row["reserved_bytes"]), ("most_reserved", most))
 
     def test_the_model_of_the_allocator_reserves_what_the_allocator_did(self):
         """The same workload in both modes: each predicts the other, to the byte."""
@@ -71,7 +71,7 @@ class Snapshots(unittest.TestCase):
 
     def test_older_blocks_count_as_allocated(self):
         rows = frag(os.path.join(DATA, "ascend", "text-202501", "level0", "rank0_ascend_pt"))
-        end = [r for r in rows if r["moment"] == "the end" and r["ledger"] == "pta device 0"][0]
+        end = [r for r in rows if r["moment"] == "the_end" and r["ledger"] == "pta device 0"][0]
         self.assertEqual(end["reserved_bytes"], 1522532352)
         self.assertEqual(end["allocated_bytes"], 1000412672)
 
