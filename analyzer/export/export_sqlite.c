@@ -499,11 +499,12 @@ static void put_phase(struct sqlite_export *export, uint64_t end_event)
         [PHASE_BACKWARD] = "backward",
         [PHASE_OPTIMIZER] = "optimizer",
     };
-    const struct step *step = tally_step_at(export->question->tally, export->phase_step);
     struct database_insert *insert = export->inserts[TABLE_PHASES];
+    const struct step *step;
 
     if (export->phase == PHASE_OTHER)
         return;
+    step = tally_step_at(export->question->tally, export->phase_step);
     insert_number(insert, step->process);
     insert_number(insert, step->index);
     insert_text(insert, names[export->phase]);
