@@ -197,6 +197,19 @@ static uint64_t active_count(const struct survivors *survivors)
     return count;
 }
 
+/* What the sentence before does not speak of. */
+static void say_unjudged(struct report *report, const struct survivors *survivors)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < survivors->process_count; i++)
+        count += !survivors->processes[i].active_count;
+    if (count)
+        report_verdict(report, RANK_LEAKS,
+                       "Not judged: %s %s, where no stack allocates to the end.",
+                       label_count(report, count), count == 1 ? "process" : "processes");
+}
+
 void survivors_say(const struct question *question, struct report *report,
                    const struct survivors *survivors)
 {
@@ -218,6 +231,7 @@ void survivors_say(const struct question *question, struct report *report,
                        label_counted(report, active_count(survivors), "stack"),
                        heaviest->bytes || heaviest->bounded_bytes ? "what stays is light or bounded"
                                                                   : "none leaves blocks behind");
+        say_unjudged(report, survivors);
     }
     say_remarks(question, report, heaviest);
 }
