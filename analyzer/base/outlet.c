@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A text on its way out.
+ * A text on its way out. None goes out of which a part may be missing, because memory ran out.
  */
 #define _GNU_SOURCE /* memrchr */
 #include "outlet.h"
@@ -10,12 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "memory_failures.h"
+
 enum { FLUSH_BYTES = 1 << 16, conversion_most = 32, number_most = 400, base64_piece = 3 * 1024 };
 
 struct outlet {
     enum audience audience;
     FILE *file; /* NULL: stays here */
     bool has_failed;
+    size_t memory_failures; /* before it: what is written while there are more is not whole */
     struct text_builder text, scratch;
 };
 
@@ -26,6 +29,7 @@ struct outlet *outlet_create(enum audience audience, FILE *file)
     if (outlet) {
         outlet->audience = audience;
         outlet->file = file;
+        outlet->memory_failures = memory_failure_count();
     }
     return outlet;
 }
@@ -36,7 +40,9 @@ static void write_out(struct outlet *outlet, size_t size_bytes)
 
     if (!size_bytes)
         return;
-    if (fwrite(text->bytes, 1, size_bytes, outlet->file) != size_bytes)
+    if (memory_failure_count() != outlet->memory_failures || outlet->has_failed)
+        outlet->has_failed = true;
+    else if (fwrite(text->bytes, 1, size_bytes, outlet->file) != size_bytes)
         outlet->has_failed = true;
     text->size_bytes -= size_bytes;
     memmove(text->bytes, text->bytes + size_bytes, text->size_bytes + 1);

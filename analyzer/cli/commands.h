@@ -6,6 +6,8 @@
 #ifndef LEAKTIDE_CLI_COMMANDS_H
 #define LEAKTIDE_CLI_COMMANDS_H
 
+#include <stdbool.h>
+
 #include "exit_codes.h"
 #include "leaktide/analyzer.h"
 #include "options.h"
@@ -37,6 +39,8 @@ const char *command_operands(const struct command *command);
 #define tell(...)           tell_format("" __VA_ARGS__)
 int complain_format(enum exit_code code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Whether a sentence was said with EXIT_INPUT; there is no memory for one: that is said with it. */
+bool complained_of_input(void);
 /* The sentence of a failed call of the library, and which option of the command it is about. */
 int complain_about(enum mt_result result, const struct mt_error *error);
 void tell_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -3,21 +3,30 @@
  * What the command says beside its answers, on stderr.
  */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "outlet.h"
 #include "waiting.h"
 
-static void tell_arguments(const char *format, va_list arguments)
+static bool has_complained_of_input;
+
+/* False: there was no memory for these words. */
+static bool tell_arguments(const char *format, va_list arguments)
 {
+    static const char no_memory[] = "leaktide: no memory\n";
     struct outlet *out = outlet_create(FOR_TERMINAL, stderr);
 
     waiting_end();
     outlet_add(out, "leaktide: ");
     outlet_add_arguments(out, format, arguments);
     outlet_add(out, "\n");
-    outlet_destroy(out);
+    if (outlet_destroy(out))
+        return true;
+    (void)!write(STDERR_FILENO, no_memory, sizeof(no_memory) - 1);
+    return false;
 }
 
 int complain_format(enum exit_code code, const char *format, ...)
@@ -25,9 +34,16 @@ int complain_format(enum exit_code code, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    tell_arguments(format, arguments);
+    if (!tell_arguments(format, arguments))
+        code = EXIT_INPUT;
     va_end(arguments);
+    has_complained_of_input |= code == EXIT_INPUT;
     return code;
+}
+
+bool complained_of_input(void)
+{
+    return has_complained_of_input;
 }
 
 int complain_about(enum mt_result result, const struct mt_error *error)

@@ -614,8 +614,9 @@ enum mt_result export_sqlite(const struct export_request *request, struct mt_err
             database_create(request->path, request->name, sqlite_schema, &export.writer, error);
     else
         export.result = mt_error_set(error, MT_NO_MEMORY, "no memory for steps");
-    if (export.result == MT_OK) {
+    if (export.result == MT_OK)
         prepare_all(&export);
+    if (export.result == MT_OK) {
         put_model(&export);
         put_events(&export);
     }

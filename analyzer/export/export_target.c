@@ -143,14 +143,19 @@ static enum mt_result write_stream(const struct exporter *exporter, struct expor
     return result;
 }
 
+/* What was written while memory ran out is not whole, and is not kept. */
 static enum mt_result write_to(const struct exporter *exporter, struct export_request *request,
                                struct mt_error *error)
 {
+    enum mt_result result;
+
     if (is_stream(exporter))
-        return write_stream(exporter, request, error);
-    if (exporter->target == EXPORT_FOLDER && mkdir(request->path, 0777) != 0)
-        return say_errno(request->name, error);
-    return exporter->write(request, error);
+        result = write_stream(exporter, request, error);
+    else if (exporter->target == EXPORT_FOLDER && mkdir(request->path, 0777) != 0)
+        result = say_errno(request->name, error);
+    else
+        result = exporter->write(request, error);
+    return result == MT_OK ? model_status(request->model, error) : result;
 }
 
 static enum mt_result check_target(const struct exporter *exporter, struct target *target,

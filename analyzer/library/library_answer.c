@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "callback_file.h"
+#include "memory_failures.h"
 #include "report_writers.h"
 
 struct mt_table {
@@ -20,6 +21,7 @@ struct mt_table {
 struct mt_answer {
     struct report *report;
     struct mt_table *tables;
+    size_t memory_failures; /* when it was whole */
 };
 
 enum mt_result answer_give(struct report *report, enum mt_result result, struct mt_answer **out,
@@ -39,6 +41,7 @@ enum mt_result answer_give(struct report *report, enum mt_result result, struct 
         if (!answer->tables)
             result = mt_error_set(error, MT_NO_MEMORY, "no memory for an answer");
     }
+    answer->memory_failures = memory_failure_count();
     if (result != MT_OK) {
         mt_answer_close(answer);
         return result;
@@ -310,7 +313,11 @@ enum mt_result mt_answer_write(const struct mt_answer *answer, const char *forma
         return mt_error_set(error, MT_USAGE, "there is no format named %s", format);
     errno = 0;
     if (report_write(writer, answer->report, out) && fflush(out) == 0)
-        return MT_OK;
+        return memory_status(answer->memory_failures, error);
+    if (errno == ENOMEM) /* of a library that compresses */
+        memory_failure_note();
+    if (memory_failure_count() != answer->memory_failures)
+        return memory_status(answer->memory_failures, error);
     return mt_error_set(error, MT_IO, "the answer cannot be written: %s",
                         strerror(errno ? errno : EIO));
 }

@@ -13,6 +13,7 @@
 #include "gate_explain.h"
 #include "gate_writers.h"
 #include "judge.h"
+#include "memory_failures.h"
 #include "taken_options.h"
 #include "trace_question.h"
 
@@ -132,6 +133,7 @@ static enum mt_result gate_open(const struct mt_gate_options *options, struct mt
 enum mt_result mt_gate_judge(const struct mt_gate_options *options, struct mt_trace *const *traces,
                              size_t count, struct mt_gate_verdict **out, struct mt_error *error)
 {
+    size_t memory_failures = memory_failure_count();
     struct mt_gate_verdict *gate;
     enum mt_result result;
 
@@ -141,6 +143,8 @@ enum mt_result mt_gate_judge(const struct mt_gate_options *options, struct mt_tr
     if (result != MT_OK)
         return result;
     result = judge(gate, traces, count, error);
+    if (result == MT_OK)
+        result = memory_status(memory_failures, error);
     if (result != MT_OK) {
         mt_gate_close(gate);
         return result;

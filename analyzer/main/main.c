@@ -7,6 +7,7 @@
 
 #include "command_table.h"
 #include "compat_command.h"
+#include "memory_failures.h"
 
 /* In the help after run and the questions. */
 // clang-format off
@@ -105,6 +106,14 @@ static int help(const char *name)
     return EXIT_FINE;
 }
 
+/* An answer that lacks what there was no memory for is none; a program's own status stays. */
+static int memory_checked(int code)
+{
+    if (!memory_failure_count() || (code == EXIT_INPUT && complained_of_input()))
+        return code;
+    return complain(EXIT_INPUT, "no memory: what was found is not whole");
+}
+
 static int run_command(const struct command *command, int argc, char **argv)
 {
     struct options options;
@@ -118,7 +127,9 @@ static int run_command(const struct command *command, int argc, char **argv)
         print_help(command, stdout);
         return EXIT_FINE;
     }
-    return command->run(command, &options);
+    if (command == &command_run)
+        return command->run(command, &options);
+    return memory_checked(command->run(command, &options));
 }
 
 /* What could not be shown was not answered. */
@@ -138,7 +149,7 @@ int main(int argc, char **argv)
 
     answer_formats_read();
     if (by_name)
-        return finish(compat_command(by_name, argc, argv));
+        return finish(memory_checked(compat_command(by_name, argc, argv)));
     if (argc < 2) {
         print_usage(stderr);
         return EXIT_USAGE;
@@ -151,7 +162,7 @@ int main(int argc, char **argv)
     }
     by_name = compat_generation_find(argv[1]);
     if (by_name)
-        return finish(compat_command(by_name, argc - 1, argv + 1));
+        return finish(memory_checked(compat_command(by_name, argc - 1, argv + 1)));
     command = command_find(argv[1]);
     if (!command)
         return say_unknown(argv[1]);

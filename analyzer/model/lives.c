@@ -14,6 +14,7 @@
 
 #include "event_reader.h"
 #include "live_set.h"
+#include "memory_failures.h"
 #include "stretch.h"
 
 enum { first_capacity = 1 << 10 };
@@ -402,6 +403,8 @@ enum mt_result lives_read_together(const struct event_source *events, struct mod
         tally_observe(reading.tally, &observer);
         result = read_again(&reading, events, error);
     }
+    if (result == MT_NO_MEMORY)
+        memory_failure_note(); /* perhaps a library's: callers make a sentence of it */
     tally_destroy(reading.tally);
     stretch_release(&reading.stretch);
     return result;

@@ -16,6 +16,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "memory_failures.h"
 #include "module_map.h"
 #include "notes.h"
 #include "stretch.h"
@@ -70,14 +71,16 @@ struct pool_row {
 struct model {
     struct arena arena;
     struct table texts, pools, places, sites, frames, stacks, threads, processes, modules;
-    struct table processes_again; /* as a second reading fills them in; nobody looks at them */
+    struct model_process no_process; /* filled in where there was no memory for a row */
+    struct table processes_again;    /* as a second reading fills them in; nobody looks at them */
     struct hash_index text_index, pool_index, place_index, site_index, frame_index, stack_index,
         thread_index, module_index;
     struct module_map module_map; /* as far as was read */
     uint16_t region_epochs[REGIONS];
     struct notes notes;
-    const char *failure; /* what there was no room for; NULL while all is well */
-    uint64_t lost_count; /* of processes that have no row */
+    const char *failure;    /* what there was no room for; NULL while all is well */
+    size_t memory_failures; /* before this model */
+    uint64_t lost_count;    /* of processes that have no row */
     bool is_incomplete;
     bool wants_partial;
     bool is_reread;
@@ -111,10 +114,12 @@ static void tables_init(struct model *model)
 
 enum mt_result model_create(struct model **out, struct mt_error *error)
 {
+    size_t memory_failures = memory_failure_count();
     struct model *model = calloc(1, sizeof(*model));
 
     if (!model)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a model");
+    model->memory_failures = memory_failures;
     tables_init(model);
     model_text(model, "", 0);
     if (!stretch_init(&model->site_sets, SITE_SETS * sizeof(struct site_set)) ||
@@ -663,7 +668,7 @@ enum mt_result model_status(const struct model *model, struct mt_error *error)
 {
     if (model->failure)
         return mt_error_set(error, MT_NO_MEMORY, "no room for more %s", model->failure);
-    return MT_OK;
+    return memory_status(model->memory_failures, error);
 }
 
 size_t model_text_count(const struct model *model)
@@ -784,6 +789,8 @@ struct model_process *model_process_at(struct model *model, uint16_t index)
 
 struct model_process *model_process_fill(struct model *model, uint16_t index)
 {
+    if (index >= table_count(&model->processes)) /* there was no memory for the first */
+        return &model->no_process;
     if (model->is_reread && index < model->processes_again.count)
         return table_at(&model->processes_again, index);
     return table_at(&model->processes, index);

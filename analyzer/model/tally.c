@@ -255,7 +255,8 @@ HOT void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
         group = cached->group;
     else
         group = tally_group_for(tally, event, thread->context);
-    if (!group) {
+    /* After a failure groups are numbered in another way than an observer knows. */
+    if (!group || tally->has_failed) {
         tally->has_failed = true;
         return;
     }

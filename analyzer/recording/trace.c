@@ -289,5 +289,5 @@ enum mt_result trace_end(const struct mt_trace *trace, enum mt_result result,
 {
     if (trace->watch.is_cancelled)
         return mt_error_set(error, MT_CANCELLED, "reading was cancelled");
-    return result;
+    return result == MT_OK ? model_status(trace->model, error) : result;
 }

@@ -2,6 +2,7 @@
 /*
  * Which files tell about a module.
  */
+#define _GNU_SOURCE /* vasprintf */
 #include "debug_files.h"
 
 #include <stdarg.h>
@@ -50,18 +51,12 @@ __attribute__((format(printf, 1, 2))) static char *path_make(const char *format,
 {
     va_list arguments;
     char *path = NULL;
-    size_t size_bytes = 0;
-    FILE *text = open_memstream(&path, &size_bytes);
+    int length;
 
-    if (!text)
-        return NULL;
     va_start(arguments, format);
-    vfprintf(text, format, arguments);
+    length = vasprintf(&path, format, arguments);
     va_end(arguments);
-    if (fclose(text) == 0)
-        return path;
-    free(path);
-    return NULL;
+    return length < 0 ? NULL : path;
 }
 
 static void find_module(struct search *search, const char *path)

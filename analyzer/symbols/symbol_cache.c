@@ -15,6 +15,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "memory_failures.h"
 #include "sorted_rows.h"
 #include "table.h"
 #include "text_builder.h"
@@ -54,6 +55,7 @@ struct symbol_cache {
     const char *texts;
     struct arena arena;
     struct table new_addresses, new_symbols; /* struct cache_address, struct symbol */
+    size_t memory_failures;                  /* when it was opened */
 };
 
 /* --- reading ------------------------------------------------------------------------------- */
@@ -162,6 +164,7 @@ struct symbol_cache *symbol_cache_open(struct build_id build_id, uint64_t origin
 
     if (!cache)
         return NULL;
+    cache->memory_failures = memory_failure_count();
     cache->path = path_make(build_id);
     cache->origin = origin;
     arena_init(&cache->arena);
@@ -408,7 +411,8 @@ void symbol_cache_close(struct symbol_cache *cache)
 {
     if (!cache)
         return;
-    if (cache->new_addresses.count >= new_least)
+    /* What was found while memory ran out may lack names. */
+    if (cache->new_addresses.count >= new_least && cache->memory_failures == memory_failure_count())
         save(cache);
     arena_release(&cache->arena);
     free(cache->bytes);

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "symbol_child.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include "dwarf_file.h"
+#include "memory_failures.h"
 
 struct sending {
     int socket;
@@ -62,6 +64,19 @@ static void put_answer(struct sending *sending, const struct symbol *found, size
         put_frame(&sending->out, &found[(*head)++]);
 }
 
+static void put_no_memory(struct sending *sending)
+{
+    if (sending->out == sending->message + message_bytes)
+        flush(sending);
+    *sending->out++ = no_memory_mark;
+}
+
+/* libdwarf does not say why it does not know: what it got no memory for is in errno. */
+static bool ran_out_of_memory(void)
+{
+    return errno == ENOMEM || memory_failure_count() != 0;
+}
+
 static void serve(struct sending *sending, const char *path, struct build_id recorded)
 {
     uint64_t addresses[batch_most];
@@ -69,17 +84,37 @@ static void serve(struct sending *sending, const char *path, struct build_id rec
     void *state;
     ssize_t got = 1;
 
+    errno = 0;
     *sending->out++ = (unsigned char)dwarf_symbol_source.open(path, recorded, 0, &state);
+    if (ran_out_of_memory())
+        sending->message[0] = no_memory_mark;
     if (sending->message[0] != SYMBOLS_OPENED)
         got = 0;
     flush(sending);
     while (got > 0 && sending->is_good) {
         got = recv(sending->socket, addresses, sizeof(addresses), 0);
-        for (ssize_t i = 0; i < got / (ssize_t)sizeof(*addresses); i++)
-            put_answer(sending, found,
-                       dwarf_symbol_source.find(state, addresses[i], found, INLINED_MOST));
+        for (ssize_t i = 0; i < got / (ssize_t)sizeof(*addresses); i++) {
+            size_t count = dwarf_symbol_source.find(state, addresses[i], found, INLINED_MOST);
+
+            if (ran_out_of_memory())
+                put_no_memory(sending);
+            else
+                put_answer(sending, found, count);
+        }
         flush(sending);
     }
+}
+
+/* Some versions of libdwarf use what they got no memory for. Other crashes need no word. */
+static int socket_of_child = -1;
+
+static _Noreturn void die(int signal_number)
+{
+    const unsigned char mark = no_memory_mark;
+
+    if (errno == ENOMEM)
+        send(socket_of_child, &mark, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    _exit(128 + signal_number);
 }
 
 _Noreturn void symbol_child_run(int socket, const char *path, struct build_id recorded)
@@ -88,9 +123,10 @@ _Noreturn void symbol_child_run(int socket, const char *path, struct build_id re
     static const int deadly[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
     struct sending sending = {.socket = socket, .is_good = true};
 
+    socket_of_child = socket;
     setrlimit(RLIMIT_CORE, &none);
     for (size_t i = 0; i < sizeof(deadly) / sizeof(deadly[0]); i++)
-        signal(deadly[i], SIG_DFL);
+        signal(deadly[i], die);
     /* What a library says when it gives up is of no use to anybody. */
     close(STDERR_FILENO);
     dwarf_file_forget_memory();

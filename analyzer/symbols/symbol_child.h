@@ -2,10 +2,11 @@
 /*
  * The process that reads DWARF data for another one: what it is asked and what it says.
  *
- *   first           <- one byte: enum symbol_open_result
+ *   first           <- one byte: enum symbol_open_result, or no_memory_mark
  *   addresses       -> at most batch_most in one message
  *                   <- for each, in order, a count of frames in one byte, and the frames, each a
- *                      struct wire_frame and its texts; as many messages as it takes
+ *                      struct wire_frame and its texts; as many messages as it takes. Instead of
+ *                      the count no_memory_mark, where the child had too little memory to find them
  *
  * It ends when the other end of its socket is closed.
  */
@@ -18,6 +19,7 @@ enum {
     text_most_bytes = 4096,
     batch_most = 256, /* addresses in one message */
     message_bytes = 1 << 16,
+    no_memory_mark = 255,
     frame_most_bytes = 16 + 2 * text_most_bytes /* struct wire_frame and its texts */
 };
 

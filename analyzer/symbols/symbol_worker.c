@@ -27,6 +27,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "memory_failures.h"
 #include "symbol_child.h"
 #include "table.h"
 
@@ -71,6 +72,8 @@ static bool hand_start(struct hand *hand, const char *path, struct build_id reco
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
     hand->child = fork();
+    if (hand->child < 0 && errno == ENOMEM)
+        memory_failure_note();
     if (hand->child == 0) {
         close(ends[0]);
         symbol_child_run(ends[1], path, recorded);
@@ -162,6 +165,10 @@ static bool take_answer(struct worker *worker, const unsigned char **bytes,
     if (!known)
         return false;
     *known = (struct known){address, (uint32_t)worker->symbols.count, 0};
+    if (count == no_memory_mark) {
+        memory_failure_note();
+        count = 0;
+    }
     for (unsigned i = 0; i < count; i++) {
         struct symbol *symbol = table_add(&worker->symbols);
         struct wire_frame frame;
@@ -192,6 +199,8 @@ static void hear(struct worker *worker, struct hand *hand)
 
     if (is_good && !hand->is_open) {
         hand->is_open = is_good = worker->message[0] == SYMBOLS_OPENED;
+        if (worker->message[0] == no_memory_mark)
+            memory_failure_note();
         bytes = end;
     }
     for (; is_good && bytes < end; hand->asked_count--)
@@ -319,7 +328,11 @@ static enum symbol_open_result first_answer(struct worker *worker)
     do
         ready = poll(&wait, 1, answer_ms);
     while (ready < 0 && errno == EINTR);
-    if (ready != 1 || recv(hand->socket, &result, 1, 0) != 1 || result > SYMBOLS_CHANGED)
+    if (ready != 1 || recv(hand->socket, &result, 1, 0) != 1)
+        return SYMBOLS_MISSING;
+    if (result == no_memory_mark)
+        memory_failure_note();
+    if (result > SYMBOLS_CHANGED)
         return SYMBOLS_MISSING;
     hand->is_open = true;
     return result;

@@ -18,6 +18,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "memory_failures.h"
+
 enum { window_bytes = 2 * BYTE_STREAM_MOST, packed_bytes = 1 << 17, inflate_bytes = 1 << 17 };
 
 struct byte_stream_reader {
@@ -42,6 +44,13 @@ static bool is_zstd(int descriptor)
            memcmp(bytes, magic, sizeof(magic)) == 0;
 }
 
+/* Noted, as whoever tries whether it can read this file takes any failure for a no. */
+static enum mt_result say_no_memory(const struct byte_stream *stream, struct mt_error *error)
+{
+    memory_failure_note();
+    return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", stream->path);
+}
+
 static enum mt_result reader_open(struct byte_stream *stream, int descriptor,
                                   struct mt_error *error)
 {
@@ -52,16 +61,19 @@ static enum mt_result reader_open(struct byte_stream *stream, int descriptor,
         reader->unpack = ZSTD_createDStream();
         stream->is_packed = true;
         if (!reader->unpack)
-            return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", stream->path);
+            return say_no_memory(stream, error);
         return MT_OK;
     }
     reader->gzip = gzdopen(descriptor, "rb");
     if (!reader->gzip) {
         close(descriptor);
-        return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", stream->path);
+        return say_no_memory(stream, error);
     }
     gzbuffer(reader->gzip, inflate_bytes);
+    errno = 0;
     stream->is_packed = !gzdirect(reader->gzip);
+    if (errno == ENOMEM)
+        memory_failure_note();
     return MT_OK;
 }
 

@@ -22,6 +22,10 @@ enum mt_result compare_csv_write(const struct mt_trace *base, const struct mt_tr
 
     if (result == MT_OK)
         result = compare_read(&questions[1], level, &lists[1], error);
+    if (result == MT_OK)
+        result = model_status(questions[0].model, error);
+    if (result == MT_OK)
+        result = model_status(questions[1].model, error);
     result = write_lists(lists, result, level, out, error);
     compare_list_release(&lists[0]);
     compare_list_release(&lists[1]);
@@ -40,6 +44,8 @@ enum mt_result compare_csv_write_strict(const char *base, const char *current,
     result = compare_read_strict(base, level, texts, &lists[0], error);
     if (result == MT_OK)
         result = compare_read_strict(current, level, texts, &lists[1], error);
+    if (result == MT_OK)
+        result = model_status(texts, error);
     result = write_lists(lists, result, level, out, error);
     compare_list_release(&lists[0]);
     compare_list_release(&lists[1]);
