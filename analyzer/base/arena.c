@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 enum { first_chunk_bytes = 16 * 1024, largest_chunk_bytes = 1024 * 1024, alignment = 16 };
 
 struct arena_chunk {
@@ -48,6 +50,9 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
 {
     void *block;
 
+    MT_ASSERT(arena->newest || !arena->used_bytes);
+    MT_ASSERT(!arena->newest || arena->used_bytes <= arena->newest->capacity_bytes);
+    MT_ASSERT(arena->used_bytes % alignment == 0);
     if (size_bytes > SIZE_MAX / 2)
         return NULL;
     size_bytes = (size_bytes + alignment - 1) & ~(size_t)(alignment - 1);
@@ -69,7 +74,10 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
 
 char *arena_text(struct arena *arena, const char *bytes, size_t size_bytes)
 {
-    char *copy = arena_alloc(arena, size_bytes + 1);
+    char *copy;
+
+    MT_ASSERT(bytes || !size_bytes);
+    copy = arena_alloc(arena, size_bytes + 1);
 
     if (copy && size_bytes)
         memcpy(copy, bytes, size_bytes);

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "leaktide/invariant.h"
+
 enum { first_capacity = 64 };
 
 static uint32_t *homes_of(const struct hash_index *index)
@@ -41,7 +43,29 @@ static bool grow(struct hash_index *index)
             put(&larger, homes_of(index)[i], index->slots[i]);
     free(index->slots);
     *index = larger;
+    if (MT_ASSERTS)
+        hash_index_check(index);
     return true;
+}
+
+void hash_index_check(const struct hash_index *index)
+{
+    size_t filled = 0;
+
+    MT_ASSERT(!(index->capacity & (index->capacity - 1)) || !index->capacity);
+    MT_ASSERT(index->count <= index->capacity / 4 * 3);
+    MT_ASSERT(index->slots || !index->capacity);
+    for (size_t i = 0; i < index->capacity; i++) {
+        size_t home = homes_of(index)[i] & (index->capacity - 1);
+
+        if (!index->slots[i])
+            continue;
+        filled++;
+        for (; home != i; home = (home + 1) & (index->capacity - 1))
+            MT_ASSERT(index->slots[home]); /* a gap would end the search too early */
+        MT_ASSERT((uint32_t)index->slots[i]);
+    }
+    MT_ASSERT(filled == index->count);
 }
 
 void hash_index_init(struct hash_index *index)
@@ -57,6 +81,7 @@ void hash_index_release(struct hash_index *index)
 
 bool hash_index_add(struct hash_index *index, uint64_t hash, uint32_t row)
 {
+    MT_ASSERT(row < UINT32_MAX);
     if (index->count >= index->capacity / 4 * 3 && !grow(index))
         return false;
     put(index, (uint32_t)hash, (hash >> 32) << 32 | (uint64_t)(row + 1));

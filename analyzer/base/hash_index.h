@@ -48,4 +48,7 @@ static inline bool hash_index_next(const struct hash_index *index, uint64_t hash
 /* False when there is no memory; the index is then as before. row < UINT32_MAX. */
 bool hash_index_add(struct hash_index *index, uint64_t hash, uint32_t row);
 
+/* Asserts that each row is found where it is looked for. */
+void hash_index_check(const struct hash_index *index);
+
 #endif

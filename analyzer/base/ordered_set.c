@@ -4,12 +4,12 @@
  */
 #include "ordered_set.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #include "hash.h"
+#include "leaktide/invariant.h"
 
-enum { nodes_least = 64 };
+enum { nodes_least = 64, checked_most = 64 };
 
 void ordered_set_init(struct ordered_set *set)
 {
@@ -94,6 +94,40 @@ static uint32_t join(struct ordered_set *set, uint32_t below, uint32_t above)
     return root;
 }
 
+/* The nodes below this one, itself included. */
+static size_t tree_check(const struct ordered_set *set, uint32_t at)
+{
+    const struct ordered_node *node = &set->nodes[at];
+    size_t count = 1;
+
+    MT_ASSERT(at <= set->made);
+    if (node->below) {
+        MT_ASSERT(set->nodes[node->below].rank <= node->rank);
+        MT_ASSERT(compare(set->nodes[node->below].key, node->key) < 0);
+        count += tree_check(set, node->below);
+    }
+    if (node->above) {
+        MT_ASSERT(set->nodes[node->above].rank <= node->rank);
+        MT_ASSERT(compare(set->nodes[node->above].key, node->key) > 0);
+        count += tree_check(set, node->above);
+    }
+    return count;
+}
+
+void ordered_set_check(const struct ordered_set *set)
+{
+    size_t spare_count = 0;
+
+    MT_ASSERT(!set->made || set->made < set->capacity);
+    for (uint32_t spare = set->spare; spare; spare = set->nodes[spare].above) {
+        MT_ASSERT(spare <= set->made);
+        MT_ASSERT(spare_count < set->made); /* else the list is a ring */
+        spare_count++;
+    }
+    MT_ASSERT((set->root ? tree_check(set, set->root) : 0) == set->count);
+    MT_ASSERT(set->count + spare_count == set->made);
+}
+
 bool ordered_set_add(struct ordered_set *set, struct ordered_key key, uint32_t row)
 {
     uint32_t added = node_take(set);
@@ -113,6 +147,8 @@ bool ordered_set_add(struct ordered_set *set, struct ordered_key key, uint32_t r
     split(set, *link, key, &node->below, &node->above);
     *link = added;
     set->count++;
+    if (MT_ASSERTS && set->count <= checked_most)
+        ordered_set_check(set);
     return true;
 }
 
@@ -125,7 +161,7 @@ void ordered_set_remove(struct ordered_set *set, struct ordered_key key)
         link = compare(set->nodes[*link].key, key) < 0 ? &set->nodes[*link].above
                                                        : &set->nodes[*link].below;
     removed = *link;
-    assert(removed);
+    MT_ASSERT(removed);
     *link = join(set, set->nodes[removed].below, set->nodes[removed].above);
     set->nodes[removed].above = set->spare;
     set->spare = removed;

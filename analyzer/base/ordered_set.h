@@ -39,6 +39,9 @@ void ordered_set_release(struct ordered_set *set);
 bool ordered_set_add(struct ordered_set *set, struct ordered_key key, uint32_t row);
 /* The key must be there. */
 void ordered_set_remove(struct ordered_set *set, struct ordered_key key);
+/* Asserts that keys and ranks are in order, and that every node is in use or spare. */
+void ordered_set_check(const struct ordered_set *set);
+
 /* The least key that is not below `key`; NULL: none. Good until the next change. */
 const struct ordered_node *ordered_set_at_least(const struct ordered_set *set,
                                                 struct ordered_key key);

@@ -7,6 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
+enum { checked_most = 64 };
+
 void range_set_init(struct range_set *set)
 {
     memset(set, 0, sizeof(*set));
@@ -16,6 +20,19 @@ void range_set_release(struct range_set *set)
 {
     free(set->rows);
     range_set_init(set);
+}
+
+void range_set_check(const struct range_set *set)
+{
+    uint64_t size_bytes = 0;
+
+    MT_ASSERT(set->count <= set->capacity);
+    for (size_t i = 0; i < set->count; i++) {
+        MT_ASSERT(set->rows[i].from < set->rows[i].to);
+        MT_ASSERT(!i || set->rows[i - 1].to <= set->rows[i].from);
+        size_bytes += set->rows[i].to - set->rows[i].from;
+    }
+    MT_ASSERT(size_bytes == set->size_bytes);
 }
 
 size_t range_set_find(const struct range_set *set, uint64_t address)
@@ -75,6 +92,8 @@ bool range_set_remove(struct range_set *set, struct range range)
 
 bool range_set_add(struct range_set *set, struct range range)
 {
+    if (MT_ASSERTS && set->count <= checked_most)
+        range_set_check(set);
     if (range.from >= range.to)
         return true;
     return range_set_remove(set, range) && insert(set, range_set_find(set, range.from), range);

@@ -29,6 +29,9 @@ void range_set_release(struct range_set *set);
 bool range_set_add(struct range_set *set, struct range range);
 bool range_set_remove(struct range_set *set, struct range range);
 
+/* Asserts order and sum. */
+void range_set_check(const struct range_set *set);
+
 /* The row that holds the address, or the first after it; count when there is none. */
 size_t range_set_find(const struct range_set *set, uint64_t address);
 

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "leaktide/invariant.h"
+
 static const size_t page_bytes = (size_t)2 << 20; /* a huge page */
 static const size_t reserved_least_bytes = (size_t)4 << 20;
 
@@ -30,6 +32,7 @@ static size_t share_of_limit(size_t most_bytes)
 
 bool stretch_init(struct stretch *stretch, size_t most_bytes)
 {
+    MT_ASSERT(most_bytes);
     memset(stretch, 0, sizeof(*stretch));
     most_bytes = share_of_limit(most_bytes);
     for (size_t bytes = whole_pages(most_bytes);; bytes = whole_pages(bytes / 2)) {
@@ -50,6 +53,9 @@ bool stretch_extend(struct stretch *stretch, size_t size_bytes)
 {
     char *base = stretch->base;
 
+    MT_ASSERT(base || !stretch->reserved_bytes);
+    MT_ASSERT(stretch->usable_bytes <= stretch->reserved_bytes);
+    MT_ASSERT(stretch->usable_bytes % page_bytes == 0);
     if (size_bytes <= stretch->usable_bytes)
         return true;
     if (size_bytes > stretch->reserved_bytes)

@@ -6,8 +6,12 @@
 
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 void table_init(struct table *table, struct arena *arena, size_t row_bytes)
 {
+    MT_ASSERT(arena);
+    MT_ASSERT(row_bytes);
     memset(table, 0, sizeof(*table));
     table->arena = arena;
     table->row_bytes = row_bytes;
@@ -20,6 +24,8 @@ void *table_add(struct table *table)
     unsigned bits = 63 - (unsigned)__builtin_clzll(shifted);
     unsigned segment = bits - TABLE_FIRST_BITS;
 
+    MT_ASSERT(table->row_bytes);
+    MT_ASSERT(!index || table->segments[0]);
     if (segment >= TABLE_SEGMENTS)
         return NULL;
     if (!table->segments[segment]) {

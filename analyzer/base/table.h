@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "leaktide/invariant.h"
 
 enum { TABLE_FIRST_BITS = 6, TABLE_SEGMENTS = 32 };
 
@@ -43,6 +44,8 @@ static inline void *table_at_sized(const struct table *table, size_t index, size
     size_t shifted = index + ((size_t)1 << TABLE_FIRST_BITS);
     unsigned bits = 63 - (unsigned)__builtin_clzll(shifted);
 
+    MT_ASSERT(index < table_count(table));
+    MT_ASSERT(row_bytes == table->row_bytes);
     return table->segments[bits - TABLE_FIRST_BITS] + (shifted - ((size_t)1 << bits)) * row_bytes;
 }
 

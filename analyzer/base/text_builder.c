@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 enum { first_capacity_bytes = 128, digits_most = 20 };
 
 void text_init(struct text_builder *text)
@@ -39,6 +41,9 @@ char *text_make_room(struct text_builder *text, size_t more_bytes)
     size_t capacity_bytes = text->capacity_bytes ? text->capacity_bytes : first_capacity_bytes;
     char *larger;
 
+    MT_ASSERT(!text->bytes == !text->capacity_bytes);
+    MT_ASSERT(text->bytes ? text->size_bytes < text->capacity_bytes : !text->size_bytes);
+    MT_ASSERT(!text->bytes || !text->bytes[text->size_bytes]);
     if (more_bytes >= SIZE_MAX / 4 - text->size_bytes) {
         text->has_failed = true;
         return NULL;

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 enum {
     first_buckets = 512,
     tail_buckets = 64,
@@ -90,6 +92,53 @@ size_t live_set_bytes(const struct live_set *set)
 static const struct live_bucket *end_of(const struct live_set *set)
 {
     return set->buckets + set->bucket_count + tail_buckets;
+}
+
+static size_t home_of(const struct live_set *set, uint64_t address)
+{
+    return (size_t)(live_home(set, live_hash(address)) - set->buckets);
+}
+
+/* What the blocks of all buckets add up to. */
+struct live_sums {
+    size_t blocks, large, passed;
+};
+
+static void bucket_check(const struct live_set *set, size_t index, struct live_sums *sums)
+{
+    const struct live_bucket *bucket = &set->buckets[index];
+
+    for (unsigned slot = 0; slot < LIVE_BUCKET_BLOCKS; slot++) {
+        size_t home = home_of(set, bucket->address[slot]);
+
+        if (!bucket->group[slot])
+            continue;
+        sums->blocks++;
+        sums->large += bucket->size[slot] == LIVE_SIZE_ELSEWHERE;
+        MT_ASSERT(home <= index);
+        MT_ASSERT(index - home < tail_buckets);
+        sums->passed += index - home;
+        for (; home < index; home++)
+            MT_ASSERT(set->buckets[home].passed);
+    }
+}
+
+void live_set_check(const struct live_set *set)
+{
+    struct live_sums sums = {0};
+    size_t passed = 0;
+
+    MT_ASSERT(set->buckets == set->stretch.base);
+    MT_ASSERT(buckets_bytes(set->bucket_count) <= set->stretch.usable_bytes);
+    MT_ASSERT(set->block_limit == limit_of(set->bucket_count));
+    MT_ASSERT(set->large_count <= set->large_capacity);
+    for (size_t i = 0; i < set->bucket_count + tail_buckets; i++) {
+        bucket_check(set, i, &sums);
+        passed += set->buckets[i].passed;
+    }
+    MT_ASSERT(sums.blocks == set->block_count);
+    MT_ASSERT(sums.large == set->large_count);
+    MT_ASSERT(sums.passed == passed);
 }
 
 struct live_place live_set_find_behind(const struct live_set *set, uint64_t address,
@@ -257,6 +306,8 @@ bool live_set_put_slowly(struct live_set *set, uint64_t hash, const struct live_
 
 struct live_block live_set_at(const struct live_set *set, struct live_place place)
 {
+    MT_ASSERT(place.slot < LIVE_BUCKET_BLOCKS);
+    MT_ASSERT(place.bucket >= set->buckets && place.bucket < end_of(set));
     struct live_block block = {
         .address = place.bucket->address[place.slot],
         .size_bytes = place.bucket->size[place.slot],

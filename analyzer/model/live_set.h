@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "hash.h"
+#include "leaktide/invariant.h"
 #include "stretch.h"
 
 enum { LIVE_BUCKET_BLOCKS = 3 };
@@ -152,6 +153,7 @@ static inline bool live_set_put(struct live_set *set, uint64_t hash, const struc
     unsigned mask = live_slots_free(bucket);
     unsigned slot;
 
+    MT_ASSERT(block->group);
     if (!mask || set->block_count >= set->block_limit || block->size_bytes >= LIVE_SIZE_ELSEWHERE)
         return live_set_put_slowly(set, hash, block);
     slot = (unsigned)__builtin_ctz(mask);
@@ -176,16 +178,24 @@ static inline struct live_block live_set_take(struct live_set *set, uint64_t has
         .birth = place.bucket->birth[place.slot],
     };
 
+    MT_ASSERT(block.group);
+    MT_ASSERT(set->block_count);
+    MT_ASSERT(live_home(set, hash) <= place.bucket);
     if (block.size_bytes >= LIVE_SIZE_ELSEWHERE)
         block = live_set_take_large(set, place);
     place.bucket->group[place.slot] = 0;
     /* So that looking for the address again does not even seem to find it here. */
     place.bucket->address[place.slot] = ~block.address;
-    for (struct live_bucket *bucket = live_home(set, hash); bucket < place.bucket; bucket++)
+    for (struct live_bucket *bucket = live_home(set, hash); bucket < place.bucket; bucket++) {
+        MT_ASSERT(bucket->passed);
         bucket->passed--;
+    }
     set->block_count--;
     return block;
 }
+
+/* Asserts that every block is found, and that the counts are right. */
+void live_set_check(const struct live_set *set);
 
 typedef void (*live_visitor)(void *context, const struct live_block *block);
 void live_set_each(const struct live_set *set, live_visitor visit, void *context);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 enum { first_capacity = 4 };
 
 /* The first kept step at or after this one. */
@@ -50,6 +52,34 @@ static bool samples_make_room(struct step_series *series)
     series->samples = larger;
     series->capacity = capacity;
     return true;
+}
+
+static bool is_stride(uint32_t stride)
+{
+    return stride && !(stride & (stride - 1));
+}
+
+void step_series_check(const struct step_series *series)
+{
+    MT_ASSERT(series->count <= series->capacity);
+    MT_ASSERT(series->capacity <= STEP_SERIES_MAX);
+    MT_ASSERT(!series->count || is_stride(series->stride));
+    for (uint16_t i = 0; i < series->count; i++) {
+        MT_ASSERT(!i || series->samples[i - 1].step < series->samples[i].step);
+        MT_ASSERT(series->samples[i].step % series->stride == 0);
+    }
+}
+
+void cohorts_check(const struct cohorts *cohorts)
+{
+    MT_ASSERT(cohorts->count <= cohorts->capacity);
+    MT_ASSERT(cohorts->capacity <= STEP_SERIES_MAX);
+    MT_ASSERT(!cohorts->count || is_stride(cohorts->stride));
+    for (uint16_t i = 0; i < cohorts->count; i++) {
+        MT_ASSERT(!i || cohorts->rows[i - 1].birth < cohorts->rows[i].birth);
+        MT_ASSERT(cohorts->rows[i].birth % cohorts->stride == 0);
+        MT_ASSERT(cohorts->rows[i].count || !cohorts->rows[i].bytes);
+    }
 }
 
 bool step_series_put(struct step_series *series, struct step_sample sample)

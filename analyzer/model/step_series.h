@@ -46,6 +46,9 @@ struct cohorts {
 bool step_series_put(struct step_series *series, struct step_sample sample);
 /* The sample that holds at this step; zeros before the first. */
 struct step_sample step_series_at(const struct step_series *series, uint32_t step);
+/* Asserts that samples, or cohorts, are in order and on kept steps. */
+void step_series_check(const struct step_series *series);
+void cohorts_check(const struct cohorts *cohorts);
 void step_series_release(struct step_series *series);
 
 /*

@@ -7,6 +7,7 @@
 
 #include "arena.h"
 #include "hash_index.h"
+#include "leaktide/invariant.h"
 #include "live_set.h"
 #include "stretch.h"
 #include "table.h"
@@ -115,11 +116,13 @@ struct tally {
 
 static inline struct group *group_at(const struct tally *tally, uint32_t index)
 {
+    MT_ASSERT(index < tally->group_count);
     return &tally->groups[index];
 }
 
 static inline struct ledger *ledger_at(const struct tally *tally, uint32_t index)
 {
+    MT_ASSERT(index < tally->ledger_count);
     return &tally->ledgers[index];
 }
 
@@ -129,6 +132,9 @@ static inline uint32_t tally_group_slot(const struct event *event, uint32_t cont
     return (event->site + context * 0x9e3779b1u + event->pool * 0x85ebca6bu) &
            ((1u << GROUP_CACHE_BITS) - 1);
 }
+
+/* tally_check.c: asserts that what is kept twice is the same. */
+void tally_check(const struct tally *tally);
 
 /* tally_groups.c */
 bool tally_rows_init(struct tally *tally);

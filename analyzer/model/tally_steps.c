@@ -184,6 +184,12 @@ static void step_begin(struct tally *tally, const struct event *event)
         tally_phase_set(tally, tally->phase.by_range);
 }
 
+/* To be looked at as a whole at every step end, in builds that do. */
+static bool tally_is_small(const struct tally *tally)
+{
+    return !tally->has_failed && tally->group_count <= 256 && live_set_count(&tally->live) <= 256;
+}
+
 void tally_step_event(struct tally *tally, const struct event *event)
 {
     tally_settle(tally);
@@ -193,6 +199,8 @@ void tally_step_event(struct tally *tally, const struct event *event)
         step_end(tally, event->time_ns);
     else
         tally->counts.unmatched_ends++;
+    if (MT_ASSERTS && tally_is_small(tally))
+        tally_check(tally);
 }
 
 void tally_process_begin(struct tally *tally, uint16_t process)
@@ -245,6 +253,8 @@ void tally_process_end(struct tally *tally)
 {
     if (!tally->has_process)
         return;
+    if (MT_ASSERTS && tally_is_small(tally))
+        tally_check(tally);
     tally->processes[tally->process].live_count = live_set_count(&tally->live);
     tally->processes[tally->process].epoch = tally->epoch;
     if (!tally->observer)

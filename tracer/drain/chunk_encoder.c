@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "leaktide/codec.h"
+#include "leaktide/invariant.h"
 
 enum {
     NO_DICTIONARY = 255,
@@ -94,6 +95,9 @@ static __attribute__((noinline)) void column_grow(struct chunk_encoder *e, unsig
     struct column *column = &e->columns[number];
     uint16_t block = (uint16_t)e->blocks_used++;
 
+    MT_ASSERT(number < MT_COLUMN_END);
+    MT_ASSERT(block < COLUMN_BLOCKS);
+    MT_ASSERT(column->at <= column->end);
     if (!column->at) {
         e->columns_used[e->column_count++] = (uint16_t)number;
         e->last_value[number] = 0;
@@ -689,6 +693,27 @@ static size_t finish_chunk(struct chunk_encoder *e)
     return (size_t)(out - e->raw);
 }
 
+void chunk_encoder_check(const struct chunk_encoder *e)
+{
+    MT_ASSERT(e->blocks_used <= COLUMN_BLOCKS);
+    MT_ASSERT(e->column_count <= MT_COLUMN_END);
+    MT_ASSERT(e->predictor.site_count < MT_SITE_END);
+    MT_ASSERT(e->predictor.made_count <= MT_CHUNK_EVENTS_MAX);
+    for (unsigned i = 0; i < HOST_COLUMNS; i++) {
+        MT_ASSERT(e->host_at[i] >= e->host_bytes[i]);
+        MT_ASSERT(host_column_bytes(e, i) <= HOST_COLUMN_BYTES);
+    }
+    for (unsigned i = 0; i < e->column_count; i++) {
+        const struct column *column = &e->columns[e->columns_used[i]];
+
+        MT_ASSERT(column->last_block < e->blocks_used);
+        MT_ASSERT(column->first_block <= column->last_block);
+        MT_ASSERT(column->end == e->blocks[column->last_block] + COLUMN_BLOCK_BYTES);
+        MT_ASSERT(column->at >= e->blocks[column->last_block]);
+        MT_ASSERT(column->at <= column->end);
+    }
+}
+
 size_t chunk_encode(struct chunk_encoder *e, const uint64_t *ring_words, uint64_t capacity_words,
                     uint64_t begin_position, uint64_t end_position, struct chunk_raw *out)
 {
@@ -696,6 +721,7 @@ size_t chunk_encode(struct chunk_encoder *e, const uint64_t *ring_words, uint64_
     struct chunk_raw raw = {.end_position = begin_position};
     bool is_damaged = false;
 
+    MT_ASSERT(capacity_words && !(capacity_words & (capacity_words - 1)));
     begin_chunk(e);
     while (raw.end_position != end_position && raw.event_count < MT_CHUNK_EVENTS_MAX &&
            has_room(e)) {
@@ -714,7 +740,12 @@ size_t chunk_encode(struct chunk_encoder *e, const uint64_t *ring_words, uint64_
             raw.end_position++;
     }
     raw.bytes = e->raw;
+    if (MT_ASSERTS)
+        chunk_encoder_check(e);
     raw.size_bytes = finish_chunk(e);
+    MT_ASSERT(raw.size_bytes <= MT_CHUNK_RAW_MAX);
+    MT_ASSERT(raw.event_count <= MT_CHUNK_EVENTS_MAX);
+    MT_ASSERT(raw.first_time <= raw.last_time);
     *out = raw;
     return raw.event_count;
 }

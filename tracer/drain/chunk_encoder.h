@@ -90,6 +90,9 @@ struct chunk_raw {
 
 void chunk_encoder_init(struct chunk_encoder *encoder, unsigned time_shift, uint64_t start_ticks);
 
+/* Asserts that columns are inside their blocks, and all of them inside a chunk. */
+void chunk_encoder_check(const struct chunk_encoder *encoder);
+
 /*
  * Takes records from begin_position until end_position, or until the chunk is full. Both are
  * positions between records; capacity_words is a power of two. Returns the number of events, which

@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
 #include "rings_file.h"
 
 enum { OWN_PART_BYTES = 4096 }; /* of the slot's header, before struct ring */
@@ -35,6 +36,8 @@ struct ring *ring_begin(struct mt_ring_header *slot, uint64_t capacity_words, ui
 {
     struct ring *ring = (struct ring *)((char *)slot + OWN_PART_BYTES);
 
+    MT_ASSERT(capacity_words && !(capacity_words & (capacity_words - 1)));
+    MT_ASSERT(((uintptr_t)slot & (sizeof(uint64_t) - 1)) == 0);
     memset(ring, 0, sizeof(*ring));
     ring->header = slot;
     ring->words = ring_header_words(slot);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "stack_set.h"
 
-#include <assert.h>
 #include <string.h>
+
+#include "leaktide/invariant.h"
 
 #define LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -18,7 +19,7 @@ void stack_set_init(struct stack_set *set, void *memory, size_t size_bytes)
     size_t slot_max = 1, node_max;
     char *at = memory;
 
-    assert(size_bytes >= STACK_SET_MIN_BYTES);
+    MT_ASSERT(size_bytes >= STACK_SET_MIN_BYTES);
     memset(set, 0, sizeof(*set));
     while (slot_max <= UINT32_MAX / 4 && 2 * slot_max * sizeof(*set->slots) <= size_bytes / 3)
         slot_max *= 2;
@@ -58,8 +59,30 @@ static void slot_fill(struct stack_set *set, uint32_t hash, uint32_t id)
     *slot = (struct stack_slot){id, hash};
 }
 
+void stack_set_check(const struct stack_set *set)
+{
+    uint32_t filled = 0;
+
+    MT_ASSERT(set->slot_count && !(set->slot_count & (set->slot_count - 1)));
+    MT_ASSERT(set->slot_count <= set->slot_max);
+    MT_ASSERT(set->stack_count <= set->stack_max);
+    MT_ASSERT(set->node_count && set->node_count <= set->node_max);
+    MT_ASSERT(2 * (uint64_t)set->stack_count <= set->slot_count);
+    for (uint32_t i = 1; i < set->node_count; i++)
+        MT_ASSERT(set->nodes[i].outer < i);
+    for (uint32_t i = 0; i < set->stack_count; i++)
+        MT_ASSERT(set->stacks[i].node && set->stacks[i].node < set->node_count);
+    for (uint32_t i = 0; i < set->slot_count; i++) {
+        filled += set->slots[i].id != 0;
+        MT_ASSERT(!set->slots[i].id || set->slots[i].id - set->first_id < set->stack_count);
+    }
+    MT_ASSERT(filled == set->stack_count);
+}
+
 static void slots_double(struct stack_set *set)
 {
+    if (MT_ASSERTS)
+        stack_set_check(set);
     memset(set->slots, 0, set->slot_count * sizeof(*set->slots));
     set->slot_count *= 2;
     for (uint32_t i = 0; i < set->stack_count; i++)

@@ -68,6 +68,9 @@ struct stack_name {
 /* memory: zeros, aligned to 8, at least STACK_SET_MIN_BYTES. Kept until the thread ends. */
 void stack_set_init(struct stack_set *set, void *memory, size_t size_bytes);
 
+/* Asserts that slots, stacks and nodes belong together. */
+void stack_set_check(const struct stack_set *set);
+
 /* Forgets all stacks: each gets a new id when it comes again, and has to be written again. */
 void stack_set_restart(struct stack_set *set);
 

@@ -10,9 +10,10 @@
 
 #include <stdlib.h>
 
+#include "leaktide/invariant.h"
 #include "ordered_set.h"
 
-enum { chunks_least = 256 };
+enum { chunks_least = 256, checked_most = 64 };
 
 #define KIB           UINT64_C(1024)
 #define MIB           (1024 * KIB)
@@ -73,6 +74,7 @@ static uint64_t page_of(const struct chunk *chunk)
 
 static struct chunk *chunk_at(const struct caching_allocator *allocator, uint32_t index)
 {
+    MT_ASSERT(index <= allocator->chunk_count);
     return &allocator->chunks[index];
 }
 
@@ -140,6 +142,7 @@ static uint32_t cut(struct caching_allocator *allocator, uint32_t index, uint64_
     struct chunk rest = *chunk_at(allocator, index);
     uint32_t made;
 
+    MT_ASSERT(size_bytes && size_bytes < rest.size_bytes);
     rest.address += size_bytes;
     rest.size_bytes -= size_bytes;
     rest.before = index;
@@ -160,6 +163,8 @@ static void swallow_next(struct caching_allocator *allocator, uint32_t index)
     uint32_t next = chunk->after;
     const struct chunk *gone = chunk_at(allocator, next);
 
+    MT_ASSERT(next);
+    MT_ASSERT(gone->state == chunk->state);
     chunk->size_bytes += gone->size_bytes;
     chunk->after = gone->after;
     if (gone->after)
@@ -410,9 +415,15 @@ uint32_t caching_allocator_take(struct caching_allocator *allocator, uint32_t st
 
 bool caching_allocator_give(struct caching_allocator *allocator, uint32_t block)
 {
+    MT_ASSERT(chunk_at(allocator, block)->state == CHUNK_TAKEN);
+    MT_ASSERT(chunk_at(allocator, block)->size_bytes <= allocator->totals.taken_bytes);
     allocator->totals.taken_bytes -= chunk_at(allocator, block)->size_bytes;
     chunk_at(allocator, block)->state = CHUNK_FREE;
-    return enter(allocator, merge(allocator, block));
+    if (!enter(allocator, merge(allocator, block)))
+        return false;
+    if (MT_ASSERTS && allocator->chunk_count <= checked_most)
+        caching_allocator_check(allocator);
+    return true;
 }
 
 /* --- giving back ---------------------------------------------------------------------------- */
@@ -467,6 +478,45 @@ bool caching_allocator_empty(struct caching_allocator *allocator)
             return false;
     }
     return true;
+}
+
+/* --- assertions ----------------------------------------------------------------------------- */
+
+static void links_check(const struct caching_allocator *allocator, uint32_t index)
+{
+    const struct chunk *chunk = chunk_at(allocator, index);
+    const struct chunk *after = chunk_at(allocator, chunk->after);
+
+    MT_ASSERT(chunk->size_bytes);
+    MT_ASSERT(!chunk->before || chunk_at(allocator, chunk->before)->after == index);
+    if (!chunk->after)
+        return;
+    MT_ASSERT(after->before == index);
+    MT_ASSERT(after->lane == chunk->lane);
+    MT_ASSERT(after->address == chunk->address + chunk->size_bytes);
+    MT_ASSERT(after->state != chunk->state || chunk->state == CHUNK_TAKEN);
+}
+
+void caching_allocator_check(const struct caching_allocator *allocator)
+{
+    size_t counts[CHUNK_UNMAPPED + 1] = {0};
+    uint64_t bytes[CHUNK_UNMAPPED + 1] = {0};
+    const struct allocator_totals *totals = &allocator->totals;
+
+    for (uint32_t i = 1; i <= allocator->chunk_count; i++) {
+        const struct chunk *chunk = chunk_at(allocator, i);
+
+        MT_ASSERT(chunk->state <= CHUNK_UNMAPPED);
+        counts[chunk->state]++;
+        bytes[chunk->state] += chunk->size_bytes;
+        if (chunk->state != CHUNK_UNUSED)
+            links_check(allocator, i);
+    }
+    MT_ASSERT(counts[CHUNK_FREE] == allocator->free_chunks.count);
+    MT_ASSERT(counts[CHUNK_UNMAPPED] == allocator->unmapped_chunks.count);
+    MT_ASSERT(bytes[CHUNK_TAKEN] == totals->taken_bytes);
+    MT_ASSERT(bytes[CHUNK_TAKEN] + bytes[CHUNK_FREE] == totals->reserved_bytes);
+    MT_ASSERT(totals->reserved_bytes <= totals->reserved_peak_bytes);
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */

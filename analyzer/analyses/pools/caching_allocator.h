@@ -59,6 +59,9 @@ uint32_t caching_allocator_take(struct caching_allocator *allocator, uint32_t st
 bool caching_allocator_give(struct caching_allocator *allocator, uint32_t block);
 /* empty_cache(), or what happens when the device is full: all that is free goes back. */
 bool caching_allocator_empty(struct caching_allocator *allocator);
+/* Asserts that chunks are linked in order, that all free ones are known, and that sums are right.
+ */
+void caching_allocator_check(const struct caching_allocator *allocator);
 struct allocator_totals caching_allocator_totals(const struct caching_allocator *allocator);
 
 #endif
