@@ -53,6 +53,7 @@ enum block_space {
     SPACE_CUDA_MAPPING,
     SPACE_CUDA_REGISTERED,
     SPACE_CUDA_IMPORT,
+    SPACE_TORCH_MAPPED,
     SPACE_MSTX_HEAP = 64,   /* and one more for each domain, */
     SPACE_MSTX_REGION = 128 /* up to 64 domains */
 };

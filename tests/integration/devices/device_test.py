@@ -230,6 +230,32 @@ class DeviceTest(unittest.TestCase):
                  e["text"] == "cudart" and e["size_bytes"] == 48 * KIB]
         self.assertEqual(leaks, ["forget_buffer"] * 3)
 
+    def test_torch_program(self):
+        """Every tensor, on devices, on the host and in mappings, also while a profiler runs."""
+        events = self.run_and_compare(["torch_linked"], "torch", options="--device=gpu,cpu")
+        allocs = [e for e in events if e["event"] == "alloc" and e["text"] == "torch"]
+        self.assertEqual(Counter(e["device"] for e in allocs), Counter({0: 18, 1: 18}))
+        self.assertEqual({e["kind"] for e in allocs}, {DEVICE})
+        leaks = [e for e in events if e["event"] == "alloc" and e["text"] == "torch_cpu" and
+                 e["size_bytes"] == 40 * KIB and e["function"] == "fake_c10_host_alloc"]
+        self.assertEqual(len(leaks), 12)
+        self.assertEqual([(e["text"], e["size_bytes"], e["device"]) for e in events
+                          if e["event"] == "alloc_failed"], [("torch", 8 * MIB, 1)])
+        reserved = {}
+        for event in events:
+            if event["event"] == "pool_reserved":
+                self.assertEqual(event["text"], "torch")
+                reserved.setdefault(event["device"], []).append(event["size_bytes"])
+        self.assertEqual(reserved, {0: [2 * MIB], 1: [2 * MIB]})
+
+    def test_torch_on_the_host_only(self):
+        done = TRACER.run(program("torch_linked"), options="--device=cpu")
+        self.assertEqual(Counter(e["text"] for e in done.events if e["event"] == "alloc" and
+                                 (e["text"] or "").startswith("torch")), Counter({"torch_cpu": 19}))
+        done = TRACER.run(program("torch_linked"), options="--device=gpu")
+        self.assertEqual(Counter(e["text"] for e in done.events if e["event"] == "alloc" and
+                                 (e["text"] or "").startswith("torch")), Counter({"torch": 36}))
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
