@@ -5,6 +5,7 @@
 #include "arena.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,7 @@ void arena_init(struct arena *arena)
 {
     arena->newest = NULL;
     arena->used_bytes = 0;
+    arena->has_failed = false;
 }
 
 void arena_release(struct arena *arena)
@@ -46,6 +48,13 @@ static size_t next_capacity(const struct arena *arena, size_t size_bytes)
     return capacity_bytes < size_bytes ? size_bytes : capacity_bytes;
 }
 
+/* NULL, which is remembered. */
+static void *fail(struct arena *arena)
+{
+    arena->has_failed = true;
+    return NULL;
+}
+
 void *arena_alloc(struct arena *arena, size_t size_bytes)
 {
     void *block;
@@ -54,14 +63,14 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
     MT_ASSERT(!arena->newest || arena->used_bytes <= arena->newest->capacity_bytes);
     MT_ASSERT(arena->used_bytes % alignment == 0);
     if (size_bytes > SIZE_MAX / 2)
-        return NULL;
+        return fail(arena);
     size_bytes = (size_bytes + alignment - 1) & ~(size_t)(alignment - 1);
     if (!arena->newest || arena->newest->capacity_bytes - arena->used_bytes < size_bytes) {
         size_t capacity_bytes = next_capacity(arena, size_bytes);
         struct arena_chunk *chunk = calloc(1, sizeof(*chunk) + capacity_bytes);
 
         if (!chunk)
-            return NULL;
+            return fail(arena);
         chunk->older = arena->newest;
         chunk->capacity_bytes = capacity_bytes;
         arena->newest = chunk;
@@ -82,4 +91,38 @@ char *arena_text(struct arena *arena, const char *bytes, size_t size_bytes)
     if (copy && size_bytes)
         memcpy(copy, bytes, size_bytes);
     return copy;
+}
+
+const char *arena_copy(struct arena *arena, const char *terminated)
+{
+    const char *copy = arena_text(arena, terminated, strlen(terminated));
+
+    return copy ? copy : "";
+}
+
+const char *arena_format_list(struct arena *arena, const char *format, va_list arguments)
+{
+    va_list again;
+    char *text;
+    int length;
+
+    va_copy(again, arguments);
+    length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    text = length < 0 ? fail(arena) : arena_alloc(arena, (size_t)length + 1);
+    if (!text)
+        return "";
+    vsnprintf(text, (size_t)length + 1, format, arguments);
+    return text;
+}
+
+const char *arena_format(struct arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    const char *text;
+
+    va_start(arguments, format);
+    text = arena_format_list(arena, format, arguments);
+    va_end(arguments);
+    return text;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arena.h"
 #include "leaktide/invariant.h"
 
 enum { first_capacity_bytes = 128, digits_most = 20 };
@@ -34,6 +35,16 @@ void text_clear(struct text_builder *text)
 const char *text_get(const struct text_builder *text)
 {
     return text->bytes ? text->bytes : "";
+}
+
+const char *text_keep(struct text_builder *text, struct arena *arena)
+{
+    const char *copy =
+        text->has_failed ? NULL : arena_text(arena, text_get(text), text->size_bytes);
+
+    arena->has_failed |= !copy;
+    text_release(text);
+    return copy ? copy : "";
 }
 
 char *text_make_room(struct text_builder *text, size_t more_bytes)

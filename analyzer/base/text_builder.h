@@ -25,6 +25,12 @@ void text_clear(struct text_builder *text);
 /* Never NULL; borrowed until the next change. */
 const char *text_get(const struct text_builder *text);
 
+struct arena;
+
+/* A copy in the arena, and the builder is released. Never NULL: "" when memory ran out, here or
+ * before, which the arena then remembers. */
+const char *text_keep(struct text_builder *text, struct arena *arena);
+
 /* Where at least more_bytes and a terminator may be put; NULL when there is no memory. */
 char *text_make_room(struct text_builder *text, size_t more_bytes);
 

@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "analysis.h"
+#include "arena.h"
 #include "outlet.h"
 
 enum export_target {
@@ -26,12 +27,12 @@ enum export_target {
 
 struct export_request {
     const struct question *question;
-    struct model *model;   /* as the question's; a second reading fills it again */
-    struct report *labels; /* texts of labels.h live here */
-    const char *path;      /* where to write now */
-    const char *name;      /* what the user calls it, for sentences */
-    FILE *out;             /* of an EXPORT_STREAM; its errors are looked at by the caller */
-    struct outlet *text;   /* of an EXPORT_TEXT; so are these */
+    struct model *model;  /* as the question's; a second reading fills it again */
+    struct arena *labels; /* texts of labels.h live here */
+    const char *path;     /* where to write now */
+    const char *name;     /* what the user calls it, for sentences */
+    FILE *out;            /* of an EXPORT_STREAM; its errors are looked at by the caller */
+    struct outlet *text;  /* of an EXPORT_TEXT; so are these */
 };
 
 struct exporter {

@@ -199,8 +199,10 @@ static enum mt_result write_to_path(const struct exporter *exporter, struct expo
 enum mt_result export_write(const struct exporter *exporter, const struct question *question,
                             struct model *model, const char *path, struct mt_error *error)
 {
+    struct arena labels;
     struct export_request request = {
         .question = question,
+        .labels = &labels,
         .model = model,
         .path = path,
         .name = path ? path : "standard output",
@@ -211,15 +213,13 @@ enum mt_result export_write(const struct exporter *exporter, const struct questi
         return mt_error_set(error, MT_USAGE, "%s cannot go to standard output; name a %s",
                             exporter->name,
                             exporter->target == EXPORT_FOLDER ? "new folder" : "file");
-    result = report_create("export", &request.labels, error);
-    if (result != MT_OK)
-        return result;
+    arena_init(&labels);
     if (path)
         result = write_to_path(exporter, &request, error);
     else
         result = write_to(exporter, &request, error);
-    if (result == MT_OK)
-        result = report_status(request.labels, error);
-    report_destroy(request.labels);
+    if (result == MT_OK && labels.has_failed)
+        result = mt_error_set(error, MT_NO_MEMORY, "no memory for names");
+    arena_release(&labels);
     return result;
 }

@@ -191,7 +191,7 @@ static void step_begin(struct timeline *timeline, const struct event *event)
 
     slice_end(timeline, track, event->time_ns); /* the next one ends the one before */
     slice_begin(timeline, track, event->time_ns,
-                report_text(timeline->request->labels, "step %" PRIu64, event->value));
+                arena_format(timeline->request->labels, "step %" PRIu64, event->value));
 }
 
 static void on_reserved(struct timeline *timeline, const struct event *event)
@@ -206,8 +206,8 @@ static void on_reserved(struct timeline *timeline, const struct event *event)
     if (!track->track.number)
         tell_counter(
             timeline, track, event->process,
-            report_text(timeline->request->labels, "%s reserved",
-                        label_ledger(timeline->question, timeline->request->labels, ledger)));
+            arena_format(timeline->request->labels, "%s reserved",
+                         label_ledger(timeline->question, timeline->request->labels, ledger)));
     put_counter(timeline, track, event->time_ns, event->value);
 }
 
@@ -227,7 +227,7 @@ static void on_sample(struct timeline *timeline, const struct event *event)
         return;
     track = &timeline->samples[i];
     if (!track->track.number && device >= 0)
-        name = report_text(timeline->request->labels, "%s, device %" PRId32, name, device);
+        name = arena_format(timeline->request->labels, "%s, device %" PRId32, name, device);
     if (!track->track.number)
         tell_counter(timeline, track, event->process, name);
     put_counter(timeline, track, event->time_ns, event->value);

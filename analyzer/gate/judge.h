@@ -45,7 +45,7 @@ struct recording {
 };
 
 struct gate_verdict {
-    struct arena arena;
+    struct arena arena; /* of texts and rows; remembers if there was no memory */
     struct table cases; /* struct gate_case, in the order of the policy */
     size_t counts[CASE_OUTCOME_COUNT];
     struct measures measures;
@@ -53,7 +53,6 @@ struct gate_verdict {
     const char *policy_path, *baseline_path;
     size_t recording_count;
     uint32_t step_count; /* fewest of the recordings */
-    bool has_failed;     /* no memory */
 };
 
 /* A leak, or a growing cache where those are not allowed, of one key. */
@@ -93,16 +92,8 @@ const char *case_outcome_name(enum case_outcome outcome); /* for people: "cannot
 /* For the files that judge. */
 
 void gate_add(struct gate_verdict *verdict, const struct gate_case *row);
-/* Lives as long as the verdict. */
-const char *gate_text(struct gate_verdict *verdict, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* A name as keys have it, which people type again. */
-const char *gate_spelled(struct gate_verdict *verdict, const char *name);
-const char *gate_size(struct gate_verdict *verdict, uint64_t bytes);
-/* "+412 MiB" */
-const char *gate_change(struct gate_verdict *verdict, uint64_t from, uint64_t to);
 /* Bytes as a size, a share as "8.05 %". */
-const char *gate_amount(struct gate_verdict *verdict, enum rule_kind kind, uint64_t amount);
+const char *amount_label(struct arena *arena, enum rule_kind kind, uint64_t amount);
 
 /* judge_limits.c, judge_leaks.c */
 void judge_limits(const struct gate *gate, struct gate_verdict *verdict);

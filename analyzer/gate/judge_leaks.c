@@ -11,6 +11,7 @@
 #include "growth.h"
 #include "judge.h"
 #include "labels.h"
+#include "sentence.h"
 #include "survivors.h"
 #include "window_account.h"
 
@@ -44,11 +45,8 @@ static struct gate_leak *leak_for(struct gate_verdict *verdict, const char *key)
             return row;
     }
     row = table_add(&verdict->leaks);
-    if (!row) {
-        verdict->has_failed = true;
-        return NULL;
-    }
-    row->key = key;
+    if (row)
+        row->key = key;
     return row;
 }
 
@@ -83,18 +81,20 @@ struct leak_seen {
 static const char *key_of(struct gate_verdict *verdict, const struct question *question,
                           const struct leak_seen *seen)
 {
+    struct arena *texts = &verdict->arena;
     const struct ledger *ledger = tally_ledger_at(question->tally, seen->ledger);
     const char *pool =
         model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
 
-    return gate_text(verdict, "%s/%s/leak/%016" PRIx64,
-                     device_name(&verdict->arena, question->model, ledger),
-                     gate_spelled(verdict, pool), origin_id(question, &seen->who));
+    return arena_format(texts, "%s/%s/leak/%016" PRIx64,
+                        device_name(texts, question->model, ledger), key_name(texts, pool),
+                        origin_id(question, &seen->who));
 }
 
 static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
                      const struct leak_seen *seen)
 {
+    struct arena *texts = &verdict->arena;
     const struct question *question = &gate->recordings[repeat].question;
     const struct ledger *ledger = tally_ledger_at(question->tally, seen->ledger);
     struct gate_leak *row = leak_for(verdict, key_of(verdict, question, seen));
@@ -104,16 +104,15 @@ static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size
     if (!row->repeat_count || row->last_repeat != repeat)
         row->repeat_count++;
     row->last_repeat = repeat;
-    row->device = device_name(&verdict->arena, question->model, ledger);
-    row->pool = gate_text(
-        verdict, "%s",
-        model_text_at(question->model, model_pool_name_at(question->model, ledger->pool)));
+    row->device = device_name(texts, question->model, ledger);
+    row->pool = arena_copy(
+        texts, model_text_at(question->model, model_pool_name_at(question->model, ledger->pool)));
     row->is_cache = seen->is_cache;
     row->is_by_turn = seen->is_by_turn;
     if (!row->where.label || seen->growth_per_step > row->growth_per_step) {
         row->growth_per_step = seen->growth_per_step;
-        row->where = place_of(&verdict->measures, question, seen->who.site,
-                              gate_text(verdict, "%s", seen->label));
+        row->where =
+            place_of(&verdict->measures, question, seen->who.site, arena_copy(texts, seen->label));
     }
     if (seen->alive_bytes > row->alive_bytes)
         row->alive_bytes = seen->alive_bytes;
@@ -124,8 +123,7 @@ static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size
 }
 
 /* How many origins were judged. */
-static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
-                            struct report *labels)
+static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdict, size_t repeat)
 {
     const struct question *question = &gate->recordings[repeat].question;
     struct judged_list list = {0};
@@ -133,15 +131,15 @@ static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdic
     size_t judged_count;
 
     if (!origins_init(&origins, question, ORIGINS_BY_SIZE)) {
-        verdict->has_failed = true;
+        verdict->arena.has_failed = true;
         return 0;
     }
     if (!growth_judge(question, &origins, &list))
-        verdict->has_failed = true;
-    for (size_t i = 0; !verdict->has_failed && i < list.count; i++) {
+        verdict->arena.has_failed = true;
+    for (size_t i = 0; !verdict->arena.has_failed && i < list.count; i++) {
         const struct judged *row = &list.rows[i];
         struct leak_seen seen = {
-            .label = label_who(question, labels, row->origin->who),
+            .label = label_who(question, &verdict->arena, row->origin->who),
             .who = row->origin->who,
             .ledger = row->origin->ledger,
             .is_cache = row->judgement.verdict == VERDICT_CACHE,
@@ -164,7 +162,7 @@ static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdic
 
 /* How many stacks were judged. */
 static size_t find_survivors(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
-                             const struct survivors *survivors, struct report *labels)
+                             const struct survivors *survivors)
 {
     const struct question *question = &gate->recordings[repeat].question;
     size_t judged_count = 0;
@@ -176,7 +174,7 @@ static size_t find_survivors(const struct gate *gate, struct gate_verdict *verdi
         for (size_t k = 0; survivors_are_leak(process) && k < process->origin_count; k++) {
             const struct survivor_origin *origin = &process->origins[k];
             struct leak_seen seen = {
-                .label = label_who(question, labels, origin->stacks[0].who),
+                .label = label_who(question, &verdict->arena, origin->stacks[0].who),
                 .who = origin->stacks[0].who,
                 .ledger = origin->stacks[0].ledger,
                 .is_by_turn = true,
@@ -204,17 +202,9 @@ static const struct survivors *survivors_of(const struct survivor_reading *const
 static size_t find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
                          const struct survivors *survivors)
 {
-    struct report *labels = NULL;
-    size_t judged_count = 0;
-
-    if (report_create("gate", &labels, NULL) != MT_OK)
-        verdict->has_failed = true;
-    else if (survivors)
-        judged_count = find_survivors(gate, verdict, repeat, survivors, labels);
-    else
-        judged_count = find_in_steps(gate, verdict, repeat, labels);
-    report_destroy(labels);
-    return judged_count;
+    if (survivors)
+        return find_survivors(gate, verdict, repeat, survivors);
+    return find_in_steps(gate, verdict, repeat);
 }
 
 /* --- telling them ------------------------------------------------------------------------------
@@ -239,51 +229,54 @@ static struct gate_case case_of(const struct gate *gate, const struct gate_leak 
 static const char *leak_text(const struct gate *gate, struct gate_verdict *verdict,
                              const struct gate_leak *leak)
 {
+    struct arena *texts = &verdict->arena;
     const char *several = gate->recording_count > 1
-                              ? gate_text(verdict, "; in %zu of %zu recordings", leak->repeat_count,
-                                          gate->recording_count)
+                              ? sentence(texts, "; in %zu of %zu recordings", leak->repeat_count,
+                                         gate->recording_count)
                               : "";
 
     if (leak->is_cache)
-        return gate_text(verdict,
-                         "growing cache at %s: %s of %s on %s at the end, and [leak] "
-                         "allow_cache_growth is false%s",
-                         leak->where.label, gate_size(verdict, leak->alive_bytes), leak->pool,
-                         leak->device, several);
+        return sentence(texts,
+                        "growing cache at %s: %s of %s on %s at the end, and [leak] "
+                        "allow_cache_growth is false%s",
+                        leak->where.label, label_size(texts, leak->alive_bytes), leak->pool,
+                        leak->device, several);
     if (leak->is_by_turn)
-        return gate_text(verdict,
-                         "leak at %s: %s of %s on %s stay, older than any that was freed; %s per "
-                         "turn of the loop%s",
-                         leak->where.label, gate_size(verdict, leak->alive_bytes), leak->pool,
-                         leak->device, gate_size(verdict, leak->growth_per_step), several);
-    return gate_text(verdict,
-                     "leak of %s per step at %s: %s of %s on %s at the end; by chance with p = "
-                     "%.1g%s",
-                     gate_size(verdict, leak->growth_per_step), leak->where.label,
-                     gate_size(verdict, leak->alive_bytes), leak->pool, leak->device, leak->chance,
-                     several);
+        return sentence(texts,
+                        "leak at %s: %s of %s on %s stay, older than any that was freed; %s per "
+                        "turn of the loop%s",
+                        leak->where.label, label_size(texts, leak->alive_bytes), leak->pool,
+                        leak->device, label_size(texts, leak->growth_per_step), several);
+    return sentence(texts,
+                    "leak of %s per step at %s: %s of %s on %s at the end; by chance with p = "
+                    "%.1g%s",
+                    label_size(texts, leak->growth_per_step), leak->where.label,
+                    label_size(texts, leak->alive_bytes), leak->pool, leak->device, leak->chance,
+                    several);
 }
 
 /* Why a suppression does not help, or NULL when it does. */
 static const char *refusal(const struct gate *gate, struct gate_verdict *verdict,
                            const struct gate_leak *leak)
 {
+    struct arena *texts = &verdict->arena;
     const struct suppression *row = leak->suppression;
 
     if (row->until && row->until < date_today())
-        return gate_text(verdict,
-                         "its suppression at %s:%u ended on %04" PRIu32 "-%02" PRIu32 "-%02" PRIu32,
-                         gate->suppressions->path, row->line, row->until / 10000,
-                         row->until / 100 % 100, row->until % 100);
+        return sentence(texts,
+                        "its suppression at %s:%u ended on %04" PRIu32 "-%02" PRIu32 "-%02" PRIu32,
+                        gate->suppressions->path, row->line, row->until / 10000,
+                        row->until / 100 % 100, row->until % 100);
     if (row->has_max && leak->alive_bytes > row->max_bytes)
-        return gate_text(verdict, "it holds more than the %s that %s:%u allows",
-                         gate_size(verdict, row->max_bytes), gate->suppressions->path, row->line);
+        return sentence(texts, "it holds more than the %s that %s:%u allows",
+                        label_size(texts, row->max_bytes), gate->suppressions->path, row->line);
     return NULL;
 }
 
 static void tell_leak(const struct gate *gate, struct gate_verdict *verdict,
                       const struct gate_leak *leak)
 {
+    struct arena *texts = &verdict->arena;
     const char *refused = leak->suppression ? refusal(gate, verdict, leak) : NULL;
     bool is_suppressed = leak->suppression && !refused;
     struct gate_case row = case_of(gate, leak, is_suppressed ? CASE_SUPPRESSED : CASE_FAILED);
@@ -291,11 +284,11 @@ static void tell_leak(const struct gate *gate, struct gate_verdict *verdict,
     row.sentence = leak_text(gate, verdict, leak);
     if (is_suppressed)
         row.sentence =
-            gate_text(verdict, "%s; suppressed by %s:%u%s%s", row.sentence,
-                      gate->suppressions->path, leak->suppression->line,
-                      leak->suppression->reason[0] ? ": " : "", leak->suppression->reason);
+            sentence(texts, "%s; suppressed by %s:%u%s%s", row.sentence, gate->suppressions->path,
+                     leak->suppression->line, leak->suppression->reason[0] ? ": " : "",
+                     leak->suppression->reason);
     else if (refused)
-        row.sentence = gate_text(verdict, "%s; %s", row.sentence, refused);
+        row.sentence = sentence(texts, "%s; %s", row.sentence, refused);
     gate_add(verdict, &row);
 }
 
@@ -314,6 +307,7 @@ static void tell_hidden(const struct gate *gate, struct gate_verdict *verdict)
 static void tell_no_leak(const struct gate *gate, struct gate_verdict *verdict, size_t judged_count,
                          bool has_survivors)
 {
+    struct arena *texts = &verdict->arena;
     struct judged_steps steps = growth_longest_steps(&gate->recordings[0].question);
     struct gate_case row = {.rule = "leak",
                             .key = "leak",
@@ -322,29 +316,30 @@ static void tell_no_leak(const struct gate *gate, struct gate_verdict *verdict, 
 
     row.sentence =
         has_survivors
-            ? gate_text(verdict,
-                        "no leak: %zu stacks that allocate to the end judged, none leaves much",
-                        judged_count)
-            : gate_text(verdict, "no leak in steps %" PRIu32 " to %" PRIu32 ": %zu sites judged",
-                        steps.warm_up + 1, steps.last, judged_count);
+            ? sentence(texts,
+                       "no leak: %zu stacks that allocate to the end judged, none leaves much",
+                       judged_count)
+            : sentence(texts, "no leak in steps %" PRIu32 " to %" PRIu32 ": %zu sites judged",
+                       steps.warm_up + 1, steps.last, judged_count);
     gate_add(verdict, &row);
 }
 
 static void tell_unused(const struct gate *gate, struct gate_verdict *verdict)
 {
+    struct arena *texts = &verdict->arena;
+
     for (size_t i = 0; gate->suppressions && i < gate->suppressions->rows.count; i++) {
         const struct suppression *row = table_at(&gate->suppressions->rows, i);
         struct gate_case remark = {
             .rule = "suppression",
-            .key = gate_text(verdict, "suppression/line-%u", row->line),
+            .key = arena_format(texts, "suppression/line-%u", row->line),
             .outcome = CASE_REMARK,
         };
 
         if (row->use_count)
             continue;
-        remark.sentence =
-            gate_text(verdict, "%s:%u: leak:%s suppresses nothing any more: delete it",
-                      gate->suppressions->path, row->line, row->pattern);
+        remark.sentence = sentence(texts, "%s:%u: leak:%s suppresses nothing any more: delete it",
+                                   gate->suppressions->path, row->line, row->pattern);
         gate_add(verdict, &remark);
     }
 }
@@ -354,6 +349,7 @@ static void tell_unused(const struct gate *gate, struct gate_verdict *verdict)
 
 static void judge_window(const struct gate *gate, struct gate_verdict *verdict)
 {
+    struct arena *texts = &verdict->arena;
     const struct question *question = &gate->recordings[0].question;
     uint64_t allowed = gate->policy->leak.window_growth;
 
@@ -361,14 +357,14 @@ static void judge_window(const struct gate *gate, struct gate_verdict *verdict)
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
         struct window_account account = window_account_of(question->tally, (uint16_t)i);
         int64_t growth = window_growth_bytes(&account);
-        const char *device = device_name(&verdict->arena, question->model, ledger);
-        const char *pool = gate_text(
-            verdict, "%s",
-            model_text_at(question->model, model_pool_name_at(question->model, ledger->pool)));
+        const char *device = device_name(texts, question->model, ledger);
+        const char *pool =
+            arena_copy(texts, model_text_at(question->model,
+                                            model_pool_name_at(question->model, ledger->pool)));
         bool is_over = growth > 0 && (uint64_t)growth > allowed;
         struct gate_case row = {
             .rule = "window_growth",
-            .key = gate_text(verdict, "%s/%s/window_growth", device, gate_spelled(verdict, pool)),
+            .key = arena_format(texts, "%s/%s/window_growth", device, key_name(texts, pool)),
             .policy_line = gate->policy->leak.window_line,
             .unit = "bytes",
             .value = growth > 0 ? (uint64_t)growth : 0,
@@ -383,15 +379,14 @@ static void judge_window(const struct gate *gate, struct gate_verdict *verdict)
                                                  : CASE_PASSED;
         row.sentence =
             account.is_released_known
-                ? gate_text(verdict, "%s on %s kept %s%s of the recorded time, limit %s", pool,
-                            device, growth < 0 ? "-" : "",
-                            gate_size(verdict, (uint64_t)(growth < 0 ? -growth : growth)),
-                            gate_size(verdict, allowed))
-                : gate_text(
-                      verdict,
-                      "%s on %s: older blocks of unknown size were released, so its growth is "
-                      "not known",
-                      pool, device);
+                ? sentence(texts, "%s on %s kept %s%s of the recorded time, limit %s", pool, device,
+                           growth < 0 ? "-" : "",
+                           label_size(texts, (uint64_t)(growth < 0 ? -growth : growth)),
+                           label_size(texts, allowed))
+                : sentence(texts,
+                           "%s on %s: older blocks of unknown size were released, so its growth is "
+                           "not known",
+                           pool, device);
         gate_add(verdict, &row);
     }
 }
@@ -406,10 +401,10 @@ static void say_too_few_steps(const struct gate *gate, struct gate_verdict *verd
                             .policy_line = gate->policy->leak.line};
 
     row.sentence = verdict->step_count
-                       ? gate_text(verdict,
-                                   "leaks cannot be judged: %" PRIu32
-                                   " judged steps, %d are needed: run the job longer",
-                                   judged, STEPS_NEEDED)
+                       ? sentence(&verdict->arena,
+                                  "leaks cannot be judged: %" PRIu32
+                                  " judged steps, %d are needed: run the job longer",
+                                  judged, STEPS_NEEDED)
                        : "leaks cannot be judged: the recording has no steps; mark them, or limit "
                          "[leak] window_growth";
     gate_add(verdict, &row);
@@ -489,7 +484,7 @@ void judge_leaks(const struct gate *gate, struct gate_verdict *verdict)
     if (readings && read_unmarked(gate, readings))
         judge_read(gate, verdict, (const struct survivor_reading *const *)readings);
     else
-        verdict->has_failed = true;
+        verdict->arena.has_failed = true;
     for (size_t i = 0; readings && i < gate->recording_count; i++)
         survivor_reading_destroy(readings[i]);
     free(readings);

@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "judge.h"
+#include "labels.h"
+#include "sentence.h"
 
 /* How much of a sentence a number deserves. */
 enum { NAMED_SITES = 3 };
@@ -107,10 +109,13 @@ static struct part *parts_of(const struct gate *gate, const struct gate_verdict 
 static const char *part_text(struct gate_verdict *verdict, const struct part *part,
                              bool has_baseline)
 {
+    struct arena *texts = &verdict->arena;
+
     if (!has_baseline)
-        return gate_text(verdict, "%s at %s", gate_size(verdict, part->now), part->site->name);
-    return gate_text(verdict, "%s at %s (was %s)", gate_change(verdict, part->before, part->now),
-                     part->site->name, part->is_new ? "0" : gate_size(verdict, part->before));
+        return sentence(texts, "%s at %s", label_size(texts, part->now), part->site->name);
+    return sentence(texts, "%s at %s (was %s)",
+                    label_size_change(texts, (int64_t)(part->now - part->before)), part->site->name,
+                    part->is_new ? "0" : label_size(texts, part->before));
 }
 
 /* ": +380 MiB at forward (model.py:88) (was 0), +32 MiB at ..." and where the first one is. */
@@ -126,8 +131,8 @@ static const char *because(const struct gate *gate, struct gate_verdict *verdict
             break;
         if (!i)
             *where = parts[i].site->where;
-        text = gate_text(verdict, "%s%s%s", text, i ? ", " : ": ",
-                         part_text(verdict, &parts[i], gate->baseline != NULL));
+        text = sentence(&verdict->arena, "%s%s%s", text, i ? ", " : ": ",
+                        part_text(verdict, &parts[i], gate->baseline != NULL));
     }
     free(parts);
     return text;
@@ -149,23 +154,24 @@ struct trial {
 /* "peak of pta on npu:0", "forward (net.py) of pta on npu:0, at the peak" */
 static const char *subject(const struct trial *trial)
 {
+    struct arena *texts = &trial->verdict->arena;
     const struct measure *measure = trial->measure;
     const char *what = kind_what(measure->kind);
 
     switch (measure->kind) {
     case RULE_SITE:
     case RULE_OWNER:
-        return gate_text(trial->verdict, "%s in %s on %s, %s", measure->name, measure->pool,
-                         measure->device, what);
+        return sentence(texts, "%s in %s on %s, %s", measure->name, measure->pool, measure->device,
+                        what);
     case RULE_PHASE:
-        return gate_text(trial->verdict, "%s %s of %s on %s", what, measure->name, measure->pool,
-                         measure->device);
+        return sentence(texts, "%s %s of %s on %s", what, measure->name, measure->pool,
+                        measure->device);
     case RULE_UNATTRIBUTED:
-        return gate_text(trial->verdict, "%s on %s", what, measure->device);
+        return sentence(texts, "%s on %s", what, measure->device);
     case RULE_RANKS:
-        return gate_text(trial->verdict, "%s in %s", what, measure->pool);
+        return sentence(texts, "%s in %s", what, measure->pool);
     default:
-        return gate_text(trial->verdict, "%s of %s on %s", what, measure->pool, measure->device);
+        return sentence(texts, "%s of %s on %s", what, measure->pool, measure->device);
     }
 }
 
@@ -198,21 +204,22 @@ static bool is_over_max(const struct trial *trial)
 
 static void try_max(const struct trial *trial)
 {
+    struct arena *texts = &trial->verdict->arena;
     bool is_over = is_over_max(trial);
     struct gate_case row = case_of(trial, is_over ? CASE_FAILED : CASE_PASSED);
-    const char *value = gate_amount(trial->verdict, trial->rule->kind, trial->spread.low);
-    const char *limit = gate_amount(trial->verdict, trial->rule->kind, trial->rule->max);
+    const char *value = amount_label(texts, trial->rule->kind, trial->spread.low);
+    const char *limit = amount_label(texts, trial->rule->kind, trial->rule->max);
 
     row.value = trial->spread.low;
     row.has_limit = true;
     row.limit = trial->rule->max;
     if (is_over)
-        row.sentence = gate_text(
-            trial->verdict, "%s: %s, %s over the limit of %s%s", subject(trial), value,
-            gate_amount(trial->verdict, trial->rule->kind, trial->spread.low - trial->rule->max),
-            limit, cause_of(trial, &row.where));
+        row.sentence =
+            sentence(texts, "%s: %s, %s over the limit of %s%s", subject(trial), value,
+                     amount_label(texts, trial->rule->kind, trial->spread.low - trial->rule->max),
+                     limit, cause_of(trial, &row.where));
     else
-        row.sentence = gate_text(trial->verdict, "%s: %s, limit %s", subject(trial), value, limit);
+        row.sentence = sentence(texts, "%s: %s, limit %s", subject(trial), value, limit);
     gate_add(trial->verdict, &row);
 }
 
@@ -224,25 +231,18 @@ static int64_t noise_of(const struct trial *trial)
     return now > before ? now : before;
 }
 
-static const char *share_text(struct gate_verdict *verdict, int64_t hundredths)
-{
-    int64_t size = hundredths < 0 ? -hundredths : hundredths;
-
-    return gate_text(verdict, "%s%" PRId64 ".%02" PRId64 " %%", hundredths < 0 ? "-" : "+",
-                     size / 100, size % 100);
-}
-
 static void say_noise(const struct trial *trial, int64_t noise)
 {
+    struct arena *texts = &trial->verdict->arena;
     struct gate_case row = case_of(trial, CASE_UNSURE);
 
-    row.key = gate_text(trial->verdict, "%s/growth", trial->measure->key);
-    row.sentence = gate_text(
-        trial->verdict,
+    row.key = arena_format(texts, "%s/growth", trial->measure->key);
+    row.sentence = sentence(
+        texts,
         "%s: the tolerance of %s is tighter than twice the noise of %s between recordings: raise "
         "rel, record more evenly, or write force = true",
-        subject(trial), share_text(trial->verdict, trial->rule->relative),
-        share_text(trial->verdict, noise));
+        subject(trial), label_share_change(texts, trial->rule->relative),
+        label_share_change(texts, noise));
     gate_add(trial->verdict, &row);
 }
 
@@ -258,15 +258,16 @@ static uint64_t grown_by(uint64_t value, int64_t hundredths)
 
 static const char *grown_share(const struct trial *trial)
 {
+    struct arena *texts = &trial->verdict->arena;
     uint64_t now = trial->spread.median, before = trial->base_value;
 
     if (!before)
         return "";
-    return gate_text(trial->verdict, " (%s, allowed %s)",
-                     now < before
-                         ? share_text(trial->verdict, -(int64_t)share_of(before - now, before))
-                         : share_text(trial->verdict, (int64_t)share_of(now - before, before)),
-                     share_text(trial->verdict, trial->rule->relative));
+    return sentence(texts, " (%s, allowed %s)",
+                    now < before
+                        ? label_share_change(texts, -(int64_t)share_of(before - now, before))
+                        : label_share_change(texts, (int64_t)share_of(now - before, before)),
+                    label_share_change(texts, trial->rule->relative));
 }
 
 static bool has_grown_too_much(const struct trial *trial)
@@ -279,23 +280,22 @@ static bool has_grown_too_much(const struct trial *trial)
 
 static void try_growth(const struct trial *trial)
 {
+    struct arena *texts = &trial->verdict->arena;
     uint64_t now = trial->spread.median, before = trial->base_value;
     bool is_over = has_grown_too_much(trial);
     struct gate_case row = case_of(trial, is_over ? CASE_FAILED : CASE_PASSED);
     bool is_share = kind_is_share(trial->rule->kind);
 
-    row.key = gate_text(trial->verdict, "%s/growth", trial->measure->key);
+    row.key = arena_format(texts, "%s/growth", trial->measure->key);
     row.has_limit = row.has_base = true;
     row.limit = grown_by(before, trial->rule->relative);
     row.base = before;
-    row.sentence = gate_text(
-        trial->verdict, "%s: %s%s%s, baseline %s%s", subject(trial),
-        is_share ? gate_amount(trial->verdict, trial->rule->kind, now)
-                 : gate_change(trial->verdict, before, now),
-        grown_share(trial),
-        is_share ? "" : gate_text(trial->verdict, ", now %s", gate_size(trial->verdict, now)),
-        gate_amount(trial->verdict, trial->rule->kind, before),
-        is_over ? cause_of(trial, &row.where) : "");
+    row.sentence = sentence(
+        texts, "%s: %s%s%s, baseline %s%s", subject(trial),
+        is_share ? amount_label(texts, trial->rule->kind, now)
+                 : label_size_change(texts, (int64_t)(now - before)),
+        grown_share(trial), is_share ? "" : sentence(texts, ", now %s", label_size(texts, now)),
+        amount_label(texts, trial->rule->kind, before), is_over ? cause_of(trial, &row.where) : "");
     gate_add(trial->verdict, &row);
 }
 
@@ -307,16 +307,17 @@ static bool may_be_new(enum rule_kind kind)
 
 static void try_relative(const struct trial *trial)
 {
+    struct arena *texts = &trial->verdict->arena;
     struct gate_case row = case_of(trial, CASE_UNSURE);
     int64_t noise = noise_of(trial);
 
-    row.key = gate_text(trial->verdict, "%s/growth", trial->measure->key);
+    row.key = arena_format(texts, "%s/growth", trial->measure->key);
 
     if (!trial->base && !may_be_new(trial->rule->kind)) {
-        row.sentence = gate_text(trial->verdict,
-                                 "%s: the baseline %s has no %s to compare with: renew it with "
-                                 "leaktide bless",
-                                 subject(trial), trial->gate->baseline->path, trial->measure->key);
+        row.sentence = sentence(texts,
+                                "%s: the baseline %s has no %s to compare with: renew it with "
+                                "leaktide bless",
+                                subject(trial), trial->gate->baseline->path, trial->measure->key);
         gate_add(trial->verdict, &row);
     } else if (!trial->rule->is_forced && trial->base && llabs(trial->rule->relative) < 2 * noise) {
         say_noise(trial, noise);
@@ -374,18 +375,19 @@ static void try_budget(struct budget *budget, const struct trial *trial)
 static void say_budget(const struct budget *budget, struct gate_verdict *verdict,
                        const struct policy_rule *rule)
 {
+    struct arena *texts = &verdict->arena;
     const struct trial *largest = &budget->largest;
     struct gate_case row = case_of(largest, CASE_PASSED);
 
-    row.key = gate_text(verdict, "%s/%s", kind_rule(rule->kind), rule->name);
+    row.key = arena_format(texts, "%s/%s", kind_rule(rule->kind), rule->name);
     row.measure = NULL;
     row.has_limit = rule->has_max;
     row.limit = rule->max;
-    row.sentence = gate_text(
-        verdict, "%zu %s%s like %s within budget%s%s; the largest: %s with %s", budget->kept_count,
+    row.sentence = sentence(
+        texts, "%zu %s%s like %s within budget%s%s; the largest: %s with %s", budget->kept_count,
         kind_rule(rule->kind), budget->kept_count == 1 ? "" : "s", rule->name,
-        rule->has_max ? " of " : "", rule->has_max ? gate_size(verdict, rule->max) : "",
-        largest->measure->name, gate_size(verdict, largest->spread.median));
+        rule->has_max ? " of " : "", rule->has_max ? label_size(texts, rule->max) : "",
+        largest->measure->name, label_size(texts, largest->spread.median));
     gate_add(verdict, &row);
 }
 
@@ -395,19 +397,20 @@ static void say_budget(const struct budget *budget, struct gate_verdict *verdict
 static void say_no_baseline(const struct gate *gate, struct gate_verdict *verdict,
                             const struct policy_rule *rule)
 {
+    struct arena *texts = &verdict->arena;
     struct gate_case row = {
         .rule = kind_rule(rule->kind),
-        .key = gate_text(verdict, "%s/line-%u/baseline", kind_rule(rule->kind), rule->line),
+        .key = arena_format(texts, "%s/line-%u/baseline", kind_rule(rule->kind), rule->line),
         .outcome = CASE_UNSURE,
         .policy_line = rule->line,
     };
 
     row.sentence =
-        gate_text(verdict,
-                  "%s:%u: rel needs a baseline, and there is none%s%s: write it with leaktide "
-                  "bless, and name it here in [baseline] or beside the policy",
-                  gate->policy->path, rule->line, gate->policy->baseline_path ? " at " : "",
-                  gate->policy->baseline_path ? gate->policy->baseline_path : "");
+        sentence(texts,
+                 "%s:%u: rel needs a baseline, and there is none%s%s: write it with leaktide "
+                 "bless, and name it here in [baseline] or beside the policy",
+                 gate->policy->path, rule->line, gate->policy->baseline_path ? " at " : "",
+                 gate->policy->baseline_path ? gate->policy->baseline_path : "");
     gate_add(verdict, &row);
 }
 
@@ -420,8 +423,8 @@ static const char *pools_there(struct gate_verdict *verdict)
         const struct measure *measure = measures_at(&verdict->measures, i);
 
         if (measure->kind == RULE_PEAK_LIVE)
-            text = gate_text(verdict, "%s%s%s of %s", text, *text ? ", " : "", measure->pool,
-                             measure->device);
+            text = sentence(&verdict->arena, "%s%s%s of %s", text, *text ? ", " : "", measure->pool,
+                            measure->device);
     }
     return *text ? text : "no pool";
 }
@@ -429,26 +432,27 @@ static const char *pools_there(struct gate_verdict *verdict)
 static void say_unmatched(const struct gate *gate, struct gate_verdict *verdict,
                           const struct policy_rule *rule)
 {
+    struct arena *texts = &verdict->arena;
     bool is_zero = may_be_new(rule->kind) && measures_count(&verdict->measures) > 0;
     struct gate_case row = {
         .rule = kind_rule(rule->kind),
-        .key = gate_text(verdict, "%s/line-%u/%s", kind_rule(rule->kind), rule->line,
-                         may_be_new(rule->kind) ? rule->name : rule->device),
+        .key = arena_format(texts, "%s/line-%u/%s", kind_rule(rule->kind), rule->line,
+                            may_be_new(rule->kind) ? rule->name : rule->device),
         .outcome = is_zero ? CASE_REMARK : CASE_UNSURE,
         .policy_line = rule->line,
     };
 
     if (is_zero)
-        row.sentence = gate_text(verdict, "%s:%u: nothing at the peak matches %s: it holds 0 B",
-                                 gate->policy->path, rule->line, rule->name);
+        row.sentence = sentence(texts, "%s:%u: nothing at the peak matches %s: it holds 0 B",
+                                gate->policy->path, rule->line, rule->name);
     else
         row.sentence =
-            gate_text(verdict,
-                      "%s:%u: this recording cannot tell %s of device %s, pool %s%s%s; it "
-                      "has %s",
-                      gate->policy->path, rule->line, kind_what(rule->kind), rule->device,
-                      rule->pool, rule->kind == RULE_PHASE ? ", phase " : "",
-                      rule->kind == RULE_PHASE ? rule->name : "", pools_there(verdict));
+            sentence(texts,
+                     "%s:%u: this recording cannot tell %s of device %s, pool %s%s%s; it "
+                     "has %s",
+                     gate->policy->path, rule->line, kind_what(rule->kind), rule->device,
+                     rule->pool, rule->kind == RULE_PHASE ? ", phase " : "",
+                     rule->kind == RULE_PHASE ? rule->name : "", pools_there(verdict));
     gate_add(verdict, &row);
 }
 

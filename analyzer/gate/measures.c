@@ -41,36 +41,13 @@ static const char *pool_name(const struct model *model, uint16_t pool)
     return model_text_at(model, model_pool_name_at(model, pool));
 }
 
-static const char *keep(struct measures *measures, struct text_builder *text)
-{
-    const char *copy =
-        text->has_failed ? NULL : arena_text(&measures->arena, text_get(text), text->size_bytes);
-
-    if (!copy)
-        measures->has_failed = true;
-    text_release(text);
-    return copy ? copy : "";
-}
-
-/* Keys stand in files, which are read again: they are spelled there as here. */
-static const char *keep_key(struct measures *measures, struct text_builder *key)
+const char *key_name(struct arena *arena, const char *name)
 {
     struct text_builder spelled;
 
     text_init(&spelled);
-    text_add_harmless(&spelled, FOR_TERMINAL, text_get(key));
-    spelled.has_failed |= key->has_failed;
-    text_release(key);
-    return keep(measures, &spelled);
-}
-
-static const char *keep_text(struct measures *measures, const char *terminated)
-{
-    const char *copy = arena_text(&measures->arena, terminated, strlen(terminated));
-
-    if (!copy)
-        measures->has_failed = true;
-    return copy ? copy : "";
+    text_add_harmless(&spelled, FOR_TERMINAL, name);
+    return text_keep(&spelled, arena);
 }
 
 /* Without a family, the pool's own name. */
@@ -85,18 +62,12 @@ static const char *family_name(const struct model *model, const struct ledger *l
 const char *device_name(struct arena *arena, const struct model *model, const struct ledger *ledger)
 {
     enum device_family family = model_pool_at(model, ledger->pool)->family;
-    struct text_builder text;
-    const char *name;
 
     if (family == FAMILY_HOST || (family == FAMILY_NONE && ledger->device < 0))
         return device_family_name(FAMILY_HOST);
-    text_init(&text);
-    text_add(&text, family_name(model, ledger));
-    if (ledger->device >= 0)
-        text_add_format(&text, ":%" PRId32, ledger->device);
-    name = arena_text(arena, text_get(&text), text.size_bytes);
-    text_release(&text);
-    return name ? name : "";
+    if (ledger->device < 0)
+        return arena_copy(arena, family_name(model, ledger));
+    return arena_format(arena, "%s:%" PRId32, family_name(model, ledger), ledger->device);
 }
 
 static struct measure *row_find(const struct measures *measures, const char *key, uint64_t hash)
@@ -137,7 +108,7 @@ static struct measure *row_for(struct measures *measures, const struct measure *
     }
     if (!row || !row->values || !row->is_known ||
         !hash_index_add(&measures->index, hash, (uint32_t)(measures->rows.count - 1))) {
-        measures->has_failed = true;
+        measures->arena.has_failed = true;
         return NULL;
     }
     return row;
@@ -177,12 +148,10 @@ struct scope {
 static struct measure measure_of(const struct scope *scope, enum rule_kind kind, const char *key,
                                  const char *name)
 {
-    struct text_builder text;
+    struct arena *texts = &scope->measures->arena;
 
-    text_init(&text);
-    text_add_format(&text, "%s/%s/%s", scope->device, scope->pool, key);
     return (struct measure){
-        .key = keep_key(scope->measures, &text),
+        .key = key_name(texts, arena_format(texts, "%s/%s/%s", scope->device, scope->pool, key)),
         .device = scope->device,
         .pool = scope->pool,
         .name = name,
@@ -218,8 +187,6 @@ static const char *keep_path(struct measures *measures, const char *path)
 
     if (kept)
         path_shorten(kept);
-    else
-        measures->has_failed = true;
     return kept ? kept : "";
 }
 
@@ -237,7 +204,7 @@ struct place_in_code place_of(struct measures *measures, const struct question *
         chosen = 0;
     return (struct place_in_code){
         .label = label,
-        .function = keep_text(measures, frames[chosen].function),
+        .function = arena_copy(&measures->arena, frames[chosen].function),
         .file = keep_path(measures, frames[chosen].file),
         .line = frames[chosen].line,
     };
@@ -253,34 +220,31 @@ uint64_t origin_id(const struct question *question, const struct who *who)
     return hash_pair(hash_bytes(name, strlen(name)), who->operator_text ? 1 : 2);
 }
 
-static void put_origin(const struct scope *scope, const struct origin *origin,
-                       struct report *labels)
+static void put_origin(const struct scope *scope, const struct origin *origin)
 {
+    struct arena *texts = &scope->measures->arena;
     struct step_sample held = origin_at_peak(scope->question->tally, origin);
-    const char *label;
-    struct text_builder key;
+    const char *label, *key;
     struct measure measure;
 
     if (!held.bytes)
         return;
-    label = keep_text(scope->measures, label_who(scope->question, labels, origin->who));
-    text_init(&key);
-    text_add_format(&key, "site/%016" PRIx64, origin_id(scope->question, &origin->who));
-    measure = measure_of(scope, RULE_SITE, text_get(&key), label);
-    text_release(&key);
+    label = label_who(scope->question, texts, origin->who);
+    key = arena_format(texts, "site/%016" PRIx64, origin_id(scope->question, &origin->who));
+    measure = measure_of(scope, RULE_SITE, key, label);
     measure.where = place_of(scope->measures, scope->question, origin->who.site, label);
     put(scope->measures, &measure, scope->repeat, scope->index, held.bytes);
 }
 
 static void put_owners(const struct scope *scope)
 {
+    struct arena *texts = &scope->measures->arena;
     const struct tally *tally = scope->question->tally;
 
     for (size_t i = 1; i < tally_group_count(tally); i++) {
         const struct group_detail *detail = tally_detail_at(tally, i);
         uint64_t bytes;
         const char *name;
-        struct text_builder key;
         struct measure measure;
 
         if (tally_group_at(tally, i)->ledger != scope->index || !detail->owner_text)
@@ -289,10 +253,8 @@ static void put_owners(const struct scope *scope)
         if (!bytes)
             continue;
         name = model_text_at(scope->question->model, detail->owner_text);
-        text_init(&key);
-        text_add_format(&key, "owner/%s", name);
-        measure = measure_of(scope, RULE_OWNER, text_get(&key), keep_text(scope->measures, name));
-        text_release(&key);
+        measure = measure_of(scope, RULE_OWNER, arena_format(texts, "owner/%s", name),
+                             arena_copy(texts, name));
         put(scope->measures, &measure, scope->repeat, scope->index, bytes);
     }
 }
@@ -339,13 +301,12 @@ static void put_phases(const struct scope *scope)
     }
 }
 
-static void add_ledgers(struct measures *measures, const struct question *question, size_t repeat,
-                        struct report *labels)
+static void add_ledgers(struct measures *measures, const struct question *question, size_t repeat)
 {
     struct origins origins;
 
     if (!origins_init(&origins, question, ORIGINS_BY_SITE)) {
-        measures->has_failed = true;
+        measures->arena.has_failed = true;
         return;
     }
     for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
@@ -356,11 +317,11 @@ static void add_ledgers(struct measures *measures, const struct question *questi
         if (ledger->kind != LEDGER_MEMORY && ledger->kind != LEDGER_HOST)
             continue;
         scope.device = device_name(&measures->arena, question->model, ledger);
-        scope.pool = keep_text(measures, pool);
+        scope.pool = arena_copy(&measures->arena, pool);
         put_ledger(&scope);
         for (size_t j = 0; j < origins.count; j++)
             if (origins.rows[j].ledger == i)
-                put_origin(&scope, &origins.rows[j], labels);
+                put_origin(&scope, &origins.rows[j]);
         put_owners(&scope);
         put_phases(&scope);
     }
@@ -401,25 +362,23 @@ static size_t peaks_of_ranks(const struct question *question, uint16_t pool, uin
 
 static void add_ranks(struct measures *measures, const struct question *question, size_t repeat)
 {
+    struct arena *texts = &measures->arena;
     uint64_t *peaks = malloc((tally_ledger_count(question->tally) + 1) * sizeof(*peaks));
 
     if (!peaks) {
-        measures->has_failed = true;
+        measures->arena.has_failed = true;
         return;
     }
     for (size_t pool = 0; pool < model_pool_count(question->model); pool++) {
         size_t count = peaks_of_ranks(question, (uint16_t)pool, peaks);
         uint64_t median = count > 1 ? median_of(peaks, count) : 0;
-        struct text_builder key;
         struct measure measure = {
             .device = "*", .name = "", .kind = RULE_RANKS, .where = {"", "", "", 0}};
 
         if (!median)
             continue;
-        measure.pool = keep_text(measures, pool_name(question->model, (uint16_t)pool));
-        text_init(&key);
-        text_add_format(&key, "ranks/%s/imbalance", measure.pool);
-        measure.key = keep_key(measures, &key);
+        measure.pool = arena_copy(texts, pool_name(question->model, (uint16_t)pool));
+        measure.key = key_name(texts, arena_format(texts, "ranks/%s/imbalance", measure.pool));
         put(measures, &measure, repeat, UINT32_MAX - 1,
             share_of(peaks[count - 1] - median, median));
     }
@@ -501,16 +460,13 @@ static void put_unattributed(struct measures *measures, const struct question *q
 {
     struct measure measure = {
         .pool = "*", .name = "", .kind = RULE_UNATTRIBUTED, .where = {"", "", "", 0}};
-    struct text_builder text;
+    struct arena *texts = &measures->arena;
     uint64_t known;
 
-    text_init(&text);
-    text_add_format(&text, "%s:%" PRId32, device_family_name(used.family),
-                    model_place_at(question->model, row->place).device);
-    measure.device = keep(measures, &text);
-    text_init(&text);
-    text_add_format(&text, "%s/%s", measure.device, kind_rule(measure.kind));
-    measure.key = keep_key(measures, &text);
+    measure.device = arena_format(texts, "%s:%" PRId32, device_family_name(used.family),
+                                  model_place_at(question->model, row->place).device);
+    measure.key =
+        key_name(texts, arena_format(texts, "%s/%s", measure.device, kind_rule(measure.kind)));
     known = recorded_peak(question, measure.device, used.has_modules, &measures->arena);
     if (used.has_modules)
         known += modules_peak(question, row);
@@ -532,18 +488,11 @@ static void add_unattributed(struct measures *measures, const struct question *q
 
 void measures_add(struct measures *measures, const struct question *question, size_t repeat)
 {
-    struct report *labels;
-
     for (size_t i = 0; i < measures->rows.count; i++)
         ((struct measure *)table_at(&measures->rows, i))->sum_ledger = UINT32_MAX;
-    if (report_create("gate", &labels, NULL) != MT_OK) {
-        measures->has_failed = true;
-        return;
-    }
-    add_ledgers(measures, question, repeat, labels);
+    add_ledgers(measures, question, repeat);
     add_ranks(measures, question, repeat);
     add_unattributed(measures, question, repeat);
-    report_destroy(labels);
 }
 
 size_t measures_count(const struct measures *measures)

@@ -51,11 +51,10 @@ struct measure {
 };
 
 struct measures {
-    struct arena arena;
-    struct table rows; /* struct measure */
+    struct arena arena; /* remembers if there was no memory, for a text or a row */
+    struct table rows;  /* struct measure */
     struct hash_index index;
     size_t repeat_count;
-    bool has_failed; /* no memory */
 };
 
 /* repeat_count recordings will be measured, one after the other. */
@@ -88,6 +87,8 @@ struct place_in_code place_of(struct measures *measures, const struct question *
 /* "npu:0", "gpu:1", "opencl:0", "host": who the memory of a ledger belongs to. In the arena. */
 const char *device_name(struct arena *arena, const struct model *model,
                         const struct ledger *ledger);
+/* A name as keys have it: they stand in files, and people type them again. */
+const char *key_name(struct arena *arena, const char *name);
 /* In hundredths of a percent, rounded. whole > 0. */
 uint64_t share_of(uint64_t part, uint64_t whole);
 

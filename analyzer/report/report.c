@@ -7,11 +7,11 @@
 #include "report.h"
 
 #include <assert.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arena.h"
+#include "sentence.h"
 #include "table.h"
 
 struct verdict_row {
@@ -54,7 +54,6 @@ struct report {
     const char *command;
     enum report_outcome outcome;
     struct table verdicts, facts, findings, tables, datasets, notes;
-    bool has_failed;
 };
 
 enum mt_result report_create(const char *command, struct report **out, struct mt_error *error)
@@ -85,20 +84,14 @@ void report_destroy(struct report *report)
 
 enum mt_result report_status(const struct report *report, struct mt_error *error)
 {
-    if (report->has_failed)
+    if (report->arena.has_failed)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a report");
     return MT_OK;
 }
 
 static const char *copy(struct report *report, const char *text)
 {
-    const char *result = arena_text(&report->arena, text, strlen(text));
-
-    if (!result) {
-        report->has_failed = true;
-        return "";
-    }
-    return result;
+    return arena_copy(&report->arena, text);
 }
 
 static struct value copy_value(struct report *report, struct value value)
@@ -108,22 +101,9 @@ static struct value copy_value(struct report *report, struct value value)
     return value;
 }
 
-static const char *format_text(struct report *report, const char *format, va_list arguments)
+struct arena *report_arena(struct report *report)
 {
-    va_list again;
-    char *text;
-    int length;
-
-    va_copy(again, arguments);
-    length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    text = length < 0 ? NULL : arena_alloc(&report->arena, (size_t)length + 1);
-    if (!text) {
-        report->has_failed = true;
-        return "";
-    }
-    vsnprintf(text, (size_t)length + 1, format, arguments);
-    return text;
+    return &report->arena;
 }
 
 const char *report_text(struct report *report, const char *format, ...)
@@ -132,7 +112,7 @@ const char *report_text(struct report *report, const char *format, ...)
     const char *text;
 
     va_start(arguments, format);
-    text = format_text(report, format, arguments);
+    text = sentence_list(&report->arena, format, arguments);
     va_end(arguments);
     return text;
 }
@@ -142,7 +122,7 @@ static void *row_add(struct report *report, struct table *table)
     void *row = table_add(table);
 
     if (!row)
-        report->has_failed = true;
+        report->arena.has_failed = true;
     return row;
 }
 
@@ -156,7 +136,7 @@ void report_verdict(struct report *report, int rank, const char *format, ...)
     if (!row)
         return;
     va_start(arguments, format);
-    added.sentence = format_text(report, format, arguments);
+    added.sentence = sentence_list(&report->arena, format, arguments);
     va_end(arguments);
     for (size_t i = report->verdicts.count - 1; i > 0; i--) {
         struct verdict_row *before = table_at(&report->verdicts, i - 1);
@@ -190,10 +170,8 @@ void report_finding(struct report *report, const char *kind, const char *sentenc
     struct finding *row = row_add(report, &report->findings);
     struct field *copies = arena_alloc(&report->arena, fact_count * sizeof(*copies));
 
-    if (!row || !copies) {
-        report->has_failed = true;
+    if (!row || !copies)
         return;
-    }
     for (size_t i = 0; i < fact_count; i++)
         copies[i] =
             (struct field){copy(report, facts[i].key), NULL, copy_value(report, facts[i].value)};
@@ -231,10 +209,8 @@ static bool set_columns(struct report *report, struct report_table *table,
 {
     struct report_column *columns = arena_alloc(&report->arena, field_count * sizeof(*columns));
 
-    if (!columns) {
-        report->has_failed = true;
+    if (!columns)
         return false;
-    }
     for (size_t i = 0; i < field_count; i++)
         columns[i] = (struct report_column){copy(report, fields[i].key),
                                             fields[i].title ? copy(report, fields[i].title) : NULL};
@@ -267,7 +243,7 @@ void report_table_remark(struct report *report, struct report_table *table, cons
     if (!row)
         return;
     va_start(arguments, format);
-    *row = format_text(report, format, arguments);
+    *row = sentence_list(&report->arena, format, arguments);
     va_end(arguments);
 }
 
@@ -278,10 +254,8 @@ const struct report_series *report_series(struct report *report, enum value_kind
     uint64_t *copies = arena_alloc(&report->arena, count * sizeof(*copies));
     static const struct report_series empty;
 
-    if (!series || !copies) {
-        report->has_failed = true;
+    if (!series || !copies)
         return &empty;
-    }
     if (count)
         memcpy(copies, numbers, count * sizeof(*copies));
     *series = (struct report_series){copies, count, kind};
@@ -293,10 +267,8 @@ struct value report_stack(struct report *report, const struct report_frame *fram
     struct report_stack *stack = arena_alloc(&report->arena, sizeof(*stack));
     struct report_frame *copies = arena_alloc(&report->arena, count * sizeof(*copies));
 
-    if (!stack || !copies) {
-        report->has_failed = true;
+    if (!stack || !copies)
         return value_none();
-    }
     for (size_t i = 0; i < count; i++) {
         copies[i] = frames[i];
         copies[i].function = copy(report, frames[i].function);
@@ -326,7 +298,7 @@ static void dataset_add(struct report *report, struct report_dataset *dataset,
     if (dataset && dataset->column_count < dataset->capacity && (column->numbers || column->texts))
         dataset->columns[dataset->column_count++] = *column;
     else
-        report->has_failed = true;
+        report->arena.has_failed = true;
 }
 
 void report_dataset_numbers(struct report *report, struct report_dataset *dataset, const char *key,

@@ -18,6 +18,7 @@
 #include "leaktide/error.h"
 #include "outlet.h"
 
+struct arena;
 struct report;
 struct report_table;
 struct report_series;
@@ -194,7 +195,10 @@ void report_dataset_texts(struct report *report, struct report_dataset *dataset,
 struct value report_stack(struct report *report, const struct report_frame *frames, size_t count);
 /* What was lost, skipped or guessed. */
 void report_note(struct report *report, uint64_t count, const char *sentence);
-/* Borrowed until report_destroy(); "" after a failure. */
+/* Where texts may be put that live as long as the report; report_status() tells if it had no
+ * memory for one. */
+struct arena *report_arena(struct report *report);
+/* In that arena. */
 const char *report_text(struct report *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

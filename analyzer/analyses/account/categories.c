@@ -59,7 +59,7 @@ static void add_ledger(const struct question *question, struct report *report,
             {"block_count", "blocks", value_count(share->count)},
             {"confidence_percent", "sure",
              is_known ? value_number(VALUE_PERCENT, sure_percent(share)) : value_none()},
-            {"ledger", "ledger", value_text(label_ledger(question, report, index))},
+            {"ledger", "ledger", value_text(label_ledger(question, report_arena(report), index))},
         };
 
         if (share->count)
@@ -82,6 +82,7 @@ static const char *label_best(struct report *report, enum category best, const s
 static void add_verdict(const struct question *question, struct report *report, uint16_t index,
                         const struct ledger_shares *shares)
 {
+    struct arena *texts = report_arena(report);
     int best = 0;
 
     for (int i = 1; i < CATEGORY_COUNT; i++)
@@ -93,13 +94,13 @@ static void add_verdict(const struct question *question, struct report *report, 
         report_note(report, 0,
                     report_text(report,
                                 "%s: %s not classified: without an owner, and with too few steps",
-                                label_ledger(question, report, index),
-                                label_size(report, shares->rows[best].bytes)));
+                                label_ledger(question, texts, index),
+                                label_size(texts, shares->rows[best].bytes)));
     else
         report_verdict(report, RANK_MODULES, "At its peak, %s of the %s of %s: %s.",
-                       label_size(report, shares->rows[best].bytes),
-                       label_size(report, tally_ledger_at(question->tally, index)->peak_bytes),
-                       label_ledger(question, report, index),
+                       label_size(texts, shares->rows[best].bytes),
+                       label_size(texts, tally_ledger_at(question->tally, index)->peak_bytes),
+                       label_ledger(question, texts, index),
                        label_best(report, (enum category)best, &shares->rows[best]));
 }
 

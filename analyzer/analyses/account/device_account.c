@@ -90,8 +90,9 @@ static uint64_t add_pools(const struct question *question, struct report *report
         if (ledger->device != device || !is_counted(question, ledger, lowest) || !most_of(ledger))
             continue;
         if (table)
-            add_row(report, table, device, label_ledger(question, report, (uint16_t)i),
-                    most_of(ledger), used_bytes);
+            add_row(report, table, device,
+                    label_ledger(question, report_arena(report), (uint16_t)i), most_of(ledger),
+                    used_bytes);
         sum += most_of(ledger);
     }
     return sum;

@@ -35,7 +35,8 @@ static void add_modules(const struct question *question, struct report *report)
             {"peak_ns", "at", value_time(usage->peak_time_ns)},
             {"allocated_bytes", "allocated in all", value_bytes(usage->alloc_bytes)},
             {"allocated_count", "allocs", value_count(usage->alloc_count)},
-            {"ledger", "ledger", value_text(label_ledger(question, report, usage->ledger))},
+            {"ledger", "ledger",
+             value_text(label_ledger(question, report_arena(report), usage->ledger))},
         };
 
         if (usage->kind == USAGE_MODULE)
@@ -62,7 +63,8 @@ static void add_sample(const struct question *question, struct report *report,
         {"highest_bytes", "highest", value_bytes(row->high_bytes)},
         {"highest_ns", "at", value_time(row->high_ns)},
         {"sample_count", "samples", value_count(row->count)},
-        {"process", "process", value_text(label_process(question, report, row->process))},
+        {"process", "process",
+         value_text(label_process(question, report_arena(report), row->process))},
     };
 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
@@ -120,6 +122,7 @@ static bool has_process_counter(const struct question *question)
 
 void analyse_modules_verdict(const struct question *question, struct report *report)
 {
+    struct arena *texts = report_arena(report);
     const struct usage *best = NULL;
 
     for (size_t i = 0; i < tally_usage_count(question->tally); i++) {
@@ -130,8 +133,8 @@ void analyse_modules_verdict(const struct question *question, struct report *rep
     }
     if (best)
         report_verdict(report, RANK_MODULES, "Module %s held most at once: %s of %s.",
-                       module_label(report, best->id), label_size(report, best->peak_bytes),
-                       label_ledger(question, report, best->ledger));
+                       module_label(report, best->id), label_size(texts, best->peak_bytes),
+                       label_ledger(question, texts, best->ledger));
     else if (!has_process_counter(question))
         report_verdict(report, RANK_MODULES,
                        "No allocation says which module of the driver asked for it.");

@@ -135,6 +135,7 @@ static void *others_begin(const struct question *question, struct life_visitor *
 static void say_others(const struct question *question, struct report *report, size_t number,
                        const struct device_state *device)
 {
+    struct arena *texts = report_arena(report);
     uint64_t came_bytes = device->most_bytes - device->least_bytes;
 
     if (came_bytes < WORTH_LEAST || percent_of(came_bytes, device->used_bytes) < worth_percent)
@@ -143,8 +144,8 @@ static void say_others(const struct question *question, struct report *report, s
                    "OTHERS: up to %s of device %zu were in no pool of %s; %s of it came or went "
                    "while it was recorded, most of it was there %" PRIu64 ".%03" PRIu64
                    " s after the start: another program, or the runtime itself.",
-                   label_size(report, device->most_bytes), number,
-                   label_process(question, report, device->process), label_size(report, came_bytes),
+                   label_size(texts, device->most_bytes), number,
+                   label_process(question, texts, device->process), label_size(texts, came_bytes),
                    device->most_ns / 1000000000, device->most_ns / 1000000 % 1000);
 }
 
@@ -169,7 +170,8 @@ static void others_write(void *state, struct report *report)
             {"came_bytes", "came or went", value_bytes(device->most_bytes - device->least_bytes)},
             {"highest_ns", "highest at", value_time(device->most_ns)},
             {"sample_count", "samples", value_count(device->sample_count)},
-            {"process", "beside", value_text(label_process(question, report, device->process))},
+            {"process", "beside",
+             value_text(label_process(question, report_arena(report), device->process))},
         };
 
         report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));

@@ -182,7 +182,8 @@ static void add_node(const struct question *question, struct report *report,
          value_number(VALUE_PERCENT, node->bytes * 100 / (whole ? whole : 1))},
         {"block_count", "blocks", value_count(node->count)},
         {"alive_bytes", "alive at end", value_bytes(node->alive_bytes)},
-        {"ledger", "ledger", value_text(label_ledger(question, report, node->ledger))},
+        {"ledger", "ledger",
+         value_text(label_ledger(question, report_arena(report), node->ledger))},
     };
 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));

@@ -177,7 +177,7 @@ static void add_row(const struct question *question, struct report *report,
         {"last_bytes", "at end", value_bytes(amount.last_bytes)},
         {"device", "device", value_step((uint64_t)device_of(question, account->process))},
         {"process", "process",
-         value_text(label_process(question, report, account->process->process))},
+         value_text(label_process(question, report_arena(report), account->process->process))},
     };
 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
@@ -187,6 +187,7 @@ static void add_row(const struct question *question, struct report *report,
 static void add_others(const struct question *question, struct report *report,
                        struct report_table *table, const struct account *account)
 {
+    struct arena *texts = report_arena(report);
     struct amount whole = amount_of(account->process);
 
     for (size_t i = 0; i < tally_sample_count(question->tally); i++) {
@@ -200,8 +201,8 @@ static void add_others(const struct question *question, struct report *report,
                 "Others on device %" PRId32
                 ": the driver counts %s more for it than for %s, other programs and "
                 "its own.",
-                device_of(question, row), label_size(report, row->high_bytes - whole.highest_bytes),
-                label_process(question, report, account->process->process));
+                device_of(question, row), label_size(texts, row->high_bytes - whole.highest_bytes),
+                label_process(question, texts, account->process->process));
     }
 }
 
@@ -214,10 +215,11 @@ static void add_account(const struct question *question, struct report *report,
     for (size_t i = 0; i < account->count; i++)
         add_row(question, report, table, account, account->parts[i].name, account->parts[i].amount);
     if (account->known.highest_bytes > whole.highest_bytes) {
-        report_table_remark(report, table,
-                            "The parts are %s more than the process: they were not highest at one "
-                            "time, or are of another run.",
-                            label_size(report, account->known.highest_bytes - whole.highest_bytes));
+        report_table_remark(
+            report, table,
+            "The parts are %s more than the process: they were not highest at one "
+            "time, or are of another run.",
+            label_size(report_arena(report), account->known.highest_bytes - whole.highest_bytes));
         return;
     }
     add_row(question, report, table, account, "unattributed", amount_less(whole, account->known));
@@ -226,6 +228,7 @@ static void add_account(const struct question *question, struct report *report,
 static void say_account(const struct question *question, struct report *report,
                         const struct account *account)
 {
+    struct arena *texts = report_arena(report);
     struct amount whole = amount_of(account->process);
     struct amount rest = amount_less(whole, account->known);
 
@@ -235,22 +238,21 @@ static void say_account(const struct question *question, struct report *report,
         report_verdict(report, RANK_MODULES,
                        "%s holds %s of device %" PRId32
                        ", but pools and modules add up to %s: they do not belong together.",
-                       label_process(question, report, account->process->process),
-                       label_size(report, whole.highest_bytes),
+                       label_process(question, texts, account->process->process),
+                       label_size(texts, whole.highest_bytes),
                        device_of(question, account->process),
-                       label_size(report, account->known.highest_bytes));
+                       label_size(texts, account->known.highest_bytes));
         return;
     }
-    report_verdict(report, RANK_MODULES,
-                   "%s holds %s of device %" PRId32 ": %s in %s (%u %%) is the largest part; %s "
-                   "(%u %%) is in no pool or module.",
-                   label_process(question, report, account->process->process),
-                   label_size(report, whole.highest_bytes), device_of(question, account->process),
-                   label_size(report, account->parts[0].amount.highest_bytes),
-                   account->parts[0].name,
-                   percent_of(account->parts[0].amount.highest_bytes, whole.highest_bytes),
-                   label_size(report, rest.highest_bytes),
-                   percent_of(rest.highest_bytes, whole.highest_bytes));
+    report_verdict(
+        report, RANK_MODULES,
+        "%s holds %s of device %" PRId32 ": %s in %s (%u %%) is the largest part; %s "
+        "(%u %%) is in no pool or module.",
+        label_process(question, texts, account->process->process),
+        label_size(texts, whole.highest_bytes), device_of(question, account->process),
+        label_size(texts, account->parts[0].amount.highest_bytes), account->parts[0].name,
+        percent_of(account->parts[0].amount.highest_bytes, whole.highest_bytes),
+        label_size(texts, rest.highest_bytes), percent_of(rest.highest_bytes, whole.highest_bytes));
 }
 
 void analyse_process_account(const struct question *question, struct report *report)
@@ -314,7 +316,8 @@ static void add_component(const struct question *question, struct report *report
         {"peak_bytes", "peak", value_bytes(row->high_bytes)},
         {"peak_ns", "first at", value_time(row->high_ns)},
         {"device", "device", value_step((uint64_t)device_of(question, row))},
-        {"process", "process", value_text(label_process(question, report, row->process))},
+        {"process", "process",
+         value_text(label_process(question, report_arena(report), row->process))},
     };
 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));

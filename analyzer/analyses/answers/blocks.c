@@ -77,6 +77,7 @@ static bool on_over(void *context, const struct life *life)
 
 static void add_facts(const struct selection *selection, struct report *report)
 {
+    struct arena *texts = report_arena(report);
     const struct block_list *blocks = &selection->blocks;
 
     report_fact(report, "block_count", "Blocks", value_count(blocks->all_count));
@@ -91,9 +92,9 @@ static void add_facts(const struct selection *selection, struct report *report)
                 value_count(selection->unreleased_count));
     report_fact(report, "unreleased_bytes", NULL, value_bytes(selection->unreleased_bytes));
     report_verdict(report, RANK_PEAK, "%s of %s in all; %s of them never freed.",
-                   label_counted(report, blocks->all_count, "block"),
-                   label_size(report, blocks->all_bytes),
-                   label_count(report, selection->unreleased_count));
+                   label_counted(texts, blocks->all_count, "block"),
+                   label_size(texts, blocks->all_bytes),
+                   label_count(texts, selection->unreleased_count));
 }
 
 static void *selection_begin(const struct question *question, struct life_visitor *visitor)

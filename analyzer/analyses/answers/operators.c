@@ -32,7 +32,8 @@ static void add_operator(const struct question *question, struct report *report,
         {"allocated_count", "allocs", value_count(usage->alloc_count)},
         {"alive_bytes", "alive at end", value_bytes(usage->live_bytes)},
         {"alive_count", "blocks", value_count(usage->live_count)},
-        {"ledger", "ledger", value_text(label_ledger(question, report, usage->ledger))},
+        {"ledger", "ledger",
+         value_text(label_ledger(question, report_arena(report), usage->ledger))},
     };
 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
@@ -60,6 +61,7 @@ void analyse_operators(const struct question *question, struct report *report)
 /* The verdict of `leaktide ops` alone. */
 void analyse_operators_verdict(const struct question *question, struct report *report)
 {
+    struct arena *texts = report_arena(report);
     const struct usage *best = NULL;
 
     for (size_t i = 0; i < tally_usage_count(question->tally); i++) {
@@ -71,8 +73,8 @@ void analyse_operators_verdict(const struct question *question, struct report *r
     if (best)
         report_verdict(report, RANK_OPERATORS, "Operator %s held most at once: %s of %s.",
                        model_text_at(question->model, best->id),
-                       label_size(report, best->peak_bytes),
-                       label_ledger(question, report, best->ledger));
+                       label_size(texts, best->peak_bytes),
+                       label_ledger(question, texts, best->ledger));
     else
         report_verdict(report, RANK_OPERATORS,
                        "No operators: the program marked none while it allocated.");

@@ -236,8 +236,9 @@ static void measure_sites(struct comparison *comparison)
             continue;
         bytes = origin_at_peak(question->tally, origin).bytes;
         if (bytes >= tally_ledger_at(question->tally, origin->ledger)->peak_bytes / SITE_SHARE)
-            add_value(comparison, "site", label_who(question, comparison->report, origin->who),
-                      rank, bytes);
+            add_value(comparison, "site",
+                      label_who(question, report_arena(comparison->report), origin->who), rank,
+                      bytes);
     }
     origins_release(&origins);
 }
@@ -407,7 +408,8 @@ static struct difference *find_differences(struct comparison *comparison, size_t
 
 static const char *rank_label(const struct comparison *comparison, size_t rank)
 {
-    return label_process(comparison->question, comparison->report, comparison->ranks[rank].process);
+    return label_process(comparison->question, report_arena(comparison->report),
+                         comparison->ranks[rank].process);
 }
 
 static void add_differences(struct comparison *comparison, const struct difference *rows,
@@ -450,6 +452,7 @@ static const struct difference *largest_of(const struct difference *rows, size_t
 static void say_verdict(struct comparison *comparison, const struct difference *rows, size_t count)
 {
     struct report *report = comparison->report;
+    struct arena *texts = report_arena(report);
     const struct difference *site;
     const struct step_end *since;
 
@@ -465,14 +468,13 @@ static void say_verdict(struct comparison *comparison, const struct difference *
     report_verdict(
         report, RANK_MODULES, "%s differs from %s: %s %s%s%s, median %s%s%s.",
         rank_label(comparison, rows[0].rank),
-        label_counted(report, comparison->rank_count - 1, "other rank"), rows[0].measure->kind,
+        label_counted(texts, comparison->rank_count - 1, "other rank"), rows[0].measure->kind,
         strcmp(rows[0].measure->kind, rows[0].measure->name) ? rows[0].measure->name : "",
         strcmp(rows[0].measure->kind, rows[0].measure->name) ? " " : "",
-        label_size(report, rows[0].value), label_size(report, rows[0].median),
-        site && site != &rows[0]
-            ? report_text(report, "; most of it at %s, %s more", site->measure->name,
-                          label_size(report, gap_of(site)))
-            : "",
+        label_size(texts, rows[0].value), label_size(texts, rows[0].median),
+        site && site != &rows[0] ? report_text(report, "; most of it at %s, %s more",
+                                               site->measure->name, label_size(texts, gap_of(site)))
+                                 : "",
         since ? report_text(report, "; since the end of step %" PRIu64, since->number) : "");
 }
 

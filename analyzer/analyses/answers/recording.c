@@ -50,7 +50,7 @@ static const char *token_name(const struct question *question, struct report *re
     case TOKEN_SITE:
         return symbols_label(question->symbols, (uint32_t)token.id);
     case TOKEN_SIZE:
-        return report_text(report, "blocks of %s", label_size(report, token.id));
+        return report_text(report, "blocks of %s", label_size(report_arena(report), token.id));
     case TOKEN_OPERATOR:
         return report_text(report, "operator %s",
                            model_text_at(question->model, (uint32_t)token.id));
@@ -186,6 +186,7 @@ void analyse_event_kinds(const struct question *question, struct report *report)
 
 void analyse_recording_verdict(const struct question *question, struct report *report)
 {
+    struct arena *texts = report_arena(report);
     struct model *model = tally_model(question->tally);
     size_t count = model_process_count(model), incomplete = 0;
     uint64_t lost = model_lost_count(model);
@@ -198,10 +199,10 @@ void analyse_recording_verdict(const struct question *question, struct report *r
     }
     report_verdict(
         report, RANK_TOTALS, "%s: %s of %zu %s; %s%s.", question->source_kind,
-        label_counted(report, tally_counts_of(question->tally)->events, "event"), count,
+        label_counted(texts, tally_counts_of(question->tally)->events, "event"), count,
         count == 1 ? "process" : "processes",
         incomplete ? report_text(report, "%zu ended without closing its trace", incomplete)
         : lost     ? "incomplete"
                    : "complete",
-        lost ? report_text(report, "; %s lost", label_counted(report, lost, "event")) : "");
+        lost ? report_text(report, "; %s lost", label_counted(texts, lost, "event")) : "");
 }

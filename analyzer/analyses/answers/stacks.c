@@ -127,7 +127,7 @@ static void fill_tree(struct stacks *stacks, uint16_t ledger)
             call_tree_add(&stacks->tree,
                           &(struct symbol_frame){
                               .function = label_who(
-                                  question, stacks->report,
+                                  question, report_arena(stacks->report),
                                   (struct who){0, detail->operator_text, detail->owner_text, 0}),
                               .file = "",
                               .module = "",
@@ -148,9 +148,9 @@ static void say_largest(struct stacks *stacks, uint16_t ledger)
         report_verdict(stacks->report, RANK_PEAK,
                        "No branch of the calls had half of %s at its peak; the largest, %s, had "
                        "%s (%u %%).",
-                       label_ledger(stacks->question, stacks->report, ledger),
+                       label_ledger(stacks->question, report_arena(stacks->report), ledger),
                        indented(stacks, &largest->frame, 0),
-                       label_size(stacks->report, largest->bytes.at_peak),
+                       label_size(report_arena(stacks->report), largest->bytes.at_peak),
                        percent(largest->bytes.at_peak, stacks->whole.at_peak));
     free(children);
 }
@@ -178,10 +178,11 @@ static void say_path(struct stacks *stacks, uint16_t ledger)
         free(children);
     }
     if (node)
-        report_verdict(
-            stacks->report, RANK_PEAK, "%s (%u %%) of %s at its peak was asked for through %s.",
-            label_size(stacks->report, held.at_peak), percent(held.at_peak, stacks->whole.at_peak),
-            label_ledger(stacks->question, stacks->report, ledger), path);
+        report_verdict(stacks->report, RANK_PEAK,
+                       "%s (%u %%) of %s at its peak was asked for through %s.",
+                       label_size(report_arena(stacks->report), held.at_peak),
+                       percent(held.at_peak, stacks->whole.at_peak),
+                       label_ledger(stacks->question, report_arena(stacks->report), ledger), path);
     else
         say_largest(stacks, ledger);
 }
@@ -190,7 +191,7 @@ static void add_tree(const struct question *question, struct report *report, uin
                      bool is_bottom_up, bool is_first)
 {
     struct stacks stacks = {.question = question, .report = report};
-    const char *label = label_ledger(question, report, ledger);
+    const char *label = label_ledger(question, report_arena(report), ledger);
 
     call_tree_init(&stacks.tree, is_bottom_up);
     fill_tree(&stacks, ledger);

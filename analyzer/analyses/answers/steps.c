@@ -30,9 +30,10 @@ static void add_step(const struct question *question, struct report *report,
                      const struct step_row *row, const struct step_row *before,
                      const struct news *news)
 {
+    struct arena *texts = report_arena(report);
     const struct field fields[] = {
         {"step", "step", value_step(step->number)},
-        {"ledger", "ledger", value_text(label_ledger(question, report, row->ledger))},
+        {"ledger", "ledger", value_text(label_ledger(question, texts, row->ledger))},
         {"end_bytes", "alive at end", value_bytes(row->end_bytes)},
         {"end_count", "blocks", value_count(row->end_count)},
         {"change_bytes", "change",
@@ -47,7 +48,7 @@ static void add_step(const struct question *question, struct report *report,
         {"duration_ns", "time", value_number(VALUE_DURATION_NS, step->end_ns - step->begin_ns)},
         {"new_bytes", "most new", news->origin ? value_bytes(news->grown_bytes) : value_none()},
         {"new_site", "by",
-         news->origin ? value_who(question, report, news->origin->who) : value_none()},
+         news->origin ? value_who(question, texts, news->origin->who) : value_none()},
     };
 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
@@ -127,7 +128,7 @@ void analyse_steps(const struct question *question, struct report *report)
     }
     if (left_out)
         report_table_remark(report, table, "Left out: %s with the same alive at every step end.",
-                            label_counted(report, left_out, "ledger"));
+                            label_counted(report_arena(report), left_out, "ledger"));
     origins_release(&origins);
     free(order);
 }
@@ -135,6 +136,7 @@ void analyse_steps(const struct question *question, struct report *report)
 /* The verdict of `leaktide steps` alone: how far the first ledger moved. */
 void analyse_steps_verdict(const struct question *question, struct report *report)
 {
+    struct arena *texts = report_arena(report);
     const struct step *first = NULL, *last = NULL;
     const struct step_row *from = NULL, *to = NULL;
     size_t count;
@@ -152,10 +154,10 @@ void analyse_steps_verdict(const struct question *question, struct report *repor
         to = row;
     }
     if (to) {
-        report_verdict(
-            report, RANK_STEPS, "%s held %s after step %" PRIu64 " and %s after step %" PRIu64 ".",
-            label_ledger(question, report, order[0]), label_size(report, from->end_bytes),
-            first->number, label_size(report, to->end_bytes), last->number);
+        report_verdict(report, RANK_STEPS,
+                       "%s held %s after step %" PRIu64 " and %s after step %" PRIu64 ".",
+                       label_ledger(question, texts, order[0]), label_size(texts, from->end_bytes),
+                       first->number, label_size(texts, to->end_bytes), last->number);
     } else {
         report_verdict(report, RANK_STEPS, "No steps: the program marked none.");
         report_outcome(report, REPORT_NO_DATA);

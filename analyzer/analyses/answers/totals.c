@@ -10,6 +10,7 @@
 
 void analyse_failures(const struct question *question, struct report *report)
 {
+    struct arena *texts = report_arena(report);
     struct report_table *table = report_table(report, "failed", "Requests that failed", NULL);
     size_t count = tally_failure_count(question->tally);
     size_t shown = rows_shown(question, count);
@@ -22,8 +23,8 @@ void analyse_failures(const struct question *question, struct report *report)
             {"request_bytes", "asked for", value_bytes(row->size_bytes)},
             {"live_bytes", "alive then", value_bytes(row->live_bytes)},
             {"status", "status", value_change(VALUE_COUNT_CHANGE, (int64_t)row->status)},
-            {"site", "site", value_who(question, report, who)},
-            {"ledger", "ledger", value_text(label_ledger(question, report, row->ledger))},
+            {"site", "site", value_who(question, texts, who)},
+            {"ledger", "ledger", value_text(label_ledger(question, texts, row->ledger))},
         };
 
         report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
@@ -44,7 +45,8 @@ void analyse_totals(const struct question *question, struct report *report)
     for (size_t i = 0; i < shown; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
         const struct field fields[] = {
-            {"ledger", "ledger", value_text(label_ledger(question, report, order[i]))},
+            {"ledger", "ledger",
+             value_text(label_ledger(question, report_arena(report), order[i]))},
             {"alive_bytes", "alive at end", value_bytes(ledger->live_bytes)},
             {"alive_count", "blocks", value_count(ledger->live_count)},
             {"peak_bytes", "peak", value_bytes(ledger->peak_bytes)},

@@ -230,7 +230,8 @@ static const char *label_pair(const struct diff *diff, uint32_t index)
 
     while (pair->ledgers[side] == DIFF_NO_LEDGER)
         side--;
-    return label_ledger(diff->join->sides[side].question, diff->report, pair->ledgers[side]);
+    return label_ledger(diff->join->sides[side].question, report_arena(diff->report),
+                        pair->ledgers[side]);
 }
 
 static void add_pairs(const struct diff *diff)
@@ -364,13 +365,6 @@ static void add_order(const struct diff *diff)
 
 /* --- verdict -------------------------------------------------------------------------------- */
 
-static const char *signed_size(struct report *report, int64_t change)
-{
-    uint64_t size = change < 0 ? 0 - (uint64_t)change : (uint64_t)change;
-
-    return report_text(report, "%s%s", change < 0 ? "-" : "+", label_size(report, size));
-}
-
 /* "+380 MiB at forward (was 0 B), -32.0 MiB at ...": what weighs most, up or down. */
 static const char *causes_of(const struct diff *diff, uint32_t pair, enum measure measure,
                              uint64_t size_bytes)
@@ -387,8 +381,8 @@ static const char *causes_of(const struct diff *diff, uint32_t pair, enum measur
             row->change == CHANGE_MOVED || spread_size(moved) < size_bytes / 20)
             continue;
         text = report_text(report, "%s%s %s at %s (was %s)", text, count++ ? "," : ":",
-                           signed_size(report, moved.change), row->row->name,
-                           label_size(report, moved.base));
+                           label_size_change(report_arena(report), moved.change), row->row->name,
+                           label_size(report_arena(report), moved.base));
     }
     return text;
 }
@@ -399,12 +393,13 @@ static void say_pair(const struct diff *diff, const struct changed_pair *changed
     bool is_peak = measure == PEAK_BYTES;
     struct spread moved = is_peak ? changed->peak : changed->end;
     struct report *report = diff->report;
+    struct arena *texts = report_arena(report);
     const char *label = label_pair(diff, changed->pair);
-    const char *sentence =
-        report_text(report, "%s: %s of %s%s (%s, was %s)%s.", is_peak ? "PEAK" : "KEPT",
-                    signed_size(report, moved.change), label, is_peak ? "" : " at the end",
-                    label_size(report, moved.current), label_size(report, moved.base),
-                    causes_of(diff, changed->pair, measure, spread_size(moved)));
+    const char *sentence = report_text(
+        report, "%s: %s of %s%s (%s, was %s)%s.", is_peak ? "PEAK" : "KEPT",
+        label_size_change(report_arena(report), moved.change), label, is_peak ? "" : " at the end",
+        label_size(texts, moved.current), label_size(texts, moved.base),
+        causes_of(diff, changed->pair, measure, spread_size(moved)));
     const struct field facts[] = {
         {"ledger", NULL, value_text(label)},
         {"base_bytes", NULL, value_bytes(moved.base)},
@@ -525,24 +520,7 @@ static void add_facts(const struct diff *diff)
     report_fact(report, "base_count", NULL, value_count(last));
 }
 
-/* What a side lost, skipped or guessed, with its name before it. */
-static void add_notes_of(const struct diff *diff, const struct diff_side *side)
-{
-    struct report *notes;
-    struct mt_error error;
-
-    if (report_create("notes", &notes, &error) != MT_OK)
-        return;
-    analyse_notes(side->question, notes);
-    for (size_t i = 0; i < report_note_count(notes); i++) {
-        uint64_t count;
-        const char *sentence = report_note_at(notes, i, &count);
-
-        report_note(diff->report, count, report_text(diff->report, "%s: %s", side->name, sentence));
-    }
-    report_destroy(notes);
-}
-
+/* What each side lost, skipped or guessed, with its name before it. */
 static void add_notes_of_sides(const struct diff *diff)
 {
     for (size_t i = 0; i < diff->join->side_count; i++) {
@@ -554,7 +532,7 @@ static void add_notes_of_sides(const struct diff *diff)
         if (diff->is_steps)
             side.name = "recording";
         if (first == i)
-            add_notes_of(diff, &side);
+            analyse_notes_of(side.question, side.name, diff->report);
     }
 }
 

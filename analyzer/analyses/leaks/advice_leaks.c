@@ -32,7 +32,8 @@ static void add_leak(const struct rule *rule, const struct evidence *evidence,
 
 static const char *who(const struct evidence *evidence)
 {
-    return label_who(evidence->question, evidence->report, evidence->leak->origin->who);
+    return label_who(evidence->question, report_arena(evidence->report),
+                     evidence->leak->origin->who);
 }
 
 static void look_for_growing_block(const struct rule *rule, const struct evidence *evidence,
@@ -72,8 +73,9 @@ static void look_for_leak_of_some_blocks(const struct rule *rule, const struct e
     if (leak->survivor_count < count)
         add_leak(rule, evidence, advices,
                  report_text(evidence->report, "of %s that %s made, all but %s were freed",
-                             label_counted(evidence->report, count, "block"), who(evidence),
-                             label_count(evidence->report, leak->survivor_count)));
+                             label_counted(report_arena(evidence->report), count, "block"),
+                             who(evidence),
+                             label_count(report_arena(evidence->report), leak->survivor_count)));
 }
 
 static void look_for_leak_of_all_blocks(const struct rule *rule, const struct evidence *evidence,

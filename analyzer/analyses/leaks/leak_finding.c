@@ -24,8 +24,9 @@ const char *leak_births(struct report *report, const struct judged *row)
 const char *leak_sentence(const struct question *question, struct report *report,
                           const struct judged *row)
 {
+    struct arena *texts = report_arena(report);
     const char *who = who_is_known(row->origin->who) || row->origin->who.size_class
-                          ? label_who(question, report, row->origin->who)
+                          ? label_who(question, texts, row->origin->who)
                           : "sites without a name";
     const char *how = row->judgement.is_one_growing_block
                           ? "made anew in each step, each time larger"
@@ -39,10 +40,9 @@ const char *leak_sentence(const struct question *question, struct report *report
 
     return report_text(
         report, "%s per step at %s: %s since step %" PRIu64 "%s, %s (%s)",
-        label_size(report, row->judgement.growth_per_step), who,
-        label_size(report, row->grown_bytes),
+        label_size(texts, row->judgement.growth_per_step), who, label_size(texts, row->grown_bytes),
         step_number(question->tally, row->steps.process, row->steps.warm_up + row->steps.stride),
-        until, how, label_ledger(question, report, row->origin->ledger));
+        until, how, label_ledger(question, texts, row->origin->ledger));
 }
 
 static bool is_of_device(const struct question *question, const struct sample_row *row,
@@ -125,7 +125,7 @@ const char *leak_horizon(const struct question *question, struct report *report,
     uint64_t steps = steps_until_full(question, row);
 
     return steps ? report_text(report, "; the device is full in %s",
-                               label_counted(report, steps, "more step"))
+                               label_counted(report_arena(report), steps, "more step"))
                  : "";
 }
 
@@ -152,7 +152,8 @@ static const char *example_text(struct report *report, const struct question *qu
     if (!example)
         return "";
     return report_text(report, "; for example %s at 0x%" PRIx64 ", made in step %" PRIu64,
-                       label_size(report, example->example_bytes), example->example_address,
+                       label_size(report_arena(report), example->example_bytes),
+                       example->example_address,
                        step_number(question->tally, row->steps.process, example->example_birth));
 }
 
@@ -170,18 +171,22 @@ static uint64_t blocks_per_1000_steps(const struct judged *row)
 
 static const char *rate_text(struct report *report, uint64_t per_1000)
 {
+    struct arena *texts = report_arena(report);
+
     if (per_1000 && per_1000 % 1000 == 0)
-        return report_text(report, "%s a step", label_counted(report, per_1000 / 1000, "block"));
-    return report_text(report, "%s in 1,000 steps", label_counted(report, per_1000, "block"));
+        return report_text(report, "%s a step", label_counted(texts, per_1000 / 1000, "block"));
+    return report_text(report, "%s in 1,000 steps", label_counted(texts, per_1000, "block"));
 }
 
 static const char *interval_text(struct report *report, const struct step_judgement *judgement)
 {
+    struct arena *texts = report_arena(report);
+
     if (judgement->growth_low == judgement->growth_high)
         return "steady";
     return report_text(report, "between %s and %s per step with a confidence of 95 %%",
-                       label_size(report, judgement->growth_low),
-                       label_size(report, judgement->growth_high));
+                       label_size(texts, judgement->growth_low),
+                       label_size(texts, judgement->growth_high));
 }
 
 static const char *finding_sentence(const struct question *question, struct report *report,
@@ -214,6 +219,7 @@ static struct value part_percent(const struct survivor_parts *parts, size_t inde
 
 void leak_finding(const struct question *question, struct report *report, const struct judged *row)
 {
+    struct arena *texts = report_arena(report);
     struct survivor_parts parts = survivor_parts_of(question, row);
     struct advice advice = {.rule = NULL};
     bool is_advised = advice_for_leak(question, report, row, &advice);
@@ -222,8 +228,8 @@ void leak_finding(const struct question *question, struct report *report, const 
     const struct step_judgement *judgement = &row->judgement;
     struct births_seen births = growth_births(row);
     const struct field facts[] = {
-        {"ledger", NULL, value_text(label_ledger(question, report, row->origin->ledger))},
-        {"site", NULL, value_who(question, report, row->origin->who)},
+        {"ledger", NULL, value_text(label_ledger(question, texts, row->origin->ledger))},
+        {"site", NULL, value_who(question, texts, row->origin->who)},
         {"growth_bytes_per_step", NULL, value_bytes(judgement->growth_per_step)},
         {"growth_low_bytes_per_step", NULL, value_bytes(judgement->growth_low)},
         {"growth_high_bytes_per_step", NULL, value_bytes(judgement->growth_high)},

@@ -18,6 +18,7 @@
 static void add_row(const struct question *question, struct report *report,
                     struct report_table *table, const struct judged *row)
 {
+    struct arena *texts = report_arena(report);
     struct births_seen births = growth_births(row);
     bool is_growing =
         row->judgement.verdict <= VERDICT_LIGHT || row->judgement.verdict == VERDICT_UNSURE;
@@ -30,11 +31,11 @@ static void add_row(const struct question *question, struct report *report,
         {"birth_steps", "born in steps",
          value_text(
              report_text(report, "%zu of %zu", births.with_survivors, births.stretch_count))},
-        {"site", "site", value_who(question, report, row->origin->who)},
+        {"site", "site", value_who(question, texts, row->origin->who)},
         {"operator", "operator",
          row->origin->who.site ? value_name(question, row->origin->who.operator_text)
                                : value_none()},
-        {"ledger", "ledger", value_text(label_ledger(question, report, row->origin->ledger))},
+        {"ledger", "ledger", value_text(label_ledger(question, texts, row->origin->ledger))},
         {"alive_bytes_by_step", "alive at step ends",
          value_series(report_series(report, VALUE_BYTES, row->alive_bytes, row->steps.count))},
     };
@@ -44,12 +45,14 @@ static void add_row(const struct question *question, struct report *report,
 
 static const char *are_or_is(struct report *report, uint64_t count)
 {
-    return report_text(report, "%s %s", label_count(report, count), count == 1 ? "is" : "are");
+    return report_text(report, "%s %s", label_count(report_arena(report), count),
+                       count == 1 ? "is" : "are");
 }
 
 static const char *hold_or_holds(struct report *report, uint64_t count)
 {
-    return report_text(report, "%s %s", label_count(report, count), count == 1 ? "holds" : "hold");
+    return report_text(report, "%s %s", label_count(report_arena(report), count),
+                       count == 1 ? "holds" : "hold");
 }
 
 static void add_table(const struct question *question, struct report *report,
@@ -67,7 +70,7 @@ static void add_table(const struct question *question, struct report *report,
     report_table_remark(report, table,
                         "Of %s alive at a step end, %s stable, and %s only what the next step "
                         "frees.",
-                        label_counted(report, list->origin_count, "site"),
+                        label_counted(report_arena(report), list->origin_count, "site"),
                         are_or_is(report, list->verdict_counts[VERDICT_STABLE]),
                         hold_or_holds(report, list->verdict_counts[VERDICT_TEMPORARY]));
 }
@@ -97,7 +100,8 @@ static void say_leak(const struct question *question, struct report *report,
     size_t others = count_other_leaks(question, list);
     struct advice advice;
     const struct origin *origin = list->rows[0].origin;
-    const char *unseen = label_unseen_callers(question, report, origin->ledger, origin->who);
+    const char *unseen =
+        label_unseen_callers(question, report_arena(report), origin->ledger, origin->who);
     const char *and_more =
         others ? report_text(report, "; and %zu more %s", others, others == 1 ? "leak" : "leaks")
                : "";
@@ -119,6 +123,7 @@ static void say_leak(const struct question *question, struct report *report,
 /* What is kept but does not grow any more: a cache, or a buffer that was forgotten once. */
 static const char *kept_clause(struct report *report, const struct judged_list *list)
 {
+    struct arena *texts = report_arena(report);
     uint64_t kept_bytes = 0;
 
     if (!list->verdict_counts[VERDICT_CACHE])
@@ -126,14 +131,15 @@ static const char *kept_clause(struct report *report, const struct judged_list *
     for (size_t i = 0; i < list->count; i++)
         if (list->rows[i].judgement.verdict == VERDICT_CACHE)
             kept_bytes += list->rows[i].judgement.kept_bytes;
-    return report_text(report, "; %s of some steps kept at %s", label_size(report, kept_bytes),
-                       label_counted(report, list->verdict_counts[VERDICT_CACHE], "site"));
+    return report_text(report, "; %s of some steps kept at %s", label_size(texts, kept_bytes),
+                       label_counted(texts, list->verdict_counts[VERDICT_CACHE], "site"));
 }
 
 /* What grows to the end, if anything. */
 static const char *light_clause(const struct question *question, struct report *report,
                                 const struct judged_list *list)
 {
+    struct arena *texts = report_arena(report);
     uint64_t bytes = 0;
 
     if (!list->verdict_counts[VERDICT_LIGHT])
@@ -148,8 +154,8 @@ static const char *light_clause(const struct question *question, struct report *
                        list->verdict_counts[VERDICT_LIGHT] == 1
                            ? "1 keeps"
                            : report_text(report, "%zu keep", list->verdict_counts[VERDICT_LIGHT]),
-                       label_size(report, bytes),
-                       label_who(question, report, list->rows[0].origin->who));
+                       label_size(texts, bytes),
+                       label_who(question, texts, list->rows[0].origin->who));
 }
 
 static void say_no_leak(const struct question *question, struct report *report,
@@ -166,7 +172,7 @@ static void say_no_leak(const struct question *question, struct report *report,
         return;
     }
     report_verdict(report, RANK_LEAKS, "No leak in %" PRIu32 " steps: %s judged, %s%s.", judged,
-                   label_counted(report, list->origin_count, "site"),
+                   label_counted(report_arena(report), list->origin_count, "site"),
                    light_clause(question, report, list), kept_clause(report, list));
 }
 

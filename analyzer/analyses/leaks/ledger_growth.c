@@ -50,7 +50,8 @@ static void add_row(const struct question *question, struct report *report,
     const struct step_judgement *judgement = &row->judgement;
     bool is_measured = judgement->verdict == VERDICT_LEAK || judgement->verdict == VERDICT_UNSURE;
     const struct field fields[] = {
-        {"ledger", "ledger", value_text(label_ledger(question, report, row->origin->ledger))},
+        {"ledger", "ledger",
+         value_text(label_ledger(question, report_arena(report), row->origin->ledger))},
         {"verdict", "verdict",
          value_word(judgement->verdict == VERDICT_LEAK ? "grows"
                                                        : step_verdict_name(judgement->verdict))},

@@ -47,6 +47,7 @@ static struct leftover leftover_of(const struct tally *tally, const struct origi
 static void add_rows(const struct question *question, struct report *report,
                      const struct leftover *rows, size_t count)
 {
+    struct arena *texts = report_arena(report);
     struct report_table *table =
         report_table(report, "leftovers", "Born in a step and alive when it ends, by site",
                      "Each step frees what it makes.");
@@ -60,11 +61,10 @@ static void add_rows(const struct question *question, struct report *report,
             {"left_count", "blocks", value_count(rows[i].count)},
             {"oldest_freed_step_count", "freed after",
              rows[i].freed_age ? value_count(rows[i].freed_age) : value_none()},
-            {"site", "site", value_who(question, report, who)},
+            {"site", "site", value_who(question, texts, who)},
             {"operator", "operator",
              who.site ? value_name(question, who.operator_text) : value_none()},
-            {"ledger", "ledger",
-             value_text(label_ledger(question, report, rows[i].origin->ledger))},
+            {"ledger", "ledger", value_text(label_ledger(question, texts, rows[i].origin->ledger))},
         };
 
         report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));

@@ -57,7 +57,7 @@ const char *survivor_shares(const struct question *question, struct report *repo
 
 static const char *name_of(const struct question *question, struct report *report, struct who who)
 {
-    return who_is_known(who) || who.size_class ? label_who(question, report, who)
+    return who_is_known(who) || who.size_class ? label_who(question, report_arena(report), who)
                                                : "sites without a name";
 }
 
@@ -65,32 +65,34 @@ static const char *name_of(const struct question *question, struct report *repor
 static const char *rate_of(struct report *report, const struct survivor_process *process,
                            const struct survivor_origin *origin)
 {
+    struct arena *texts = report_arena(report);
     uint64_t per_turn = survivors_per_turn(process, origin);
 
     if (!per_turn)
-        return label_size(report, origin->bytes);
-    return report_text(report, "%s per turn", label_size(report, per_turn));
+        return label_size(texts, origin->bytes);
+    return report_text(report, "%s per turn", label_size(texts, per_turn));
 }
 
 static const char *sentence_of(const struct question *question, struct report *report,
                                const struct survivor_process *process,
                                const struct survivor_origin *origin)
 {
+    struct arena *texts = report_arena(report);
     const struct survivor_stack *first = &origin->stacks[0];
     const char *how =
         first->overdue.is_growing
             ? report_text(report, "made anew again and again, larger by %s in all",
-                          label_size(report, origin->bytes))
+                          label_size(texts, origin->bytes))
             : report_text(report, "%s in %s stay, older than any that these stacks freed",
-                          label_size(report, origin->bytes),
-                          label_counted(report, origin->count, "block"));
+                          label_size(texts, origin->bytes),
+                          label_counted(texts, origin->count, "block"));
     const char *turns = process->turns ? report_text(report, ", born in all of about %s of a loop",
-                                                     label_counted(report, process->turns, "turn"))
+                                                     label_counted(texts, process->turns, "turn"))
                                        : ", born until the end";
 
     return report_text(report, "%s at %s: %s%s (%s)", rate_of(report, process, origin),
                        name_of(question, report, first->who), how, turns,
-                       label_ledger(question, report, first->ledger));
+                       label_ledger(question, texts, first->ledger));
 }
 
 /* --- findings -------------------------------------------------------------------------------- */
@@ -114,11 +116,12 @@ static void add_finding(const struct question *question, struct report *report,
                         const struct survivor_process *process,
                         const struct survivor_origin *origin)
 {
+    struct arena *texts = report_arena(report);
     const struct survivor_stack *first = &origin->stacks[0];
     uint64_t per_turn = survivors_per_turn(process, origin);
     const struct field facts[] = {
-        {"ledger", NULL, value_text(label_ledger(question, report, first->ledger))},
-        {"site", NULL, value_who(question, report, first->who)},
+        {"ledger", NULL, value_text(label_ledger(question, texts, first->ledger))},
+        {"site", NULL, value_who(question, texts, first->who)},
         {"growth_bytes_per_turn", NULL, per_turn ? value_bytes(per_turn) : value_none()},
         {"turn_count", NULL, process->turns ? value_count(process->turns) : value_none()},
         {"is_one_growing_block", NULL, value_number(VALUE_FLAG, first->overdue.is_growing)},
@@ -152,10 +155,11 @@ static size_t unbounded_count(const struct survivor_process *process)
 static void say_leak(const struct question *question, struct report *report,
                      const struct survivor_process *process)
 {
+    struct arena *texts = report_arena(report);
     size_t count = unbounded_count(process);
     const char *more =
-        count > 1 ? report_text(report, "; %s at %s in all", label_size(report, process->bytes),
-                                label_counted(report, count, "site"))
+        count > 1 ? report_text(report, "; %s at %s in all", label_size(texts, process->bytes),
+                                label_counted(texts, count, "site"))
                   : "";
 
     report_verdict(report, RANK_LEAKS, "LEAK: %s%s.",
@@ -171,20 +175,21 @@ static void say_leak(const struct question *question, struct report *report,
 static void say_remarks(const struct question *question, struct report *report,
                         const struct survivor_process *process)
 {
+    struct arena *texts = report_arena(report);
     const struct survivor_origin *origin = process->origins;
 
     if (process->bounded_bytes)
         report_verdict(report, RANK_LEAKS,
                        "MAY BE A CACHE: %s below a cache that says how much it holds at most; %s "
                        "more decide.",
-                       label_size(report, process->bounded_bytes),
-                       process->turns ? label_counted(report, process->turns, "turn")
+                       label_size(texts, process->bounded_bytes),
+                       process->turns ? label_counted(texts, process->turns, "turn")
                                       : "twice as many turns");
     if (process->bytes)
         report_verdict(report, RANK_LEAKS,
                        "REMARK: %s, most of it at %s. That is light for a leak: record longer to "
                        "be sure.",
-                       label_size(report, process->bytes),
+                       label_size(texts, process->bytes),
                        name_of(question, report, origin->stacks[0].who));
 }
 
@@ -205,9 +210,9 @@ static void say_unjudged(struct report *report, const struct survivors *survivor
     for (size_t i = 0; i < survivors->process_count; i++)
         count += !survivors->processes[i].active_count;
     if (count)
-        report_verdict(report, RANK_LEAKS,
-                       "Not judged: %s %s, where no stack allocates to the end.",
-                       label_count(report, count), count == 1 ? "process" : "processes");
+        report_verdict(
+            report, RANK_LEAKS, "Not judged: %s %s, where no stack allocates to the end.",
+            label_count(report_arena(report), count), count == 1 ? "process" : "processes");
 }
 
 void survivors_say(const struct question *question, struct report *report,
@@ -228,7 +233,7 @@ void survivors_say(const struct question *question, struct report *report,
         report_outcome(report, REPORT_NO_DATA);
     } else {
         report_verdict(report, RANK_LEAKS, "No leak: of %s that allocate to the end, %s.",
-                       label_counted(report, active_count(survivors), "stack"),
+                       label_counted(report_arena(report), active_count(survivors), "stack"),
                        heaviest->bytes || heaviest->bounded_bytes ? "what stays is light or bounded"
                                                                   : "none leaves blocks behind");
         say_unjudged(report, survivors);

@@ -35,7 +35,7 @@ static void add_ledger(const struct question *question, struct report *report,
     bool is_known = account.is_released_known;
     int64_t growth = window_growth_bytes(&account);
     const struct field fields[] = {
-        {"ledger", "ledger", value_text(label_ledger(question, report, index))},
+        {"ledger", "ledger", value_text(label_ledger(question, report_arena(report), index))},
         {"start_bytes", "at start",
          account.is_older_known ? value_bytes(account.older_bytes) : value_none()},
         {"unreleased_bytes", "unreleased", value_bytes(account.unreleased_bytes)},
@@ -110,6 +110,7 @@ static struct step_sample unreleased_of(const struct tally *tally, const struct 
 static void remark_older(const struct question *question, struct report *report,
                          struct report_table *table)
 {
+    struct arena *texts = report_arena(report);
     uint64_t bytes = 0, count = 0;
 
     for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
@@ -118,12 +119,13 @@ static void remark_older(const struct question *question, struct report *report,
     }
     if (count)
         report_table_remark(report, table, "Not in this list: %s in %s older than the recording.",
-                            label_size(report, bytes), label_counted(report, count, "block"));
+                            label_size(texts, bytes), label_counted(texts, count, "block"));
 }
 
 static void add_remaining(const struct question *question, struct report *report,
                           const struct remaining *rows, size_t count)
 {
+    struct arena *texts = report_arena(report);
     struct report_table *table = report_table(
         report, "unreleased", "Still alive at the end, by site", "Everything was released.");
     size_t shown = rows_shown(question, count);
@@ -133,10 +135,10 @@ static void add_remaining(const struct question *question, struct report *report
         const struct field fields[] = {
             {"alive_bytes", "alive", value_bytes(rows[i].alive.bytes)},
             {"alive_count", "blocks", value_count(rows[i].alive.count)},
-            {"site", "site", value_who(question, report, origin->who)},
+            {"site", "site", value_who(question, texts, origin->who)},
             {"operator", "operator", value_name(question, origin->who.operator_text)},
             {"owner", "owner", value_name(question, origin->who.owner_text)},
-            {"ledger", "ledger", value_text(label_ledger(question, report, origin->ledger))},
+            {"ledger", "ledger", value_text(label_ledger(question, texts, origin->ledger))},
             {"stack", "stack", value_stack_of(question, report, origin->who)},
         };
 
@@ -176,20 +178,21 @@ static const char *growth_words(struct report *report, const struct window_accou
     if (!growth)
         return "did not grow";
     return report_text(report, "%s by %s", growth > 0 ? "grew" : "shrank",
-                       label_size(report, (uint64_t)(growth > 0 ? growth : -growth)));
+                       label_size(report_arena(report), (uint64_t)(growth > 0 ? growth : -growth)));
 }
 
 /* What was released of blocks that are older than the window. */
 static const char *older_words(struct report *report, const struct window_account *account)
 {
-    const char *blocks = label_counted(report, account->released_count, "older block");
+    struct arena *texts = report_arena(report);
+    const char *blocks = label_counted(texts, account->released_count, "older block");
 
     if (!account->released_count)
         return "";
     if (!account->is_released_known)
         return report_text(report, ", less %s of unknown size released", blocks);
     return report_text(report, ", less %s in %s released",
-                       label_size(report, account->released_bytes), blocks);
+                       label_size(texts, account->released_bytes), blocks);
 }
 
 /* The largest of a ledger; NULL: none. */
@@ -206,19 +209,22 @@ static const struct remaining *largest_of(const struct remaining *rows, size_t c
 static const char *maker_words(const struct question *question, struct report *report,
                                const struct remaining *largest, uint64_t unreleased_bytes)
 {
+    struct arena *texts = report_arena(report);
+
     if (!largest || !who_is_known(largest->origin->who) ||
         (largest->alive.count == 1 && largest->alive.bytes == unreleased_bytes))
         return "";
     return report_text(report, " %s of it, %s in %s, was made by %s.",
                        largest->alive.bytes > unreleased_bytes / 2 ? "Most" : "The largest part",
-                       label_size(report, largest->alive.bytes),
-                       label_counted(report, largest->alive.count, "block"),
-                       label_who(question, report, largest->origin->who));
+                       label_size(texts, largest->alive.bytes),
+                       label_counted(texts, largest->alive.count, "block"),
+                       label_who(question, texts, largest->origin->who));
 }
 
 static void add_verdict(const struct question *question, struct report *report,
                         const struct remaining *rows, size_t count)
 {
+    struct arena *texts = report_arena(report);
     const struct remaining *largest;
     const char *unseen = NULL;
     uint16_t best = 0;
@@ -229,14 +235,14 @@ static void add_verdict(const struct question *question, struct report *report,
 
         largest = largest_of(rows, count, best);
         if (largest)
-            unseen = label_unseen_callers(question, report, best, largest->origin->who);
+            unseen = label_unseen_callers(question, texts, best, largest->origin->who);
         report_verdict(report, RANK_LEAKS,
                        "No steps, so no leak verdict: %s %s in the recorded window (%s in %s not "
                        "released%s).%s Mark steps, or name what begins one, to "
                        "find leaks.",
-                       label_ledger(question, report, best), growth_words(report, &account),
-                       label_size(report, account.unreleased_bytes),
-                       label_counted(report, account.unreleased_count, "block"),
+                       label_ledger(question, texts, best), growth_words(report, &account),
+                       label_size(texts, account.unreleased_bytes),
+                       label_counted(texts, account.unreleased_count, "block"),
                        older_words(report, &account),
                        maker_words(question, report, largest, account.unreleased_bytes));
         if (unseen)

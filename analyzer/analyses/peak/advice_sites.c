@@ -69,9 +69,9 @@ static void look_for_gradients(const struct rule *rule, const struct evidence *e
                 report_text(evidence->report,
                             "blocks of %s live from each step into the next, and are then made "
                             "anew; %s of them are there at the peak of %s",
-                            label_who(question, evidence->report, trial->origin->who),
-                            label_size(evidence->report, trial->held.bytes),
-                            label_ledger(question, evidence->report, ledger->ledger)),
+                            label_who(question, report_arena(evidence->report), trial->origin->who),
+                            label_size(report_arena(evidence->report), trial->held.bytes),
+                            label_ledger(question, report_arena(evidence->report), ledger->ledger)),
                 saves_bytes, true);
         }
     }
@@ -94,13 +94,14 @@ static void look_for_unused(const struct rule *rule, const struct evidence *evid
 
             if (percent_of(saves_bytes, peak_bytes) < peak_site_percent)
                 continue;
-            advice_add(advices, rule,
-                       report_text(evidence->report,
-                                   "blocks of %s are there and not used at the peak of "
-                                   "%s",
-                                   label_who(question, evidence->report, trial->origin->who),
-                                   label_ledger(question, evidence->report, ledger->ledger)),
-                       saves_bytes, false);
+            advice_add(
+                advices, rule,
+                report_text(evidence->report,
+                            "blocks of %s are there and not used at the peak of "
+                            "%s",
+                            label_who(question, report_arena(evidence->report), trial->origin->who),
+                            label_ledger(question, report_arena(evidence->report), ledger->ledger)),
+                saves_bytes, false);
         }
     }
 }
@@ -127,13 +128,14 @@ static void look_for_category(const struct rule *rule, const struct evidence *ev
 
         if (ledger->kind == LEDGER_MEMORY &&
             percent_of(bytes[i], ledger->peak_bytes) >= category_percent)
-            advice_add(advices, rule,
-                       report_text(evidence->report, "%s of the %s of %s at its peak are %s",
-                                   label_size(evidence->report, bytes[i]),
-                                   label_size(evidence->report, ledger->peak_bytes),
-                                   label_ledger(question, evidence->report, (uint16_t)i),
-                                   category_name(category)),
-                       bytes[i], true);
+            advice_add(
+                advices, rule,
+                report_text(evidence->report, "%s of the %s of %s at its peak are %s",
+                            label_size(report_arena(evidence->report), bytes[i]),
+                            label_size(report_arena(evidence->report), ledger->peak_bytes),
+                            label_ledger(question, report_arena(evidence->report), (uint16_t)i),
+                            category_name(category)),
+                bytes[i], true);
     }
     free(bytes);
 }

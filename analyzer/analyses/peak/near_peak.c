@@ -184,7 +184,7 @@ static void add_regions(const struct search *search, struct report *report)
         const struct ledger *ledger = tally_ledger_at(search->question->tally, region->ledger);
         const struct field fields[] = {
             {"ledger", "ledger",
-             value_text(label_ledger(search->question, report, region->ledger))},
+             value_text(label_ledger(search->question, report_arena(report), region->ledger))},
             {"peak_bytes", "peak", value_bytes(ledger->peak_bytes)},
             {"threshold_bytes", "at least", value_bytes(region->threshold_bytes)},
             {"from_ns", "from", value_time(region->from_ns)},
@@ -239,8 +239,9 @@ static size_t holders_of(const struct search *search, const struct origins *orig
 static void add_holders(const struct search *search, struct report *report,
                         const struct region *region, const struct holder *holders, size_t count)
 {
+    struct arena *texts = report_arena(report);
     const struct question *question = search->question;
-    const char *label = label_ledger(question, report, region->ledger);
+    const char *label = label_ledger(question, texts, region->ledger);
     struct report_table *table = report_ledger_table(
         report, "held_throughout_peak", label,
         report_text(report, "Alive in %s as long as it is near its peak", label), NULL);
@@ -254,7 +255,7 @@ static void add_holders(const struct search *search, struct report *report,
              value_number(VALUE_PERCENT,
                           percent_of(holders[i].held.bytes, region->throughout_bytes))},
             {"block_count", "blocks", value_count(holders[i].held.count)},
-            {"site", "site", value_who(question, report, who)},
+            {"site", "site", value_who(question, texts, who)},
             {"operator", "operator", value_name(question, who.operator_text)},
             {"ledger", "ledger", value_text(label)},
         };
@@ -268,7 +269,7 @@ static void add_holders(const struct search *search, struct report *report,
 
 static void add_blocks(const struct search *search, struct report *report, struct region *region)
 {
-    const char *label = label_ledger(search->question, report, region->ledger);
+    const char *label = label_ledger(search->question, report_arena(report), region->ledger);
     struct report_table *table =
         report_ledger_table(report, "blocks_at_peak", label,
                             report_text(report, "Largest blocks of %s at its peak", label), NULL);

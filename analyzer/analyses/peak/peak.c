@@ -48,12 +48,13 @@ static size_t holders_of(const struct question *question, const struct origins *
 static void add_holders(const struct question *question, struct report *report, uint16_t index,
                         const struct holder *rows, size_t count)
 {
+    struct arena *texts = report_arena(report);
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
-    const char *label = label_ledger(question, report, index);
+    const char *label = label_ledger(question, texts, index);
     struct report_table *table = report_ledger_table(
         report, "held_at_peak", label,
         report_text(report, "Who held %s at its peak%s", label,
-                    label_in_step(question, report, ledger->process, ledger->peak_step)),
+                    label_in_step(question, texts, ledger->process, ledger->peak_step)),
         NULL);
     size_t shown = rows_shown(question, count);
     uint64_t rest_bytes = 0;
@@ -65,7 +66,7 @@ static void add_holders(const struct question *question, struct report *report, 
             {"share_percent", "share",
              value_number(VALUE_PERCENT, percent_of(rows[i].held.bytes, ledger->peak_bytes))},
             {"block_count", "blocks", value_count(rows[i].held.count)},
-            {"site", "site", value_who(question, report, *who)},
+            {"site", "site", value_who(question, texts, *who)},
             {"operator", "operator", value_name(question, who->operator_text)},
             {"owner", "owner", value_name(question, who->owner_text)},
             {"ledger", "ledger", value_text(label)},
@@ -78,7 +79,7 @@ static void add_holders(const struct question *question, struct report *report, 
         rest_bytes += rows[i].held.bytes;
     if (shown < count)
         report_table_remark(report, table, "... and %s at %zu more sites.",
-                            label_size(report, rest_bytes), count - shown);
+                            label_size(texts, rest_bytes), count - shown);
 }
 
 static struct who cause_of(const struct question *question, const struct ledger *ledger)
@@ -91,6 +92,7 @@ static struct who cause_of(const struct question *question, const struct ledger 
 static void add_peaks(const struct question *question, struct report *report, const uint16_t *order,
                       size_t count)
 {
+    struct arena *texts = report_arena(report);
     struct report_table *table =
         report_table(report, "peaks", "Highest point of each ledger", "Nothing was allocated.");
 
@@ -100,7 +102,7 @@ static void add_peaks(const struct question *question, struct report *report, co
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
         bool has_steps = tally_process_at(question->tally, ledger->process).step_count > 0;
         const struct field fields[] = {
-            {"ledger", "ledger", value_text(label_ledger(question, report, order[i]))},
+            {"ledger", "ledger", value_text(label_ledger(question, texts, order[i]))},
             {"peak_bytes", "peak", value_bytes(ledger->peak_bytes)},
             {"peak_count", "blocks", value_count(ledger->peak_count)},
             {"peak_ns", "at", value_time(ledger->peak_time_ns)},
@@ -109,7 +111,7 @@ static void add_peaks(const struct question *question, struct report *report, co
                  ? value_step(step_number(question->tally, ledger->process, ledger->peak_step))
                  : value_none()},
             {"phase", "phase", value_name(question, ledger->peak_phase)},
-            {"site", "made by", value_who(question, report, cause_of(question, ledger))},
+            {"site", "made by", value_who(question, texts, cause_of(question, ledger))},
         };
 
         if (ledger->alloc_count)
@@ -125,29 +127,30 @@ static const char *older_beside(struct report *report, const struct ledger *ledg
     if (!ledger->older_beside_bytes)
         return "";
     return report_text(report, " (beside it, up to %s that are older than the recording)",
-                       label_size(report, ledger->older_beside_bytes));
+                       label_size(report_arena(report), ledger->older_beside_bytes));
 }
 
 static void say_peak(const struct question *question, struct report *report, uint16_t index,
                      const struct holder *holders, size_t count)
 {
+    struct arena *texts = report_arena(report);
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
     const char *most = "";
 
     if (count)
         most = report_text(report, "; most of it, %s (%u %%), held by %s",
-                           label_size(report, holders[0].held.bytes),
+                           label_size(texts, holders[0].held.bytes),
                            percent_of(holders[0].held.bytes, ledger->peak_bytes),
-                           label_who(question, report, holders[0].origin->who));
+                           label_who(question, texts, holders[0].origin->who));
     if (count && percent_of(holders[0].held.bytes, ledger->peak_bytes) < 50)
         most = report_text(report, "; largest holder %s with %s (%u %%)",
-                           label_who(question, report, holders[0].origin->who),
-                           label_size(report, holders[0].held.bytes),
+                           label_who(question, texts, holders[0].origin->who),
+                           label_size(texts, holders[0].held.bytes),
                            percent_of(holders[0].held.bytes, ledger->peak_bytes));
     report_verdict(report, RANK_PEAK,
                    "PEAK: %s of %s%s, %" PRIu64 ".%03" PRIu64 " s after the start%s%s.",
-                   label_size(report, ledger->peak_bytes), label_ledger(question, report, index),
-                   label_in_step(question, report, ledger->process, ledger->peak_step),
+                   label_size(texts, ledger->peak_bytes), label_ledger(question, texts, index),
+                   label_in_step(question, texts, ledger->process, ledger->peak_step),
                    ledger->peak_time_ns / 1000000000, ledger->peak_time_ns / 1000000 % 1000,
                    older_beside(report, ledger), most);
 }

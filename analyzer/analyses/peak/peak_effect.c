@@ -38,7 +38,8 @@ static int by_effect(const void *left, const void *right)
 static void add_effects(const struct question *question, struct report *report,
                         const struct peak_trials *ledger)
 {
-    const char *label = label_ledger(question, report, ledger->ledger);
+    struct arena *texts = report_arena(report);
+    const char *label = label_ledger(question, texts, ledger->ledger);
     struct report_table *table =
         report_ledger_table(report, "lowering_peak", label,
                             report_text(report, "What would lower the peak of %s", label), NULL);
@@ -58,7 +59,7 @@ static void add_effects(const struct question *question, struct report *report,
              ledger->has_uses ? value_bytes(fall(peak_bytes, trial->used_bytes)) : value_none()},
             {"held_bytes", "held", value_bytes(trial->held.bytes)},
             {"block_count", "blocks", value_count(trial->held.count)},
-            {"site", "without", value_who(question, report, trial->origin->who)},
+            {"site", "without", value_who(question, texts, trial->origin->who)},
             {"operator", "operator", value_name(question, trial->origin->who.operator_text)},
             {"ledger", "ledger", value_text(label)},
         };
@@ -76,9 +77,10 @@ static uint64_t percent_bytes(uint64_t bytes, unsigned percent)
 static void add_targets(const struct question *question, struct report *report,
                         const struct peak_trials *ledger)
 {
+    struct arena *texts = report_arena(report);
     static const unsigned targets[] = {5, 10, 25, 50};
     const size_t target_count = sizeof(targets) / sizeof(targets[0]);
-    const char *label = label_ledger(question, report, ledger->ledger);
+    const char *label = label_ledger(question, texts, ledger->ledger);
     struct report_table *table = report_ledger_table(
         report, "sites_to_lower_peak", label,
         report_text(report, "Sites to lower the peak of %s, largest holders first", label),
@@ -94,7 +96,7 @@ static void add_targets(const struct question *question, struct report *report,
                (!count ||
                 fall(peak_bytes, ledger->trials[count - 1].without_all_bytes) < target_bytes)) {
             sites = report_text(report, "%s%s%s", sites, count ? ", " : "",
-                                label_who(question, report, ledger->trials[count].origin->who));
+                                label_who(question, texts, ledger->trials[count].origin->who));
             count++;
         }
         if (!count || fall(peak_bytes, ledger->trials[count - 1].without_all_bytes) < target_bytes)
@@ -120,6 +122,7 @@ static void add_targets(const struct question *question, struct report *report,
 static void say_effect(const struct question *question, struct report *report,
                        const struct peak_trials *ledger)
 {
+    struct arena *texts = report_arena(report);
     uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
     const struct trial *best = NULL, *used = NULL;
 
@@ -136,16 +139,16 @@ static void say_effect(const struct question *question, struct report *report,
     }
     if (best && fall(peak_bytes, best->without_bytes))
         report_verdict(report, RANK_PEAK, "LOWER IT: without %s it would be %s, %s less.",
-                       label_who(question, report, best->origin->who),
-                       label_size(report, best->without_bytes),
-                       label_size(report, fall(peak_bytes, best->without_bytes)));
+                       label_who(question, texts, best->origin->who),
+                       label_size(texts, best->without_bytes),
+                       label_size(texts, fall(peak_bytes, best->without_bytes)));
     if (used && fall(peak_bytes, used->used_bytes))
         report_verdict(report, RANK_PEAK,
                        "LOWER IT: if blocks of %s were alive only from their first use to their "
                        "last, it would be %s, %s less.",
-                       label_who(question, report, used->origin->who),
-                       label_size(report, used->used_bytes),
-                       label_size(report, fall(peak_bytes, used->used_bytes)));
+                       label_who(question, texts, used->origin->who),
+                       label_size(texts, used->used_bytes),
+                       label_size(texts, fall(peak_bytes, used->used_bytes)));
 }
 
 /* --- what the blocks are like --------------------------------------------------------------- */
@@ -160,7 +163,7 @@ struct share {
 static void add_shares(const struct question *question, struct report *report, uint16_t index,
                        const char *by, const struct share *shares, size_t count)
 {
-    const char *label = label_ledger(question, report, index);
+    const char *label = label_ledger(question, report_arena(report), index);
     struct report_table *table =
         report_ledger_table(report, report_text(report, "peak_by_%s", by), label,
                             report_text(report, "The peak of %s, by %s", label, by), NULL);
@@ -276,7 +279,8 @@ static void add_sizes(const struct question *question, struct report *report,
         if (ledger->sizes[i].count)
             shares[count++] = (struct share){
                 i < 10 ? "up to 512 B" /* the smallest that is handed out as a rule */
-                       : report_text(report, "up to %s", label_size(report, UINT64_C(1) << i)),
+                       : report_text(report, "up to %s",
+                                     label_size(report_arena(report), UINT64_C(1) << i)),
                 ledger->sizes[i]};
     /* The classes below are one. */
     for (size_t i = 1; i < count; i++)

@@ -242,7 +242,8 @@ static void add_row(const struct reading *reading, struct report *report,
          is_known ? value_number(VALUE_PERCENT, percent_of(row->held.bytes, row->peak_bytes))
                   : value_none()},
         {"site", "by",
-         is_known ? value_who(reading->question, report, row->most->who) : value_none()},
+         is_known ? value_who(reading->question, report_arena(report), row->most->who)
+                  : value_none()},
         {"ledger", "ledger", value_text(label)},
     };
 
@@ -252,7 +253,7 @@ static void add_row(const struct reading *reading, struct report *report,
 static void add_table(const struct reading *reading, struct report *report,
                       const struct ledger_state *ledger)
 {
-    const char *label = label_ledger(reading->question, report, ledger->ledger);
+    const char *label = label_ledger(reading->question, report_arena(report), ledger->ledger);
     struct report_table *table = report_ledger_table(
         report, "peaks_by_step", label,
         report_text(report, "Highest point of %s, step by step", label), "No step ended.");

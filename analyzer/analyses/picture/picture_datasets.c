@@ -45,7 +45,7 @@ static void add_processes(const struct picture *picture, struct name_list *names
 
     for (size_t i = 0; i < model_process_count(model); i++) {
         const struct model_process *process = model_process_at(model, (uint16_t)i);
-        const char *label = label_process(picture->question, report, (uint16_t)i);
+        const char *label = label_process(picture->question, report_arena(report), (uint16_t)i);
 
         sheet_add(&sheet, (const uint64_t[]){names_put(names, label), process->start_ns,
                                              process->end_ns, process->rank >= 0,
@@ -69,11 +69,11 @@ static void add_ledgers(const struct picture *picture, struct name_list *names,
             model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
 
         sheet_add(&sheet,
-                  (const uint64_t[]){names_put(names, label_ledger(question, report, (uint16_t)i)),
-                                     ledger->process, names_put(names, pool),
-                                     (uint64_t)(ledger->device + 1), ledger->kind,
-                                     ledger->peak_bytes, ledger->peak_time_ns, ledger->peak_count,
-                                     ledger->alloc_count, ledger->live_bytes});
+                  (const uint64_t[]){
+                      names_put(names, label_ledger(question, report_arena(report), (uint16_t)i)),
+                      ledger->process, names_put(names, pool), (uint64_t)(ledger->device + 1),
+                      ledger->kind, ledger->peak_bytes, ledger->peak_time_ns, ledger->peak_count,
+                      ledger->alloc_count, ledger->live_bytes});
     }
     sheet_to_report(&sheet, report, named(picture, report, "ledgers"));
 }
@@ -171,7 +171,7 @@ static void add_groups(const struct picture *picture, struct name_list *names,
         sheet_add(&sheet,
                   (const uint64_t[]){
                       group->ledger, detail->site,
-                      names_put(names, label_who(question, report, who)),
+                      names_put(names, label_who(question, report_arena(report), who)),
                       names_put(names, model_text_at(question->model, detail->operator_text)),
                       names_put(names, model_text_at(question->model, detail->owner_text)),
                       (uint64_t)(module + 1), peak.bytes, peak.count, group->live_bytes});
@@ -338,7 +338,7 @@ static void add_series_of(const struct picture *picture, const struct origin *or
     uint16_t process = tally_ledger_at(tally, origin->ledger)->process;
     uint32_t step_count = tally_process_at(tally, process).ended_step_count;
     uint32_t stride = (step_count + STEP_SERIES_MAX - 1) / STEP_SERIES_MAX;
-    uint32_t name = names_put(names, label_who(question, report, origin->who));
+    uint32_t name = names_put(names, label_who(question, report_arena(report), origin->who));
 
     for (uint32_t step = 1; step <= step_count; step += stride) {
         struct step_sample alive = origin_at_step(tally, origin, step);

@@ -12,12 +12,12 @@ enum { absurd_times = 16 };
 
 static const char *size(const struct evidence *evidence, uint64_t bytes)
 {
-    return label_size(evidence->report, bytes);
+    return label_size(report_arena(evidence->report), bytes);
 }
 
 static const char *who(const struct evidence *evidence, struct who who)
 {
-    return label_who(evidence->question, evidence->report, who);
+    return label_who(evidence->question, report_arena(evidence->report), who);
 }
 
 /* The most that any pool of the device ever had. */
@@ -54,7 +54,7 @@ static void look_for_absurd_request(const struct rule *rule, const struct eviden
                                "%s were asked for at once, %s times the most that a pool of this "
                                "device ever held",
                                size(evidence, evidence->failed->failure->size_bytes),
-                               label_count(evidence->report,
+                               label_count(report_arena(evidence->report),
                                            evidence->failed->failure->size_bytes / most_bytes)),
                    0, false);
 }

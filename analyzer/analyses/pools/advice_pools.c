@@ -38,6 +38,7 @@ static void look_for_model(const struct rule *rule, const struct evidence *evide
 {
     const struct question *question = evidence->question;
     struct report *report = evidence->report;
+    struct arena *texts = report_arena(report);
 
     for (size_t i = 0; evidence->what_ifs && i < evidence->what_ifs->count; i++) {
         const struct what_if_ledger *ledger = &evidence->what_ifs->ledgers[i];
@@ -57,9 +58,9 @@ static void look_for_model(const struct rule *rule, const struct evidence *evide
             report_text(report,
                         "with %s the same requests would have reserved %s of %s, not %s (the "
                         "model is %u.%u %% off)",
-                        best->setting, label_size(report, best->totals.reserved_peak_bytes),
-                        label_ledger(question, report, ledger->ledger),
-                        label_size(report, as_it_ran_bytes), ledger->error_permille / 10,
+                        best->setting, label_size(texts, best->totals.reserved_peak_bytes),
+                        label_ledger(question, texts, ledger->ledger),
+                        label_size(texts, as_it_ran_bytes), ledger->error_permille / 10,
                         ledger->error_permille % 10),
             saves_bytes, false);
     }
@@ -79,15 +80,16 @@ static void look_for_holes(const struct rule *rule, const struct evidence *evide
             peak->hole_bytes < UNUSED_LEAST ||
             percent_of(peak->hole_bytes, peak->reserved_bytes) < hole_percent)
             continue;
-        advice_add(advices, rule,
-                   report_text(evidence->report,
-                               "%s of %s of %s lay in %s between blocks when most was "
-                               "reserved",
-                               label_size(evidence->report, peak->hole_bytes),
-                               label_size(evidence->report, peak->reserved_bytes),
-                               label_ledger(question, evidence->report, ledger->ledger),
-                               label_counted(evidence->report, peak->hole_count, "hole")),
-                   peak->hole_bytes, true);
+        advice_add(
+            advices, rule,
+            report_text(evidence->report,
+                        "%s of %s of %s lay in %s between blocks when most was "
+                        "reserved",
+                        label_size(report_arena(evidence->report), peak->hole_bytes),
+                        label_size(report_arena(evidence->report), peak->reserved_bytes),
+                        label_ledger(question, report_arena(evidence->report), ledger->ledger),
+                        label_counted(report_arena(evidence->report), peak->hole_count, "hole")),
+            peak->hole_bytes, true);
     }
 }
 
@@ -109,9 +111,10 @@ static const char *who_stays(const struct evidence *evidence, uint16_t ledger)
     }
     if (!most || !who_is_known(pin_who(question, (uint32_t)most)))
         return "";
-    return report_text(evidence->report, "; %s keeps blocks of %s from steps",
-                       label_who(question, evidence->report, pin_who(question, (uint32_t)most)),
-                       label_size(evidence->report, most_bytes));
+    return report_text(
+        evidence->report, "; %s keeps blocks of %s from steps",
+        label_who(question, report_arena(evidence->report), pin_who(question, (uint32_t)most)),
+        label_size(report_arena(evidence->report), most_bytes));
 }
 
 /* Where segments are not known: reserved, and used by nobody, even when most was reserved. */
@@ -137,14 +140,15 @@ static void look_for_cache(const struct rule *rule, const struct evidence *evide
             percent_of(unused_bytes, row->reserved_peak_bytes) < cache_percent ||
             (!is_modelled && !*stays))
             continue;
-        advice_add(advices, is_modelled ? rule : &of_others,
-                   report_text(evidence->report,
-                               "%s reserves %s, but never has more than %s in "
-                               "use%s",
-                               label_ledger(question, evidence->report, ledger->ledger),
-                               label_size(evidence->report, row->reserved_peak_bytes),
-                               label_size(evidence->report, highest_bytes), stays),
-                   unused_bytes, true);
+        advice_add(
+            advices, is_modelled ? rule : &of_others,
+            report_text(evidence->report,
+                        "%s reserves %s, but never has more than %s in "
+                        "use%s",
+                        label_ledger(question, report_arena(evidence->report), ledger->ledger),
+                        label_size(report_arena(evidence->report), row->reserved_peak_bytes),
+                        label_size(report_arena(evidence->report), highest_bytes), stays),
+            unused_bytes, true);
     }
 }
 
@@ -163,14 +167,17 @@ static void look_for_pins(const struct rule *rule, const struct evidence *eviden
             percent_of(pins.rows[0].hole_bytes, peak->reserved_bytes) >= hole_percent)
             advice_add(
                 advices, rule,
-                report_text(evidence->report,
-                            "%s of blocks of %s alone keep %s of %s, with %s in holes, when "
-                            "most was reserved",
-                            label_size(evidence->report, pins.rows[0].live_bytes),
-                            label_who(evidence->question, evidence->report, pins.rows[0].who),
-                            label_counted(evidence->report, pins.rows[0].segment_count, "segment"),
-                            label_ledger(evidence->question, evidence->report, ledger->ledger),
-                            label_size(evidence->report, pins.rows[0].hole_bytes)),
+                report_text(
+                    evidence->report,
+                    "%s of blocks of %s alone keep %s of %s, with %s in holes, when "
+                    "most was reserved",
+                    label_size(report_arena(evidence->report), pins.rows[0].live_bytes),
+                    label_who(evidence->question, report_arena(evidence->report), pins.rows[0].who),
+                    label_counted(report_arena(evidence->report), pins.rows[0].segment_count,
+                                  "segment"),
+                    label_ledger(evidence->question, report_arena(evidence->report),
+                                 ledger->ledger),
+                    label_size(report_arena(evidence->report), pins.rows[0].hole_bytes)),
                 pins.rows[0].hole_bytes, true);
         site_pins_release(&pins);
     }
@@ -188,19 +195,20 @@ static void look_for_churn(const struct rule *rule, const struct evidence *evide
         if (ledger->give_back_count < give_backs_least ||
             percent_of(ledger->taken_again_bytes, ledger->given_back_bytes) < taken_again_percent)
             continue;
-        advice_add(advices,
-                   what_if_is_for(evidence->question,
-                                  tally_ledger_at(evidence->question->tally, ledger->ledger))
-                       ? rule
-                       : &of_others,
-                   report_text(evidence->report,
-                               "%s gave memory back %" PRIu64
-                               " times, %s in all, and took %s of it again",
-                               label_ledger(evidence->question, evidence->report, ledger->ledger),
-                               ledger->give_back_count,
-                               label_size(evidence->report, ledger->given_back_bytes),
-                               label_size(evidence->report, ledger->taken_again_bytes)),
-                   0, false);
+        advice_add(
+            advices,
+            what_if_is_for(evidence->question,
+                           tally_ledger_at(evidence->question->tally, ledger->ledger))
+                ? rule
+                : &of_others,
+            report_text(
+                evidence->report,
+                "%s gave memory back %" PRIu64 " times, %s in all, and took %s of it again",
+                label_ledger(evidence->question, report_arena(evidence->report), ledger->ledger),
+                ledger->give_back_count,
+                label_size(report_arena(evidence->report), ledger->given_back_bytes),
+                label_size(report_arena(evidence->report), ledger->taken_again_bytes)),
+            0, false);
     }
 }
 

@@ -52,7 +52,8 @@ static void add_moment(const struct question *question, struct report *report,
         {"unexplained_bytes", "unexplained",
          is_known ? value_change(VALUE_BYTES_CHANGE, (int64_t)(moment->unused_bytes - parts))
                   : value_none()},
-        {"ledger", "ledger", value_text(label_ledger(question, report, ledger->ledger))},
+        {"ledger", "ledger",
+         value_text(label_ledger(question, report_arena(report), ledger->ledger))},
     };
 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
@@ -77,7 +78,7 @@ static void add_moments(const struct question *question, struct report *report,
 static void add_slices(const struct question *question, struct report *report,
                        const struct fragment_ledger *ledger)
 {
-    const char *label = label_ledger(question, report, ledger->ledger);
+    const char *label = label_ledger(question, report_arena(report), ledger->ledger);
     struct report_table *table = report_ledger_table(
         report, "reserved_over_time", label, report_text(report, "%s over time", label), NULL);
     size_t step = question->top && question->top < ledger->slice_count
@@ -114,7 +115,8 @@ static void add_slices(const struct question *question, struct report *report,
 static void add_pins(const struct question *question, struct report *report,
                      const struct fragment_ledger *ledger, const struct site_pins *pins)
 {
-    const char *label = label_ledger(question, report, ledger->ledger);
+    struct arena *texts = report_arena(report);
+    const char *label = label_ledger(question, texts, ledger->ledger);
     struct report_table *table = report_ledger_table(
         report, "pins", label, report_text(report, "Sites that alone keep segments of %s", label),
         NULL);
@@ -125,7 +127,7 @@ static void add_pins(const struct question *question, struct report *report,
             {"hole_bytes", "keeps unused", value_bytes(pins->rows[i].hole_bytes)},
             {"live_bytes", "with blocks of", value_bytes(pins->rows[i].live_bytes)},
             {"segment_count", "segments", value_count(pins->rows[i].segment_count)},
-            {"site", "site", value_who(question, report, pins->rows[i].who)},
+            {"site", "site", value_who(question, texts, pins->rows[i].who)},
             {"ledger", "ledger", value_text(label)},
         };
 
@@ -139,12 +141,14 @@ static void add_pins(const struct question *question, struct report *report,
 
 static const char *where(struct report *report, const struct fragment_moment *moment)
 {
+    struct arena *texts = report_arena(report);
+
     if (!moment->segment_count || !moment->unused_bytes)
         return "";
     return report_text(report, ": %s in %s beside blocks, %s in segments without a block",
-                       label_size(report, moment->hole_bytes),
-                       label_counted(report, moment->hole_count, "hole"),
-                       label_size(report, moment->free_segment_bytes));
+                       label_size(texts, moment->hole_bytes),
+                       label_counted(texts, moment->hole_count, "hole"),
+                       label_size(texts, moment->free_segment_bytes));
 }
 
 /* What counts is how much is needed when most is reserved; a cache that is full of nothing when
@@ -152,6 +156,7 @@ static const char *where(struct report *report, const struct fragment_moment *mo
 static void say_ledger(const struct question *question, struct report *report,
                        const struct fragment_ledger *ledger, const struct site_pins *pins)
 {
+    struct arena *texts = report_arena(report);
     const struct fragment_moment *peak = &ledger->moments[MOMENT_RESERVED_PEAK];
     const struct fragment_moment *worst = &ledger->moments[MOMENT_WORST];
 
@@ -160,24 +165,24 @@ static void say_ledger(const struct question *question, struct report *report,
                    percent_of(peak->unused_bytes, peak->reserved_bytes) < little_percent
                        ? "Little fragmentation"
                        : "FRAGMENTATION",
-                   label_ledger(question, report, ledger->ledger),
-                   label_size(report, peak->reserved_bytes), label_size(report, peak->unused_bytes),
+                   label_ledger(question, texts, ledger->ledger),
+                   label_size(texts, peak->reserved_bytes), label_size(texts, peak->unused_bytes),
                    percent_of(peak->unused_bytes, peak->reserved_bytes), where(report, peak));
     if (worst->event != peak->event)
         report_verdict(
             report, RANK_FRAGMENTATION,
             "At worst %s (%u %%) were unused, %" PRIu64 ".%03" PRIu64 " s after the start%s.",
-            label_size(report, worst->unused_bytes),
+            label_size(texts, worst->unused_bytes),
             percent_of(worst->unused_bytes, worst->reserved_bytes), worst->time_ns / 1000000000,
             worst->time_ns / 1000000 % 1000, where(report, worst));
     if (pins->count && who_is_known(pins->rows[0].who) &&
         percent_of(pins->rows[0].hole_bytes, worst->reserved_bytes))
         report_verdict(report, RANK_FRAGMENTATION,
                        "PINNED: then %s of blocks of %s alone kept %s, with %s in holes.",
-                       label_size(report, pins->rows[0].live_bytes),
-                       label_who(question, report, pins->rows[0].who),
-                       label_counted(report, pins->rows[0].segment_count, "segment"),
-                       label_size(report, pins->rows[0].hole_bytes));
+                       label_size(texts, pins->rows[0].live_bytes),
+                       label_who(question, texts, pins->rows[0].who),
+                       label_counted(texts, pins->rows[0].segment_count, "segment"),
+                       label_size(texts, pins->rows[0].hole_bytes));
 }
 
 static void show_ledger(const struct question *question, struct report *report,
@@ -200,9 +205,11 @@ static void show_ledger(const struct question *question, struct report *report,
 static void add_notes(const struct question *question, struct report *report,
                       const struct fragments *fragments)
 {
+    struct arena *texts = report_arena(report);
+
     for (size_t i = 0; i < fragments->count; i++) {
         const struct fragment_ledger *ledger = &fragments->ledgers[i];
-        const char *label = label_ledger(question, report, ledger->ledger);
+        const char *label = label_ledger(question, texts, ledger->ledger);
         uint64_t outside_bytes = ledger->moments[MOMENT_WORST].outside_bytes;
 
         if (!ledger->has_segments)
@@ -219,7 +226,7 @@ static void add_notes(const struct question *question, struct report *report,
         if (ledger->has_segments && outside_bytes)
             report_note(report, 0,
                         report_text(report, "%s: %s of blocks lie in no segment that is known",
-                                    label, label_size(report, outside_bytes)));
+                                    label, label_size(texts, outside_bytes)));
     }
 }
 

@@ -140,6 +140,7 @@ static size_t find_holders(const struct failure_state *state, const struct origi
 static void add_holders(const struct question *question, struct report *report, const char *name,
                         const char *title, const struct grown *rows, size_t count, uint32_t step)
 {
+    struct arena *texts = report_arena(report);
     struct report_table *table = report_table(report, name, title, NULL);
     size_t shown = rows_shown(question, count);
 
@@ -150,11 +151,10 @@ static void add_holders(const struct question *question, struct report *report, 
             {"block_count", "blocks", value_count(rows[i].held.count)},
             {"grown_bytes", "grown",
              step ? value_change(VALUE_BYTES_CHANGE, growth_of(&rows[i])) : value_none()},
-            {"site", "site", value_who(question, report, who)},
+            {"site", "site", value_who(question, texts, who)},
             {"operator", "operator", value_name(question, who.operator_text)},
             {"owner", "owner", value_name(question, who.owner_text)},
-            {"ledger", "ledger",
-             value_text(label_ledger(question, report, rows[i].origin->ledger))},
+            {"ledger", "ledger", value_text(label_ledger(question, texts, rows[i].origin->ledger))},
         };
 
         report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
@@ -166,6 +166,7 @@ static void add_holders(const struct question *question, struct report *report, 
 static void show_holders(const struct failure_state *state, struct report *report,
                          struct failed_request *failed)
 {
+    struct arena *texts = report_arena(report);
     const struct question *question = state->question;
     uint32_t step = compared_step(question, state->failure);
     struct origins origins;
@@ -192,8 +193,8 @@ static void show_holders(const struct failure_state *state, struct report *repor
             failed->grown = rows[0].origin->who;
             failed->grown_bytes = (uint64_t)growth_of(&rows[0]);
             report_verdict(report, RANK_PEAK, "GREW: since the end of step %" PRIu32 " %s by %s.",
-                           step, label_who(question, report, failed->grown),
-                           label_size(report, failed->grown_bytes));
+                           step, label_who(question, texts, failed->grown),
+                           label_size(texts, failed->grown_bytes));
         }
         add_holders(question, report, "grown_at_failure",
                     report_text(report, "Who had grown since the end of step %" PRIu32, step), rows,
@@ -236,7 +237,8 @@ static void add_free(const struct question *question, struct report *report,
             {"largest_free_segment_bytes", "largest",
              is_known ? value_bytes(moment->largest_free_segment_bytes) : value_none()},
             {"ledger", "ledger",
-             value_text(label_ledger(question, report, fragments->ledgers[i].ledger))},
+             value_text(
+                 label_ledger(question, report_arena(report), fragments->ledgers[i].ledger))},
         };
 
         if (moment->is_known)
@@ -264,6 +266,7 @@ static void add_up_pools(const struct fragments *fragments, struct failed_reques
 /* Why it did not fit, as far as the pools tell. */
 static const char *reason(struct report *report, const struct failed_request *failed)
 {
+    struct arena *texts = report_arena(report);
     uint64_t size_bytes = failed->failure->size_bytes;
 
     if (!failed->knows_pools)
@@ -271,23 +274,25 @@ static const char *reason(struct report *report, const struct failed_request *fa
     if (failed->unused_bytes < size_bytes)
         return report_text(report,
                            " Too little was free: the pools of the device held only %s unused.",
-                           label_size(report, failed->unused_bytes));
+                           label_size(texts, failed->unused_bytes));
     if (!failed->knows_pieces)
         return report_text(report, " The pools of the device held %s unused.",
-                           label_size(report, failed->unused_bytes));
+                           label_size(texts, failed->unused_bytes));
     if (failed->largest_piece_bytes >= size_bytes)
         return report_text(report,
                            " A free piece of %s would have done, but it belongs to another pool or "
                            "stream.",
-                           label_size(report, failed->largest_piece_bytes));
+                           label_size(texts, failed->largest_piece_bytes));
     return report_text(report, " Fragmentation: %s were unused, but in no piece above %s.",
-                       label_size(report, failed->unused_bytes),
-                       label_size(report, failed->largest_piece_bytes));
+                       label_size(texts, failed->unused_bytes),
+                       label_size(texts, failed->largest_piece_bytes));
 }
 
 static void show_free(const struct question *question, struct report *report,
                       const struct fragments *fragments)
 {
+    struct arena *texts = report_arena(report);
+
     add_free(question, report, fragments);
     for (size_t i = 0; i < fragments->count; i++) {
         const struct fragment_ledger *ledger = &fragments->ledgers[i];
@@ -299,9 +304,9 @@ static void show_free(const struct question *question, struct report *report,
             if (pins.count)
                 report_verdict(report, RANK_FRAGMENTATION,
                                "CHEAPEST: %s of blocks, the largest of %s, keep a segment of %s.",
-                               label_size(report, pins.rows[0]->live_bytes),
+                               label_size(texts, pins.rows[0]->live_bytes),
                                pin_site(question, report, pins.moment, pins.rows[0]),
-                               label_size(report, pins.rows[0]->to - pins.rows[0]->from));
+                               label_size(texts, pins.rows[0]->to - pins.rows[0]->from));
             segment_pins_show(&pins, question, report, ledger->ledger, "when it failed");
         }
         segment_pins_release(&pins);
@@ -317,7 +322,8 @@ static const char *asked(const struct question *question, struct report *report,
     const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
     bool is_driver = pool_is_of_device(model_pool_at(question->model, ledger->pool));
 
-    return report_text(report, "%s%s", label_ledger(question, report, failure->ledger),
+    return report_text(report, "%s%s",
+                       label_ledger(question, report_arena(report), failure->ledger),
                        is_driver ? " (the driver)" : "");
 }
 
@@ -334,7 +340,7 @@ static const char *device_free(const struct question *question, struct report *r
             model_place_at(question->model, row->place).device == ledger->device &&
             strcmp(model_text_at(question->model, row->counter), "free when out of memory") == 0)
             return report_text(report, ", and the device itself had %s free",
-                               label_size(report, row->last_bytes));
+                               label_size(report_arena(report), row->last_bytes));
     }
     return "";
 }
@@ -342,17 +348,18 @@ static const char *device_free(const struct question *question, struct report *r
 static void say_failure(const struct question *question, struct report *report,
                         const struct failed_request *failed)
 {
+    struct arena *texts = report_arena(report);
     const struct failure *failure = failed->failure;
     const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
 
     report_verdict(report, RANK_LEAKS,
                    "OUT OF MEMORY: %s refused %s to %s%s, %" PRIu64 ".%03" PRIu64
                    " s after the start, when it had handed out %s%s.%s",
-                   asked(question, report, failure), label_size(report, failure->size_bytes),
-                   label_who(question, report, (struct who){.site = failure->site}),
-                   label_in_step(question, report, ledger->process, failure->step),
+                   asked(question, report, failure), label_size(texts, failure->size_bytes),
+                   label_who(question, texts, (struct who){.site = failure->site}),
+                   label_in_step(question, texts, ledger->process, failure->step),
                    failure->time_ns / 1000000000, failure->time_ns / 1000000 % 1000,
-                   label_size(report, failure->live_bytes), device_free(question, report, failure),
+                   label_size(texts, failure->live_bytes), device_free(question, report, failure),
                    reason(report, failed));
 }
 
@@ -360,6 +367,7 @@ static void say_failure(const struct question *question, struct report *report,
 static void note_others(const struct question *question, struct report *report,
                         const struct failure *shown)
 {
+    struct arena *texts = report_arena(report);
     const struct failure *first = tally_failure_at(question->tally, 0);
     const struct ledger *ledger = tally_ledger_at(question->tally, first->ledger);
 
@@ -367,9 +375,9 @@ static void note_others(const struct question *question, struct report *report,
                 report_text(report,
                             "requests failed; the last of them is shown. The first was %s for "
                             "%s%s, %" PRIu64 ".%03" PRIu64 " s after the start",
-                            label_size(report, first->size_bytes),
-                            label_who(question, report, (struct who){.site = first->site}),
-                            label_in_step(question, report, ledger->process, first->step),
+                            label_size(texts, first->size_bytes),
+                            label_who(question, texts, (struct who){.site = first->site}),
+                            label_in_step(question, texts, ledger->process, first->step),
                             first->time_ns / 1000000000, first->time_ns / 1000000 % 1000));
 }
 

@@ -43,7 +43,7 @@ const char *pin_site(const struct question *question, struct report *report,
     for (size_t i = 0; i < segment->block_count; i++)
         if (moment->blocks[segment->first_block + i].size_bytes > largest->size_bytes)
             largest = &moment->blocks[segment->first_block + i];
-    return label_who(question, report, pin_who(question, largest->group));
+    return label_who(question, report_arena(report), pin_who(question, largest->group));
 }
 
 bool segment_pins_init(struct segment_pins *pins, const struct fragment_moment *moment)
@@ -66,7 +66,7 @@ void segment_pins_release(struct segment_pins *pins)
 void segment_pins_show(const struct segment_pins *pins, const struct question *question,
                        struct report *report, uint16_t ledger, const char *when)
 {
-    const char *label = label_ledger(question, report, ledger);
+    const char *label = label_ledger(question, report_arena(report), ledger);
     struct report_table *table = report_ledger_table(
         report, "pinned_segments", label,
         report_text(report, "Segments of %s that few blocks keep, cheapest first, %s", label, when),

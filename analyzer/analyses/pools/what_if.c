@@ -449,7 +449,8 @@ static void add_row(const struct question *question, struct report *report,
          value_number(VALUE_PERCENT, percent_of(unused_bytes, totals->reserved_peak_bytes))},
         {"is_as_it_ran", NULL, value_number(VALUE_FLAG, is_as_it_ran)},
         {"is_believed", "believed", value_number(VALUE_FLAG, ledger->is_believed)},
-        {"ledger", "ledger", value_text(label_ledger(question, report, ledger->ledger))},
+        {"ledger", "ledger",
+         value_text(label_ledger(question, report_arena(report), ledger->ledger))},
     };
 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
@@ -463,7 +464,8 @@ static const char *tenths(struct report *report, unsigned permille)
 static void show_ledger(const struct what_if_ledger *ledger, const struct question *question,
                         struct report *report, struct report_table *table)
 {
-    const char *label = label_ledger(question, report, ledger->ledger);
+    struct arena *texts = report_arena(report);
+    const char *label = label_ledger(question, texts, ledger->ledger);
 
     const char *why = ledger->trouble;
 
@@ -471,8 +473,8 @@ static void show_ledger(const struct what_if_ledger *ledger, const struct questi
         why = report_text(report,
                           "asked for the same requests, the model of its allocator reserves %s, "
                           "not %s (the history does not reach back to the peak, or misses some)",
-                          label_size(report, ledger->as_it_ran.totals.reserved_peak_bytes),
-                          label_size(report, ledger->recorded_bytes));
+                          label_size(texts, ledger->as_it_ran.totals.reserved_peak_bytes),
+                          label_size(texts, ledger->recorded_bytes));
     if (why) {
         report_note(report, 0,
                     report_text(report, "%s: other settings were not tried: %s", label, why));
@@ -484,8 +486,8 @@ static void show_ledger(const struct what_if_ledger *ledger, const struct questi
     report_table_remark(
         report, table,
         "%s: %s were reserved; the model of its allocator says %s as it ran, %s off.", label,
-        label_size(report, ledger->recorded_bytes),
-        label_size(report, ledger->as_it_ran.totals.reserved_peak_bytes),
+        label_size(texts, ledger->recorded_bytes),
+        label_size(texts, ledger->as_it_ran.totals.reserved_peak_bytes),
         tenths(report, ledger->error_permille));
 }
 

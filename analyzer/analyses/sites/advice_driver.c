@@ -67,9 +67,10 @@ static void look_for_buffers(const struct rule *rule, const struct evidence *evi
                    report_text(evidence->report,
                                "communication (HCCL) holds %s, %u %% of what the driver "
                                "counts for %s",
-                               label_size(evidence->report, row->high_bytes),
+                               label_size(report_arena(evidence->report), row->high_bytes),
                                percent_of(row->high_bytes, whole_bytes),
-                               label_process(evidence->question, evidence->report, row->process)),
+                               label_process(evidence->question, report_arena(evidence->report),
+                                             row->process)),
                    row->high_bytes / 2, true);
     }
 }
@@ -90,8 +91,9 @@ static void look_for_module_growth(const struct rule *rule, const struct evidenc
         advice_add(advices, rule,
                    report_text(evidence->report,
                                "module %s grew by %s, to %s, outside of the pools", module,
-                               label_size(evidence->report, row->last_bytes - row->first_bytes),
-                               label_size(evidence->report, row->last_bytes)),
+                               label_size(report_arena(evidence->report),
+                                          row->last_bytes - row->first_bytes),
+                               label_size(report_arena(evidence->report), row->last_bytes)),
                    row->last_bytes - row->first_bytes, true);
     }
 }
@@ -122,8 +124,8 @@ static void look_for_workspace(const struct rule *rule, const struct evidence *e
             continue;
         advice_add(advices, rule,
                    report_text(evidence->report, "%s holds %s at its highest",
-                               label_ledger(question, evidence->report, (uint16_t)i),
-                               label_size(evidence->report, held_bytes)),
+                               label_ledger(question, report_arena(evidence->report), (uint16_t)i),
+                               label_size(report_arena(evidence->report), held_bytes)),
                    held_bytes, true);
     }
 }
@@ -144,8 +146,9 @@ static void look_for_pinned(const struct rule *rule, const struct evidence *evid
                    report_text(evidence->report,
                                "%s of host memory that devices reach are still held by "
                                "%s at the end",
-                               label_size(evidence->report, ledger->live_bytes),
-                               label_ledger(evidence->question, evidence->report, (uint16_t)i)),
+                               label_size(report_arena(evidence->report), ledger->live_bytes),
+                               label_ledger(evidence->question, report_arena(evidence->report),
+                                            (uint16_t)i)),
                    ledger->live_bytes, true);
     }
 }

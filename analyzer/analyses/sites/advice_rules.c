@@ -55,14 +55,15 @@ void advices_collect_first(const struct evidence *evidence, const struct rule *t
 
 static const char *saving_of(struct report *report, const struct advice *advice)
 {
+    struct arena *texts = report_arena(report);
     const char *bytes = "", *per_step = "";
 
     if (advice->saves_bytes)
         bytes = report_text(report, "%s%s", advice->is_at_most ? "at most " : "",
-                            label_size(report, advice->saves_bytes));
+                            label_size(texts, advice->saves_bytes));
     if (advice->saves_bytes_per_step)
         per_step =
-            report_text(report, "%s per step", label_size(report, advice->saves_bytes_per_step));
+            report_text(report, "%s per step", label_size(texts, advice->saves_bytes_per_step));
     if (!*bytes && !*per_step)
         return "";
     return report_text(report, " It saves %s%s%s.", per_step,

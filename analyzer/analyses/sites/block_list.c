@@ -81,6 +81,7 @@ bool block_list_put(struct block_list *list, const struct life *life)
 static void show(const struct life *life, const struct question *question, struct report *report,
                  struct report_table *table, uint64_t whole_bytes)
 {
+    struct arena *texts = report_arena(report);
     const struct group_detail *detail = tally_detail_at(question->tally, life->group);
     const struct model_process *process =
         model_process_at(tally_model(question->tally), detail->process);
@@ -90,7 +91,7 @@ static void show(const struct life *life, const struct question *question, struc
         {"share_percent", "share",
          whole_bytes ? value_number(VALUE_PERCENT, percent_of(life->size_bytes, whole_bytes))
                      : value_none()},
-        {"site", "site", value_who(question, report, who)},
+        {"site", "site", value_who(question, texts, who)},
         {"operator", "operator", value_name(question, who.operator_text)},
         {"owner", "owner", value_name(question, who.owner_text)},
         {"born_ns", "from", value_time(life->born_ns)},
@@ -102,7 +103,7 @@ static void show(const struct life *life, const struct question *question, struc
          process->blocks_are_rows
              ? value_none()
              : value_text(report_text(report, "0x%llx", (unsigned long long)life->address))},
-        {"ledger", "ledger", value_text(label_ledger(question, report, life->ledger))},
+        {"ledger", "ledger", value_text(label_ledger(question, texts, life->ledger))},
     };
 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
@@ -111,6 +112,7 @@ static void show(const struct life *life, const struct question *question, struc
 void block_list_show(struct block_list *list, const struct question *question,
                      struct report *report, struct report_table *table, uint64_t whole_bytes)
 {
+    struct arena *texts = report_arena(report);
     uint64_t rest_bytes = list->all_bytes;
 
     if (list->count)
@@ -120,6 +122,6 @@ void block_list_show(struct block_list *list, const struct question *question,
         rest_bytes -= list->rows[i].size_bytes;
     }
     if (list->count < list->all_count)
-        report_table_remark(report, table, "... and %s in %s.", label_size(report, rest_bytes),
-                            label_counted(report, list->all_count - list->count, "more block"));
+        report_table_remark(report, table, "... and %s in %s.", label_size(texts, rest_bytes),
+                            label_counted(texts, list->all_count - list->count, "more block"));
 }

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "sentence.h"
 #include "text_builder.h"
 
 const char *base_name(const char *path)
@@ -48,23 +49,23 @@ static bool is_one_of_several(const struct question *question, uint16_t process)
     return false;
 }
 
-const char *label_process(const struct question *question, struct report *report, uint16_t process)
+const char *label_process(const struct question *question, struct arena *arena, uint16_t process)
 {
     const struct model_process *row = model_process_at(tally_model(question->tally), process);
 
     if (row->rank >= 0 && !row->executable && !row->process_id)
-        return report_text(report, "rank %" PRId32, row->rank);
+        return arena_format(arena, "rank %" PRId32, row->rank);
     if (!row->executable && !row->process_id)
         return base_name(model_text_at(question->model, row->source));
     if (row->executable)
-        return report_text(report, "%s %" PRIu64,
-                           base_name(model_text_at(question->model, row->executable)),
-                           row->process_id);
-    return report_text(report, "process %" PRIu64 "%s%s", row->process_id,
-                       is_one_of_several(question, process) ? " of " : "",
-                       is_one_of_several(question, process)
-                           ? base_name(model_text_at(question->model, row->source))
-                           : "");
+        return arena_format(arena, "%s %" PRIu64,
+                            base_name(model_text_at(question->model, row->executable)),
+                            row->process_id);
+    return arena_format(arena, "process %" PRIu64 "%s%s", row->process_id,
+                        is_one_of_several(question, process) ? " of " : "",
+                        is_one_of_several(question, process)
+                            ? base_name(model_text_at(question->model, row->source))
+                            : "");
 }
 
 const char *label_pool(const struct question *question, const struct ledger *ledger)
@@ -72,7 +73,7 @@ const char *label_pool(const struct question *question, const struct ledger *led
     return model_text_at(question->model, model_pool_name_at(question->model, ledger->pool));
 }
 
-const char *label_ledger(const struct question *question, struct report *report, uint16_t index)
+const char *label_ledger(const struct question *question, struct arena *arena, uint16_t index)
 {
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
     const char *pool = label_pool(question, ledger);
@@ -80,27 +81,27 @@ const char *label_ledger(const struct question *question, struct report *report,
     const char *device = "", *process = "";
 
     if (ledger->device >= 0)
-        device = report_text(report, " device %" PRId32, ledger->device);
+        device = arena_format(arena, " device %" PRId32, ledger->device);
     if (*kind)
-        kind = report_text(report, " (%s)", kind);
+        kind = arena_format(arena, " (%s)", kind);
     if (model_process_count(question->model) > 1) {
-        process = report_text(report, ", %s", label_process(question, report, ledger->process));
+        process = arena_format(arena, ", %s", label_process(question, arena, ledger->process));
     }
-    return report_text(report, "%s%s%s%s", *pool ? pool : "(unnamed)", device, kind, process);
+    return arena_format(arena, "%s%s%s%s", *pool ? pool : "(unnamed)", device, kind, process);
 }
 
-const char *label_who(const struct question *question, struct report *report, struct who who)
+const char *label_who(const struct question *question, struct arena *arena, struct who who)
 {
     if (who.site)
         return symbols_label(question->symbols, who.site);
     if (who.operator_text)
-        return report_text(report, "operator %s",
-                           model_text_at(question->model, who.operator_text));
+        return arena_format(arena, "operator %s",
+                            model_text_at(question->model, who.operator_text));
     if (who.owner_text)
-        return report_text(report, "owner %s", model_text_at(question->model, who.owner_text));
+        return arena_format(arena, "owner %s", model_text_at(question->model, who.owner_text));
     if (who.size_class)
-        return report_text(report, "(unknown), about %s each",
-                           label_size(report, UINT64_C(1) << (who.size_class - 1)));
+        return arena_format(arena, "(unknown), about %s each",
+                            label_size(arena, UINT64_C(1) << (who.size_class - 1)));
     return "(unknown)";
 }
 
@@ -109,12 +110,12 @@ struct value value_site(const char *label)
     return strcmp(label, "(unknown)") == 0 ? value_unknown(label) : value_text(label);
 }
 
-struct value value_who(const struct question *question, struct report *report, struct who who)
+struct value value_who(const struct question *question, struct arena *arena, struct who who)
 {
-    return value_site(label_who(question, report, who));
+    return value_site(label_who(question, arena, who));
 }
 
-const char *label_unseen_callers(const struct question *question, struct report *report,
+const char *label_unseen_callers(const struct question *question, struct arena *arena,
                                  uint16_t ledger, struct who who)
 {
     size_t count;
@@ -124,10 +125,10 @@ const char *label_unseen_callers(const struct question *question, struct report 
         tally_ledger_at(question->tally, ledger)->device >= 0 || count != 1 ||
         (frames[0].line && !frames[0].is_plumbing))
         return NULL;
-    return report_text(report,
-                       "%s asked for this memory, and who called it was not recorded: record with "
-                       "--call-stack=c, or with --call-stack=python,c for Python.",
-                       label_who(question, report, who));
+    return sentence(arena,
+                    "%s asked for this memory, and who called it was not recorded: record with "
+                    "--call-stack=c, or with --call-stack=python,c for Python.",
+                    label_who(question, arena, who));
 }
 
 struct value value_stack_of(const struct question *question, struct report *report, struct who who)
@@ -162,43 +163,64 @@ uint64_t step_number(const struct tally *tally, uint16_t process, uint32_t index
     return step ? step->number : index;
 }
 
-const char *label_in_step(const struct question *question, struct report *report, uint16_t process,
+const char *label_in_step(const struct question *question, struct arena *arena, uint16_t process,
                           uint32_t step_index)
 {
     const struct step *step = tally_step_of(question->tally, process, step_index);
 
     if (step)
-        return report_text(report, " in step %" PRIu64, step->number);
+        return arena_format(arena, " in step %" PRIu64, step->number);
     if (!tally_process_at(question->tally, process).step_count)
         return "";
     return step_index ? " after the last step" : " before the first step";
 }
 
-const char *label_size(struct report *report, uint64_t bytes)
+const char *label_size(struct arena *arena, uint64_t bytes)
 {
     struct text_builder text;
-    const char *label;
 
     text_init(&text);
     text_add_size(&text, bytes);
-    label = report_text(report, "%s", text_get(&text));
-    text_release(&text);
-    return label;
+    return text_keep(&text, arena);
 }
 
-const char *label_count(struct report *report, uint64_t count)
+/* Of the smallest number too. */
+static uint64_t size_of(int64_t change)
+{
+    return change < 0 ? 0 - (uint64_t)change : (uint64_t)change;
+}
+
+static const char *sign_of(int64_t change)
+{
+    return change < 0 ? "-" : "+";
+}
+
+const char *label_size_change(struct arena *arena, int64_t change)
+{
+    return arena_format(arena, "%s%s", sign_of(change), label_size(arena, size_of(change)));
+}
+
+const char *label_share(struct arena *arena, uint64_t hundredths)
+{
+    return arena_format(arena, "%" PRIu64 ".%02" PRIu64 " %%", hundredths / 100, hundredths % 100);
+}
+
+const char *label_share_change(struct arena *arena, int64_t hundredths)
+{
+    return arena_format(arena, "%s%s", sign_of(hundredths),
+                        label_share(arena, size_of(hundredths)));
+}
+
+const char *label_count(struct arena *arena, uint64_t count)
 {
     struct text_builder text;
-    const char *label;
 
     text_init(&text);
     text_add_count(&text, count);
-    label = report_text(report, "%s", text_get(&text));
-    text_release(&text);
-    return label;
+    return text_keep(&text, arena);
 }
 
-const char *label_counted(struct report *report, uint64_t count, const char *one)
+const char *label_counted(struct arena *arena, uint64_t count, const char *one)
 {
-    return report_text(report, "%s %s%s", label_count(report, count), one, count == 1 ? "" : "s");
+    return arena_format(arena, "%s %s%s", label_count(arena, count), one, count == 1 ? "" : "s");
 }

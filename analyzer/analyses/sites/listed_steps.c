@@ -36,5 +36,6 @@ void listed_steps_remark(const struct question *question, struct report *report,
 
     if (first > 1)
         report_table_remark(report, table, "Only the last %" PRIu32 " of %" PRIu32 " steps of %s.",
-                            last - first + 1, last, label_ledger(question, report, ledger));
+                            last - first + 1, last,
+                            label_ledger(question, report_arena(report), ledger));
 }

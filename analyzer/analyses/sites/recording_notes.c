@@ -4,13 +4,25 @@
  */
 #include "recording_notes.h"
 
-static void note_if(struct report *report, uint64_t count, const char *sentence)
+struct notes {
+    struct report *report;
+    const char *name; /* before each; NULL: there is one recording only */
+};
+
+static void add_note(const struct notes *notes, uint64_t count, const char *sentence)
 {
-    if (count)
-        report_note(report, count, sentence);
+    report_note(notes->report, count,
+                notes->name ? report_text(notes->report, "%s: %s", notes->name, sentence)
+                            : sentence);
 }
 
-static void add_process_notes(const struct question *question, struct report *report)
+static void note_if(const struct notes *notes, uint64_t count, const char *sentence)
+{
+    if (count)
+        add_note(notes, count, sentence);
+}
+
+static void add_process_notes(const struct question *question, const struct notes *notes)
 {
     static const char *const reasons[MT_LOST_KINDS] = {
         [MT_LOST_DISK] = "events lost: the trace file could not be written",
@@ -31,34 +43,44 @@ static void add_process_notes(const struct question *question, struct report *re
             lost[kind] += process->lost_counts[kind];
     }
     for (size_t kind = 0; kind < MT_LOST_KINDS; kind++)
-        note_if(report, lost[kind], reasons[kind] ? reasons[kind] : "events lost");
-    note_if(report, model_lost_count(model),
+        note_if(notes, lost[kind], reasons[kind] ? reasons[kind] : "events lost");
+    note_if(notes, model_lost_count(model),
             "events lost: of processes for which no trace could be made");
     note_if(
-        report, incomplete,
+        notes, incomplete,
         "process images that did not close their trace (exec, _exit, killed, or still running): "
         "read from what they left");
 }
 
-void analyse_notes(const struct question *question, struct report *report)
+static void add_notes(const struct question *question, const struct notes *notes)
 {
     const struct tally_counts *counts = tally_counts_of(question->tally);
 
-    add_process_notes(question, report);
+    add_process_notes(question, notes);
     for (size_t i = 0; i < model_note_count(question->model); i++) {
         uint64_t count;
         const char *sentence = model_note_at(question->model, i, &count);
 
-        report_note(report, count, sentence);
+        add_note(notes, count, sentence);
     }
-    note_if(report, counts->unknown_frees,
+    note_if(notes, counts->unknown_frees,
             "frees of blocks allocated before the recording, or by a call that is not recorded");
-    note_if(report, counts->overwritten,
+    note_if(notes, counts->overwritten,
             "blocks whose address was handed out again without a free: taken as freed then");
-    note_if(report, counts->late_frees + counts->early_frees,
+    note_if(notes, counts->late_frees + counts->early_frees,
             "pairs put in order: two threads passed on an address within 20 us");
-    note_if(report, counts->unmatched_ends,
+    note_if(notes, counts->unmatched_ends,
             "ends of operators, ranges, tags or steps without a beginning: left out");
-    note_if(report, counts->merged_contexts,
+    note_if(notes, counts->merged_contexts,
             "operator or owner names too many to keep apart: their blocks have none");
+}
+
+void analyse_notes(const struct question *question, struct report *report)
+{
+    add_notes(question, &(struct notes){report, NULL});
+}
+
+void analyse_notes_of(const struct question *question, const char *name, struct report *report)
+{
+    add_notes(question, &(struct notes){report, name});
 }

@@ -10,4 +10,7 @@
 
 void analyse_notes(const struct question *question, struct report *report);
 
+/* With the name of the recording before each. */
+void analyse_notes_of(const struct question *question, const char *name, struct report *report);
+
 #endif

@@ -50,6 +50,7 @@ static int by_waste(const void *left, const void *right)
 static void add_rows(const struct question *question, struct report *report, const struct row *rows,
                      size_t count)
 {
+    struct arena *texts = report_arena(report);
     struct report_table *table =
         report_table(report, "inefficient", "Memory that is there and not used, by site",
                      "Every block is used as soon as it is there, until it is freed.");
@@ -65,10 +66,9 @@ static void add_rows(const struct question *question, struct report *report, con
             {"block_count", "blocks", value_count(waste->count)},
             {"size_bytes", "size in all", value_bytes(waste->size_bytes)},
             {"longest_ns", "longest", value_number(VALUE_DURATION_NS, waste->longest_ns)},
-            {"site", "site", value_who(question, report, who)},
+            {"site", "site", value_who(question, texts, who)},
             {"operator", "operator", value_name(question, who.operator_text)},
-            {"ledger", "ledger",
-             value_text(label_ledger(question, report, rows[i].origin->ledger))},
+            {"ledger", "ledger", value_text(label_ledger(question, texts, rows[i].origin->ledger))},
             {"worst_address", "worst block",
              value_text(report_text(report, "0x%" PRIx64, waste->worst_address))},
             {"worst_bytes", "its size", value_bytes(waste->worst_size_bytes)},
@@ -115,14 +115,15 @@ static void add_kinds(struct report *report, const struct row *rows, size_t coun
 static void say_row(const struct question *question, struct report *report, const char *word,
                     const struct row *row, const char *amount)
 {
+    struct arena *texts = report_arena(report);
     const char *sentence = report_text(
         report, "%s: %s of %s in %s: %s; %s.", word, kind_words[row->kind],
-        label_who(question, report, row->origin->who),
-        label_ledger(question, report, row->origin->ledger), amount, kind_advice[row->kind]);
+        label_who(question, texts, row->origin->who),
+        label_ledger(question, texts, row->origin->ledger), amount, kind_advice[row->kind]);
     const struct field facts[] = {
         {"waste_kind", NULL, value_word(kind_words[row->kind])},
-        {"site", NULL, value_who(question, report, row->origin->who)},
-        {"ledger", NULL, value_text(label_ledger(question, report, row->origin->ledger))},
+        {"site", NULL, value_who(question, texts, row->origin->who)},
+        {"ledger", NULL, value_text(label_ledger(question, texts, row->origin->ledger))},
         {"waste_byte_ms", NULL, value_bytes(byte_ms(row->waste->byte_ns))},
         {"peak_waste_bytes", NULL, value_bytes(row->waste->peak_bytes)},
     };
@@ -135,6 +136,7 @@ static void say_row(const struct question *question, struct report *report, cons
 static void say_worst(const struct question *question, struct report *report,
                       const struct row *rows, size_t count)
 {
+    struct arena *texts = report_arena(report);
     const struct row *at_peak = &rows[0];
 
     for (size_t i = 1; i < count; i++)
@@ -143,11 +145,11 @@ static void say_worst(const struct question *question, struct report *report,
     if (at_peak->waste->peak_bytes)
         say_row(question, report, "AT THE PEAK", at_peak,
                 report_text(report, "%s were there and not used",
-                            label_size(report, at_peak->waste->peak_bytes)));
+                            label_size(texts, at_peak->waste->peak_bytes)));
     if (at_peak != &rows[0] || !at_peak->waste->peak_bytes)
         say_row(question, report, "OVER TIME", &rows[0],
                 report_text(report, "%s in all, up to %" PRIu64 " us each",
-                            label_counted(report, rows[0].waste->count, "block"),
+                            label_counted(texts, rows[0].waste->count, "block"),
                             rows[0].waste->longest_ns / 1000));
 }
 
