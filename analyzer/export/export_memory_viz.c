@@ -83,7 +83,7 @@ static bool judge_groups(struct viz *viz)
     viz->categories = calloc(count + 1, sizeof(*viz->categories));
     if (!viz->categories || !origins_init(&origins, viz->question, ORIGINS_BY_SITE))
         return false;
-    is_good = growth_judge(viz->question, &origins, &list);
+    is_good = growth_judge(viz->question, &origins, NULL, &list);
     for (size_t i = 0; is_good && i < list.count; i++)
         for (size_t g = 0; g < list.rows[i].origin->group_count; g++)
             viz->categories[list.rows[i].origin->groups[g]] =

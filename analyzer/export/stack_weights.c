@@ -99,7 +99,7 @@ static void fill_growth(struct making *making, const struct origins *origins)
 {
     struct judged_list list = {0};
 
-    if (!growth_judge(making->request->question, origins, &list))
+    if (!growth_judge(making->request->question, origins, NULL, &list))
         making->has_failed = true;
     for (size_t i = 0; !making->has_failed && i < list.count; i++)
         if (list.rows[i].judgement.verdict == VERDICT_LEAK)

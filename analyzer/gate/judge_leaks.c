@@ -123,7 +123,8 @@ static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size
 }
 
 /* How many origins were judged. */
-static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdict, size_t repeat)
+static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
+                            const struct survivors *survivors)
 {
     const struct question *question = &gate->recordings[repeat].question;
     struct judged_list list = {0};
@@ -134,7 +135,7 @@ static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdic
         verdict->arena.has_failed = true;
         return 0;
     }
-    if (!growth_judge(question, &origins, &list))
+    if (!growth_judge(question, &origins, survivors, &list))
         verdict->arena.has_failed = true;
     for (size_t i = 0; !verdict->arena.has_failed && i < list.count; i++) {
         const struct judged *row = &list.rows[i];
@@ -189,7 +190,7 @@ static size_t find_survivors(const struct gate *gate, struct gate_verdict *verdi
     return judged_count;
 }
 
-/* Of a recording whose steps are not marked; NULL: steps decide. */
+/* NULL: nothing can be said without steps. */
 static const struct survivors *survivors_of(const struct survivor_reading *const *readings,
                                             size_t repeat)
 {
@@ -202,9 +203,9 @@ static const struct survivors *survivors_of(const struct survivor_reading *const
 static size_t find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
                          const struct survivors *survivors)
 {
-    if (survivors)
+    if (survivors && !growth_steps_decide(&gate->recordings[repeat].question))
         return find_survivors(gate, verdict, repeat, survivors);
-    return find_in_steps(gate, verdict, repeat);
+    return find_in_steps(gate, verdict, repeat, survivors);
 }
 
 /* --- telling them ------------------------------------------------------------------------------
@@ -436,7 +437,7 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
     for (size_t i = 0; i < gate->recording_count; i++) {
         const struct survivors *survivors = survivors_of(readings, i);
 
-        has_survivors |= survivors != NULL;
+        has_survivors |= survivors && !growth_steps_decide(&gate->recordings[i].question);
         hides_objects |= survivors && survivors_hide_objects(survivors);
         judged_count = find_leaks(gate, verdict, i, survivors);
     }
@@ -455,15 +456,13 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
     tell_unused(gate, verdict);
 }
 
-/* A recording without marks is read once more. For survivor_reading_destroy(). */
-static bool read_unmarked(const struct gate *gate, struct survivor_reading **readings)
+/* Where it tells more than steps. For survivor_reading_destroy(). */
+static bool read_survivors(const struct gate *gate, struct survivor_reading **readings)
 {
     for (size_t i = 0; i < gate->recording_count; i++) {
-        const struct question *question = &gate->recordings[i].question;
-
-        if (growth_steps_are_marked(question))
+        if (!growth_needs_survivors(&gate->recordings[i].question))
             continue;
-        readings[i] = survivors_read(question);
+        readings[i] = survivors_read(&gate->recordings[i].question);
         if (!readings[i])
             return false;
     }
@@ -481,7 +480,7 @@ void judge_leaks(const struct gate *gate, struct gate_verdict *verdict)
         return;
     }
     readings = calloc(gate->recording_count + 1, sizeof(struct survivor_reading *));
-    if (readings && read_unmarked(gate, readings))
+    if (readings && read_survivors(gate, readings))
         judge_read(gate, verdict, (const struct survivor_reading *const *)readings);
     else
         verdict->arena.has_failed = true;

@@ -145,9 +145,7 @@ static const char *light_clause(const struct question *question, struct report *
     if (!list->verdict_counts[VERDICT_LIGHT])
         return "none grows to the end";
     for (size_t i = 0; i < list->verdict_counts[VERDICT_LIGHT]; i++)
-        bytes += list->rows[i].judgement.is_one_growing_block
-                     ? list->rows[i].grown_bytes
-                     : list->rows[i].judgement.overdue_bytes;
+        bytes += list->rows[i].weight_bytes;
     return report_text(report,
                        "%s too little to be called one, %s in all, most of it at %s: record "
                        "longer to be sure",
@@ -192,7 +190,8 @@ static void say_judged(const struct question *question, struct report *report,
         say_no_leak(question, report, list, steps);
 }
 
-void analyse_leaks(const struct question *question, struct report *report)
+static void say_steps(const struct question *question, struct report *report,
+                      const struct survivors *survivors)
 {
     struct judged_steps steps = growth_longest_steps(question);
     struct judged_list list = {0};
@@ -204,7 +203,7 @@ void analyse_leaks(const struct question *question, struct report *report)
         report_note(report, 0, "leaks: not enough memory to judge");
         return;
     }
-    if (growth_judge(question, &origins, &list)) {
+    if (growth_judge(question, &origins, survivors, &list)) {
         say_judged(question, report, &list, &steps);
         add_table(question, report, &list);
         ledger_growth_add(question, report, &origins, &list);
@@ -215,11 +214,16 @@ void analyse_leaks(const struct question *question, struct report *report)
     origins_release(&origins);
 }
 
-/* --- without marks --------------------------------------------------------------------------- */
+void analyse_leaks(const struct question *question, struct report *report)
+{
+    say_steps(question, report, NULL);
+}
+
+/* --- with what survives ---------------------------------------------------------------------- */
 
 struct search {
     const struct question *question;
-    struct survivor_reading *reading; /* NULL: steps are marked */
+    struct survivor_reading *reading; /* NULL: steps alone decide */
 };
 
 static void *search_begin(const struct question *question, struct life_visitor *visitor)
@@ -229,7 +233,7 @@ static void *search_begin(const struct question *question, struct life_visitor *
     if (!search)
         return NULL;
     search->question = question;
-    if (growth_steps_are_marked(question))
+    if (!growth_needs_survivors(question))
         return search;
     search->reading = survivor_reading_create(question, visitor);
     if (search->reading)
@@ -244,15 +248,14 @@ static void search_write(void *state, struct report *report)
     const struct question *question = search->question;
     const struct survivors *survivors =
         search->reading ? survivor_reading_result(search->reading) : NULL;
-    bool can_judge = survivors && survivors_can_judge(survivors);
 
     if (search->reading && !survivors)
         report_note(report, 0, "leaks: not enough memory to follow the blocks");
-    if (can_judge) {
+    if (survivors && survivors_can_judge(survivors) && !growth_steps_decide(question)) {
         survivors_say(question, report, survivors);
         return;
     }
-    analyse_leaks(question, report);
+    say_steps(question, report, survivors);
     window_say(question, report);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "overdue.h"
+#include "growth_weight.h"
 
 enum { default_warm_up = 2 };
 
@@ -146,8 +146,34 @@ static void add_series(const struct step_series *series, const struct judged_ste
     }
 }
 
-static struct judged judge(const struct question *question, const struct judged_steps *steps,
-                           const struct origin *origin, size_t site_count, struct arena *arena)
+/*
+ * In the process's own heap stacks are known, and blocks are many: there survivors.h decides
+ * wherever it can.
+ */
+static void judge_on_ground(const struct question *question, const struct survivors *survivors,
+                            const struct step_history *history, struct judged *judged)
+{
+    const struct origin *origin = judged->origin;
+    const struct survivor_origin *where = NULL;
+    enum survivor_answer answer = SURVIVORS_SILENT;
+
+    if (survivors && origin->who.site && growth_is_heap(question->tally, origin->ledger))
+        answer = survivors_about(survivors, judged->steps.process, origin->ledger,
+                                 symbols_site_key(question->symbols, origin->who.site), &where);
+    judged->judgement = step_judge(history);
+    if (answer == SURVIVORS_STAY && judged->judgement.verdict != VERDICT_LEAK)
+        judged->judgement = step_judge_known(history);
+    judged->weight_bytes = where ? where->bytes : judged->judgement.overdue_bytes;
+    if (judged->judgement.is_one_growing_block)
+        judged->weight_bytes = judged->grown_bytes;
+    if (judged->judgement.verdict == VERDICT_LEAK &&
+        (answer == SURVIVORS_GO || answer == SURVIVORS_BOUNDED))
+        judged->judgement.verdict = VERDICT_CACHE;
+}
+
+static struct judged judge(const struct question *question, const struct survivors *survivors,
+                           const struct judged_steps *steps, const struct origin *origin,
+                           size_t site_count, struct arena *arena)
 {
     struct history history;
     struct judged judged = {.origin = origin, .steps = *steps, .birth_stretch = steps->stride};
@@ -175,7 +201,7 @@ static struct judged judge(const struct question *question, const struct judged_
         .site_count = site_count,
         .freed_age = freed_age_of(question, steps, origin),
     };
-    judged.judgement = step_judge(&given);
+    judge_on_ground(question, survivors, &given, &judged);
     /* Too few steps to judge: worth showing only if it grew. */
     if (judged.judgement.verdict == VERDICT_UNSURE && !judged.judgement.kept_count)
         judged.judgement.verdict = VERDICT_STABLE;
@@ -214,7 +240,7 @@ static void judge_before_failure(const struct question *question, const struct j
         return;
     before.last--;
     cut_into_stretches(&before);
-    judged = judge(question, &before, row->origin, site_count, arena);
+    judged = judge(question, NULL, &before, row->origin, site_count, arena);
     judged.failed_step = before.last + 1;
     if (judged.judgement.verdict == VERDICT_LEAK)
         *row = judged;
@@ -242,42 +268,9 @@ static int judged_compare(const void *left, const void *right)
     return a->origin < b->origin ? -1 : a->origin > b->origin;
 }
 
-/* The process's own heap, where interpreters keep a little by design. */
-static bool is_heap(const struct ledger *ledger)
-{
-    return ledger->kind == LEDGER_MEMORY && ledger->device < 0;
-}
-
-static bool is_light_row(const struct judged *row, uint16_t ledger)
-{
-    return row->judgement.verdict == VERDICT_LEAK && row->origin->ledger == ledger &&
-           !row->failed_step;
-}
-
-/* What leaks in one heap, and weighs little in all, is not called a leak. */
-static void weigh(const struct tally *tally, uint16_t ledger, struct judged_list *list)
-{
-    uint64_t bytes = 0;
-
-    if (!is_heap(tally_ledger_at(tally, ledger)))
-        return;
-    for (size_t i = 0; i < list->count; i++)
-        if (is_light_row(&list->rows[i], ledger))
-            bytes += list->rows[i].judgement.is_one_growing_block
-                         ? list->rows[i].grown_bytes
-                         : list->rows[i].judgement.overdue_bytes;
-    for (size_t i = 0; bytes < OVERDUE_WEIGHT_BYTES && i < list->count; i++) {
-        if (!is_light_row(&list->rows[i], ledger))
-            continue;
-        list->rows[i].judgement.verdict = VERDICT_LIGHT;
-        list->verdict_counts[VERDICT_LEAK]--;
-        list->verdict_counts[VERDICT_LIGHT]++;
-    }
-}
-
 /* Origins come ledger by ledger, so by process: the steps are looked for once for each. */
-static bool judge_rows(const struct question *question, const struct origin *origins, size_t count,
-                       struct judged_list *list)
+static bool judge_rows(const struct question *question, const struct survivors *survivors,
+                       const struct origin *origins, size_t count, struct judged_list *list)
 {
     struct judged_steps steps = {0};
 
@@ -290,7 +283,7 @@ static bool judge_rows(const struct question *question, const struct origin *ori
             steps = growth_steps_of(question, process);
         if (!steps.last || !was_alive_at_a_step_end(question->tally, &origins[i]))
             continue;
-        *row = judge(question, &steps, &origins[i], count, &list->arena);
+        *row = judge(question, survivors, &steps, &origins[i], count, &list->arena);
         if (row->judgement.verdict == VERDICT_CACHE)
             judge_before_failure(question, &steps, count, &list->arena, row);
         if (row->judgement.verdict < VERDICT_TEMPORARY && !row->alive_bytes)
@@ -300,18 +293,18 @@ static bool judge_rows(const struct question *question, const struct origin *ori
         list->count += row->judgement.verdict < VERDICT_TEMPORARY;
     }
     for (size_t i = 0; list->rows && i < tally_ledger_count(question->tally); i++)
-        weigh(question->tally, (uint16_t)i, list);
+        growth_weigh(question->tally, (uint16_t)i, list);
     if (list->rows)
         qsort(list->rows, list->count, sizeof(*list->rows), judged_compare);
     return list->rows != NULL;
 }
 
 bool growth_judge(const struct question *question, const struct origins *origins,
-                  struct judged_list *list)
+                  const struct survivors *survivors, struct judged_list *list)
 {
     memset(list, 0, sizeof(*list));
     arena_init(&list->arena);
-    return judge_rows(question, origins->rows, origins->count, list);
+    return judge_rows(question, survivors, origins->rows, origins->count, list);
 }
 
 /* The groups of a ledger follow each other. */
@@ -339,7 +332,7 @@ bool growth_judge_ledgers(const struct question *question, const struct origins 
     arena_init(&list->arena);
     list->ledgers = malloc((tally_ledger_count(question->tally) + 1) * sizeof(*list->ledgers));
     return list->ledgers &&
-           judge_rows(question, list->ledgers, ledgers_of(origins, list->ledgers), list);
+           judge_rows(question, NULL, list->ledgers, ledgers_of(origins, list->ledgers), list);
 }
 
 static bool is_found(const struct step_rule *rule, size_t process)
@@ -370,6 +363,26 @@ struct judged_steps growth_longest_steps(const struct question *question)
             longest = window;
     }
     return longest;
+}
+
+bool growth_steps_decide(const struct question *question)
+{
+    struct judged_steps steps = growth_longest_steps(question);
+
+    return growth_steps_are_marked(question) &&
+           (steps.last - steps.warm_up >= STEPS_NEEDED || question->has_chosen_steps ||
+            question->warm_up_steps != WARM_UP_DEFAULT);
+}
+
+bool growth_needs_survivors(const struct question *question)
+{
+    if (!growth_steps_are_marked(question))
+        return true;
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
+        if (tally_ledger_at(question->tally, i)->peak_bytes &&
+            growth_is_heap(question->tally, (uint16_t)i))
+            return true;
+    return false;
 }
 
 struct births_seen growth_births(const struct judged *row)

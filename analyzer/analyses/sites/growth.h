@@ -12,6 +12,7 @@
 #include "arena.h"
 #include "origins.h"
 #include "step_verdict.h"
+#include "survivors.h"
 
 /* Steps warm_up + 1 .. last of one process, in `count` stretches of `stride`. */
 struct judged_steps {
@@ -25,6 +26,7 @@ struct judged {
     const struct origin *origin;
     struct step_judgement judgement;
     struct step_sample alive; /* when the last step ended */
+    uint64_t weight_bytes;    /* that stay, or grew; where it leaks */
     uint64_t grown_bytes;     /* since the first judged step ended; 0 when it shrank */
     uint64_t survivor_bytes;  /* of them, born in any step */
     uint64_t survivor_count;
@@ -56,12 +58,20 @@ struct judged_list {
 struct judged_steps growth_steps_of(const struct question *question, uint16_t process);
 /* By the program, or by who asks: not only found by their period. */
 bool growth_steps_are_marked(const struct question *question);
+/* They are marked and enough, or chosen. Else survivors.h decides wherever it can judge. */
+bool growth_steps_decide(const struct question *question);
+/* Steps are not marked, or the process's own heap was recorded: worth one reading more. */
+bool growth_needs_survivors(const struct question *question);
 /* Of the process that has most judged steps. */
 struct judged_steps growth_longest_steps(const struct question *question);
 
-/* False without memory. Release in either case; the origins must outlive the list. */
+/*
+ * survivors: what overdue.h says decides for the process's own heap wherever it can judge; steps
+ * add when and how fast. NULL: steps decide alone. False without memory. Release in either case;
+ * the origins must outlive the list.
+ */
 bool growth_judge(const struct question *question, const struct origins *origins,
-                  struct judged_list *list);
+                  const struct survivors *survivors, struct judged_list *list);
 /* The same for ledgers as a whole: `who` of their origins is nobody. */
 bool growth_judge_ledgers(const struct question *question, const struct origins *origins,
                           struct judged_list *list);

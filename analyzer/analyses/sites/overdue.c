@@ -413,11 +413,21 @@ static uint64_t growth_of(const struct overdue_stack *stack)
                : 0;
 }
 
+static uint64_t all_left_bytes(const struct overdue_stack *stack)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < stack->row_count; i++)
+        bytes += left_of(stack, &stack->rows[i], false).bytes;
+    return bytes;
+}
+
 struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bool is_swept_known)
 {
     struct overdue overdue = {.reason = OVERDUE_NOT_ACTIVE,
                               .births = stack->births,
                               .freed_age = stack->age_at_birth,
+                              .left_bytes = all_left_bytes(stack),
                               .first = stack->first,
                               .last = stack->last};
     struct series series;
@@ -430,7 +440,7 @@ struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bo
     if (!overdue.is_active)
         return overdue;
     until = overdue_births(stack, is_swept_known, &series);
-    overdue.bytes = series.bytes;
+    overdue.bytes = overdue.overdue_bytes = series.bytes;
     overdue.count = series.count;
     if (series.row_count) {
         overdue.first = series.rows[0].first;

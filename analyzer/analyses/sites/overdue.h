@@ -64,12 +64,14 @@ struct overdue_stack {
 
 struct overdue {
     enum overdue_reason reason;
-    bool is_active;        /* until the end; false: nothing else is known */
-    bool is_growing;       /* not overdue, but one block that is made anew, larger and larger */
-    uint64_t bytes, count; /* of the overdue survivors; count 0 where one block grows */
-    uint32_t first, last;  /* births of them, or of the blocks that grow */
-    uint32_t births;       /* of the stack, in all */
-    uint32_t freed_age;    /* oldest that was freed before the newest birth */
+    bool is_active;         /* until the end; false: nothing else is known */
+    bool is_growing;        /* not overdue, but one block that is made anew, larger and larger */
+    uint64_t bytes, count;  /* of the overdue survivors; count 0 where one block grows */
+    uint32_t first, last;   /* births of them, or of the blocks that grow */
+    uint32_t births;        /* of the stack, in all */
+    uint32_t freed_age;     /* oldest that was freed before the newest birth */
+    uint64_t left_bytes;    /* alive when the newest block was born, overdue or not */
+    uint64_t overdue_bytes; /* of these, overdue and reachable, whatever is said of them */
 };
 
 /* The stack is zeroed before its first birth. Clocks never fall. False without memory. */

@@ -213,3 +213,14 @@ struct step_judgement step_judge(const struct step_history *history)
         is_leak(history, &judgement) ? VERDICT_LEAK : verdict_of(history, &judgement);
     return judgement;
 }
+
+struct step_judgement step_judge_known(const struct step_history *history)
+{
+    struct step_history known = *history;
+    struct step_judgement judgement = {.verdict = VERDICT_LEAK};
+
+    known.freed_age = 1;
+    count_survivors(&known, &judgement);
+    return judgement.overdue_count && history->count >= STEPS_NEEDED ? judgement
+                                                                     : step_judge(history);
+}

@@ -54,6 +54,9 @@ struct step_judgement {
 };
 
 struct step_judgement step_judge(const struct step_history *history);
+/* The same where it is known from elsewhere that survivors stay: the verdict is a leak if there are
+ * any, and only the newest are not overdue. */
+struct step_judgement step_judge_known(const struct step_history *history);
 
 /* How fast it grows, and how likely that is by chance. An entry is a stretch of `stride` steps. */
 void step_measure(const struct step_history *history, uint32_t stride,

@@ -31,6 +31,7 @@ struct current {
     uint64_t first_index;         /* of its births */
     uint64_t python_end, any_end; /* births until the last under Python, or any, before the end */
     uint32_t clock;
+    uint64_t alive_bytes, peak_bytes;
 };
 
 struct survivor_reading {
@@ -150,6 +151,9 @@ static bool on_born(void *context, const struct life *life)
     if (!reading->row_of_group[life->group])
         group_begin(reading, life->group, life->ledger);
     see_time(current, reading->traits_of_group[life->group]);
+    current->alive_bytes += is_judged(reading, life->ledger) ? life->size_bytes : 0;
+    if (current->alive_bytes > current->peak_bytes)
+        current->peak_bytes = current->alive_bytes;
     row = reading->row_of_group[life->group];
     if (row != not_judged) {
         struct stack_row *stack = table_at(&reading->rows, row - 1);
@@ -162,12 +166,14 @@ static bool on_born(void *context, const struct life *life)
 static bool on_over(void *context, const struct life *life)
 {
     struct survivor_reading *reading = context;
-    const struct current *current = &reading->current;
+    struct current *current = &reading->current;
     uint64_t born = life->index - current->first_index;
     uint32_t row;
 
     if (!life->freed_event || life->group >= reading->group_count || born >= UINT32_MAX)
         return true;
+    if (is_judged(reading, life->ledger))
+        current->alive_bytes -= life->size_bytes;
     row = reading->row_of_group[life->group];
     if (row && row != not_judged) {
         struct stack_row *stack = table_at(&reading->rows, row - 1);
@@ -270,10 +276,11 @@ static bool is_kept(const struct stack_row *row, const struct overdue *overdue)
            !(row->traits & STACK_IS_IMPORT);
 }
 
-/* Fills stacks and the numbers of births and first births of those that are active. How many are
- * kept. */
+/* Fills stacks, grounds, and the numbers of births and first births of those that are active. How
+ * many are kept. */
 static size_t judge_rows(struct survivor_reading *reading, struct survivor_process *process,
-                         struct survivor_stack *stacks, uint32_t *births, uint32_t *firsts)
+                         struct survivor_stack *stacks, struct survivor_ground *grounds,
+                         uint32_t *births, uint32_t *firsts)
 {
     size_t count = 0;
 
@@ -282,8 +289,11 @@ static size_t judge_rows(struct survivor_reading *reading, struct survivor_proce
         struct overdue overdue =
             overdue_judge(&row->stack, process->end, reading->current.is_cleared);
 
+        grounds[i - reading->first_row] =
+            survivor_ground_of(row->name, row->ledger, is_kept(row, &overdue), &overdue);
         if (!overdue.is_active)
             continue;
+        process->loop_bytes += row->stack.allocated_bytes;
         births[process->active_count] = row->stack.births;
         firsts[process->active_count++] = row->stack.first;
         if (is_kept(row, &overdue))
@@ -300,11 +310,15 @@ static void process_judge(struct survivor_reading *reading, struct survivor_proc
 {
     size_t most = reading->rows.count - reading->first_row;
     struct survivor_stack *stacks = arena_alloc(&reading->arena, (most + 1) * sizeof(*stacks));
+    struct survivor_ground *grounds = arena_alloc(&reading->arena, (most + 1) * sizeof(*grounds));
     uint32_t *births = malloc((most + 1) * sizeof(*births));
     uint32_t *firsts = malloc((most + 1) * sizeof(*firsts));
 
-    if (stacks && births && firsts) {
-        process_add(reading, process, stacks, judge_rows(reading, process, stacks, births, firsts));
+    if (stacks && grounds && births && firsts) {
+        process_add(reading, process, stacks,
+                    judge_rows(reading, process, stacks, grounds, births, firsts));
+        process->grounds = grounds;
+        process->ground_count = survivor_grounds_join(grounds, most);
         turns_of(births, process->active_count, process);
         qsort(firsts, process->active_count, sizeof(*firsts), number_compare);
         process->begin = process->active_count ? firsts[process->active_count / 2] : 0;
@@ -333,6 +347,7 @@ static bool on_process_over(void *context, uint16_t process)
     struct survivor_process row = {
         .process = process,
         .hides_objects = current->hides_objects,
+        .peak_bytes = current->peak_bytes,
         .end = (uint32_t)(current->python_end ? current->python_end : current->any_end)};
 
     if (reading->result.process_count < reading->process_most) {
@@ -424,9 +439,41 @@ uint64_t survivors_per_turn(const struct survivor_process *process,
     return (uint64_t)sum;
 }
 
+static const struct survivor_process *process_of(const struct survivors *survivors,
+                                                 uint16_t process)
+{
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors->processes[i].process == process)
+            return &survivors->processes[i];
+    return NULL;
+}
+
+enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t process,
+                                     uint16_t ledger, uint64_t name,
+                                     const struct survivor_origin **origin)
+{
+    const struct survivor_process *row = process_of(survivors, process);
+    const struct survivor_ground *ground =
+        row ? survivor_ground_find(row->grounds, row->ground_count, ledger, name) : NULL;
+
+    *origin = NULL;
+    if (!ground)
+        return SURVIVORS_SILENT;
+    if (survivor_ground_denies(ground))
+        return SURVIVORS_GO;
+    for (size_t i = 0; i < row->origin_count; i++) {
+        if (row->origins[i].stacks->ledger != ledger || row->origins[i].stacks->name != name)
+            continue;
+        *origin = &row->origins[i];
+        return row->origins[i].is_bounded ? SURVIVORS_BOUNDED : SURVIVORS_STAY;
+    }
+    return SURVIVORS_SILENT;
+}
+
 bool survivors_are_leak(const struct survivor_process *process)
 {
-    return process->bytes >= OVERDUE_WEIGHT_BYTES && process->bytes > process->bounded_bytes;
+    return process->bytes >= OVERDUE_WEIGHT_BYTES && process->bytes > process->bounded_bytes &&
+           !is_trifle(process->bytes, process->loop_bytes, process->peak_bytes);
 }
 
 bool survivors_hide_objects(const struct survivors *survivors)

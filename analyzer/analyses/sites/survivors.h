@@ -11,6 +11,7 @@
 #include "analysis.h"
 #include "labels.h"
 #include "overdue.h"
+#include "survivor_ground.h"
 
 /* A stack that left overdue survivors, or whose block grows. */
 struct survivor_stack {
@@ -42,6 +43,9 @@ struct survivor_process {
     uint64_t bounded_bytes;
     const struct survivor_origin *origins; /* bounded ones last, then heaviest first */
     size_t origin_count;
+    const struct survivor_ground *grounds; /* by ledger and name */
+    size_t ground_count;
+    uint64_t loop_bytes, peak_bytes; /* that active stacks asked for; alive at most */
 };
 
 struct survivors {
@@ -62,6 +66,17 @@ void survivor_reading_destroy(struct survivor_reading *reading);
 
 /* Heavy enough to be called a leak; lighter, or bounded, is a remark. */
 bool survivors_are_leak(const struct survivor_process *process);
+enum survivor_answer {
+    SURVIVORS_SILENT, /* nothing can be said */
+    SURVIVORS_STAY,
+    SURVIVORS_BOUNDED, /* they stay, in a cache that says how much it holds at most */
+    SURVIVORS_GO       /* what stays longer than a step does not stay for good */
+};
+
+/* About one origin, by symbols_site_key(). *origin: where they stay; else NULL. */
+enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t process,
+                                     uint16_t ledger, uint64_t name,
+                                     const struct survivor_origin **origin);
 /* A process has objects that the recording does not. */
 bool survivors_hide_objects(const struct survivors *survivors);
 /* Some stack allocates to the end of its process, so there is something to say. */

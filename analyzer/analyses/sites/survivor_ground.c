@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of all stacks of one origin.
+ */
+#include "survivor_ground.h"
+
+#include <stdlib.h>
+
+enum { loop_share = 100000, peak_share = 100 };
+
+struct survivor_ground survivor_ground_of(uint64_t name, uint16_t ledger, bool has_survivors,
+                                          const struct overdue *overdue)
+{
+    struct survivor_ground ground = {.name = name,
+                                     .ledger = ledger,
+                                     .is_active = overdue->is_active,
+                                     .has_survivors = has_survivors};
+    bool is_unsure = overdue->births < OVERDUE_NEEDED || overdue->reason == OVERDUE_LIVES_UNSEEN;
+
+    if (is_unsure)
+        ground.unsure_bytes = overdue->left_bytes;
+    else if (overdue->reason == OVERDUE_FEW)
+        ground.unsure_bytes = overdue->overdue_bytes;
+    ground.gone_bytes = has_survivors ? 0 : overdue->left_bytes - ground.unsure_bytes;
+    return ground;
+}
+
+static int ground_compare(const void *left, const void *right)
+{
+    const struct survivor_ground *a = left, *b = right;
+
+    if (a->ledger != b->ledger)
+        return a->ledger < b->ledger ? -1 : 1;
+    return (a->name > b->name) - (a->name < b->name);
+}
+
+size_t survivor_grounds_join(struct survivor_ground *rows, size_t count)
+{
+    size_t kept = 0;
+
+    qsort(rows, count, sizeof(*rows), ground_compare);
+    for (size_t i = 0; i < count; i++) {
+        struct survivor_ground *last = kept ? &rows[kept - 1] : NULL;
+
+        if (!last || ground_compare(last, &rows[i]) != 0) {
+            rows[kept++] = rows[i];
+            continue;
+        }
+        last->is_active |= rows[i].is_active;
+        last->has_survivors |= rows[i].has_survivors;
+        last->gone_bytes += rows[i].gone_bytes;
+        last->unsure_bytes += rows[i].unsure_bytes;
+    }
+    return kept;
+}
+
+const struct survivor_ground *survivor_ground_find(const struct survivor_ground *rows, size_t count,
+                                                   uint16_t ledger, uint64_t name)
+{
+    struct survivor_ground wanted = {.name = name, .ledger = ledger};
+
+    return count ? bsearch(&wanted, rows, count, sizeof(*rows), ground_compare) : NULL;
+}
+
+bool survivor_ground_denies(const struct survivor_ground *ground)
+{
+    return ground->is_active && !ground->has_survivors && ground->gone_bytes > 0 &&
+           ground->gone_bytes >= ground->unsure_bytes;
+}
+
+bool is_trifle(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
+{
+    return bytes < loop_bytes / loop_share && bytes < peak_bytes / peak_share;
+}

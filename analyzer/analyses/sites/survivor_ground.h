@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What overdue.h says of all stacks of one origin together, whether they leak or not: for those who
+ * have another opinion of the origin and want to compare.
+ */
+#ifndef LEAKTIDE_ANALYSES_SURVIVOR_GROUND_H
+#define LEAKTIDE_ANALYSES_SURVIVOR_GROUND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "overdue.h"
+
+struct survivor_ground {
+    uint64_t name; /* equal for stacks of one origin */
+    uint16_t ledger;
+    bool is_active;        /* a stack allocates to the end */
+    bool has_survivors;    /* a stack leaks */
+    uint64_t gone_bytes;   /* left, but not for good: garbage, the newest, or of what stopped */
+    uint64_t unsure_bytes; /* left by stacks that made too few blocks, or whose blocks live long */
+};
+
+/* Of one stack. */
+struct survivor_ground survivor_ground_of(uint64_t name, uint16_t ledger, bool has_survivors,
+                                          const struct overdue *overdue);
+/* Rows of one origin become one. How many there are then; in order for survivor_ground_find(). */
+size_t survivor_grounds_join(struct survivor_ground *rows, size_t count);
+/* NULL: no stack of that origin was seen. */
+const struct survivor_ground *survivor_ground_find(const struct survivor_ground *rows, size_t count,
+                                                   uint16_t ledger, uint64_t name);
+/* It was seen well enough to say that nothing stays for good. */
+bool survivor_ground_denies(const struct survivor_ground *ground);
+
+/* Little beside what the loop asks for in all, and beside what is alive at most. */
+bool is_trifle(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Leaks of marked loops in the process's own heap: what survives decides, steps say how fast.
+ *
+ * A story is a loop of marked steps. In each, other lines make and free blocks, and the line that
+ * is asked about makes some through stacks of its own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "event_list.h"
+#include "growth.h"
+#include "leak_analyses.h"
+
+enum { STEPS = 60, OTHERS = 20, LATE = 40 };
+
+static struct event_list list;
+static struct report *report;
+static uint16_t host_pool, host_place;
+static uint64_t next_address;
+
+static int setup(void **state)
+{
+    struct mt_place place = {.device = -1, .kind = MT_KIND_UNKNOWN, .module = -1};
+
+    (void)state;
+    event_list_init(&list);
+    host_pool = model_pool(list.model, event_list_text(&list, "host"));
+    host_place = model_place(list.model, place);
+    next_address = 1 << 20;
+    return report_create("leaks", &report, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    report_destroy(report);
+    event_list_release(&list);
+    return 0;
+}
+
+static uint32_t frame_of(enum model_frame_kind kind, const char *function, uint32_t line)
+{
+    return model_frame(
+        list.model, (struct model_frame){
+                        .kind = (uint8_t)kind,
+                        .function = event_list_text(&list, function),
+                        .file = event_list_text(&list, kind == FRAME_PYTHON ? "job.py" : "lib.c"),
+                        .line = line,
+                    });
+}
+
+/* A native function that a line of Python called; line 0: nobody called it. */
+static uint32_t site_of(const char *function, uint32_t line)
+{
+    uint32_t stack = 0;
+
+    if (line)
+        stack = model_stack(list.model, 0, frame_of(FRAME_PYTHON, "train", line));
+    stack = model_stack(list.model, stack, frame_of(FRAME_NATIVE, function, 0));
+    return model_site(list.model, (struct model_site){.stack = stack});
+}
+
+static uint64_t make(uint64_t bytes, uint32_t site)
+{
+    uint64_t address = next_address;
+
+    next_address += bytes + 16;
+    event_list_add(&list, (struct event){.kind = EVENT_ALLOC,
+                                         .address = address,
+                                         .value = bytes,
+                                         .site = site,
+                                         .place = host_place,
+                                         .pool = host_pool});
+    return address;
+}
+
+static void drop(uint64_t address)
+{
+    event_list_add(
+        &list, (struct event){
+                   .kind = EVENT_FREE, .address = address, .place = host_place, .pool = host_pool});
+}
+
+static void work(uint64_t bytes, uint32_t site)
+{
+    for (size_t i = 0; i < OTHERS; i++)
+        drop(make(bytes, site));
+}
+
+/* The interpreter ends: what is given is freed by its last collection. */
+static void finalize(const uint64_t *addresses, size_t count)
+{
+    drop(make(64, site_of("Py_FinalizeEx", 0)));
+    for (size_t i = 0; i < count; i++)
+        if (addresses[i])
+            drop(addresses[i]);
+    drop(make(64, site_of("finalize_modules", 0)));
+}
+
+static const struct question *ask(void)
+{
+    static const struct analysis analyses[] = {{.of_blocks = &leaks_analysis}, {NULL, NULL}};
+    const struct question *question = event_list_question(&list);
+
+    analyses_run(analyses, NULL, question, report);
+    assert_int_equal(report_status(report, NULL), MT_OK);
+    return question;
+}
+
+static uint64_t number_of_leak(const char *key)
+{
+    const struct finding *finding = report_finding_at(report, 0);
+
+    for (size_t i = 0; i < finding->fact_count; i++)
+        if (strcmp(finding->facts[i].key, key) == 0)
+            return finding->facts[i].value.number;
+    fail_msg("no %s", key);
+    return 0;
+}
+
+/* Through one stack of the line blocks stay, through another they live for most of the loop. */
+static void late_frees_of_another_stack_hide_no_leak(void **state)
+{
+    uint32_t other = site_of("other", 10), stays = site_of("copy", 20), late = site_of("cycle", 20);
+    uint64_t waiting[STEPS];
+
+    (void)state;
+    for (uint64_t i = 0; i < STEPS; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+        work(100, other);
+        make(400, stays);
+        waiting[i] = make(300, late);
+        if (i >= LATE)
+            drop(waiting[i - LATE]);
+        event_list_step(&list, EVENT_STEP_END, i + 1);
+    }
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+    assert_int_equal(report_finding_count(report), 1);
+    assert_in_range(number_of_leak("growth_bytes_per_step"), 360, 440);
+}
+
+/* Steps alone see survivors of 20 of 60 steps. */
+static void what_stays_in_two_phases_is_no_leak(void **state)
+{
+    uint32_t other = site_of("other", 10), stays = site_of("copy", 20);
+
+    (void)state;
+    for (uint64_t i = 0; i < STEPS; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+        work(100, other);
+        for (size_t k = 0; k < 5; k++)
+            drop(make(400, stays));
+        for (size_t k = 0; k < 5 && (i < 14 || i >= STEPS - 6); k++)
+            make(400, stays);
+        event_list_step(&list, EVENT_STEP_END, i + 1);
+    }
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_FINE);
+    assert_int_equal(report_finding_count(report), 0);
+}
+
+static void garbage_that_waits_for_the_collector_is_no_leak(void **state)
+{
+    uint32_t other = site_of("other", 10), cycle = site_of("cycle", 20);
+    uint64_t waiting[STEPS];
+
+    (void)state;
+    for (uint64_t i = 0; i < STEPS; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+        work(100, other);
+        waiting[i] = make(1000, cycle);
+        event_list_step(&list, EVENT_STEP_END, i + 1);
+    }
+    finalize(waiting, STEPS);
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_FINE);
+}
+
+/* 24 KB of the 6 GB that the loop asks for, in a process of 5 MiB; and of as much as 2 MB. */
+static void a_trifle_beside_the_loop_is_a_remark(void **state)
+{
+    static const struct {
+        uint64_t work_bytes;
+        enum report_outcome outcome;
+    } cases[] = {{5 << 20, REPORT_FINE}, {2000, REPORT_FOUND}};
+
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        uint32_t other, stays;
+
+        if (c) {
+            teardown(state);
+            assert_int_equal(setup(state), 0);
+        }
+        other = site_of("other", 10);
+        stays = site_of("copy", 20);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+            work(cases[c].work_bytes, other);
+            make(400, stays);
+            event_list_step(&list, EVENT_STEP_END, i + 1);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), cases[c].outcome);
+    }
+}
+
+/* Three steps say nothing, the blocks of many turns in each of them do. */
+static void few_marked_steps_do_not_silence_the_survivors(void **state)
+{
+    uint32_t other = site_of("other", 10), stays = site_of("copy", 20);
+
+    (void)state;
+    for (uint64_t i = 0; i < 3; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+        for (size_t turn = 0; turn < 30; turn++) {
+            work(100, other);
+            make(400, stays);
+        }
+        event_list_step(&list, EVENT_STEP_END, i + 1);
+    }
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+    assert_in_range(number_of_leak("overdue_bytes"), 88 * 400, 90 * 400);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(late_frees_of_another_stack_hide_no_leak, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_stays_in_two_phases_is_no_leak, setup, teardown),
+        cmocka_unit_test_setup_teardown(garbage_that_waits_for_the_collector_is_no_leak, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_trifle_beside_the_loop_is_a_remark, setup, teardown),
+        cmocka_unit_test_setup_teardown(few_marked_steps_do_not_silence_the_survivors, setup,
+                                        teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
