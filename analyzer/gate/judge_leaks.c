@@ -183,7 +183,7 @@ static size_t find_survivors(const struct gate *gate, struct gate_verdict *verdi
                 .alive_bytes = origin->bytes,
             };
 
-            if (!origin->is_bounded && seen.growth_per_step >= gate->policy->leak.slope_min)
+            if (!origin->may_be_cache && seen.growth_per_step >= gate->policy->leak.slope_min)
                 add_leak(gate, verdict, repeat, &seen);
         }
     }
@@ -293,14 +293,13 @@ static void tell_leak(const struct gate *gate, struct gate_verdict *verdict,
     gate_add(verdict, &row);
 }
 
-static void tell_hidden(const struct gate *gate, struct gate_verdict *verdict)
+static void tell_unsure(const struct gate *gate, struct gate_verdict *verdict, const char *sentence)
 {
     struct gate_case row = {.rule = "leak",
                             .key = "leak",
                             .outcome = CASE_UNSURE,
                             .policy_line = gate->policy->leak.line,
-                            .sentence = "leaks of Python objects cannot be judged: CPython's own "
-                                        "allocator made them; set PYTHONMALLOC=malloc"};
+                            .sentence = sentence};
 
     gate_add(verdict, &row);
 }
@@ -428,7 +427,7 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
 {
     size_t judged_count = 0,
            told_before = verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
-    bool has_survivors = false, hides_objects = false;
+    bool has_survivors = false, hides_objects = false, is_undecided = false;
 
     if (!has_enough_steps(gate, readings)) {
         say_too_few_steps(gate, verdict);
@@ -437,6 +436,8 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
     for (size_t i = 0; i < gate->recording_count; i++) {
         const struct survivors *survivors = survivors_of(readings, i);
 
+        for (size_t k = 0; survivors && k < survivors->process_count; k++)
+            is_undecided |= survivors_are_undecided(&survivors->processes[k]);
         has_survivors |= survivors && !growth_steps_decide(&gate->recordings[i].question);
         hides_objects |= survivors && survivors_hide_objects(survivors);
         judged_count = find_leaks(gate, verdict, i, survivors);
@@ -449,7 +450,12 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
     }
     if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] == told_before) {
         if (hides_objects)
-            tell_hidden(gate, verdict);
+            tell_unsure(gate, verdict,
+                        "leaks of Python objects cannot be judged: CPython's own allocator made "
+                        "them; set PYTHONMALLOC=malloc");
+        else if (is_undecided)
+            tell_unsure(gate, verdict,
+                        "what stays may be a cache that still fills: run the job twice as long");
         else
             tell_no_leak(gate, verdict, judged_count, has_survivors);
     }

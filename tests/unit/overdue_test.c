@@ -5,6 +5,7 @@
  * A story is a loop of turns among other births of the process. In each turn the stack makes some
  * blocks, and each is freed or stays.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,6 +33,7 @@ struct story {
     bool is_swept; /* what stays is freed by the last collection */
     bool hides_sweep;
     enum overdue_reason reason;
+    bool fades;
 };
 
 static uint32_t one(uint32_t turn, uint32_t turns)
@@ -58,6 +60,13 @@ static uint32_t fewer_and_fewer(uint32_t turn, uint32_t turns)
     (void)turns;
     return turn == 0 || turn == 1 || turn == 2 || turn == 4 || turn == 8 || turn == 16 ||
            turn == 24 || turn == 32 || turn == 44 || turn == 56 || turn == 70 || turn == 88;
+}
+
+/* As the new keys of a cache: as many in all as the root of time. */
+static uint32_t ever_rarer(uint32_t turn, uint32_t turns)
+{
+    (void)turns;
+    return (uint32_t)(8 * sqrt(turn + 1)) - (uint32_t)(8 * sqrt(turn));
 }
 
 static uint32_t first_third(uint32_t turn, uint32_t turns)
@@ -152,6 +161,7 @@ static const struct story stories[] = {
     {"left at both ends of the loop", 60, 0, three, both_ends_stay, .reason = OVERDUE_UNEVEN},
     {"a life of more than a third", 60, 0, three, one_long_life, .reason = OVERDUE_LIVES_UNSEEN},
     {"a cache by key slows down", 100, 0, fewer_and_fewer, stays, .reason = OVERDUE_SLOWING},
+    {"a cache by key still fills", 150, 0, ever_rarer, stays, .reason = OVERDUE_YES, .fades = true},
     {"garbage of the last collection", 60, 0, one, stays, .is_swept = true, .reason = OVERDUE_FEW},
     {"garbage that nobody knows", 60, 0, one, stays, .is_swept = true, .hides_sweep = true,
      .reason = OVERDUE_YES},
@@ -209,6 +219,7 @@ static void the_story_is_judged(void **state)
         overdue_gone(&program.stack, program.blocks[i].born, end, block_bytes, true);
     overdue = overdue_judge(&program.stack, end, !story->hides_sweep);
     assert_string_equal(overdue_reason_name(overdue.reason), overdue_reason_name(story->reason));
+    assert_int_equal(overdue.is_fading, story->fades);
     overdue_release(&program.stack);
 }
 

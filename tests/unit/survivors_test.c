@@ -5,6 +5,7 @@
  * A story is a loop of marked steps. In each, other lines make and free blocks, and the line that
  * is asked about makes some through stacks of its own.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -230,6 +231,62 @@ static void few_marked_steps_do_not_silence_the_survivors(void **state)
     assert_in_range(number_of_leak("overdue_bytes"), 88 * 400, 90 * 400);
 }
 
+/* New keys come ever more seldom. */
+static bool is_new_key(uint64_t turn)
+{
+    return (uint64_t)(3 * pow((double)turn + 1, 0.7)) > (uint64_t)(3 * pow((double)turn, 0.7));
+}
+
+static void a_cache_that_fills_by_key_is_not_decided(void **state)
+{
+    for (size_t is_marked = 0; is_marked < 2; is_marked++) {
+        uint32_t other, stays;
+
+        if (is_marked) {
+            teardown(state);
+            assert_int_equal(setup(state), 0);
+        }
+        other = site_of("other", 10);
+        stays = site_of("copy", 20);
+        for (uint64_t i = 0; i < 300; i++) {
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+            work(100, other);
+            if (is_new_key(i))
+                make(400, stays);
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_END, i + 1);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), REPORT_NO_DATA);
+        assert_non_null(strstr(report_verdict_at(report, 0), "MAY BE A CACHE"));
+        assert_int_equal(report_finding_count(report), 0);
+    }
+}
+
+/* A list of 3000 entries is made anew ever more seldom; then the program sums up what is in it. */
+static void a_list_of_what_stopped_does_not_grow(void **state)
+{
+    uint32_t other = site_of("other", 10), entry = site_of("copy", 20);
+    uint32_t resize = site_of("resize", 20);
+    uint64_t capacity = 16, rows = make(8 * capacity, resize);
+
+    (void)state;
+    for (uint64_t i = 0; i < 3000; i++) {
+        drop(make(50, other));
+        make(100, entry);
+        if (i < capacity)
+            continue;
+        capacity += capacity / 8;
+        drop(rows);
+        rows = make(8 * capacity, resize);
+    }
+    for (size_t i = 0; i < 40; i++)
+        work(50, other);
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_FINE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -238,6 +295,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(garbage_that_waits_for_the_collector_is_no_leak, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_trifle_beside_the_loop_is_a_remark, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_cache_that_fills_by_key_is_not_decided, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_list_of_what_stopped_does_not_grow, setup, teardown),
         cmocka_unit_test_setup_teardown(few_marked_steps_do_not_silence_the_survivors, setup,
                                         teardown),
     };

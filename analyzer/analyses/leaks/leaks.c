@@ -157,7 +157,8 @@ static const char *light_clause(const struct question *question, struct report *
 }
 
 static void say_no_leak(const struct question *question, struct report *report,
-                        const struct judged_list *list, const struct judged_steps *steps)
+                        const struct judged_list *list, const struct judged_steps *steps,
+                        const struct survivors *survivors)
 {
     uint32_t judged = steps->last - steps->warm_up;
 
@@ -169,13 +170,16 @@ static void say_no_leak(const struct question *question, struct report *report,
         report_outcome(report, REPORT_NO_DATA);
         return;
     }
+    if (survivors && survivors_say_doubts(question, report, survivors))
+        return;
     report_verdict(report, RANK_LEAKS, "No leak in %" PRIu32 " steps: %s judged, %s%s.", judged,
                    label_counted(report_arena(report), list->origin_count, "site"),
                    light_clause(question, report, list), kept_clause(report, list));
 }
 
 static void say_judged(const struct question *question, struct report *report,
-                       const struct judged_list *list, const struct judged_steps *steps)
+                       const struct judged_list *list, const struct judged_steps *steps,
+                       const struct survivors *survivors)
 {
     report_fact(report, "judged_steps", "Judged",
                 value_text(report_text(
@@ -187,7 +191,7 @@ static void say_judged(const struct question *question, struct report *report,
     if (list->verdict_counts[VERDICT_LEAK])
         say_leak(question, report, list);
     else
-        say_no_leak(question, report, list, steps);
+        say_no_leak(question, report, list, steps, survivors);
 }
 
 static void say_steps(const struct question *question, struct report *report,
@@ -204,7 +208,7 @@ static void say_steps(const struct question *question, struct report *report,
         return;
     }
     if (growth_judge(question, &origins, survivors, &list)) {
-        say_judged(question, report, &list, &steps);
+        say_judged(question, report, &list, &steps, survivors);
         add_table(question, report, &list);
         ledger_growth_add(question, report, &origins, &list);
     } else {

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "growth.h"
 #include "text_builder.h"
 
 enum { stacks_shown = 3, functions_shown = 3, findings_most = 20 };
@@ -143,11 +144,11 @@ static void add_finding(const struct question *question, struct report *report,
                    facts, sizeof(facts) / sizeof(facts[0]));
 }
 
-static size_t unbounded_count(const struct survivor_process *process)
+static size_t leak_count(const struct survivor_process *process)
 {
     size_t count = 0;
 
-    while (count < process->origin_count && !process->origins[count].is_bounded)
+    while (count < process->origin_count && !process->origins[count].may_be_cache)
         count++;
     return count;
 }
@@ -156,7 +157,7 @@ static void say_leak(const struct question *question, struct report *report,
                      const struct survivor_process *process)
 {
     struct arena *texts = report_arena(report);
-    size_t count = unbounded_count(process);
+    size_t count = leak_count(process);
     const char *more =
         count > 1 ? report_text(report, "; %s at %s in all", label_size(texts, process->bytes),
                                 label_counted(texts, count, "site"))
@@ -171,6 +172,38 @@ static void say_leak(const struct question *question, struct report *report,
         add_finding(question, report, process, &process->origins[i]);
 }
 
+static const char *as_many_turns(struct report *report, const struct survivor_process *process)
+{
+    return process->turns ? report_text(report, "%s more",
+                                        label_counted(report_arena(report), process->turns, "turn"))
+                          : "as many turns again";
+}
+
+/* Where most of it is that fades; NULL: nothing does. */
+static const struct survivor_origin *fading_origin(const struct survivor_process *process)
+{
+    const struct survivor_origin *most = NULL;
+
+    for (size_t i = 0; i < process->origin_count; i++)
+        if (process->origins[i].fading_bytes > (most ? most->fading_bytes : 0))
+            most = &process->origins[i];
+    return most;
+}
+
+static void say_undecided(const struct question *question, struct report *report,
+                          const struct survivor_process *process)
+{
+    const struct survivor_origin *origin = fading_origin(process);
+
+    report_verdict(report, RANK_LEAKS,
+                   "MAY BE A CACHE that still fills: %s stay, most of it of %s, fewer and fewer "
+                   "as time goes on; %s decide.",
+                   label_size(report_arena(report), process->fading_bytes),
+                   name_of(question, report, origin->stacks[0].who),
+                   as_many_turns(report, process));
+    report_outcome(report, REPORT_NO_DATA);
+}
+
 /* What is no leak yet. */
 static void say_remarks(const struct question *question, struct report *report,
                         const struct survivor_process *process)
@@ -181,10 +214,8 @@ static void say_remarks(const struct question *question, struct report *report,
     if (process->bounded_bytes)
         report_verdict(report, RANK_LEAKS,
                        "MAY BE A CACHE: %s below a cache that says how much it holds at most; %s "
-                       "more decide.",
-                       label_size(texts, process->bounded_bytes),
-                       process->turns ? label_counted(texts, process->turns, "turn")
-                                      : "twice as many turns");
+                       "decide.",
+                       label_size(texts, process->bounded_bytes), as_many_turns(report, process));
     if (process->bytes)
         report_verdict(report, RANK_LEAKS,
                        "REMARK: %s, most of it at %s. That is light for a leak: record longer to "
@@ -215,6 +246,53 @@ static void say_unjudged(struct report *report, const struct survivors *survivor
             label_count(report_arena(report), count), count == 1 ? "process" : "processes");
 }
 
+static bool has_leak(const struct survivors *survivors)
+{
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors_are_leak(&survivors->processes[i]))
+            return true;
+    return false;
+}
+
+/* How many processes. */
+static size_t say_all_undecided(const struct question *question, struct report *report,
+                                const struct survivors *survivors)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        if (!survivors_are_undecided(&survivors->processes[i]))
+            continue;
+        say_undecided(question, report, &survivors->processes[i]);
+        count++;
+    }
+    return count;
+}
+
+static bool has_device_memory(const struct question *question)
+{
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
+        if (tally_ledger_at(question->tally, i)->device >= 0)
+            return true;
+    return false;
+}
+
+bool survivors_say_doubts(const struct question *question, struct report *report,
+                          const struct survivors *survivors)
+{
+    if (say_all_undecided(question, report, survivors))
+        return true;
+    if (!survivors_hide_objects(survivors) ||
+        (growth_steps_decide(question) && has_device_memory(question)))
+        return false;
+    report_verdict(report, RANK_LEAKS,
+                   "CANNOT SAY whether Python objects leak: CPython's own allocator made those "
+                   "below 512 bytes, so they are not recorded; PYTHONMALLOC=malloc puts them "
+                   "there. Of the rest nothing leaks.");
+    report_outcome(report, REPORT_NO_DATA);
+    return true;
+}
+
 void survivors_say(const struct question *question, struct report *report,
                    const struct survivors *survivors)
 {
@@ -223,15 +301,9 @@ void survivors_say(const struct question *question, struct report *report,
     for (size_t i = 0; i < survivors->process_count; i++)
         if (survivors_are_leak(&survivors->processes[i]))
             say_leak(question, report, &survivors->processes[i]);
-    if (survivors_are_leak(heaviest))
+    if (has_leak(survivors))
         return;
-    if (survivors_hide_objects(survivors)) {
-        report_verdict(report, RANK_LEAKS,
-                       "CANNOT SAY whether Python objects leak: CPython's own allocator made those "
-                       "below 512 bytes, so they are not recorded; PYTHONMALLOC=malloc puts them "
-                       "there. Of the rest nothing leaks.");
-        report_outcome(report, REPORT_NO_DATA);
-    } else {
+    if (!survivors_say_doubts(question, report, survivors)) {
         report_verdict(report, RANK_LEAKS, "No leak: of %s that allocate to the end, %s.",
                        label_counted(report_arena(report), active_count(survivors), "stack"),
                        heaviest->bytes || heaviest->bounded_bytes ? "what stays is light or bounded"

@@ -10,6 +10,10 @@
 /* Verdict, remarks and findings, and the outcome. Only where they can judge. */
 void survivors_say(const struct question *question, struct report *report,
                    const struct survivors *survivors);
+/* Where nothing leaks: why that cannot be said of all, if so, as verdict and outcome. False: it
+ * can. Steps of a job on a device are asked about its memory, not about small objects of Python. */
+bool survivors_say_doubts(const struct question *question, struct report *report,
+                          const struct survivors *survivors);
 /* "sum_row (ctypes): 61 %; PyDict_Copy < dict_merge: 39 %" Of at most three stacks. */
 const char *survivor_shares(const struct question *question, struct report *report,
                             const struct survivor_origin *origin);

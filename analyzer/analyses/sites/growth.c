@@ -167,7 +167,7 @@ static void judge_on_ground(const struct question *question, const struct surviv
     if (judged->judgement.is_one_growing_block)
         judged->weight_bytes = judged->grown_bytes;
     if (judged->judgement.verdict == VERDICT_LEAK &&
-        (answer == SURVIVORS_GO || answer == SURVIVORS_BOUNDED))
+        (answer == SURVIVORS_GO || answer == SURVIVORS_MAY_BE_CACHE))
         judged->judgement.verdict = VERDICT_CACHE;
 }
 

@@ -15,7 +15,11 @@ enum { rows_first = 4, rows_after_joining = 12 };
 enum { burst_share = 10 };
 enum { silence_most = 3, lives_least = 3, slow_share = 3, growth_share = 6 };
 
+/* The last third has less than two thirds of the first, and chance makes that once in ten times. */
+enum { fading_late = 3, fading_early = 2 };
+
 static const double chance_limit = 0.01;
+static const double fading_limit = 1.28;
 static const double uneven_limit = 0.25;
 /* Kolmogorov and Smirnov: at even births, one in a hundred is further off. */
 static const double uneven_chance = 1.63;
@@ -347,13 +351,32 @@ static double warm_up_of(struct series *series)
     return begin;
 }
 
-static bool is_slowing(const struct series *series, double begin, double end)
+struct thirds {
+    double early, late;
+};
+
+static struct thirds thirds_of(const struct series *series, double begin, double end)
 {
     double third = (end - begin) / 3;
-    double early = all_before(series, begin + third);
-    double late = all_before(series, end + 1) - all_before(series, end - third);
 
-    return late * slow_share < early;
+    return (struct thirds){.early = all_before(series, begin + third),
+                           .late = all_before(series, end + 1) - all_before(series, end - third)};
+}
+
+static bool is_slowing(const struct thirds *thirds)
+{
+    return thirds->late * slow_share < thirds->early;
+}
+
+/* What comes in bursts is as sure as their number, not as that of their blocks. */
+static bool is_fading(const struct series *series, const struct thirds *thirds)
+{
+    double moments = (double)moments_of(series, longest_gap_of(series));
+    double share = moments / (double)series->count;
+    double both = thirds->early + thirds->late;
+
+    return thirds->late * fading_late < thirds->early * fading_early &&
+           (thirds->early - thirds->late) * sqrt((share < 1 ? share : 1) / both) > fading_limit;
 }
 
 static bool is_uneven(const struct series *series, double begin, double end)
@@ -374,8 +397,9 @@ static bool is_uneven(const struct series *series, double begin, double end)
 
 /* until: the time up to which survivors are overdue. */
 static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t until,
-                                     struct series *overdue)
+                                     struct series *overdue, bool *fades)
 {
+    struct thirds thirds;
     uint64_t last;
     double begin;
 
@@ -389,8 +413,10 @@ static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t
     begin = warm_up_of(overdue);
     if (until <= begin || !overdue->count)
         return OVERDUE_FEW;
-    if (is_slowing(overdue, begin, until))
+    thirds = thirds_of(overdue, begin, until);
+    if (is_slowing(&thirds))
         return OVERDUE_SLOWING;
+    *fades = is_fading(overdue, &thirds);
     return is_uneven(overdue, begin, until) ? OVERDUE_UNEVEN : OVERDUE_YES;
 }
 
@@ -446,7 +472,7 @@ struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bo
         overdue.first = series.rows[0].first;
         overdue.last = series.rows[series.row_count - 1].last;
     }
-    overdue.reason = reason_of(stack, until, &series);
+    overdue.reason = reason_of(stack, until, &series, &overdue.is_fading);
     if (overdue.reason != OVERDUE_YES) {
         overdue.bytes = growth_of(stack);
         overdue.is_growing = overdue.bytes > 0;

@@ -65,6 +65,7 @@ struct overdue_stack {
 struct overdue {
     enum overdue_reason reason;
     bool is_active;         /* until the end; false: nothing else is known */
+    bool is_fading;         /* overdue, but fewer and fewer: a cache that fills looks like that */
     bool is_growing;        /* not overdue, but one block that is made anew, larger and larger */
     uint64_t bytes, count;  /* of the overdue survivors; count 0 where one block grows */
     uint32_t first, last;   /* births of them, or of the blocks that grow */

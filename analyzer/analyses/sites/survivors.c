@@ -228,8 +228,8 @@ static int origin_compare(const void *left, const void *right)
 {
     const struct survivor_origin *a = left, *b = right;
 
-    if (a->is_bounded != b->is_bounded)
-        return a->is_bounded - b->is_bounded;
+    if (a->may_be_cache != b->may_be_cache)
+        return a->may_be_cache - b->may_be_cache;
     if (a->bytes != b->bytes)
         return compare_numbers(b->bytes, a->bytes);
     return compare_numbers(a->stacks[0].who.site, b->stacks[0].who.site);
@@ -243,6 +243,8 @@ static void origin_add(struct survivor_origin *origin, const struct survivor_sta
     origin->count += stack->overdue.count;
     if (stack->traits & STACK_IS_BOUNDED)
         origin->bounded_bytes += stack->overdue.bytes;
+    else if (stack->overdue.is_fading)
+        origin->fading_bytes += stack->overdue.bytes;
 }
 
 /* Stacks that are judged, as origins of the process. */
@@ -262,9 +264,14 @@ static void process_add(struct survivor_reading *reading, struct survivor_proces
         origin_add(&origins[process->origin_count - 1], &stacks[i]);
     }
     for (size_t i = 0; i < process->origin_count; i++) {
-        origins[i].is_bounded = origins[i].bounded_bytes > origins[i].bytes / 2;
-        process->bounded_bytes += origins[i].bounded_bytes;
-        process->bytes += origins[i].bytes - origins[i].bounded_bytes;
+        struct survivor_origin *origin = &origins[i];
+
+        origin->may_be_cache = origin->bounded_bytes + origin->fading_bytes > origin->bytes / 2;
+        process->bounded_bytes += origin->bounded_bytes;
+        if (origin->may_be_cache)
+            process->fading_bytes += origin->fading_bytes;
+        else
+            process->bytes += origin->bytes - origin->bounded_bytes;
     }
     qsort(origins, process->origin_count, sizeof(*origins), origin_compare);
     process->origins = origins;
@@ -306,6 +313,26 @@ static size_t judge_rows(struct survivor_reading *reading, struct survivor_proce
     return count;
 }
 
+/*
+ * A list is made anew ever more seldom, so it seems to grow when what was put in stopped long ago.
+ * Where the line left more in stacks that stopped, these decide. How many are kept.
+ */
+static size_t drop_outgrown(const struct survivor_process *process, struct survivor_stack *stacks,
+                            size_t count)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct survivor_ground *ground = survivor_ground_find(
+            process->grounds, process->ground_count, stacks[i].ledger, stacks[i].name);
+
+        if (!stacks[i].overdue.is_growing || !ground ||
+            ground->gone_bytes < stacks[i].overdue.bytes)
+            stacks[kept++] = stacks[i];
+    }
+    return kept;
+}
+
 static void process_judge(struct survivor_reading *reading, struct survivor_process *process)
 {
     size_t most = reading->rows.count - reading->first_row;
@@ -315,10 +342,11 @@ static void process_judge(struct survivor_reading *reading, struct survivor_proc
     uint32_t *firsts = malloc((most + 1) * sizeof(*firsts));
 
     if (stacks && grounds && births && firsts) {
-        process_add(reading, process, stacks,
-                    judge_rows(reading, process, stacks, grounds, births, firsts));
+        size_t count = judge_rows(reading, process, stacks, grounds, births, firsts);
+
         process->grounds = grounds;
         process->ground_count = survivor_grounds_join(grounds, most);
+        process_add(reading, process, stacks, drop_outgrown(process, stacks, count));
         turns_of(births, process->active_count, process);
         qsort(firsts, process->active_count, sizeof(*firsts), number_compare);
         process->begin = process->active_count ? firsts[process->active_count / 2] : 0;
@@ -465,7 +493,7 @@ enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t
         if (row->origins[i].stacks->ledger != ledger || row->origins[i].stacks->name != name)
             continue;
         *origin = &row->origins[i];
-        return row->origins[i].is_bounded ? SURVIVORS_BOUNDED : SURVIVORS_STAY;
+        return row->origins[i].may_be_cache ? SURVIVORS_MAY_BE_CACHE : SURVIVORS_STAY;
     }
     return SURVIVORS_SILENT;
 }
@@ -474,6 +502,11 @@ bool survivors_are_leak(const struct survivor_process *process)
 {
     return process->bytes >= OVERDUE_WEIGHT_BYTES && process->bytes > process->bounded_bytes &&
            !is_trifle(process->bytes, process->loop_bytes, process->peak_bytes);
+}
+
+bool survivors_are_undecided(const struct survivor_process *process)
+{
+    return !survivors_are_leak(process) && process->fading_bytes >= OVERDUE_WEIGHT_BYTES;
 }
 
 bool survivors_hide_objects(const struct survivors *survivors)

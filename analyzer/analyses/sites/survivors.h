@@ -28,7 +28,8 @@ struct survivor_origin {
     size_t stack_count;
     uint64_t bytes, count;  /* of all of them */
     uint64_t bounded_bytes; /* of them, held by caches that say how much they hold at most */
-    bool is_bounded;        /* most of it is */
+    uint64_t fading_bytes;  /* of the others, of which fewer and fewer stay */
+    bool may_be_cache;      /* most of it is one of these */
 };
 
 /* What its stacks add up to. */
@@ -39,9 +40,9 @@ struct survivor_process {
                                      0: no two agree */
     uint32_t begin, end;          /* births before the loop, and before its end */
     bool hides_objects;           /* small ones: its interpreter's own allocator made them */
-    uint64_t bytes;               /* overdue, or grown, without what is bounded */
-    uint64_t bounded_bytes;
-    const struct survivor_origin *origins; /* bounded ones last, then heaviest first */
+    uint64_t bytes;               /* overdue, or grown, without what may be a cache */
+    uint64_t bounded_bytes, fading_bytes;  /* of caches, and of what may be one that fills */
+    const struct survivor_origin *origins; /* what may be a cache last, then heaviest first */
     size_t origin_count;
     const struct survivor_ground *grounds; /* by ledger and name */
     size_t ground_count;
@@ -66,11 +67,13 @@ void survivor_reading_destroy(struct survivor_reading *reading);
 
 /* Heavy enough to be called a leak; lighter, or bounded, is a remark. */
 bool survivors_are_leak(const struct survivor_process *process);
+/* Not a leak, but what may be a cache that fills is as heavy as one: more turns decide. */
+bool survivors_are_undecided(const struct survivor_process *process);
 enum survivor_answer {
     SURVIVORS_SILENT, /* nothing can be said */
     SURVIVORS_STAY,
-    SURVIVORS_BOUNDED, /* they stay, in a cache that says how much it holds at most */
-    SURVIVORS_GO       /* what stays longer than a step does not stay for good */
+    SURVIVORS_MAY_BE_CACHE, /* they stay, in a cache that is bounded, or seems to fill */
+    SURVIVORS_GO            /* what stays longer than a step does not stay for good */
 };
 
 /* About one origin, by symbols_site_key(). *origin: where they stay; else NULL. */
