@@ -99,6 +99,11 @@ struct call_site recorder_site(enum layer layer, struct unwind_registers from)
     return (struct call_site){.caller = (const void *)(uintptr_t)from.pc};
 }
 
+struct call_site recorder_caller(struct unwind_registers from)
+{
+    return (struct call_site){.caller = (const void *)(uintptr_t)from.pc};
+}
+
 uint64_t recorder_ticks(void)
 {
     return atomic_fetch_add(&next_tick, 1) + 1;
@@ -123,6 +128,17 @@ void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t s
     event->address = address;
     event->size_bytes = size_bytes;
     event->site = site.caller;
+}
+
+void record_free_site(struct call_site site)
+{
+    event_add(MT_RECORD_free_site, (struct text){"", 0})->site = site.caller;
+}
+
+void record_free_at(struct text pool, uint64_t address, uint64_t ticks)
+{
+    (void)ticks;
+    record_free(pool, address);
 }
 
 void record_free(struct text pool, uint64_t address)

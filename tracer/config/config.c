@@ -338,6 +338,7 @@ static void config_read(void)
         text += strspn(text, " ");
         options_read(*text == '{' ? json_read(text) : text);
     }
+    config.records_python = config.records_host && config.python_frames;
     output_path_settle();
 }
 

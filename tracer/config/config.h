@@ -24,6 +24,7 @@ struct config {
     bool passes_kernels;    /* --level has no kernel */
     bool traces_children;   /* --follow-children: forks and execs are recorded too (default) */
     bool has_host_stacks;   /* --call-stack is given: the host heap has stacks too */
+    bool records_python;    /* objects of Python: host memory with stacks of Python */
     bool has_free_stacks;   /* --call-stack has free */
     uint32_t stack_frames;  /* --call-stack=c:N, default all of them; 0 = no call stacks */
     uint32_t python_frames; /* --call-stack=python:N */

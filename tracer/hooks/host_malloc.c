@@ -19,6 +19,7 @@
 #include "guard.h"
 #include "hook.h"
 #include "host_records.h"
+#include "python_heap.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 #define NOINLINE      __attribute__((noinline))
@@ -183,6 +184,7 @@ static inline void host_leave(struct passage passage)
 static ALWAYS_INLINE void *made(enum mode now, struct passage passage, void *block, size_t size,
                                 const struct unwind_registers *from)
 {
+    python_call.made = block;
     if (!passage.thread)
         return block;
     if (UNLIKELY(!block))
@@ -194,14 +196,22 @@ static ALWAYS_INLINE void *made(enum mode now, struct passage passage, void *blo
     return block;
 }
 
+static inline void record_free_by(struct thread_state *thread, const struct unwind_registers *from)
+{
+    uint32_t stack = call_stacks_capture(thread, from);
+
+    record_free_site(call_stacks_site(thread, stack, from->pc));
+}
+
 /* A block moves: its end is stamped before the real call, and both halves recorded after it. */
 static ALWAYS_INLINE void *moved(enum mode now, struct passage passage, uint64_t ticks,
                                  const void *old_block, void *new_block, size_t size,
                                  const struct unwind_registers *from)
 {
+    python_call_frees(old_block);
     if (passage.thread && old_block && (new_block || !size)) {
         if (now == ALL_STACKS)
-            record_free_site(passage.thread, from);
+            record_free_by(passage.thread, from);
         record_host_free(passage.thread, passage.inside | 1u << LAYER_HOST, old_block, ticks);
     }
     return made(now, passage, new_block, size, from);
@@ -236,12 +246,13 @@ static ALWAYS_INLINE void free_in(enum mode now, void *block, const struct unwin
 {
     struct passage passage = host_enter();
 
+    python_call_frees(block);
     if (!passage.thread) {
         real.free(block);
         return;
     }
     if (now == ALL_STACKS)
-        record_free_site(passage.thread, from);
+        record_free_by(passage.thread, from);
     record_host_free(passage.thread, passage.inside | 1u << LAYER_HOST, block, clock_ticks());
     real.free(block);
     host_leave(passage);

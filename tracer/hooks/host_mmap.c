@@ -25,6 +25,7 @@
 #include "guard.h"
 #include "hook.h"
 #include "private_heap.h"
+#include "python_heap.h"
 #include "recorder.h"
 
 enum { MAPPING_MIN_BYTES = 1 << 20, REGIONS_MAX = 1 << 16 };
@@ -159,8 +160,8 @@ static void range_remember(uint64_t begin, size_t size, int protection, struct c
 }
 
 /*
- * malloc of the program's own may map memory for itself; only calls that nobody else's hook is
- * around of are the program's.
+ * malloc of the program's own may map memory for itself, and so may Python's allocator; only calls
+ * that nobody else's hook is around of are the program's.
  */
 static bool mapping_enter(void)
 {
@@ -188,6 +189,7 @@ static void *map_and_record(void *address, size_t size, int protection, int flag
                             off64_t offset, struct unwind_registers from)
 {
     bool is_wanted = flags & MAP_ANONYMOUS && size >= MAPPING_MIN_BYTES;
+    uint32_t inside = thread_state.inside & (1u << LAYER_HOST | 1u << LAYER_PYTHON);
     bool is_recorded = (is_wanted || flags & MAP_FIXED) && mapping_enter();
     void *result;
     int error;
@@ -197,10 +199,12 @@ static void *map_and_record(void *address, size_t size, int protection, int flag
     result = real_mmap(address, size, protection, flags, descriptor, offset);
     error = errno;
     if (is_recorded) {
-        if (is_wanted && result != MAP_FAILED)
+        if (is_wanted && !inside && result != MAP_FAILED)
             range_remember((uintptr_t)result, size, protection, mapping_site(from));
         mapping_leave();
     }
+    if (flags & MAP_ANONYMOUS && !inside)
+        python_heap_mapped(from.pc, size);
     errno = error;
     return result;
 }

@@ -15,6 +15,7 @@
 #include "hook.h"
 #include "loader.h"
 #include "module_list.h"
+#include "python_heap.h"
 
 HOOK_EXPORT int dlclose(void *handle);
 
@@ -28,6 +29,7 @@ static void look(void)
     if (!guard_enter(LAYER_MARKS))
         return;
     modules_record_changes();
+    python_heap_look();
     guard_leave(LAYER_MARKS);
 }
 
@@ -35,6 +37,7 @@ void *loader_before_dlopen(void)
 {
     look();
     modules_may_come();
+    python_heap_may_come();
     return hook_real(&real_dlopen);
 }
 

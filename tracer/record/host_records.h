@@ -78,16 +78,6 @@ static inline void record_host_alloc_with_stack(struct thread_state *thread, uin
     push_end(thread, inside);
 }
 
-/* Who asks for the free that is recorded next. */
-static inline void record_free_site(struct thread_state *thread,
-                                    const struct unwind_registers *from)
-{
-    uint32_t stack = call_stacks_capture(thread, from);
-    uint64_t site = stack ? MT_SITE_IS_STACK | stack : from->pc;
-
-    recorder_push(MT_RECORD_free_site, &site);
-}
-
 /* ticks: for realloc, stamped before the real call and recorded when that has succeeded. */
 static inline void record_host_free(struct thread_state *thread, uint32_t inside,
                                     const void *address, uint64_t ticks)

@@ -589,16 +589,21 @@ uint64_t recorder_text(struct text text)
 
 /* --- sites ------------------------------------------------------------------------------ */
 
+struct call_site recorder_caller(struct unwind_registers from)
+{
+    struct thread_state *thread = &thread_state;
+    uint32_t stack = call_stacks_are_on() ? call_stacks_capture(thread, &from) : 0;
+
+    return call_stacks_site(thread, stack, from.pc);
+}
+
 struct call_site recorder_site(enum layer layer, struct unwind_registers from)
 {
     struct thread_state *thread = &thread_state;
     uint32_t other_layers = ((1u << LAYER_COUNT) - 1) & ~(1u << layer | 1u << LAYER_HOST);
 
-    if (!(thread->inside & other_layers)) {
-        uint32_t stack = call_stacks_are_on() ? call_stacks_capture(thread, &from) : 0;
-
-        thread->outer_site = call_stacks_site(thread, stack, from.pc);
-    }
+    if (!(thread->inside & other_layers))
+        thread->outer_site = recorder_caller(from);
     return thread->outer_site;
 }
 
@@ -610,6 +615,13 @@ static uint64_t site_value(struct call_site site)
     if (site.stack && stacks && call_stacks_number(stacks) == site.stacks)
         return MT_SITE_IS_STACK | site.stack;
     return (uintptr_t)site.caller;
+}
+
+void record_free_site(struct call_site site)
+{
+    uint64_t value = site_value(site);
+
+    recorder_push(MT_RECORD_free_site, &value);
 }
 
 /* What does not fit the packed record: a block of more than 4 GiB, say. */
@@ -667,9 +679,14 @@ void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t s
 
 void record_free(struct text pool, uint64_t address)
 {
+    record_free_at(pool, address, clock_ticks());
+}
+
+void record_free_at(struct text pool, uint64_t address, uint64_t ticks)
+{
     uint64_t fields[] = {address, recorder_text(pool)};
 
-    recorder_push(MT_RECORD_free, fields);
+    recorder_push_at(MT_RECORD_free, ticks, fields);
 }
 
 void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, uint64_t status,

@@ -55,6 +55,9 @@ uint64_t recorder_text(struct text text);
  */
 struct call_site recorder_site(enum layer layer, struct unwind_registers from);
 
+/* The same for what never happens on behalf of another layer. */
+struct call_site recorder_caller(struct unwind_registers from);
+
 /* A record without a BYTES field, stamped now; fields in the order of records.def. */
 void recorder_push(enum mt_record_code code, const uint64_t *fields);
 void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *fields);
@@ -62,6 +65,9 @@ void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *
 /* A record whose last field is BYTES: `fields` are those before it. False: there was no room. */
 bool recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const void *bytes,
                          size_t size_bytes);
+
+/* Who asks for the free that this thread records next. */
+void record_free_site(struct call_site site);
 
 /*
  * Other pools. `pool` is the pool's name, as in docs/trace-format.md ("hal", "acl", "pta",
@@ -71,6 +77,7 @@ bool recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const
 void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t size_bytes,
                   struct call_site site);
 void record_free(struct text pool, uint64_t address);
+void record_free_at(struct text pool, uint64_t address, uint64_t ticks);
 void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, uint64_t status,
                          struct call_site site);
 void record_pool_reserved(struct text pool, uint64_t place, uint64_t size_bytes);
