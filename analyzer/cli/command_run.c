@@ -41,6 +41,8 @@ static const struct option_spec options[] = {
     {OPTION_STACK_MEMORY, 0, "stack-memory", "SIZE",
      "at most so much of each thread to know stacks, " OPTION_STACK_LIMITS " (32m)"},
     {OPTION_FOLLOW_CHILDREN, 0, "follow-children", "yes|no", "record what it starts too (yes)"},
+    {OPTION_PYTHON_OBJECTS, 0, "python-objects", "yes|no",
+     "with cpu and stacks of Python: what Python's own allocator makes (yes)"},
     {OPTION_QUIET, 'q', "quiet", NULL, "say nothing but errors"},
     {OPTION_NO_REPORT, 0, "no-report", NULL, "no verdict at the end"},
     {OPTION_POLICY, 'p', "policy", "FILE",
@@ -73,6 +75,7 @@ static const struct handed_on {
     {OPTION_CONTROL_FILE, "control-file", NULL},
     {OPTION_WATCH, "watch", NULL},
     {OPTION_FOLLOW_CHILDREN, "follow-children", (const char *const[]){"yes", "no", NULL}},
+    {OPTION_PYTHON_OBJECTS, "python-objects", (const char *const[]){"yes", "no", NULL}},
 };
 
 enum { handed_on_count = sizeof(handed_on) / sizeof(handed_on[0]) };

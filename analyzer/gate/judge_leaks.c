@@ -452,7 +452,7 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
         if (hides_objects)
             tell_unsure(gate, verdict,
                         "leaks of Python objects cannot be judged: CPython's own allocator made "
-                        "them; set PYTHONMALLOC=malloc");
+                        "them; record with --call-stack=python or PYTHONMALLOC=malloc");
         else if (is_undecided)
             tell_unsure(gate, verdict,
                         "what stays may be a cache that still fills: run the job twice as long");

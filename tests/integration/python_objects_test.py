@@ -28,7 +28,7 @@ def busy(n, kept):
 def child():
     number = os.fork()
     if not number:
-        busy(200, {}); os._exit(0)
+        busy(100, {}); os._exit(0)
     os.waitpid(number, 0)
 def inner():
     try: import _interpreters as module
@@ -36,10 +36,10 @@ def inner():
     made = module.create()
     module.run_string(made, "x = [{n: str(n)} for n in range(500)]")
     module.destroy(made)
-threads = [threading.Thread(target=busy, args=(1000, {})) for _ in range(3)]
+threads = [threading.Thread(target=busy, args=(400, {})) for _ in range(3)]
 for thread in threads: thread.start()
 for frames in 1, 5:
-    tracemalloc.start(frames); busy(500, {}); tracemalloc.take_snapshot(); tracemalloc.stop(); busy(200, {})
+    tracemalloc.start(frames); busy(200, {}); tracemalloc.take_snapshot(); tracemalloc.stop(); busy(100, {})
 for thread in threads: thread.join()
 child()
 inner()
@@ -56,6 +56,14 @@ def turn(i):
 for i in range(100):
     turn(i)
 print(sum(sys.getsizeof(d) + sys.getsizeof(d["text"]) for d in kept))
+'''
+
+CLEAN = r'''
+def turn(i):
+    rows = [{"n": n, "text": "row %d of %d" % (n, i) * 60} for n in range(50)]
+    return len(str(rows))
+for i in range(100):
+    turn(i)
 '''
 
 KILLED = r'''
@@ -115,8 +123,9 @@ def functions_that_were_lost_are_put_back(tracer, dump, interpreter):
 
 
 def nothing_is_recorded_unasked(tracer, dump, interpreter):
-    ledgers = ledgers_of(events_of(tracer, dump, "--call-stack=c", [interpreter, "-S", "-c", "pass"]))
-    assert (0, "host") in ledgers and (0, "python") not in ledgers
+    for options in "--call-stack=c", "--call-stack=python --python-objects=no":
+        ledgers = ledgers_of(events_of(tracer, dump, options, [interpreter, "-S", "-c", "pass"]))
+        assert (0, "host") in ledgers and (0, "python") not in ledgers
 
 
 def killed_program_keeps_its_objects(tracer, dump, interpreter):
@@ -129,18 +138,28 @@ def killed_program_keeps_its_objects(tracer, dump, interpreter):
     assert len(ledger.live) >= 4000, len(ledger.live)  # each is an object and its keys
 
 
-def leak_is_found_with_its_bytes(leaktide, interpreter):
+def judged(leaktide, interpreter, source):
+    """What the program printed, exit status, report."""
     with tempfile.TemporaryDirectory() as folder:
         program, trace = os.path.join(folder, "job.py"), os.path.join(folder, "job.leaktide")
         with open(program, "w", encoding="utf-8") as file:
-            file.write(LEAK)
-        kept = subprocess.run([leaktide, "run", "-q", "--no-report", "--device=cpu",
+            file.write(source)
+        said = subprocess.run([leaktide, "run", "-q", "--no-report", "--device=cpu",
                                "--call-stack=python,c", "-o", trace, "--", interpreter, "-S", program],
                               check=True, stdout=subprocess.PIPE, timeout=200).stdout
         done = subprocess.run([leaktide, "leaks", "--format=json", trace], stdout=subprocess.PIPE,
                               check=False, timeout=200)
-    report = json.loads(done.stdout)
-    assert done.returncode == 1, report["verdict"]
+    return said, done.returncode, json.loads(done.stdout)
+
+
+def clean_program_has_no_leak_where_objects_are_seen(leaktide, interpreter):
+    _, status, report = judged(leaktide, interpreter, CLEAN)
+    assert status == 0, report["verdict"]
+
+
+def leak_is_found_with_its_bytes(leaktide, interpreter):
+    kept, status, report = judged(leaktide, interpreter, LEAK)
+    assert status == 1, report["verdict"]
     found = [finding for finding in report["findings"]
              if finding["kind"] == "leak" and "job.py:6" in finding["site"]]
     bytes_found = sum(finding["overdue_bytes"] for finding in found)
@@ -156,6 +175,7 @@ def main():
         functions_that_were_lost_are_put_back(tracer, dump, interpreter)
         nothing_is_recorded_unasked(tracer, dump, interpreter)
         killed_program_keeps_its_objects(tracer, dump, interpreter)
+        clean_program_has_no_leak_where_objects_are_seen(leaktide, interpreter)
         leak_is_found_with_its_bytes(leaktide, interpreter)
     print("CPython", ", ".join(found) or "is not here")
     return 0 if found else 77

@@ -20,6 +20,7 @@ static struct config config = {
     .devices = UINT64_MAX,
     .traces_children = true,
     .is_controlled = true,
+    .wants_python = true,
     .sample_ms = OPTION_SAMPLE_MS_USUAL,
     .ring_bytes = OPTION_RING_BYTES_USUAL,
     .stack_frames = OPTION_FRAMES_MAX,
@@ -126,6 +127,12 @@ static bool set_children(const char *value)
     return strcmp(value, "no") == 0 || strcmp(value, "yes") == 0;
 }
 
+static bool set_python_objects(const char *value)
+{
+    config.wants_python = strcmp(value, "no") != 0;
+    return strcmp(value, "no") == 0 || strcmp(value, "yes") == 0;
+}
+
 static bool set_collect_mode(const char *value)
 {
     config.starts_paused = strcmp(value, "deferred") == 0;
@@ -178,6 +185,7 @@ static const struct option {
     {"--sample-ms", set_sample, "expected " OPTION_SAMPLE_MS_LIMITS},
     {"--ring-size", set_ring, "expected " OPTION_RING_LIMITS},
     {"--follow-children", set_children, "expected yes or no"},
+    {"--python-objects", set_python_objects, "expected yes or no"},
     {"--run-id", set_run, "expected a hexadecimal number"},
     {"--call-stack", set_call_stack,
      "expected none, or c[:N], python[:N] with N up to 1000, and free"},
@@ -338,7 +346,7 @@ static void config_read(void)
         text += strspn(text, " ");
         options_read(*text == '{' ? json_read(text) : text);
     }
-    config.records_python = config.records_host && config.python_frames;
+    config.records_python = config.wants_python && config.records_host && config.python_frames > 0;
     output_path_settle();
 }
 

@@ -24,7 +24,8 @@ struct config {
     bool passes_kernels;    /* --level has no kernel */
     bool traces_children;   /* --follow-children: forks and execs are recorded too (default) */
     bool has_host_stacks;   /* --call-stack is given: the host heap has stacks too */
-    bool records_python;    /* objects of Python: host memory with stacks of Python */
+    bool records_python;    /* objects of Python: wanted, and there are stacks for them */
+    bool wants_python;      /* --python-objects (default) */
     bool has_free_stacks;   /* --call-stack has free */
     uint32_t stack_frames;  /* --call-stack=c:N, default all of them; 0 = no call stacks */
     uint32_t python_frames; /* --call-stack=python:N */

@@ -287,8 +287,8 @@ bool survivors_say_doubts(const struct question *question, struct report *report
         return false;
     report_verdict(report, RANK_LEAKS,
                    "CANNOT SAY whether Python objects leak: CPython's own allocator made those "
-                   "below 512 bytes, so they are not recorded; PYTHONMALLOC=malloc puts them "
-                   "there. Of the rest nothing leaks.");
+                   "of up to 512 bytes, and they are not recorded; --call-stack=python or "
+                   "PYTHONMALLOC=malloc has them recorded. Of the rest nothing leaks.");
     report_outcome(report, REPORT_NO_DATA);
     return true;
 }

@@ -27,7 +27,7 @@ struct stack_row {
 
 /* Of the process that is read. */
 struct current {
-    bool has_begun, is_ending, is_cleared, hides_objects;
+    bool has_begun, is_ending, is_cleared, hides_objects, sees_objects;
     uint64_t first_index;         /* of its births */
     uint64_t python_end, any_end; /* births until the last under Python, or any, before the end */
     uint32_t clock;
@@ -92,6 +92,13 @@ static bool is_judged(const struct survivor_reading *reading, uint16_t ledger)
     return kind == LEDGER_MEMORY || kind == LEDGER_HOST;
 }
 
+static bool is_of_objects(const struct question *question, uint16_t ledger)
+{
+    uint32_t pool = tally_ledger_at(question->tally, ledger)->pool;
+
+    return model_pool_at(question->model, pool)->id == POOL_PYTHON;
+}
+
 static void group_begin(struct survivor_reading *reading, uint32_t group, uint16_t ledger)
 {
     const struct question *question = reading->question;
@@ -107,6 +114,7 @@ static void group_begin(struct survivor_reading *reading, uint32_t group, uint16
 
     reading->traits_of_group[group] = (uint8_t)shape.traits;
     reading->current.hides_objects |= (shape.traits & STACK_IS_POOLED) != 0;
+    reading->current.sees_objects |= is_of_objects(question, ledger);
     if (detail->is_older || shape.traits & STACK_IS_ENDING || !is_judged(reading, ledger))
         reading->row_of_group[group] = not_judged;
     else
@@ -374,7 +382,7 @@ static bool on_process_over(void *context, uint16_t process)
     const struct current *current = &reading->current;
     struct survivor_process row = {
         .process = process,
-        .hides_objects = current->hides_objects,
+        .hides_objects = current->hides_objects && !current->sees_objects,
         .peak_bytes = current->peak_bytes,
         .end = (uint32_t)(current->python_end ? current->python_end : current->any_end)};
 
