@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Real frameworks on devices that are not there: what was recorded, against the framework's own statistics.
+
+    run.py [--cache FOLDER] [--fetch] [--only STORY]... LEAKTIDE EVENT-DUMP
+
+Wheels are kept in the cache; --fetch gets those that are not there (1.4 GB). The libraries of the vendors are made
+anew (make_fakes.py); they keep books. Each story is compared to the byte: blocks, bytes, peak and reserved size of each
+device with memory_stats(), the ledger below with the books. Prints a table. The status is 1 where something differs, 77
+where nothing could be run.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import make_fakes  # noqa: E402
+
+DEPENDENCIES = ["numpy", "pyyaml", "filelock", "typing_extensions", "sympy", "mpmath", "networkx", "jinja2", "markupsafe",
+                "fsspec", "packaging"]
+WHEELS = {"cuda": ["torch==2.14.0"], "npu": ["torch==2.13.0", "torch-npu==2.13.0"]}
+LIMIT_SECONDS = 600
+
+
+@dataclass
+class Story:
+    wheels: str
+    program: str
+    device: str = ""      # "cuda" or "npu"; "": the host
+    pool: str = ""        # the framework's
+    below: str = ""       # the pool of its segments
+    driver: str = ""      # the pool whose blocks are in the books
+    books: str = ""       # soname of the library that keeps them
+    leak: str = ""        # in the first sentence
+    has_segments: bool = True  # each is a block of the pool below
+    counts: dict = field(default_factory=dict)  # of blocks of other pools, all devices
+    options: list = field(default_factory=list)
+    environment: dict = field(default_factory=dict)
+
+
+def on_cuda(program, **more):
+    return Story("cuda", program, "cuda", "torch", "cudart", "cudart", "libcudart.so.13", **more)
+
+
+def on_npu(program, **more):
+    return Story("npu", program, "npu", "pta", "acl", "hal", "libascend_hal.so", **more)
+
+
+def expandable(variable):
+    return {variable: "expandable_segments:True"}
+
+
+STORIES = {
+    "torch 2.14 on the host": Story("cuda", "host.py", pool="torch_cpu", options=["--device=cpu"],
+                                    environment={"FAKE_DEVICES": "0"}),
+    "torch 2.14 on CUDA": on_cuda("story.py", leak="remember (programs/story.py"),
+    "torch 2.14 on CUDA, hostile": on_cuda("hostile.py"),
+    "torch 2.14 on CUDA, expandable": Story("cuda", "hostile.py", "cuda", "torch", "cuda", "cuda", "libcuda.so.1",
+                                            has_segments=False,
+                                            environment=expandable("PYTORCH_CUDA_ALLOC_CONF")),
+    "torch_npu 2.13": on_npu("story.py", leak="remember (programs/story.py"),
+    "torch_npu 2.13, hostile": on_npu("hostile.py"),
+    "torch_npu 2.13, expandable": on_npu("hostile.py", has_segments=False,
+                                         environment=expandable("PYTORCH_NPU_ALLOC_CONF")),
+    "torch_npu 2.13, workspace": on_npu("workspace.py", has_segments=False, counts={"pta_workspace": 12},
+                                        environment={"TASK_QUEUE_ENABLE": "2", "FAKE_NPU_WORKSPACE": str(16 << 20)}),
+}
+
+
+def packages(options, wheels):
+    """The folders that hold them; None where they are not to be had."""
+    folders = []
+    for name, requirements in ((wheels, WHEELS[wheels]), ("dependencies", DEPENDENCIES)):
+        folder = os.path.join(options.cache, name)
+        if not os.path.isdir(folder):
+            if not options.fetch or subprocess.run(
+                    [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-compile", "--target", folder + ".new",
+                     *requirements], stderr=subprocess.DEVNULL).returncode:
+                return None
+            os.rename(folder + ".new", folder)
+        folders.append(folder)
+    return folders
+
+
+def environment_of(story, folders, fakes, scratch):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("FAKE_", "PYTORCH_"))}
+    environment.update(PYTHONPATH=os.pathsep.join(folders), LD_LIBRARY_PATH=os.path.join(fakes, "lib64"), DEVICE=story.device,
+                       STATS=os.path.join(scratch, "stats.json"), FAKE_BOOKS=scratch, ASCEND_HOME_PATH=fakes,
+                       ASCEND_OPP_PATH=fakes, OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+    environment.update(story.environment)
+    return environment
+
+
+def record(options, story, folders, fakes, scratch):
+    """The recording's folder and what was said of it."""
+    run = os.path.join(scratch, "run")
+    done = subprocess.run([options.leaktide, "run", "--call-stack=python,c", "-o", run, *story.options, "--",
+                           sys.executable, "-S", os.path.join(HERE, "programs", story.program)],
+                          env=environment_of(story, folders, fakes, scratch), capture_output=True, text=True,
+                          timeout=LIMIT_SECONDS)
+    if not os.path.exists(os.path.join(scratch, "stats.json")):
+        raise RuntimeError(done.stderr.strip()[-400:] or "the program failed")
+    return run, done.stderr
+
+
+class Ledger:
+    """Running totals of one pool on one device, from the events of a recording."""
+
+    def __init__(self):
+        self.live, self.live_bytes, self.peak, self.total, self.allocs, self.frees = {}, 0, 0, 0, 0, 0
+        self.strays, self.failed, self.reserved_peak, self.sizes = 0, 0, 0, []
+
+    def alloc(self, event):
+        size = event["size_bytes"]
+        self.live[event["address"]] = size
+        self.live_bytes += size
+        self.peak = max(self.peak, self.live_bytes)
+        self.total += size
+        self.allocs += 1
+        self.sizes.append(size)
+
+    def free(self, address):
+        size = self.live.pop(address)
+        self.live_bytes -= size
+        self.frees += 1
+        self.sizes.append(-size)
+
+
+def ledgers_of(event_dump, run, pools):
+    ledgers, where = defaultdict(Ledger), {}
+    quoted = ['"%s"' % pool for pool in pools if pool]
+    dump = subprocess.Popen([event_dump, run], stdout=subprocess.PIPE, text=True)
+    for line in dump.stdout:
+        if not any(pool in line for pool in quoted):
+            continue
+        event = json.loads(line)
+        kind, pool = event.get("event"), event.get("text")
+        if kind == "alloc":
+            where[pool, event["address"]] = event["device"]
+            ledgers[pool, event["device"]].alloc(event)
+        elif kind == "free" and (pool, event["address"]) in where:
+            ledgers[pool, where.pop((pool, event["address"]))].free(event["address"])
+        elif kind == "free":
+            ledgers[pool, None].strays += 1
+        elif kind == "alloc_failed":
+            ledgers[pool, event["device"]].failed += 1
+        elif kind == "pool_reserved":
+            ledger = ledgers[pool, event["device"]]
+            ledger.reserved_peak = max(ledger.reserved_peak, event["size_bytes"])
+    if dump.wait():
+        raise RuntimeError("the recording cannot be read")
+    return ledgers
+
+
+class Comparison:
+    def __init__(self):
+        self.equal, self.differences = [], []
+
+    def check(self, what, ours, theirs):
+        if ours == theirs:
+            self.equal.append("%s %s" % (what, format(ours, ",") if isinstance(ours, int) else ours))
+        else:
+            self.differences.append("%s: recorded %s, true %s" % (what, ours, theirs))
+
+
+def compare_device(story, ledgers, stats, device, result):
+    pool = ledgers[story.pool, device]
+    result.check("blocks of device %d" % device, pool.allocs, stats["allocation.all.allocated"])
+    result.check("bytes", pool.total, stats["allocated_bytes.all.allocated"])
+    result.check("peak", pool.peak, stats["allocated_bytes.all.peak"])
+    result.check("reserved peak", pool.reserved_peak, stats["reserved_bytes.all.peak"])
+    if story.has_segments:
+        below = ledgers[story.below, device]
+        result.check("segments", below.allocs, stats["segment.all.allocated"])
+
+
+def compare_books(story, ledgers, scratch, result):
+    with open(os.path.join(scratch, story.books + ".json")) as file:
+        books = json.load(file)
+    ours = [ledgers[story.driver, device] for device in range(len(books["devices"]))]
+    result.check("blocks in the books", sum(ledger.allocs for ledger in ours),
+                 sum(books[kind]["begun"] for kind in ("device", "managed", "physical")))
+    for device, book in enumerate(books["devices"]):
+        if ours[device].peak or book["peak"]:
+            result.check("peak in the books of device %d" % device, ours[device].peak, book["peak"])
+    result.check("refused", sum(ledger.failed for ledger in ours), books["refused"])
+
+
+def compare_host(story, ledgers, stats, result):
+    """The profiler began after some steps: its events are a stretch of ours, in order."""
+    sizes = ledgers[story.pool, -1].sizes
+    is_there = any(sizes[first:first + len(stats)] == stats for first in range(len(sizes) - len(stats) + 1))
+    result.check("%d memory events in order" % len(stats), is_there, True)
+
+
+def tell(story_name, story, options, folders, fakes):
+    result = Comparison()
+    with tempfile.TemporaryDirectory() as scratch:
+        run, said = record(options, story, folders, fakes, scratch)
+        with open(os.path.join(scratch, "stats.json")) as file:
+            stats = json.load(file)
+        ledgers = ledgers_of(options.event_dump, run, (story.pool, story.below, story.driver, *story.counts))
+        if not story.device:
+            compare_host(story, ledgers, stats, result)
+        else:
+            for device, stats_of_device in enumerate(stats):
+                compare_device(story, ledgers, stats_of_device, device, result)
+            compare_books(story, ledgers, scratch, result)
+        for pool, count in story.counts.items():
+            ours = sum(ledger.allocs for (name, _), ledger in ledgers.items() if name == pool)
+            result.check("blocks of %s" % pool, ours, count)
+        result.check("frees of blocks nobody made", ledgers[story.pool, None].strays, 0)
+        if story.leak:
+            first = next((line for line in said.splitlines() if line.startswith("leaktide: ")), "")
+            result.check("first sentence", story.leak if "LEAK" in first and story.leak in first else first,
+                         story.leak)
+    print("%-32s %s" % (story_name, "equal: " + "; ".join(result.equal) if not result.differences else
+                        "DIFFERS: " + "; ".join(result.differences)), flush=True)
+    return not result.differences
+
+
+def fakes_for(options, wheels, folders, made):
+    if wheels not in made:
+        out = os.path.join(made["folder"], wheels)
+        make_fakes.make(make_fakes.CUDA if wheels == "cuda" else make_fakes.CANN, folders, out)
+        made[wheels] = out
+    return made[wheels]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--cache", default=os.path.join(os.environ.get("XDG_CACHE_HOME") or
+                                                        os.path.expanduser("~/.cache"), "leaktide-frameworks"))
+    parser.add_argument("--fetch", action="store_true")
+    parser.add_argument("--only", action="append", choices=list(STORIES), metavar="STORY")
+    parser.add_argument("leaktide")
+    parser.add_argument("event_dump")
+    options = parser.parse_args()
+    outcomes = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        made = {"folder": folder}
+        for name in options.only or STORIES:
+            story = STORIES[name]
+            folders = packages(options, story.wheels)
+            if not folders:
+                print("%-32s skipped: no wheels in %s" % (name, options.cache))
+                continue
+            try:
+                outcomes[tell(name, story, options, folders, fakes_for(options, story.wheels, folders, made))] += 1
+            except (RuntimeError, OSError, subprocess.SubprocessError) as trouble:
+                print("%-32s FAILED: %s" % (name, trouble))
+                outcomes[False] += 1
+    print("%d equal, %d not" % (outcomes[True], outcomes[False]))
+    return 1 if outcomes[False] else 0 if outcomes else 77
+
+
+if __name__ == "__main__":
+    sys.exit(main())
