@@ -9,6 +9,7 @@
 
 #include "labels.h"
 #include "leak_analyses.h"
+#include "ledger_layers.h"
 #include "ledger_order.h"
 #include "origins.h"
 #include "window_account.h"
@@ -149,17 +150,34 @@ static void add_remaining(const struct question *question, struct report *report
     remark_older(question, report, table);
 }
 
-/* The ledger with most that was not released; memory of devices before the rest. */
+/* Addresses and views are no memory, and of a ledger that pools cut up, they say who holds it. */
+static bool is_told_elsewhere(const struct tally *tally, uint16_t index)
+{
+    const struct ledger *ledger = tally_ledger_at(tally, index);
+    uint64_t told_bytes = 0;
+
+    if (ledger->kind != LEDGER_MEMORY && ledger->kind != LEDGER_HOST)
+        return true;
+    for (uint16_t i = 0; i < tally_ledger_count(tally); i++)
+        if (ledger_lies_directly_in(tally, tally_ledger_at(tally, i), ledger))
+            told_bytes += window_account_of(tally, i).unreleased_bytes;
+    return told_bytes &&
+           told_bytes >= window_account_of(tally, index).unreleased_bytes / LEDGER_EXPLAINED_SHARE;
+}
+
+/* The ledger with most that was not released; the first, where nothing is left. */
 static bool most_unreleased(const struct tally *tally, uint16_t *best)
 {
     size_t count;
     uint16_t *order = ledger_order(tally, &count);
     uint64_t most_bytes = 0;
 
+    if (order && count)
+        *best = order[0];
     for (size_t i = 0; order && i < count; i++) {
         uint64_t bytes = window_account_of(tally, order[i]).unreleased_bytes;
 
-        if (i && bytes <= most_bytes)
+        if (bytes <= most_bytes || is_told_elsewhere(tally, order[i]))
             continue;
         most_bytes = bytes;
         *best = order[i];

@@ -7,6 +7,7 @@
 
 #include "category.h"
 #include "labels.h"
+#include "ledger_layers.h"
 #include "peak_rules.h"
 #include "peak_trial.h"
 
@@ -30,6 +31,12 @@ static uint64_t born_in_last_step(const struct tally *tally, const struct origin
                 bytes += cohort_at_step_end(&cohorts->rows[k], epoch).bytes;
     }
     return bytes;
+}
+
+/* Blocks that a pool cuts up are segments: of those nothing is known of tensors. */
+static bool is_of_tensors(const struct question *question, const struct peak_trials *ledger)
+{
+    return !ledger_is_cut_up(question->tally, tally_ledger_at(question->tally, ledger->ledger));
 }
 
 /* Made anew in each step, and alive until the next makes them again. */
@@ -57,7 +64,7 @@ static void look_for_gradients(const struct rule *rule, const struct evidence *e
         const struct peak_trials *ledger = &evidence->trials->ledgers[i];
         uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
 
-        for (size_t k = 0; k < ledger->count; k++) {
+        for (size_t k = 0; is_of_tensors(question, ledger) && k < ledger->count; k++) {
             const struct trial *trial = &ledger->trials[k];
             uint64_t saves_bytes = peak_bytes - trial->without_bytes;
 
@@ -126,7 +133,7 @@ static void look_for_category(const struct rule *rule, const struct evidence *ev
     for (size_t i = 0; bytes && i < tally_ledger_count(question->tally); i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
 
-        if (ledger->kind == LEDGER_MEMORY &&
+        if (ledger->kind == LEDGER_MEMORY && !ledger_is_cut_up(question->tally, ledger) &&
             percent_of(bytes[i], ledger->peak_bytes) >= category_percent)
             advice_add(
                 advices, rule,

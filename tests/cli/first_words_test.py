@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an answer says first: the number that people compare, who holds the memory, what to do.
+
+Run as first_words_test.py LEAKTIDE. Each case is a recording in which another sentence would come
+first, or a wrong one, if a rule were left out.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import recordings
+from recordings import MIB, frame
+
+LEAKTIDE = sys.argv.pop(1)
+GIB = 1 << 30
+
+
+class Words(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def ask(self, *words):
+        run = subprocess.run([LEAKTIDE, *words], capture_output=True, text=True, check=False,
+                             timeout=60)
+        self.assertEqual(run.stderr, "")
+        return run.stdout
+
+    def lines(self, start, *words):
+        return [line for line in self.ask(*words).splitlines() if line.startswith(start)]
+
+
+class Peaks(Words):
+    def profile(self, name="run", rank=0, older=4096):
+        recordings.ascend_profile(self.path(name), rank, older, [
+            ("aten::mm", 1024, 10, 40), ("aten::cat", 512, 20, 30), ("aten::empty", 1, 50, None)],
+            reserved_mib=6144)
+        return self.path(name)
+
+    def test_the_pool_s_own_counter_is_the_headline(self):
+        peak, = self.lines("PEAK:", "peak", self.profile())
+        self.assertIn("PEAK: 5.50 GiB of pta device 0 as the pool counts", peak)
+        self.assertIn("up to 1.50 GiB made in the recording, up to 4.00 GiB older", peak)
+        self.assertIn("aten::mm with 1.00 GiB (18 %)", peak)
+
+    def test_shares_are_of_the_whole(self):
+        text = self.ask("peak", self.profile())
+        self.assertRegex(text, r"1\.00 GiB +18 % +1 +operator aten::mm")
+        self.assertIn("Beside these, up to 4.00 GiB in blocks older than the recording.", text)
+
+    def test_a_pool_is_named_before_the_ledger_that_it_cuts_up(self):
+        recordings.memscope(self.path("dump.csv"), [
+            ("HAL", "alloc", 0x10000000, 44 * MIB, 0),
+            ("PTA", "alloc", 0x10000000, 20 * MIB, 0),
+            ("PTA", "alloc", 0x12000000, 6 * MIB, 0)])
+        peak, = self.lines("PEAK:", "peak", self.path("dump.csv"))
+        self.assertIn("PEAK: 26.0 MiB of pta device 0", peak)
+
+    def test_what_the_driver_holds_for_itself_still_comes_first(self):
+        recordings.memscope(self.path("dump.csv"), [
+            ("HAL", "alloc", 0x10000000, 440 * MIB, 0),
+            ("PTA", "alloc", 0x10000000, 20 * MIB, 0)])
+        peak, = self.lines("PEAK:", "peak", self.path("dump.csv"))
+        self.assertIn("PEAK: 440 MiB of hal device 0", peak)
+
+    def snapshot(self, *blocks):
+        """blocks: (MiB, frames, stays); one after the other, so that all are there at the end."""
+        made = recordings.Snapshot()
+        made.segment(0, GIB, GIB)
+        at, passing = GIB, []
+        for size, frames, stays in blocks:
+            made.alloc(0, at, size * MIB, frames)
+            if not stays:
+                passing.append((at, size * MIB))
+            at += size * MIB
+        for address, size in passing:
+            made.free(0, address, size)
+        made.write(self.path("snapshot.pickle"))
+        return self.path("snapshot.pickle")
+
+    def test_the_top_level_imports_and_weights_are_no_levers(self):
+        path = self.snapshot(
+            (400, [frame("<module>", line=3)], False),
+            (200, [frame("tables", "/opt/numpy/core.py"), frame("_call_with_frames_removed",
+                   "<frozen importlib._bootstrap>")], False),
+            (100, [frame("make_weights")], True), (50, [frame("forward")], False))
+        lever, = self.lines("LOWER IT:", "peak", path)
+        self.assertIn("without forward (user/train.py:1) it would be 700 MiB, 50.0 MiB less", lever)
+
+    def test_without_a_lever_nothing_is_offered(self):
+        path = self.snapshot((100, [frame("make_weights")], True))
+        self.assertEqual(self.lines("LOWER IT:", "peak", path), [])
+
+    def test_what_is_older_than_the_history_is_said_to_be(self):
+        made = recordings.Snapshot()
+        made.segments[0, GIB] = GIB
+        made.alloc(0, GIB + 800 * MIB, 10 * MIB, [frame("forward")])
+        made.free(0, GIB, 700 * MIB)
+        made.write(self.path("snapshot.pickle"))
+        peak, = self.lines("PEAK:", "peak", self.path("snapshot.pickle"))
+        self.assertIn("; 700 MiB (99 %) older than the recording, without a site; largest holder "
+                      "with one: forward (user/train.py:1) with 10.0 MiB (1 %)", peak)
+
+    def test_growth_is_said_of_memory_not_of_addresses_nor_of_what_is_cut_up(self):
+        recordings.memscope(self.path("dump.csv"), [
+            ("HAL", "alloc", 0x10000000, 44 * MIB, 0),
+            ("PTA", "alloc", 0x10000000, 20 * MIB, 0)])
+        growth, = self.lines("No steps", "leaks", self.path("dump.csv"))
+        self.assertIn(": pta device 0 grew by 20.0 MiB", growth)
+
+
+class Advice(Words):
+    def test_it_never_rests_on_a_ledger_that_a_pool_cuts_up(self):
+        recordings.memscope(self.path("dump.csv"), [
+            ("HAL", "alloc", 0x10000000, 44 * MIB, 0, "CANN@optimizer"),
+            ("PTA", "alloc", 0x10000000, 20 * MIB, 0, "PTA@optimizer")])
+        text = self.ask("advice", self.path("dump.csv"))
+        self.assertIn("20.0 MiB of the 20.0 MiB of pta device 0 at its peak are optimizer state", text)
+        self.assertNotIn("of hal device 0", text)
+
+
+class Ranks(Words):
+    def test_ranks_are_shown_where_none_differs(self):
+        for rank in range(3):
+            recordings.ascend_profile(self.path("job"), rank, 90, [("aten::mm", 8 + rank / 2, 1, None)],
+                                      reserved_mib=200)
+        text = self.ask("ranks", self.path("job"))
+        self.assertIn("3 ranks, and none differs", text)
+        self.assertRegex(text, r"rank 0 +pta device 0, rank 0 +98\.0 MiB +200 MiB +98\.0 MiB")
+        self.assertRegex(text, r"rank 2 +pta device 2, rank 2 +99\.0 MiB +200 MiB +99\.0 MiB")
+        self.assertIn("Peaks from 98.0 MiB to 99.0 MiB, median 98.5 MiB.", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
