@@ -124,6 +124,74 @@ class Advice(Words):
         self.assertIn("20.0 MiB of the 20.0 MiB of pta device 0 at its peak are optimizer state", text)
         self.assertNotIn("of hal device 0", text)
 
+    def test_copies_of_logits_are_recognised(self):
+        made = recordings.Snapshot()
+        made.segment(0, GIB, GIB)
+        made.alloc(0, GIB, 300 * MIB, [frame("forward", "/home/user/model.py")])
+        made.alloc(0, GIB + 300 * MIB, 200 * MIB, [
+            frame("cross_entropy", "/opt/site-packages/torch/nn/functional.py"), frame("loss_of")])
+        made.write(self.path("snapshot.pickle"))
+        text = self.ask("advice", self.path("snapshot.pickle"))
+        self.assertIn("200 MiB of the 500 MiB of torch device 0 at its peak were made by the loss", text)
+        self.assertIn("It saves at most 200 MiB (not tried)", text)
+
+    def test_unbalanced_devices_are_named(self):
+        made = recordings.Snapshot()
+        for device, size in enumerate([700, 300, 200]):
+            made.segment(device, GIB, GIB)
+            made.alloc(device, GIB, size * MIB, [frame("layer")])
+        made.write(self.path("snapshot.pickle"))
+        text = self.ask("advice", self.path("snapshot.pickle"))
+        self.assertIn("torch: 700 MiB on device 0, 300 MiB on device 1, 200 MiB on device 2", text)
+        self.assertIn("It saves at most 300 MiB (not tried)", text)
+
+    def test_balanced_devices_are_not(self):
+        made = recordings.Snapshot()
+        for device in range(2):
+            made.segment(device, GIB, GIB)
+            made.alloc(device, GIB, (400 + 50 * device) * MIB, [frame("layer")])
+        made.write(self.path("snapshot.pickle"))
+        self.assertNotIn("unbalanced", self.ask("advice", self.path("snapshot.pickle")))
+
+    def test_the_report_tells_its_best_saving_and_that_it_was_tried(self):
+        made = recordings.Snapshot()
+        for turn in range(8): # each request is a little too large for what the ones before left
+            at, size = (turn + 1) * GIB, (100 + 2 * turn) * MIB
+            made.segment(0, at, size)
+            made.alloc(0, at, size, [frame("growing")])
+            made.free(0, at, size)
+            made.alloc(0, GIB + turn * 12 * MIB, 12 * MIB, [frame("stays")])
+        made.write(self.path("snapshot.pickle"))
+        spoken = self.lines("SEEN:", "report", self.path("snapshot.pickle"))
+        self.assertEqual(len(spoken), 1)
+        self.assertIn("the same requests would have reserved", spoken[0])
+        self.assertIn("(tried on this recording)", spoken[0])
+
+
+class Categories(Words):
+    def test_names_of_functions_say_what_memory_is_for(self):
+        made = recordings.Snapshot()
+        made.segment(0, GIB, GIB)
+        for index, function in enumerate(["forward", "MulBackward0::apply", "helper"]):
+            made.alloc(0, GIB + index * 100 * MIB, 100 * MIB, [frame(function)])
+        made.alloc(0, GIB + 300 * MIB, 50 * MIB, [frame("step", "/opt/torch/optim/adam.py")])
+        made.write(self.path("snapshot.pickle"))
+        text = self.ask("breakdown", self.path("snapshot.pickle"))
+        for line in (r"activations +100 MiB +28 % +1 +60 %", r"gradients +100 MiB", r"unknown +100 MiB",
+                     r"optimizer state +50.0 MiB"):
+            self.assertRegex(text, line)
+
+
+class Refused(Words):
+    def test_out_of_memory_comes_first(self):
+        made = recordings.Snapshot()
+        made.segment(0, GIB, GIB)
+        made.alloc(0, GIB, 900 * MIB, [frame("layer")])
+        made.out_of_memory(0, 500 * MIB, 10 * MIB, [frame("next_layer")])
+        made.write(self.path("snapshot.pickle"))
+        text = self.ask("report", self.path("snapshot.pickle"))
+        self.assertTrue(text.startswith("OUT OF MEMORY: torch device 0 refused 500 MiB to next_layer"))
+
 
 class Ranks(Words):
     def test_ranks_are_shown_where_none_differs(self):

@@ -23,8 +23,8 @@ static int rank_of(const struct ledger *ledger)
     return ledger->kind == LEDGER_HOST ? 1 : 2;
 }
 
-/* What other ledgers took from it directly is theirs to explain, and with a good part of it all:
- * what is left lies unused in their segments. */
+/* What other ledgers took from it directly is theirs to explain; of one that does not say what it
+ * reserves, all, if it uses a good part: the rest lies unused in its segments. */
 static uint64_t own_bytes(const struct tally *tally, const struct ledger *outer)
 {
     uint64_t taken_bytes = 0;
@@ -32,14 +32,13 @@ static uint64_t own_bytes(const struct tally *tally, const struct ledger *outer)
     for (size_t i = 0; i < tally_ledger_count(tally); i++) {
         const struct ledger *inner = tally_ledger_at(tally, i);
 
-        if (inner->kind == outer->kind && ledger_lies_directly_in(tally, inner, outer))
-            taken_bytes += inner->reserved_peak_bytes > inner->peak_bytes
-                               ? inner->reserved_peak_bytes
-                               : inner->peak_bytes;
+        if (inner->kind != outer->kind || !ledger_lies_directly_in(tally, inner, outer))
+            continue;
+        if (!inner->has_reserved && inner->peak_bytes >= outer->peak_bytes / LEDGER_EXPLAINED_SHARE)
+            return 0;
+        taken_bytes += inner->has_reserved ? inner->reserved_peak_bytes : inner->peak_bytes;
     }
-    if (taken_bytes && taken_bytes >= outer->peak_bytes / LEDGER_EXPLAINED_SHARE)
-        return 0;
-    return outer->peak_bytes - taken_bytes;
+    return outer->peak_bytes > taken_bytes ? outer->peak_bytes - taken_bytes : 0;
 }
 
 static int place_compare(const void *left, const void *right, void *context)
