@@ -193,6 +193,26 @@ class Refused(Words):
         self.assertTrue(text.startswith("OUT OF MEMORY: torch device 0 refused 500 MiB to next_layer"))
 
 
+class Diffs(Words):
+    def test_the_pool_s_counter_is_compared_with_what_is_older(self):
+        for name, older in ("base", 1000), ("now", 1500):
+            recordings.ascend_profile(self.path(name), 0, older, [("aten::mm", 100, 10, 40),
+                                                                  ("aten::mm", 10, 50, None)])
+        text = self.ask("diff", self.path("base"), self.path("now"))
+        self.assertIn("PEAK: +500 MiB of pta device 0 as the pool counts (1.56 GiB, was 1.07 GiB)", text)
+        self.assertIn("KEPT: +500 MiB of pta device 0 at the end as the pool counts", text)
+
+    def test_a_rank_of_one_side_is_named_and_not_compared(self):
+        recordings.ascend_profile(self.path("base"), 0, 0, [("aten::mm", 100, 1, None)])
+        for rank in range(2):
+            recordings.ascend_profile(self.path("now"), rank, 0, [("aten::mm", 110, 1, None)])
+        text = self.ask("diff", self.path("base"), self.path("now"))
+        self.assertTrue(text.startswith("PEAK: +10.0 MiB of pta device 0, rank 0"), text)
+        self.assertIn("rank 1 is only in", text)
+        self.assertIn("OPERATORS: 1 grown (aten::mm).", text)
+        self.assertNotIn("was 0 B", text)
+
+
 class Ranks(Words):
     def test_ranks_are_shown_where_none_differs(self):
         for rank in range(3):
