@@ -19,8 +19,9 @@
 #include "site_rules.h"
 #include "stack_traits.h"
 #include "text_builder.h"
+#include "wrappers.h"
 
-enum { name_most_bytes = 64 };
+enum { name_most_bytes = 64, wrapper_sample = 1 << 14 /* stacks that are looked at for them */ };
 
 /* What is known of a site so far. */
 struct site_row {
@@ -35,6 +36,8 @@ struct symbols {
     bool has_built_in_rules;
     struct module_symbols modules;
     struct frame_names names;
+    struct wrappers wrappers;
+    size_t wrapper_site_count; /* sites when they were looked for */
     struct site_row *sites; /* by site */
     size_t site_count;
     /* The stack that was asked for last. */
@@ -54,6 +57,7 @@ enum mt_result symbols_create(struct model *model, struct symbols **out, struct 
     site_rules_init(&symbols->rules);
     module_symbols_init(&symbols->modules, model);
     frame_names_init(&symbols->names, model, &symbols->rules, &symbols->modules);
+    wrappers_init(&symbols->wrappers);
     *out = symbols;
     return MT_OK;
 }
@@ -62,6 +66,7 @@ void symbols_destroy(struct symbols *symbols)
 {
     if (!symbols)
         return;
+    wrappers_release(&symbols->wrappers);
     frame_names_release(&symbols->names);
     module_symbols_release(&symbols->modules);
     site_rules_release(&symbols->rules);
@@ -192,6 +197,39 @@ static void stack_of(struct symbols *symbols, uint32_t site)
                                             model_site_module(symbols->model, site)));
 }
 
+/* Of many sites, some at equal distances: a function that everybody calls is in those as well. */
+static void see_stacks(struct symbols *symbols, size_t site_count)
+{
+    size_t stride = site_count / wrapper_sample + 1;
+
+    for (size_t site = 1; site < site_count; site += stride) {
+        stack_of(symbols, (uint32_t)site);
+        if (symbols->depth)
+            wrappers_see(&symbols->wrappers, symbols->stack, symbols->depth);
+    }
+}
+
+/* Again when twice as many sites are known, where names are asked for while a recording is read. */
+static void look_for_wrappers(struct symbols *symbols)
+{
+    size_t site_count = model_site_count(symbols->model);
+
+    if (site_count < 2 * symbols->wrapper_site_count || !site_count)
+        return;
+    symbols->wrapper_site_count = site_count;
+    for (int round = 0; round < WRAPPER_ROUNDS; round++) {
+        see_stacks(symbols, site_count);
+        if (!wrappers_find(&symbols->wrappers))
+            return;
+    }
+}
+
+/* Of the stack that was asked for last. */
+static size_t telling_of(const struct symbols *symbols)
+{
+    return wrappers_telling(&symbols->wrappers, symbols->stack, symbols->depth);
+}
+
 /* --- labels -------------------------------------------------------------------------------- */
 
 /* Where all names of a class begin and end alike, that says nothing: "linear", "MulBackward0". */
@@ -259,10 +297,11 @@ static const char *label_make(struct symbols *symbols, uint32_t site)
 
     if (row->label && !row->stack)
         return model_text_at(symbols->model, row->label);
+    look_for_wrappers(symbols);
     stack_of(symbols, site);
     text_init(&text);
     if (symbols->depth)
-        add_frame(&text, symbols->stack[telling_frame(symbols->stack, symbols->depth)]);
+        add_frame(&text, symbols->stack[telling_of(symbols)]);
     label = text.size_bytes ? arena_text(&symbols->arena, text_get(&text), text.size_bytes)
                             : "(unknown)";
     text_release(&text);
@@ -330,6 +369,7 @@ const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site
     *count = 0;
     if (!site)
         return symbols->frames;
+    look_for_wrappers(symbols);
     stack_of(symbols, site);
     if (!symbols->depth) {
         symbols->frames[(*count)++] = (struct symbol_frame){
@@ -349,7 +389,7 @@ const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site
             shown->function = name_of_unnamed(symbols, symbols->stack[*count]);
     }
     fold_inner_operators(symbols);
-    symbols->frames[telling_frame(symbols->stack, symbols->depth)].is_telling = true;
+    symbols->frames[telling_of(symbols)].is_telling = true;
     return symbols->frames;
 }
 
