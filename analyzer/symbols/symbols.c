@@ -38,7 +38,7 @@ struct symbols {
     struct frame_names names;
     struct wrappers wrappers;
     size_t wrapper_site_count; /* sites when they were looked for */
-    struct site_row *sites; /* by site */
+    struct site_row *sites;    /* by site */
     size_t site_count;
     /* The stack that was asked for last. */
     const struct named_frame *stack[SYMBOLS_DEPTH_MOST];
@@ -132,6 +132,8 @@ enum mt_result symbols_configure(struct symbols *symbols, const struct symbols_o
     const char *rules = options->rule_files, *path;
     enum mt_result result = MT_OK;
 
+    symbols->modules.name_folders = options->name_folders;
+    symbols->modules.name_folder_count = options->name_folder_count;
     while (result == MT_OK && (path = take_path(symbols, &rules)))
         result = site_rules_add_file(&symbols->rules, path, error);
     if (result == MT_OK && options->sysroot) {
@@ -391,6 +393,23 @@ const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site
     fold_inner_operators(symbols);
     symbols->frames[telling_of(symbols)].is_telling = true;
     return symbols->frames;
+}
+
+static void keep_site(struct symbols *symbols, const struct model_site *row, size_t site,
+                      const char *folder)
+{
+    const struct return_place place = {model_site_module(symbols->model, (uint32_t)site),
+                                       row->process, row->address, row->time_ns};
+
+    if (!row->stack && !row->label && row->address)
+        module_symbols_keep(&symbols->modules, &place, folder);
+}
+
+void symbols_keep(struct symbols *symbols, const char *folder)
+{
+    frame_names_keep(&symbols->names, folder);
+    for (size_t i = 1; i < model_site_count(symbols->model); i++)
+        keep_site(symbols, model_site_at(symbols->model, (uint32_t)i), i, folder);
 }
 
 /* --- what stays ---------------------------------------------------------------------------- */
