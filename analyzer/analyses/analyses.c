@@ -20,6 +20,7 @@
 // clang-format off
 static const struct analysis report_analyses[] = {
     {.write = analyse_recording},
+    {.write = analyse_oom_if_any},
     {.of_blocks = &leaks_analysis},
     {.write = analyse_window},
     {.write = analyse_peak},
@@ -52,6 +53,7 @@ static const struct analysis page_analyses[] = {
 /* Analyses that add a sentence to the report's verdict and need no second reading. */
 static const struct analysis verdict_analyses[] = {
     {.write = analyse_recording},
+    {.write = analyse_oom_in_short},
     {.of_blocks = &leaks_analysis},
     {.write = analyse_window},
     {.write = analyse_peak},

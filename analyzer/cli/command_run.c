@@ -400,6 +400,8 @@ static void say_verdict(const char *folder)
         tell("%s", mt_answer_verdict_at(given, i));
     if (result == MT_OK && mt_trace_lost_count(trace))
         say_lost(folder, mt_trace_lost_count(trace));
+    if (result == MT_OK && mt_trace_keep_names(trace, &error) != MT_OK)
+        tell("names of functions are not kept: %s", error.message);
     mt_answer_close(given);
     mt_trace_close(trace);
 }

@@ -196,12 +196,10 @@ struct place_in_code place_of(struct measures *measures, const struct question *
     size_t count, chosen = 0;
     const struct symbol_frame *frames = symbols_frames(question->symbols, site, &count);
 
-    while (chosen + 1 < count && frames[chosen].is_plumbing)
-        chosen++;
     if (!count)
         return (struct place_in_code){label, label, "", 0};
-    if (frames[chosen].is_plumbing)
-        chosen = 0;
+    while (chosen + 1 < count && !frames[chosen].is_telling)
+        chosen++;
     return (struct place_in_code){
         .label = label,
         .function = arena_copy(&measures->arena, frames[chosen].function),

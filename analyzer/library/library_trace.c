@@ -54,6 +54,11 @@ uint64_t mt_trace_event_count(const struct mt_trace *trace)
     return trace_event_count(trace);
 }
 
+enum mt_result mt_trace_keep_names(struct mt_trace *trace, struct mt_error *error)
+{
+    return trace_keep_names(trace, error);
+}
+
 enum mt_result mt_trace_export(struct mt_trace *trace, const char *name, const char *path,
                                struct mt_error *error)
 {

@@ -2,9 +2,12 @@
 /*
  * An open recording: its inputs, the readings that add it up, and the steps that are looked at.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "arena.h"
 #include "event_reader.h"
 #include "input_list.h"
 #include "owner_source.h"
@@ -18,10 +21,14 @@
 /* A short recording is read by one thread. */
 enum { alone_events = 1 << 16 };
 
+/* In the folder of a recording: names of its functions, so that they survive its programs. */
+#define NAMES_FOLDER "names"
+
 struct mt_trace {
     struct model *model;
     struct tally *tally;
     struct symbols *symbols;
+    struct arena arena;
     struct input_list inputs; /* of whoever reads: the thread that reads ahead */
     struct read_ahead *ahead;
     struct reading_watch watch;
@@ -139,18 +146,34 @@ static enum mt_result stepping_read(struct mt_trace *trace, const struct mt_open
                          options->step_site, error);
 }
 
-static enum mt_result symbols_begin(struct mt_trace *trace, const struct mt_open_options *options,
-                                    struct mt_error *error)
+/* Of each input, also of one that has none. */
+static const char *const *name_folders_of(struct mt_trace *trace, const char *const *paths,
+                                          size_t count)
+{
+    const char **folders = arena_alloc(&trace->arena, (count + 1) * sizeof(*folders));
+
+    for (size_t i = 0; folders && i < count; i++)
+        folders[i] = arena_format(&trace->arena, "%s/" NAMES_FOLDER, paths[i]);
+    return folders;
+}
+
+static enum mt_result symbols_begin(struct mt_trace *trace, const char *const *paths, size_t count,
+                                    const struct mt_open_options *options, struct mt_error *error)
 {
     enum mt_result result = symbols_create(trace->model, &trace->symbols, error);
+    const char *const *folders = name_folders_of(trace, paths, count);
 
     if (result != MT_OK)
         return result;
+    if (!folders)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for names of folders");
     return symbols_configure(trace->symbols,
                              &(struct symbols_options){
                                  .rule_files = options->site_rules,
                                  .sysroot = options->sysroot,
                                  .debug_folders = options->debug_folders,
+                                 .name_folders = folders,
+                                 .name_folder_count = count,
                              },
                              error);
 }
@@ -170,7 +193,7 @@ static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths
     if (result == MT_OK)
         result = tally_create(trace->model, &trace->tally, error);
     if (result == MT_OK)
-        result = symbols_begin(trace, options, error);
+        result = symbols_begin(trace, paths, count, options, error);
     if (result == MT_OK)
         result = stepping_read(trace, options, error);
     return result;
@@ -202,6 +225,7 @@ enum mt_result trace_open(const char *const *paths, size_t count,
 
     if (!trace)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", count ? paths[0] : "it");
+    arena_init(&trace->arena);
     result = begin_all(trace, paths, count, options, error);
     if (result == MT_OK)
         result = read_everything(trace, error);
@@ -222,6 +246,7 @@ void trace_close(struct mt_trace *trace)
     stepping_release(&trace->stepping);
     owner_source_destroy(trace->owners);
     symbols_destroy(trace->symbols);
+    arena_release(&trace->arena); /* after the symbols, which borrow from it */
     tally_destroy(trace->tally);
     model_destroy(trace->model);
     free(trace);
@@ -290,4 +315,16 @@ enum mt_result trace_end(const struct mt_trace *trace, enum mt_result result,
     if (trace->watch.is_cancelled)
         return mt_error_set(error, MT_CANCELLED, "reading was cancelled");
     return result == MT_OK ? model_status(trace->model, error) : result;
+}
+
+enum mt_result trace_keep_names(struct mt_trace *trace, struct mt_error *error)
+{
+    const char *folder = arena_format(&trace->arena, "%s/" NAMES_FOLDER, trace_path(trace));
+
+    if (trace->inputs.path_count != 1 || trace->arena.has_failed)
+        return mt_error_set(error, MT_USAGE, "names are kept in the folder of one recording");
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return mt_error_set(error, MT_IO, "%s: %s", folder, strerror(errno));
+    symbols_keep(trace->symbols, folder);
+    return MT_OK;
 }

@@ -27,6 +27,9 @@ uint64_t trace_event_count(const struct mt_trace *trace);
 /* Nothing was lost while recording, and everything recorded can be read. */
 bool trace_is_complete(const struct mt_trace *trace);
 
+/* As mt_trace_keep_names(). */
+enum mt_result trace_keep_names(struct mt_trace *trace, struct mt_error *error);
+
 /*
  * Around something that may read the trace again: what was cancelled before is read, and what was
  * cancelled meanwhile becomes MT_CANCELLED, also where readers made a sentence of it.

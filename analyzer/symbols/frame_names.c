@@ -157,3 +157,17 @@ struct named_frames frame_names_of(struct frame_names *names, uint32_t frame)
                                              model_frame_module(names->model, frame));
     return names->known[frame];
 }
+
+void frame_names_keep(struct frame_names *names, const char *folder)
+{
+    size_t count = model_frame_count(names->model);
+
+    for (size_t i = 1; i < count; i++) {
+        const struct model_frame *frame = model_frame_at(names->model, (uint32_t)i);
+        const struct return_place place =
+            place_of(frame, model_frame_module(names->model, (uint32_t)i));
+
+        if (frame->address && !frame->function && !frame->file && !frame->module)
+            module_symbols_keep(names->modules, &place, folder);
+    }
+}

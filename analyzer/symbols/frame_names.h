@@ -58,4 +58,7 @@ struct named_frames frame_names_of(struct frame_names *names, uint32_t frame);
 struct named_frames frame_names_at(struct frame_names *names, const struct model_frame *frame,
                                    const struct model_module *module);
 
+/* Names of all addresses of the model's frames, for module_symbols_keep(). */
+void frame_names_keep(struct frame_names *names, const char *folder);
+
 #endif

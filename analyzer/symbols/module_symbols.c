@@ -28,6 +28,8 @@ struct symbol_file {
     bool is_opened; /* that is put off as long as the cache knows all that is asked */
     struct debug_files found;
     struct symbol_cache *cache; /* NULL: none */
+    struct symbol_cache *told;  /* names that stayed with the recording: all there is; else NULL */
+    struct symbol_cache *kept;  /* that are to stay with it; NULL: not asked for */
     uint64_t *expected;         /* link addresses */
     size_t expected_count, expected_capacity;
 };
@@ -44,6 +46,8 @@ void module_symbols_release(struct module_symbols *modules)
     for (size_t i = 0; i < modules->files.count; i++) {
         struct symbol_file *file = table_at(&modules->files, i);
 
+        symbol_cache_close(file->told);
+        symbol_cache_close(file->kept);
         symbol_cache_close(file->cache); /* before the texts that it still has to write */
         while (file->opened_count-- > 0)
             file->opened[file->opened_count].source->close(file->opened[file->opened_count].state);
@@ -140,6 +144,21 @@ static uint64_t origin_of(const char *path, uint64_t origin)
                                  (uint64_t)status.st_mtim.tv_nsec);
 }
 
+/* False: none of the recordings has names of it. */
+static bool file_told(struct module_symbols *modules, struct symbol_file *file)
+{
+    struct build_id recorded = {file->build_id, file->build_id_bytes};
+
+    for (size_t i = 0; i < modules->name_folder_count && !file->told; i++) {
+        file->told = symbol_cache_open_in(modules->name_folders[i], recorded);
+        if (!symbol_cache_is_filled(file->told)) {
+            symbol_cache_close(file->told);
+            file->told = NULL;
+        }
+    }
+    return file->told != NULL;
+}
+
 /* Only what DWARF data tells is kept: symbol tables are read fast enough. */
 static void file_find(struct module_symbols *modules, struct symbol_file *file)
 {
@@ -150,17 +169,20 @@ static void file_find(struct module_symbols *modules, struct symbol_file *file)
     if (file->found.debug)
         file->cache = symbol_cache_open(
             recorded, origin_of(file->found.debug, origin_of(file->found.module, 0)));
-    if (path[0] == '/' && !file->found.debug && !file->found.module)
+    if (path[0] == '/' && !file->found.debug && !file->found.module && !file_told(modules, file))
         note_missing(modules, file, file->found.is_changed);
 }
 
 /* A file with debug data has more symbols than the module, which may be stripped. */
-static void file_open(struct symbol_file *file)
+static void file_open(struct module_symbols *modules, struct symbol_file *file)
 {
     if (file->is_opened)
         return;
     file->is_opened = true;
-    source_open(file, &isolated_dwarf_source, file->found.debug);
+    if (!source_open(file, &isolated_dwarf_source, file->found.debug) && file->found.module)
+        model_note(modules->model, 1,
+                   "modules without debug data: their functions have no lines, and static ones no "
+                   "names; packages with debug data, or --debug-dir, help");
     if (!source_open(file, &elf_symbol_source, file->found.debug))
         source_open(file, &elf_symbol_source, file->found.module);
 }
@@ -233,14 +255,17 @@ static struct symbol_file *file_of(struct module_symbols *modules,
 }
 
 /* The best source that knows the address; what it cannot name, the next ones may. */
-static size_t find_in(struct symbol_file *file, uint64_t address, struct symbol *symbols)
+static size_t find_in(struct module_symbols *modules, struct symbol_file *file, uint64_t address,
+                      struct symbol *symbols)
 {
     size_t count = 0;
 
-    if (symbol_cache_find(file->cache, address, symbols, INLINED_MOST, &count))
+    if (symbol_cache_find(file->told ? file->told : file->cache, address, symbols, INLINED_MOST,
+                          &count) ||
+        file->told)
         return count;
     expected_sort(file);
-    file_open(file);
+    file_open(modules, file);
     ask_expected(file);
     for (size_t i = 0; i < file->opened_count; i++) {
         const struct opened *opened = &file->opened[i];
@@ -281,5 +306,25 @@ void module_symbols_find(struct module_symbols *modules, const struct return_pla
     found->link_address = place->address - module->bias;
     file = file_of(modules, module);
     if (file && found->link_address)
-        found->count = find_in(file, found->link_address - 1, found->symbols);
+        found->count = find_in(modules, file, found->link_address - 1, found->symbols);
+}
+
+void module_symbols_keep(struct module_symbols *modules, const struct return_place *place,
+                         const char *folder)
+{
+    const struct model_module *module = module_of(modules, place);
+    struct symbol_file *file = module ? file_of(modules, module) : NULL;
+    struct symbol symbols[INLINED_MOST];
+    uint64_t address;
+    size_t count;
+
+    if (!file || file->told || place->address <= module->bias)
+        return;
+    if (!file->kept)
+        file->kept =
+            symbol_cache_open_in(folder, (struct build_id){file->build_id, file->build_id_bytes});
+    address = place->address - module->bias - 1;
+    count = find_in(modules, file, address, symbols);
+    if (count)
+        symbol_cache_add(file->kept, address, symbols, count);
 }

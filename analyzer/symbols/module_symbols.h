@@ -3,8 +3,8 @@
  * From an address of a process to symbols: finds its module, and the module's files.
  *
  * Files are opened when the first address of theirs is asked for, and kept. What is missing, or is
- * not the file that was recorded, gives no symbols, and a note in the model with its build-id. One
- * thread at a time.
+ * not the file that was recorded, gives those that stayed with the recording; else none, and a note
+ * in the model with its build-id. One thread at a time.
  */
 #ifndef LEAKTIDE_MODULE_SYMBOLS_H
 #define LEAKTIDE_MODULE_SYMBOLS_H
@@ -22,6 +22,8 @@ struct module_symbols {
     struct model *model;
     struct arena arena;
     struct debug_places places;
+    const char *const *name_folders; /* with names that stayed with recordings; borrowed */
+    size_t name_folder_count;
     struct table files;
     const struct model_module *newest; /* that was found last: the next address is often there */
 };
@@ -49,5 +51,10 @@ void module_symbols_expect(struct module_symbols *modules, const struct return_p
 
 void module_symbols_find(struct module_symbols *modules, const struct return_place *place,
                          struct address_names *found);
+
+/* Puts the names of this place into a folder, where module_symbols_init() with that folder finds
+ * them when the file itself is another one, or gone. They are written at the release. */
+void module_symbols_keep(struct module_symbols *modules, const struct return_place *place,
+                         const char *folder);
 
 #endif

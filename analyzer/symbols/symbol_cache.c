@@ -23,6 +23,7 @@
 enum {
     cache_version = 2,
     new_least = 64, /* fewer addresses are found again soon enough */
+    any_origin = 0, /* of names that stay with a recording */
     addresses_most = 1 << 22
 };
 
@@ -48,7 +49,8 @@ struct cache_frame {
 struct symbol_cache {
     char *path;
     uint64_t origin;
-    char *bytes; /* of the file; NULL: none that is of use */
+    size_t least; /* new addresses that are worth writing */
+    char *bytes;  /* of the file; NULL: none that is of use */
     const struct cache_header *header;
     const struct cache_address *addresses;
     const struct cache_frame *frames;
@@ -141,16 +143,24 @@ static bool add_folder(struct text_builder *text)
     return true;
 }
 
-static char *path_make(struct build_id build_id)
+static void add_file_name(struct text_builder *text, struct build_id build_id)
+{
+    text_add(text, "/names-");
+    for (size_t i = 0; i < build_id.size_bytes; i++)
+        text_add_format(text, "%02x", build_id.bytes[i]);
+}
+
+/* Of a folder, else of the user's; NULL: there is none, or the file has no build-id to go by. */
+static char *path_make(const char *folder, struct build_id build_id)
 {
     struct text_builder text;
     char *path = NULL;
 
     text_init(&text);
-    if (build_id.size_bytes >= 4 && add_folder(&text)) {
-        text_add(&text, "/names-");
-        for (size_t i = 0; i < build_id.size_bytes; i++)
-            text_add_format(&text, "%02x", build_id.bytes[i]);
+    if (folder)
+        text_add(&text, folder);
+    if (build_id.size_bytes >= 4 && (folder || add_folder(&text))) {
+        add_file_name(&text, build_id);
         if (!text.has_failed)
             path = strdup(text_get(&text));
     }
@@ -158,24 +168,39 @@ static char *path_make(struct build_id build_id)
     return path;
 }
 
-struct symbol_cache *symbol_cache_open(struct build_id build_id, uint64_t origin)
+static struct symbol_cache *open_at(char *path, uint64_t origin, size_t least)
 {
     struct symbol_cache *cache = calloc(1, sizeof(*cache));
 
-    if (!cache)
+    if (!cache || !path) {
+        free(cache);
+        free(path);
         return NULL;
+    }
     cache->memory_failures = memory_failure_count();
-    cache->path = path_make(build_id);
+    cache->path = path;
     cache->origin = origin;
+    cache->least = least;
     arena_init(&cache->arena);
     table_init(&cache->new_addresses, &cache->arena, sizeof(struct cache_address));
     table_init(&cache->new_symbols, &cache->arena, sizeof(struct symbol));
-    if (!cache->path) {
-        symbol_cache_close(cache);
-        return NULL;
-    }
     load(cache);
     return cache;
+}
+
+struct symbol_cache *symbol_cache_open(struct build_id build_id, uint64_t origin)
+{
+    return open_at(path_make(NULL, build_id), origin, new_least);
+}
+
+struct symbol_cache *symbol_cache_open_in(const char *folder, struct build_id build_id)
+{
+    return access(folder, X_OK) == 0 ? open_at(path_make(folder, build_id), any_origin, 1) : NULL;
+}
+
+bool symbol_cache_is_filled(const struct symbol_cache *cache)
+{
+    return cache && cache->bytes;
 }
 
 static const char *text_at(const struct symbol_cache *cache, uint32_t offset)
@@ -412,7 +437,8 @@ void symbol_cache_close(struct symbol_cache *cache)
     if (!cache)
         return;
     /* What was found while memory ran out may lack names. */
-    if (cache->new_addresses.count >= new_least && cache->memory_failures == memory_failure_count())
+    if (cache->new_addresses.count >= cache->least &&
+        cache->memory_failures == memory_failure_count())
         save(cache);
     arena_release(&cache->arena);
     free(cache->bytes);

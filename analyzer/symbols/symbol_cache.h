@@ -30,6 +30,14 @@ struct symbol_cache;
  */
 struct symbol_cache *symbol_cache_open(struct build_id build_id, uint64_t origin);
 
+/*
+ * The same in a folder of somebody's: names that stay with a recording. Of any origin, and written
+ * however few are new. NULL also where the folder is not there.
+ */
+struct symbol_cache *symbol_cache_open_in(const char *folder, struct build_id build_id);
+/* It knows any address. */
+bool symbol_cache_is_filled(const struct symbol_cache *cache);
+
 /* Whether the address is known; *count may then be 0. Texts live until the cache is closed. */
 bool symbol_cache_find(const struct symbol_cache *cache, uint64_t address, struct symbol *found,
                        size_t most, size_t *count);

@@ -19,8 +19,9 @@
 #include "site_rules.h"
 #include "stack_traits.h"
 #include "text_builder.h"
+#include "wrappers.h"
 
-enum { name_most_bytes = 64 };
+enum { name_most_bytes = 64, wrapper_sample = 1 << 14 /* stacks that are looked at for them */ };
 
 /* What is known of a site so far. */
 struct site_row {
@@ -35,7 +36,9 @@ struct symbols {
     bool has_built_in_rules;
     struct module_symbols modules;
     struct frame_names names;
-    struct site_row *sites; /* by site */
+    struct wrappers wrappers;
+    size_t wrapper_site_count; /* sites when they were looked for */
+    struct site_row *sites;    /* by site */
     size_t site_count;
     /* The stack that was asked for last. */
     const struct named_frame *stack[SYMBOLS_DEPTH_MOST];
@@ -54,6 +57,7 @@ enum mt_result symbols_create(struct model *model, struct symbols **out, struct 
     site_rules_init(&symbols->rules);
     module_symbols_init(&symbols->modules, model);
     frame_names_init(&symbols->names, model, &symbols->rules, &symbols->modules);
+    wrappers_init(&symbols->wrappers);
     *out = symbols;
     return MT_OK;
 }
@@ -62,6 +66,7 @@ void symbols_destroy(struct symbols *symbols)
 {
     if (!symbols)
         return;
+    wrappers_release(&symbols->wrappers);
     frame_names_release(&symbols->names);
     module_symbols_release(&symbols->modules);
     site_rules_release(&symbols->rules);
@@ -127,6 +132,8 @@ enum mt_result symbols_configure(struct symbols *symbols, const struct symbols_o
     const char *rules = options->rule_files, *path;
     enum mt_result result = MT_OK;
 
+    symbols->modules.name_folders = options->name_folders;
+    symbols->modules.name_folder_count = options->name_folder_count;
     while (result == MT_OK && (path = take_path(symbols, &rules)))
         result = site_rules_add_file(&symbols->rules, path, error);
     if (result == MT_OK && options->sysroot) {
@@ -190,6 +197,39 @@ static void stack_of(struct symbols *symbols, uint32_t site)
                                                                   .address = row->address,
                                                                   .time_ns = row->time_ns},
                                             model_site_module(symbols->model, site)));
+}
+
+/* Of many sites, some at equal distances: a function that everybody calls is in those as well. */
+static void see_stacks(struct symbols *symbols, size_t site_count)
+{
+    size_t stride = site_count / wrapper_sample + 1;
+
+    for (size_t site = 1; site < site_count; site += stride) {
+        stack_of(symbols, (uint32_t)site);
+        if (symbols->depth)
+            wrappers_see(&symbols->wrappers, symbols->stack, symbols->depth);
+    }
+}
+
+/* Again when twice as many sites are known, where names are asked for while a recording is read. */
+static void look_for_wrappers(struct symbols *symbols)
+{
+    size_t site_count = model_site_count(symbols->model);
+
+    if (site_count < 2 * symbols->wrapper_site_count || !site_count)
+        return;
+    symbols->wrapper_site_count = site_count;
+    for (int round = 0; round < WRAPPER_ROUNDS; round++) {
+        see_stacks(symbols, site_count);
+        if (!wrappers_find(&symbols->wrappers))
+            return;
+    }
+}
+
+/* Of the stack that was asked for last. */
+static size_t telling_of(const struct symbols *symbols)
+{
+    return wrappers_telling(&symbols->wrappers, symbols->stack, symbols->depth);
 }
 
 /* --- labels -------------------------------------------------------------------------------- */
@@ -259,10 +299,11 @@ static const char *label_make(struct symbols *symbols, uint32_t site)
 
     if (row->label && !row->stack)
         return model_text_at(symbols->model, row->label);
+    look_for_wrappers(symbols);
     stack_of(symbols, site);
     text_init(&text);
     if (symbols->depth)
-        add_frame(&text, symbols->stack[telling_frame(symbols->stack, symbols->depth)]);
+        add_frame(&text, symbols->stack[telling_of(symbols)]);
     label = text.size_bytes ? arena_text(&symbols->arena, text_get(&text), text.size_bytes)
                             : "(unknown)";
     text_release(&text);
@@ -330,6 +371,7 @@ const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site
     *count = 0;
     if (!site)
         return symbols->frames;
+    look_for_wrappers(symbols);
     stack_of(symbols, site);
     if (!symbols->depth) {
         symbols->frames[(*count)++] = (struct symbol_frame){
@@ -349,8 +391,25 @@ const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site
             shown->function = name_of_unnamed(symbols, symbols->stack[*count]);
     }
     fold_inner_operators(symbols);
-    symbols->frames[telling_frame(symbols->stack, symbols->depth)].is_telling = true;
+    symbols->frames[telling_of(symbols)].is_telling = true;
     return symbols->frames;
+}
+
+static void keep_site(struct symbols *symbols, const struct model_site *row, size_t site,
+                      const char *folder)
+{
+    const struct return_place place = {model_site_module(symbols->model, (uint32_t)site),
+                                       row->process, row->address, row->time_ns};
+
+    if (!row->stack && !row->label && row->address)
+        module_symbols_keep(&symbols->modules, &place, folder);
+}
+
+void symbols_keep(struct symbols *symbols, const char *folder)
+{
+    frame_names_keep(&symbols->names, folder);
+    for (size_t i = 1; i < model_site_count(symbols->model); i++)
+        keep_site(symbols, model_site_at(symbols->model, (uint32_t)i), i, folder);
 }
 
 /* --- what stays ---------------------------------------------------------------------------- */

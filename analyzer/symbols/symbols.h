@@ -31,15 +31,23 @@ void symbols_destroy(struct symbols *symbols);
  * rule_files     rules that come before the built-in ones: plumbing.rules
  * sysroot        root of the recorded machine's files
  * debug_folders  where debug data is, besides where it always is: debug_files.h
+ * name_folders   with names that stayed with recordings (symbols_keep()); not a list with colons,
+ *                and borrowed until symbols_destroy()
  *
  * MT_USAGE: there is no such file or folder, or a line of a file is wrong.
  */
 struct symbols_options {
     const char *rule_files, *sysroot, *debug_folders;
+    const char *const *name_folders;
+    size_t name_folder_count;
 };
 
 enum mt_result symbols_configure(struct symbols *symbols, const struct symbols_options *options,
                                  struct mt_error *error);
+
+/* Names all code of the recording, for a folder that is there: so that they stay when the files are
+ * built again. Written when the symbols are destroyed. */
+void symbols_keep(struct symbols *symbols, const char *folder);
 
 /*
  * Never NULL; borrowed until symbols_destroy(). Site 0 is "(unknown)". Without a line:

@@ -171,6 +171,15 @@ MT_API enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t sid
 MT_API enum mt_result mt_trace_export(struct mt_trace *trace, const char *exporter,
                                       const char *path, struct mt_error *error);
 
+/*
+ * Puts the names of the recording's functions into its folder, of one that leaktide recorded: so
+ * that they stay when its programs are built again. They are written when the trace is closed.
+ *
+ * Returns MT_OK, also where there is nothing to name; MT_USAGE: it has several inputs; MT_IO: the
+ * folder cannot be made.
+ */
+MT_API enum mt_result mt_trace_keep_names(struct mt_trace *trace, struct mt_error *error);
+
 /* Names, NULL after the last; meaning, unless NULL, gets a line that explains it. */
 MT_API const char *mt_question_at(size_t index, const char **meaning);
 MT_API const char *mt_exporter_at(size_t index, const char **meaning);

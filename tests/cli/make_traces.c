@@ -14,8 +14,10 @@
  *   cudart     twelve steps of a C program that never frees what it asks the CUDA runtime for
  *   cuda       the same, with the calls of the driver below
  *   hip        the same, of a vendor that nobody knows
+ *   refused    two requests that fail, on one of two devices; granted: the second try succeeds
  *   base.csv   of msmemscope: two operators; now.csv: one more, and a block that is freed elsewhere
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +152,57 @@ static void make_device_leak(const char *name, const char *pool, const char *bel
         trace_builder_alloc(b, 0, t + 2 * ms, block);
         trace_builder_push(b, 0, MT_RECORD_sample, t + 3 * ms, sample);
         step(b, MT_RECORD_step_end, t + 90 * ms, i);
+    }
+    end(b, folder_of(name));
+}
+
+static void refused(struct trace_builder *b, uint64_t time, const char *pool, struct mt_place place,
+                    uint64_t size)
+{
+    uint64_t fields[] = {site_base + 0x880, size, trace_builder_text(b, 0, time, pool),
+                         mt_place_pack(place), 207};
+
+    trace_builder_push(b, 0, MT_RECORD_alloc_failed, time, fields);
+}
+
+/*
+ * Two devices with a pool each, of 400 MiB that nobody uses. That of device 1 goes back to the
+ * driver, which the pool does not say; then two requests are refused by runtime and driver, and
+ * each once more. In the end one may be granted when it is asked for again.
+ */
+static void make_refused(const char *name, bool is_granted)
+{
+    struct trace_builder *b = begin(1000);
+
+    for (uint64_t device = 0; device < 2; device++) {
+        struct mt_place place = {.device = (int16_t)device, .kind = MT_KIND_DEVICE, .module = -1};
+        uint64_t reserved[] = {trace_builder_text(b, 0, 20, "pta"), mt_place_pack(place),
+                               400 << 20};
+        struct built_block segment = {0x12c000000000 + (device << 32), 400 << 20, site_base + 0x110,
+                                      "acl", place};
+        struct built_block block = segment;
+
+        trace_builder_alloc(b, 0, ms, segment);
+        block.pool = "pta";
+        block.size = 300 << 20;
+        trace_builder_alloc(b, 0, 2 * ms, block);
+        trace_builder_push(b, 0, MT_RECORD_pool_reserved, 2 * ms, reserved);
+        trace_builder_free(b, 0, 3 * ms, "pta", block.address);
+        if (device)
+            trace_builder_free(b, 0, 4 * ms, "acl", segment.address);
+    }
+    for (uint64_t i = 0; i < 2; i++) {
+        struct mt_place place = {.device = 1, .kind = MT_KIND_DEVICE, .module = -1};
+        uint64_t size = (500 + i) << 20, at = (10 + 2000 * i) * ms;
+
+        for (uint64_t attempt = 0; attempt < 2; attempt++) {
+            refused(b, at + attempt * ms, "hal", place, size);
+            refused(b, at + attempt * ms + 1000, "acl", place, size);
+        }
+        if (is_granted)
+            trace_builder_alloc(b, 0, at + 3 * ms,
+                                (struct built_block){0x12d000000000 + (i << 32), size,
+                                                     site_base + 0x880, "acl", place});
     }
     end(b, folder_of(name));
 }
@@ -318,6 +371,8 @@ int main(void)
     make_device_leak("cudart", "cudart", NULL, "gpu used");
     make_device_leak("cuda", "cudart", "cuda", "gpu used");
     make_device_leak("hip", "hip", NULL, "hip used");
+    make_refused("refused", false);
+    make_refused("granted", true);
     make_stacks("stacks");
     make_lines("lines_base", "+ 0\n+ 1\n");
     make_lines("lines_late", "+ 1\n+ 0\n+ 0\n");

@@ -188,6 +188,9 @@ static const struct label labels[] = {
       {"at::_ops::clone::redispatch(int)", "libtorch_cpu.so", 0},
       {"at::_ops::clone::call(int)", "libtorch_cpu.so", 0},
       {"start_thread", "", 0}}},
+    {"train_step (user/train.py:7)",
+     {{"__torch_dispatch__", "/usr/local/ascend/tool/python/hook.py", 40},
+      {"train_step", "/home/user/train.py", 7}}},
     {"at::parallel_for<...>::run (f.cc:3)",
      {{"at::parallel_for<at::native::index_select_out_cpu_dim1_<std::vector<int> > >::run(int)",
        "/src/f.cc", 3}}},
@@ -234,6 +237,99 @@ static void lines_are_told_apart_within_one_recording(void **state)
     (void)state;
     assert_int_not_equal(key, symbols_site_key(fixture.symbols, site_of(fixture.model, other)));
     assert_int_equal(key, symbols_site_key(fixture.symbols, site_of(fixture.model, outer)));
+    fixture_release(&fixture);
+}
+
+/* Of as many callers in as many files, which main() calls. */
+static uint32_t sites_behind(struct model *model, const char *wrapper, size_t callers, size_t files)
+{
+    uint32_t site = 0;
+
+    for (size_t i = 0; i < callers; i++) {
+        char caller[32], file[32];
+        const struct frame_text frames[] = {{"malloc", "", 0},
+                                            {wrapper, "/src/mem.c", 5},
+                                            {caller, file, (uint32_t)i + 1},
+                                            {"main", "/src/main.c", 9},
+                                            {NULL, "", 0}};
+
+        snprintf(caller, sizeof(caller), "make_%zu", i);
+        snprintf(file, sizeof(file), "/src/part%zu.c", i % files);
+        site = site_of(model, frames);
+    }
+    return site;
+}
+
+static void what_many_call_from_many_files_is_a_wrapper(void **state)
+{
+    struct fixture fixture = fixture_make();
+    uint32_t site = sites_behind(fixture.model, "grab", 16, 4);
+    uint64_t id = symbols_site_id(fixture.symbols, site);
+    size_t count;
+    const struct symbol_frame *shown;
+
+    (void)state;
+    assert_string_equal(symbols_label(fixture.symbols, site), "make_15 (part3.c:16)");
+    shown = symbols_frames(fixture.symbols, site, &count);
+    assert_true(count == 4 && shown[2].is_telling && !shown[1].is_telling);
+    fixture_release(&fixture);
+
+    /* The id does not depend on what else was recorded. */
+    fixture = fixture_make();
+    sites_behind(fixture.model, "grab", 15, 4);
+    site = site_of(fixture.model, (const struct frame_text[]){{"malloc", "", 0},
+                                                              {"grab", "/src/mem.c", 5},
+                                                              {"make_15", "/src/part3.c", 16},
+                                                              {"main", "/src/main.c", 9},
+                                                              {NULL, "", 0}});
+    assert_int_equal(symbols_site_id(fixture.symbols, site), id);
+    fixture_release(&fixture);
+}
+
+static void what_few_call_or_one_file_calls_is_none(void **state)
+{
+    struct fixture fixture = fixture_make();
+
+    (void)state;
+    assert_string_equal(symbols_label(fixture.symbols, sites_behind(fixture.model, "grab", 15, 4)),
+                        "grab (mem.c:5)");
+    fixture_release(&fixture);
+    fixture = fixture_make();
+    assert_string_equal(symbols_label(fixture.symbols, sites_behind(fixture.model, "grab", 40, 3)),
+                        "grab (mem.c:5)");
+    fixture_release(&fixture);
+}
+
+static uint32_t site_in(struct model *model, const char *const *functions,
+                        const char *const *modules, size_t count)
+{
+    uint32_t stack = 0;
+
+    while (count-- > 0)
+        stack = model_stack(model, stack,
+                            model_frame(model, (struct model_frame){
+                                                   .kind = FRAME_NATIVE,
+                                                   .function = text_of(model, functions[count]),
+                                                   .module = text_of(model, modules[count]),
+                                                   .address = 0x1000 + count,
+                                               }));
+    return model_site(model, (struct model_site){.stack = stack});
+}
+
+static void a_frame_without_a_name_gives_way_to_one_of_its_module(void **state)
+{
+    static const char *const functions[] = {"", "", "sqlite3BtreeInsert", "query"};
+    static const char *const same[] = {"/lib/libsqlite3.so", "/lib/libsqlite3.so",
+                                       "/lib/libsqlite3.so", "/bin/app"};
+    static const char *const other[] = {"/bin/app", "/bin/app", "/lib/libglib.so",
+                                        "/lib/libglib.so"};
+    struct fixture fixture = fixture_make();
+
+    (void)state;
+    assert_string_equal(symbols_label(fixture.symbols, site_in(fixture.model, functions, same, 4)),
+                        "sqlite3BtreeInsert (libsqlite3.so)");
+    assert_string_equal(symbols_label(fixture.symbols, site_in(fixture.model, functions, other, 4)),
+                        "0x1000 (app)");
     fixture_release(&fixture);
 }
 
@@ -426,6 +522,9 @@ int main(void)
 {
     struct CMUnitTest tests[pair_count + label_count + shape_count + 5] = {
         cmocka_unit_test(lines_are_told_apart_within_one_recording),
+        cmocka_unit_test(what_many_call_from_many_files_is_a_wrapper),
+        cmocka_unit_test(what_few_call_or_one_file_calls_is_none),
+        cmocka_unit_test(a_frame_without_a_name_gives_way_to_one_of_its_module),
         cmocka_unit_test(frames_are_the_whole_stack_with_what_is_plumbing),
         cmocka_unit_test(what_an_operator_calls_is_plumbing),
         cmocka_unit_test(a_rule_of_the_user_comes_first),

@@ -13,6 +13,7 @@
 struct share {
     uint64_t bytes, count;
     uint64_t certain_bytes; /* bytes times percent of confidence */
+    bool is_by_callers;     /* and not by how long its blocks live */
 };
 
 /* The mean over the bytes, rounded; at least 100 bytes. */
@@ -39,6 +40,7 @@ static void add_groups(const struct question *question, struct ledger_shares *sh
         share->bytes += held.bytes;
         share->count += held.count;
         share->certain_bytes += held.bytes / 100 * guess.confidence_percent;
+        share->is_by_callers |= guess.is_by_callers;
     }
 }
 
@@ -74,9 +76,10 @@ static const char *label_best(struct report *report, enum category best, const s
 
     if (percent >= 100)
         return category_name(best);
-    return report_text(report, "%s%s (%" PRIu64 " %% sure, by how long blocks live)",
+    return report_text(report, "%s%s (%" PRIu64 " %% sure, by %s)",
                        best <= CATEGORY_ACTIVATIONS ? "probably " : "", category_name(best),
-                       percent);
+                       percent,
+                       share->is_by_callers ? "names of functions" : "how long blocks live");
 }
 
 static void add_verdict(const struct question *question, struct report *report, uint16_t index,
@@ -121,7 +124,8 @@ void analyse_categories(const struct question *question, struct report *report)
             add_verdict(question, report, order[0], &shares[order[0]]);
         report_table_remark(report, table,
                             "Sure: 100 %% where an owner, a pool or a module says it; else guessed "
-                            "from how long blocks live over the steps (docs/breakdown.md).");
+                            "from how long blocks live over the steps, or from who asked "
+                            "(docs/breakdown.md).");
     } else {
         report_note(report, 0, "breakdown: not enough memory");
     }

@@ -11,7 +11,7 @@
 #include "pool_rules.h"
 #include "what_if.h"
 
-enum { spoken_most = 3 };
+enum { spoken_most = 3, spoken_in_short = 1 };
 
 static void add_table(struct report *report, const struct advices *advices)
 {
@@ -25,6 +25,7 @@ static void add_table(struct report *report, const struct advices *advices)
             {"saves_bytes", "saves",
              advice->saves_bytes ? value_bytes(advice->saves_bytes) : value_none()},
             {"is_at_most", "at most", value_number(VALUE_FLAG, advice->is_at_most)},
+            {"is_tried", "tried", value_number(VALUE_FLAG, advice->is_tried)},
             {"finding", "seen", value_text(advice->finding)},
             {"what_to_do", "what to do", value_text(advice->what_to_do)},
         };
@@ -33,7 +34,8 @@ static void add_table(struct report *report, const struct advices *advices)
     }
 }
 
-static void apply_rules(const struct evidence *evidence, size_t spoken)
+/* is_asked: for advice, so that none is an answer too. */
+static void apply_rules(const struct evidence *evidence, size_t spoken, bool is_asked)
 {
     static const struct rule *const tables[] = {peak_rules,          pool_rules,   workspace_rules,
                                                 communication_rules, driver_rules, NULL};
@@ -42,7 +44,7 @@ static void apply_rules(const struct evidence *evidence, size_t spoken)
     advices_collect(evidence, tables, &advices);
     advices_show(&advices, evidence->report, RANK_STEPS, spoken);
     add_table(evidence->report, &advices);
-    if (spoken && !advices.count)
+    if (is_asked && !advices.count)
         report_verdict(evidence->report, RANK_STEPS,
                        "No advice: nothing in this recording calls for it.");
 }
@@ -84,13 +86,21 @@ void analyse_advice(const struct question *question, struct report *report)
     }
     if (has_evidence(report, what_ifs_read(question, NULL, &what_ifs, &error), "settings", &error))
         evidence.what_ifs = &what_ifs;
-    apply_rules(&evidence, spoken_most);
+    apply_rules(&evidence, spoken_most, true);
     fragments_release(&fragments);
     trials_release(&trials);
 }
 
-/* Only what the sums tell: nothing is read again. */
+/* What the sums tell, and what other settings of an allocator with a model would save: of all
+ * advice it is tried, and saves most. A page with pictures has it among its pools. */
 void analyse_advice_in_short(const struct question *question, struct report *report)
 {
-    apply_rules(&(struct evidence){.question = question, .report = report}, 0);
+    struct evidence evidence = {.question = question, .report = report};
+    struct what_ifs what_ifs;
+    struct mt_error error;
+
+    if (!question->is_for_pictures &&
+        has_evidence(report, what_ifs_read(question, NULL, &what_ifs, &error), "settings", &error))
+        evidence.what_ifs = &what_ifs;
+    apply_rules(&evidence, spoken_in_short, false);
 }

@@ -17,6 +17,7 @@
 #include "hash_index.h"
 #include "labels.h"
 #include "plain_analyses.h"
+#include "pool_counter.h"
 #include "table.h"
 
 enum { SHARE = 20, LEAST_BYTES = 1 << 20, SITE_SHARE = 100, NO_LEDGER = -1 };
@@ -201,10 +202,9 @@ static void measure_ledgers(struct comparison *comparison)
 {
     for (size_t i = 0; i < comparison->rank_count; i++) {
         const struct rank *rank = &comparison->ranks[i];
-        const struct ledger *ledger =
-            tally_ledger_at(comparison->question->tally, (size_t)rank->ledger);
 
-        add_value(comparison, "peak", "peak", i, ledger->peak_bytes);
+        add_value(comparison, "peak", "peak", i,
+                  whole_peak_of(comparison->question, (uint16_t)rank->ledger).bytes);
         add_value(comparison, "growth per step", "growth per step", i,
                   growth_per_step(comparison->question, rank));
     }
@@ -412,6 +412,53 @@ static const char *rank_label(const struct comparison *comparison, size_t rank)
                          comparison->ranks[rank].process);
 }
 
+/* Among many ranks, what a reader looks for first. */
+static void remark_spread(struct comparison *comparison, struct report_table *table)
+{
+    struct report *report = comparison->report;
+    size_t count = comparison->rank_count;
+    const uint64_t *peaks = value_for(comparison, "peak", "peak", 0);
+    uint64_t *sorted = arena_alloc(&comparison->arena, count * sizeof(*sorted));
+    uint64_t median;
+
+    if (!peaks || !sorted || count < 3)
+        return;
+    median = median_of(peaks, count, sorted);
+    report_table_remark(report, table, "Peaks from %s to %s, median %s.",
+                        label_size(report_arena(report), sorted[0]),
+                        label_size(report_arena(report), sorted[count - 1]),
+                        label_size(report_arena(report), median));
+}
+
+/* What is asked for even where no rank differs. All ranks, however many: it is one row for each. */
+static void add_ranks(struct comparison *comparison)
+{
+    const struct question *question = comparison->question;
+    struct report_table *table =
+        report_table(comparison->report, "ranks", "Ranks side by side", NULL);
+
+    for (size_t i = 0; i < comparison->rank_count; i++) {
+        uint16_t index = (uint16_t)comparison->ranks[i].ledger;
+        const struct ledger *ledger = tally_ledger_at(question->tally, index);
+        bool has_steps = tally_process_at(question->tally, ledger->process).ended_step_count > 1;
+        const struct field fields[] = {
+            {"process", "rank", value_text(rank_label(comparison, i))},
+            {"ledger", "ledger",
+             value_text(label_ledger(question, report_arena(comparison->report), index))},
+            {"peak_bytes", "peak", value_bytes(whole_peak_of(question, index).bytes)},
+            {"reserved_peak_bytes", "reserved",
+             ledger->has_reserved ? value_bytes(ledger->reserved_peak_bytes) : value_none()},
+            {"end_bytes", "at the end", value_bytes(whole_end_of(question, index))},
+            {"growth_bytes_per_step", "growth per step",
+             has_steps ? value_bytes(growth_per_step(question, &comparison->ranks[i]))
+                       : value_none()},
+        };
+
+        report_row(comparison->report, table, fields, sizeof(fields) / sizeof(fields[0]));
+    }
+    remark_spread(comparison, table);
+}
+
 static void add_differences(struct comparison *comparison, const struct difference *rows,
                             size_t count)
 {
@@ -526,6 +573,7 @@ void analyse_ranks(const struct question *question, struct report *report)
         rows = find_differences(&comparison, &count);
         if (rows) {
             say_verdict(&comparison, rows, count);
+            add_ranks(&comparison);
             add_differences(&comparison, rows, count);
         }
         note_shared_devices(&comparison);

@@ -14,9 +14,11 @@
 
 #include "diff_counters.h"
 #include "diff_join.h"
+#include "diff_leaks.h"
 #include "diff_order.h"
 #include "diff_spread.h"
 #include "labels.h"
+#include "pool_counter.h"
 #include "recording_notes.h"
 
 enum { causes_most = 3, names_most = 3 };
@@ -24,7 +26,7 @@ enum { causes_most = 3, names_most = 3 };
 /* What is compared, one number for each side. */
 enum measure { PEAK_BYTES, END_BYTES, MADE_BYTES, MADE_COUNT, MEASURE_COUNT };
 
-enum verdict_order { ORDER_PEAK, ORDER_KEPT, ORDER_OPERATORS, ORDER_MORE };
+enum verdict_order { ORDER_LEAKS, ORDER_PEAK, ORDER_KEPT, ORDER_OPERATORS, ORDER_MORE };
 
 enum row_change { CHANGE_NONE, CHANGE_NEW, CHANGE_GONE, CHANGE_GROWN, CHANGE_SHRUNK, CHANGE_MOVED };
 
@@ -42,7 +44,9 @@ struct changed_row {
 struct changed_pair {
     uint32_t pair;
     struct spread peak, end, reserved;
-    bool has_reserved;
+    struct spread counted_peak, counted_end; /* by the pool itself */
+    bool has_reserved, is_counted;
+    bool is_alone; /* its process is on one side only: there is nothing to compare it with */
 };
 
 struct diff {
@@ -173,12 +177,36 @@ static bool judge_rows(struct diff *diff)
 
 /* --- ledgers -------------------------------------------------------------------------------- */
 
+/* Where every side has the pool's own counter, older blocks are compared too. */
+static void judge_counters(const struct diff *diff, const struct diff_pair *pair,
+                           struct changed_pair *changed)
+{
+    uint64_t peak[DIFF_SIDES_MOST], end[DIFF_SIDES_MOST];
+
+    changed->is_counted = !diff->is_steps;
+    for (size_t i = 0; changed->is_counted && i < diff->join->side_count; i++) {
+        const struct question *question = diff->join->sides[i].question;
+
+        if (pair->ledgers[i] == DIFF_NO_LEDGER || !pool_counter_of(question, pair->ledgers[i])) {
+            changed->is_counted = false;
+            continue;
+        }
+        peak[i] = whole_peak_of(question, pair->ledgers[i]).bytes;
+        end[i] = whole_end_of(question, pair->ledgers[i]);
+    }
+    if (!changed->is_counted)
+        return;
+    changed->counted_peak = spread_of(peak, diff->join->side_count);
+    changed->counted_end = spread_of(end, diff->join->side_count);
+}
+
 static struct changed_pair judge_pair(const struct diff *diff, uint32_t index)
 {
     const struct diff_pair *pair = diff_pair_at(diff->join, index);
     uint64_t peak[DIFF_SIDES_MOST] = {0}, end[DIFF_SIDES_MOST] = {0};
     uint64_t reserved[DIFF_SIDES_MOST] = {0};
-    struct changed_pair changed = {.pair = index};
+    struct changed_pair changed = {.pair = index,
+                                   .is_alone = diff_pair_is_alone(diff->join, index)};
 
     for (size_t i = 0; i < diff->join->side_count; i++) {
         const struct diff_side *side = &diff->join->sides[i];
@@ -195,16 +223,27 @@ static struct changed_pair judge_pair(const struct diff *diff, uint32_t index)
     changed.peak = spread_of(peak, diff->join->side_count);
     changed.end = spread_of(end, diff->join->side_count);
     changed.reserved = spread_of(reserved, diff->join->side_count);
+    judge_counters(diff, pair, &changed);
     return changed;
+}
+
+/* What people compare: the pool's own count where there is one. */
+static struct spread shown_spread(const struct changed_pair *pair, enum measure measure)
+{
+    if (measure == PEAK_BYTES)
+        return pair->is_counted ? pair->counted_peak : pair->peak;
+    return pair->is_counted ? pair->counted_end : pair->end;
 }
 
 static int pair_compare(const void *left, const void *right)
 {
     const struct changed_pair *a = left, *b = right;
-    int result = compare_changes(a->peak, b->peak);
+    int result = (int)a->is_alone - (int)b->is_alone;
 
     if (!result)
-        result = compare_changes(a->end, b->end);
+        result = compare_changes(shown_spread(a, PEAK_BYTES), shown_spread(b, PEAK_BYTES));
+    if (!result)
+        result = compare_changes(shown_spread(a, END_BYTES), shown_spread(b, END_BYTES));
     if (!result && a->peak.current != b->peak.current)
         return a->peak.current > b->peak.current ? -1 : 1;
     return result ? result : (a->pair > b->pair) - (a->pair < b->pair);
@@ -243,8 +282,19 @@ static void add_pairs(const struct diff *diff)
 
     for (size_t i = 0; i < diff->join->pairs.count; i++) {
         const struct changed_pair *row = &diff->pairs[i];
+
+        if (row->is_alone)
+            continue;
+
         const struct field fields[] = {
             {"ledger", "ledger", value_text(label_pair(diff, row->pair))},
+            {"base_counted_peak_bytes", "base, as the pool counts",
+             row->is_counted ? value_bytes(row->counted_peak.base) : value_none()},
+            {"counted_peak_bytes", "now",
+             row->is_counted ? value_bytes(row->counted_peak.current) : value_none()},
+            {"counted_peak_change_bytes", "change",
+             row->is_counted ? value_change(VALUE_BYTES_CHANGE, row->counted_peak.change)
+                             : value_none()},
             {"base_peak_bytes", "base peak", value_bytes(row->peak.base)},
             {"peak_bytes", "peak", value_bytes(row->peak.current)},
             {"peak_change_bytes", "change", value_change(VALUE_BYTES_CHANGE, row->peak.change)},
@@ -311,7 +361,7 @@ static void add_axis(const struct diff *diff, enum diff_axis axis, const char *n
     for (size_t i = 0; i < diff->join->rows.count; i++) {
         const struct changed_row *row = &diff->rows[i];
 
-        if (row->row->axis != axis)
+        if (row->row->axis != axis || diff_pair_is_alone(diff->join, row->row->pair))
             continue;
         if (row->change == CHANGE_NONE)
             same_count++;
@@ -391,15 +441,15 @@ static void say_pair(const struct diff *diff, const struct changed_pair *changed
                      enum measure measure)
 {
     bool is_peak = measure == PEAK_BYTES;
-    struct spread moved = is_peak ? changed->peak : changed->end;
+    struct spread moved = shown_spread(changed, measure);
     struct report *report = diff->report;
     struct arena *texts = report_arena(report);
     const char *label = label_pair(diff, changed->pair);
     const char *sentence = report_text(
-        report, "%s: %s of %s%s (%s, was %s)%s.", is_peak ? "PEAK" : "KEPT",
+        report, "%s: %s of %s%s%s (%s, was %s)%s.", is_peak ? "PEAK" : "KEPT",
         label_size_change(report_arena(report), moved.change), label, is_peak ? "" : " at the end",
-        label_size(texts, moved.current), label_size(texts, moved.base),
-        causes_of(diff, changed->pair, measure, spread_size(moved)));
+        changed->is_counted ? " as the pool counts" : "", label_size(texts, moved.current),
+        label_size(texts, moved.base), causes_of(diff, changed->pair, measure, spread_size(moved)));
     const struct field facts[] = {
         {"ledger", NULL, value_text(label)},
         {"base_bytes", NULL, value_bytes(moved.base)},
@@ -422,15 +472,14 @@ static size_t say_pairs(const struct diff *diff, enum measure measure)
 
     for (size_t i = 0; i < diff->join->pairs.count; i++) {
         const struct changed_pair *row = &diff->pairs[i];
-        struct spread moved = measure == PEAK_BYTES ? row->peak : row->end;
+        struct spread moved = shown_spread(row, measure);
 
-        if (!moved.is_changed)
+        if (!moved.is_changed || row->is_alone)
             continue;
         count++;
         if (moved.change > 0)
             report_outcome(diff->report, REPORT_FOUND);
-        if (!most ||
-            spread_size(moved) > spread_size(measure == PEAK_BYTES ? most->peak : most->end))
+        if (!most || spread_size(moved) > spread_size(shown_spread(most, measure)))
             most = row;
     }
     if (most)
@@ -443,7 +492,19 @@ struct operator_counts {
     const char *names[CHANGE_MOVED + 1]; /* of some of them */
 };
 
-/* An operator is judged over all ledgers by its rows; in each it is one. */
+/* The same change of the same operator, in another ledger: that of another rank. */
+static bool is_told_before(const struct diff *diff, size_t index)
+{
+    const struct changed_row *row = &diff->rows[index];
+
+    for (size_t i = 0; i < index; i++)
+        if (diff->rows[i].row->axis == DIFF_OPERATORS && diff->rows[i].change == row->change &&
+            strcmp(diff->rows[i].row->name, row->row->name) == 0)
+            return true;
+    return false;
+}
+
+/* An operator is judged in each ledger; the same change in several is told once. */
 static struct operator_counts count_operators(const struct diff *diff)
 {
     struct operator_counts counts = {.names = {"", "", "", "", "", ""}};
@@ -452,7 +513,8 @@ static struct operator_counts count_operators(const struct diff *diff)
         const struct changed_row *row = &diff->rows[i];
         size_t before;
 
-        if (row->row->axis != DIFF_OPERATORS)
+        if (row->row->axis != DIFF_OPERATORS || diff_pair_is_alone(diff->join, row->row->pair) ||
+            is_told_before(diff, i))
             continue;
         counts.all++;
         before = counts.by_change[row->change]++;
@@ -485,13 +547,39 @@ static size_t say_operators(const struct diff *diff)
     return counts.all - same;
 }
 
+/* "rank 1 is only in b.leaktide: not compared." */
+static void say_alone(const struct diff *diff)
+{
+    const char *told = "";
+
+    for (size_t i = 0; i < diff->join->pairs.count; i++) {
+        const struct diff_pair *pair = diff_pair_at(diff->join, diff->pairs[i].pair);
+        size_t side = diff->join->side_count - 1;
+        const char *process;
+
+        if (!diff->pairs[i].is_alone)
+            continue;
+        while (pair->ledgers[side] == DIFF_NO_LEDGER)
+            side--;
+        process = label_process(
+            diff->join->sides[side].question, report_arena(diff->report),
+            tally_ledger_at(diff->join->sides[side].question->tally, pair->ledgers[side])->process);
+        if (strcmp(process, told) == 0)
+            continue;
+        told = process;
+        report_verdict(diff->report, ORDER_MORE, "%s is only in %s: not compared.", process,
+                       diff->join->sides[side].name);
+    }
+}
+
 static void say_all(const struct diff *diff)
 {
     size_t peaks = say_pairs(diff, PEAK_BYTES), ends = say_pairs(diff, END_BYTES);
     size_t operators = say_operators(diff), sites = 0;
 
     for (size_t i = 0; i < diff->join->rows.count; i++)
-        sites += diff->rows[i].row->axis == DIFF_SITES && diff->rows[i].change != CHANGE_NONE;
+        sites += diff->rows[i].row->axis == DIFF_SITES && diff->rows[i].change != CHANGE_NONE &&
+                 !diff_pair_is_alone(diff->join, diff->rows[i].row->pair);
     if (!diff->join->pairs.count)
         report_verdict(diff->report, ORDER_PEAK, "Nothing was allocated on any side.");
     else if (!peaks && !ends)
@@ -503,6 +591,7 @@ static void say_all(const struct diff *diff)
         report_verdict(diff->report, ORDER_MORE,
                        "In all, the peak changed in %zu and what is kept in %zu of %zu ledgers.",
                        peaks, ends, diff->join->pairs.count);
+    say_alone(diff);
 }
 
 /* --- the whole ------------------------------------------------------------------------------ */
@@ -590,6 +679,9 @@ static bool write_diff(struct diff *diff)
 
     diff->top = current->top;
     if (!judge_rows(diff) || !judge_pairs(diff))
+        return false;
+    if (!diff->is_steps &&
+        !diff_leaks(diff->join, diff->report, (struct diff_leak_ranks){ORDER_LEAKS, ORDER_MORE}))
         return false;
     say_all(diff);
     add_facts(diff);

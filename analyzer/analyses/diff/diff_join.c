@@ -11,6 +11,9 @@
 #include "hash.h"
 #include "labels.h"
 
+/* Of all such sites: their own would be compared with nothing. */
+#define NO_MODULE_KEY UINT64_MAX
+
 /* --- names ---------------------------------------------------------------------------------- */
 
 static uint32_t name_add(struct diff_join *join, const char *name)
@@ -142,6 +145,7 @@ static void pair_new(struct diff_join *join, size_t side, uint16_t index)
         return;
     }
     memset(pair->ledgers, 0xff, bytes);
+    pair->is_alone = false;
     pair->ledgers[side] = index;
     join->sides[side].pair_of_ledger[index] = (uint32_t)(join->pairs.count - 1);
 }
@@ -162,6 +166,31 @@ static void pair_ledgers(struct diff_join *join, size_t side)
                 pair_new(join, side, i);
         }
     }
+}
+
+static bool has_process(const struct diff_side *side, int64_t process)
+{
+    for (uint16_t i = 0; i < side->held.ledger_count; i++)
+        if (is_used(side, i) && key_of(side, i).process == process)
+            return true;
+    return false;
+}
+
+static void find_alone(struct diff_join *join)
+{
+    for (size_t i = 0; i < join->pairs.count; i++) {
+        struct diff_pair *pair = table_at(&join->pairs, i);
+        int64_t process = key_of_pair(join, i).process;
+
+        for (size_t side = 0; side < join->side_count; side++)
+            pair->is_alone |=
+                pair->ledgers[side] == DIFF_NO_LEDGER && !has_process(&join->sides[side], process);
+    }
+}
+
+bool diff_pair_is_alone(const struct diff_join *join, uint32_t pair)
+{
+    return diff_pair_at(join, pair)->is_alone;
 }
 
 /* --- rows ----------------------------------------------------------------------------------- */
@@ -254,6 +283,12 @@ static void count_named(struct diff_join *join, size_t side, struct diff_row row
     row_count(join, side, row, values);
 }
 
+/* Another run has another address there: generated code, or a module that nobody told of. */
+static bool is_bare_address(const char *label)
+{
+    return label[0] == '0' && label[1] == 'x';
+}
+
 /* The call site, else the operator, else the owner: as people see it in every other list. */
 static void count_site(struct diff_join *join, size_t side, struct diff_row row,
                        const struct group_detail *detail, const struct held_group *values)
@@ -262,7 +297,11 @@ static void count_site(struct diff_join *join, size_t side, struct diff_row row,
     uint32_t text = detail->operator_text ? detail->operator_text : detail->owner_text;
 
     row.name = "(unknown)";
-    if (detail->site) {
+    if (detail->site && !join->is_one_recording &&
+        is_bare_address(symbols_label(question->symbols, detail->site))) {
+        row.name = "(code without a module)";
+        row.key = NO_MODULE_KEY;
+    } else if (detail->site) {
         row.name = symbols_label(question->symbols, detail->site);
         row.site_id = symbols_site_id(question->symbols, detail->site);
         row.key = join->is_one_recording ? symbols_site_key(question->symbols, detail->site)
@@ -347,6 +386,8 @@ bool diff_join_init(struct diff_join *join, struct diff_side *sides, size_t side
         else
             pair_ledgers(join, i);
     }
+    if (!join->has_failed)
+        find_alone(join);
     for (size_t i = 0; i < side_count && !join->has_failed; i++)
         count_side(join, i);
     if (join->has_failed)

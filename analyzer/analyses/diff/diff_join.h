@@ -32,6 +32,7 @@ struct diff_side {
 /* Ledgers that are the same thing on several sides. */
 struct diff_pair {
     uint16_t *ledgers; /* by side; DIFF_NO_LEDGER where it has none */
+    bool is_alone;     /* diff_pair_is_alone() */
 };
 
 #define DIFF_NO_LEDGER UINT16_MAX
@@ -69,6 +70,10 @@ struct diff_join {
 /* The questions must outlive the join; sides[i].held has been read. False without memory. */
 bool diff_join_init(struct diff_join *join, struct diff_side *sides, size_t side_count);
 void diff_join_release(struct diff_join *join);
+
+/* Its process is missing on a side, so that there is nothing to compare it with; a pool or device
+ * that a process has on one side only is compared with nothing held. */
+bool diff_pair_is_alone(const struct diff_join *join, uint32_t pair);
 
 /* The number of a name that any side may use; equal names have equal numbers. */
 uint32_t diff_name(struct diff_join *join, size_t side, uint32_t text);

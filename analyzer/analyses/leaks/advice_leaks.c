@@ -98,18 +98,18 @@ static const struct rule leak_rules[] = {
     {"one growing block",
      "do not append to device memory in each step: collect on the host (.item(), .cpu()), or write "
      "it out and begin anew now and then",
-     look_for_growing_block},
+     look_for_growing_block, false},
     {"leak in some steps",
      "look at what only these steps do (logging, evaluation, checkpoints, a rare branch), and "
      "release there what it keeps",
-     look_for_leak_in_some_steps},
+     look_for_leak_in_some_steps, false},
     {"leak of some blocks",
      "look for what differs when a block is kept: an early return, an exception, a list, a cache "
      "or "
      "a graph that still refers to it",
-     look_for_leak_of_some_blocks},
-    {"leak of all blocks", NULL, look_for_leak_of_all_blocks},
-    {NULL, NULL, NULL},
+     look_for_leak_of_some_blocks, false},
+    {"leak of all blocks", NULL, look_for_leak_of_all_blocks, false},
+    {NULL, NULL, NULL, false},
 };
 
 bool advice_for_leak(const struct question *question, struct report *report,

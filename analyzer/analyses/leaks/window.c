@@ -9,6 +9,7 @@
 
 #include "labels.h"
 #include "leak_analyses.h"
+#include "ledger_layers.h"
 #include "ledger_order.h"
 #include "origins.h"
 #include "window_account.h"
@@ -149,17 +150,41 @@ static void add_remaining(const struct question *question, struct report *report
     remark_older(question, report, table);
 }
 
-/* The ledger with most that was not released; memory of devices before the rest. */
+/* What was not released of a ledger, and is not in a pool that cuts it up: as for its peak in
+ * ledger_order.c. Addresses and views are no memory. */
+static uint64_t own_unreleased(const struct tally *tally, uint16_t index)
+{
+    const struct ledger *ledger = tally_ledger_at(tally, index);
+    uint64_t bytes = window_account_of(tally, index).unreleased_bytes, taken_bytes = 0;
+
+    if (ledger->kind != LEDGER_MEMORY && ledger->kind != LEDGER_HOST)
+        return 0;
+    for (uint16_t i = 0; i < tally_ledger_count(tally); i++) {
+        const struct ledger *inner = tally_ledger_at(tally, i);
+        uint64_t inner_bytes = window_account_of(tally, i).unreleased_bytes;
+
+        if (!inner_bytes || !ledger_lies_directly_in(tally, inner, ledger))
+            continue;
+        if (!inner->has_reserved && inner_bytes >= bytes / LEDGER_EXPLAINED_SHARE)
+            return 0;
+        taken_bytes += inner->has_reserved ? inner->reserved_bytes : inner_bytes;
+    }
+    return bytes > taken_bytes ? bytes - taken_bytes : 0;
+}
+
+/* The ledger with most that was not released; the first, where nothing is left. */
 static bool most_unreleased(const struct tally *tally, uint16_t *best)
 {
     size_t count;
     uint16_t *order = ledger_order(tally, &count);
     uint64_t most_bytes = 0;
 
+    if (order && count)
+        *best = order[0];
     for (size_t i = 0; order && i < count; i++) {
-        uint64_t bytes = window_account_of(tally, order[i]).unreleased_bytes;
+        uint64_t bytes = own_unreleased(tally, order[i]);
 
-        if (i && bytes <= most_bytes)
+        if (bytes <= most_bytes)
             continue;
         most_bytes = bytes;
         *best = order[i];

@@ -4,16 +4,19 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "category.h"
 #include "labels.h"
+#include "ledger_layers.h"
 #include "peak_rules.h"
 #include "peak_trial.h"
 
 enum {
     gradients_percent = 5, /* of the peak */
     peak_site_percent = 5,
-    category_percent = 25
+    category_percent = 25,
+    sure_percent = 75 /* less is no ground for advice */
 };
 
 /* Of the blocks alive at the newest step end: those that were born in that step. */
@@ -30,6 +33,15 @@ static uint64_t born_in_last_step(const struct tally *tally, const struct origin
                 bytes += cohort_at_step_end(&cohorts->rows[k], epoch).bytes;
     }
     return bytes;
+}
+
+/* Smaller devices are not worth a move. */
+#define DEVICES_LEAST (UINT64_C(64) << 20)
+
+/* Blocks that a pool cuts up are segments: of those nothing is known of tensors. */
+static bool is_of_tensors(const struct question *question, const struct peak_trials *ledger)
+{
+    return !ledger_is_cut_up(question->tally, tally_ledger_at(question->tally, ledger->ledger));
 }
 
 /* Made anew in each step, and alive until the next makes them again. */
@@ -57,7 +69,7 @@ static void look_for_gradients(const struct rule *rule, const struct evidence *e
         const struct peak_trials *ledger = &evidence->trials->ledgers[i];
         uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;
 
-        for (size_t k = 0; k < ledger->count; k++) {
+        for (size_t k = 0; is_of_tensors(question, ledger) && k < ledger->count; k++) {
             const struct trial *trial = &ledger->trials[k];
             uint64_t saves_bytes = peak_bytes - trial->without_bytes;
 
@@ -111,9 +123,12 @@ static uint64_t *held_by_category(const struct question *question, enum category
     const struct tally *tally = question->tally;
     uint64_t *bytes = calloc(tally_ledger_count(tally) + 1, sizeof(*bytes));
 
-    for (size_t i = 1; bytes && i < tally_group_count(tally); i++)
-        if (category_of(question, i).category == category)
+    for (size_t i = 1; bytes && i < tally_group_count(tally); i++) {
+        struct category_guess guess = category_of(question, i);
+
+        if (guess.category == category && guess.confidence_percent >= sure_percent)
             bytes[tally_group_at(tally, i)->ledger] += group_at_peak(tally, i).bytes;
+    }
     return bytes;
 }
 
@@ -126,7 +141,7 @@ static void look_for_category(const struct rule *rule, const struct evidence *ev
     for (size_t i = 0; bytes && i < tally_ledger_count(question->tally); i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
 
-        if (ledger->kind == LEDGER_MEMORY &&
+        if (ledger->kind == LEDGER_MEMORY && !ledger_is_cut_up(question->tally, ledger) &&
             percent_of(bytes[i], ledger->peak_bytes) >= category_percent)
             advice_add(
                 advices, rule,
@@ -152,18 +167,145 @@ static void look_for_optimizer_state(const struct rule *rule, const struct evide
     look_for_category(rule, evidence, advices, CATEGORY_OPTIMIZER);
 }
 
+/* Blocks made inside of the loss over a vocabulary: the logits once more, in another type, and what
+ * softmax makes of them. */
+static bool is_of_loss(const char *function)
+{
+    static const char *const words[] = {"cross_entropy", "CrossEntropy", "log_softmax",
+                                        "LogSoftmax",    "nll_loss",     "NllLoss"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strstr(function, words[i]))
+            return true;
+    return false;
+}
+
+static bool is_made_by_loss(const struct question *question, size_t group)
+{
+    const struct group_detail *detail = tally_detail_at(question->tally, group);
+    const struct symbol_frame *frames;
+    size_t count;
+
+    if (is_of_loss(model_text_at(question->model, detail->operator_text)))
+        return true;
+    frames = symbols_frames(question->symbols, detail->site, &count);
+    for (size_t i = 0; i < count; i++)
+        if (is_of_loss(frames[i].function))
+            return true;
+    return false;
+}
+
+static void look_for_logits(const struct rule *rule, const struct evidence *evidence,
+                            struct advices *advices)
+{
+    const struct question *question = evidence->question;
+    const struct tally *tally = question->tally;
+    uint64_t *bytes = calloc(tally_ledger_count(tally) + 1, sizeof(*bytes));
+
+    for (size_t i = 1; bytes && i < tally_group_count(tally); i++) {
+        uint16_t index = tally_group_at(tally, i)->ledger;
+        uint64_t held_bytes = group_at_peak(tally, i).bytes;
+
+        if (percent_of(held_bytes, tally_ledger_at(tally, index)->peak_bytes) >= 1 &&
+            is_made_by_loss(question, i))
+            bytes[index] += held_bytes;
+    }
+    for (uint16_t i = 0; bytes && i < tally_ledger_count(tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(tally, i);
+
+        if (ledger->kind == LEDGER_MEMORY && !ledger_is_cut_up(tally, ledger) &&
+            percent_of(bytes[i], ledger->peak_bytes) >= category_percent)
+            advice_add(
+                advices, rule,
+                report_text(evidence->report,
+                            "%s of the %s of %s at its peak were made by the loss: copies of "
+                            "the logits",
+                            label_size(report_arena(evidence->report), bytes[i]),
+                            label_size(report_arena(evidence->report), ledger->peak_bytes),
+                            label_ledger(question, report_arena(evidence->report), i)),
+                bytes[i], true);
+    }
+    free(bytes);
+}
+
+/* The devices of one process, in one pool. */
+struct devices {
+    const char *list; /* "78.3 GiB on device 0, 20.1 GiB on device 1" */
+    uint64_t highest_bytes, lowest_bytes, sum_bytes;
+    size_t count;
+};
+
+static struct devices devices_like(const struct evidence *evidence, uint16_t index)
+{
+    const struct tally *tally = evidence->question->tally;
+    const struct ledger *first = tally_ledger_at(tally, index);
+    struct devices devices = {.list = "", .lowest_bytes = UINT64_MAX};
+
+    for (uint16_t i = 0; i < tally_ledger_count(tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(tally, i);
+
+        if (ledger->process != first->process || ledger->pool != first->pool ||
+            ledger->kind != LEDGER_MEMORY || ledger->device < 0 || !ledger->peak_bytes)
+            continue;
+        if (i < index) /* that one speaks for all */
+            return (struct devices){.count = 0};
+        devices.list = report_text(evidence->report, "%s%s%s on device %" PRId32, devices.list,
+                                   devices.count++ ? ", " : "",
+                                   label_size(report_arena(evidence->report), ledger->peak_bytes),
+                                   ledger->device);
+        devices.sum_bytes += ledger->peak_bytes;
+        if (ledger->peak_bytes > devices.highest_bytes)
+            devices.highest_bytes = ledger->peak_bytes;
+        if (ledger->peak_bytes < devices.lowest_bytes)
+            devices.lowest_bytes = ledger->peak_bytes;
+    }
+    return devices;
+}
+
+static void look_for_unbalanced_devices(const struct rule *rule, const struct evidence *evidence,
+                                        struct advices *advices)
+{
+    const struct question *question = evidence->question;
+
+    for (uint16_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(question->tally, i);
+        struct devices devices;
+
+        if (ledger->kind != LEDGER_MEMORY || ledger->device < 0 ||
+            ledger_is_cut_up(question->tally, ledger))
+            continue;
+        devices = devices_like(evidence, i);
+        if (devices.count < 2 || devices.highest_bytes < DEVICES_LEAST ||
+            devices.highest_bytes / 2 < devices.lowest_bytes)
+            continue;
+        advice_add(advices, rule,
+                   report_text(evidence->report,
+                               "one process holds very different amounts of %s: %s",
+                               label_pool(question, ledger), devices.list),
+                   devices.highest_bytes - devices.sum_bytes / devices.count, true);
+    }
+}
+
 const struct rule peak_rules[] = {
     {"unused at the peak", "allocate them at their first use and free them after their last",
-     look_for_unused},
+     look_for_unused, true},
     {"gradients kept",
      "if these are gradients, drop them before the next forward pass: "
      "optimizer.zero_grad(set_to_none=True); if they are data, fetch less ahead",
-     look_for_gradients},
+     look_for_gradients, true},
     {"activations",
      "compute some again on the way back instead of keeping them (torch.utils.checkpoint), or use "
      "smaller micro-batches",
-     look_for_activations},
+     look_for_activations, false},
     {"optimizer state", "share it out over the ranks (ZeRO, FSDP), or keep it in fewer bits",
-     look_for_optimizer_state},
-    {NULL, NULL, NULL},
+     look_for_optimizer_state, false},
+    {"copies of logits",
+     "compute the loss over parts of the tokens (chunked or fused cross entropy), or share the "
+     "vocabulary out over ranks",
+     look_for_logits, false},
+    {"unbalanced devices",
+     "move layers from the fullest device to the others (device_map, pipeline stages), or make the "
+     "batch on it smaller",
+     look_for_unbalanced_devices, false},
+    {NULL, NULL, NULL, false},
 };

@@ -9,6 +9,7 @@
 #include "ledger_order.h"
 #include "origins.h"
 #include "peak_analyses.h"
+#include "pool_counter.h"
 
 enum { detailed_ledgers = 3 };
 
@@ -56,15 +57,15 @@ static void add_holders(const struct question *question, struct report *report, 
         report_text(report, "Who held %s at its peak%s", label,
                     label_in_step(question, texts, ledger->process, ledger->peak_step)),
         NULL);
+    uint64_t whole_bytes = whole_peak_of(question, index).bytes, rest_bytes = 0;
     size_t shown = rows_shown(question, count);
-    uint64_t rest_bytes = 0;
 
     for (size_t i = 0; i < shown; i++) {
         const struct who *who = &rows[i].origin->who;
         const struct field fields[] = {
             {"held_bytes", "held", value_bytes(rows[i].held.bytes)},
             {"share_percent", "share",
-             value_number(VALUE_PERCENT, percent_of(rows[i].held.bytes, ledger->peak_bytes))},
+             value_number(VALUE_PERCENT, percent_of(rows[i].held.bytes, whole_bytes))},
             {"block_count", "blocks", value_count(rows[i].held.count)},
             {"site", "site", value_who(question, texts, *who)},
             {"operator", "operator", value_name(question, who->operator_text)},
@@ -79,7 +80,11 @@ static void add_holders(const struct question *question, struct report *report, 
         rest_bytes += rows[i].held.bytes;
     if (shown < count)
         report_table_remark(report, table, "... and %s at %zu more sites.",
-                            label_size(texts, rest_bytes), count - shown);
+                            label_size(report_arena(report), rest_bytes), count - shown);
+    if (ledger->older_beside_bytes)
+        report_table_remark(report, table,
+                            "Beside these, up to %s in blocks older than the recording.",
+                            label_size(report_arena(report), ledger->older_beside_bytes));
 }
 
 static struct who cause_of(const struct question *question, const struct ledger *ledger)
@@ -101,8 +106,12 @@ static void add_peaks(const struct question *question, struct report *report, co
     for (size_t i = 0; i < shown; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
         bool has_steps = tally_process_at(question->tally, ledger->process).step_count > 0;
+        struct whole_peak whole = whole_peak_of(question, order[i]);
         const struct field fields[] = {
-            {"ledger", "ledger", value_text(label_ledger(question, texts, order[i]))},
+            {"ledger", "ledger",
+             value_text(label_ledger(question, report_arena(report), order[i]))},
+            {"counted_peak_bytes", "as the pool counts",
+             whole.is_counted ? value_bytes(whole.bytes) : value_none()},
             {"peak_bytes", "peak", value_bytes(ledger->peak_bytes)},
             {"peak_count", "blocks", value_count(ledger->peak_count)},
             {"peak_ns", "at", value_time(ledger->peak_time_ns)},
@@ -121,13 +130,62 @@ static void add_peaks(const struct question *question, struct report *report, co
         report_table_remark(report, table, "... and %zu more ledgers.", count - shown);
 }
 
-/* What the source only tells as a sum is no block, and not in the peak. */
-static const char *older_beside(struct report *report, const struct ledger *ledger)
+/* Of what the pool counts: what was seen being made, and what the source only tells as a sum. The
+ * two need not have been highest at the same moment. */
+static const char *parts_of(struct report *report, const struct ledger *ledger,
+                            struct whole_peak whole)
 {
+    const char *older = label_size(report_arena(report), ledger->older_beside_bytes);
+
+    if (whole.is_counted)
+        return report_text(
+            report, ": up to %s made in the recording%s",
+            label_size(report_arena(report), ledger->peak_bytes),
+            ledger->older_beside_bytes ? report_text(report, ", up to %s older", older) : "");
     if (!ledger->older_beside_bytes)
         return "";
-    return report_text(report, " (beside it, up to %s that are older than the recording)",
-                       label_size(report_arena(report), ledger->older_beside_bytes));
+    return report_text(report, " (beside it, up to %s that are older than the recording)", older);
+}
+
+/* "; most of it, 2.00 GiB (66 %), held by forward (net.py:12)" */
+static const char *holder_words(const struct question *question, struct report *report,
+                                const struct holder *holder, uint64_t whole_bytes)
+{
+    unsigned percent = percent_of(holder->held.bytes, whole_bytes);
+    const char *who = label_who(question, report_arena(report), holder->origin->who);
+    const char *held = label_size(report_arena(report), holder->held.bytes);
+
+    return percent < 50
+               ? report_text(report, "; largest holder %s with %s (%u %%)", who, held, percent)
+               : report_text(report, "; most of it, %s (%u %%), held by %s", held, percent, who);
+}
+
+/* Nobody can be named for it: the largest holder that has a name follows. */
+static const char *nameless_words(const struct question *question, struct report *report,
+                                  const struct holder *holders, size_t count, uint64_t whole_bytes)
+{
+    const char *older = report_text(report, "; %s (%u %%) older than the recording, without a site",
+                                    label_size(report_arena(report), holders->held.bytes),
+                                    percent_of(holders->held.bytes, whole_bytes));
+
+    for (size_t i = 1; i < count; i++)
+        if (who_is_known(holders[i].origin->who))
+            return report_text(report, "%s; largest holder with one: %s with %s (%u %%)", older,
+                               label_who(question, report_arena(report), holders[i].origin->who),
+                               label_size(report_arena(report), holders[i].held.bytes),
+                               percent_of(holders[i].held.bytes, whole_bytes));
+    return older;
+}
+
+static const char *holders_words(const struct question *question, struct report *report,
+                                 const struct holder *holders, size_t count, uint64_t whole_bytes)
+{
+    if (!count)
+        return "";
+    if (who_is_known(holders->origin->who) ||
+        !tally_detail_at(question->tally, holders->origin->groups[0])->is_older)
+        return holder_words(question, report, holders, whole_bytes);
+    return nameless_words(question, report, holders, count, whole_bytes);
 }
 
 static void say_peak(const struct question *question, struct report *report, uint16_t index,
@@ -135,24 +193,15 @@ static void say_peak(const struct question *question, struct report *report, uin
 {
     struct arena *texts = report_arena(report);
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
-    const char *most = "";
+    struct whole_peak whole = whole_peak_of(question, index);
 
-    if (count)
-        most = report_text(report, "; most of it, %s (%u %%), held by %s",
-                           label_size(texts, holders[0].held.bytes),
-                           percent_of(holders[0].held.bytes, ledger->peak_bytes),
-                           label_who(question, texts, holders[0].origin->who));
-    if (count && percent_of(holders[0].held.bytes, ledger->peak_bytes) < 50)
-        most = report_text(report, "; largest holder %s with %s (%u %%)",
-                           label_who(question, texts, holders[0].origin->who),
-                           label_size(texts, holders[0].held.bytes),
-                           percent_of(holders[0].held.bytes, ledger->peak_bytes));
-    report_verdict(report, RANK_PEAK,
-                   "PEAK: %s of %s%s, %" PRIu64 ".%03" PRIu64 " s after the start%s%s.",
-                   label_size(texts, ledger->peak_bytes), label_ledger(question, texts, index),
-                   label_in_step(question, texts, ledger->process, ledger->peak_step),
-                   ledger->peak_time_ns / 1000000000, ledger->peak_time_ns / 1000000 % 1000,
-                   older_beside(report, ledger), most);
+    report_verdict(
+        report, RANK_PEAK, "PEAK: %s of %s%s%s, %" PRIu64 ".%03" PRIu64 " s after the start%s%s.",
+        label_size(texts, whole.bytes), label_ledger(question, texts, index),
+        whole.is_counted ? " as the pool counts" : "",
+        label_in_step(question, texts, ledger->process, ledger->peak_step),
+        whole.time_ns / 1000000000, whole.time_ns / 1000000 % 1000, parts_of(report, ledger, whole),
+        holders_words(question, report, holders, count, whole.bytes));
 }
 
 void analyse_peak(const struct question *question, struct report *report)

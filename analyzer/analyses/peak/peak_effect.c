@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "category.h"
 #include "driver_modules.h"
 #include "labels.h"
 #include "peak_analyses.h"
@@ -119,6 +120,40 @@ static void add_targets(const struct question *question, struct report *report,
     }
 }
 
+/* Made once and there to the end, as weights and tables are: there is nothing to do about it. */
+static bool is_permanent(const struct question *question, uint32_t group)
+{
+    const struct group *sums = tally_group_at(question->tally, group);
+
+    switch (category_of(question, group).category) {
+    case CATEGORY_WEIGHTS:
+    case CATEGORY_THROUGHOUT:
+    case CATEGORY_OLDER:
+        return true;
+    default:
+        return sums->live_bytes == sums->alloc_bytes;
+    }
+}
+
+/* Whether somebody could do without the site: it has a name, is no import and no top level of a
+ * script, and most of what it held is not there for good. */
+static bool is_lever(const struct question *question, const struct trial *trial)
+{
+    static const char top_level[] = "<module>";
+    struct who who = trial->origin->who;
+    uint64_t permanent_bytes = 0;
+
+    if (!who_is_known(who) ||
+        (who.site && (symbols_shape_of(question->symbols, who.site).traits & STACK_IS_IMPORT ||
+                      strncmp(symbols_label(question->symbols, who.site), top_level,
+                              sizeof(top_level) - 1) == 0)))
+        return false;
+    for (size_t i = 0; i < trial->origin->group_count; i++)
+        if (is_permanent(question, trial->origin->groups[i]))
+            permanent_bytes += group_at_peak(question->tally, trial->origin->groups[i]).bytes;
+    return permanent_bytes <= trial->held.bytes / 2;
+}
+
 static void say_effect(const struct question *question, struct report *report,
                        const struct peak_trials *ledger)
 {
@@ -128,14 +163,12 @@ static void say_effect(const struct question *question, struct report *report,
 
     for (size_t i = 0; i < ledger->count; i++) {
         const struct trial *trial = &ledger->trials[i];
-        struct who who = trial->origin->who;
 
-        if (!who.site && !who.operator_text && !who.owner_text)
-            continue; /* nobody could act on it */
-        if (!best || trial->without_bytes < best->without_bytes)
-            best = trial;
-        if (ledger->has_uses && (!used || trial->used_bytes < used->used_bytes))
+        if (ledger->has_uses && who_is_known(trial->origin->who) &&
+            (!used || trial->used_bytes < used->used_bytes))
             used = trial;
+        if ((!best || trial->without_bytes < best->without_bytes) && is_lever(question, trial))
+            best = trial;
     }
     if (best && fall(peak_bytes, best->without_bytes))
         report_verdict(report, RANK_PEAK, "LOWER IT: without %s it would be %s, %s less.",

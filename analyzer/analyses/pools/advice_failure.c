@@ -129,19 +129,19 @@ const struct rule failure_rules[] = {
     {"absurd request",
      "look at how its size is computed: bytes or elements, a wrong shape, a "
      "negative number taken as unsigned",
-     look_for_absurd_request},
+     look_for_absurd_request, false},
     {"growth until full", "stop this growth; leaktide leaks says whether it is a leak",
-     look_for_growth_until_full},
+     look_for_growth_until_full, false},
     {"pieces too small",
      "let segments grow (expandable_segments:True), or keep blocks that stay away from those that "
      "go; leaktide frag says who keeps the segments",
-     look_for_pieces_too_small},
+     look_for_pieces_too_small, false},
     {"blocks that wait",
      "let fewer blocks wait for other streams: record_stream() late, or synchronise before large "
      "requests",
-     look_for_waiting_blocks},
+     look_for_waiting_blocks, false},
     {"too little memory",
      "make room: smaller batches, or what leaktide peak lists under what would lower it",
-     look_for_too_little},
-    {NULL, NULL, NULL},
+     look_for_too_little, false},
+    {NULL, NULL, NULL, false},
 };

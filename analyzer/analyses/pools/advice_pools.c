@@ -213,19 +213,20 @@ static void look_for_churn(const struct rule *rule, const struct evidence *evide
 }
 
 const struct rule pool_rules[] = {
-    {"another setting", NULL, look_for_model},
+    {"another setting", NULL, look_for_model, true},
     {"holes",
      "let segments grow: PYTORCH_NPU_ALLOC_CONF=expandable_segments:True, "
      "PYTORCH_CUDA_ALLOC_CONF for CUDA",
-     look_for_holes},
+     look_for_holes, false},
     {"reserved and unused",
      "let segments grow, PYTORCH_NPU_ALLOC_CONF=expandable_segments:True; "
      "a snapshot of the allocator tells whether these are holes",
-     look_for_cache},
+     look_for_cache, false},
     {"few blocks keep segments",
      "free these blocks, or make them first, or from a pool of their own: then the segments can be "
      "given back",
-     look_for_pins},
-    {"given back and taken again", "call empty_cache less often, or not at all", look_for_churn},
-    {NULL, NULL, NULL},
+     look_for_pins, false},
+    {"given back and taken again", "call empty_cache less often, or not at all", look_for_churn,
+     false},
+    {NULL, NULL, NULL, false},
 };

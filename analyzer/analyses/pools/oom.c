@@ -10,12 +10,16 @@
 #include "failed_request.h"
 #include "fragments.h"
 #include "labels.h"
+#include "ledger_layers.h"
 #include "lives.h"
 #include "origins.h"
 #include "pool_analyses.h"
 #include "segment_pins.h"
 
-enum { warm_up_steps = 2 };
+enum { warm_up_steps = 2, tries_most = 2 };
+
+/* Two failures with more between them are two requests. */
+static const uint64_t retry_ns = 1000000000;
 
 /* What was alive when the request failed. */
 struct failure_state {
@@ -23,7 +27,8 @@ struct failure_state {
     const struct failure *failure;
     uint64_t seen_count;        /* failures so far */
     struct step_sample *groups; /* alive, by group */
-    bool is_done;
+    bool is_behind;             /* it has failed */
+    bool is_answered;           /* and the next request of its ledger was the same, and granted */
 };
 
 struct grown {
@@ -39,14 +44,19 @@ static bool on_event(void *context, const struct event *event)
     struct failure_state *state = context;
 
     if (event->kind == EVENT_ALLOC_FAILED && ++state->seen_count == state->failure->number)
-        state->is_done = true;
-    return !state->is_done;
+        state->is_behind = true;
+    return true;
 }
 
+/* Whoever is refused may make room and ask again. */
 static bool on_born(void *context, const struct life *life)
 {
     struct failure_state *state = context;
 
+    if (state->is_behind && life->ledger == state->failure->ledger)
+        state->is_answered = life->size_bytes == state->failure->size_bytes;
+    if (state->is_behind)
+        return life->ledger != state->failure->ledger;
     state->groups[life->group].bytes += life->size_bytes;
     state->groups[life->group].count++;
     return true;
@@ -56,7 +66,7 @@ static bool on_over(void *context, const struct life *life)
 {
     struct failure_state *state = context;
 
-    if (life->freed_ns == UINT64_MAX)
+    if (life->freed_ns == UINT64_MAX || state->is_behind)
         return true;
     state->groups[life->group].bytes -= life->size_bytes;
     state->groups[life->group].count--;
@@ -214,15 +224,79 @@ static uint64_t largest_piece(const struct fragment_moment *moment)
                : moment->largest_free_segment_bytes;
 }
 
-static void add_free(const struct question *question, struct report *report,
-                     const struct fragments *fragments)
+/* What the ledger held when the request failed. */
+static uint64_t held_then(const struct failure_state *state, uint16_t ledger)
 {
+    uint64_t bytes = 0;
+
+    for (size_t i = 1; i < tally_group_count(state->question->tally); i++)
+        if (tally_group_at(state->question->tally, i)->ledger == ledger)
+            bytes += state->groups[i].bytes;
+    return bytes;
+}
+
+/*
+ * A pool may say what it reserves with its next request only, after its memory went back to the
+ * driver. It cannot have more than the ledgers below handed out.
+ */
+static uint64_t reserved_at_most(const struct failure_state *state, uint16_t ledger)
+{
+    const struct tally *tally = state->question->tally;
+    const struct ledger *pool = tally_ledger_at(tally, ledger);
+    uint64_t below_bytes = 0;
+    bool has_below = false;
+
+    for (uint16_t i = 0; i < tally_ledger_count(tally); i++) {
+        if (!ledger_lies_directly_in(tally, pool, tally_ledger_at(tally, i)))
+            continue;
+        has_below = true;
+        below_bytes += held_then(state, i);
+    }
+    return has_below ? below_bytes : UINT64_MAX;
+}
+
+/* Known for the moment, of the device that refused. */
+static struct fragment_moment *moment_of(const struct failure_state *state,
+                                         struct fragment_ledger *ledger)
+{
+    const struct tally *tally = state->question->tally;
+    const struct ledger *failed = tally_ledger_at(tally, state->failure->ledger);
+    const struct ledger *row = tally_ledger_at(tally, ledger->ledger);
+    struct fragment_moment *moment = &ledger->moments[MOMENT_FAILURE];
+
+    return moment->is_known && row->process == failed->process && row->device == failed->device
+               ? moment
+               : NULL;
+}
+
+static void reconcile(const struct failure_state *state, struct fragments *fragments)
+{
+    for (size_t i = 0; i < fragments->count; i++) {
+        struct fragment_moment *moment = moment_of(state, &fragments->ledgers[i]);
+        uint64_t most_bytes = moment ? reserved_at_most(state, fragments->ledgers[i].ledger) : 0;
+
+        if (!moment || moment->reserved_bytes <= most_bytes)
+            continue;
+        moment->reserved_bytes = most_bytes;
+        moment->unused_bytes =
+            most_bytes > moment->active_bytes ? most_bytes - moment->active_bytes : 0;
+    }
+}
+
+static void add_free(const struct failure_state *state, struct report *report,
+                     struct fragments *fragments)
+{
+    const struct question *question = state->question;
     struct report_table *table =
         report_table(report, "free_at_failure", "What pools of the device held without use", NULL);
 
     for (size_t i = 0; i < fragments->count; i++) {
-        const struct fragment_moment *moment = &fragments->ledgers[i].moments[MOMENT_FAILURE];
-        bool is_known = moment->segment_count > 0;
+        const struct fragment_moment *moment = moment_of(state, &fragments->ledgers[i]);
+        bool is_known = moment && moment->segment_count > 0;
+
+        if (!moment)
+            continue;
+
         const struct field fields[] = {
             {"reserved_bytes", "reserved", value_bytes(moment->reserved_bytes)},
             {"allocated_bytes", "allocated",
@@ -241,18 +315,18 @@ static void add_free(const struct question *question, struct report *report,
                  label_ledger(question, report_arena(report), fragments->ledgers[i].ledger))},
         };
 
-        if (moment->is_known)
-            report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
+        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
 
 /* What the pools of the device held without using it. */
-static void add_up_pools(const struct fragments *fragments, struct failed_request *failed)
+static void add_up_pools(const struct failure_state *state, struct fragments *fragments,
+                         struct failed_request *failed)
 {
     for (size_t i = 0; i < fragments->count; i++) {
-        const struct fragment_moment *moment = &fragments->ledgers[i].moments[MOMENT_FAILURE];
+        const struct fragment_moment *moment = moment_of(state, &fragments->ledgers[i]);
 
-        if (!moment->is_known)
+        if (!moment)
             continue;
         failed->knows_pools = true;
         failed->knows_pieces |= moment->segment_count > 0;
@@ -288,19 +362,21 @@ static const char *reason(struct report *report, const struct failed_request *fa
                        label_size(texts, failed->largest_piece_bytes));
 }
 
-static void show_free(const struct question *question, struct report *report,
-                      const struct fragments *fragments)
+static void show_free(const struct failure_state *state, struct report *report,
+                      struct fragments *fragments)
 {
+    const struct question *question = state->question;
     struct arena *texts = report_arena(report);
 
-    add_free(question, report, fragments);
+    add_free(state, report, fragments);
     for (size_t i = 0; i < fragments->count; i++) {
-        const struct fragment_ledger *ledger = &fragments->ledgers[i];
+        struct fragment_ledger *ledger = &fragments->ledgers[i];
+        const struct fragment_moment *moment = moment_of(state, ledger);
         struct segment_pins pins;
 
-        if (!ledger->moments[MOMENT_FAILURE].is_known)
+        if (!moment)
             continue;
-        if (segment_pins_init(&pins, &ledger->moments[MOMENT_FAILURE])) {
+        if (segment_pins_init(&pins, moment)) {
             if (pins.count)
                 report_verdict(report, RANK_FRAGMENTATION,
                                "CHEAPEST: %s of blocks, the largest of %s, keep a segment of %s.",
@@ -346,21 +422,64 @@ static const char *device_free(const struct question *question, struct report *r
 }
 
 static void say_failure(const struct question *question, struct report *report,
-                        const struct failed_request *failed)
+                        const struct failed_request *failed, bool is_answered)
 {
     struct arena *texts = report_arena(report);
     const struct failure *failure = failed->failure;
     const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
 
     report_verdict(report, RANK_LEAKS,
-                   "OUT OF MEMORY: %s refused %s to %s%s, %" PRIu64 ".%03" PRIu64
+                   "%s: %s refused %s to %s%s, %" PRIu64 ".%03" PRIu64
                    " s after the start, when it had handed out %s%s.%s",
+                   is_answered ? "REFUSED, AND GRANTED WHEN ASKED AGAIN" : "OUT OF MEMORY",
                    asked(question, report, failure), label_size(texts, failure->size_bytes),
                    label_who(question, texts, (struct who){.site = failure->site}),
                    label_in_step(question, texts, ledger->process, failure->step),
                    failure->time_ns / 1000000000, failure->time_ns / 1000000 % 1000,
                    label_size(texts, failure->live_bytes), device_free(question, report, failure),
                    reason(report, failed));
+}
+
+/* Whether b is the failure of another layer, or of another try, of the request that failed in the
+ * chain first .. b - 1. A layer below is asked first, and asked again after caches are emptied. */
+static bool is_same_request(const struct question *question, size_t first, size_t b)
+{
+    const struct failure *next = tally_failure_at(question->tally, b);
+    const struct ledger *ledger = tally_ledger_at(question->tally, next->ledger);
+    const struct pool *pool = model_pool_at(question->model, ledger->pool);
+    size_t tries = 0;
+
+    for (size_t i = first; i < b; i++) {
+        const struct failure *row = tally_failure_at(question->tally, i);
+        const struct ledger *other = tally_ledger_at(question->tally, row->ledger);
+        const struct pool *other_pool = model_pool_at(question->model, other->pool);
+
+        if (other->process != ledger->process || other->device != ledger->device ||
+            next->time_ns - row->time_ns > retry_ns)
+            return false;
+        if (row->ledger != next->ledger && !pool_lies_in(pool, other_pool) &&
+            !pool_lies_in(other_pool, pool))
+            return false;
+        tries += row->ledger == next->ledger;
+        if (row->ledger == next->ledger &&
+            (row->size_bytes != next->size_bytes || row->live_bytes < next->live_bytes))
+            return false;
+    }
+    return tries < tries_most;
+}
+
+/* Requests of the program: failures without those of other layers and further tries. */
+static size_t count_requests(const struct question *question)
+{
+    size_t requests = 0, first = 0;
+
+    for (size_t i = 0; i < tally_failure_count(question->tally); i++) {
+        if (i && is_same_request(question, first, i))
+            continue;
+        first = i;
+        requests++;
+    }
+    return requests;
 }
 
 /* Who was refused first is as telling as who was last. */
@@ -370,15 +489,23 @@ static void note_others(const struct question *question, struct report *report,
     struct arena *texts = report_arena(report);
     const struct failure *first = tally_failure_at(question->tally, 0);
     const struct ledger *ledger = tally_ledger_at(question->tally, first->ledger);
+    size_t kept = tally_failure_count(question->tally), requests = count_requests(question);
+    const char *first_words = report_text(
+        report, "the first was %s for %s%s, %" PRIu64 ".%03" PRIu64 " s after the start",
+        label_size(texts, first->size_bytes),
+        label_who(question, texts, (struct who){.site = first->site}),
+        label_in_step(question, texts, ledger->process, first->step), first->time_ns / 1000000000,
+        first->time_ns / 1000000 % 1000);
 
-    report_note(report, shown->number,
-                report_text(report,
-                            "requests failed; the last of them is shown. The first was %s for "
-                            "%s%s, %" PRIu64 ".%03" PRIu64 " s after the start",
-                            label_size(texts, first->size_bytes),
-                            label_who(question, texts, (struct who){.site = first->site}),
-                            label_in_step(question, texts, ledger->process, first->step),
-                            first->time_ns / 1000000000, first->time_ns / 1000000 % 1000));
+    if (shown->number > kept) /* not all are there to be joined */
+        report_note(report, shown->number,
+                    report_text(report, "calls were refused; the last is shown; %s", first_words));
+    else if (requests > 1)
+        report_note(report, requests,
+                    report_text(report,
+                                "requests failed (%s, with tries and layers); the last is "
+                                "shown; %s",
+                                label_counted(texts, shown->number, "call"), first_words));
 }
 
 static void advise(const struct question *question, struct report *report,
@@ -391,33 +518,64 @@ static void advise(const struct question *question, struct report *report,
     advices_show(&advices, report, RANK_LEAKS, 1);
 }
 
-void analyse_oom(const struct question *question, struct report *report)
+static void answer(const struct failure_state *state, struct report *report,
+                   struct fragments *fragments)
+{
+    struct failed_request failed = {.failure = state->failure};
+
+    reconcile(state, fragments);
+    add_up_pools(state, fragments, &failed);
+    say_failure(state->question, report, &failed, state->is_answered);
+    show_holders(state, report, &failed);
+    show_free(state, report, fragments);
+    if (!state->is_answered)
+        advise(state->question, report, &failed);
+}
+
+/* Of the newest failure. is_asked: for it; else only what ended badly is worth the first words. */
+static void answer_newest(const struct question *question, struct report *report, bool is_asked)
 {
     size_t count = tally_failure_count(question->tally);
     struct failure_state state = {.question = question};
-    struct failed_request failed = {.failure = NULL};
     struct fragments fragments = {.count = 0};
     struct mt_error error;
     enum mt_result result;
 
-    if (!count) {
-        report_verdict(report, RANK_LEAKS, "No request for memory failed.");
-        return;
-    }
     state.failure = tally_failure_at(question->tally, count - 1);
     result = read_all(&state, &fragments, &error);
-    if (result == MT_OK) {
-        failed.failure = state.failure;
-        add_up_pools(&fragments, &failed);
-        say_failure(question, report, &failed);
-        show_holders(&state, report, &failed);
-        show_free(question, report, &fragments);
-        advise(question, report, &failed);
-    } else {
+    if (result != MT_OK)
         report_note(report, 0, report_text(report, "oom: %s", error.message));
-    }
-    if (count > 1)
-        note_others(question, report, state.failure);
+    else if (is_asked || !state.is_answered)
+        answer(&state, report, &fragments);
+    note_others(question, report, state.failure);
     free(state.groups);
     fragments_release(&fragments);
+}
+
+void analyse_oom(const struct question *question, struct report *report)
+{
+    if (tally_failure_count(question->tally))
+        answer_newest(question, report, true);
+    else
+        report_verdict(report, RANK_LEAKS, "No request for memory failed.");
+}
+
+void analyse_oom_if_any(const struct question *question, struct report *report)
+{
+    if (tally_failure_count(question->tally))
+        answer_newest(question, report, false);
+}
+
+/* What became of it, and why it did not fit, takes another reading. */
+void analyse_oom_in_short(const struct question *question, struct report *report)
+{
+    size_t count = tally_failure_count(question->tally);
+    const struct failure *failure = count ? tally_failure_at(question->tally, count - 1) : NULL;
+
+    if (!failure)
+        return;
+    report_verdict(report, RANK_LEAKS, "REFUSED: %s to %s by %s; leaktide oom says why.",
+                   label_size(report_arena(report), failure->size_bytes),
+                   label_who(question, report_arena(report), (struct who){.site = failure->site}),
+                   asked(question, report, failure));
 }

@@ -157,24 +157,24 @@ const struct rule workspace_rules[] = {
     {"workspace",
      "with TASK_QUEUE_ENABLE=1 workspace comes from the caching pool, where others "
      "use it in between",
-     look_for_workspace},
-    {NULL, NULL, NULL},
+     look_for_workspace, false},
+    {NULL, NULL, NULL, false},
 };
 
 const struct rule communication_rules[] = {
     {"communication buffers",
      "make HCCL_BUFFSIZE smaller (half of it saves half), or use fewer "
      "communicators",
-     look_for_buffers},
-    {NULL, NULL, NULL},
+     look_for_buffers, false},
+    {NULL, NULL, NULL, false},
 };
 
 const struct rule driver_rules[] = {
     {"pinned host memory", "pin less: smaller buffers for offloading, fewer batches ahead",
-     look_for_pinned},
+     look_for_pinned, false},
     {"growth outside of the pools",
      "look for what this module is asked to do again and again: "
      "streams, events, graphs, communicators",
-     look_for_module_growth},
-    {NULL, NULL, NULL},
+     look_for_module_growth, false},
+    {NULL, NULL, NULL, false},
 };

@@ -21,7 +21,8 @@ struct advice *advice_add(struct advices *advices, const struct rule *rule, cons
                            .finding = finding,
                            .what_to_do = rule->what_to_do,
                            .saves_bytes = saves_bytes,
-                           .is_at_most = is_at_most};
+                           .is_at_most = is_at_most,
+                           .is_tried = rule->is_tried};
     return row;
 }
 
@@ -66,8 +67,9 @@ static const char *saving_of(struct report *report, const struct advice *advice)
             report_text(report, "%s per step", label_size(texts, advice->saves_bytes_per_step));
     if (!*bytes && !*per_step)
         return "";
-    return report_text(report, " It saves %s%s%s.", per_step,
-                       *per_step && *bytes ? ", and of the peak " : "", bytes);
+    return report_text(report, " It saves %s%s%s (%s).", per_step,
+                       *per_step && *bytes ? ", and of the peak " : "", bytes,
+                       advice->is_tried ? "tried on this recording" : "not tried");
 }
 
 const char *advice_end(struct report *report, const struct advice *advice)
@@ -84,6 +86,7 @@ static void show(struct report *report, const struct advice *advice, int rank, b
         {"saves_bytes", NULL,
          advice->saves_bytes ? value_bytes(advice->saves_bytes) : value_none()},
         {"is_at_most", NULL, value_number(VALUE_FLAG, advice->is_at_most)},
+        {"is_tried", NULL, value_number(VALUE_FLAG, advice->is_tried)},
         {"what_to_do", NULL, value_text(advice->what_to_do)},
     };
 

@@ -38,6 +38,7 @@ struct advice {
     uint64_t saves_bytes; /* of the peak, of the pool or of the device; 0: not known */
     uint64_t saves_bytes_per_step;
     bool is_at_most; /* it saves so many bytes at most */
+    bool is_tried;   /* by adding up, or replaying, this recording without it */
 };
 
 struct advices {
@@ -49,6 +50,7 @@ struct rule {
     const char *name;
     const char *what_to_do; /* NULL: it depends on what is found */
     void (*look)(const struct rule *rule, const struct evidence *evidence, struct advices *advices);
+    bool is_tried; /* its saving comes from a trial on the recording */
 };
 
 /* Rules that several topics have; like all tables of rules they end with a NULL name. */

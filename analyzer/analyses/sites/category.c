@@ -79,6 +79,49 @@ static enum category category_said(const struct question *question,
     return category == CATEGORY_UNKNOWN && module ? category_of_name(module) : category;
 }
 
+/* In names of operators and functions, innermost first: what asks for memory says what for. */
+static const struct {
+    const char *word;
+    enum category category;
+} callers[] = {
+    {"backward", CATEGORY_GRADIENTS},
+    {"_grad", CATEGORY_GRADIENTS},
+    {"forward", CATEGORY_ACTIVATIONS},
+};
+
+static enum category category_of_caller(const char *name)
+{
+    for (size_t i = 0; i < sizeof(callers) / sizeof(callers[0]); i++)
+        if (strcasestr(name, callers[i].word))
+            return callers[i].category;
+    return CATEGORY_UNKNOWN;
+}
+
+/* Only of what weighs something at the peak: frames have to be named for it. */
+static struct category_guess guess_by_callers(const struct question *question, size_t group,
+                                              const struct group_detail *detail)
+{
+    uint64_t peak_bytes =
+        tally_ledger_at(question->tally, tally_group_at(question->tally, group)->ledger)
+            ->peak_bytes;
+    enum category category =
+        category_of_caller(model_text_at(question->model, detail->operator_text));
+    const struct symbol_frame *frames;
+    size_t count;
+
+    if (category == CATEGORY_UNKNOWN &&
+        group_at_peak(question->tally, group).bytes >= peak_bytes / 100) {
+        frames = symbols_frames(question->symbols, detail->site, &count);
+        for (size_t i = 0; category == CATEGORY_UNKNOWN && i < count; i++) {
+            category = category_of_caller(frames[i].function);
+            if (category == CATEGORY_UNKNOWN && strstr(frames[i].file, "/optim"))
+                category = CATEGORY_OPTIMIZER;
+        }
+    }
+    return category == CATEGORY_UNKNOWN ? (struct category_guess){CATEGORY_UNKNOWN, 0, false}
+                                        : (struct category_guess){category, PERHAPS, true};
+}
+
 /*
  * Ledgers of which lives tell nothing about tensors. The driver's, and what a pool takes memory
  * from: it is cut up. A program's heap: all that it imports is held throughout, too.
@@ -105,10 +148,10 @@ static struct category_guess guess_left(const struct question *question,
 {
     if (detail->freed_age_at_end == 1 && detail->left_steps + 1 >= steps)
         return (struct category_guess){CATEGORY_GRADIENTS,
-                                       is_backward(question, detail) ? SURE : PERHAPS};
+                                       is_backward(question, detail) ? SURE : PERHAPS, false};
     if (detail->freed_age_at_end)
-        return (struct category_guess){CATEGORY_ROLLING, LIKELY};
-    return (struct category_guess){CATEGORY_KEPT, LIKELY};
+        return (struct category_guess){CATEGORY_ROLLING, LIKELY, false};
+    return (struct category_guess){CATEGORY_KEPT, LIKELY, false};
 }
 
 /* Alive when steps end, and none of them left it: made before the first one, never freed. */
@@ -121,11 +164,12 @@ static bool is_held_throughout(const struct group_detail *detail)
 static struct category_guess guess_segments(const struct group_detail *detail)
 {
     if (is_held_throughout(detail))
-        return (struct category_guess){CATEGORY_THROUGHOUT, SURE};
+        return (struct category_guess){CATEGORY_THROUGHOUT, SURE, false};
     if (detail->left_steps)
         return (struct category_guess){detail->freed_age_at_end ? CATEGORY_ROLLING : CATEGORY_KEPT,
-                                       LIKELY};
-    return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS};
+                                       LIKELY, false};
+    return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS,
+                                   false};
 }
 
 /* first_step 0 is before the first step; optimizers make their state in the first one. */
@@ -133,14 +177,15 @@ static struct category_guess guess_tensors(const struct question *question,
                                            const struct group_detail *detail, uint32_t steps)
 {
     if (is_held_throughout(detail))
-        return (struct category_guess){CATEGORY_WEIGHTS, LIKELY};
+        return (struct category_guess){CATEGORY_WEIGHTS, LIKELY, false};
     if (detail->left_steps == 1 && detail->first_step == 1 && !detail->freed_age_at_end)
-        return (struct category_guess){CATEGORY_OPTIMIZER, LIKELY};
+        return (struct category_guess){CATEGORY_OPTIMIZER, LIKELY, false};
     if (detail->left_steps)
         return guess_left(question, detail, steps);
     if (detail->crossing_steps && detail->crossing_steps + 1 >= steps)
-        return (struct category_guess){CATEGORY_ACTIVATIONS, SURE};
-    return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS};
+        return (struct category_guess){CATEGORY_ACTIVATIONS, SURE, false};
+    return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS,
+                                   false};
 }
 
 struct category_guess category_of(const struct question *question, size_t group)
@@ -150,12 +195,13 @@ struct category_guess category_of(const struct question *question, size_t group)
     enum category said = category_said(question, detail);
 
     if (said != CATEGORY_UNKNOWN)
-        return (struct category_guess){said, SAID};
+        return (struct category_guess){said, SAID, false};
     if (steps < STEPS_LEAST && detail->is_older)
-        return (struct category_guess){CATEGORY_OLDER, SURE};
-    if (steps < STEPS_LEAST)
-        return (struct category_guess){CATEGORY_UNKNOWN, 0};
+        return (struct category_guess){CATEGORY_OLDER, SURE, false};
     if (is_without_tensors(question, tally_group_at(question->tally, group)->ledger))
-        return guess_segments(detail);
+        return steps < STEPS_LEAST ? (struct category_guess){CATEGORY_UNKNOWN, 0, false}
+                                   : guess_segments(detail);
+    if (steps < STEPS_LEAST)
+        return guess_by_callers(question, group, detail);
     return guess_tensors(question, detail, steps);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What memory is for: weights, gradients, activations ... By its owner, where somebody said so;
- * else by how long it lives over the steps. docs/breakdown.md has the rules.
+ * else by how long it lives over the steps, else by who asked. docs/breakdown.md has the rules.
  */
 #ifndef LEAKTIDE_ANALYSES_CATEGORY_H
 #define LEAKTIDE_ANALYSES_CATEGORY_H
@@ -30,6 +30,7 @@ enum category {
 struct category_guess {
     enum category category;
     unsigned confidence_percent; /* 100: it was said */
+    bool is_by_callers;          /* names of functions say it, not how long blocks live */
 };
 
 const char *category_name(enum category category);

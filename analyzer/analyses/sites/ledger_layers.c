@@ -17,6 +17,23 @@ bool ledger_lies_in(const struct model *model, const struct ledger *inner,
            pool_lies_in(model_pool_at(model, inner->pool), model_pool_at(model, outer->pool));
 }
 
+bool ledger_lies_directly_in(const struct tally *tally, const struct ledger *inner,
+                             const struct ledger *outer)
+{
+    const struct model *model = tally_model(tally);
+
+    if (!ledger_lies_in(model, inner, outer))
+        return false;
+    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
+        const struct ledger *between = tally_ledger_at(tally, i);
+
+        if (between->kind == inner->kind && ledger_lies_in(model, inner, between) &&
+            ledger_lies_in(model, between, outer))
+            return false;
+    }
+    return true;
+}
+
 bool ledger_is_cut_up(const struct tally *tally, const struct ledger *ledger)
 {
     for (size_t i = 0; i < tally_ledger_count(tally); i++) {

@@ -8,9 +8,17 @@
 
 #include "tally.h"
 
+/* Ledgers above that hold one part in so many of a ledger explain it: the rest is unused in their
+ * segments. */
+enum { LEDGER_EXPLAINED_SHARE = 4 };
+
 /* Whether blocks of `outer` are cut up for `inner`. */
 bool ledger_lies_in(const struct model *model, const struct ledger *inner,
                     const struct ledger *outer);
+
+/* The same, and no third ledger that was recorded lies between the two. */
+bool ledger_lies_directly_in(const struct tally *tally, const struct ledger *inner,
+                             const struct ledger *outer);
 
 /* Whether another ledger cuts its blocks up: then they are no blocks of the program. */
 bool ledger_is_cut_up(const struct tally *tally, const struct ledger *ledger);

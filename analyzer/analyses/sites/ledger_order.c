@@ -7,6 +7,14 @@
 
 #include <stdlib.h>
 
+#include "ledger_layers.h"
+
+struct place {
+    uint16_t ledger;
+    int rank;
+    uint64_t own_bytes; /* of its peak, what no ledger above it explains */
+};
+
 /* Views and address space are no memory of their own, whatever their size. */
 static int rank_of(const struct ledger *ledger)
 {
@@ -15,33 +23,62 @@ static int rank_of(const struct ledger *ledger)
     return ledger->kind == LEDGER_HOST ? 1 : 2;
 }
 
-static int ledger_compare(const void *left, const void *right, void *context)
+/* What other ledgers took from it directly is theirs to explain; of one that does not say what it
+ * reserves, all, if it uses a good part: the rest lies unused in its segments. */
+static uint64_t own_bytes(const struct tally *tally, const struct ledger *outer)
 {
-    uint16_t index_a = *(const uint16_t *)left, index_b = *(const uint16_t *)right;
-    const struct ledger *a = tally_ledger_at(context, index_a);
-    const struct ledger *b = tally_ledger_at(context, index_b);
+    uint64_t taken_bytes = 0;
 
-    if (rank_of(a) != rank_of(b))
-        return rank_of(a) - rank_of(b);
+    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
+        const struct ledger *inner = tally_ledger_at(tally, i);
+
+        if (inner->kind != outer->kind || !ledger_lies_directly_in(tally, inner, outer))
+            continue;
+        if (!inner->has_reserved && inner->peak_bytes >= outer->peak_bytes / LEDGER_EXPLAINED_SHARE)
+            return 0;
+        taken_bytes += inner->has_reserved ? inner->reserved_peak_bytes : inner->peak_bytes;
+    }
+    return outer->peak_bytes > taken_bytes ? outer->peak_bytes - taken_bytes : 0;
+}
+
+static int place_compare(const void *left, const void *right, void *context)
+{
+    const struct place *x = left, *y = right;
+    const struct ledger *a = tally_ledger_at(context, x->ledger);
+    const struct ledger *b = tally_ledger_at(context, y->ledger);
+
+    if (x->rank != y->rank)
+        return x->rank - y->rank;
+    if (x->own_bytes != y->own_bytes)
+        return x->own_bytes > y->own_bytes ? -1 : 1;
     if (a->peak_bytes != b->peak_bytes)
         return a->peak_bytes > b->peak_bytes ? -1 : 1;
-    return (index_a > index_b) - (index_a < index_b);
+    return (x->ledger > y->ledger) - (x->ledger < y->ledger);
 }
 
 uint16_t *ledger_order(const struct tally *tally, size_t *count)
 {
     size_t total = tally_ledger_count(tally);
     uint16_t *order = malloc((total + 1) * sizeof(*order));
+    struct place *places = malloc((total + 1) * sizeof(*places));
 
     *count = 0;
-    for (size_t i = 0; order && i < total; i++) {
+    for (size_t i = 0; order && places && i < total; i++) {
         const struct ledger *ledger = tally_ledger_at(tally, i);
 
         if (ledger->alloc_count || ledger->has_reserved || ledger->failed_count)
-            order[(*count)++] = (uint16_t)i;
+            places[(*count)++] =
+                (struct place){(uint16_t)i, rank_of(ledger), own_bytes(tally, ledger)};
     }
-    if (order)
-        qsort_r(order, *count, sizeof(*order), ledger_compare, (void *)tally);
+    if (order && places)
+        qsort_r(places, *count, sizeof(*places), place_compare, (void *)tally);
+    for (size_t i = 0; order && i < *count; i++)
+        order[i] = places[i].ledger;
+    if (!places) {
+        free(order);
+        order = NULL;
+    }
+    free(places);
     return order;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which ledgers come first: memory of devices, then what devices reach, then the host's own; among
- * equals, the higher peak.
+ * equals, the one with more memory that no recorded ledger above took from it: a pool comes before
+ * the driver's ledger that it cuts up.
  */
 #ifndef LEAKTIDE_ANALYSES_LEDGER_ORDER_H
 #define LEAKTIDE_ANALYSES_LEDGER_ORDER_H
