@@ -10,6 +10,7 @@
 
 #include "growth.h"
 #include "labels.h"
+#include "missing.h"
 #include "sentence.h"
 
 const char *amount_label(struct arena *arena, enum rule_kind kind, uint64_t amount)
@@ -43,19 +44,11 @@ static void judge_completeness(const struct gate *gate, struct gate_verdict *ver
             .outcome = recording->is_complete ? CASE_PASSED : CASE_INCOMPLETE,
         };
 
-        if (recording->is_complete)
-            row.sentence = sentence(texts, "%s is complete", recording->path);
-        else if (recording->lost_count)
-            row.sentence =
-                sentence(texts,
-                         "%s is not complete: %" PRIu64 " events were lost; leaktide info "
-                         "says why",
-                         recording->path, recording->lost_count);
-        else
-            row.sentence = sentence(texts,
-                                    "%s is not complete: a part of it cannot be read; leaktide "
-                                    "info says which",
-                                    recording->path);
+        row.sentence = recording->is_complete
+                           ? sentence(texts, "%s is complete", recording->path)
+                           : sentence(texts, "%s is not complete: %s; leaktide info says more",
+                                      recording->path,
+                                      missing_words(tally_model(recording->question.tally), texts));
         gate_add(verdict, &row);
     }
 }

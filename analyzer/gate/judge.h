@@ -40,7 +40,6 @@ struct gate_case {
 struct recording {
     struct question question;
     bool is_complete;
-    uint64_t lost_count;
     const char *path;
 };
 

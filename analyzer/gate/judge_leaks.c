@@ -347,11 +347,27 @@ static void tell_unused(const struct gate *gate, struct gate_verdict *verdict)
 /* --- without steps ------------------------------------------------------------------------------
  */
 
+/* What has no block cannot have kept one. */
+static void say_no_blocks(const struct gate *gate, struct gate_verdict *verdict,
+                          const struct recording *recording)
+{
+    struct gate_case row = {.rule = "leak",
+                            .key = "leak",
+                            .outcome = CASE_UNSURE,
+                            .policy_line = gate->policy->leak.line};
+
+    row.sentence =
+        sentence(&verdict->arena, "leaks cannot be judged: no allocation of a block is in %s",
+                 recording->path);
+    gate_add(verdict, &row);
+}
+
 static void judge_window(const struct gate *gate, struct gate_verdict *verdict)
 {
     struct arena *texts = &verdict->arena;
     const struct question *question = &gate->recordings[0].question;
     uint64_t allowed = gate->policy->leak.window_growth;
+    size_t said_before = verdict->cases.count;
 
     for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, i);
@@ -389,6 +405,8 @@ static void judge_window(const struct gate *gate, struct gate_verdict *verdict)
                            pool, device);
         gate_add(verdict, &row);
     }
+    if (verdict->cases.count == said_before)
+        say_no_blocks(gate, verdict, &gate->recordings[0]);
 }
 
 static void say_too_few_steps(const struct gate *gate, struct gate_verdict *verdict)
@@ -408,6 +426,15 @@ static void say_too_few_steps(const struct gate *gate, struct gate_verdict *verd
                        : "leaks cannot be judged: the recording has no steps; mark them, or limit "
                          "[leak] window_growth";
     gate_add(verdict, &row);
+}
+
+static const struct recording *without_blocks(const struct gate *gate,
+                                              const struct survivor_reading *const *readings)
+{
+    for (size_t i = 0; i < gate->recording_count; i++)
+        if (!survivors_of(readings, i) && !growth_has_blocks(&gate->recordings[i].question))
+            return &gate->recordings[i];
+    return NULL;
 }
 
 static bool has_enough_steps(const struct gate *gate,
@@ -431,6 +458,10 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
 
     if (!has_enough_steps(gate, readings)) {
         say_too_few_steps(gate, verdict);
+        return;
+    }
+    if (without_blocks(gate, readings)) {
+        say_no_blocks(gate, verdict, without_blocks(gate, readings));
         return;
     }
     for (size_t i = 0; i < gate->recording_count; i++) {

@@ -8,6 +8,7 @@
 #include "diff_spread.h"
 #include "leaktide/analyzer.h"
 #include "library_answer.h"
+#include "missing.h"
 #include "picture_analyses.h"
 #include "taken_options.h"
 #include "trace_question.h"
@@ -84,6 +85,7 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
     trace_begin(trace);
     analyses_run(kind->analyses, question.is_for_pictures ? answer_page_analyses(kind) : NULL,
                  &question, report);
+    missing_say(&question, "", report);
     return answer_give(report, trace_end(trace, MT_OK, error), out, error);
 }
 
@@ -143,6 +145,9 @@ enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count
     result = analyse_diff(&diff, report, error);
     if (result == MT_OK)
         draw_sides(on.questions, sides, side_count, report);
+    for (size_t i = 0; result == MT_OK && i < side_count; i++)
+        if (!i || sides[i].trace != sides[i - 1].trace)
+            missing_say(&on.questions[i], on.names[i], report);
     for (size_t i = 0; i < side_count; i++)
         result = trace_end(sides[i].trace, result, error);
     return answer_give(report, result, out, error);

@@ -77,7 +77,6 @@ static enum mt_result take_recordings(struct mt_gate_verdict *gate, struct mt_tr
         gate->recordings[i] = (struct recording){
             .question = trace_question(traces[i]),
             .is_complete = trace_is_complete(traces[i]),
-            .lost_count = trace_lost_count(traces[i]),
             .path = trace_path(traces[i]),
         };
         if (gate->policy->require.warm_up_steps >= 0)

@@ -55,7 +55,9 @@ enum event_flag {
     EVENT_IS_OLDER = 1,
     EVENT_IS_READ = 2, /* an access: what it does; none of both: not known */
     EVENT_IS_WRITE = 4,
-    EVENT_IS_MAPPED = 8 /* a segment: pages of one mapping, that go on in their neighbours */
+    EVENT_IS_MAPPED = 8, /* a segment: pages of one mapping, that go on in their neighbours */
+    /* An alloc, a free: its device has addresses of its own, which others may have, too. */
+    EVENT_IS_OF_DEVICE = 16
 };
 
 struct event {

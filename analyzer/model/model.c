@@ -81,6 +81,8 @@ struct model {
     const char *failure;    /* what there was no room for; NULL while all is well */
     size_t memory_failures; /* before this model */
     uint64_t lost_count;    /* of processes that have no row */
+    struct model_share shares[PART_COUNT];
+    char first_damage[sizeof(((struct mt_error *)0)->message)];
     bool is_incomplete;
     bool wants_partial;
     bool is_reread;
@@ -632,6 +634,26 @@ void model_set_incomplete(struct model *model)
         model->is_incomplete = true;
 }
 
+void model_add_share(struct model *model, enum model_part part, struct model_share share)
+{
+    if (model->is_reread)
+        return;
+    model->shares[part].missing += share.missing;
+    model->shares[part].whole += share.whole;
+    if (share.missing)
+        model_set_incomplete(model);
+}
+
+struct model_share model_share_of(const struct model *model, enum model_part part)
+{
+    return model->shares[part];
+}
+
+const char *model_first_damage(const struct model *model)
+{
+    return model->first_damage;
+}
+
 void model_add_lost(struct model *model, uint64_t count)
 {
     if (!model->is_reread)
@@ -653,10 +675,29 @@ bool model_wants_partial(const struct model *model)
     return model->wants_partial;
 }
 
+static void keep_damage(struct model *model, const char *sentence)
+{
+    if (!model->first_damage[0])
+        snprintf(model->first_damage, sizeof(model->first_damage), "%s", sentence);
+    model_set_incomplete(model);
+}
+
+void model_lack(struct model *model, const char *format, ...)
+{
+    char sentence[sizeof(model->first_damage)];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_end(arguments);
+    model_note(model, 0, "%s", sentence);
+    keep_damage(model, sentence);
+}
+
 void model_note_damage(struct model *model, const struct mt_error *damage)
 {
     model_note(model, 0, "%s; only what was read before it is here", damage->message);
-    model_set_incomplete(model);
+    keep_damage(model, damage->message);
 }
 
 bool model_is_incomplete(const struct model *model)

@@ -140,6 +140,28 @@ void model_rewind(struct model *model);
 void model_set_incomplete(struct model *model);
 bool model_is_incomplete(const struct model *model);
 
+/* What a source is made of, where it says how much of it there is. */
+enum model_part { PART_ROWS, PART_EVENTS, PART_COUNT };
+struct model_share {
+    uint64_t missing, whole;
+};
+/*
+ * Of `whole` of them that a source holds, or held, `missing` could not be read. Adds up over the
+ * sources; in a second reading it is known. Anything missing makes the recording incomplete.
+ */
+void model_add_share(struct model *model, enum model_part part, struct model_share share);
+struct model_share model_share_of(const struct model *model, enum model_part part);
+/*
+ * A part of a source is not there, and what it would have said is not known: a sentence without its
+ * full stop. Makes the recording incomplete.
+ */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void model_lack(struct model *model, const char *format, ...);
+/* The first damage that was noted; "" if there is none. */
+const char *model_first_damage(const struct model *model);
+
 /* Events that were lost of processes that have no row; adds up. */
 void model_add_lost(struct model *model, uint64_t count);
 uint64_t model_lost_count(const struct model *model);

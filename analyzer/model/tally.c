@@ -163,31 +163,38 @@ HOT void count_free(struct tally *tally, const struct live_block *block, uint64_
         tally_usage_change(tally, block->group, block->size_bytes, false, time_ns);
 }
 
-static inline bool is_of_pool(const struct tally *tally, struct live_place place, uint16_t pool)
+/* Whether the block there is what the event is about: of its pool, and of its device if it says so.
+ */
+static inline bool is_meant(const struct tally *tally, struct live_place place,
+                            const struct event *event)
 {
-    uint16_t ledger = tally->group_ledgers[place.bucket->group[place.slot]];
+    const struct ledger *ledger =
+        ledger_at(tally, tally->group_ledgers[place.bucket->group[place.slot]]);
 
-    return ledger_at(tally, ledger)->pool == pool;
+    if (ledger->pool != event->pool)
+        return false;
+    return !(event->flags & EVENT_IS_OF_DEVICE) ||
+           ledger->device == model_place_at(tally->model, event->place).device;
 }
 
-/* Two pools have a block at one address. */
+/* Two pools, or devices, have a block at one address. */
 static __attribute__((noinline)) struct live_place
-find_other(const struct tally *tally, uint64_t address, uint16_t pool, struct live_place place)
+find_other(const struct tally *tally, const struct event *event, struct live_place place)
 {
     do
-        place = live_set_find_next(&tally->live, address, place);
-    while (place.bucket && !is_of_pool(tally, place, pool));
+        place = live_set_find_next(&tally->live, event->address, place);
+    while (place.bucket && !is_meant(tally, place, event));
     return place;
 }
 
-/* The block of this pool at the address. */
-HOT struct live_place find_block(const struct tally *tally, uint64_t hash, uint64_t address,
-                                 uint16_t pool)
+/* The block at the address of the event. */
+HOT struct live_place find_block(const struct tally *tally, uint64_t hash,
+                                 const struct event *event)
 {
-    struct live_place place = live_set_find(&tally->live, hash, address);
+    struct live_place place = live_set_find(&tally->live, hash, event->address);
 
-    if (place.bucket && !is_of_pool(tally, place, pool))
-        return find_other(tally, address, pool, place);
+    if (place.bucket && !is_meant(tally, place, event))
+        return find_other(tally, event, place);
     return place;
 }
 
@@ -251,7 +258,7 @@ HOT void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
     cached = &tally->group_cache[tally_group_slot(event, thread->context)];
     if (cached->site == event->site && cached->context == thread->context &&
         cached->pool == event->pool && cached->place == event->place && cached->group &&
-        !event->flags)
+        !(event->flags & ~EVENT_IS_OF_DEVICE))
         group = cached->group;
     else
         group = tally_group_for(tally, event, thread->context);
@@ -260,7 +267,7 @@ HOT void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
         tally->has_failed = true;
         return;
     }
-    old = find_block(tally, hash, event->address, event->pool);
+    old = find_block(tally, hash, event);
     if (old.bucket) {
         take_block(tally, hash, old, event);
         tally_expect_free(tally, event, hash);
@@ -289,7 +296,7 @@ HOT void on_free(struct tally *tally, const struct event *event, uint64_t hash)
 
     if (event->time_ns <= tally->disorder_until_ns && tally_swallows_free(tally, event, hash))
         return;
-    place = find_block(tally, hash, event->address, event->pool);
+    place = find_block(tally, hash, event);
     if (place.bucket)
         take_block(tally, hash, place, event);
     else

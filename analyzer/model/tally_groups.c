@@ -264,7 +264,7 @@ uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_
             group = found;
     if (!group)
         group = group_add(tally, event, context, hash);
-    if (group && !event->flags && !size_class_of(event, context))
+    if (group && !(event->flags & ~EVENT_IS_OF_DEVICE) && !size_class_of(event, context))
         tally->group_cache[tally_group_slot(event, context_index)] =
             (struct group_cache_row){.site = event->site,
                                      .context = context_index,

@@ -178,7 +178,7 @@ static const struct oddity oddities[] = {
      NULL},
     {"pitfall 14: several devices in one file",
      {{"operator_memory.csv",
-       OLD_HEADER "a,1,5.0,,,1,4,,,NPU:4\nb,1,6.0,,,2,8,,,NPU:5\nc,1,7.0,,,,,,,NPU:4\n"}},
+       OLD_HEADER "a,1,5.0,,,1,4,,,NPU:4\nb,1,6.0,,,2,8,,,NPU:5\nc,1,7.0,,,2,4,,,NPU:4\n"}},
      "d4+a:1024@0 d5+b:1024@1000 d4+c:1024@2000 ",
      NULL,
      NULL},

@@ -92,22 +92,25 @@ static const struct database_case cases[] = {
      "CREATE TABLE MEMORY_RECORD (component INTEGER, timestamp INTEGER, totalAllocated INTEGER, "
      "totalReserved INTEGER, streamPtr INTEGER, deviceId INTEGER);"
      "INSERT INTO MEMORY_RECORD VALUES (8, 1000, 5, 6, 0, 0), (9, 2000, 7, 8, 0, 0);"
-     "INSERT INTO OP_MEMORY (name, size, allocationTime, streamPtr) VALUES (1, 8, 1000, 0), "
-     "(1, 7, 2000, 0); CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER);"
+     "INSERT INTO OP_MEMORY (name, size, allocationTime, streamPtr, deviceId) VALUES (1, 8, 1000, "
+     "0, 0), "
+     "(1, 7, 2000, 0, 0); CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER);"
      "INSERT INTO STEP_TIME VALUES (5, 900, 3000);",
      "rank 0 [5@0 mindspore+aten::mm:8@100 MindSpore reserved=6@100 MindSpore allocated=5@100 "
      "pta_workspace+aten::mm:7@1100 WORKSPACE reserved=8@1100 WORKSPACE allocated=7@1100 "
      "]5@2100 "},
     {"steps in ranges of mstx", "ascend_pytorch_profiler_0.db",
      WORDS OP_MEMORY MSTX_EVENTS
-     "INSERT INTO OP_MEMORY (name, size, allocationTime, streamPtr) VALUES (1, 8, 1000, 0);"
+     "INSERT INTO OP_MEMORY (name, size, allocationTime, streamPtr, deviceId) VALUES (1, 8, 1000, "
+     "0, 0);"
      "INSERT INTO STRING_IDS VALUES (20, 'step 4'), (21, 'load'), (22, 'step 5');"
      "INSERT INTO MSTX_EVENTS (startNs, endNs, eventType, message) VALUES"
      " (1500, 1600, 2, 22), (950, 1400, 2, 20), (960, 970, 2, 21), (1700, 1700, 3, 20);",
      "rank 0 [4@0 pta+aten::mm:8@50 ]4@450 [5@550 ]5@650 "},
     {"STEP_TIME is better than ranges of mstx", "ascend_pytorch_profiler_0.db",
      WORDS OP_MEMORY MSTX_EVENTS
-     "INSERT INTO OP_MEMORY (name, size, allocationTime, streamPtr) VALUES (1, 8, 1000, 0);"
+     "INSERT INTO OP_MEMORY (name, size, allocationTime, streamPtr, deviceId) VALUES (1, 8, 1000, "
+     "0, 0);"
      "INSERT INTO STRING_IDS VALUES (20, 'step 4');"
      "INSERT INTO MSTX_EVENTS (startNs, endNs, eventType, message) VALUES (950, 1400, 2, 20);"
      "CREATE TABLE STEP_TIME (id INTEGER, startNs INTEGER, endNs INTEGER);"

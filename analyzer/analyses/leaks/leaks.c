@@ -12,6 +12,7 @@
 #include "leak_analyses.h"
 #include "leak_finding.h"
 #include "ledger_growth.h"
+#include "missing.h"
 #include "survivor_verdict.h"
 #include "window_say.h"
 
@@ -162,6 +163,12 @@ static void say_no_leak(const struct question *question, struct report *report,
 {
     uint32_t judged = steps->last - steps->warm_up;
 
+    if (!growth_has_blocks(question)) {
+        report_verdict(report, RANK_LEAKS, "CANNOT SAY whether something leaks: %s",
+                       no_blocks_sentence(question, report_arena(report)));
+        report_outcome(report, REPORT_NO_DATA);
+        return;
+    }
     if (judged < STEPS_NEEDED) {
         report_verdict(report, RANK_LEAKS,
                        "CANNOT SAY whether something leaks: %" PRIu32

@@ -11,6 +11,7 @@
 #include "leak_analyses.h"
 #include "ledger_layers.h"
 #include "ledger_order.h"
+#include "missing.h"
 #include "origins.h"
 #include "window_account.h"
 #include "window_say.h"
@@ -273,7 +274,8 @@ static void add_verdict(const struct question *question, struct report *report,
         if (unseen)
             report_verdict(report, RANK_LEAKS, "%s", unseen);
     } else {
-        report_verdict(report, RANK_LEAKS, "Nothing was allocated in the recorded window.");
+        report_verdict(report, RANK_LEAKS, "No leak verdict: %s",
+                       no_blocks_sentence(question, report_arena(report)));
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "labels.h"
 #include "ledger_order.h"
+#include "missing.h"
 #include "origins.h"
 #include "peak_analyses.h"
 #include "pool_counter.h"
@@ -218,7 +219,7 @@ void analyse_peak(const struct question *question, struct report *report)
     }
     holders = malloc((origins.count + 1) * sizeof(*holders));
     if (!count || !tally_ledger_at(question->tally, order[0])->alloc_count)
-        report_verdict(report, RANK_PEAK, "Nothing was allocated.");
+        report_verdict(report, RANK_PEAK, "%s", no_blocks_sentence(question, report_arena(report)));
     add_peaks(question, report, order, count);
     for (size_t i = 0; holders && i < count && i < detailed_ledgers; i++) {
         size_t found = holders_of(question, &origins, order[i], holders);

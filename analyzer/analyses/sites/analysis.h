@@ -76,6 +76,7 @@ void analyses_run(const struct analysis *analyses, const struct analysis *furthe
 
 /* Order of the verdicts' sentences. */
 enum verdict_rank {
+    RANK_INCOMPLETE = -1, /* before all others, of a comparison too: missing.h */
     RANK_LEAKS,
     RANK_PEAK,
     RANK_FRAGMENTATION,

@@ -385,6 +385,18 @@ bool growth_needs_survivors(const struct question *question)
     return false;
 }
 
+bool growth_has_blocks(const struct question *question)
+{
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(question->tally, i);
+
+        if (ledger->alloc_count &&
+            tally_process_at(question->tally, ledger->process).ended_step_count)
+            return true;
+    }
+    return false;
+}
+
 struct births_seen growth_births(const struct judged *row)
 {
     size_t steps = row->steps.last - row->steps.warm_up;

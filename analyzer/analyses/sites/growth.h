@@ -65,6 +65,9 @@ bool growth_needs_survivors(const struct question *question);
 /* Of the process that has most judged steps. */
 struct judged_steps growth_longest_steps(const struct question *question);
 
+/* Whether a process with steps allocated a block at all: otherwise there is nothing to judge. */
+bool growth_has_blocks(const struct question *question);
+
 /*
  * survivors: what overdue.h says decides for the process's own heap wherever it can judge; steps
  * add when and how fast. NULL: steps decide alone. False without memory. Release in either case;

@@ -57,6 +57,7 @@ struct ascend_files {
     struct csv_table *tables;
     size_t count;
     struct csv_sorted sorted;
+    uint64_t row_count; /* of all tables, skipped ones too */
 };
 
 struct ascend_csv;
@@ -96,12 +97,26 @@ void ascend_files_close(struct ascend_files *files, struct model *model);
 struct ascend_total ascend_bytes(const struct csv_table *table, const struct csv_row *row,
                                  size_t column, uint64_t megabyte);
 
+/*
+ * Rows of one kind have the same cells: those that are not missing here go into *given, which
+ * begins as 0. False: a cell that a row before has is missing, or a cell is no number; the row is
+ * counted as skipped. Up to eight columns; one that the file does not have does not matter.
+ */
+bool ascend_cells_are_given(struct csv_table *table, const struct csv_row *row,
+                            const uint8_t *columns, size_t count, uint8_t *given);
+/* The same for cells that may be missing. */
+bool ascend_cells_are_numbers(struct csv_table *table, const struct csv_row *row,
+                              const uint8_t *columns, size_t count);
+/* Whether the cell names a device, or the file has no such column; else the row is counted. */
+bool ascend_device_is_sound(struct csv_table *table, const struct csv_row *row, size_t column);
+
 /* The counters of a component, named once: there is one row of it after the other. */
 struct ascend_counters {
     char component[64];
     size_t size_bytes;
     bool is_filled;
     uint32_t allocated, reserved, active; /* texts */
+    uint8_t given;                        /* for ascend_cells_are_given() */
 };
 
 enum { ASCEND_COMPONENTS = 8 };
@@ -110,9 +125,8 @@ enum { ASCEND_COMPONENTS = 8 };
 uint32_t ascend_stream_name(struct model *model, struct csv_field stream);
 
 /* Finds the component among ASCEND_COMPONENTS, or adds it in the place of the last. */
-const struct ascend_counters *ascend_counters_of(struct model *model,
-                                                 struct ascend_counters *components,
-                                                 struct csv_field component);
+struct ascend_counters *ascend_counters_of(struct model *model, struct ascend_counters *components,
+                                           struct csv_field component);
 static inline void ascend_total_add(struct ascend_row *row, uint32_t text,
                                     struct ascend_total value)
 {

@@ -18,13 +18,16 @@ struct table_stream {
     struct database_query *query;
     const struct table_kind *kind;
     uint16_t framework_pool, graph_pool, workspace_pool;
-    uint64_t odd_count; /* rows without usable values */
+    uint64_t row_count, odd_count; /* of these, rows without usable values */
 };
 
 /* The first column of each query is the time. False: the table cannot be read, the row has no
  * usable values. */
 struct table_kind {
     const char *table, *time_column;
+    int word_column; /* a text, as is the stream; all others are numbers or NULL */
+    int value_column, device_column, stream_column; /* the first two are never NULL; -1: none */
+    const char *more; /* columns that every version has, and that are only missed: "a b" */
     bool (*write_query)(struct database *database, char *query);
     bool (*fill)(struct table_stream *stream, struct ascend_row *row);
 };
@@ -340,21 +343,42 @@ static bool fill_module_mem(struct table_stream *stream, struct ascend_row *row)
 }
 
 static const struct table_kind kinds[] = {
-    {"OP_MEMORY", "coalesce(allocationTime, releaseTime)", write_op_memory, fill_op_memory},
-    {"NPU_OP_MEM", "timestampNs", write_npu_op_mem, fill_npu_op_mem},
-    {"MEMORY_RECORD", "timestamp", write_record, fill_record},
-    {"NPU_MEM", "timestampNs", write_npu_mem, fill_npu_mem},
-    {"NPU_MODULE_MEM", "timestampNs", write_module_mem, fill_module_mem},
+    {"OP_MEMORY", "coalesce(allocationTime, releaseTime)", OP_NAME, OP_SIZE, OP_DEVICE, OP_STREAM,
+     "activeReleaseTime allocationTotalAllocated allocationTotalReserved allocationTotalActive "
+     "releaseTotalAllocated releaseTotalReserved streamPtr",
+     write_op_memory, fill_op_memory},
+    {"NPU_OP_MEM", "timestampNs", NPU_OP_NAME, NPU_OP_SIZE, NPU_OP_DEVICE, -1, "", write_npu_op_mem,
+     fill_npu_op_mem},
+    {"MEMORY_RECORD", "timestamp", 1, 3, 5, 6, "totalActive streamPtr", write_record, fill_record},
+    {"NPU_MEM", "timestampNs", 1, 4, 5, -1, "", write_npu_mem, fill_npu_mem},
+    {"NPU_MODULE_MEM", "timestampNs", 1, 2, 3, -1, "", write_module_mem, fill_module_mem},
 };
 
 enum { kind_count = sizeof(kinds) / sizeof(kinds[0]) };
 
 /* --- streams ------------------------------------------------------------------------------- */
 
+/* Text where a number is would be read as 0. */
+static bool is_sound(const struct table_stream *stream)
+{
+    const struct table_kind *kind = stream->kind;
+    int count = (int)database_column_count(stream->query);
+
+    for (int i = 0; i < count; i++)
+        if (i != kind->word_column && i != kind->stream_column &&
+            !database_is_null(stream->query, i) && !database_is_number(stream->query, i))
+            return false;
+    return database_is_number(stream->query, 0) &&
+           !database_is_null(stream->query, kind->value_column) &&
+           !database_is_null(stream->query, kind->device_column);
+}
+
 static void table_close(void *state)
 {
     struct table_stream *stream = state;
 
+    model_add_share(stream->rank->model, PART_ROWS,
+                    (struct model_share){stream->odd_count, stream->row_count});
     if (stream->odd_count)
         model_note(stream->rank->model, stream->odd_count, "%s: rows skipped: no usable values",
                    stream->kind->table);
@@ -378,37 +402,57 @@ static enum mt_result table_next(void *state, struct ascend_row *row, bool *has_
         }
         if (result != MT_OK || !*has_row)
             return result;
+        stream->row_count++;
         time_ns = database_integer(stream->query, 0);
         *row = (struct ascend_row){.kind = ASCEND_COUNTERS, .time_ns = (uint64_t)time_ns};
-        if (!database_is_null(stream->query, 0) && time_ns > 0 && stream->kind->fill(stream, row))
+        if (is_sound(stream) && time_ns > 0 && stream->kind->fill(stream, row))
             return MT_OK;
         stream->odd_count++;
     }
 }
 
-/* Least and greatest time; false when the table has no rows. */
-static enum mt_result find_span(struct database *database, const struct table_kind *kind,
-                                struct ascend_stream *stream, bool *has_rows,
-                                struct mt_error *error)
+/* Least and greatest time; false when the table has no rows. MT_CORRUPT: none has a time. */
+static enum mt_result find_span(const char *path, struct database *database,
+                                const struct table_kind *kind, struct ascend_stream *stream,
+                                bool *has_rows, struct mt_error *error)
 {
     char text[256];
     struct database_query *query;
+    bool has_row = false, has_time = false;
     enum mt_result result;
 
-    snprintf(text, sizeof(text), "SELECT min(%s), max(%s) FROM %s WHERE %s > 0", kind->time_column,
-             kind->time_column, kind->table, kind->time_column);
+    snprintf(text, sizeof(text), "SELECT min(at), max(at), count(*) FROM (SELECT %s AS at FROM %s)",
+             kind->time_column, kind->table);
     *has_rows = false;
     result = database_query(database, text, &query, error);
     if (result != MT_OK)
         return result;
-    result = database_next(query, has_rows, error);
-    if (result == MT_OK && *has_rows) {
-        *has_rows = !database_is_null(query, 0);
+    result = database_next(query, &has_row, error);
+    if (result == MT_OK && has_row) {
+        *has_rows = database_integer(query, 2) > 0;
+        has_time = database_is_number(query, 0) && database_integer(query, 1) > 0;
         stream->first_ns = (uint64_t)database_integer(query, 0);
         stream->last_ns = (uint64_t)database_integer(query, 1);
     }
     database_query_close(query);
+    if (result == MT_OK && *has_rows && !has_time)
+        return mt_error_set(error, MT_CORRUPT, "%s: no row of %s has a time", path, kind->table);
     return result;
+}
+
+static void note_missed_columns(const char *path, struct database *database,
+                                const struct table_kind *kind, struct model *model)
+{
+    char name[64];
+
+    for (const char *at = kind->more; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+
+        snprintf(name, sizeof(name), "%.*s", (int)length, at);
+        if (!database_has_column(database, kind->table, name))
+            model_lack(model, "%s: %s has no column %s", path, kind->table, name);
+        at += length;
+    }
 }
 
 static enum mt_result open_table(const char *path, const struct ascend_rank *rank,
@@ -427,7 +471,9 @@ static enum mt_result open_table(const char *path, const struct ascend_rank *ran
     result = database_open_partial(path, rank->model, &state->database, error);
     if (result == MT_OK && database_has_table(state->database, kind->table) &&
         kind->write_query(state->database, query))
-        result = find_span(state->database, kind, stream, is_there, error);
+        result = find_span(path, state->database, kind, stream, is_there, error);
+    if (result == MT_OK && *is_there)
+        note_missed_columns(path, state->database, kind, rank->model);
     if (result == MT_OK && *is_there)
         result = database_query(state->database, query, &state->query, error);
     if (result != MT_OK || !*is_there) {
@@ -561,8 +607,14 @@ static enum mt_result visit_step(struct database_query *query, void *context,
     struct ascend_step step = {.number = (uint64_t)database_integer(query, 0),
                                .begin_ns = (uint64_t)database_integer(query, 1),
                                .end_ns = (uint64_t)database_integer(query, 2)};
+    struct ascend_steps *steps = context;
+    bool is_sound = database_is_number(query, 0) && database_is_number(query, 1) &&
+                    database_is_number(query, 2) && step.begin_ns && step.begin_ns <= step.end_ns;
 
-    if (step.begin_ns > step.end_ns || ascend_step_add(context, step))
+    model_add_share(steps->model, PART_ROWS, (struct model_share){!is_sound, 1});
+    if (!is_sound)
+        model_note(steps->model, 1, "rows of STEP_TIME that make no sense, and were left out");
+    if (!is_sound || ascend_step_add(steps, step))
         return MT_OK;
     return mt_error_set(error, MT_NO_MEMORY, "too many steps");
 }
@@ -570,14 +622,18 @@ static enum mt_result visit_step(struct database_query *query, void *context,
 enum mt_result ascend_steps_from_database(const char *path, struct ascend_steps *steps,
                                           struct mt_error *error)
 {
+    static const char *const columns[] = {"id", "startNs", "endNs"};
     struct database *database;
     enum mt_result result = database_open_partial(path, steps->model, &database, error);
 
     if (result != MT_OK)
         return result;
-    result =
-        database_each_row(database, "SELECT id, startNs, endNs FROM STEP_TIME WHERE startNs > 0",
-                          visit_step, steps, error);
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+        if (database_has_table(database, "STEP_TIME") &&
+            !database_has_column(database, "STEP_TIME", columns[i]))
+            model_lack(steps->model, "%s: STEP_TIME has no column %s", path, columns[i]);
+    result = database_each_row(database, "SELECT id, startNs, endNs FROM STEP_TIME", visit_step,
+                               steps, error);
     database_close(database);
     return result;
 }

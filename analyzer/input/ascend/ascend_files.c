@@ -44,6 +44,15 @@ static enum mt_result without_rows(const struct ascend_files *files, struct mode
     return MT_OK;
 }
 
+static uint64_t skipped(const struct ascend_files *files, bool is_damaged)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < files->count; i++)
+        sum += csv_table_skipped(&files->tables[i], is_damaged);
+    return sum;
+}
+
 enum mt_result ascend_files_open(struct ascend_files *files, struct ascend_paths paths,
                                  const struct csv_column *columns, size_t column_count,
                                  size_t time_column, size_t other_time_column, struct model *model,
@@ -71,6 +80,7 @@ enum mt_result ascend_files_open(struct ascend_files *files, struct ascend_paths
         ascend_files_close(files, is_read ? model : NULL);
         return result;
     }
+    files->row_count = files->sorted.row_count + skipped(files, false);
     if (files->sorted.run_count > CSV_RUNS_MAX)
         model_note(model, 0, "%s: rows in no order of time; they were sorted",
                    csv_table_name(&files->tables[0]));
@@ -80,6 +90,9 @@ enum mt_result ascend_files_open(struct ascend_files *files, struct ascend_paths
 void ascend_files_close(struct ascend_files *files, struct model *model)
 {
     csv_sorted_close(&files->sorted);
+    if (model)
+        model_add_share(model, PART_ROWS,
+                        (struct model_share){skipped(files, true), files->row_count});
     for (size_t i = 0; i < files->count; i++) {
         if (model)
             csv_table_report(&files->tables[i], model);
@@ -100,6 +113,47 @@ struct ascend_total ascend_bytes(const struct csv_table *table, const struct csv
     total.is_known =
         csv_size(csv_at(table, row, column), unit ? unit : 1, &total.bytes) == CSV_CELL_NUMBER;
     return total;
+}
+
+static bool skip_cell(struct csv_table *table, const struct csv_row *row)
+{
+    csv_skip(table, CSV_SKIP_BAD_CELL, row->line);
+    return false;
+}
+
+bool ascend_cells_are_numbers(struct csv_table *table, const struct csv_row *row,
+                              const uint8_t *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct csv_field cell = csv_at(table, row, columns[i]);
+        uint64_t ignored;
+
+        if (csv_has(table, columns[i]) && !csv_is_missing(cell) &&
+            csv_size(cell, 1, &ignored) == CSV_CELL_BAD)
+            return skip_cell(table, row);
+    }
+    return true;
+}
+
+bool ascend_cells_are_given(struct csv_table *table, const struct csv_row *row,
+                            const uint8_t *columns, size_t count, uint8_t *given)
+{
+    uint8_t here = 0;
+
+    if (!ascend_cells_are_numbers(table, row, columns, count))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        here |= (uint8_t)((csv_has(table, columns[i]) &&
+                           !csv_is_missing(csv_at(table, row, columns[i])))
+                          << i);
+    *given |= here;
+    return here == *given || skip_cell(table, row);
+}
+
+bool ascend_device_is_sound(struct csv_table *table, const struct csv_row *row, size_t column)
+{
+    return !csv_has(table, column) || csv_device(csv_at(table, row, column)) >= 0 ||
+           skip_cell(table, row);
 }
 
 static uint32_t counter_text(struct model *model, struct csv_field component, const char *what)
@@ -125,9 +179,8 @@ uint32_t ascend_stream_name(struct model *model, struct csv_field stream)
     return csv_is_missing(stream) ? 0 : model_text(model, stream.bytes, stream.size_bytes);
 }
 
-const struct ascend_counters *ascend_counters_of(struct model *model,
-                                                 struct ascend_counters *components,
-                                                 struct csv_field component)
+struct ascend_counters *ascend_counters_of(struct model *model, struct ascend_counters *components,
+                                           struct csv_field component)
 {
     struct ascend_counters *found = components;
 

@@ -17,7 +17,7 @@ static const struct csv_column module_columns[MODULE_COLUMNS] = {
     [COMPONENT] = {"Component", true},
     [TIMESTAMP] = {"Timestamp", true},
     [RESERVED] = {"Total Reserved", true},
-    [DEVICE] = {"Device|Device Type|Device_id", false},
+    [DEVICE] = {"Device|Device Type|Device_id", CSV_EXPECTED},
 };
 
 enum npu_column { EVENT, NPU_TIMESTAMP, DDR, HBM, MEMORY, NPU_DEVICE, NPU_COLUMNS };
@@ -58,6 +58,8 @@ static bool fill_module(struct ascend_csv *csv, struct csv_table *table,
         file->free_only_count++;
         return false;
     }
+    if (!ascend_device_is_sound(table, cells, DEVICE))
+        return false;
     if (cell != CSV_CELL_NUMBER) {
         csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
         return false;

@@ -34,14 +34,14 @@ static const struct csv_column columns[COLUMN_COUNT] = {
     [ALLOCATION_TIME] = {"Allocation Time", true},
     [RELEASE_TIME] = {"Release Time", false},
     [ACTIVE_RELEASE_TIME] = {"Active Release Time", false},
-    [DURATION] = {"Duration", false},
-    [ALLOCATED] = {"Allocation Total Allocated|Total Allocated", false},
-    [RESERVED] = {"Allocation Total Reserved|Total Reserved", false},
+    [DURATION] = {"Duration", CSV_EXPECTED},
+    [ALLOCATED] = {"Allocation Total Allocated|Total Allocated", CSV_EXPECTED},
+    [RESERVED] = {"Allocation Total Reserved|Total Reserved", CSV_EXPECTED},
     [ACTIVE] = {"Allocation Total Active|Total Active", false},
-    [RELEASE_ALLOCATED] = {"Release Total Allocated", false},
-    [RELEASE_RESERVED] = {"Release Total Reserved", false},
+    [RELEASE_ALLOCATED] = {"Release Total Allocated", CSV_EXPECTED},
+    [RELEASE_RESERVED] = {"Release Total Reserved", CSV_EXPECTED},
     [STREAM] = {"Stream Ptr", false},
-    [DEVICE] = {"Device Type|Device", false},
+    [DEVICE] = {"Device Type|Device", CSV_EXPECTED},
 };
 
 struct operator_csv {
@@ -53,6 +53,7 @@ struct operator_csv {
         uint16_t place;
     } newest;
     struct ascend_counters framework, graph;
+    uint8_t given[2], given_at_release; /* for ascend_cells_are_given(): framework, graph */
 };
 
 static uint16_t place_of(struct operator_csv *file, struct csv_field device)
@@ -214,21 +215,65 @@ static bool older_release_of(struct operator_csv *file, struct csv_table *table,
     return true;
 }
 
+/* Totals stand beside each allocation, and beside each release by the framework. */
+static bool is_sound(struct operator_csv *file, struct csv_table *table,
+                     const struct csv_row *cells)
+{
+    static const uint8_t numbers[] = {ACTIVE_RELEASE_TIME, DURATION, ACTIVE, RELEASE_RESERVED};
+    static const uint8_t at_allocation[] = {ALLOCATED, RESERVED},
+                         at_release[] = {RELEASE_ALLOCATED};
+    bool is_graph = is_of_graph_engine(table, csv_at(table, cells, NAME));
+    bool is_allocated = !csv_is_missing(csv_at(table, cells, ALLOCATION_TIME));
+    bool is_released =
+        csv_has(table, RELEASE_TIME) && !csv_is_missing(csv_at(table, cells, RELEASE_TIME));
+
+    if (!ascend_cells_are_numbers(table, cells, numbers, sizeof(numbers)))
+        return false;
+    if (is_allocated && !ascend_cells_are_given(table, cells, at_allocation, sizeof(at_allocation),
+                                                &file->given[is_graph]))
+        return false;
+    if (is_released && !is_graph &&
+        !ascend_cells_are_given(table, cells, at_release, sizeof(at_release),
+                                &file->given_at_release))
+        return false;
+    return ascend_device_is_sound(table, cells, DEVICE);
+}
+
 static bool fill(struct ascend_csv *csv, struct csv_table *table, const struct csv_row *cells,
                  struct ascend_row *row)
 {
     struct operator_csv *file = (struct operator_csv *)csv;
 
+    if (!is_sound(file, table, cells))
+        return false;
     row->place = place_of(file, csv_at(table, cells, DEVICE));
     if (csv_is_missing(csv_at(table, cells, ALLOCATION_TIME)))
         return older_release_of(file, table, cells, row);
     return block_of(file, table, cells, row);
 }
 
+/* Of the columns that come together; only msprof's own file has no release time, and totals in KB.
+ */
+static void check_columns(struct csv_table *table)
+{
+    bool has_active = csv_has(table, ACTIVE_RELEASE_TIME) || csv_has(table, ACTIVE);
+
+    if (!csv_has(table, RELEASE_TIME) &&
+        (has_active || csv_has(table, STREAM) || table->columns[ALLOCATED].unit == 1 << 20))
+        table->lacking = columns[RELEASE_TIME].names;
+    else if (has_active && !csv_has(table, ACTIVE_RELEASE_TIME))
+        table->lacking = columns[ACTIVE_RELEASE_TIME].names;
+    else if ((has_active || csv_has(table, STREAM)) && !csv_has(table, ACTIVE))
+        table->lacking = columns[ACTIVE].names;
+}
+
 static void begin(struct ascend_csv *csv)
 {
     struct operator_csv *file = (struct operator_csv *)csv;
     const struct ascend_rank *rank = csv->rank;
+
+    for (size_t i = 0; i < csv->files.count; i++)
+        check_columns(&csv->files.tables[i]);
 
     ascend_counters_of(rank->model, &file->framework,
                        rank->is_mindspore ? (struct csv_field){"MindSpore", 9}

@@ -17,7 +17,7 @@ enum { mindspore_megabyte = 1024000, megabyte = 1 << 20 };
 static const struct csv_column columns[COLUMN_COUNT] = {
     [COMPONENT] = {"Component", false},      [TIMESTAMP] = {"Timestamp", true},
     [ALLOCATED] = {"Total Allocated", true}, [RESERVED] = {"Total Reserved", true},
-    [ACTIVE] = {"Total Active", false},      [DEVICE] = {"Device Type|Device", false},
+    [ACTIVE] = {"Total Active", false},      [DEVICE] = {"Device Type|Device", CSV_OPTIONAL},
     [STREAM] = {"Stream Ptr", false},
 };
 
@@ -39,19 +39,38 @@ static struct csv_field component_of(const struct csv_table *table, const struct
                                      : (struct csv_field){"MindSpore", 9};
 }
 
+/* The early files have neither component nor device, and say bytes. */
+static void begin(struct ascend_csv *csv)
+{
+    for (size_t i = 0; i < csv->files.count; i++) {
+        struct csv_table *table = &csv->files.tables[i];
+        bool is_early = table->columns[RESERVED].unit == 1;
+
+        if (!csv_has(table, COMPONENT) && !is_early)
+            table->lacking = columns[COMPONENT].names;
+        else if (!csv_has(table, DEVICE) && !is_early)
+            table->lacking = columns[DEVICE].names;
+        else if (csv_has(table, STREAM) && !csv_has(table, ACTIVE))
+            table->lacking = columns[ACTIVE].names;
+    }
+}
+
 static bool fill(struct ascend_csv *csv, struct csv_table *table, const struct csv_row *cells,
                  struct ascend_row *row)
 {
+    static const uint8_t numbers[] = {ALLOCATED, RESERVED, ACTIVE};
     struct record_csv *file = (struct record_csv *)csv;
     struct model *model = csv->rank->model;
     struct csv_field component = component_of(table, cells);
     uint64_t unit = csv->rank->record_megabyte;
-    const struct ascend_counters *counters;
+    struct ascend_counters *counters = ascend_counters_of(model, file->components, component);
 
+    if (!ascend_cells_are_given(table, cells, numbers, sizeof(numbers), &counters->given) ||
+        !ascend_device_is_sound(table, cells, DEVICE))
+        return false;
     row->kind = ASCEND_COUNTERS;
     row->stream_name = ascend_stream_name(model, csv_at(table, cells, STREAM));
     row->place = ascend_place(model, csv_device(csv_at(table, cells, DEVICE)));
-    counters = ascend_counters_of(model, file->components, component);
     ascend_total_add(row, counters->reserved, ascend_bytes(table, cells, RESERVED, unit));
     if (!is_component(component, "APP")) { /* the driver knows no more than that */
         ascend_total_add(row, counters->allocated, ascend_bytes(table, cells, ALLOCATED, unit));
@@ -72,6 +91,7 @@ enum mt_result ascend_record_csv(const struct ascend_rank *rank, struct ascend_p
         .time_column = TIMESTAMP,
         .other_time_column = TIMESTAMP,
         .state_bytes = sizeof(struct record_csv),
+        .begin = begin,
         .fill = fill,
     };
 

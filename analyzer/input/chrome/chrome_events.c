@@ -124,8 +124,10 @@ static int add_memory(struct parser *parser)
     struct chrome_record *record;
     uint64_t type = value_of(parser, KEY_DEVICE_TYPE), device = value_of(parser, KEY_DEVICE);
 
-    if (!parser->numbers[KEY_BYTES].is_there || !parser->numbers[KEY_TIME].is_there || type > 255 ||
-        device > 4096) {
+    parser->events->told_count++;
+    if (!parser->numbers[KEY_BYTES].is_there || !parser->numbers[KEY_TIME].is_there ||
+        !parser->numbers[KEY_DEVICE_TYPE].is_there || type > 255 ||
+        (type && !parser->numbers[KEY_DEVICE].is_there) || device > 4096) {
         parser->events->bad_count++;
         return 1;
     }
@@ -156,9 +158,12 @@ static int add_span(struct parser *parser)
     uint64_t end_ns = begin_ns + parser->numbers[KEY_DURATION].thousandths;
     struct chrome_record *record;
 
+    parser->events->told_count++;
     if (!parser->numbers[KEY_TIME].is_there || !parser->numbers[KEY_DURATION].is_there ||
-        end_ns < begin_ns)
+        end_ns < begin_ns) {
+        parser->events->bad_count++;
         return 1;
+    }
     for (int is_end = 0; is_end < 2; is_end++) {
         record = record_add(parser);
         if (!record)
@@ -183,6 +188,11 @@ static int event_end(struct parser *parser)
         return add_memory(parser);
     if (parser->phase == 'X' && (parser->is_operator || parser->is_step))
         return add_span(parser);
+    /* What only events of memory have, under another name. */
+    if (parser->numbers[KEY_BYTES].is_there && parser->numbers[KEY_DEVICE_TYPE].is_there) {
+        parser->events->told_count++;
+        parser->events->bad_count++;
+    }
     return 1;
 }
 

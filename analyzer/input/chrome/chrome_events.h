@@ -38,8 +38,9 @@ struct chrome_events {
     uint16_t process;
     struct chrome_record *records;
     size_t count, capacity;
-    uint64_t memory_count, bad_count, base_time_ns;
-    int32_t rank; /* -1: not known */
+    uint64_t memory_count, base_time_ns;
+    uint64_t told_count, bad_count; /* what a reader wants; of it, what makes no sense */
+    int32_t rank;                   /* -1: not known */
 };
 
 enum mt_result chrome_events_read(struct chrome_events *events, struct byte_stream *stream,

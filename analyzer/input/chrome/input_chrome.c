@@ -49,7 +49,6 @@ struct chrome {
     uint32_t held_text;
     struct event pending[pending_max];
     size_t pending_count, pending_next;
-    uint64_t nameless_count;
 };
 
 /* --- what is where ------------------------------------------------------------------------- */
@@ -118,7 +117,7 @@ static bool find_older(struct chrome *chrome, struct hash_index *index, struct t
             continue;
         while (!block && hash_index_next(index, hash, &probe, &found)) {
             block = table_at(alive, found);
-            if (block->address != record->address)
+            if (block->address != record->address || &chrome->devices[block->device] != device)
                 block = NULL;
         }
         if (block)
@@ -156,6 +155,47 @@ static enum mt_result add_older(struct chrome *chrome, struct mt_error *error)
     if (!is_good)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for the blocks of %s", chrome->path);
     return MT_OK;
+}
+
+/* --- what some events lack ------------------------------------------------------------------ */
+
+enum { HAS_ADDRESS = 1, HAS_ALLOCATED = 2, HAS_RESERVED = 4 };
+
+static unsigned has_of(const struct chrome_record *record)
+{
+    return (record->has_address ? HAS_ADDRESS : 0) | (record->allocated_bytes ? HAS_ALLOCATED : 0) |
+           (record->reserved_bytes ? HAS_RESERVED : 0);
+}
+
+/* A version tells the same of every block of a device: what others tell and this does not, is lost.
+ */
+static void leave_out_partial(struct chrome_events *events)
+{
+    unsigned all[UINT8_MAX + 1] = {0};
+    size_t kept = 0;
+
+    for (size_t i = 0; i < events->count; i++)
+        if (events->records[i].kind == CHROME_MEMORY)
+            all[events->records[i].device_type] |= has_of(&events->records[i]);
+    for (size_t i = 0; i < events->count; i++) {
+        const struct chrome_record *record = &events->records[i];
+
+        if (record->kind == CHROME_MEMORY && has_of(record) != all[record->device_type]) {
+            events->bad_count++;
+            events->memory_count--;
+        } else {
+            events->records[kept++] = *record;
+        }
+    }
+    events->count = kept;
+}
+
+static bool has_addresses(const struct chrome_events *events)
+{
+    for (size_t i = 0; i < events->count; i++)
+        if (events->records[i].kind == CHROME_MEMORY && events->records[i].has_address)
+            return true;
+    return false;
 }
 
 /* --- opening ------------------------------------------------------------------------------- */
@@ -201,9 +241,14 @@ static void fill_process(struct chrome *chrome)
     process->rank = events->rank;
     process->start_realtime_ns = events->base_time_ns + chrome->start_ns;
     process->is_complete = true;
+    if (!has_addresses(events))
+        model_lack(events->model, "this trace has no addresses: only totals are known, not blocks");
+    model_add_share(events->model, PART_EVENTS,
+                    (struct model_share){events->bad_count, events->told_count});
     if (events->bad_count)
         model_note(events->model, events->bad_count,
-                   "[memory] events without bytes or a time, which were left out");
+                   "events of memory or operators that lack a number which others have, and were "
+                   "left out");
     if (chrome->older.count)
         model_note(events->model, chrome->older.count,
                    "blocks that are older than the trace, and are freed in it");
@@ -234,6 +279,11 @@ static enum mt_result read_events(struct chrome *chrome, struct mt_error *error)
     }
     if (result != MT_OK)
         return result;
+    leave_out_partial(&chrome->events);
+    if (!chrome->events.memory_count && chrome->events.bad_count)
+        return mt_error_set(error, MT_CORRUPT,
+                            "%s: none of its %" PRIu64 " events of memory or operators makes sense",
+                            chrome->path, chrome->events.bad_count);
     if (!chrome->events.memory_count)
         return mt_error_set(error, MT_NO_DATA,
                             "%s: a trace without [memory] events (profile_memory was off?)",
@@ -285,6 +335,7 @@ static void pend(struct chrome *chrome, const struct chrome_device *device, uint
     if (device) {
         event.pool = device->pool;
         event.place = device->place;
+        event.flags |= EVENT_IS_OF_DEVICE;
     }
     chrome->pending[chrome->pending_count++] = event;
 }
@@ -332,9 +383,6 @@ static void pend_memory(struct chrome *chrome, const struct chrome_record *recor
         event.kind = EVENT_SAMPLE;
         event.text = chrome->held_text;
         event.value = record->allocated_bytes ? record->allocated_bytes - 1 : device->held_bytes;
-        if (!chrome->nameless_count++)
-            model_note(chrome->events.model, 0,
-                       "this trace has no addresses: only totals are known, not blocks");
     }
     if (record->kind == CHROME_FAILED) {
         event.kind = EVENT_ALLOC_FAILED;

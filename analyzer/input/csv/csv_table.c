@@ -100,6 +100,9 @@ static enum mt_result read_header(struct csv_table *table, const struct csv_colu
         table->first_row_offset_bytes = reader.offset_bytes;
         table->first_row_line = reader.line;
     }
+    for (size_t i = 0; i < count; i++)
+        if (columns[i].need == CSV_EXPECTED && table->columns[i].column < 0 && !table->lacking)
+            table->lacking = columns[i].names;
     for (size_t i = 0; result == MT_OK && i < count; i++)
         if (columns[i].need == CSV_REQUIRED && table->columns[i].column < 0)
             result = mt_error_set(error, MT_CORRUPT, "%s: line 1: no column \"%s\"", table->path,
@@ -172,6 +175,7 @@ static const char *const skip_reasons[CSV_SKIP_COUNT] = {
     [CSV_SKIP_BAD_TIME] = "no usable time",
     [CSV_SKIP_BEFORE_START] = "times before the start of the clock",
     [CSV_SKIP_BAD_SIZE] = "no usable size",
+    [CSV_SKIP_BAD_CELL] = "a cell is empty or no number where others have one",
     [CSV_SKIP_REPEATED_HEADER] = "the header again",
     [CSV_SKIP_RELEASED_BEFORE] = "released before it was allocated",
 };
@@ -195,16 +199,26 @@ const char *csv_table_first_damage(const struct csv_table *table, uint64_t *line
     return reason;
 }
 
+uint64_t csv_table_skipped(const struct csv_table *table, bool is_damaged)
+{
+    uint64_t sum = 0;
+
+    for (int i = 0; i < CSV_SKIP_COUNT; i++)
+        if (!is_damaged || is_damage(i))
+            sum += table->skips.counts[i];
+    return sum;
+}
+
 void csv_table_report(const struct csv_table *table, struct model *model)
 {
-    for (int i = 0; i < CSV_SKIP_COUNT; i++) {
+    if (table->lacking)
+        model_lack(model, "%s has no column \"%.*s\"", csv_table_name(table),
+                   (int)strcspn(table->lacking, "|"), table->lacking);
+    for (int i = 0; i < CSV_SKIP_COUNT; i++)
         if (table->skips.counts[i])
             model_note(model, table->skips.counts[i],
                        "%s: rows skipped, the first in line %" PRIu64 ": %s", csv_table_name(table),
                        table->skips.first_lines[i], skip_reasons[i]);
-        if (table->skips.counts[i] && is_damage(i))
-            model_set_incomplete(model);
-    }
 }
 
 const char *csv_table_name(const struct csv_table *table)

@@ -19,7 +19,8 @@ struct csv_column {
     enum csv_need {
         CSV_OPTIONAL = false,
         CSV_REQUIRED = true,
-        CSV_REST /* optional, the last, and not quoted: it may hold commas */
+        CSV_EXPECTED, /* every version has it; without it the rest is read, and said to be a part */
+        CSV_REST      /* optional, the last, and not quoted: it may hold commas */
     } need;
 };
 
@@ -31,6 +32,7 @@ struct csv_skips {
         CSV_SKIP_BAD_TIME,
         CSV_SKIP_BEFORE_START,
         CSV_SKIP_BAD_SIZE,
+        CSV_SKIP_BAD_CELL,
         CSV_SKIP_REPEATED_HEADER,
         CSV_SKIP_RELEASED_BEFORE,
         CSV_SKIP_COUNT
@@ -50,6 +52,7 @@ struct csv_table {
         int16_t column; /* -1: there is none */
         uint64_t unit;  /* of a time in ns, of a size in bytes; 0: the header names none */
     } columns[CSV_WANTED_MAX];
+    const char *lacking; /* names of a CSV_EXPECTED column that is not there; NULL: none */
     struct csv_skips skips;
 };
 
@@ -93,6 +96,9 @@ enum csv_skip csv_skip_of_time(enum csv_cell cell);
 
 /* Why the first row that is damaged was skipped, and its line; NULL: none is. */
 const char *csv_table_first_damage(const struct csv_table *table, uint64_t *line);
+
+/* How many rows were skipped so far: all of them, or those that are damaged. */
+uint64_t csv_table_skipped(const struct csv_table *table, bool is_damaged);
 
 /* What was skipped becomes notes of the model. */
 void csv_table_report(const struct csv_table *table, struct model *model);

@@ -38,6 +38,7 @@ struct jemalloc_library {
 
 struct jemalloc {
     char *path;
+    uint64_t odd_count; /* lines that make no sense */
     struct model *model;
     struct arena arena;
     struct table stacks, libraries;
@@ -92,6 +93,7 @@ static bool take_stack(struct jemalloc *jemalloc, const char *text)
         return false;
     while (count < frames_most && number_after(&text, "0x", 16, &addresses[count]))
         count++;
+    jemalloc->odd_count += count < frames_most && text[strspn(text, " \r")] != 0;
     while (count-- > 0)
         stack = model_stack(jemalloc->model, stack,
                             model_frame(jemalloc->model, (struct model_frame){
@@ -141,8 +143,13 @@ static bool take_mapping(struct jemalloc *jemalloc, const char *text)
     uint64_t base, end;
     uint32_t name;
 
-    if (!path || !number_after(&text, "", 16, &base) || !number_after(&text, "-", 16, &end) ||
-        end <= base)
+    if (!*text)
+        return true;
+    if (!number_after(&text, "", 16, &base) || !number_after(&text, "-", 16, &end) || end <= base) {
+        jemalloc->odd_count++;
+        return true;
+    }
+    if (!path)
         return true;
     name = model_text(jemalloc->model, path, strlen(path));
     if (jemalloc->libraries.count)
@@ -171,6 +178,8 @@ static enum mt_result take_line(struct jemalloc *jemalloc, const char *text, boo
         is_good = take_stack(jemalloc, text + 1);
     else if (strstr(text, "t*:"))
         return take_counts(jemalloc, text, error);
+    else
+        jemalloc->odd_count += strncmp(text + strspn(text, " "), "t", 1) != 0 && *text != 0;
     return is_good ? MT_OK : refuse(jemalloc, MT_NO_MEMORY, "no memory", error);
 }
 
@@ -225,6 +234,9 @@ static enum mt_result read_lines(struct jemalloc *jemalloc, struct byte_stream *
         model_note_damage(jemalloc->model, error);
         result = MT_OK;
     }
+    if (result == MT_OK)
+        model_add_share(jemalloc->model, PART_ROWS,
+                        (struct model_share){jemalloc->odd_count, jemalloc->line});
     if (result == MT_OK && !in_mappings)
         model_note(jemalloc->model, 0, "%s ends without its list of libraries: sites have no names",
                    jemalloc->path);

@@ -43,18 +43,40 @@ static inline bool is_key_character(char character)
     return ((unsigned char)(character | 32) - (unsigned)'a') < 26 || character == '_';
 }
 
+static inline bool is_blank(char character)
+{
+    return character == ' ' || character == '\t' || character == '\n' || character == '\r';
+}
+
+static inline const char *skip_blanks(const char *bytes, const char *end)
+{
+    while (bytes < end && is_blank(*bytes))
+        bytes++;
+    return bytes;
+}
+
+/* The end without the blanks before it. */
+static inline const char *before_blanks(const char *bytes, const char *end)
+{
+    while (end > bytes && is_blank(end[-1]))
+        end--;
+    return end;
+}
+
 /* The key at bytes, with its colon; *value is where its value begins. */
 static enum attr_key key_at(const char *bytes, const char *end, const char **value)
 {
-    const char *first = bytes < end && *bytes == '"' ? bytes + 1 : bytes;
-    const char *last = first;
+    const char *first, *last, *colon;
 
+    bytes = skip_blanks(bytes, end);
+    first = last = bytes < end && *bytes == '"' ? bytes + 1 : bytes;
     while (last < end && is_key_character(*last))
         last++;
-    *value = last < end && *last == '"' ? last + 1 : last;
-    if (last == first || *value >= end || **value != ':')
+    colon = skip_blanks(last < end && *last == '"' ? last + 1 : last, end);
+    *value = colon;
+    if (last == first || colon >= end || *colon != ':')
         return ATTR_NONE;
-    ++*value;
+    *value = skip_blanks(colon + 1, end);
     return key_of(first, (size_t)(last - first));
 }
 
@@ -163,7 +185,7 @@ static inline const char *value_of(const char *bytes, const char *end, enum attr
     bytes += length;
     if (is_quoted && *bytes++ != '"')
         return NULL;
-    return *bytes == ':' ? bytes + 1 : NULL;
+    return *bytes == ':' ? skip_blanks(bytes + 1, end) : NULL;
 }
 
 /* The key at bytes. Rows of a kind have their keys in one order, so the guess is often right. */
@@ -250,6 +272,8 @@ void memscope_attr_read(struct memscope_attr *attr, const char *bytes, size_t si
     if (!guess)
         guess = &none;
     *attr = (struct memscope_attr){.module = -1};
+    bytes = skip_blanks(bytes, end);
+    end = before_blanks(bytes, end);
     if (bytes < end && *bytes == '{')
         bytes++;
     if (bytes < end && end[-1] == '}')
@@ -261,6 +285,7 @@ void memscope_attr_read(struct memscope_attr *attr, const char *bytes, size_t si
 
         count += count + 1 < MEMSCOPE_GUESSES;
         last = value_end(value, end, &next, &guess->keys[count]);
+        last = before_blanks(value, last);
         if (last > value && *value == '"' && last[-1] == '"' && last - value > 1) {
             value++;
             last--;

@@ -19,6 +19,7 @@ struct memscope_csv {
     struct csv_reader reader;
     struct csv_row row;
     int columns[CSV_COLUMNS_MAX]; /* enum memscope_input_column of each, or MEMSCOPE_COLUMNS */
+    struct memscope_header header;
     size_t wanted, header_count;
     struct attr_text cells[MEMSCOPE_COLUMNS + 1]; /* of a row; empty where there is no column */
     struct memscope_csv_facts facts;
@@ -35,6 +36,7 @@ static void take_header(struct memscope_csv *csv)
         struct csv_field field = csv->row.fields[i];
 
         csv->columns[i] = (int)memscope_column_of(field.bytes, field.size_bytes);
+        csv->header.has[csv->columns[i]] = true;
         if (csv->columns[i] != MEMSCOPE_COLUMNS)
             csv->wanted = i + 1;
         if (csv->columns[i] == COLUMN_TIME && memchr(field.bytes, 'u', field.size_bytes))
@@ -42,14 +44,16 @@ static void take_header(struct memscope_csv *csv)
     }
 }
 
-static bool is_header(const struct memscope_csv *csv)
+/* MT_UNSUPPORTED: it is none of theirs. */
+static enum mt_result check_header(const struct memscope_csv *csv, struct mt_error *error)
 {
-    bool has[MEMSCOPE_COLUMNS + 1] = {false};
+    const char *lacking = memscope_header_lacks(&csv->header);
 
-    for (size_t i = 0; i < csv->wanted; i++)
-        has[csv->columns[i]] = true;
-    return has[COLUMN_EVENT] && has[COLUMN_TYPE] && has[COLUMN_TIME] && has[COLUMN_PROCESS] &&
-           (has[COLUMN_ATTR] || has[COLUMN_SIZE]);
+    if (!memscope_header_is_ours(&csv->header))
+        return mt_error_set(error, MT_UNSUPPORTED, "line 1: no header of msleaks or msmemscope");
+    if (lacking)
+        return mt_error_set(error, MT_CORRUPT, "line 1: no column \"%s\"", lacking);
+    return MT_OK;
 }
 
 static void csv_close(struct memscope_csv *csv)
@@ -75,8 +79,9 @@ static enum mt_result csv_open(struct memscope_csv *csv, const char *path, struc
         result = csv_reader_next(&csv->reader, CSV_COLUMNS_MAX, &csv->row, &has_row, &why);
     if (result == MT_OK && has_row)
         take_header(csv);
-    if (result == MT_OK && (!has_row || !is_header(csv)))
-        result = mt_error_set(&why, MT_CORRUPT, "line 1: no header of msleaks or msmemscope");
+    if (result == MT_OK)
+        result = check_header(csv, &why);
+    csv->facts.missed_column = memscope_header_misses(&csv->header);
     if (result != MT_OK) {
         csv_close(csv);
         return mt_error_set(error, result, "%s: %s", path, why.message);
@@ -87,17 +92,18 @@ static enum mt_result csv_open(struct memscope_csv *csv, const char *path, struc
 int memscope_csv_recognises(const char *path)
 {
     struct memscope_csv csv;
+    enum mt_result result = csv_open(&csv, path, NULL);
 
-    if (csv_open(&csv, path, NULL) != MT_OK)
-        return 0;
-    csv_close(&csv);
-    return 1;
+    if (result == MT_OK)
+        csv_close(&csv);
+    return result == MT_OK || (result == MT_CORRUPT && memscope_header_is_ours(&csv.header));
 }
 
 static void take_row(struct memscope_csv *csv, const struct memscope_row_visitor *visitor)
 {
     const struct csv_field *fields = csv->row.fields;
 
+    csv->facts.row_count++;
     if (csv->row.column_count >= csv->header_count) {
         for (size_t i = 0; i < csv->wanted; i++)
             csv->cells[csv->columns[i]] = (struct attr_text){fields[i].bytes, fields[i].size_bytes};
@@ -163,8 +169,11 @@ enum mt_result memscope_csv_read(const char *path, struct model *model, struct m
     struct memscope_row_visitor visitor = {&reading, add_row};
     enum mt_result result = memscope_csv_visit(path, &visitor, &reading.facts, error);
 
+    model_add_share(model, PART_ROWS,
+                    (struct model_share){reading.facts.bad_count, reading.facts.row_count});
+    if (reading.facts.missed_column)
+        model_lack(model, "%s has no column \"%s\"", base_name(path), reading.facts.missed_column);
     if (reading.facts.bad_count) {
-        model_set_incomplete(model);
         model_note(model, reading.facts.bad_count,
                    "rows of %s that make no sense, and were left out; the first is line %" PRIu64,
                    base_name(path), reading.facts.bad_line);

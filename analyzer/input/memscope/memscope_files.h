@@ -24,8 +24,10 @@ struct memscope_row_visitor {
 };
 
 struct memscope_csv_facts {
+    uint64_t row_count;
     uint64_t bad_count, bad_line; /* rows that make no sense; the first */
     bool counts_microseconds;     /* says the header */
+    const char *missed_column;    /* NULL: none; static */
 };
 
 /* facts->counts_microseconds is known before the first row. */

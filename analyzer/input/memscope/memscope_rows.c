@@ -106,37 +106,6 @@ static bool ends_with(struct attr_text cell, const char *word)
            memcmp(cell.bytes + cell.size_bytes - length, word, length) == 0;
 }
 
-static const struct {
-    const char *name;
-    enum memscope_input_column column;
-} columns[] = {
-    {"ID", COLUMN_ID},
-    {"Record Index", COLUMN_ID},
-    {"Event", COLUMN_EVENT},
-    {"Event Type", COLUMN_TYPE},
-    {"Name", COLUMN_NAME},
-    {"Timestamp(ns)", COLUMN_TIME},
-    {"Timestamp(us)", COLUMN_TIME},
-    {"Process Id", COLUMN_PROCESS},
-    {"Thread Id", COLUMN_THREAD},
-    {"Device Id", COLUMN_DEVICE},
-    {"Ptr", COLUMN_POINTER},
-    {"Addr", COLUMN_POINTER},
-    {"Attr", COLUMN_ATTR},
-    {"Call Stack(Python)", COLUMN_PYTHON_STACK},
-    {"Call Stack(C)", COLUMN_C_STACK},
-    {"Size(byte)", COLUMN_SIZE},
-    {"Total Reserved(byte)", COLUMN_RESERVED},
-};
-
-enum memscope_input_column memscope_column_of(const char *name, size_t size_bytes)
-{
-    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-        if (is((struct attr_text){name, size_bytes}, columns[i].name))
-            return columns[i].column;
-    return MEMSCOPE_COLUMNS;
-}
-
 /* Of pools with the same type, the first; POOL_UNKNOWN: none. */
 static enum pool_id pool_id_of(struct attr_text type)
 {
@@ -457,18 +426,49 @@ static void fill(struct memscope_rows *rows, struct memscope_record *record, int
         fill_other(rows, record, cells, attr);
 }
 
+static bool is_number(struct attr_text cell)
+{
+    uint64_t ignored;
+
+    return memscope_number(cell.bytes, cell.size_bytes, &ignored);
+}
+
+/* Pools may be new to this reader; a type that no version could have written is damage. */
+static bool is_type(struct attr_text cell)
+{
+    for (size_t i = 0; i < cell.size_bytes; i++) {
+        unsigned char letter = (unsigned char)cell.bytes[i] | 32u;
+
+        if ((letter < 'a' || letter > 'z') && cell.bytes[i] != '_')
+            return false;
+    }
+    return cell.size_bytes > 0;
+}
+
+/* Whose the row is, and where it happened. */
+static bool makes_sense(const struct attr_text *cells, bool is_of_block)
+{
+    struct attr_text device = cells[COLUMN_DEVICE], thread = cells[COLUMN_THREAD];
+
+    return is_number(cells[COLUMN_PROCESS]) && (is_number(thread) || is(thread, "N/A")) &&
+           (is_number(device) || is(device, "N/A") || is(device, "cpu") || is(device, "host")) &&
+           (!is_of_block || is_type(cells[COLUMN_TYPE]));
+}
+
 bool memscope_rows_add(struct memscope_rows *rows, const struct attr_text *cells)
 {
     struct memscope_attr attr;
     struct memscope_record *record;
     uint64_t time_ns;
     int kind = kind_of(cells);
+    bool is_of_block;
 
     if (!time_of(rows, cells[COLUMN_TIME], &time_ns) || kind == -2)
         return false;
     memscope_attr_read(&attr, cells[COLUMN_ATTR].bytes, cells[COLUMN_ATTR].size_bytes,
                        &rows->guesses[kind != EVENT_ALLOC]);
-    if ((kind == EVENT_ALLOC || kind == EVENT_FREE) && !complete(&attr, cells))
+    is_of_block = kind == EVENT_ALLOC || kind == EVENT_FREE;
+    if (!makes_sense(cells, is_of_block) || (is_of_block && !complete(&attr, cells)))
         return false;
     /* The tool frees on paper, at the end, what the program did not. */
     rows->shadow_count += attr.is_shadow;
@@ -529,6 +529,8 @@ enum mt_result memscope_rows_sort(struct memscope_rows *rows, const char *path,
 
     if (rows->has_failed)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for the rows of %s", path);
+    if (!rows->count && model_share_of(rows->model, PART_ROWS).missing)
+        return mt_error_set(error, MT_CORRUPT, "%s: none of its rows makes sense", path);
     if (!rows->count)
         return mt_error_set(error, MT_NO_DATA, "%s: no events", path);
     result = memscope_runs_end(rows->runs, error);
@@ -581,11 +583,13 @@ static void pend_total(struct memscope_rows *rows, const struct memscope_record 
 static void pend_block(struct memscope_rows *rows, const struct memscope_record *record)
 {
     bool has_owner = record->text != 0;
+    bool has_device = model_place_at(rows->model, record->place).kind != MT_KIND_UNKNOWN;
 
     if (has_owner)
         pend(rows, record, (struct event){.kind = EVENT_TAG_BEGIN, .text = record->text});
     pend(rows, record,
          (struct event){.kind = record->kind,
+                        .flags = has_device ? EVENT_IS_OF_DEVICE : 0,
                         .address = record->address,
                         .value = record->value,
                         .site = record->site});

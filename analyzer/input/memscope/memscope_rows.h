@@ -11,29 +11,8 @@
 #include "event.h"
 #include "leaktide/error.h"
 #include "memscope_attr.h"
+#include "memscope_columns.h"
 #include "model.h"
-
-/* What a row is made of; a file may lack any of them. */
-enum memscope_input_column {
-    COLUMN_ID,
-    COLUMN_EVENT,
-    COLUMN_TYPE,
-    COLUMN_NAME,
-    COLUMN_TIME,
-    COLUMN_PROCESS,
-    COLUMN_THREAD,
-    COLUMN_DEVICE,
-    COLUMN_POINTER,
-    COLUMN_ATTR,
-    COLUMN_PYTHON_STACK,
-    COLUMN_C_STACK,
-    COLUMN_SIZE,     /* of old files, which have no Attr */
-    COLUMN_RESERVED, /* the same */
-    MEMSCOPE_COLUMNS
-};
-
-/* The column of that name, e.g. "Timestamp(ns)"; MEMSCOPE_COLUMNS if it is none. */
-enum memscope_input_column memscope_column_of(const char *name, size_t size_bytes);
 
 struct memscope_rows;
 

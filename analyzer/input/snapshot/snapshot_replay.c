@@ -42,7 +42,7 @@ struct snapshot_replay {
     uint64_t newest_stream; /* and its name; 0: none yet */
     uint32_t stream_text;
     struct baseline_counts counts;
-    uint64_t clock_steps;
+    uint64_t untimed_count; /* events without a time */
     size_t baseline_device; /* that the baseline has come to */
     struct event pending;   /* the second of two that an entry made */
     bool has_pending;
@@ -137,23 +137,17 @@ static enum mt_result add_baseline(struct snapshot_replay *replay, struct replay
 static void find_start(struct snapshot_replay *replay)
 {
     const struct snapshot_tables *tables = replay->tables;
-    bool has_entries = false;
-
-    replay->has_times = true;
     replay->start_us = UINT64_MAX;
     for (size_t d = 0; d < replay->device_count; d++) {
         for (uint32_t i = replay->devices[d].first; i < replay->devices[d].end; i++) {
             const struct snapshot_entry *entry = entry_at(tables, i);
 
-            has_entries = true;
-            if (!entry->has_time)
-                replay->has_times = false;
-            if (entry->time_us < replay->start_us)
+            replay->has_times |= entry->has_time;
+            replay->untimed_count += !entry->has_time;
+            if (entry->has_time && entry->time_us < replay->start_us)
                 replay->start_us = entry->time_us;
         }
     }
-    if (!has_entries)
-        replay->has_times = false;
     replay->next_annotation = tables->annotations_found.first;
     replay->annotation_end = tables->annotations_found.first;
     if (!replay->has_times)
@@ -174,11 +168,33 @@ static uint64_t time_of(const struct snapshot_replay *replay, const struct repla
 
     if (!replay->has_times)
         return device->next - device->first + 1;
+    if (!entry_at(replay->tables, device->next)->has_time)
+        return device->newest_ns;
     time_ns = (entry_at(replay->tables, device->next)->time_us - replay->start_us) * 1000 + 1;
     return time_ns > device->newest_ns ? time_ns : device->newest_ns;
 }
 
 /* --- what is said about it ----------------------------------------------------------------- */
+
+/* Where others have a time, an event without one cannot be put in order. */
+static void note_odd(const struct snapshot_replay *replay)
+{
+    const struct snapshot_tables *tables = replay->tables;
+    uint64_t untimed = replay->has_times ? replay->untimed_count : 0;
+    struct model_share share = {
+        .missing = tables->odd_count + tables->unknown_actions + untimed,
+        .whole = snapshot_entries_count(tables->entries) + tables->odd_count,
+    };
+
+    model_add_share(tables->model, PART_EVENTS, share);
+    if (untimed)
+        model_note(tables->model, untimed,
+                   "events of the snapshot without a time: they count as at once with the event "
+                   "before");
+    if (tables->odd_count)
+        model_note(tables->model, tables->odd_count,
+                   "dicts or lists of the snapshot that are no whole event, block or segment");
+}
 
 static void note(const struct snapshot_replay *replay)
 {
@@ -203,6 +219,7 @@ static void note(const struct snapshot_replay *replay)
     if (replay->counts.unmatched_count)
         model_note(model, replay->counts.unmatched_count,
                    "events of the snapshot that do not go with the events before them");
+    note_odd(replay);
     if (tables->unknown_actions)
         model_note(model, tables->unknown_actions,
                    "events of the snapshot of a kind that leaktide does not know");
@@ -324,6 +341,7 @@ static struct event event_of(const struct snapshot_replay *replay,
         .pool = replay->pool,
         .place = device ? device->place : 0,
         .process = replay->tables->process,
+        .flags = device ? EVENT_IS_OF_DEVICE : 0,
     };
 }
 
@@ -348,7 +366,7 @@ static struct event segment_event(const struct snapshot_replay *replay,
 
     event.address = range.from;
     event.value = range.to - range.from;
-    event.flags = device->baseline.is_expandable ? EVENT_IS_MAPPED : 0;
+    event.flags |= device->baseline.is_expandable ? EVENT_IS_MAPPED : 0;
     return event;
 }
 
@@ -374,7 +392,7 @@ static bool next_of_baseline(struct snapshot_replay *replay, struct event *event
         if (device->next_old < device->baseline.old_blocks.count) {
             block = table_at(&device->baseline.old_blocks, device->next_old++);
             *event = event_of(replay, device, EVENT_ALLOC, 0);
-            event->flags = EVENT_IS_OLDER;
+            event->flags |= EVENT_IS_OLDER;
             event->address = block->address;
             event->value = block->size_bytes;
             event->site = block->site;
@@ -396,7 +414,7 @@ static size_t make_reserved(struct snapshot_replay *replay, struct replay_device
     if (snapshot_reserved_change(entry) < 0)
         event->kind = EVENT_SEGMENT_GONE;
     if (entry->action == WORD_SEGMENT_MAP)
-        event->flags = EVENT_IS_MAPPED;
+        event->flags |= EVENT_IS_MAPPED;
     device->reserved_bytes += (uint64_t)snapshot_reserved_change(entry);
     replay->has_pending = true;
     replay->pending = event_of(replay, device, EVENT_RESERVED, time_ns);

@@ -221,6 +221,14 @@ static struct snapshot_range range_of(const struct snapshot_tables *tables,
     return (struct snapshot_range){list->first, list->count};
 }
 
+static bool is_list_of(const struct snapshot_tables *tables, const struct fields *fields,
+                       enum word key, enum object_kind kind)
+{
+    const struct object *list = has(fields, key) ? object_of(tables, fields->values[key]) : NULL;
+
+    return list && (list->kind == kind || list->kind == OBJECT_EMPTY_LIST);
+}
+
 static enum mt_result add_entry(struct snapshot_tables *tables, const struct fields *fields,
                                 struct mt_error *error)
 {
@@ -250,6 +258,15 @@ static enum mt_result add_entry(struct snapshot_tables *tables, const struct fie
     return MT_OK;
 }
 
+static bool is_odd_block(const struct fields *fields)
+{
+    enum word state = word_of(fields, WORD_STATE);
+
+    return (has(fields, WORD_REQUESTED_SIZE) && !is_number(fields, WORD_REQUESTED_SIZE)) ||
+           (state != WORD_INACTIVE && state != WORD_ACTIVE_ALLOCATED &&
+            state != WORD_ACTIVE_PENDING_FREE && state != WORD_ACTIVE_AWAITING_FREE);
+}
+
 static enum mt_result add_block(struct snapshot_tables *tables, const struct fields *fields,
                                 struct mt_error *error)
 {
@@ -258,6 +275,7 @@ static enum mt_result add_block(struct snapshot_tables *tables, const struct fie
 
     if (!is_number(fields, WORD_SIZE))
         return mt_error_set(error, MT_CORRUPT, "a block without a size");
+    tables->odd_count += is_odd_block(fields);
     block = table_add(&tables->blocks);
     if (!block)
         return no_memory(tables, error);
@@ -299,6 +317,9 @@ static enum mt_result add_segment(struct snapshot_tables *tables, const struct f
 
     if (!is_number(fields, WORD_ADDRESS) || !is_number(fields, WORD_TOTAL_SIZE))
         return mt_error_set(error, MT_CORRUPT, "a segment without an address or a total size");
+    if (!is_number(fields, WORD_DEVICE))
+        return mt_error_set(error, MT_CORRUPT, "a segment without a device");
+    tables->odd_count += !is_list_of(tables, fields, WORD_BLOCKS, OBJECT_BLOCKS);
     if (number_of(fields, WORD_DEVICE) >= device_max)
         return mt_error_set(error, MT_CORRUPT, "a segment of device %llu",
                             (unsigned long long)number_of(fields, WORD_DEVICE));
@@ -337,6 +358,10 @@ static void keep_top(struct snapshot_tables *tables, const struct fields *fields
 {
     const struct object *settings;
 
+    tables->odd_count +=
+        has(fields, WORD_SEGMENTS) && !is_list_of(tables, fields, WORD_SEGMENTS, OBJECT_SEGMENTS);
+    tables->odd_count += has(fields, WORD_DEVICE_TRACES) &&
+                         !is_list_of(tables, fields, WORD_DEVICE_TRACES, OBJECT_LISTS);
     tables->segments_found = range_of(tables, fields, WORD_SEGMENTS, OBJECT_SEGMENTS);
     tables->traces_found = range_of(tables, fields, WORD_DEVICE_TRACES, OBJECT_LISTS);
     tables->annotations_found =
@@ -373,6 +398,13 @@ static enum object_kind kind_of(const struct fields *fields)
     return OBJECT_IGNORED;
 }
 
+/* What only events, blocks and segments have, without what each of them has. */
+static bool looks_cut(const struct fields *fields)
+{
+    return has(fields, WORD_ADDR) || has(fields, WORD_ADDRESS) || has(fields, WORD_BLOCKS) ||
+           has(fields, WORD_REQUESTED_SIZE);
+}
+
 static size_t rows_of(const struct snapshot_tables *tables, enum object_kind kind)
 {
     switch (kind) {
@@ -401,6 +433,8 @@ static enum mt_result add_row(struct snapshot_tables *tables, struct object *obj
     if (kind == OBJECT_TOP || kind == OBJECT_IGNORED) {
         if (kind == OBJECT_TOP)
             keep_top(tables, fields);
+        else
+            tables->odd_count += looks_cut(fields);
         return MT_OK;
     }
     if (kind == OBJECT_SETTINGS) {

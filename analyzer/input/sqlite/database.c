@@ -334,6 +334,19 @@ bool database_is_null(struct database_query *query, int column)
     return sqlite3_column_type(query->statement, column) == SQLITE_NULL;
 }
 
+bool database_is_number(struct database_query *query, int column)
+{
+    int type = sqlite3_column_type(query->statement, column);
+    size_t size_bytes;
+    const char *text;
+
+    if (type != SQLITE_TEXT)
+        return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    text = database_text(query, column, &size_bytes);
+    text += *text == '-';
+    return *text && !text[strspn(text, "0123456789")];
+}
+
 int64_t database_integer(struct database_query *query, int column)
 {
     return sqlite3_column_int64(query->statement, column);

@@ -64,6 +64,8 @@ const char *database_column_name(struct database_query *query, int column);
 
 /* Cells of the current row. Texts are borrowed until the next call; "" for NULL. */
 bool database_is_null(struct database_query *query, int column);
+/* A number, or a text that is one. */
+bool database_is_number(struct database_query *query, int column);
 int64_t database_integer(struct database_query *query, int column);
 const char *database_text(struct database_query *query, int column, size_t *size_bytes);
 

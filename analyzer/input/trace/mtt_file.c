@@ -516,6 +516,18 @@ static enum mt_result find_slots(struct mtt_file *file, struct model *model, str
     return file->place >= 0 ? find_slots_of_run(file, error) : find_own_slots(file, model, error);
 }
 
+/* The header knows how many events went into chunks, also where the file ends before them. */
+static void count_missing(const struct mtt_file *file, struct model *model)
+{
+    uint64_t whole = file->header.event_count, there = 0;
+
+    for (size_t i = 0; i < file->chunk_count; i++)
+        there += file->chunks[i].header.event_count;
+    model_add_share(
+        model, PART_EVENTS,
+        (struct model_share){whole > there ? whole - there : 0, whole > there ? whole : there});
+}
+
 enum mt_result mtt_file_find(struct mtt_file *file, struct model *model, struct mt_error *error)
 {
     /* Rings first: what moves into a chunk meanwhile is then seen there, and not twice. */
@@ -529,6 +541,8 @@ enum mt_result mtt_file_find(struct mtt_file *file, struct model *model, struct 
         qsort(file->chunks, file->chunk_count, sizeof(*file->chunks), compare_chunks);
     if (file->slot_count)
         qsort(file->slots, file->slot_count, sizeof(*file->slots), compare_slots);
+    if (file->descriptor >= 0)
+        count_missing(file, model);
     return MT_OK;
 }
 
