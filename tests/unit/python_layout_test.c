@@ -39,6 +39,7 @@ static void old_versions_are_known_without_help(void **state)
     for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
         assert_true(python_layout_find(versions[i], NULL, &layout));
         assert_int_equal(layout.type, 8);
+        assert_int_equal(layout.dealloc, 48);
         assert_int_equal(layout.copy, -1);
     }
 }
@@ -85,6 +86,22 @@ static void free_threaded_ones_run_copies_of_code(void **state)
     assert_int_equal(layout.text_width_bit, 2);
 }
 
+/* Where nobody has tried it, the deaths of code objects are not watched. */
+static void deaths_are_watched_where_that_was_tried(void **state)
+{
+    struct runtime locked = runtime_of(0x030d05f0, 0), free_threaded = runtime_of(0x030d05f0, 1),
+                   newer = runtime_of(0x030e04f0, 0);
+    struct python_layout layout;
+
+    (void)state;
+    assert_true(python_layout_find("3.13.5 (main, ", &locked, &layout));
+    assert_int_equal(layout.dealloc, 48);
+    assert_true(python_layout_find("3.13.5 (main, ", &free_threaded, &layout));
+    assert_int_equal(layout.dealloc, 0);
+    assert_true(python_layout_find("3.14.4 (main, ", &newer, &layout));
+    assert_int_equal(layout.dealloc, 0);
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
     struct runtime other_version = runtime_of(0x030d05f0, 0), alpha = runtime_of(0x030e00a1, 0),
@@ -118,6 +135,7 @@ int main(void)
         cmocka_unit_test(others_are_refused),
         cmocka_unit_test(new_versions_say_it_themselves),
         cmocka_unit_test(free_threaded_ones_run_copies_of_code),
+        cmocka_unit_test(deaths_are_watched_where_that_was_tried),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(versions_are_numbers),
     };

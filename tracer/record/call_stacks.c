@@ -13,7 +13,7 @@
 #include "recording.h"
 #include "stack_set.h"
 
-enum { WRITTEN_WHOLE_EVERY = 64, SPACE_SHARE = 64 };
+enum { WRITTEN_WHOLE_EVERY = 64, SPACE_SHARE = 64, CODE_SHARE = 8 };
 
 #define CUT_NUMBERS (UINT64_C(1) << 63)
 
@@ -37,7 +37,7 @@ struct call_stacks {
     uint32_t since_whole; /* `stack` records since one that shared nothing */
     uint32_t counted_restarts;
     uint8_t bytes[MT_STACK_FRAMES_MAX * MT_FRAME_BYTES_MAX + MT_VARINT_MAX_BYTES];
-    uint64_t memory[]; /* of the set */
+    uint64_t memory[]; /* of the set, then of codes of Python */
 };
 
 _Static_assert(MT_STACK_FRAMES_MAX *MT_FRAME_BYTES_MAX <= MT_TEXT_MAX, "fits a BYTES field");
@@ -52,13 +52,13 @@ static _Atomic uint32_t last_number;
 static _Atomic uint32_t frames_wanted, python_frames_wanted; /* may change while events come */
 static bool python_is_looked_for;
 
-static void python_look(void)
+static void python_look(bool may_load)
 {
     struct mt_file_header *header = recording_header();
 
     if (!python_is_looked_for)
         return;
-    python_find();
+    python_find(may_load);
     if (header)
         header->unread_python = python_unread();
 }
@@ -74,7 +74,7 @@ void call_stacks_prepare(void)
     frames_wanted = setup->stack_frames;
     python_frames_wanted = setup->python_frames;
     python_is_looked_for = setup->python_frames > 0;
-    python_look();
+    python_look(false);
     unwinder_prepare(&unwinder);
     atomic_store_explicit(&readiness, READY, memory_order_release);
 }
@@ -100,7 +100,7 @@ void call_stacks_objects_changed(void)
     if (!call_stacks_are_on())
         return;
     unwinder_objects_changed(&unwinder);
-    python_look();
+    python_look(true);
 }
 
 /* Where the program's address space is limited, most of it is left to the program. */
@@ -116,21 +116,30 @@ static size_t set_bytes_wanted(void)
     return wanted > STACK_SET_MIN_BYTES ? wanted : STACK_SET_MIN_BYTES;
 }
 
+static size_t code_bytes_wanted(size_t set_bytes)
+{
+    size_t wanted = set_bytes / CODE_SHARE;
+
+    return wanted > PYTHON_CODES_MIN_BYTES ? wanted : PYTHON_CODES_MIN_BYTES;
+}
+
 struct call_stacks *call_stacks_create(void)
 {
-    size_t set_bytes, mapped_bytes;
+    size_t set_bytes, code_bytes, mapped_bytes;
     struct call_stacks *stacks;
 
     if (recording_makes_no_calls())
         return NULL;
-    set_bytes = set_bytes_wanted();
-    mapped_bytes = sizeof(*stacks) + set_bytes;
+    set_bytes = set_bytes_wanted() / sizeof(uint64_t) * sizeof(uint64_t);
+    code_bytes = code_bytes_wanted(set_bytes);
+    mapped_bytes = sizeof(*stacks) + set_bytes + code_bytes;
     stacks = own_memory_map(mapped_bytes);
 
     if (!stacks)
         return NULL;
     stacks->mapped_bytes = mapped_bytes;
     stack_set_init(&stacks->set, stacks->memory, set_bytes);
+    python_stacks_init(&stacks->python, (char *)stacks->memory + set_bytes, code_bytes);
     stacks->number = atomic_fetch_add(&last_number, 1) + 1;
     return stacks;
 }

@@ -1,53 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "python_stacks.h"
 
-#include <stdatomic.h>
+#include "python_deaths.h"
 
-#include "recorder.h"
-
-static _Atomic uint64_t last_code_id; /* of the process and, as they copy it, of its children */
-
-/* --- codes ------------------------------------------------------------------------------ */
-
-static void code_write(struct python_stacks *stacks, const char *code, uint64_t id)
+void python_stacks_init(struct python_stacks *stacks, void *memory, size_t size_bytes)
 {
-    uint64_t fields[3] = {id, 0, 0};
-    struct text text = {stacks->text, 0};
-
-    text.size_bytes = python_function(code, stacks->text, sizeof(stacks->text));
-    fields[1] = recorder_text(text);
-    text.size_bytes = python_file(code, stacks->text, sizeof(stacks->text));
-    fields[2] = recorder_text(text);
-    recorder_push(MT_RECORD_code, fields);
+    python_words_init(&stacks->words, memory, size_bytes);
 }
 
-static uint64_t code_id(struct python_stacks *stacks, const char *code)
-{
-    struct python_identity identity = python_identify(code);
-    uint64_t hash = identity.names + identity.line * UINT64_C(0x9e3779b97f4a7c15);
-    struct code_slot *slot = &stacks->codes[(hash >> 40) % CODE_SLOTS];
+/* --- frames of Python ------------------------------------------------------------------- */
 
-    for (uint32_t probe = 0; probe < CODE_PROBES; probe++) {
-        slot = &stacks->codes[((hash >> 40) + probe) % CODE_SLOTS];
-        if (slot->id == 0 ||
-            (slot->identity.names == identity.names && slot->identity.line == identity.line))
-            break;
+/* Words and groups of all frames but the first `same`, for which they are known. */
+static void note_python(struct python_stacks *stacks, uint32_t same, bool knows_deaths)
+{
+    uint16_t *groups = stacks->groups;
+    uint32_t count = stacks->python_before[same];
+
+    for (uint32_t i = same; i < stacks->frames.count; i++) {
+        struct python_frame *frame = &stacks->frames.frames[i];
+
+        if (frame->is_python) {
+            if (!frame->word)
+                frame->word = knows_deaths ? python_word(&stacks->words, frame)
+                                           : python_word_by_contents(&stacks->words, frame);
+            stacks->python[count] = frame->word;
+            groups[count + 1] = (uint16_t)(groups[count] + (frame->is_entry || count == 0));
+            count++;
+        }
+        stacks->python_before[i + 1] = (uint16_t)count;
     }
-    if (slot->id && slot->identity.names == identity.names && slot->identity.line == identity.line)
-        return slot->id;
-    *slot = (struct code_slot){identity, atomic_fetch_add(&last_code_id, 1) + 1};
-    code_write(stacks, code, slot->id);
-    return slot->id;
 }
 
-static uint64_t frame_word(struct python_stacks *stacks, const struct python_frame *frame)
+/* Reads the frames; returns how many words, the outermost, are those of the last stack. */
+static uint32_t read_python(struct python_stacks *stacks)
 {
-    uint64_t id = code_id(stacks, frame->code), key = python_line_key(frame);
-    struct line_slot *slot = &stacks->lines[((key ^ id) >> 40) % LINE_SLOTS];
+    bool knows_deaths = python_deaths_are_seen();
+    uint32_t same;
 
-    if (slot->code_id != id || slot->key != key)
-        *slot = (struct line_slot){id, key, python_line(frame)};
-    return mt_frame_of_code(id, slot->line);
+    if (!knows_deaths)
+        python_frames_forget(&stacks->frames);
+    same = python_frames_read(&stacks->frames);
+    note_python(stacks, same, knows_deaths);
+    return stacks->python_before[same];
 }
 
 /* --- merging ---------------------------------------------------------------------------- */
@@ -55,93 +49,183 @@ static uint64_t frame_word(struct python_stacks *stacks, const struct python_fra
 /* Outermost first. */
 struct merging {
     struct python_stacks *stacks;
-    uint32_t left_out; /* of the outermost: there are too many */
+    const struct unwind_stack *native;
+    uint32_t python_count;
+    uint32_t python_same, native_same; /* of the outermost: are those of the last stack */
+    uint32_t next;                     /* frame of Python */
+    int32_t surplus;                   /* groups before the first native frame, or less than 0 */
+    uint32_t left_out;                 /* of the outermost: there are too many */
+    uint32_t last_count;               /* of the stack before */
     uint32_t count, same_count;
     bool is_same;
-    uint64_t hash;
-    uint32_t python_left; /* frames of Python that are not put yet */
 };
 
-static void put(struct merging *merging, uint64_t frame)
+static inline void put(struct merging *merging, uint64_t frame)
 {
-    uint64_t *slot = &merging->stacks->merged[merging->count];
+    struct python_stacks *stacks = merging->stacks;
+    uint32_t count = merging->count;
 
     if (merging->left_out) {
         merging->left_out--;
         return;
     }
-    merging->is_same &= merging->count < merging->stacks->merged_count && *slot == frame;
+    merging->is_same &= count < merging->last_count && stacks->merged[count] == frame;
     merging->same_count += merging->is_same;
-    *slot = frame;
-    merging->count++;
-    merging->hash = unwind_hash(merging->hash, frame);
-}
-
-/* What one call of the loop runs: from its entry to the one before the next entry. */
-static void put_group(struct merging *merging)
-{
-    const struct python_frame *frames = merging->stacks->frames;
-
-    do {
-        merging->python_left--;
-        put(merging, frame_word(merging->stacks, &frames[merging->python_left]));
-    } while (merging->python_left && !frames[merging->python_left - 1].is_entry);
-}
-
-static uint32_t count_groups(const struct python_frame *frames, uint32_t count)
-{
-    uint32_t groups = count && !frames[count - 1].is_entry; /* cut in the middle of one */
-
-    for (uint32_t i = 0; i < count; i++)
-        groups += frames[i].is_entry;
-    return groups;
-}
-
-static uint32_t count_loops(const struct unwind_stack *stack)
-{
-    uint32_t loops = 0;
-
-    for (uint32_t i = 0; i < stack->count; i++)
-        loops += python_runs_at(stack->pcs[i]);
-    return loops;
-}
-
-/* The innermost loop runs the innermost group; what has no counterpart is furthest out. */
-static void put_all(struct merging *merging, const struct unwind_stack *stack)
-{
-    uint32_t groups = count_groups(merging->stacks->frames, merging->python_left);
-    uint32_t loops = count_loops(stack);
-
-    for (; groups > loops; groups--)
-        put_group(merging);
-    for (uint32_t i = 0; i < stack->count; i++) {
-        if (python_runs_at(stack->pcs[i])) {
-            if (groups == loops && groups) {
-                put_group(merging);
-                groups--;
-            }
-            loops--;
-        }
-        put(merging, stack->pcs[i]);
+    if (!merging->is_same) {
+        stacks->merged[count] = frame;
+        stacks->hashes[count + 1] = unwind_hash(stacks->hashes[count], frame);
     }
+    merging->count++;
+}
+
+static void put_groups(struct merging *merging, int32_t until)
+{
+    const struct python_stacks *stacks = merging->stacks;
+
+    while (merging->next < merging->python_count && stacks->groups[merging->next + 1] <= until)
+        put(merging, stacks->python[merging->next++]);
+}
+
+static inline struct merge_point here(const struct merging *merging)
+{
+    return (struct merge_point){(uint16_t)merging->count, (uint16_t)merging->next};
+}
+
+/* From the native frame `at` on; what is outside of it, and of its group, is merged. */
+static void put_native(struct merging *merging, uint32_t at)
+{
+    struct python_stacks *stacks = merging->stacks;
+
+    for (; at < merging->native->count; at++) {
+        put_groups(merging, merging->surplus + stacks->loops[at + 1]);
+        put(merging, merging->native->pcs[at]);
+        stacks->points[at + 1] = here(merging);
+    }
+}
+
+/* --- resuming --------------------------------------------------------------------------- */
+
+/* Is what was merged outside of the native frame `at` what stands there now? */
+static bool holds_before(const struct merging *merging, uint32_t at)
+{
+    const struct python_stacks *stacks = merging->stacks;
+    uint32_t next = stacks->points[at].python_count;
+
+    return next <= merging->python_same &&
+           (next == merging->python_count ||
+            stacks->groups[next + 1] > merging->surplus + stacks->loops[at]);
+}
+
+/* Frames of Python from `from` on that were put and are those that stand there up to a group. */
+static uint32_t same_in_groups(const struct merging *merging, uint32_t from, uint32_t end,
+                               int32_t until)
+{
+    uint32_t at = merging->python_same < end ? merging->python_same : end;
+
+    while (at > from && merging->stacks->groups[at] > until)
+        at--;
+    return at > from ? at - from : 0;
+}
+
+static void resume(struct merging *merging, struct merge_point from, uint32_t further)
+{
+    merging->count = merging->same_count = from.count + further;
+    merging->next = from.python_count + further;
+}
+
+/* Goes on where the last stack and this one part; returns the native frame to go on with. */
+static uint32_t resume_merging(struct merging *merging)
+{
+    struct python_stacks *stacks = merging->stacks;
+    struct merge_point from = {0, 0};
+    uint32_t at = merging->native_same;
+    bool has_begun = stacks->surplus == merging->surplus;
+    uint32_t end;
+
+    while (has_begun && !holds_before(merging, at))
+        has_begun = at-- > 0;
+    if (!has_begun) {
+        end = stacks->points[0].python_count;
+        resume(merging, from, same_in_groups(merging, 0, end, merging->surplus));
+        put_groups(merging, merging->surplus);
+        stacks->points[0] = here(merging);
+        return 0;
+    }
+    from = stacks->points[at];
+    end = at < stacks->native_count ? stacks->points[at + 1].python_count : 0;
+    resume(merging, from,
+           at < merging->native->count ? same_in_groups(merging, from.python_count, end,
+                                                        merging->surplus + stacks->loops[at + 1])
+                                       : 0);
+    return at;
+}
+
+/* --- one stack -------------------------------------------------------------------------- */
+
+/* Where no native stack was asked for, its one frame stands inside of all groups. */
+static void count_loops(struct python_stacks *stacks, const struct unwind_stack *stack,
+                        uint32_t same)
+{
+    for (uint32_t i = same; i < stack->count; i++)
+        stacks->loops[i + 1] =
+            (uint16_t)(stacks->loops[i] + (stack->number && python_runs_at(stack->pcs[i])));
+}
+
+/* From the innermost `count` frames of Python. */
+static void merge_anew(struct merging *merging, uint32_t count)
+{
+    merging->next = merging->python_count - count;
+    put_groups(merging, merging->surplus);
+    merging->stacks->points[0] = here(merging);
+    put_native(merging, 0);
+}
+
+static void give(const struct merging *merging, struct unwind_stack *stack)
+{
+    struct python_stacks *stacks = merging->stacks;
+
+    stacks->merged_count = merging->count;
+    stacks->native_count = stack->count;
+    stacks->native_number = stack->number;
+    stacks->surplus = merging->surplus;
+    stack->pcs = stacks->merged;
+    stack->count = merging->count;
+    stack->reused_count = merging->same_count;
+    /* Not those of native stacks, of which one without frames of Python may follow. */
+    stack->number = ++stacks->number | UINT64_C(1) << 62;
+    stack->hash = unwind_hash_end(stacks->hashes[merging->count]);
 }
 
 void python_stacks_merge(struct python_stacks *stacks, uint32_t most, struct unwind_stack *stack)
 {
-    uint32_t count = (uint32_t)python_frames_read(
-        stacks->frames, most < PYTHON_FRAMES_MAX ? most : PYTHON_FRAMES_MAX);
-    struct merging merging = {.stacks = stacks, .is_same = true, .python_left = count};
+    bool is_next = stack->number && stack->number == stacks->native_number + 1;
+    struct merging merging = {
+        .stacks = stacks,
+        .native = stack,
+        .python_same = read_python(stacks),
+        .native_same = is_next ? stack->reused_count : 0,
+        .last_count = stacks->merged_count,
+        .is_same = true,
+    };
+    uint32_t wanted;
+    bool is_whole, can_resume;
 
-    if (stack->count + count > MT_STACK_FRAMES_MAX) {
-        merging.left_out = stack->count + count - MT_STACK_FRAMES_MAX;
+    merging.python_count = stacks->python_before[stacks->frames.count];
+    wanted = merging.python_count < most ? merging.python_count : most;
+    if (stack->count + wanted > MT_STACK_FRAMES_MAX) {
+        merging.left_out = stack->count + wanted - MT_STACK_FRAMES_MAX;
         stack->flags = (stack->flags & ~(uint32_t)UNWIND_COMPLETE) | UNWIND_TRUNCATED;
     }
-    put_all(&merging, stack);
-    stacks->merged_count = merging.count;
-    stack->pcs = stacks->merged;
-    stack->count = merging.count;
-    stack->reused_count = merging.same_count;
-    /* Not those of native stacks, of which one without frames of Python may follow. */
-    stack->number = ++stacks->number | UINT64_C(1) << 62;
-    stack->hash = unwind_hash_end(merging.hash);
+    count_loops(stacks, stack, merging.native_same);
+    merging.surplus = stacks->groups[merging.python_count] - stacks->loops[stack->count];
+    is_whole = wanted == merging.python_count && !merging.left_out;
+    can_resume = is_whole && stacks->can_resume;
+    stacks->can_resume = false; /* should this be left in its middle by a longjmp */
+    stacks->merged_count = 0;
+    if (can_resume)
+        put_native(&merging, resume_merging(&merging));
+    else
+        merge_anew(&merging, wanted);
+    give(&merging, stack);
+    stacks->can_resume = is_whole;
 }

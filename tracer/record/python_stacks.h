@@ -7,45 +7,55 @@
  *     Python                │a b        │c
  *     merged   main  run a b LOOP call c LOOP  array_new  malloc's caller
  *
- * A code object becomes a number and a `code` record the first time it is met; it is known again by
- * its texts, so a number never means another one. What is forgotten for lack of room gets a second
- * number and a second record.
+ * What one loop runs is a group. The innermost loop runs the innermost group; groups that have no
+ * loop stand outside of everything, and loops without a group are frames like others.
+ *
+ * A stack is merged from where it differs from the one before: the outer part of the native stack
+ * and that of the frames of Python are known to be as they were, and how many groups had no loop.
  */
 #ifndef LEAKTIDE_TRACER_PYTHON_STACKS_H
 #define LEAKTIDE_TRACER_PYTHON_STACKS_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "leaktide/frames.h"
 #include "python_frames.h"
+#include "python_words.h"
 #include "unwinder.h"
 
-enum { CODE_SLOTS = 8192, CODE_PROBES = 8, LINE_SLOTS = 4096 };
-
-struct code_slot {
-    struct python_identity identity;
-    uint64_t id; /* 0: empty */
-};
-
-struct line_slot {
-    uint64_t code_id, key;
-    uint32_t line;
+/* How far the merged stack and the frames of Python in it were. */
+struct merge_point {
+    uint16_t count, python_count;
 };
 
 /* Of one stream; zeros at first, touched as it is used. */
 struct python_stacks {
-    struct python_frame frames[PYTHON_FRAMES_MAX];
-    struct code_slot codes[CODE_SLOTS];
-    struct line_slot lines[LINE_SLOTS];
-    char text[PYTHON_TEXT_MAX];
-    uint64_t merged[MT_STACK_FRAMES_MAX]; /* of the last stack, outermost first */
-    uint32_t merged_count;
+    struct python_frames frames;
+    struct python_words words;
+    uint16_t python_before[PYTHON_FRAMES_MAX + 1]; /* frames of Python among the first n frames */
+    uint64_t python[PYTHON_FRAMES_MAX];            /* their words */
+    uint16_t groups[PYTHON_FRAMES_MAX + 1];        /* that begin among the first n of them */
+    uint16_t loops[MT_STACK_FRAMES_MAX + 1];       /* among the first n native frames */
+    struct merge_point points[MT_STACK_FRAMES_MAX + 1]; /* before the group of a native frame */
+    uint64_t merged[MT_STACK_FRAMES_MAX];               /* of the last stack, outermost first */
+    uint64_t hashes[MT_STACK_FRAMES_MAX + 1];           /* of so many of them */
+    uint32_t merged_count, native_count, python_count;  /* of the last stack */
+    int32_t surplus;                                    /* groups that had no loop */
+    bool can_resume;                                    /* nothing of it was left out */
+    uint64_t native_number;
     uint64_t number; /* of merged stacks */
 };
+
+/* memory: python_words_init() */
+void python_stacks_init(struct python_stacks *stacks, void *memory, size_t size_bytes);
 
 /*
  * Puts up to `most` frames of Python into the stack, whose pcs are then in stacks->merged. Writes
  * `code` records. Without an interpreter on this thread the stack stays what it is.
+ *
+ * stack: of the last unwind_capture of the stream, or of number 0 where that was not asked
  */
 void python_stacks_merge(struct python_stacks *stacks, uint32_t most, struct unwind_stack *stack);
 

@@ -1,123 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 #include "python_frames.h"
 
-#include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
-#include <stdatomic.h>
+#include "python_deaths.h"
+#include "python_objects.h"
 
-#include "python_layout.h"
-#include "python_lines.h"
+enum { OWNED_BY_LOOP = 3, NO_PLACE = PYTHON_FRAMES_MAX };
 
-/* Reads what sanitizers do not know. */
-#define READS_OBJECTS __attribute__((no_sanitize("address", "thread", "undefined")))
-
-enum { SHORT_TABLE_BYTES = 512, HASH_BLOCK_BYTES = 32, OWNED_BY_LOOP = 3 };
-
-static struct {
-    struct python_layout layout;
-    int (*is_initialized)(void);
-    void *(*this_thread)(void); /* NULL: it never ran Python */
-    int (*line_of)(void *code, int offset_bytes);
-    const void *code_type;
-    uint64_t loop_start, loop_end;
-} python;
-static _Atomic bool is_here;
-static _Atomic uint32_t unread;
-
-/* --- finding it ------------------------------------------------------------------------- */
-
-static void *symbol(const char *name)
-{
-    void *address = dlsym(RTLD_DEFAULT, name);
-
-    if (!address)
-        dlerror(); /* so that the program does not read our failure as its own */
-    return address;
-}
-
-static void loop_find(void)
-{
-    void *loop = symbol("_PyEval_EvalFrameDefault");
-    const ElfW(Sym) *entry = NULL;
-    Dl_info info;
-
-    if (loop && dladdr1(loop, &info, (void **)&entry, RTLD_DL_SYMENT) && entry) {
-        python.loop_start = (uint64_t)(uintptr_t)loop;
-        python.loop_end = python.loop_start + entry->st_size;
-    }
-}
-
-static void functions_find(void)
-{
-    python.is_initialized = (int (*)(void))symbol("Py_IsInitialized");
-    python.this_thread = (void *(*)(void))symbol("PyGILState_GetThisThreadState");
-    python.line_of = (int (*)(void *, int))symbol("PyCode_Addr2Line");
-    python.code_type = symbol("PyCode_Type");
-    loop_find();
-}
-
-void python_find(void)
-{
-    const char *(*version)(void) = (const char *(*)(void))symbol("Py_GetVersion");
-    bool has_layout;
-
-    if (python_is_here() || !version)
-        return;
-    has_layout = python_layout_find(version(), symbol("_PyRuntime"), &python.layout);
-    functions_find();
-    if (has_layout && python.is_initialized && python.this_thread && python.line_of &&
-        python.code_type)
-        atomic_store_explicit(&is_here, true, memory_order_release);
-    else
-        atomic_store(&unread, python_version(version()));
-}
-
-uint32_t python_unread(void)
-{
-    return python_is_here() ? 0 : atomic_load(&unread);
-}
-
-bool python_is_here(void)
-{
-    return atomic_load_explicit(&is_here, memory_order_acquire);
-}
-
-bool python_runs_at(uint64_t pc)
-{
-    return pc - python.loop_start < python.loop_end - python.loop_start;
-}
-
-/* --- reading ---------------------------------------------------------------------------- */
-
-static READS_OBJECTS const char *pointer_at(const char *object, size_t offset)
-{
-    return *(const char *const *)(object + offset);
-}
-
-static READS_OBJECTS int32_t number_at(const char *object, size_t offset)
-{
-    return *(const int32_t *)(object + offset);
-}
-
-static READS_OBJECTS uint8_t byte_at(const char *object, size_t offset)
-{
-    return *(const uint8_t *)(object + offset);
-}
+/* --- one frame -------------------------------------------------------------------------- */
 
 /* References to objects keep notes in bits that the address of an object has not. */
-static const char *untagged(const char *reference)
+static inline const char *untagged(const char *reference)
 {
     return (const char *)((uintptr_t)reference & ~(uintptr_t)7);
+}
+
+static inline const char *code_of(const struct python_layout *layout, const char *frame)
+{
+    return untagged(pointer_at(frame, layout->code));
+}
+
+static inline uint64_t instruction_of(const struct python_layout *layout, const char *frame)
+{
+    if (layout->lasti_bytes)
+        return (uint32_t)number_at(frame, layout->instruction);
+    return (uintptr_t)pointer_at(frame, layout->instruction);
+}
+
+/* What else is compared: the byte that says whether the frame is an entry, or who owns it. */
+static inline uint8_t owner_of(const struct python_layout *layout, const char *frame)
+{
+    int at = layout->owner >= 0 ? layout->owner : layout->entry;
+
+    return at >= 0 ? byte_at(frame, (size_t)at) : 1;
 }
 
 /* The innermost frame of this thread. */
 static const char *innermost_frame(void)
 {
-    const struct python_layout *layout = &python.layout;
-    const char *thread = python.is_initialized() ? python.this_thread() : NULL, *holder;
+    const struct python_layout *layout = &python_interpreter.layout;
+    const char *thread = NULL, *holder;
 
+    if (python_interpreter.is_initialized())
+        thread = python_interpreter.this_thread();
     if (!thread)
         return NULL;
     holder = pointer_at(thread, layout->frame_of_thread);
@@ -126,220 +50,187 @@ static const char *innermost_frame(void)
     return holder;
 }
 
-/* The instructions that the frame runs: the code's own, or this thread's copy of them. */
-static const char *instructions_of(const char *frame, const char *code)
+static void fill(struct python_frame *known, const char *frame)
 {
-    const struct python_layout *layout = &python.layout;
-    const char *copies = layout->copy >= 0 ? pointer_at(code, layout->copies) : NULL;
-    int32_t copy = copies ? number_at(frame, (size_t)layout->copy) : -1;
+    const struct python_layout *layout = &python_interpreter.layout;
+    const char *code = code_of(layout, frame);
+    uint8_t owner = owner_of(layout, frame);
+    bool is_of_loop = layout->owner >= 0 && owner >= OWNED_BY_LOOP;
+    bool is_python =
+        !is_of_loop && code && pointer_at(code, layout->type) == python_interpreter.code_type;
+
+    *known = (struct python_frame){
+        .frame = is_python || is_of_loop ? frame : NULL,
+        .code = code,
+        .instruction = instruction_of(layout, frame),
+        .generation = python_generation(code),
+        .owner = owner,
+        .is_python = is_python,
+        .is_entry = layout->lasti_bytes != 0 || (layout->entry >= 0 && owner),
+    };
+}
+
+/* The instructions that the frame runs: the code's own, or this thread's copy of them. */
+static const char *instructions_of(const struct python_frame *frame)
+{
+    const struct python_layout *layout = &python_interpreter.layout;
+    const char *copies = layout->copy >= 0 ? pointer_at(frame->code, layout->copies) : NULL;
+    int32_t copy = copies ? number_at(frame->frame, (size_t)layout->copy) : -1;
 
     if (copy >= 0 && copy < (intptr_t)pointer_at(copies, 0))
         return pointer_at(copies, sizeof(intptr_t) + (size_t)copy * sizeof(char *));
-    return code + layout->instructions_of_code;
+    return frame->code + layout->instructions_of_code;
 }
 
-static int32_t instruction_of(const char *frame, const char *code)
+int32_t python_frame_offset(const struct python_frame *frame)
 {
-    const struct python_layout *layout = &python.layout;
+    const struct python_layout *layout = &python_interpreter.layout;
 
     if (layout->lasti_bytes)
-        return number_at(frame, layout->instruction) * layout->lasti_bytes;
-    return (int32_t)(pointer_at(frame, layout->instruction) - instructions_of(frame, code));
+        return (int32_t)(uint32_t)frame->instruction * layout->lasti_bytes;
+    return (int32_t)(frame->instruction - (uintptr_t)instructions_of(frame));
 }
 
-size_t python_frames_read(struct python_frame *frames, size_t most)
+/* --- what is remembered ----------------------------------------------------------------- */
+
+static inline uint16_t *place_slot(struct python_frames *known, const char *frame)
 {
-    const struct python_layout *layout = &python.layout;
-    size_t count = 0;
+    uint32_t hash = (uint32_t)((uintptr_t)frame >> 3) * UINT32_C(0x9e3779b1);
 
-    if (!python_is_here())
-        return 0;
-    for (const char *frame = innermost_frame(); frame && count < most;
-         frame = pointer_at(frame, layout->previous)) {
-        const char *code = untagged(pointer_at(frame, layout->code));
-
-        if (layout->owner >= 0 && byte_at(frame, (size_t)layout->owner) >= OWNED_BY_LOOP) {
-            if (count)
-                frames[count - 1].is_entry = true;
-            continue;
-        }
-        if (!code || pointer_at(code, layout->type) != python.code_type)
-            continue;
-        frames[count++] = (struct python_frame){
-            .code = code,
-            .offset_bytes = instruction_of(frame, code),
-            .is_entry = layout->lasti_bytes != 0 ||
-                        (layout->entry >= 0 && byte_at(frame, (size_t)layout->entry)),
-        };
-    }
-    return count;
+    return &known->places[hash / (UINT32_MAX / PYTHON_FRAME_PLACES + 1)];
 }
 
-uint32_t python_line(const struct python_frame *frame)
+/* Where the frame is remembered, among the outermost `count`; a table that forgets. */
+static inline uint32_t place_of(struct python_frames *known, uint32_t count, const char *frame)
 {
-    const struct python_layout *layout = &python.layout;
-    const char *table;
-    int line;
+    uint32_t place;
 
-    if (!layout->lasti_bytes) {
-        table = pointer_at(frame->code, layout->lines);
-        return python_lines_find((const uint8_t *)table + layout->bytes_first,
-                                 (uintptr_t)pointer_at(table, layout->bytes_length),
-                                 number_at(frame->code, layout->line), frame->offset_bytes);
-    }
-    line = python.line_of((void *)(uintptr_t)frame->code, frame->offset_bytes);
-    return line > 0 ? (uint32_t)line : 0;
+    if (count && known->frames[count - 1].frame == frame)
+        return count - 1;
+    place = *place_slot(known, frame);
+    return place < count && known->frames[place].frame == frame ? place : NO_PLACE;
 }
 
-/* --- texts ------------------------------------------------------------------------------ */
+static inline bool is_as_it_was(const struct python_layout *layout,
+                                const struct python_frame *known, const char *frame, bool has_death)
+{
+    const char *code = code_of(layout, frame);
 
-/* A compact str: how wide its characters are, and where. */
-struct characters {
-    const char *first;
-    uint64_t count;
-    uint32_t width_bytes; /* 1, 2, 4; 0: none that can be read */
-    bool is_ascii;
+    return code == known->code && instruction_of(layout, frame) == known->instruction &&
+           owner_of(layout, frame) == known->owner &&
+           (!has_death || python_generation(code) == known->generation);
+}
+
+/* On its way outward. */
+struct look {
+    const char *frame;      /* the next one; NULL: all were seen */
+    uint32_t place;         /* of the outermost that was verified */
+    uint32_t changed_place; /* of the outermost that had changed */
+    bool has_death;
 };
 
-static struct characters characters_of(const char *text)
+/*
+ * From a frame that is remembered outward, as long as frames call each other as they did. What has
+ * changed is read anew in its place. The address of the next frame comes from what is remembered,
+ * once it was compared, so that the processor need not wait for one load after the other.
+ */
+static void verify(struct python_frames *known, struct look *look)
 {
-    const struct python_layout *layout = &python.layout;
-    uint32_t state = (uint32_t)number_at(text, layout->text_state) >> layout->text_width_bit;
-    uint32_t width = state & 7;
-    bool is_compact = state >> 3 & 1, is_ascii = state >> 4 & 1;
+    const struct python_layout *const layout = &python_interpreter.layout;
+    const size_t previous_at = layout->previous;
+    struct python_frame *at = &known->frames[look->place];
+    const char *frame = look->frame, *previous;
 
-    if (!is_compact || (width != 1 && width != 2 && width != 4))
-        return (struct characters){.first = NULL};
-    return (struct characters){
-        .first = text + (is_ascii ? layout->ascii : layout->compact),
-        .count = (uint64_t)(uintptr_t)pointer_at(text, layout->text_length),
-        .width_bytes = width,
-        .is_ascii = is_ascii,
-    };
-}
-
-static READS_OBJECTS uint32_t character_at(const struct characters *text, uint64_t index)
-{
-    switch (text->width_bytes) {
-    case 1:
-        return ((const uint8_t *)text->first)[index];
-    case 2:
-        return ((const uint16_t *)text->first)[index];
-    default:
-        return ((const uint32_t *)text->first)[index];
+    for (;; at--, frame = at->frame) {
+        if (__builtin_expect(!is_as_it_was(layout, at, frame, look->has_death), 0)) {
+            fill(at, frame);
+            look->changed_place = (uint32_t)(at - known->frames);
+        }
+        previous = pointer_at(frame, previous_at);
+        if (at == known->frames || previous != at[-1].frame)
+            break;
     }
+    look->place = (uint32_t)(at - known->frames);
+    look->frame = previous;
 }
 
-/* Returns how many bytes, at most 4. */
-static size_t utf8_put(char *out, uint32_t character)
-{
-    static const uint8_t heads[] = {0, 0, 0xc0, 0xe0, 0xf0};
-    size_t count = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+/* --- reading ---------------------------------------------------------------------------- */
 
-    if (count == 1) {
-        *out = (char)character;
-        return 1;
+static void note_places(struct python_frames *known, uint32_t from)
+{
+    for (uint32_t i = from; i < known->count; i++)
+        if (known->frames[i].frame)
+            *place_slot(known, known->frames[i].frame) = (uint16_t)i;
+}
+
+/* From 3.12 on: a frame is an entry if the loop's own frame is what called it. */
+static void note_entries(struct python_frames *known, uint32_t from)
+{
+    for (uint32_t i = from; i < known->count; i++)
+        known->frames[i].is_entry = i && known->frames[i - 1].owner >= OWNED_BY_LOOP;
+}
+
+/* A stack that is too deep to be remembered: its inner frames. */
+static uint32_t read_anew(struct python_frames *known)
+{
+    const size_t previous_at = python_interpreter.layout.previous;
+    uint32_t place = PYTHON_FRAMES_MAX;
+
+    for (const char *frame = innermost_frame(); frame && place;
+         frame = pointer_at(frame, previous_at))
+        fill(&known->frames[--place], frame);
+    known->count = PYTHON_FRAMES_MAX;
+    if (python_interpreter.layout.owner >= 0)
+        note_entries(known, 0);
+    return 0;
+}
+
+/* Puts what was read on top of the outermost `kept`. */
+static uint32_t remember(struct python_frames *known, uint32_t kept, uint32_t fresh_count,
+                         const struct look *look)
+{
+    uint32_t same = look->changed_place < kept ? look->changed_place : kept;
+
+    for (uint32_t i = 0; i < fresh_count; i++)
+        known->frames[kept + i] = known->fresh[fresh_count - 1 - i];
+    known->count = known->known_count = kept + fresh_count;
+    note_places(known, kept);
+    if (python_interpreter.layout.owner >= 0)
+        note_entries(known, same);
+    return same;
+}
+
+uint32_t python_frames_read(struct python_frames *known)
+{
+    uint64_t deaths = atomic_load_explicit(&python_death_count, memory_order_acquire);
+    struct look look = {.frame = innermost_frame(), .has_death = deaths != known->death_count};
+    uint32_t inner = known->known_count, kept = 0, fresh_count = 0;
+
+    known->known_count = 0; /* should this be left in its middle by a longjmp */
+    known->death_count = deaths;
+    while (look.frame) {
+        uint32_t place = look.place = place_of(known, inner, look.frame);
+
+        if (place == NO_PLACE) {
+            if (fresh_count == PYTHON_FRAMES_MAX)
+                return read_anew(known);
+            fill(&known->fresh[fresh_count++], look.frame);
+            look.frame = pointer_at(look.frame, python_interpreter.layout.previous);
+            continue;
+        }
+        look.changed_place = PYTHON_FRAMES_MAX;
+        verify(known, &look);
+        if (!look.frame && look.place == 0) {
+            kept = place + 1;
+            break;
+        }
+        /* The frames part from those that are remembered: what was compared is taken along. */
+        if (fresh_count + place + 1 - look.place > PYTHON_FRAMES_MAX)
+            return read_anew(known);
+        for (inner = look.place; place + 1 > inner; place--)
+            known->fresh[fresh_count++] = known->frames[place];
     }
-    for (size_t i = count; i-- > 1; character >>= 6)
-        out[i] = (char)(0x80 | (character & 0x3f));
-    *out = (char)(heads[count] | character);
-    return count;
-}
-
-static size_t text_copy(const char *object, char *text, size_t size_bytes)
-{
-    struct characters from = characters_of(object);
-    size_t length = 0;
-
-    for (uint64_t i = 0; i < from.count && length + 4 <= size_bytes; i++)
-        length += utf8_put(text + length, character_at(&from, i));
-    return length;
-}
-
-size_t python_function(const char *code, char *text, size_t size_bytes)
-{
-    return text_copy(pointer_at(code, python.layout.name), text, size_bytes);
-}
-
-size_t python_file(const char *code, char *text, size_t size_bytes)
-{
-    return text_copy(pointer_at(code, python.layout.file), text, size_bytes);
-}
-
-static uint64_t mixed(uint64_t hash, uint64_t value)
-{
-    return (hash ^ value) * UINT64_C(0xd6e8feb86659fd93);
-}
-
-static READS_OBJECTS uint64_t object_word(const char *bytes)
-{
-    return *(const uint64_t *)(const void *)bytes;
-}
-
-/* Four sums side by side: one multiplication need not wait for the one before. */
-static uint64_t blocks_hash(uint64_t hash, const char *bytes, uint64_t count)
-{
-    uint64_t first = hash, second = hash + 1, third = hash + 2, fourth = hash + 3;
-
-    for (; count; count--, bytes += HASH_BLOCK_BYTES) {
-        first = mixed(first ^ first >> 32, object_word(bytes));
-        second = mixed(second ^ second >> 32, object_word(bytes + 8));
-        third = mixed(third ^ third >> 32, object_word(bytes + 16));
-        fourth = mixed(fourth ^ fourth >> 32, object_word(bytes + 24));
-    }
-    first = mixed(first ^ first >> 32, second);
-    third = mixed(third ^ third >> 32, fourth);
-    return mixed(first ^ first >> 32, third);
-}
-
-/* Looks at every stride-th word, and at all bytes after the last whole one. */
-static READS_OBJECTS uint64_t bytes_hash(uint64_t hash, const char *bytes, uint64_t size_bytes,
-                                         uint64_t stride)
-{
-    uint64_t word = 0, rest = size_bytes % 8, at = 0;
-
-    hash = mixed(hash, size_bytes);
-    if (stride == 1 && size_bytes >= HASH_BLOCK_BYTES) {
-        hash = blocks_hash(hash, bytes, size_bytes / HASH_BLOCK_BYTES);
-        at = size_bytes / HASH_BLOCK_BYTES * HASH_BLOCK_BYTES;
-    }
-    for (; at + 8 <= size_bytes; at += 8 * stride)
-        hash = mixed(hash ^ hash >> 32, object_word(bytes + at));
-    for (; rest; rest--)
-        word = word << 8 | (uint8_t)bytes[size_bytes - rest];
-    return mixed(hash ^ hash >> 32, word);
-}
-
-/* Every character counts: names are short, and this is what tells two codes apart. */
-static uint64_t text_hash(uint64_t hash, const char *object)
-{
-    struct characters text = characters_of(object);
-
-    return bytes_hash(hash, text.first, text.count * text.width_bytes, 1);
-}
-
-uint64_t python_line_key(const struct python_frame *frame)
-{
-    const struct python_layout *layout = &python.layout;
-    const char *table = pointer_at(frame->code, layout->lines);
-    uint64_t size_bytes = (uint64_t)(uintptr_t)pointer_at(table, layout->bytes_length);
-    uint64_t hash = mixed((uint64_t)number_at(frame->code, layout->line),
-                          (uint64_t)(uint32_t)frame->offset_bytes);
-
-    if (size_bytes <= SHORT_TABLE_BYTES)
-        return bytes_hash(hash, table + layout->bytes_first, size_bytes, 1);
-    hash = mixed(hash, (uintptr_t)frame->code);
-    return bytes_hash(hash, table + layout->bytes_first, size_bytes,
-                      1 + size_bytes / SHORT_TABLE_BYTES);
-}
-
-struct python_identity python_identify(const char *code)
-{
-    const struct python_layout *layout = &python.layout;
-    uint64_t hash = text_hash(1, pointer_at(code, layout->name));
-
-    return (struct python_identity){
-        .names = text_hash(hash, pointer_at(code, layout->file)),
-        .line = (uint64_t)number_at(code, layout->line),
-    };
+    if (kept + fresh_count > PYTHON_FRAMES_MAX)
+        return read_anew(known);
+    return remember(known, kept, fresh_count, &look);
 }

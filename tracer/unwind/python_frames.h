@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The frames of CPython 3.8 to 3.15 that the calling thread is in.
+ * The frames of CPython that the calling thread is in, remembered from one look to the next.
  *
  * A thread reads its own frames and no others. They need no lock: nobody but the thread itself
- * enters and leaves them, they keep their code objects alive, and what is read of those never
- * changes. So they are read too while the thread has given the interpreter's lock up, as torch
- * does around every operator; the thread state is then still the thread's own (PyGILState_-
- * GetThisThreadState, which asks for no lock). Once the interpreter ends, which takes the states of
- * threads away, nothing is read. Where things are is known from python_layout.h; an interpreter of
- * another version has no frames here. Line numbers of 3.8 to 3.10 come from
- * PyCode_Addr2Line, which needs no lock there; newer ones from python_lines.h.
+ * enters and leaves them, and they keep their code objects alive. So they are read too while the
+ * thread has given the interpreter's lock up, as torch does around every operator; the thread state
+ * is then still the thread's own (PyGILState_GetThisThreadState, which asks for no lock). Once the
+ * interpreter ends, which takes the states of threads away, nothing is read.
+ *
+ * What was read before is verified, not read anew: from the innermost frame on that is remembered,
+ * each frame outward is compared with what it was (who called it, its code, its instruction, who
+ * owns it; the generation of its code, if any code died since). That is all that a frame says, so
+ * it is the same comparison as with a walk. A remembered address is looked at only when the
+ * frame inside of it points there.
  *
  * Takes no lock, uses no heap, never waits. A thread that runs no Python has no frames.
  */
@@ -20,51 +23,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PYTHON_FRAMES_MAX = 512, PYTHON_TEXT_MAX = 1024 };
+#include "python_interpreter.h"
+
+enum {
+    PYTHON_FRAMES_MAX = 1024, /* of deeper stacks the inner ones are read, at every look */
+    PYTHON_FRAME_PLACES = 1024
+};
 
 struct python_frame {
-    const char *code;     /* the interpreter's code object */
-    int32_t offset_bytes; /* of the instruction in it; less than 0: none ran yet */
-    bool is_entry;        /* what is further out runs in another call of the interpreter's loop */
+    const char *frame;    /* the interpreter's; NULL: is not known again */
+    const char *code;     /* its code object */
+    uint64_t instruction; /* f_lasti, or the address of an instruction */
+    uint64_t word;        /* the reader's; 0 when the frame is new or has changed */
+    uint32_t generation;  /* of the code: python_deaths.h */
+    uint8_t owner;
+    bool is_python; /* false: the interpreter's loop marks that it was called */
+    bool is_entry;  /* what is further out runs in another call of the loop */
+};
+
+/* Zeros at first; 84 KiB, touched as deep as stacks are. Of one thread at a time. */
+struct python_frames {
+    uint32_t count;
+    uint32_t known_count; /* how many can be verified next time: all, or none */
+    uint64_t death_count; /* of codes, when this was read */
+    struct python_frame frames[PYTHON_FRAMES_MAX]; /* outermost first */
+    struct python_frame fresh[PYTHON_FRAMES_MAX];  /* innermost first, while they are read */
+    uint16_t places[PYTHON_FRAME_PLACES];          /* hash of a frame's address -> where it is */
 };
 
 /*
- * What makes a code object this one: objects come and go, and another may lie where it lay. The
- * texts of two that are equal here are equal but for a chance of 2^-64.
+ * Reads the frames of this thread. Returns how many, the outermost, are what they were; the others
+ * have no word. Frames are good until the thread runs on.
  */
-struct python_identity {
-    uint64_t names; /* a hash of its function's name and its file's */
-    uint64_t line;  /* its first */
-};
+uint32_t python_frames_read(struct python_frames *known);
 
-/* Looks for an interpreter; outside of hooks, again whenever objects were loaded. */
-void python_find(void);
+/* The next look takes nothing over. */
+static inline void python_frames_forget(struct python_frames *known)
+{
+    known->known_count = 0;
+}
 
-/* PY_VERSION_HEX of an interpreter that was found and whose frames cannot be read; 0: none. */
-uint32_t python_unread(void);
-
-/* There is an interpreter whose frames can be read. */
-bool python_is_here(void);
-
-/* Innermost first; 0: no frame of Python on this thread, or the lock is another's. */
-size_t python_frames_read(struct python_frame *frames, size_t most);
-
-/* Is the address in the interpreter's loop? Each call of it runs frames up to an entry. */
-bool python_runs_at(uint64_t pc);
-
-/* Only for codes of frames that were just read. */
-struct python_identity python_identify(const char *code);
-uint32_t python_line(const struct python_frame *frame);
-
-/*
- * Two frames of codes with equal identities have the same line if this is the same. It takes a
- * part of what python_line does. (Of long tables of lines it looks at a part; there a code that is
- * compiled again may be taken for the one before if it lies at the very same place.)
- */
-uint64_t python_line_key(const struct python_frame *frame);
-
-/* UTF-8, cut at size_bytes; returns the length. */
-size_t python_function(const char *code, char *text, size_t size_bytes);
-size_t python_file(const char *code, char *text, size_t size_bytes);
+/* Of its instruction in its code; less than 0: none ran yet. Of a frame that was just read. */
+int32_t python_frame_offset(const struct python_frame *frame);
 
 #endif

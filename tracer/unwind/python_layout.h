@@ -33,6 +33,7 @@ struct python_layout {
     uint16_t copies;               /* in a code object: an array, its count first */
 
     uint16_t type;                      /* in any object */
+    uint16_t dealloc;                   /* in a type; 0: the deaths of codes are not watched */
     uint16_t bytes_length, bytes_first; /* in a bytes object */
     uint16_t text_length, text_state;   /* in a str */
     uint8_t text_width_bit;             /* in its state: 3 bits, then is_compact, is_ascii */

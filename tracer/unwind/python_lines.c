@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "python_lines.h"
 
-/* Reads what sanitizers do not know. */
-#define READS_OBJECTS __attribute__((no_sanitize("address", "thread", "undefined")))
+#include "python_objects.h"
 
 enum {
     UNIT_BYTES = 2, /* of instructions */
