@@ -163,7 +163,7 @@ static void say_undecided(const struct question *question, struct report *report
                    "MAY BE A CACHE that still fills: %s stay, most of it of %s, fewer and fewer "
                    "as time goes on; %s decide.",
                    label_size(report_arena(report), process->fading_bytes),
-                   name_of(question, report, origin->stacks[0].who),
+                   leak_who(question, report_arena(report), origin->stacks[0].who),
                    as_many_turns(report, process));
     report_outcome(report, REPORT_NO_DATA);
 }
