@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "leaktide/invariant.h"
+#include "list.h"
 
 enum { checked_most = 64 };
 
@@ -52,15 +53,8 @@ size_t range_set_find(const struct range_set *set, uint64_t address)
 
 static bool insert(struct range_set *set, size_t at, struct range range)
 {
-    if (set->count == set->capacity) {
-        size_t capacity = set->capacity ? set->capacity * 2 : 64;
-        struct range *larger = realloc(set->rows, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        set->rows = larger;
-        set->capacity = capacity;
-    }
+    if (!list_has_room(&set->rows, &set->capacity, set->count, sizeof(*set->rows)))
+        return false;
     memmove(set->rows + at + 1, set->rows + at, (set->count - at) * sizeof(*set->rows));
     set->rows[at] = range;
     set->count++;

@@ -10,21 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "outlet.h"
 
 enum { kilobyte = 1024 };
 
 bool plan_add(struct plan *plan, const struct plan_row *row)
 {
-    if (plan->count == plan->capacity) {
-        size_t capacity = plan->capacity ? plan->capacity * 2 : 256;
-        struct plan_row *larger = realloc(plan->rows, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        plan->rows = larger;
-        plan->capacity = capacity;
-    }
+    if (!list_has_room(&plan->rows, &plan->capacity, plan->count, sizeof(*plan->rows)))
+        return false;
     plan->rows[plan->count++] = *row;
     return true;
 }

@@ -13,6 +13,7 @@
 
 #include "growth.h"
 #include "labels.h"
+#include "list.h"
 #include "live_set.h"
 #include "origins.h"
 #include "snapshot_writer.h"
@@ -272,15 +273,8 @@ static bool keep_left(struct viz *viz, const struct life *life, bool is_waiting)
 {
     struct viz_blocks *left = &viz->left[viz->ledger];
 
-    if (left->count == left->capacity) {
-        size_t capacity = left->capacity ? left->capacity * 2 : 1024;
-        struct viz_block *larger = realloc(left->rows, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        left->rows = larger;
-        left->capacity = capacity;
-    }
+    if (!list_has_room(&left->rows, &left->capacity, left->count, sizeof(*left->rows)))
+        return false;
     left->rows[left->count++] = (struct viz_block){viz_address(&viz->ledgers[viz->ledger], life),
                                                    life->size_bytes, life->group, is_waiting};
     return true;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
+
 #include "memscope_source.h"
 
 /* --- what runs ------------------------------------------------------------------------------ */
@@ -89,15 +91,9 @@ static void send_mstx(struct memscope_source *source, const struct event *event,
 
 static bool range_push(struct memscope_source *source, uint64_t id, bool is_step)
 {
-    if (source->range_count == source->range_capacity) {
-        size_t capacity = source->range_capacity ? source->range_capacity * 2 : 16;
-        struct memscope_range *larger = realloc(source->ranges, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        source->ranges = larger;
-        source->range_capacity = capacity;
-    }
+    if (!list_has_room(&source->ranges, &source->range_capacity, source->range_count,
+                       sizeof(*source->ranges)))
+        return false;
     source->ranges[source->range_count++] =
         (struct memscope_range){id, ++source->begun_ranges, is_step};
     return true;

@@ -7,17 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
+
 bool open_operators_begin(struct open_operators *operators, const struct event *begin)
 {
-    if (operators->count == operators->capacity) {
-        size_t capacity = operators->capacity ? operators->capacity * 2 : 64;
-        struct open_operator *larger = realloc(operators->rows, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        operators->rows = larger;
-        operators->capacity = capacity;
-    }
+    if (!list_has_room(&operators->rows, &operators->capacity, operators->count,
+                       sizeof(*operators->rows)))
+        return false;
     operators->rows[operators->count++] =
         (struct open_operator){begin->thread, begin->text, begin->time_ns};
     return true;

@@ -14,7 +14,7 @@ static void add_problem(struct outlet *out, const struct gate_case *row, const c
     outlet_format(out, " type=\"%s\"", row->rule);
     outlet_add(out, ">");
     outlet_words(out, row->sentence);
-    if (row->where.file[0] && row->where.line) {
+    if (place_has_line(&row->where)) {
         outlet_add(out, " at ");
         outlet_words(out, project_path(row->where.file));
         outlet_format(out, ":%" PRIu32, row->where.line);

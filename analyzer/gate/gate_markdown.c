@@ -19,7 +19,7 @@ static void add_row(const struct gate_case *row, struct outlet *out)
     outlet_words(out, case_outcome_name(row->outcome));
     outlet_add(out, " | ");
     outlet_words(out, row->sentence);
-    if (row->where.file[0] && row->where.line) {
+    if (place_has_line(&row->where)) {
         outlet_add(out, " (");
         outlet_words(out, project_path(row->where.file));
         outlet_format(out, ":%" PRIu32 ")", row->where.line);

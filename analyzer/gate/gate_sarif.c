@@ -31,21 +31,67 @@ static void add_uri(struct outlet *out, const char *path)
     text_release(&uri);
 }
 
+/* The first members of a location. */
+static void add_physical(struct outlet *out, const struct gate_place *place)
+{
+    outlet_add(out, "\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
+    add_uri(out, place->file);
+    outlet_format(out, "}, \"region\": {\"startLine\": %" PRIu32 "}}", place->line);
+}
+
 static void add_location(const struct gate_verdict *verdict, struct outlet *out,
                          const struct gate_case *row)
 {
     const struct gate_place place = gate_place_of(verdict, row);
 
-    outlet_add(
-        out, "          \"locations\": [{\"physicalLocation\": {\"artifactLocation\": {\"uri\": ");
-    add_uri(out, place.file);
-    outlet_format(out, "}, \"region\": {\"startLine\": %" PRIu32 "}}", place.line);
+    outlet_add(out, "          \"locations\": [{");
+    add_physical(out, &place);
     if (row->where.function[0]) {
         outlet_add(out, ", \"logicalLocations\": [{\"name\": ");
         outlet_words(out, row->where.function);
         outlet_add(out, ", \"kind\": \"function\"}]");
     }
     outlet_add(out, "}],\n");
+}
+
+/* Lines of the program; how allocators and frameworks do their work is left out. */
+static bool is_in_flow(const struct symbol_frame *frame)
+{
+    return frame->file[0] && frame->line && (!frame->is_plumbing || frame->is_telling);
+}
+
+static void add_step(struct outlet *out, const struct symbol_frame *frame, bool is_first)
+{
+    struct arena arena;
+    struct gate_place place;
+
+    arena_init(&arena);
+    place = (struct gate_place){project_path(place_file(&arena, frame->file)), frame->line};
+    outlet_add_either(out, is_first, "", ",\n");
+    outlet_add(out, "            {\"location\": {");
+    add_physical(out, &place);
+    outlet_add(out, ", \"message\": {\"text\": ");
+    outlet_words(out, frame->function);
+    outlet_add(out, "}}}");
+    arena_release(&arena);
+}
+
+/* The calls that led there, from the outermost to the one that asked for memory. */
+static void add_flow(struct outlet *out, const struct gate_case *row)
+{
+    size_t count, shown = 0;
+    const struct symbol_frame *frames = place_frames(&row->where, &count);
+
+    for (size_t i = 0; i < count; i++)
+        shown += is_in_flow(&frames[i]);
+    if (shown < 2)
+        return;
+    outlet_add(out, "          \"codeFlows\": [{\"threadFlows\": [{\"locations\": [\n");
+    shown = 0;
+    for (size_t i = count; i-- > 0;)
+        if (is_in_flow(&frames[i]))
+            add_step(out, &frames[i], !shown++);
+    outlet_add(out, "]}]}],\n");
 }
 
 static void add_result(const struct gate_verdict *verdict, struct outlet *out,
@@ -63,6 +109,7 @@ static void add_result(const struct gate_verdict *verdict, struct outlet *out,
     outlet_words(out, row->sentence);
     outlet_add(out, "},\n");
     add_location(verdict, out, row);
+    add_flow(out, row);
     if (row->outcome == CASE_SUPPRESSED)
         outlet_add(out, "          \"suppressions\": [{\"kind\": \"external\"}],\n");
     outlet_format(out,

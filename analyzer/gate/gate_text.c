@@ -16,7 +16,7 @@ static void add_pointers(const struct gate_verdict *verdict, const struct gate_c
     outlet_format(out, "key %s", row->key);
     if (row->policy_line)
         outlet_format(out, ", rule %s:%u", verdict->policy_path, row->policy_line);
-    if (row->where.file[0] && row->where.line)
+    if (place_has_line(&row->where))
         outlet_format(out, ", code %s:%" PRIu32, project_path(row->where.file), row->where.line);
     outlet_add(out, "\n");
 }

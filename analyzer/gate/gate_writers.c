@@ -82,7 +82,7 @@ const char *project_path(const char *path)
 
 struct gate_place gate_place_of(const struct gate_verdict *verdict, const struct gate_case *row)
 {
-    if (row->where.file[0] && row->where.line)
+    if (place_has_line(&row->where))
         return (struct gate_place){project_path(row->where.file), row->where.line};
     return (struct gate_place){project_path(verdict->policy_path),
                                row->policy_line ? row->policy_line : 1};

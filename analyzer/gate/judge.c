@@ -26,7 +26,7 @@ void gate_add(struct gate_verdict *verdict, const struct gate_case *row)
         return;
     *added = *row;
     if (!added->where.label)
-        added->where = (struct place_in_code){"", "", "", 0};
+        added->where = place_none();
     verdict->counts[row->outcome]++;
 }
 

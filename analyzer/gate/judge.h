@@ -29,7 +29,7 @@ struct gate_case {
     enum case_outcome outcome;
     unsigned policy_line; /* 0: not of one line */
     const struct measure *measure;
-    struct place_in_code where; /* texts are "" where nothing is known */
+    struct place_in_code where;
     /* For programs: bytes, bytes per step, or hundredths of a percent. */
     const char *unit; /* as in JSON; NULL: has no value */
     bool has_limit, has_base;
@@ -58,12 +58,12 @@ struct gate_verdict {
 struct gate_leak {
     const char *key;
     const char *device, *pool;
+    const char *sentence; /* of the site that grows most: leak_words.h */
     struct place_in_code where;
     size_t repeat_count; /* recordings that have it */
     size_t last_repeat;  /* the last of them */
     /* The most that one site of the key has, in any recording. */
     uint64_t growth_per_step, alive_bytes;
-    double chance; /* the largest of the recordings */
     bool is_cache;
     bool is_by_turn; /* found without steps: growth_per_step is of a turn, 0: not known */
     const struct suppression *suppression; /* the first that matches */

@@ -11,6 +11,7 @@
 #include "growth.h"
 #include "judge.h"
 #include "labels.h"
+#include "leak_words.h"
 #include "sentence.h"
 #include "survivors.h"
 #include "window_account.h"
@@ -70,12 +71,11 @@ static const struct suppression *suppression_of(const struct gate *gate,
 
 /* One leak of one recording. */
 struct leak_seen {
-    const char *label;
+    const char *sentence;
     struct who who;
     uint16_t ledger;
     bool is_cache, is_by_turn;
     uint64_t growth_per_step, alive_bytes;
-    double chance;
 };
 
 static const char *key_of(struct gate_verdict *verdict, const struct question *question,
@@ -111,15 +111,14 @@ static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size
     row->is_by_turn = seen->is_by_turn;
     if (!row->where.label || seen->growth_per_step > row->growth_per_step) {
         row->growth_per_step = seen->growth_per_step;
-        row->where =
-            place_of(&verdict->measures, question, seen->who.site, arena_copy(texts, seen->label));
+        row->sentence = seen->sentence;
+        row->where = place_of(question, texts, seen->who);
     }
     if (seen->alive_bytes > row->alive_bytes)
         row->alive_bytes = seen->alive_bytes;
-    if (seen->chance > row->chance)
-        row->chance = seen->chance;
     if (!row->suppression)
-        row->suppression = suppression_of(gate, question, seen->who.site, seen->label);
+        row->suppression =
+            suppression_of(gate, question, seen->who.site, label_who(question, texts, seen->who));
 }
 
 /* How many origins were judged. */
@@ -140,17 +139,18 @@ static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdic
     for (size_t i = 0; !verdict->arena.has_failed && i < list.count; i++) {
         const struct judged *row = &list.rows[i];
         struct leak_seen seen = {
-            .label = label_who(question, &verdict->arena, row->origin->who),
             .who = row->origin->who,
             .ledger = row->origin->ledger,
             .is_cache = row->judgement.verdict == VERDICT_CACHE,
             .growth_per_step = row->judgement.growth_per_step,
             .alive_bytes = row->alive.bytes,
-            .chance = row->judgement.trend.rise_chance,
         };
 
-        if (is_over_the_limit(gate->policy, row) && !is_seen(question, &list, i))
-            add_leak(gate, verdict, repeat, &seen);
+        if (!is_over_the_limit(gate->policy, row) || is_seen(question, &list, i))
+            continue;
+        seen.sentence = seen.is_cache ? growth_sentence(question, &verdict->arena, row)
+                                      : leak_sentence(question, &verdict->arena, row);
+        add_leak(gate, verdict, repeat, &seen);
     }
     judged_count = list.origin_count;
     growth_release(&list);
@@ -175,7 +175,6 @@ static size_t find_survivors(const struct gate *gate, struct gate_verdict *verdi
         for (size_t k = 0; survivors_are_leak(process) && k < process->origin_count; k++) {
             const struct survivor_origin *origin = &process->origins[k];
             struct leak_seen seen = {
-                .label = label_who(question, &verdict->arena, origin->stacks[0].who),
                 .who = origin->stacks[0].who,
                 .ledger = origin->stacks[0].ledger,
                 .is_by_turn = true,
@@ -183,8 +182,10 @@ static size_t find_survivors(const struct gate *gate, struct gate_verdict *verdi
                 .alive_bytes = origin->bytes,
             };
 
-            if (!origin->may_be_cache && seen.growth_per_step >= gate->policy->leak.slope_min)
-                add_leak(gate, verdict, repeat, &seen);
+            if (origin->may_be_cache || seen.growth_per_step < gate->policy->leak.slope_min)
+                continue;
+            seen.sentence = survivor_sentence(question, &verdict->arena, process, origin);
+            add_leak(gate, verdict, repeat, &seen);
         }
     }
     return judged_count;
@@ -220,7 +221,7 @@ static struct gate_case case_of(const struct gate *gate, const struct gate_leak 
         .outcome = outcome,
         .policy_line = gate->policy->leak.line,
         .where = leak->where,
-        .unit = "bytes_per_step",
+        .unit = leak->is_by_turn ? "bytes_per_turn" : "bytes_per_step",
         .value = leak->growth_per_step,
         .has_limit = true,
         .limit = gate->policy->leak.slope_min,
@@ -237,23 +238,9 @@ static const char *leak_text(const struct gate *gate, struct gate_verdict *verdi
                               : "";
 
     if (leak->is_cache)
-        return sentence(texts,
-                        "growing cache at %s: %s of %s on %s at the end, and [leak] "
-                        "allow_cache_growth is false%s",
-                        leak->where.label, label_size(texts, leak->alive_bytes), leak->pool,
-                        leak->device, several);
-    if (leak->is_by_turn)
-        return sentence(texts,
-                        "leak at %s: %s of %s on %s stay, older than any that was freed; %s per "
-                        "turn of the loop%s",
-                        leak->where.label, label_size(texts, leak->alive_bytes), leak->pool,
-                        leak->device, label_size(texts, leak->growth_per_step), several);
-    return sentence(texts,
-                    "leak of %s per step at %s: %s of %s on %s at the end; by chance with p = "
-                    "%.1g%s",
-                    label_size(texts, leak->growth_per_step), leak->where.label,
-                    label_size(texts, leak->alive_bytes), leak->pool, leak->device, leak->chance,
-                    several);
+        return sentence(texts, "growing cache at %s; [leak] allow_cache_growth is false%s",
+                        leak->sentence, several);
+    return sentence(texts, "leak: %s%s", leak->sentence, several);
 }
 
 /* Why a suppression does not help, or NULL when it does. */

@@ -12,7 +12,6 @@
 #include "harmless.h"
 #include "hash.h"
 #include "origins.h"
-#include "path_text.h"
 #include "text_builder.h"
 
 uint64_t share_of(uint64_t part, uint64_t whole)
@@ -156,7 +155,7 @@ static struct measure measure_of(const struct scope *scope, enum rule_kind kind,
         .pool = scope->pool,
         .name = name,
         .kind = kind,
-        .where = {"", "", "", 0},
+        .where = place_none(),
     };
 }
 
@@ -181,33 +180,6 @@ static void put_ledger(const struct scope *scope)
                             ledger->reserved_peak_bytes));
 }
 
-static const char *keep_path(struct measures *measures, const char *path)
-{
-    char *kept = arena_text(&measures->arena, path, strlen(path));
-
-    if (kept)
-        path_shorten(kept);
-    return kept ? kept : "";
-}
-
-struct place_in_code place_of(struct measures *measures, const struct question *question,
-                              uint32_t site, const char *label)
-{
-    size_t count, chosen = 0;
-    const struct symbol_frame *frames = symbols_frames(question->symbols, site, &count);
-
-    if (!count)
-        return (struct place_in_code){label, label, "", 0};
-    while (chosen + 1 < count && !frames[chosen].is_telling)
-        chosen++;
-    return (struct place_in_code){
-        .label = label,
-        .function = arena_copy(&measures->arena, frames[chosen].function),
-        .file = keep_path(measures, frames[chosen].file),
-        .line = frames[chosen].line,
-    };
-}
-
 uint64_t origin_id(const struct question *question, const struct who *who)
 {
     uint32_t text = who->operator_text ? who->operator_text : who->owner_text;
@@ -222,15 +194,16 @@ static void put_origin(const struct scope *scope, const struct origin *origin)
 {
     struct arena *texts = &scope->measures->arena;
     struct step_sample held = origin_at_peak(scope->question->tally, origin);
-    const char *label, *key;
+    struct place_in_code where;
+    const char *key;
     struct measure measure;
 
     if (!held.bytes)
         return;
-    label = label_who(scope->question, texts, origin->who);
+    where = place_of(scope->question, texts, origin->who);
     key = arena_format(texts, "site/%016" PRIx64, origin_id(scope->question, &origin->who));
-    measure = measure_of(scope, RULE_SITE, key, label);
-    measure.where = place_of(scope->measures, scope->question, origin->who.site, label);
+    measure = measure_of(scope, RULE_SITE, key, where.label);
+    measure.where = where;
     put(scope->measures, &measure, scope->repeat, scope->index, held.bytes);
 }
 
@@ -371,7 +344,7 @@ static void add_ranks(struct measures *measures, const struct question *question
         size_t count = peaks_of_ranks(question, (uint16_t)pool, peaks);
         uint64_t median = count > 1 ? median_of(peaks, count) : 0;
         struct measure measure = {
-            .device = "*", .name = "", .kind = RULE_RANKS, .where = {"", "", "", 0}};
+            .device = "*", .name = "", .kind = RULE_RANKS, .where = place_none()};
 
         if (!median)
             continue;
@@ -457,7 +430,7 @@ static void put_unattributed(struct measures *measures, const struct question *q
                              size_t repeat, const struct sample_row *row, struct used_counter used)
 {
     struct measure measure = {
-        .pool = "*", .name = "", .kind = RULE_UNATTRIBUTED, .where = {"", "", "", 0}};
+        .pool = "*", .name = "", .kind = RULE_UNATTRIBUTED, .where = place_none()};
     struct arena *texts = &measures->arena;
     uint64_t known;
 

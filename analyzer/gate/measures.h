@@ -26,16 +26,9 @@
 #include "arena.h"
 #include "hash_index.h"
 #include "labels.h"
+#include "place.h"
 #include "policy.h"
 #include "table.h"
-
-/* Where in the program; texts are "" where nothing is known. */
-struct place_in_code {
-    const char *label;    /* as in reports */
-    const char *function; /* of the first frame that is the program's own */
-    const char *file;
-    uint32_t line;
-};
 
 struct measure {
     const char *key;
@@ -79,11 +72,6 @@ int64_t spread_share(struct measure_spread spread);
 
 /* A site by the id of its stack; what has none, by the name of its operator or owner. */
 uint64_t origin_id(const struct question *question, const struct who *who);
-/* The first frame of a site that is the program's own, else the innermost. label is kept as it is.
- */
-struct place_in_code place_of(struct measures *measures, const struct question *question,
-                              uint32_t site, const char *label);
-
 /* "npu:0", "gpu:1", "opencl:0", "host": who the memory of a ledger belongs to. In the arena. */
 const char *device_name(struct arena *arena, const struct model *model,
                         const struct ledger *ledger);

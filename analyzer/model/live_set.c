@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "leaktide/invariant.h"
+#include "list.h"
 
 enum {
     first_buckets = 512,
@@ -243,15 +244,8 @@ static bool grow(struct live_set *set)
 
 static bool large_put(struct live_set *set, const struct live_block *block)
 {
-    if (set->large_count == set->large_capacity) {
-        size_t capacity = set->large_capacity ? set->large_capacity * 2 : 16;
-        struct live_large *larger = realloc(set->large, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        set->large = larger;
-        set->large_capacity = capacity;
-    }
+    if (!list_has_room(&set->large, &set->large_capacity, set->large_count, sizeof(*set->large)))
+        return false;
     set->large[set->large_count++] = (struct live_large){
         .address = block->address, .size_bytes = block->size_bytes, .group = block->group};
     return true;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "ordered_set.h"
 
 enum { GROWTH = 3, INNER_EVENTS = 2048, TAGS_DEEP = 64, OWNER_BYTES = 1024 };
@@ -81,18 +82,6 @@ static struct live *block_at_or_below(const struct finding *finding, uint16_t po
     return node && node->key.first == pool ? &finding->rows[node->row] : NULL;
 }
 
-static bool rows_grow(struct finding *finding)
-{
-    size_t capacity = finding->capacity ? finding->capacity * 2 : 1024;
-    struct live *larger = realloc(finding->rows, capacity * sizeof(*larger));
-
-    if (!larger)
-        return false;
-    finding->rows = larger;
-    finding->capacity = capacity;
-    return true;
-}
-
 static void block_end(struct finding *finding, const struct event *event)
 {
     struct live *block = block_at_or_below(finding, event->pool, event->address);
@@ -149,7 +138,8 @@ static void block_begin(struct finding *finding, const struct event *event)
 
     block_end(finding, event); /* its free was not seen */
     row = finding->free_row;
-    if (!tags || (!row && finding->count == finding->capacity && !rows_grow(finding))) {
+    if (!tags || (!row && !list_has_room(&finding->rows, &finding->capacity, finding->count,
+                                         sizeof(*finding->rows)))) {
         finding->has_failed = true;
         return;
     }
@@ -184,15 +174,8 @@ static struct live *smallest_that_holds(const struct finding *finding, uint64_t 
 
 static bool owned_add(struct owner_source *source, struct owned row)
 {
-    if (source->count == source->capacity) {
-        size_t capacity = source->capacity ? source->capacity * 2 : 256;
-        struct owned *larger = realloc(source->owned, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        source->owned = larger;
-        source->capacity = capacity;
-    }
+    if (!list_has_room(&source->owned, &source->capacity, source->count, sizeof(*source->owned)))
+        return false;
     source->owned[source->count++] = row;
     return true;
 }

@@ -61,7 +61,7 @@ static enum mt_result spans_read(struct step_choice *choice, const char *text,
 }
 
 enum mt_result step_choice_init(struct step_choice *choice, const char *text,
-                                const struct step_schedule *schedule, struct mt_error *error)
+                                const struct mt_step_schedule *schedule, struct mt_error *error)
 {
     bool is_scheduled = schedule && (schedule->skip_first || schedule->wait || schedule->warmup ||
                                      schedule->active || schedule->repeat);
@@ -91,7 +91,7 @@ bool step_choice_is_made(const struct step_choice *choice)
     return choice->spans || choice->schedule.active;
 }
 
-static bool schedule_wants(const struct step_schedule *schedule, uint64_t index)
+static bool schedule_wants(const struct mt_step_schedule *schedule, uint64_t index)
 {
     uint64_t quiet = schedule->wait + schedule->warmup;
     uint64_t cycle = quiet + schedule->active;
@@ -114,7 +114,7 @@ bool step_choice_wants(const struct step_choice *choice, uint64_t index, uint64_
 
 bool step_choice_is_over(const struct step_choice *choice, uint64_t index, uint64_t number)
 {
-    const struct step_schedule *schedule = &choice->schedule;
+    const struct mt_step_schedule *schedule = &choice->schedule;
 
     if (!choice->spans)
         return schedule->repeat && index >= schedule->skip_first &&

@@ -9,21 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "leaktide/analyzer.h"
 
 struct step_span {
     uint64_t first, last; /* numbers, as the program counts; both taken */
 };
 
-/* skip_first, then repeat times (0: for ever): wait + warmup left out, active taken. */
-struct step_schedule {
-    uint64_t skip_first, wait, warmup, active, repeat;
-};
-
 struct step_choice {
     struct step_span *spans; /* NULL: the schedule, or all */
     size_t span_count;
-    struct step_schedule schedule; /* active 0: all */
+    /* skip_first, then repeat times (0: for ever): wait + warmup left out, active taken; active 0:
+     * all */
+    struct mt_step_schedule schedule;
 };
 
 /*
@@ -32,7 +29,7 @@ struct step_choice {
  * Release in either case. MT_USAGE names what is wrong; MT_NO_MEMORY.
  */
 enum mt_result step_choice_init(struct step_choice *choice, const char *text,
-                                const struct step_schedule *schedule, struct mt_error *error);
+                                const struct mt_step_schedule *schedule, struct mt_error *error);
 void step_choice_release(struct step_choice *choice);
 
 /* False: all steps are wanted. */

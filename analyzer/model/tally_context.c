@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "list.h"
 
 struct thread_state *tally_thread(struct tally *tally, uint32_t thread)
 {
@@ -70,15 +71,8 @@ static uint32_t context_for(struct tally *tally, struct context_row context)
 
 static bool open_push(struct open_stack *stack, uint32_t text, uint64_t range)
 {
-    if (stack->count == stack->capacity) {
-        size_t capacity = stack->capacity ? stack->capacity * 2 : 8;
-        struct open_row *larger = realloc(stack->rows, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        stack->rows = larger;
-        stack->capacity = capacity;
-    }
+    if (!list_has_room(&stack->rows, &stack->capacity, stack->count, sizeof(*stack->rows)))
+        return false;
     stack->rows[stack->count++] = (struct open_row){.range = range, .text = text};
     return true;
 }

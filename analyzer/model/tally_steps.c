@@ -13,17 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
+
 bool tally_touch(struct tally *tally, uint32_t group)
 {
-    if (tally->touched_count == tally->touched_capacity) {
-        size_t capacity = tally->touched_capacity ? tally->touched_capacity * 2 : 256;
-        uint32_t *larger = realloc(tally->touched, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        tally->touched = larger;
-        tally->touched_capacity = capacity;
-    }
+    if (!list_has_room(&tally->touched, &tally->touched_capacity, tally->touched_count,
+                       sizeof(*tally->touched)))
+        return false;
     tally->touched[tally->touched_count++] = group;
     return true;
 }

@@ -10,7 +10,7 @@
 #include "model.h"
 
 enum mt_result stepping_init(struct stepping *stepping, struct model *model, const char *steps,
-                             const struct step_schedule *schedule, const char *site_name,
+                             const struct mt_step_schedule *schedule, const char *site_name,
                              struct mt_error *error)
 {
     enum mt_result result;

@@ -30,7 +30,7 @@ struct stepping {
 
 /* MT_USAGE names what is wrong. Release in either case. */
 enum mt_result stepping_init(struct stepping *stepping, struct model *model, const char *steps,
-                             const struct step_schedule *schedule, const char *site_name,
+                             const struct mt_step_schedule *schedule, const char *site_name,
                              struct mt_error *error);
 void stepping_release(struct stepping *stepping);
 

@@ -138,11 +138,7 @@ static enum mt_result read_stepped(struct mt_trace *trace, struct mt_error *erro
 static enum mt_result stepping_read(struct mt_trace *trace, const struct mt_open_options *options,
                                     struct mt_error *error)
 {
-    const struct step_schedule schedule = {options->schedule.skip_first, options->schedule.wait,
-                                           options->schedule.warmup, options->schedule.active,
-                                           options->schedule.repeat};
-
-    return stepping_init(&trace->stepping, trace->model, options->steps, &schedule,
+    return stepping_init(&trace->stepping, trace->model, options->steps, &options->schedule,
                          options->step_site, error);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "hash.h"
+#include "list.h"
 #include "readable_name.h"
 #include "symbol_cache.h"
 #include "text_builder.h"
@@ -219,15 +220,9 @@ static void ask_expected(struct symbol_file *file)
 
 static void expect(struct symbol_file *file, uint64_t address)
 {
-    if (file->expected_count == file->expected_capacity) {
-        size_t capacity = file->expected_capacity ? 2 * file->expected_capacity : 256;
-        uint64_t *grown = realloc(file->expected, capacity * sizeof(*grown));
-
-        if (!grown)
-            return;
-        file->expected = grown;
-        file->expected_capacity = capacity;
-    }
+    if (!list_has_room(&file->expected, &file->expected_capacity, file->expected_count,
+                       sizeof(*file->expected)))
+        return;
     file->expected[file->expected_count++] = address;
 }
 

@@ -81,9 +81,10 @@ class MadeUpTest(Folder):
             ('[device."npu:*".pool.pta]\npeak_live = "1 KiB"\n[device."*"]\npeak_live = "1 GiB"\n',
              1, ("peak of pta on npu:0", "over the limit of 1.00 KiB", "1 failed")),
             ('[device."*"]\npeak_live = { rel = "+2%" }\n', 4, ("there is none", "leaktide bless")),
-            ("[leak]\n", 1, ("leak of 1.00 MiB per step at train+0x440",)),
+            ("[leak]\n", 1, ("leak: 1.00 MiB per step at train+0x440",)),
             ('[leak]\nmin_slope = "2 MiB/step"\n', 0, ("no leak in steps 3 to 12",)),
-            ("[leak]\nallow_cache_growth = false\n" + '[require]\nsteps_min = 2\n', 1, ("leak of",)),
+            ("[leak]\nallow_cache_growth = false\n" + '[require]\nsteps_min = 2\n', 1,
+             ("leak: 1.00 MiB per step", "growing cache at train+0x550: 2.00 MiB since step 3")),
             ("[require]\nsteps_min = 13\n", 4, ("only 12 of the 13 steps",)),
             ('[[site]]\nmatch = "train*"\nlive_at_peak = "1 KiB"\n', 1, ("over the limit",)),
             ('[[site]]\nmatch = "nobody*"\nlive_at_peak = "1 KiB"\n', 0,
@@ -327,7 +328,7 @@ class MadeUpTest(Folder):
         self.write("page.md", "before\n")
         done = self.leaktide("gate", "leak", variables={
             "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": self.path("page.md")})
-        self.assertIn("::error file=leaktide.toml,line=1,title=leaktide leak::leak of", done.stdout)
+        self.assertIn("::error file=leaktide.toml,line=1,title=leaktide leak::leak:", done.stdout)
         self.assertTrue(self.read("page.md").startswith("before\n### Memory gate FAILED"))
 
     def test_wrong_formats(self):
@@ -392,6 +393,81 @@ class ReferenceTest(Folder):
         self.assertEqual(self.gate(policy % 18951168, path).returncode, 0)
 
 
+NATIVE = """#include <leaktide/tracer.h>
+#include <stdlib.h>
+static void *volatile kept;
+void begin(void) { mt_step_begin(); }
+void end(void) { mt_step_end(); }
+void native_new(size_t size_bytes) { kept = malloc(size_bytes); }
+"""
+
+CALLER = """import ctypes
+native = ctypes.CDLL("./libnative.so")
+def forward():
+    native.native_new(16384)
+def train():
+    for step in range(20):
+        native.begin()
+        forward()
+        native.end()
+train()
+"""
+
+
+class OnePlaceTest(Folder):
+    """A leak whose memory a native function asks for, called by Python: all name Python's line."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("native.c", NATIVE)
+        self.write("caller.py", CALLER)
+        self.write("leaktide.toml", "[leak]\n")
+        built = self.run_program(COMPILER, "-shared", "-fPIC", "-O1", "-I" + INCLUDE, "-o",
+                                 "libnative.so", "native.c", "-ldl")
+        self.assertEqual(built.returncode, 0, built.stderr)
+        done = self.leaktide("run", "--quiet", "--device=cpu", "--call-stack=python,c",
+                             "--output-path=run", "--", os.path.realpath(sys.executable),
+                             "caller.py", variables={"PYTHONMALLOC": "malloc"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.said = self.leaktide("gate", "--format=text,md,junit,sarif,json,github,gitlab",
+                                  "--output=out", "run").stdout
+
+    def find(self):
+        """The finding of the report, and its sentence as it begins everywhere."""
+        done = self.leaktide("leaks", "--format=json", "run")
+        found = [finding for finding in json.loads(done.stdout)["findings"]
+                 if "caller.py:4" in finding["site"]]
+        self.assertEqual(len(found), 1, done.stdout)
+        return found[0], found[0]["sentence"].split("; ")[0]
+
+    def test_the_same_words_and_the_same_line(self):
+        finding, sentence = self.find()
+        self.assertEqual((finding["function"], finding["line"]), ("forward", 4))
+        self.assertEqual(os.path.basename(finding["file"]), "caller.py")
+        case = [row for row in json.loads(self.read("out/gate.json"))["cases"]
+                if row["outcome"] == "failed"][0]
+        self.assertEqual((case["sentence"], case["function"], case["file"], case["line"]),
+                         (sentence, "forward", finding["file"], 4))
+        for name in ("summary.md", "junit.xml", "gl-code-quality-report.json"):
+            self.assertIn("caller.py", self.read("out/" + name))
+        findings = json.loads(self.read("out/gl-code-quality-report.json"))
+        self.assertEqual(findings[0]["description"], sentence)
+        self.assertEqual(findings[0]["location"]["lines"], {"begin": 4})
+        self.assertIn("caller.py,line=4,title=leaktide leak::" + sentence, self.said)
+        self.assertIn("caller.py:4\n", self.said)
+
+    def test_sarif_has_the_calls(self):
+        sarif = json.loads(self.read("out/results.sarif"))["runs"][0]["results"][0]
+        self.assertEqual(sarif["message"]["text"], self.find()[1])
+        place = sarif["locations"][0]["physicalLocation"]
+        self.assertTrue(place["artifactLocation"]["uri"].endswith("caller.py"), place)
+        self.assertEqual(place["region"]["startLine"], 4)
+        flow = sarif["codeFlows"][0]["threadFlows"][0]["locations"]
+        self.assertEqual([(step["location"]["message"]["text"],
+                           step["location"]["physicalLocation"]["region"]["startLine"])
+                          for step in flow], [("<module>", 10), ("train", 8), ("forward", 4)])
+
+
 class SampleTest(Folder):
     """samples/ci_gate, as a team changes it."""
 
@@ -425,7 +501,7 @@ class SampleTest(Folder):
 
     def test_a_leak_fails_and_its_fix_passes(self):
         self.bless()
-        said = self.judge(self.record("leaky", "-DFORGET_METRICS=1"), 1, "leak of 64.0 KiB per step",
+        said = self.judge(self.record("leaky", "-DFORGET_METRICS=1"), 1, "leak: 64.0 KiB per step",
                           "measure")
         line = next(number for number, text in enumerate(self.source.splitlines(), 1)
                     if "metrics = malloc" in text)
@@ -461,7 +537,7 @@ int main(void)
 """
         self.write("leaktide.toml", "[leak]\n")
         first, second = self.record("one", source=source), self.record("two", source=source)
-        self.judge(first, 1, "leak of 4.00 KiB per step at main (train.c:9)", "code train.c:9")
+        self.judge(first, 1, "leak: 4.00 KiB per step at main (train.c:9)", "code train.c:9")
         done = self.leaktide("gate", "--traces", first, second)
         self.assertIn("in 2 of 2 recordings", done.stdout)
 

@@ -20,6 +20,7 @@ CONFTEST = 'pytest_plugins = ["pytest_leaktide"]\n'
 
 TESTS = '''
 import pytest
+import pytest_leaktide
 
 kept = []
 cache = {}
@@ -67,6 +68,15 @@ def test_runs_a_program(leaktide_run):
 
 def test_runs_a_program_that_fails(leaktide_run):
     leaktide_run(["sh", "-c", "exit 3"], peak="16 MiB")
+
+
+def test_counts_leaks_by_turns(monkeypatch):
+    found = [{"sentence": "leak: 2 KiB per turn", "growth_bytes_per_turn": 2048},
+             {"sentence": "leak: 9 KiB", "growth_bytes_per_turn": None}]
+    recording = pytest_leaktide.Recording("nowhere")
+    monkeypatch.setattr(recording, "leaks", lambda: found)
+    assert recording.check({}, leak="2 KiB") == []
+    assert recording.check({}, leak="1 KiB") == [row["sentence"] for row in found]
 '''
 
 EXPECTED = {
@@ -78,6 +88,7 @@ EXPECTED = {
     "test_has_an_unknown_word": "peak, leak, repeat and warm_up are known",
     "test_runs_a_program": None,
     "test_runs_a_program_that_fails": "ended with 3",
+    "test_counts_leaks_by_turns": None,
 }
 
 

@@ -44,16 +44,11 @@ static void add_flags(struct text_builder *text, const struct compat_request *re
         const char *name;
         bool is_set;
     } flags[] = {
-        {"help", request->wants_help},
-        {"version", request->wants_version},
-        {"compare", request->wants_compare},
-        {"strict", request->is_strict},
-        {"deferred", request->is_deferred},
-        {"db", request->is_database},
-        {"cpu", request->has_cpu},
-        {"not_all_npu", !request->has_all_devices},
-        {"by_event", request->is_host_by_event},
-        {"full_content", request->watch.has_full_content},
+        {"help", request->wants_help},           {"version", request->wants_version},
+        {"compare", request->wants_compare},     {"strict", request->dump.is_strict},
+        {"deferred", request->is_deferred},      {"db", request->dump.is_database},
+        {"cpu", request->dump.has_cpu},          {"not_all_npu", !request->dump.has_all_devices},
+        {"by_event", request->is_host_by_event}, {"full_content", request->watch.has_full_content},
     };
 
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
@@ -63,12 +58,12 @@ static void add_flags(struct text_builder *text, const struct compat_request *re
 
 static void add_lists(struct text_builder *text, const struct compat_request *request)
 {
-    for (size_t i = 0; i < request->step_count; i++)
-        text_add_format(text, "step=%u ", request->steps[i]);
-    if (request->c_stacks.is_wanted)
-        text_add_format(text, "c=%u ", request->c_stacks.depth);
-    if (request->python_stacks.is_wanted)
-        text_add_format(text, "python=%u ", request->python_stacks.depth);
+    for (size_t i = 0; i < request->dump.step_count; i++)
+        text_add_format(text, "step=%u ", request->dump.steps[i]);
+    if (request->dump.has_c_stacks)
+        text_add_format(text, "c=%u ", request->dump.c_depth);
+    if (request->dump.has_python_stacks)
+        text_add_format(text, "python=%u ", request->dump.python_depth);
     if (request->watch.is_wanted)
         text_add_format(text, "watch=%s>%s ", request->watch.start, request->watch.end);
     if (request->watch.has_output_id)
@@ -87,11 +82,11 @@ static void describe(struct text_builder *text, const struct compat_request *req
     bool is_old = request->generation->name == COMPAT_MSLEAKS;
 
     add_flags(text, request);
-    add_bits(text, "level", request->levels, COMPAT_OP);
-    add_bits(text, "events", request->events, 7);
-    add_bits(text, "analysis", request->analyses, COMPAT_LEAKS);
-    add_bits(text, "oom", request->oom_top, 10);
-    add_bits(text, "devices", request->devices, 0);
+    add_bits(text, "level", request->dump.levels, DUMP_BIT_OP);
+    add_bits(text, "events", request->dump.events, 7);
+    add_bits(text, "analysis", request->dump.analyses, DUMP_BIT_LEAKS);
+    add_bits(text, "oom", request->dump.oom_top, 10);
+    add_bits(text, "devices", request->dump.devices, 0);
     add_bits(text, "log", request->log_level, is_old ? COMPAT_WARNING : COMPAT_INFO);
     add_bits(text, "threshold", (uint32_t)request->block_size_threshold, 0);
     add_bits(text, "rate", request->sample_rate, 1);
@@ -357,19 +352,21 @@ static void no_other_program_is_taken_for_it(void **state)
 
 static void analyses_widen_what_is_recorded_not_what_is_written(void **state)
 {
-    struct compat_request request = {.events = COMPAT_FREE};
+    struct compat_request request = {.dump.events = DUMP_BIT_FREE};
 
     (void)state;
-    assert_int_equal(compat_events_needed(&request), COMPAT_ALLOC | COMPAT_FREE);
-    request.events = 0;
+    assert_int_equal(compat_events_needed(&request), DUMP_BIT_ALLOC | DUMP_BIT_FREE);
+    request.dump.events = 0;
     assert_int_equal(compat_events_needed(&request), 0);
-    request.analyses = COMPAT_DECOMPOSE;
-    assert_int_equal(compat_events_needed(&request), COMPAT_ALLOC | COMPAT_FREE | COMPAT_ACCESS);
-    request.analyses = COMPAT_INEFFICIENT;
+    request.dump.analyses = DUMP_BIT_DECOMPOSE;
+    assert_int_equal(compat_events_needed(&request),
+                     DUMP_BIT_ALLOC | DUMP_BIT_FREE | DUMP_BIT_ACCESS);
+    request.dump.analyses = DUMP_BIT_INEFFICIENT;
     assert_int_equal(compat_events_needed(&request), 15);
-    request.analyses = 0;
-    request.events = COMPAT_ACCESS;
-    assert_int_equal(compat_events_needed(&request), COMPAT_ALLOC | COMPAT_FREE | COMPAT_ACCESS);
+    request.dump.analyses = 0;
+    request.dump.events = DUMP_BIT_ACCESS;
+    assert_int_equal(compat_events_needed(&request),
+                     DUMP_BIT_ALLOC | DUMP_BIT_FREE | DUMP_BIT_ACCESS);
 }
 
 int main(void)

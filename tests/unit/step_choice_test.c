@@ -15,7 +15,7 @@
 struct choice_case {
     const char *name;
     const char *text;
-    struct step_schedule schedule;
+    struct mt_step_schedule schedule;
     const char *taken; /* a letter for each of 12 steps, numbered from 1 */
 };
 
@@ -54,7 +54,7 @@ static void wrong_choices_are_told(void **state)
 {
     static const char *const texts[] = {"",    ",",     "3,", "x",
                                         "3-2", "1-2-3", "-1", "99999999999999999999"};
-    static const struct step_schedule no_active = {.wait = 3}, good = {.active = 1};
+    static const struct mt_step_schedule no_active = {.wait = 3}, good = {.active = 1};
     struct step_choice choice;
     struct mt_error error;
 

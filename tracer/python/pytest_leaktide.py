@@ -82,6 +82,11 @@ def _rows(question, name, recording, ledger=None):
     return []
 
 
+def _rate(finding):
+    """Bytes per step; of a loop that marks none, per turn."""
+    return finding.get("growth_bytes_per_step") or finding.get("growth_bytes_per_turn") or 0
+
+
 class Recording:
     """What a program used. Sizes in bytes, by ledger: "host", "pta device 0"."""
 
@@ -110,7 +115,7 @@ class Recording:
         return ["%s at %s" % (size_text(row["held_bytes"]), row["site"]) for row in table[:3]]
 
     def leaks(self, *options):
-        """Findings: growth_bytes_per_step, site, ledger, sentence."""
+        """Findings: growth_bytes_per_step or _per_turn, site, file, line, ledger, sentence."""
         return [finding for finding in _ask("leaks", self.path, *options)["findings"]
                 if finding["kind"] == "leak"]
 
@@ -125,7 +130,7 @@ class Recording:
                         ", ".join(self.holders(ledger))))
         if leak is not None:
             found = self.leaks(*options)
-            grown = sum(finding["growth_bytes_per_step"] for finding in found)
+            grown = sum(_rate(finding) for finding in found)
             if grown > size_of(leak):
                 wrong.extend(finding["sentence"] for finding in found)
         return wrong
@@ -210,7 +215,7 @@ def pytest_pyfunc_call(pyfuncitem):
 def leaktide_run():
     """leaktide_run(arguments, peak=None, leak=None): runs a program, fails when it is over a limit.
 
-    peak is of the whole run; leak needs a program that marks steps. Returns its output.
+    peak is of the whole run; leak is per step, of a loop without marks per turn. Returns its output.
     """
     def run(arguments, peak=None, leak=None):
         with tempfile.TemporaryDirectory(prefix="leaktide-") as folder:

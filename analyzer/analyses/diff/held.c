@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "lives.h"
 
 /* Era of a process in which the stretch lies. */
@@ -100,16 +101,10 @@ static void note_birth(struct reading *reading, const struct life *life)
         held->births_left_out++;
         return;
     }
-    if (held->birth_count == reading->birth_capacity) {
-        size_t capacity = reading->birth_capacity ? reading->birth_capacity * 2 : 1024;
-        struct held_birth *larger = realloc(held->births, capacity * sizeof(*larger));
-
-        if (!larger) {
-            reading->has_failed = true;
-            return;
-        }
-        held->births = larger;
-        reading->birth_capacity = capacity;
+    if (!list_has_room(&held->births, &reading->birth_capacity, held->birth_count,
+                       sizeof(*held->births))) {
+        reading->has_failed = true;
+        return;
     }
     held->births[held->birth_count++] = (struct held_birth){life->group, life->size_bytes};
 }

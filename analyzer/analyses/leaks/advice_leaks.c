@@ -8,6 +8,7 @@
 #include "labels.h"
 #include "leak_advice.h"
 #include "leak_finding.h"
+#include "leak_words.h"
 #include "survivor_parts.h"
 
 /* Of the peak, what had leaked by then: no more than was there. */
@@ -58,7 +59,8 @@ static void look_for_leak_in_some_steps(const struct rule *rule, const struct ev
     if (seen.stretch && seen.with_survivors * 2 <= seen.stretch_count)
         add_leak(rule, evidence, advices,
                  report_text(evidence->report, "only %s left blocks of %s",
-                             leak_births(evidence->report, evidence->leak), who(evidence)));
+                             leak_births(report_arena(evidence->report), evidence->leak),
+                             who(evidence)));
 }
 
 static void look_for_leak_of_some_blocks(const struct rule *rule, const struct evidence *evidence,

@@ -8,42 +8,10 @@
 
 #include "labels.h"
 #include "leak_advice.h"
+#include "leak_words.h"
+#include "place.h"
 #include "survivor_parts.h"
 #include "text_builder.h"
-
-const char *leak_births(struct report *report, const struct judged *row)
-{
-    struct births_seen seen = growth_births(row);
-
-    if (seen.stretch == 1)
-        return report_text(report, "%zu of %zu steps", seen.with_survivors, seen.stretch_count);
-    return report_text(report, "%zu of %zu stretches of %" PRIu32 " steps", seen.with_survivors,
-                       seen.stretch_count, seen.stretch);
-}
-
-const char *leak_sentence(const struct question *question, struct report *report,
-                          const struct judged *row)
-{
-    struct arena *texts = report_arena(report);
-    const char *who = who_is_known(row->origin->who) || row->origin->who.size_class
-                          ? label_who(question, texts, row->origin->who)
-                          : "sites without a name";
-    const char *how = row->judgement.is_one_growing_block
-                          ? "made anew in each step, each time larger"
-                          : report_text(report, "survivors of %s", leak_births(report, row));
-
-    const char *until =
-        row->failed_step
-            ? report_text(report, ", until its own requests failed in step %" PRIu64,
-                          step_number(question->tally, row->steps.process, row->failed_step))
-            : "";
-
-    return report_text(
-        report, "%s per step at %s: %s since step %" PRIu64 "%s, %s (%s)",
-        label_size(texts, row->judgement.growth_per_step), who, label_size(texts, row->grown_bytes),
-        step_number(question->tally, row->steps.process, row->steps.warm_up + row->steps.stride),
-        until, how, label_ledger(question, texts, row->origin->ledger));
-}
 
 static bool is_of_device(const struct question *question, const struct sample_row *row,
                          int32_t device, const char *end)
@@ -196,8 +164,9 @@ static const char *finding_sentence(const struct question *question, struct repo
         report,
         "%s: %s; %s, %s, first "
         "seen in step %" PRIu64 "; a rise like this happens by chance with p = %.1g%s%s",
-        step_verdict_name(row->judgement.verdict), leak_sentence(question, report, row),
-        interval_text(report, &row->judgement), rate_text(report, blocks_per_1000_steps(row)),
+        step_verdict_name(row->judgement.verdict),
+        leak_sentence(question, report_arena(report), row), interval_text(report, &row->judgement),
+        rate_text(report, blocks_per_1000_steps(row)),
         step_number(question->tally, row->steps.process, row->first_step),
         row->judgement.trend.rise_chance, leak_horizon(question, report, row),
         example_text(report, question, row, example));
@@ -220,6 +189,7 @@ static struct value part_percent(const struct survivor_parts *parts, size_t inde
 void leak_finding(const struct question *question, struct report *report, const struct judged *row)
 {
     struct arena *texts = report_arena(report);
+    struct place_in_code place = place_of(question, texts, row->origin->who);
     struct survivor_parts parts = survivor_parts_of(question, row);
     struct advice advice = {.rule = NULL};
     bool is_advised = advice_for_leak(question, report, row, &advice);
@@ -230,6 +200,9 @@ void leak_finding(const struct question *question, struct report *report, const 
     const struct field facts[] = {
         {"ledger", NULL, value_text(label_ledger(question, texts, row->origin->ledger))},
         {"site", NULL, value_who(question, texts, row->origin->who)},
+        {"function", NULL, value_place_text(place.function)},
+        {"file", NULL, value_place_text(place.file)},
+        {"line", NULL, value_place_line(&place)},
         {"growth_bytes_per_step", NULL, value_bytes(judgement->growth_per_step)},
         {"growth_low_bytes_per_step", NULL, value_bytes(judgement->growth_low)},
         {"growth_high_bytes_per_step", NULL, value_bytes(judgement->growth_high)},

@@ -11,6 +11,7 @@
 #include "leak_advice.h"
 #include "leak_analyses.h"
 #include "leak_finding.h"
+#include "leak_words.h"
 #include "ledger_growth.h"
 #include "missing.h"
 #include "survivor_verdict.h"
@@ -108,7 +109,7 @@ static void say_leak(const struct question *question, struct report *report,
                : "";
 
     report_verdict(report, RANK_LEAKS, "LEAK: %s%s%s.",
-                   leak_sentence(question, report, &list->rows[0]),
+                   leak_sentence(question, report_arena(report), &list->rows[0]),
                    leak_horizon(question, report, &list->rows[0]), and_more);
     if (advice_for_leak(question, report, &list->rows[0], &advice))
         report_verdict(report, RANK_LEAKS, "SEEN: %s. %s", advice.finding,

@@ -9,6 +9,7 @@
 
 #include "labels.h"
 #include "leak_finding.h"
+#include "leak_words.h"
 
 /* The same site may leak in several ledgers; a ledger with a site that leaks is explained. */
 static bool has_leaking_site(const struct judged_list *sites, uint16_t ledger)
@@ -95,7 +96,7 @@ void ledger_growth_add(const struct question *question, struct report *report,
             if (!is_spread_leak(sites, row))
                 continue;
             report_verdict(report, RANK_LEAKS, "LEAK: %s; no single site makes it.",
-                           leak_sentence(question, report, row));
+                           leak_sentence(question, report_arena(report), row));
             report_outcome(report, REPORT_FOUND);
             leak_finding(question, report, row);
         }

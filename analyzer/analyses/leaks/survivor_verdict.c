@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "growth.h"
+#include "leak_words.h"
+#include "place.h"
 #include "text_builder.h"
 
 enum { stacks_shown = 3, functions_shown = 3, findings_most = 20 };
@@ -54,48 +56,6 @@ const char *survivor_shares(const struct question *question, struct report *repo
     return shares;
 }
 
-/* --- sentences ------------------------------------------------------------------------------- */
-
-static const char *name_of(const struct question *question, struct report *report, struct who who)
-{
-    return who_is_known(who) || who.size_class ? label_who(question, report_arena(report), who)
-                                               : "sites without a name";
-}
-
-/* "4.6 KiB per turn", or the bytes alone where turns are not known. */
-static const char *rate_of(struct report *report, const struct survivor_process *process,
-                           const struct survivor_origin *origin)
-{
-    struct arena *texts = report_arena(report);
-    uint64_t per_turn = survivors_per_turn(process, origin);
-
-    if (!per_turn)
-        return label_size(texts, origin->bytes);
-    return report_text(report, "%s per turn", label_size(texts, per_turn));
-}
-
-static const char *sentence_of(const struct question *question, struct report *report,
-                               const struct survivor_process *process,
-                               const struct survivor_origin *origin)
-{
-    struct arena *texts = report_arena(report);
-    const struct survivor_stack *first = &origin->stacks[0];
-    const char *how =
-        first->overdue.is_growing
-            ? report_text(report, "made anew again and again, larger by %s in all",
-                          label_size(texts, origin->bytes))
-            : report_text(report, "%s in %s stay, older than any that these stacks freed",
-                          label_size(texts, origin->bytes),
-                          label_counted(texts, origin->count, "block"));
-    const char *turns = process->turns ? report_text(report, ", born in all of about %s of a loop",
-                                                     label_counted(texts, process->turns, "turn"))
-                                       : ", born until the end";
-
-    return report_text(report, "%s at %s: %s%s (%s)", rate_of(report, process, origin),
-                       name_of(question, report, first->who), how, turns,
-                       label_ledger(question, texts, first->ledger));
-}
-
 /* --- findings -------------------------------------------------------------------------------- */
 
 static struct value stack_at(const struct question *question, struct report *report,
@@ -119,10 +79,14 @@ static void add_finding(const struct question *question, struct report *report,
 {
     struct arena *texts = report_arena(report);
     const struct survivor_stack *first = &origin->stacks[0];
+    struct place_in_code place = place_of(question, texts, first->who);
     uint64_t per_turn = survivors_per_turn(process, origin);
     const struct field facts[] = {
         {"ledger", NULL, value_text(label_ledger(question, texts, first->ledger))},
         {"site", NULL, value_who(question, texts, first->who)},
+        {"function", NULL, value_place_text(place.function)},
+        {"file", NULL, value_place_text(place.file)},
+        {"line", NULL, value_place_line(&place)},
         {"growth_bytes_per_turn", NULL, per_turn ? value_bytes(per_turn) : value_none()},
         {"turn_count", NULL, process->turns ? value_count(process->turns) : value_none()},
         {"is_one_growing_block", NULL, value_number(VALUE_FLAG, first->overdue.is_growing)},
@@ -139,7 +103,7 @@ static void add_finding(const struct question *question, struct report *report,
 
     report_finding(report, "leak",
                    report_text(report, "leak: %s. SURVIVORS: %s",
-                               sentence_of(question, report, process, origin),
+                               survivor_sentence(question, texts, process, origin),
                                survivor_shares(question, report, origin)),
                    facts, sizeof(facts) / sizeof(facts[0]));
 }
@@ -164,7 +128,7 @@ static void say_leak(const struct question *question, struct report *report,
                   : "";
 
     report_verdict(report, RANK_LEAKS, "LEAK: %s%s.",
-                   sentence_of(question, report, process, &process->origins[0]), more);
+                   survivor_sentence(question, texts, process, &process->origins[0]), more);
     report_verdict(report, RANK_LEAKS, "SURVIVORS: %s.",
                    survivor_shares(question, report, &process->origins[0]));
     report_outcome(report, REPORT_FOUND);
@@ -199,7 +163,7 @@ static void say_undecided(const struct question *question, struct report *report
                    "MAY BE A CACHE that still fills: %s stay, most of it of %s, fewer and fewer "
                    "as time goes on; %s decide.",
                    label_size(report_arena(report), process->fading_bytes),
-                   name_of(question, report, origin->stacks[0].who),
+                   leak_who(question, report_arena(report), origin->stacks[0].who),
                    as_many_turns(report, process));
     report_outcome(report, REPORT_NO_DATA);
 }
@@ -221,7 +185,7 @@ static void say_remarks(const struct question *question, struct report *report,
                        "REMARK: %s, most of it at %s. That is light for a leak: record longer to "
                        "be sure.",
                        label_size(texts, process->bytes),
-                       name_of(question, report, origin->stacks[0].who));
+                       leak_who(question, texts, origin->stacks[0].who));
 }
 
 static uint64_t active_count(const struct survivors *survivors)

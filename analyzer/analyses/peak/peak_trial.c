@@ -13,7 +13,9 @@
 #include <string.h>
 
 #include "block_uses.h"
+#include "heap.h"
 #include "ledger_order.h"
+#include "list.h"
 
 /* The uses of one block. */
 struct span {
@@ -147,16 +149,10 @@ static bool note_use(void *context, const struct life *life, const struct block_
         running->has_too_many = true;
         return false;
     }
-    if (running->span_count == running->span_capacity) {
-        size_t capacity = running->span_capacity ? running->span_capacity * 2 : 1024;
-        struct span *larger = realloc(running->spans, capacity * sizeof(*larger));
-
-        if (!larger) {
-            running->has_failed = true;
-            return false;
-        }
-        running->spans = larger;
-        running->span_capacity = capacity;
+    if (!list_has_room(&running->spans, &running->span_capacity, running->span_count,
+                       sizeof(*running->spans))) {
+        running->has_failed = true;
+        return false;
     }
     running->spans[running->span_count++] =
         use->count ? (struct span){life->index, use->first.time_ns, use->last.time_ns, true}
@@ -192,52 +188,30 @@ static enum mt_result find_uses(struct trial_curves *running, struct mt_error *e
 
 /* --- the curve again ------------------------------------------------------------------------ */
 
-static bool comes_first(const struct change *a, const struct change *b)
+static bool comes_first(const void *row, const void *other)
 {
+    const struct change *a = row, *b = other;
+
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : !a->is_end && b->is_end;
 }
 
 static bool heap_push(struct trial_curves *running, struct change change)
 {
-    size_t at = running->heap_count;
-
-    if (at == running->heap_capacity) {
-        size_t capacity = running->heap_capacity ? running->heap_capacity * 2 : 256;
-        struct change *larger = realloc(running->heap, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        running->heap = larger;
-        running->heap_capacity = capacity;
-    }
-    running->heap_count++;
-    while (at && comes_first(&change, &running->heap[(at - 1) / 2])) {
-        running->heap[at] = running->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    running->heap[at] = change;
+    if (!list_has_room(&running->heap, &running->heap_capacity, running->heap_count,
+                       sizeof(*running->heap)))
+        return false;
+    running->heap[running->heap_count] = change;
+    heap_sift_up(running->heap, sizeof(*running->heap), running->heap_count++, comes_first);
     return true;
 }
 
 static struct change heap_pop(struct trial_curves *running)
 {
-    struct change first = running->heap[0], moved = running->heap[--running->heap_count];
-    size_t at = 0;
+    struct change first = running->heap[0];
 
-    for (;;) {
-        size_t child = 2 * at + 1;
-
-        if (child >= running->heap_count)
-            break;
-        if (child + 1 < running->heap_count &&
-            comes_first(&running->heap[child + 1], &running->heap[child]))
-            child++;
-        if (!comes_first(&running->heap[child], &moved))
-            break;
-        running->heap[at] = running->heap[child];
-        at = child;
-    }
-    running->heap[at] = moved;
+    running->heap[0] = running->heap[--running->heap_count];
+    if (running->heap_count)
+        heap_sift_down(running->heap, running->heap_count, sizeof(*running->heap), 0, comes_first);
     return first;
 }
 

@@ -10,6 +10,7 @@
 
 #include "labels.h"
 #include "ledger_order.h"
+#include "list.h"
 #include "listed_steps.h"
 #include "origins.h"
 #include "peak_analyses.h"
@@ -71,15 +72,9 @@ static struct step_sample held_at_peak(const struct reading *reading,
 
 static bool row_put(struct ledger_state *ledger, const struct step_peak *row)
 {
-    if (ledger->row_count == ledger->row_capacity) {
-        size_t capacity = ledger->row_capacity ? ledger->row_capacity * 2 : 64;
-        struct step_peak *larger = realloc(ledger->rows, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        ledger->rows = larger;
-        ledger->row_capacity = capacity;
-    }
+    if (!list_has_room(&ledger->rows, &ledger->row_capacity, ledger->row_count,
+                       sizeof(*ledger->rows)))
+        return false;
     ledger->rows[ledger->row_count++] = *row;
     return true;
 }

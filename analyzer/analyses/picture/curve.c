@@ -6,22 +6,7 @@
 
 #include <stdlib.h>
 
-enum { first_capacity = 64 };
-
-static bool make_room(struct curve *curve)
-{
-    size_t capacity = curve->capacity ? curve->capacity * 2 : first_capacity;
-    struct curve_point *points;
-
-    if (curve->count < curve->capacity)
-        return true;
-    points = realloc(curve->points, capacity * sizeof(*points));
-    if (!points)
-        return false;
-    curve->points = points;
-    curve->capacity = capacity;
-    return true;
-}
+#include "list.h"
 
 /* The stretch of time that this point is in, if it is the one of the newest point. */
 static bool is_in_newest(const struct curve *curve, const struct curve_limits *limits,
@@ -86,7 +71,7 @@ bool curve_put(struct curve *curve, const struct curve_limits *limits, uint64_t 
         join(&curve->points[curve->count - 1], &point);
         return true;
     }
-    if (!make_room(curve))
+    if (!list_has_room(&curve->points, &curve->capacity, curve->count, sizeof(*curve->points)))
         return false;
     curve->points[curve->count++] = point;
     return true;

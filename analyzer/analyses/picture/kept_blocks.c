@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "hash.h"
+#include "heap.h"
+#include "list.h"
 
-enum { first_stretches = 4096, first_rest_capacity = 1024 };
+enum { first_stretches = 4096 };
 
 static uint64_t age_ns(const struct life *life)
 {
@@ -17,45 +19,15 @@ static uint64_t age_ns(const struct life *life)
 }
 
 /* Does a go before b when one has to? */
-static bool is_lesser(const struct life *a, const struct life *b)
+static bool is_lesser(const void *row, const void *other)
 {
+    const struct life *a = row, *b = other;
+
     if (a->size_bytes != b->size_bytes)
         return a->size_bytes < b->size_bytes;
     if (age_ns(a) != age_ns(b))
         return age_ns(a) < age_ns(b);
     return a->index > b->index;
-}
-
-static void swap(struct life *a, struct life *b)
-{
-    struct life kept = *a;
-
-    *a = *b;
-    *b = kept;
-}
-
-static void sift_up(struct life *heap, size_t i)
-{
-    for (; i && is_lesser(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2)
-        swap(&heap[i], &heap[(i - 1) / 2]);
-}
-
-static void sift_down(struct life *heap, size_t count)
-{
-    size_t i = 0;
-
-    for (;;) {
-        size_t child = 2 * i + 1;
-
-        if (child >= count)
-            return;
-        if (child + 1 < count && is_lesser(&heap[child + 1], &heap[child]))
-            child++;
-        if (!is_lesser(&heap[child], &heap[i]))
-            return;
-        swap(&heap[child], &heap[i]);
-        i = child;
-    }
 }
 
 static uint64_t row_hash(uint32_t stretch, uint32_t group, uint32_t size_class)
@@ -86,15 +58,8 @@ static struct rest_row *row_for(struct kept_blocks *kept, uint32_t stretch, uint
 
     if (row)
         return row;
-    if (kept->rest_count == kept->rest_capacity) {
-        size_t capacity = kept->rest_capacity ? kept->rest_capacity * 2 : first_rest_capacity;
-        struct rest_row *rows = realloc(kept->rest, capacity * sizeof(*rows));
-
-        if (!rows)
-            return NULL;
-        kept->rest = rows;
-        kept->rest_capacity = capacity;
-    }
+    if (!list_has_room(&kept->rest, &kept->rest_capacity, kept->rest_count, sizeof(*kept->rest)))
+        return NULL;
     if (!hash_index_add(&kept->rest_index, hash, (uint32_t)kept->rest_count))
         return NULL;
     row = &kept->rest[kept->rest_count++];
@@ -178,14 +143,14 @@ bool kept_put(struct kept_blocks *kept, const struct life *life)
     struct life out = *life;
 
     if (kept->count < kept->limits.block_most) {
-        kept->blocks[kept->count++] = *life;
-        sift_up(kept->blocks, kept->count - 1);
+        kept->blocks[kept->count] = *life;
+        heap_sift_up(kept->blocks, sizeof(*kept->blocks), kept->count++, is_lesser);
         return true;
     }
     if (is_lesser(&kept->blocks[0], life)) {
         out = kept->blocks[0];
         kept->blocks[0] = *life;
-        sift_down(kept->blocks, kept->count);
+        heap_sift_down(kept->blocks, kept->count, sizeof(*kept->blocks), 0, is_lesser);
     }
     return rest_put(kept, &out);
 }

@@ -8,23 +8,7 @@
 #include <string.h>
 
 #include "hash.h"
-
-enum { first_capacity = 256 };
-
-static bool make_room(struct name_list *names)
-{
-    size_t capacity = names->capacity ? names->capacity * 2 : first_capacity;
-    const char **texts;
-
-    if (names->count < names->capacity)
-        return true;
-    texts = realloc(names->texts, capacity * sizeof(*texts));
-    if (!texts)
-        return false;
-    names->texts = texts;
-    names->capacity = capacity;
-    return true;
-}
+#include "list.h"
 
 void names_init(struct name_list *names)
 {
@@ -45,7 +29,8 @@ uint32_t names_put(struct name_list *names, const char *text)
         if (strcmp(names->texts[found], text) == 0)
             return found;
     copy = arena_text(&names->arena, text, strlen(text));
-    if (!copy || !make_room(names) ||
+    if (!copy ||
+        !list_has_room(&names->texts, &names->capacity, names->count, sizeof(*names->texts)) ||
         !hash_index_add(&names->index, hash, (uint32_t)names->count)) {
         names->has_failed = true;
         return 0;

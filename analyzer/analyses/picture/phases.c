@@ -6,22 +6,9 @@
 
 #include <stdlib.h>
 
-enum { phase_most = 4096, open_most = 4096, first_capacity = 64 };
+#include "list.h"
 
-static bool make_room(struct phase **rows, size_t count, size_t *capacity)
-{
-    size_t wanted = *capacity ? *capacity * 2 : first_capacity;
-    struct phase *grown;
-
-    if (count < *capacity)
-        return true;
-    grown = realloc(*rows, wanted * sizeof(*grown));
-    if (!grown)
-        return false;
-    *rows = grown;
-    *capacity = wanted;
-    return true;
-}
+enum { phase_most = 4096, open_most = 4096 };
 
 static int longest_first(const void *left, const void *right)
 {
@@ -46,7 +33,7 @@ static bool keep(struct phases *phases, const struct phase *phase)
         phases->least_ns =
             phases->rows[phases->count - 1].end_ns - phases->rows[phases->count - 1].begin_ns + 1;
     }
-    if (!make_room(&phases->rows, phases->count, &phases->capacity))
+    if (!list_has_room(&phases->rows, &phases->capacity, phases->count, sizeof(*phases->rows)))
         return false;
     phases->rows[phases->count++] = *phase;
     return true;
@@ -58,7 +45,8 @@ static bool begin(struct phases *phases, const struct event *event)
         phases->left_out_count++;
         return true;
     }
-    if (!make_room(&phases->open, phases->open_count, &phases->open_capacity))
+    if (!list_has_room(&phases->open, &phases->open_capacity, phases->open_count,
+                       sizeof(*phases->open)))
         return false;
     phases->open[phases->open_count++] = (struct phase){.begin_ns = event->time_ns,
                                                         .end_ns = event->time_ns,

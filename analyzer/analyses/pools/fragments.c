@@ -9,6 +9,7 @@
 
 #include "labels.h"
 #include "ledger_order.h"
+#include "list.h"
 #include "lives.h"
 #include "range_set.h"
 
@@ -387,15 +388,8 @@ static bool was_alive(const struct life *life, const struct fragment_moment *mom
 static bool keep_block(struct fragment_moment *moment, size_t *capacity, const struct life *life,
                        uint64_t waits_since_event)
 {
-    if (moment->block_count == *capacity) {
-        size_t more = *capacity ? *capacity * 2 : 256;
-        struct fragment_block *larger = realloc(moment->blocks, more * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        moment->blocks = larger;
-        *capacity = more;
-    }
+    if (!list_has_room(&moment->blocks, capacity, moment->block_count, sizeof(*moment->blocks)))
+        return false;
     moment->blocks[moment->block_count++] = (struct fragment_block){
         life->address, life->size_bytes, life->group, waits_since_event <= moment->event};
     return true;
@@ -403,15 +397,9 @@ static bool keep_block(struct fragment_moment *moment, size_t *capacity, const s
 
 static bool keep_below(struct ledger_state *state, int kind, const struct life *life)
 {
-    if (state->below_counts[kind] == state->below_capacities[kind]) {
-        size_t more = state->below_capacities[kind] ? state->below_capacities[kind] * 2 : 64;
-        struct range *larger = realloc(state->below[kind], more * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        state->below[kind] = larger;
-        state->below_capacities[kind] = more;
-    }
+    if (!list_has_room(&state->below[kind], &state->below_capacities[kind],
+                       state->below_counts[kind], sizeof(*state->below[kind])))
+        return false;
     state->below[kind][state->below_counts[kind]++] =
         (struct range){life->address, life->address + life->size_bytes};
     return true;

@@ -12,6 +12,7 @@
 
 #include "labels.h"
 #include "ledger_order.h"
+#include "list.h"
 #include "live_set.h"
 
 enum { models_most = WHAT_IFS_MOST + 1, ascend_pad_bytes = 32, unit_bytes = 512 };
@@ -143,15 +144,9 @@ static bool take_older(struct replay *replay, struct ledger_models *models)
 
 static bool keep_older(struct ledger_models *models, struct older block)
 {
-    if (models->older_count == models->older_capacity) {
-        size_t capacity = models->older_capacity ? models->older_capacity * 2 : 256;
-        struct older *larger = realloc(models->older, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        models->older = larger;
-        models->older_capacity = capacity;
-    }
+    if (!list_has_room(&models->older, &models->older_capacity, models->older_count,
+                       sizeof(*models->older)))
+        return false;
     models->older[models->older_count++] = block;
     return true;
 }

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "heap.h"
 #include "labels.h"
 
 void block_list_init(struct block_list *list, size_t most)
@@ -28,35 +29,10 @@ static int life_compare(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static void sift_up(struct block_list *list, const struct life *life)
+/* The least is the first of the heap. */
+static bool is_less(const void *row, const void *other)
 {
-    size_t index = list->count++;
-
-    while (index && life_compare(life, &list->rows[(index - 1) / 2]) > 0) {
-        list->rows[index] = list->rows[(index - 1) / 2];
-        index = (index - 1) / 2;
-    }
-    list->rows[index] = *life;
-}
-
-/* In the place of the least. */
-static void sift_down(struct block_list *list, const struct life *life)
-{
-    size_t index = 0;
-
-    for (;;) {
-        size_t child = index * 2 + 1;
-
-        if (child >= list->count)
-            break;
-        if (child + 1 < list->count && life_compare(&list->rows[child + 1], &list->rows[child]) > 0)
-            child++;
-        if (life_compare(&list->rows[child], life) <= 0)
-            break;
-        list->rows[index] = list->rows[child];
-        index = child;
-    }
-    list->rows[index] = *life;
+    return life_compare(row, other) > 0;
 }
 
 bool block_list_put(struct block_list *list, const struct life *life)
@@ -71,10 +47,13 @@ bool block_list_put(struct block_list *list, const struct life *life)
         list->largest_bytes = life->size_bytes;
     list->all_count++;
     list->all_bytes += life->size_bytes;
-    if (list->count < list->most)
-        sift_up(list, life);
-    else if (life_compare(life, &list->rows[0]) < 0)
-        sift_down(list, life);
+    if (list->count < list->most) {
+        list->rows[list->count] = *life;
+        heap_sift_up(list->rows, sizeof(*list->rows), list->count++, is_less);
+    } else if (life_compare(life, &list->rows[0]) < 0) {
+        list->rows[0] = *life;
+        heap_sift_down(list->rows, list->count, sizeof(*list->rows), 0, is_less);
+    }
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "block_uses.h"
+#include "list.h"
 
 /* A block that was used, for the search of those that could have shared its place. */
 struct reuse {
@@ -62,16 +63,10 @@ static void keep_for_reuse(struct reading *reading, const struct reuse *block)
         reading->has_too_many = true;
         return;
     }
-    if (reading->reuse_count == reading->reuse_capacity) {
-        size_t capacity = reading->reuse_capacity ? reading->reuse_capacity * 2 : 1024;
-        struct reuse *larger = realloc(reading->reuses, capacity * sizeof(*larger));
-
-        if (!larger) {
-            reading->has_failed = true;
-            return;
-        }
-        reading->reuses = larger;
-        reading->reuse_capacity = capacity;
+    if (!list_has_room(&reading->reuses, &reading->reuse_capacity, reading->reuse_count,
+                       sizeof(*reading->reuses))) {
+        reading->has_failed = true;
+        return;
     }
     reading->reuses[reading->reuse_count++] = *block;
 }

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap.h"
+#include "list.h"
+
 #define UNKNOWN_BLOCKS   (UINT64_C(1) << 63)
 #define WORKSPACE_BLOCKS (UINT64_C(1) << 62)
 
@@ -168,54 +171,32 @@ static void reserved_changed(struct ascend_replay *replay, struct ascend_pool_st
 
 /* --- releases to come ---------------------------------------------------------------------- */
 
-static bool comes_first(const struct ascend_release *a, const struct ascend_release *b)
+static bool comes_first(const void *row, const void *other)
 {
+    const struct ascend_release *a = row, *b = other;
+
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->id < b->id;
 }
 
 static enum mt_result heap_push(struct ascend_replay *replay, const struct ascend_release *release,
                                 struct mt_error *error)
 {
-    size_t index = replay->heap_count;
-
-    if (index == replay->heap_capacity) {
-        size_t capacity = replay->heap_capacity ? replay->heap_capacity * 2 : 1024;
-        struct ascend_release *larger = realloc(replay->heap, capacity * sizeof(*larger));
-
-        if (!larger)
-            return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu live blocks", capacity);
-        replay->heap = larger;
-        replay->heap_capacity = capacity;
-    }
-    replay->heap_count++;
-    while (index && comes_first(release, &replay->heap[(index - 1) / 2])) {
-        replay->heap[index] = replay->heap[(index - 1) / 2];
-        index = (index - 1) / 2;
-    }
-    replay->heap[index] = *release;
+    if (!list_has_room(&replay->heap, &replay->heap_capacity, replay->heap_count,
+                       sizeof(*replay->heap)))
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for %zu live blocks",
+                            replay->heap_count + 1);
+    replay->heap[replay->heap_count] = *release;
+    heap_sift_up(replay->heap, sizeof(*replay->heap), replay->heap_count++, comes_first);
     return MT_OK;
 }
 
 static struct ascend_release heap_pop(struct ascend_replay *replay)
 {
     struct ascend_release top = replay->heap[0];
-    struct ascend_release last = replay->heap[--replay->heap_count];
-    size_t index = 0;
 
-    for (;;) {
-        size_t child = index * 2 + 1;
-
-        if (child >= replay->heap_count)
-            break;
-        if (child + 1 < replay->heap_count &&
-            comes_first(&replay->heap[child + 1], &replay->heap[child]))
-            child++;
-        if (!comes_first(&replay->heap[child], &last))
-            break;
-        replay->heap[index] = replay->heap[child];
-        index = child;
-    }
-    replay->heap[index] = last;
+    replay->heap[0] = replay->heap[--replay->heap_count];
+    if (replay->heap_count)
+        heap_sift_down(replay->heap, replay->heap_count, sizeof(*replay->heap), 0, comes_first);
     return top;
 }
 

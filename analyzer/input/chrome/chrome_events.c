@@ -13,6 +13,8 @@
 
 #include <yajl/yajl_parse.h>
 
+#include "list.h"
+
 enum { depth_max = 200, name_most_bytes = 256 };
 
 enum chrome_key {
@@ -88,16 +90,10 @@ static struct chrome_record *record_add(struct parser *parser)
 {
     struct chrome_events *events = parser->events;
 
-    if (events->count == events->capacity) {
-        size_t capacity = events->capacity ? events->capacity * 2 : 1 << 10;
-        struct chrome_record *larger = realloc(events->records, capacity * sizeof(*larger));
-
-        if (!larger) {
-            stop(parser, MT_NO_MEMORY, "no memory for the events of a trace");
-            return NULL;
-        }
-        events->records = larger;
-        events->capacity = capacity;
+    if (!list_has_room(&events->records, &events->capacity, events->count,
+                       sizeof(*events->records))) {
+        stop(parser, MT_NO_MEMORY, "no memory for the events of a trace");
+        return NULL;
     }
     return &events->records[events->count++];
 }

@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap.h"
+#include "list.h"
+
 enum {
     first_pass_buffer_bytes = 1 << 20,
     all_buffers_bytes = 32 << 20,
@@ -74,15 +77,9 @@ static enum mt_result name_file(const struct csv_table *table, enum mt_result re
 
 static enum mt_result add_run(struct csv_sorted *sorted, struct csv_run run, struct mt_error *error)
 {
-    if (sorted->run_count == sorted->run_capacity) {
-        size_t capacity = sorted->run_capacity ? sorted->run_capacity * 2 : 16;
-        struct csv_run *larger = realloc(sorted->runs, capacity * sizeof(*larger));
-
-        if (!larger)
-            return mt_error_set(error, MT_NO_MEMORY, "no memory to sort a csv file");
-        sorted->runs = larger;
-        sorted->run_capacity = capacity;
-    }
+    if (!list_has_room(&sorted->runs, &sorted->run_capacity, sorted->run_count,
+                       sizeof(*sorted->runs)))
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to sort a csv file");
     sorted->runs[sorted->run_count++] = run;
     return MT_OK;
 }
@@ -189,28 +186,12 @@ static enum mt_result sort_rows(struct csv_sorted *sorted, struct mt_error *erro
 
 /* --- merging ------------------------------------------------------------------------------- */
 
-static bool comes_first(const struct csv_cursor *a, const struct csv_cursor *b)
+static bool comes_first(const void *row, const void *other)
 {
+    const struct csv_cursor *a = *(struct csv_cursor *const *)row;
+    const struct csv_cursor *b = *(struct csv_cursor *const *)other;
+
     return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->run < b->run;
-}
-
-static void sift_down(struct csv_sorted *sorted, size_t index)
-{
-    for (;;) {
-        size_t child = index * 2 + 1;
-        struct csv_cursor *cursor = sorted->heap[index];
-
-        if (child >= sorted->heap_count)
-            return;
-        if (child + 1 < sorted->heap_count &&
-            comes_first(sorted->heap[child + 1], sorted->heap[child]))
-            child++;
-        if (!comes_first(sorted->heap[child], cursor))
-            return;
-        sorted->heap[index] = sorted->heap[child];
-        sorted->heap[child] = cursor;
-        index = child;
-    }
 }
 
 /* The next row of a stretch that can be used. */
@@ -260,8 +241,7 @@ static enum mt_result open_cursors(struct csv_sorted *sorted, struct mt_error *e
         if (has_row)
             sorted->heap[sorted->heap_count++] = cursor;
     }
-    for (size_t i = sorted->heap_count / 2; i-- > 0;)
-        sift_down(sorted, i);
+    heap_make(sorted->heap, sorted->heap_count, sizeof(*sorted->heap), comes_first);
     return MT_OK;
 }
 
@@ -344,8 +324,8 @@ enum mt_result csv_sorted_next(struct csv_sorted *sorted, const struct csv_row *
         result = advance(sorted, sorted->heap[0], &has_row, error);
         if (!has_row)
             sorted->heap[0] = sorted->heap[--sorted->heap_count];
-        if (result == MT_OK)
-            sift_down(sorted, 0);
+        if (result == MT_OK && sorted->heap_count)
+            heap_sift_down(sorted->heap, sorted->heap_count, sizeof(*sorted->heap), 0, comes_first);
     }
     sorted->is_top_used = result == MT_OK && sorted->heap_count > 0;
     if (!sorted->is_top_used)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "memscope_runs.h"
 #include "memscope_site.h"
 
@@ -609,15 +610,9 @@ static void pend_step(struct memscope_rows *rows, const struct memscope_record *
 
 static bool range_add(struct memscope_rows *rows, uint32_t text)
 {
-    if (rows->range_count == rows->range_capacity) {
-        size_t capacity = rows->range_capacity ? rows->range_capacity * 2 : 64;
-        uint32_t *larger = realloc(rows->ranges, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        rows->ranges = larger;
-        rows->range_capacity = capacity;
-    }
+    if (!list_has_room(&rows->ranges, &rows->range_capacity, rows->range_count,
+                       sizeof(*rows->ranges)))
+        return false;
     rows->ranges[rows->range_count++] = text;
     return true;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heap.h"
 #include "memscope_pack.h"
 #include "scratch_file.h"
 
@@ -206,30 +207,15 @@ static bool advance(struct memscope_runs *runs, struct cursor *cursor, bool *has
     return cursor->in != NULL;
 }
 
-static bool comes_first(const struct cursor *a, const struct cursor *b)
+static bool comes_first(const void *row, const void *other)
 {
+    const struct cursor *a = *(struct cursor *const *)row, *b = *(struct cursor *const *)other;
+
     if (a->record.process != b->record.process)
         return a->record.process < b->record.process;
     if (a->record.time_ns != b->record.time_ns)
         return a->record.time_ns < b->record.time_ns;
     return a->run < b->run;
-}
-
-static void sift_down(struct memscope_runs *runs, size_t index)
-{
-    struct cursor *cursor = runs->heap[index];
-
-    for (;;) {
-        size_t child = index * 2 + 1;
-
-        if (child + 1 < runs->heap_count && comes_first(runs->heap[child + 1], runs->heap[child]))
-            child++;
-        if (child >= runs->heap_count || !comes_first(runs->heap[child], cursor))
-            break;
-        runs->heap[index] = runs->heap[child];
-        index = child;
-    }
-    runs->heap[index] = cursor;
 }
 
 static bool cursor_open(struct memscope_runs *runs, struct cursor *cursor)
@@ -277,8 +263,7 @@ enum mt_result memscope_runs_end(struct memscope_runs *runs, struct mt_error *er
     }
     if (!has_memory)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to sort the rows of a recording");
-    for (size_t i = runs->heap_count / 2; i-- > 0;)
-        sift_down(runs, i);
+    heap_make(runs->heap, runs->heap_count, sizeof(*runs->heap), comes_first);
     return MT_OK;
 }
 
@@ -293,8 +278,8 @@ enum mt_result memscope_runs_next(struct memscope_runs *runs, const struct memsc
             return lost(error);
         if (!has_record)
             runs->heap[0] = runs->heap[--runs->heap_count];
-        if (runs->heap_count > 1)
-            sift_down(runs, 0);
+        if (runs->heap_count)
+            heap_sift_down(runs->heap, runs->heap_count, sizeof(*runs->heap), 0, comes_first);
     }
     runs->is_top_used = runs->heap_count > 0;
     if (runs->is_top_used)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "leaktide/codec.h"
+#include "list.h"
 #include "scratch_file.h"
 
 enum { BLOCK_ENTRIES = 256, entry_most_bytes = 64, window_count = 64 };
@@ -127,15 +128,9 @@ static const struct snapshot_entry nothing;
 
 static bool block_add(struct snapshot_entries *entries, struct block block)
 {
-    if (entries->block_count == entries->block_capacity) {
-        size_t capacity = entries->block_capacity ? entries->block_capacity * 2 : 64;
-        struct block *larger = realloc(entries->blocks, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        entries->blocks = larger;
-        entries->block_capacity = capacity;
-    }
+    if (!list_has_room(&entries->blocks, &entries->block_capacity, entries->block_count,
+                       sizeof(*entries->blocks)))
+        return false;
     entries->blocks[entries->block_count++] = block;
     return true;
 }

@@ -14,6 +14,8 @@
 #include <xxhash.h>
 #include <zstd.h>
 
+#include "list.h"
+
 enum {
     CHUNK_ALIGNMENT = 8,
     CHUNK_HEADER_MAX = 65536,
@@ -278,15 +280,9 @@ static bool chunk_read(const struct mtt_file *file, uint64_t offset_bytes,
 
 static bool chunk_add(struct mtt_file *file, const struct trace_chunk *chunk)
 {
-    if (file->chunk_count == file->chunk_capacity) {
-        size_t capacity = file->chunk_capacity ? 2 * file->chunk_capacity : 64;
-        struct trace_chunk *chunks = realloc(file->chunks, capacity * sizeof(*chunks));
-
-        if (!chunks)
-            return false;
-        file->chunks = chunks;
-        file->chunk_capacity = capacity;
-    }
+    if (!list_has_room(&file->chunks, &file->chunk_capacity, file->chunk_count,
+                       sizeof(*file->chunks)))
+        return false;
     file->chunks[file->chunk_count++] = *chunk;
     return true;
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "chunk_decoder.h"
+#include "heap.h"
 #include "ring_reader.h"
 
 enum { WINDOW_EVENTS = 256 };
@@ -277,24 +278,15 @@ static enum mt_result fill_window(struct trace_process *process, struct trace_st
 
 /* --- the heap ------------------------------------------------------------------------------ */
 
-static void sift_down(struct trace_process *process, size_t at)
+static bool comes_first(const void *row, const void *other)
 {
-    struct heap_entry *heap = process->heap;
-    struct heap_entry moving = heap[at];
+    return ((const struct heap_entry *)row)->key < ((const struct heap_entry *)other)->key;
+}
 
-    for (;;) {
-        size_t child = 2 * at + 1;
-
-        if (child >= process->heap_count)
-            break;
-        if (child + 1 < process->heap_count)
-            child += heap[child + 1].key < heap[child].key;
-        if (moving.key <= heap[child].key)
-            break;
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = moving;
+/* After the key of the stream at the top. */
+static void put_top_in_order(struct trace_process *process)
+{
+    heap_sift_down(process->heap, process->heap_count, sizeof(*process->heap), 0, comes_first);
 }
 
 static uint64_t second_key(const struct trace_process *process)
@@ -341,7 +333,7 @@ static size_t merge_windows(struct trace_process *process, struct event *batch, 
             break;
         count += take_from_window(stream, second_key(process), batch + count, capacity - count);
         process->heap[0].key = stream->key;
-        sift_down(process, 0);
+        put_top_in_order(process);
     }
     return count;
 }
@@ -370,7 +362,7 @@ static enum mt_result advance(struct trace_process *process, struct event *batch
         process->heap[0].key = stream->key;
     }
     if (process->heap_count)
-        sift_down(process, 0);
+        put_top_in_order(process);
     return result;
 }
 
@@ -430,8 +422,7 @@ static enum mt_result streams_create(struct trace_process *process, struct mt_er
     process->heap_count = count;
     for (size_t i = 0; i < count; i++)
         process->heap[i] = (struct heap_entry){process->streams[i].key, &process->streams[i]};
-    for (size_t i = count; i-- > 0;)
-        sift_down(process, i);
+    heap_make(process->heap, count, sizeof(*process->heap), comes_first);
     return MT_OK;
 }
 

@@ -40,14 +40,15 @@ static void add_string(struct text_builder *text, const char *value)
 /* Five of them are always there; we take more. */
 static void add_steps(struct text_builder *text, const struct compat_request *request)
 {
-    size_t count = request->step_count > STEPS_THERE ? request->step_count : STEPS_THERE;
+    size_t count = request->dump.step_count > STEPS_THERE ? request->dump.step_count : STEPS_THERE;
 
     text_add_format(text,
                     "    \"SelectedStepList\": {\n        \"stepCount\": %zu,\n"
                     "        \"stepIdList\": [\n",
-                    request->step_count);
+                    request->dump.step_count);
     for (size_t i = 0; i < count; i++)
-        text_add_format(text, "            %u%s\n", i < request->step_count ? request->steps[i] : 0,
+        text_add_format(text, "            %u%s\n",
+                        i < request->dump.step_count ? request->dump.steps[i] : 0,
                         i + 1 < count ? "," : "");
     text_add(text, "        ]\n    },\n");
 }
@@ -79,24 +80,24 @@ void compat_config_text(const struct compat_request *request, struct text_builde
 {
     text_add(text, "{\n");
     add_steps(text, request);
-    add_number(text, "analysisType", request->analyses);
-    add_number(text, "cStackDepth", request->c_stacks.depth);
-    add_flag(text, "collectAllNpu", request->has_all_devices);
-    add_flag(text, "collectCpu", request->has_cpu);
+    add_number(text, "analysisType", request->dump.analyses);
+    add_number(text, "cStackDepth", request->dump.c_depth);
+    add_flag(text, "collectAllNpu", request->dump.has_all_devices);
+    add_flag(text, "collectCpu", request->dump.has_cpu);
     add_number(text, "collectMode", request->is_deferred);
-    add_number(text, "dataFormat", request->is_database);
-    add_number(text, "dumpEventType", request->events & 15);
-    add_flag(text, "enableCStack", request->c_stacks.is_wanted);
+    add_number(text, "dataFormat", request->dump.is_database);
+    add_number(text, "dumpEventType", request->dump.events & 15);
+    add_flag(text, "enableCStack", request->dump.has_c_stacks);
     add_flag(text, "enableCompare", request->wants_compare);
-    add_flag(text, "enablePyStack", request->python_stacks.is_wanted);
+    add_flag(text, "enablePyStack", request->dump.has_python_stacks);
     add_number(text, "eventType", compat_events_needed(request) & 15);
     add_flag(text, "isEffective", true);
-    add_number(text, "levelType", request->levels);
+    add_number(text, "levelType", request->dump.levels);
     add_number(text, "logLevel", request->log_level);
-    add_number(text, "npuSlots", request->devices);
-    add_number(text, "oomTopK", request->oom_top);
+    add_number(text, "npuSlots", request->dump.devices);
+    add_number(text, "oomTopK", request->dump.oom_top);
     add_output(text, request->output_path);
-    add_number(text, "pyStackDepth", request->python_stacks.depth);
+    add_number(text, "pyStackDepth", request->dump.python_depth);
     add_watch(text, &request->watch);
 }
 

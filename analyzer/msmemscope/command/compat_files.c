@@ -56,7 +56,7 @@ static enum mt_result file_make(void *context, int32_t device, char *path, struc
     else
         snprintf(sub, sizeof(sub), "device_%" PRId32 "/dump", device);
     result = compat_file_make(place, sub, request->generation->dump_prefix,
-                              request->is_database ? ".db" : ".csv", path, error);
+                              request->dump.is_database ? ".db" : ".csv", path, error);
     if (result != MT_OK)
         return result;
     inform(request, "create file", path);
@@ -78,7 +78,7 @@ static enum mt_result python_write(const struct making *making, struct mt_trace 
 
     if (!python_trace_is_there(trace))
         return MT_OK;
-    if (place->request->is_database && making->path[0])
+    if (place->request->dump.is_database && making->path[0])
         return python_trace_write_table(trace, making->path, place->process_id, error);
     if (making->path[0] && making->device == DUMP_DEVICE_CPU)
         snprintf(sub, sizeof(sub), "device_cpu/dump");
@@ -97,28 +97,14 @@ static enum mt_result python_write(const struct making *making, struct mt_trace 
 
 static struct dump_write dump_of(const struct compat_request *request, struct making *making)
 {
-    return (struct dump_write){
-        .events = request->events,
-        .collected_events = compat_events_needed(request),
-        .levels = request->levels,
-        .analyses =
-            request->is_deferred ? request->analyses & ~(uint32_t)COMPAT_LEAKS : request->analyses,
-        .oom_top = request->oom_top,
-        .steps = request->steps,
-        .step_count = request->step_count,
-        .has_all_devices = request->has_all_devices,
-        .has_cpu = request->has_cpu,
-        .devices = request->devices,
-        .is_database = request->is_database,
-        .has_c_stacks = request->c_stacks.is_wanted,
-        .has_python_stacks = request->python_stacks.is_wanted,
-        .c_depth = request->c_stacks.depth,
-        .python_depth = request->python_stacks.depth,
-        .is_strict = request->is_strict,
-        .table = request->generation->dump_prefix,
-        .context = making,
-        .file_make = file_make,
-    };
+    struct dump_write what = request->dump;
+
+    what.collected_events = compat_events_needed(request);
+    if (request->is_deferred)
+        what.analyses &= ~(uint32_t)DUMP_BIT_LEAKS;
+    what.context = making;
+    what.file_make = file_make;
+    return what;
 }
 
 /* One file of the host's report; NULL, without a word, where the whole of it fails. */
@@ -203,7 +189,7 @@ static enum mt_result process_write(const struct compat_request *request, const 
 
         result = written == MT_OK ? result : written;
     }
-    if (result == MT_OK && (request->analyses & COMPAT_HOST_LEAKS))
+    if (result == MT_OK && (request->dump.analyses & DUMP_BIT_HOST_LEAKS))
         result = host_write(&place, path, error);
     if (place.folder[0]) {
         enum mt_result moved = compat_watch_move(&place, trace_folder, error);
@@ -265,7 +251,7 @@ bool compat_files_write(const struct compat_request *request, const char *trace_
     }
     free(names);
     fflush(stdout);
-    if (is_ok && *process_count && !file_count && request->events &&
+    if (is_ok && *process_count && !file_count && request->dump.events &&
         request->log_level <= COMPAT_WARNING)
         outlet_print(stderr,
                      "[%s] Note: no file of rows: nothing recorded is of what the options name\n",

@@ -51,10 +51,10 @@ static int compare_into(const struct compat_place *place, const char *path, FILE
 {
     const struct compat_request *request = place->request;
     enum compare_level level =
-        request->levels == COMPAT_KERNEL ? COMPARE_KERNELS : COMPARE_OPERATORS;
+        request->dump.levels == DUMP_BIT_KERNEL ? COMPARE_KERNELS : COMPARE_OPERATORS;
     struct mt_error error;
     enum mt_result result =
-        request->is_strict
+        request->dump.is_strict
             ? compare_csv_write_strict(request->inputs[0], request->inputs[1], level, out, &error)
             : compare_recordings(request, level, out, &error);
 
@@ -115,7 +115,7 @@ static int check_inefficient(const struct compat_request *request)
                                              .least_bytes = request->offline.least_bytes,
                                              .types = request->offline.inefficient_types,
                                              .idle_threshold = request->offline.idle_threshold,
-                                             .is_strict = request->is_strict};
+                                             .is_strict = request->dump.is_strict};
     struct dump_inefficient_counts counts;
     struct mt_error error;
     enum mt_result result = dump_inefficient_mark(&search, stdout, &counts, &error);
@@ -123,7 +123,7 @@ static int check_inefficient(const struct compat_request *request)
     if (result != MT_OK)
         return fail(request, "", result, &error);
     say_bad_rows(request, counts.bad_count);
-    if (!request->is_strict)
+    if (!request->dump.is_strict)
         outlet_print(
             stdout,
             "%ju blocks of %ju B are used badly: %ju taken early, %ju given back late, %ju idle "
@@ -131,7 +131,7 @@ static int check_inefficient(const struct compat_request *request)
             (uintmax_t)counts.block_count, (uintmax_t)counts.block_bytes,
             (uintmax_t)counts.early_count, (uintmax_t)counts.late_count,
             (uintmax_t)counts.idle_count);
-    return counts.block_count && !request->is_strict ? EXIT_FOUND : EXIT_FINE;
+    return counts.block_count && !request->dump.is_strict ? EXIT_FOUND : EXIT_FINE;
 }
 
 static int write_again(const struct compat_request *request)
@@ -153,7 +153,7 @@ int compat_look(const struct compat_request *request)
         return compare_files(request);
     if (request->has_recording)
         return write_again(request);
-    if (request->analyses == COMPAT_INEFFICIENT)
+    if (request->dump.analyses == DUMP_BIT_INEFFICIENT)
         return check_inefficient(request);
     return request->offline.has_mark ? check_leaks(request) : judge_leaks(request);
 }

@@ -41,7 +41,7 @@ static void words_release(struct run_words *words)
  */
 static void add_device(struct run_words *words, const struct compat_request *request)
 {
-    bool has_heap = (request->analyses & COMPAT_HOST_LEAKS) != 0;
+    bool has_heap = (request->dump.analyses & DUMP_BIT_HOST_LEAKS) != 0;
 
     word_add(words, has_heap ? "--device=npu,cpu" : "--device=npu");
 }
@@ -51,7 +51,7 @@ static void add_events(struct run_words *words, const struct compat_request *req
     static const struct {
         uint32_t event;
         const char *word;
-    } names[] = {{COMPAT_LAUNCH, ",launch"}, {COMPAT_ACCESS, ",access"}};
+    } names[] = {{DUMP_BIT_LAUNCH, ",launch"}, {DUMP_BIT_ACCESS, ",access"}};
     struct text_builder *word = word_add(words, "--events=alloc,free");
     uint32_t events = compat_events_needed(request);
 
@@ -64,14 +64,14 @@ static void add_stacks(struct run_words *words, const struct compat_request *req
 {
     struct text_builder *word;
 
-    if (!request->c_stacks.is_wanted && !request->python_stacks.is_wanted)
+    if (!request->dump.has_c_stacks && !request->dump.has_python_stacks)
         return;
     word = word_add(words, "--call-stack=");
-    if (request->c_stacks.is_wanted)
-        text_add_format(word, "c:%u%s", request->c_stacks.depth,
-                        request->python_stacks.is_wanted ? "," : "");
-    if (request->python_stacks.is_wanted)
-        text_add_format(word, "python:%u", request->python_stacks.depth);
+    if (request->dump.has_c_stacks)
+        text_add_format(word, "c:%u%s", request->dump.c_depth,
+                        request->dump.has_python_stacks ? "," : "");
+    if (request->dump.has_python_stacks)
+        text_add_format(word, "python:%u", request->dump.python_depth);
 }
 
 static void add_watch(struct run_words *words, const struct compat_watch *watch)

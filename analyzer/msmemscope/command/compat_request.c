@@ -191,8 +191,8 @@ static bool is_recording(const char *path)
 static bool asks_offline(const struct compat_request *request)
 {
     return request->input_count == 1 && !request->wants_compare && !request->program_count &&
-           (request->has_recording || request->analyses == COMPAT_LEAKS ||
-            request->analyses == COMPAT_INEFFICIENT);
+           (request->has_recording || request->dump.analyses == DUMP_BIT_LEAKS ||
+            request->dump.analyses == DUMP_BIT_INEFFICIENT);
 }
 
 static enum mt_result say_wrong_inputs(const struct reader *reader)
@@ -219,7 +219,7 @@ static enum mt_result check(struct reader *reader)
     if (request->wants_compare != (request->input_count == 2) || request->input_count > 2 ||
         (request->input_count == 1 && !asks_offline(request)))
         return say_wrong_inputs(reader);
-    if (request->wants_compare && request->levels == (COMPAT_OP | COMPAT_KERNEL))
+    if (request->wants_compare && request->dump.levels == (DUMP_BIT_OP | DUMP_BIT_KERNEL))
         return say(reader, "--compare", " looks at one level: op or kernel");
     if (request->attach_command && !request->attach_pid)
         return say(reader, "--command", " needs --pid");
@@ -234,11 +234,12 @@ static void set_defaults(struct compat_request *request, const struct compat_gen
     *request = (struct compat_request){
         .generation = generation,
         .has_process_folders = generation->has_process_folders,
-        .levels = COMPAT_OP,
-        .events = COMPAT_ALLOC | COMPAT_FREE | COMPAT_LAUNCH,
-        .analyses = COMPAT_LEAKS,
-        .oom_top = 10,
-        .has_all_devices = true,
+        .dump = {.levels = DUMP_BIT_OP,
+                 .events = DUMP_BIT_ALLOC | DUMP_BIT_FREE | DUMP_BIT_LAUNCH,
+                 .analyses = DUMP_BIT_LEAKS,
+                 .oom_top = 10,
+                 .has_all_devices = true,
+                 .table = generation->dump_prefix},
         .watch = {.start = "", .end = "", .output_id = UINT32_MAX},
         .offline = {.idle_threshold = 3000},
         .output_path = generation->output_folder,
@@ -281,17 +282,17 @@ uint32_t compat_events_needed(const struct compat_request *request)
     static const struct {
         uint32_t analysis, events;
     } needs[] = {
-        {COMPAT_LEAKS, COMPAT_ALLOC | COMPAT_FREE},
-        {COMPAT_DECOMPOSE, COMPAT_ALLOC | COMPAT_FREE | COMPAT_ACCESS},
-        {COMPAT_INEFFICIENT, COMPAT_ALLOC | COMPAT_FREE | COMPAT_ACCESS | COMPAT_LAUNCH},
-        {COMPAT_OOM, COMPAT_ALLOC | COMPAT_FREE},
+        {DUMP_BIT_LEAKS, DUMP_BIT_ALLOC | DUMP_BIT_FREE},
+        {DUMP_BIT_DECOMPOSE, DUMP_BIT_ALLOC | DUMP_BIT_FREE | DUMP_BIT_ACCESS},
+        {DUMP_BIT_INEFFICIENT, DUMP_BIT_ALLOC | DUMP_BIT_FREE | DUMP_BIT_ACCESS | DUMP_BIT_LAUNCH},
+        {DUMP_BIT_OOM, DUMP_BIT_ALLOC | DUMP_BIT_FREE},
     };
-    uint32_t events = request->events;
+    uint32_t events = request->dump.events;
 
     for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
-        if (request->analyses & needs[i].analysis)
+        if (request->dump.analyses & needs[i].analysis)
             events |= needs[i].events;
-    if (events & COMPAT_ACCESS || events & COMPAT_ALLOC || events & COMPAT_FREE)
-        events |= COMPAT_ALLOC | COMPAT_FREE;
+    if (events & DUMP_BIT_ACCESS || events & DUMP_BIT_ALLOC || events & DUMP_BIT_FREE)
+        events |= DUMP_BIT_ALLOC | DUMP_BIT_FREE;
     return events;
 }

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "dump_write.h"
 #include "leaktide/error.h"
 #include "text_builder.h"
 
@@ -33,30 +34,7 @@ struct compat_generation {
 /* argv[0] or the first word; a path before it and an ending ".bin" do not matter. */
 const struct compat_generation *compat_generation_find(const char *program);
 
-/* Bits as config.json has them. */
-enum compat_event {
-    COMPAT_ALLOC = 1,
-    COMPAT_FREE = 2,
-    COMPAT_LAUNCH = 4,
-    COMPAT_ACCESS = 8,
-    COMPAT_TRACEBACK = 16
-};
-enum compat_analysis {
-    COMPAT_LEAKS = 1,
-    COMPAT_DECOMPOSE = 2,
-    COMPAT_INEFFICIENT = 4,
-    COMPAT_OOM = 8,
-    COMPAT_HOST_LEAKS = 16
-};
-enum compat_level { COMPAT_OP = 1, COMPAT_KERNEL = 2 };
 enum compat_log { COMPAT_DEBUG, COMPAT_INFO, COMPAT_WARNING, COMPAT_ERROR };
-
-enum { COMPAT_DEVICES = 32 };
-
-struct compat_stacks {
-    bool is_wanted;
-    uint32_t depth; /* frames */
-};
 
 struct compat_watch {
     bool is_wanted, has_full_content, has_output_id;
@@ -76,16 +54,12 @@ struct compat_offline {
 /* Texts are those of argv, or live in the arena. Released with compat_request_release(). */
 struct compat_request {
     const struct compat_generation *generation;
-    bool wants_help, wants_version, wants_compare, is_strict, is_deferred, is_database;
+    bool wants_help, wants_version, wants_compare, is_deferred;
     bool has_process_folders;
     bool is_level_given;
-    uint32_t levels, events, analyses; /* bits as above */
-    uint32_t oom_top;
-    uint32_t *steps; /* ascending as given; NULL: all */
-    size_t step_count;
-    struct compat_stacks c_stacks, python_stacks;
-    bool has_cpu, has_all_devices;
-    uint32_t devices; /* bit per device */
+    /* What is to be written, but for what only the writing knows: context and file_make. steps: as
+     * given, owned by this. */
+    struct dump_write dump;
     struct compat_watch watch;
     struct compat_offline offline;
     const char *inputs[2];

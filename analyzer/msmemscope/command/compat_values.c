@@ -155,10 +155,10 @@ COMPAT_VALUE(compat_set_quiet)
 
 COMPAT_VALUE(compat_set_level)
 {
-    static const struct bit_word words[] = {{"op", COMPAT_OP, NULL},
-                                            {"kernel", COMPAT_KERNEL, NULL},
-                                            {"0", COMPAT_OP, "op"},
-                                            {"1", COMPAT_KERNEL, "kernel"},
+    static const struct bit_word words[] = {{"op", DUMP_BIT_OP, NULL},
+                                            {"kernel", DUMP_BIT_KERNEL, NULL},
+                                            {"0", DUMP_BIT_OP, "op"},
+                                            {"1", DUMP_BIT_KERNEL, "kernel"},
                                             {NULL, 0, NULL}};
     const char *rest = value;
     struct word word;
@@ -173,18 +173,18 @@ COMPAT_VALUE(compat_set_level)
             deprecated(request, found->word, found->is_now);
         levels |= found->bit;
     }
-    request->levels = levels;
+    request->dump.levels = levels;
     request->is_level_given = true;
     return true;
 }
 
 COMPAT_VALUE(compat_set_events)
 {
-    static const struct bit_word words[] = {{"alloc", COMPAT_ALLOC, NULL},
-                                            {"free", COMPAT_FREE, NULL},
-                                            {"launch", COMPAT_LAUNCH, NULL},
-                                            {"access", COMPAT_ACCESS, NULL},
-                                            {"traceback", COMPAT_TRACEBACK, NULL},
+    static const struct bit_word words[] = {{"alloc", DUMP_BIT_ALLOC, NULL},
+                                            {"free", DUMP_BIT_FREE, NULL},
+                                            {"launch", DUMP_BIT_LAUNCH, NULL},
+                                            {"access", DUMP_BIT_ACCESS, NULL},
+                                            {"traceback", DUMP_BIT_TRACEBACK, NULL},
                                             {"none", 0, NULL},
                                             {NULL, 0, NULL}};
     const char *rest = value;
@@ -204,7 +204,7 @@ COMPAT_VALUE(compat_set_events)
         text_add_format(&request->notes,
                         "[%s] Warning: none among other events: no event is written\n",
                         request->generation->program);
-    request->events = has_none ? 0 : events;
+    request->dump.events = has_none ? 0 : events;
     return true;
 }
 
@@ -212,20 +212,22 @@ COMPAT_VALUE(compat_set_steps)
 {
     const char *rest = value;
     struct word word;
+    uint32_t *steps;
     size_t most = 1;
 
     for (const char *at = value; *at; at++)
         most += *at == ',';
-    request->steps = arena_alloc(&request->arena, most * sizeof(*request->steps));
-    request->step_count = 0;
-    if (!request->steps)
+    steps = arena_alloc(&request->arena, most * sizeof(*steps));
+    request->dump.steps = steps;
+    request->dump.step_count = 0;
+    if (!steps)
         return refuse_value(why, value, "fewer steps: there is no memory for them");
     while (word_next(&rest, &word)) {
         uint64_t number;
 
         if (!word_number(word, 1, UINT32_MAX, &number))
             return refuse(why, word, "whole numbers from 1, separated by commas");
-        request->steps[request->step_count++] = (uint32_t)number;
+        steps[request->dump.step_count++] = (uint32_t)number;
     }
     return true;
 }
@@ -233,7 +235,7 @@ COMPAT_VALUE(compat_set_steps)
 COMPAT_VALUE(compat_set_call_stack)
 {
     static const char right[] = "c, c:N, python or python:N, where N is 0 to 1000";
-    struct compat_stacks stacks[2] = {{0}};
+    uint32_t depths[2] = {0};
     static const char *const names[2] = {"c", "python"};
     const char *rest = value;
     struct word word, tail;
@@ -247,10 +249,12 @@ COMPAT_VALUE(compat_set_call_stack)
         if (i == 2 ||
             (word_tail(word, names[i], &tail) && !word_number(tail, 0, STACK_DEPTH_MOST, &depth)))
             return refuse(why, word, right);
-        stacks[i] = (struct compat_stacks){depth > 0, (uint32_t)depth};
+        depths[i] = (uint32_t)depth;
     }
-    request->c_stacks = stacks[0];
-    request->python_stacks = stacks[1];
+    request->dump.has_c_stacks = depths[0] > 0;
+    request->dump.c_depth = depths[0];
+    request->dump.has_python_stacks = depths[1] > 0;
+    request->dump.python_depth = depths[1];
     return true;
 }
 
@@ -280,14 +284,14 @@ COMPAT_VALUE(compat_set_device)
             has_all = true;
         else if (word_is(word, "cpu"))
             has_cpu = true;
-        else if (word_tail(word, "npu", &tail) && word_number(tail, 0, COMPAT_DEVICES - 1, &number))
+        else if (word_tail(word, "npu", &tail) && word_number(tail, 0, DUMP_DEVICES - 1, &number))
             devices |= UINT32_C(1) << number;
         else
             return refuse(why, word, "npu, npu:N where N is 0 to 31, or cpu");
     }
-    request->has_cpu = has_cpu;
-    request->has_all_devices = has_all;
-    request->devices = has_all ? 0 : devices;
+    request->dump.has_cpu = has_cpu;
+    request->dump.has_all_devices = has_all;
+    request->dump.devices = has_all ? 0 : devices;
     return true;
 }
 
@@ -307,10 +311,10 @@ static bool read_oom(struct word word, uint32_t *top)
 
 COMPAT_VALUE(compat_set_analysis)
 {
-    static const struct bit_word words[] = {{"leaks", COMPAT_LEAKS, NULL},
-                                            {"decompose", COMPAT_DECOMPOSE, NULL},
-                                            {"inefficient", COMPAT_INEFFICIENT, NULL},
-                                            {"host-leaks", COMPAT_HOST_LEAKS, NULL},
+    static const struct bit_word words[] = {{"leaks", DUMP_BIT_LEAKS, NULL},
+                                            {"decompose", DUMP_BIT_DECOMPOSE, NULL},
+                                            {"inefficient", DUMP_BIT_INEFFICIENT, NULL},
+                                            {"host-leaks", DUMP_BIT_HOST_LEAKS, NULL},
                                             {"none", 0, NULL},
                                             {NULL, 0, NULL}};
     const char *rest = *value ? value : NULL; /* nothing is none */
@@ -322,14 +326,14 @@ COMPAT_VALUE(compat_set_analysis)
 
         if (found)
             analyses |= found->bit;
-        else if (read_oom(word, &request->oom_top))
-            analyses |= COMPAT_OOM;
+        else if (read_oom(word, &request->dump.oom_top))
+            analyses |= DUMP_BIT_OOM;
         else
             return refuse(why, word,
                           "leaks, decompose, inefficient, oom, oom:K where K is 1 to 1000, "
                           "host-leaks or none");
     }
-    request->analyses = analyses;
+    request->dump.analyses = analyses;
     return true;
 }
 
@@ -445,7 +449,7 @@ COMPAT_VALUE(compat_set_format)
 
     if (!choose(request, words, value, "csv or db", why, &chosen))
         return false;
-    request->is_database = chosen == 1;
+    request->dump.is_database = chosen == 1;
     return true;
 }
 
@@ -574,7 +578,7 @@ COMPAT_VALUE(compat_set_strict)
 {
     (void)value;
     (void)why;
-    request->is_strict = true;
+    request->dump.is_strict = true;
     return true;
 }
 

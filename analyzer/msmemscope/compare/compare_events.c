@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compare_list.h"
+#include "list.h"
 #include "lives.h"
 
 struct open_operator {
@@ -64,16 +65,10 @@ static void put(struct reading *reading, uint32_t text, int32_t device, uint64_t
 
 static void operator_begin(struct reading *reading, const struct event *event, int32_t device)
 {
-    if (reading->open_count == reading->open_capacity) {
-        size_t capacity = reading->open_capacity ? reading->open_capacity * 2 : 64;
-        struct open_operator *larger = realloc(reading->open, capacity * sizeof(*larger));
-
-        if (!larger) {
-            reading->has_failed = true;
-            return;
-        }
-        reading->open = larger;
-        reading->open_capacity = capacity;
+    if (!list_has_room(&reading->open, &reading->open_capacity, reading->open_count,
+                       sizeof(*reading->open))) {
+        reading->has_failed = true;
+        return;
     }
     reading->open[reading->open_count++] =
         (struct open_operator){event->thread, event->text, device, 0};

@@ -9,20 +9,14 @@
 #include "compare_list.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "list.h"
 #include "outlet.h"
 #include "sequence_diff.h"
 
 bool compare_list_add(struct compare_list *list, struct compare_element element)
 {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? list->capacity * 2 : 1024;
-        struct compare_element *larger = realloc(list->elements, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        list->elements = larger;
-        list->capacity = capacity;
-    }
+    if (!list_has_room(&list->elements, &list->capacity, list->count, sizeof(*list->elements)))
+        return false;
     list->elements[list->count++] = element;
     return true;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compare_list.h"
+#include "list.h"
 #include "memscope_files.h"
 
 enum row_kind { ROW_ELEMENT, ROW_POOL };
@@ -74,15 +75,8 @@ static int64_t size_of(struct attr_text attr)
 
 static bool row_add(struct reading *reading, struct row row)
 {
-    if (reading->count == reading->capacity) {
-        size_t capacity = reading->capacity ? reading->capacity * 2 : 1024;
-        struct row *larger = realloc(reading->rows, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        reading->rows = larger;
-        reading->capacity = capacity;
-    }
+    if (!list_has_room(&reading->rows, &reading->capacity, reading->count, sizeof(*reading->rows)))
+        return false;
     reading->rows[reading->count++] = row;
     return true;
 }

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
+
 void dump_files_init(struct dump_files *files, const struct dump_write *what)
 {
     *files = (struct dump_files){.what = what};
@@ -115,15 +117,9 @@ static void choose_stacks(struct dump_files *files, struct memscope_row *row)
 static enum mt_result keep_system_row(struct dump_files *files, const struct memscope_row *row,
                                       struct mt_error *error)
 {
-    if (files->system_count == files->system_capacity) {
-        size_t capacity = files->system_capacity ? files->system_capacity * 2 : 8;
-        struct memscope_row *grown = realloc(files->system_rows, capacity * sizeof(*grown));
-
-        if (!grown)
-            return mt_error_set(error, MT_NO_MEMORY, "no memory for a row");
-        files->system_rows = grown;
-        files->system_capacity = capacity;
-    }
+    if (!list_has_room(&files->system_rows, &files->system_capacity, files->system_count,
+                       sizeof(*files->system_rows)))
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for a row");
     files->system_rows[files->system_count++] = *row;
     return MT_OK;
 }

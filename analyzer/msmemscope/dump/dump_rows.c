@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "database.h"
+#include "list.h"
 #include "memscope_attr.h"
 #include "memscope_files.h"
 
@@ -83,15 +84,8 @@ enum dump_pool dump_pool_named(const char *type)
 
 static struct dump_row *row_add(struct dump_rows *rows)
 {
-    if (rows->count == rows->capacity) {
-        size_t capacity = rows->capacity ? rows->capacity * 2 : 1 << 12;
-        struct dump_row *larger = realloc(rows->rows, capacity * sizeof(*larger));
-
-        if (!larger)
-            return NULL;
-        rows->rows = larger;
-        rows->capacity = capacity;
-    }
+    if (!list_has_room(&rows->rows, &rows->capacity, rows->count, sizeof(*rows->rows)))
+        return NULL;
     return &rows->rows[rows->count++];
 }
 

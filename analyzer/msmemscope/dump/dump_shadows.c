@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
+
 /* In the order in which they are freed on paper. */
 static const struct {
     const char *name;
@@ -44,15 +46,8 @@ static uint64_t number_at(const struct memscope_row *row, const char *key)
 
 bool dump_shadows_add(struct dump_shadows *shadows, const struct memscope_row *row)
 {
-    if (shadows->count == shadows->capacity) {
-        size_t capacity = shadows->capacity ? shadows->capacity * 2 : 64;
-        struct dump_shadow *larger = realloc(shadows->rows, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        shadows->rows = larger;
-        shadows->capacity = capacity;
-    }
+    if (!list_has_room(&shadows->rows, &shadows->capacity, shadows->count, sizeof(*shadows->rows)))
+        return false;
     shadows->rows[shadows->count++] = (struct dump_shadow){
         .allocation = number_at(row, "allocation_id"),
         .address = row->pointer,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "outlet.h"
 
 static const struct {
@@ -113,16 +114,10 @@ void dump_steps_judge(struct dump_steps *steps, const struct dump_block *block)
 
     if (pool == STEP_POOLS || block->step <= 1 || steps->newest_ended <= block->step)
         return;
-    if (steps->leak_count == steps->leak_capacity) {
-        size_t capacity = steps->leak_capacity ? steps->leak_capacity * 2 : 64;
-        struct dump_leak *larger = realloc(steps->leaks, capacity * sizeof(*larger));
-
-        if (!larger) {
-            steps->has_failed = true;
-            return;
-        }
-        steps->leaks = larger;
-        steps->leak_capacity = capacity;
+    if (!list_has_room(&steps->leaks, &steps->leak_capacity, steps->leak_count,
+                       sizeof(*steps->leaks))) {
+        steps->has_failed = true;
+        return;
     }
     steps->leaks[steps->leak_count++] =
         (struct dump_leak){block->device, pool, block->address, block->size_bytes, block->step};

@@ -23,13 +23,15 @@ enum dump_event_bit {
     DUMP_BIT_ALLOC = 1,
     DUMP_BIT_FREE = 2,
     DUMP_BIT_LAUNCH = 4,
-    DUMP_BIT_ACCESS = 8
+    DUMP_BIT_ACCESS = 8,
+    DUMP_BIT_TRACEBACK = 16
 };
 enum dump_analysis_bit {
     DUMP_BIT_LEAKS = 1,
     DUMP_BIT_DECOMPOSE = 2,
     DUMP_BIT_INEFFICIENT = 4,
-    DUMP_BIT_OOM = 8
+    DUMP_BIT_OOM = 8,
+    DUMP_BIT_HOST_LEAKS = 16
 };
 enum dump_level_bit { DUMP_BIT_OP = 1, DUMP_BIT_KERNEL = 2 };
 

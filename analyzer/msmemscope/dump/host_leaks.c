@@ -12,6 +12,7 @@
 #include "arena.h"
 #include "export.h"
 #include "leak_index.h"
+#include "list.h"
 #include "lives.h"
 #include "memscope_stacks.h"
 #include "outlet.h"
@@ -110,15 +111,9 @@ static bool on_born(void *context, const struct life *life)
 
 static bool keep_block(struct search *search, const struct life *life, uint32_t site)
 {
-    if (search->block_count == search->block_capacity) {
-        size_t capacity = search->block_capacity ? search->block_capacity * 2 : 1024;
-        struct left_block *larger = realloc(search->blocks, capacity * sizeof(*larger));
-
-        if (!larger)
-            return false;
-        search->blocks = larger;
-        search->block_capacity = capacity;
-    }
+    if (!list_has_room(&search->blocks, &search->block_capacity, search->block_count,
+                       sizeof(*search->blocks)))
+        return false;
     search->blocks[search->block_count++] =
         (struct left_block){life->address, life->size_bytes, life->born_ns, site};
     return true;

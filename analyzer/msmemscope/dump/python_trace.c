@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "export.h"
+#include "list.h"
 #include "outlet.h"
 #include "trace_question.h"
 
@@ -81,15 +82,8 @@ static struct thread_calls *calls_of(struct reading *reading, uint32_t thread)
 static enum mt_result call_begin(struct reading *reading, struct thread_calls *calls,
                                  const struct event *event)
 {
-    if (calls->count == calls->capacity) {
-        size_t capacity = calls->capacity ? calls->capacity * 2 : 32;
-        struct call *larger = realloc(calls->open, capacity * sizeof(*larger));
-
-        if (!larger)
-            return no_memory(reading->error);
-        calls->open = larger;
-        calls->capacity = capacity;
-    }
+    if (!list_has_room(&calls->open, &calls->capacity, calls->count, sizeof(*calls->open)))
+        return no_memory(reading->error);
     calls->open[calls->count++] = (struct call){event->text, event->time_ns};
     return MT_OK;
 }

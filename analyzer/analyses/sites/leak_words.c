@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One leak in one sentence.
+ */
+#include "leak_words.h"
+
+#include <inttypes.h>
+
+#include "sentence.h"
+
+const char *leak_who(const struct question *question, struct arena *arena, struct who who)
+{
+    return who_is_known(who) || who.size_class ? label_who(question, arena, who)
+                                               : "sites without a name";
+}
+
+const char *leak_births(struct arena *arena, const struct judged *row)
+{
+    struct births_seen seen = growth_births(row);
+
+    if (seen.stretch == 1)
+        return sentence(arena, "%zu of %zu steps", seen.with_survivors, seen.stretch_count);
+    return sentence(arena, "%zu of %zu stretches of %" PRIu32 " steps", seen.with_survivors,
+                    seen.stretch_count, seen.stretch);
+}
+
+const char *growth_sentence(const struct question *question, struct arena *arena,
+                            const struct judged *row)
+{
+    const char *how = row->judgement.is_one_growing_block
+                          ? "made anew in each step, each time larger"
+                          : sentence(arena, "survivors of %s", leak_births(arena, row));
+    const char *until =
+        row->failed_step
+            ? sentence(arena, ", until its own requests failed in step %" PRIu64,
+                       step_number(question->tally, row->steps.process, row->failed_step))
+            : "";
+
+    return sentence(
+        arena, "%s: %s since step %" PRIu64 "%s, %s (%s)",
+        leak_who(question, arena, row->origin->who), label_size(arena, row->grown_bytes),
+        step_number(question->tally, row->steps.process, row->steps.warm_up + row->steps.stride),
+        until, how, label_ledger(question, arena, row->origin->ledger));
+}
+
+const char *leak_sentence(const struct question *question, struct arena *arena,
+                          const struct judged *row)
+{
+    return sentence(arena, "%s per step at %s", label_size(arena, row->judgement.growth_per_step),
+                    growth_sentence(question, arena, row));
+}
+
+/* "4.6 KiB per turn", or the bytes alone where turns are not known. */
+static const char *rate_of(struct arena *arena, const struct survivor_process *process,
+                           const struct survivor_origin *origin)
+{
+    uint64_t per_turn = survivors_per_turn(process, origin);
+
+    if (!per_turn)
+        return label_size(arena, origin->bytes);
+    return sentence(arena, "%s per turn", label_size(arena, per_turn));
+}
+
+const char *survivor_sentence(const struct question *question, struct arena *arena,
+                              const struct survivor_process *process,
+                              const struct survivor_origin *origin)
+{
+    const struct survivor_stack *first = &origin->stacks[0];
+    const char *how = first->overdue.is_growing
+                          ? sentence(arena, "made anew again and again, larger by %s in all",
+                                     label_size(arena, origin->bytes))
+                          : sentence(arena, "%s in %s stay, older than any that these stacks freed",
+                                     label_size(arena, origin->bytes),
+                                     label_counted(arena, origin->count, "block"));
+    const char *turns = process->turns ? sentence(arena, ", born in all of about %s of a loop",
+                                                  label_counted(arena, process->turns, "turn"))
+                                       : ", born until the end";
+
+    return sentence(arena, "%s at %s: %s%s (%s)", rate_of(arena, process, origin),
+                    leak_who(question, arena, first->who), how, turns,
+                    label_ledger(question, arena, first->ledger));
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One leak in one sentence: the same one in a report, in a gate and in what they write for others.
+ */
+#ifndef LEAKTIDE_ANALYSES_LEAK_WORDS_H
+#define LEAKTIDE_ANALYSES_LEAK_WORDS_H
+
+#include "growth.h"
+#include "labels.h"
+#include "survivors.h"
+
+/* "192 KiB per step at train: 2.06 MiB since step 3, survivors of 12 of 12 steps (pta device 0)" */
+const char *leak_sentence(const struct question *question, struct arena *arena,
+                          const struct judged *row);
+/* "train: 2.06 MiB since step 3, ...": of what is no leak, and has no rate. */
+const char *growth_sentence(const struct question *question, struct arena *arena,
+                            const struct judged *row);
+/* "58 of 58 steps": how many left survivors. */
+const char *leak_births(struct arena *arena, const struct judged *row);
+
+/* Without steps: "4.6 KiB per turn at train: 2.06 MiB in 450 blocks stay, older than any ..." */
+const char *survivor_sentence(const struct question *question, struct arena *arena,
+                              const struct survivor_process *process,
+                              const struct survivor_origin *origin);
+/* The label of who; "sites without a name" where it has none. */
+const char *leak_who(const struct question *question, struct arena *arena, struct who who);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Rows in one piece of memory, which is made larger when it is full.
+ *
+ * The owner keeps three members (rows, count, capacity), all zero at first, and frees the rows.
+ * Rows may move when one is added; table.h is for those that are pointed at.
+ *
+ *     if (!list_has_room(&set->rows, &set->capacity, set->count, sizeof(*set->rows)))
+ *         return false;
+ *     set->rows[set->count++] = row;
+ */
+#ifndef LEAKTIDE_BASE_LIST_H
+#define LEAKTIDE_BASE_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "leaktide/invariant.h"
+
+/* As list_has_room(), when there is none. */
+bool list_grow(void *rows, size_t *capacity, size_t row_bytes);
+
+/*
+ * rows  address of the pointer to the rows
+ *
+ * True: rows[count] may be written. False: there is no memory, and all is as it was.
+ */
+static inline bool list_has_room(void *rows, size_t *capacity, size_t count, size_t row_bytes)
+{
+    MT_ASSERT(count <= *capacity);
+    return count < *capacity || list_grow(rows, capacity, row_bytes);
+}
+
+#endif
