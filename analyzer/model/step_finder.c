@@ -26,6 +26,7 @@ enum {
 
 struct step_finder {
     struct model *model;
+    const struct named_tokens *named; /* NULL: every token */
     struct arena arena;
     struct table rows; /* of this process: struct token_series */
     struct hash_index index;
@@ -57,6 +58,23 @@ struct step_finder *step_finder_create(struct model *model)
     finder->model = model;
     arena_init(&finder->arena);
     rows_clear(finder);
+    return finder;
+}
+
+bool token_is_named(const struct named_tokens *named, struct step_token token)
+{
+    if (token.kind == TOKEN_SITE)
+        return token.id < named->site_count && named->sites[token.id];
+    return token.kind != TOKEN_NONE && token.kind != TOKEN_SIZE && token.id < named->text_count &&
+           named->texts[token.id];
+}
+
+struct step_finder *step_finder_create_named(struct model *model, const struct named_tokens *named)
+{
+    struct step_finder *finder = step_finder_create(model);
+
+    if (finder)
+        finder->named = named;
     return finder;
 }
 
@@ -183,7 +201,7 @@ void step_finder_feed(struct step_finder *finder, const struct event *events, si
 
         if (events[i].kind == EVENT_ALLOC)
             finder->allocated_bytes += events[i].value;
-        if (finder->is_off)
+        if (finder->is_off || (finder->named && !token_is_named(finder->named, token)))
             continue;
         if (events[i].kind == EVENT_STEP_BEGIN) {
             found = found_of(finder, finder->process);
@@ -211,7 +229,7 @@ void step_finder_finish(struct step_finder *finder)
     for (size_t i = 0; i < finder->found_count; i++)
         if (finder->found[i].allocated_bytes > most_bytes)
             most_bytes = finder->found[i].allocated_bytes;
-    for (size_t i = 0; i < finder->found_count && most_bytes; i++)
+    for (size_t i = 0; i < finder->found_count && most_bytes && !finder->named; i++)
         if (finder->found[i].count && is_too_small(&finder->found[i], most_bytes))
             finder->found[i] = (struct found_steps){0};
 }

@@ -29,6 +29,19 @@ struct found_steps {
 struct step_finder;
 
 struct step_finder *step_finder_create(struct model *model); /* NULL without memory */
+
+/* The tokens that a user named. */
+struct named_tokens {
+    const bool *sites; /* by number */
+    size_t site_count;
+    const bool *texts; /* operators, ranges and marks */
+    size_t text_count;
+};
+bool token_is_named(const struct named_tokens *named, struct step_token token);
+
+/* Looks at these alone, whatever marks there are and however little they allocate. named must
+ * outlive the finder. NULL without memory. */
+struct step_finder *step_finder_create_named(struct model *model, const struct named_tokens *named);
 void step_finder_destroy(struct step_finder *finder);
 
 /* Out of memory, it forgets what it has and finds nothing in this process. */

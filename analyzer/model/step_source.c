@@ -28,15 +28,13 @@ struct step_source {
 
 static struct found_steps found_in_process(const struct step_source *source)
 {
-    if (!source->rule->is_named && source->process < source->rule->found_count &&
+    if (source->rule->is_named)
+        return source->process < source->rule->entry_count ? source->rule->entries[source->process]
+                                                           : (struct found_steps){0};
+    if (source->process < source->rule->found_count &&
         !source->rule->found[source->process].has_marks)
         return source->rule->found[source->process];
     return (struct found_steps){0};
-}
-
-static bool is_in(const bool *set, size_t count, uint64_t id)
-{
-    return id < count && set[id];
 }
 
 static bool begins_step(struct step_source *source, const struct event *event)
@@ -45,7 +43,7 @@ static bool begins_step(struct step_source *source, const struct event *event)
 
     if (token.kind == TOKEN_NONE)
         return false;
-    if (!source->rule->is_named) {
+    if (source->wanted.kind != TOKEN_NONE) {
         if (token.kind != source->wanted.kind || token.id != source->wanted.id)
             return false;
         if (!source->earlier_left)
@@ -53,10 +51,7 @@ static bool begins_step(struct step_source *source, const struct event *event)
         source->earlier_left--;
         return false;
     }
-    if (token.kind == TOKEN_SITE)
-        return is_in(source->rule->sites, source->rule->site_count, token.id);
-    return token.kind != TOKEN_SIZE &&
-           is_in(source->rule->texts, source->rule->text_count, token.id);
+    return source->rule->is_named && token_is_named(&source->rule->named, token);
 }
 
 static void process_begin(struct step_source *source, uint16_t process)

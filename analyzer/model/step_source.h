@@ -19,11 +19,12 @@
 
 /* What begins a step. */
 struct step_rule {
-    bool is_named;     /* by the names below; else by the token of the process, if it has one */
-    const bool *sites; /* by number; allocs there */
-    size_t site_count;
-    const bool *texts; /* operators, ranges and marks */
-    size_t text_count;
+    bool is_named; /* by named tokens; else by the token of the process, if it has one */
+    struct named_tokens named;
+    /* By process. Of named tokens, those that come once in each entry of what was named; where none
+     * is known, every named token begins a step. */
+    const struct found_steps *entries;
+    size_t entry_count;
     const struct found_steps *found; /* by process */
     size_t found_count;
 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_reader.h"
 #include "model.h"
 
 enum mt_result stepping_init(struct stepping *stepping, struct model *model, const char *steps,
@@ -35,6 +36,7 @@ void stepping_release(struct stepping *stepping)
     step_choice_release(&stepping->choice);
     free(stepping->site_name);
     free(stepping->found);
+    free(stepping->entries);
     free(stepping->sites);
     free(stepping->texts);
     memset(stepping, 0, sizeof(*stepping));
@@ -58,19 +60,19 @@ static bool is_site_named(struct symbols *symbols, uint32_t site, const char *na
 static enum mt_result find_named(struct stepping *stepping, const struct model *model,
                                  struct symbols *symbols, struct mt_error *error)
 {
-    struct step_rule *rule = &stepping->rule;
+    struct named_tokens *named = &stepping->rule.named;
     bool is_any = false;
 
-    rule->is_named = true;
-    rule->site_count = model_site_count(model);
-    rule->text_count = model_text_count(model);
-    rule->sites = stepping->sites = calloc(rule->site_count + 1, sizeof(bool));
-    rule->texts = stepping->texts = calloc(rule->text_count + 1, sizeof(bool));
+    stepping->rule.is_named = true;
+    named->site_count = model_site_count(model);
+    named->text_count = model_text_count(model);
+    named->sites = stepping->sites = calloc(named->site_count + 1, sizeof(bool));
+    named->texts = stepping->texts = calloc(named->text_count + 1, sizeof(bool));
     if (!stepping->sites || !stepping->texts)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to look for steps");
-    for (uint32_t i = 1; i < rule->site_count; i++)
+    for (uint32_t i = 1; i < named->site_count; i++)
         is_any |= stepping->sites[i] = is_site_named(symbols, i, stepping->site_name);
-    for (uint32_t i = 1; i < rule->text_count; i++)
+    for (uint32_t i = 1; i < named->text_count; i++)
         is_any |= stepping->texts[i] = strcmp(model_text_at(model, i), stepping->site_name) == 0;
     if (is_any)
         return MT_OK;
@@ -79,6 +81,54 @@ static enum mt_result find_named(struct stepping *stepping, const struct model *
                                     "what begins a step: no site, operator, range or mark of the "
                                     "recording is called %s",
                                     stepping->site_name));
+}
+
+/* From the beginning, all of it. */
+static enum mt_result finder_read(struct step_finder *finder, const struct event_source *events,
+                                  struct mt_error *error)
+{
+    struct event_reader reader;
+    const struct event *batch;
+    size_t count = 1;
+    enum mt_result result = events->rewind(events->context, error);
+
+    if (result != MT_OK)
+        return result;
+    result = event_reader_begin(&reader, events, error);
+    while (result == MT_OK && count) {
+        result = event_reader_next(&reader, &batch, &count, error);
+        if (result == MT_OK)
+            step_finder_feed(finder, batch, count);
+    }
+    event_reader_end(&reader);
+    step_finder_finish(finder);
+    return result;
+}
+
+/*
+ * A function that allocates in many places is entered once for all of them: of the named tokens,
+ * one that comes with the period of all begins the steps. One reading more.
+ */
+static enum mt_result find_entries(struct stepping *stepping, struct model *model,
+                                   struct event_source *events, struct mt_error *error)
+{
+    struct step_finder *finder = step_finder_create_named(model, &stepping->rule.named);
+    size_t count = model_process_count(model);
+    enum mt_result result = MT_NO_MEMORY;
+
+    stepping->entries = calloc(count + 1, sizeof(*stepping->entries));
+    if (finder && stepping->entries)
+        result = finder_read(finder, events, error);
+    if (result == MT_OK) {
+        for (size_t i = 0; i < count; i++)
+            stepping->entries[i] = step_finder_at(finder, (uint16_t)i);
+        stepping->rule.entries = stepping->entries;
+        stepping->rule.entry_count = count;
+    } else if (result == MT_NO_MEMORY) {
+        result = mt_error_set(error, MT_NO_MEMORY, "no memory to look for steps");
+    }
+    step_finder_destroy(finder);
+    return result;
 }
 
 /* True when a process has steps that it did not mark. */
@@ -99,7 +149,7 @@ static bool take_found(struct stepping *stepping, const struct model *model)
     return is_any;
 }
 
-enum mt_result stepping_begin(struct stepping *stepping, const struct model *model,
+enum mt_result stepping_begin(struct stepping *stepping, struct model *model,
                               struct symbols *symbols, struct event_source *events,
                               bool *is_changed, struct mt_error *error)
 {
@@ -109,6 +159,8 @@ enum mt_result stepping_begin(struct stepping *stepping, const struct model *mod
     if (stepping->site_name && *stepping->site_name) {
         *is_changed = true;
         result = find_named(stepping, model, symbols, error);
+        if (result == MT_OK)
+            result = find_entries(stepping, model, events, error);
     } else if (stepping->finder) {
         step_finder_finish(stepping->finder);
         *is_changed |= take_found(stepping, model);
@@ -123,9 +175,12 @@ enum mt_result stepping_begin(struct stepping *stepping, const struct model *mod
     return MT_OK;
 }
 
-struct growth {
-    uint64_t first_bytes, last_bytes, allocated_bytes;
-    uint64_t steps;
+/* What found steps did, those of warm-up left out. */
+struct pace {
+    uint64_t first_bytes, last_bytes; /* alive at the end of the first, and of the last */
+    uint64_t allocated_bytes;         /* after the first */
+    uint64_t *step_bytes, *step_ns;   /* allocated, and how long it took; by step, then by size */
+    size_t count;
 };
 
 static bool is_settled(const struct step *step, uint16_t process)
@@ -135,40 +190,67 @@ static bool is_settled(const struct step *step, uint16_t process)
     return step->process == process && step->is_ended && step->index > warm_up;
 }
 
-static struct growth growth_of(const struct tally *tally, uint16_t process)
+static void pace_add(struct pace *pace, const struct tally *tally, const struct step *step)
 {
-    struct growth growth = {0};
+    uint64_t alive = 0, allocated = 0;
 
-    for (size_t i = 0; i < tally_step_count(tally); i++) {
-        const struct step *step = tally_step_at(tally, i);
-        uint64_t alive = 0, allocated = 0;
-
-        if (!is_settled(step, process))
-            continue;
-        for (size_t r = 0; r < step->row_count; r++) {
-            alive += tally_step_row_at(tally, step->first_row + r)->end_bytes;
-            allocated += tally_step_row_at(tally, step->first_row + r)->alloc_bytes;
-        }
-        if (growth.steps++)
-            growth.allocated_bytes += allocated;
-        else
-            growth.first_bytes = alive;
-        growth.last_bytes = alive;
+    for (size_t i = 0; i < step->row_count; i++) {
+        alive += tally_step_row_at(tally, step->first_row + i)->end_bytes;
+        allocated += tally_step_row_at(tally, step->first_row + i)->alloc_bytes;
     }
-    return growth;
+    if (pace->count)
+        pace->allocated_bytes += allocated;
+    else
+        pace->first_bytes = alive;
+    pace->last_bytes = alive;
+    pace->step_bytes[pace->count] = allocated;
+    pace->step_ns[pace->count++] = step->end_ns - step->begin_ns;
 }
 
-/*
- * Found steps may be the layers of one pass: each keeps its activations until the way back. A loop
- * that trains frees nearly all that it makes, even where it leaks.
- */
-static bool keeps_too_much(const struct tally *tally, uint16_t process)
+static int number_compare(const void *left, const void *right)
 {
-    enum { share = 20 };
-    struct growth growth = growth_of(tally, process);
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
 
-    return growth.last_bytes > growth.first_bytes &&
-           growth.last_bytes - growth.first_bytes > growth.allocated_bytes / share;
+    return (a > b) - (a < b);
+}
+
+/* Half of them, and more, lie around the median. Sorts them. */
+static bool are_alike(uint64_t *numbers, size_t count)
+{
+    enum { times = 4 };
+    uint64_t median;
+    size_t near = 0;
+
+    qsort(numbers, count, sizeof(*numbers), number_compare);
+    median = numbers[count / 2];
+    for (size_t i = 0; i < count; i++)
+        near += numbers[i] >= median / times && numbers[i] / times <= median;
+    return near * 2 > count;
+}
+
+/* A program that takes itself down frees with a period as well, more than it makes. */
+static bool takes_down(const struct pace *pace)
+{
+    return pace->first_bytes > pace->last_bytes &&
+           pace->first_bytes - pace->last_bytes > pace->allocated_bytes;
+}
+
+static bool are_steps(const struct tally *tally, uint16_t process)
+{
+    size_t most = tally_step_count(tally) + 1;
+    struct pace pace = {.step_bytes = calloc(most, sizeof(*pace.step_bytes)),
+                        .step_ns = calloc(most, sizeof(*pace.step_ns))};
+    bool is_good = false;
+
+    for (size_t i = 0; pace.step_bytes && pace.step_ns && i + 1 < most; i++)
+        if (is_settled(tally_step_at(tally, i), process))
+            pace_add(&pace, tally, tally_step_at(tally, i));
+    if (pace.count)
+        is_good = !takes_down(&pace) && are_alike(pace.step_bytes, pace.count) &&
+                  are_alike(pace.step_ns, pace.count);
+    free(pace.step_bytes);
+    free(pace.step_ns);
+    return is_good;
 }
 
 bool stepping_confirm(struct stepping *stepping, const struct tally *tally)
@@ -180,7 +262,7 @@ bool stepping_confirm(struct stepping *stepping, const struct tally *tally)
 
         if (found->token.kind == TOKEN_NONE)
             continue;
-        if (keeps_too_much(tally, (uint16_t)i))
+        if (!are_steps(tally, (uint16_t)i))
             *found = (struct found_steps){0};
         else
             is_any = true;

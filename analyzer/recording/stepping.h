@@ -22,7 +22,7 @@ struct stepping {
     char *site_name;            /* what begins a step; NULL: marks, or what is found */
     struct step_choice choice;
     struct step_rule rule;
-    struct found_steps *found;
+    struct found_steps *found, *entries;
     bool *sites, *texts;
     struct event_source marked; /* what there was before */
     struct step_source *source;
@@ -38,7 +38,7 @@ void stepping_release(struct stepping *stepping);
  * After the first reading. *events becomes the source of the second one, or stays as it is when
  * the marks are good as they are. MT_USAGE when nothing bears the name that was asked for.
  */
-enum mt_result stepping_begin(struct stepping *stepping, const struct model *model,
+enum mt_result stepping_begin(struct stepping *stepping, struct model *model,
                               struct symbols *symbols, struct event_source *events,
                               bool *is_changed, struct mt_error *error);
 

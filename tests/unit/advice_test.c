@@ -19,10 +19,12 @@
 
 static struct event_list list;
 static struct report *report;
+static const struct step_rule *found_rule; /* NULL: steps are marked */
 
 static int setup(void **state)
 {
     (void)state;
+    found_rule = NULL;
     event_list_init(&list);
     return report_create("advice", &report, NULL);
 }
@@ -51,9 +53,11 @@ static void sample(const char *counter, uint64_t bytes)
 /* Which rules spoke, in order: "holes, workspace"; and what the first of them saves. */
 static const char *rules_of_answer(uint64_t *saves_bytes)
 {
+    struct question question = *event_list_question(&list);
     const char *rules = "";
 
-    analyse_advice(event_list_question(&list), report);
+    question.steps = found_rule;
+    analyse_advice(&question, report);
     *saves_bytes = 0;
     for (size_t i = 0; i < report_finding_count(report); i++) {
         const struct finding *finding = report_finding_at(report, i);
@@ -194,6 +198,18 @@ static void gradients_that_are_there_at_the_peak(void **state)
     expect("gradients kept", 1 * MIB);
 }
 
+/* A period may begin between forward and backward: then activations are carried over. */
+static void found_steps_say_nothing_of_gradients(void **state)
+{
+    static const struct found_steps found = {.token = {.kind = TOKEN_SITE}};
+    static const struct step_rule rule = {.found = &found, .found_count = 1};
+
+    (void)state;
+    found_rule = &rule;
+    train(false);
+    expect("", 0);
+}
+
 static void gradients_that_are_gone_at_the_peak(void **state)
 {
     (void)state;
@@ -287,6 +303,24 @@ static void a_leak_says_which_of_its_blocks_stay(void **state)
             assert_in_range(number_of_finding("saves_bytes"), 17 * MIB, 18 * MIB);
         }
     }
+}
+
+/* The block of the last step is freed when the program ends, and the step never ended. */
+static void what_the_end_frees_does_not_excuse_the_rest(void **state)
+{
+    uint32_t site = event_list_site(&list, "keep");
+
+    (void)state;
+    for (uint64_t i = 1; i <= 13; i++) {
+        event_list_step(&list, EVENT_STEP_BEGIN, i);
+        event_list_alloc(&list, i * MIB, 1 * MIB, site);
+        if (i < 13)
+            event_list_step(&list, EVENT_STEP_END, i);
+    }
+    for (uint64_t i = 1; i <= 13; i++)
+        event_list_free(&list, i * MIB);
+    analyse_leaks(event_list_question(&list), report);
+    assert_string_equal(rule_of_finding("leak"), "leak of all blocks");
 }
 
 static void one_block_that_grows_is_told_apart(void **state)
@@ -455,9 +489,11 @@ int main(void)
         ADVICE_TEST(a_large_workspace),
         ADVICE_TEST(communication_buffers_and_growth_of_modules),
         ADVICE_TEST(gradients_that_are_there_at_the_peak),
+        ADVICE_TEST(found_steps_say_nothing_of_gradients),
         ADVICE_TEST(gradients_that_are_gone_at_the_peak),
         ADVICE_TEST(blocks_that_nobody_uses_at_the_peak),
         ADVICE_TEST(a_leak_says_which_of_its_blocks_stay),
+        ADVICE_TEST(what_the_end_frees_does_not_excuse_the_rest),
         ADVICE_TEST(one_block_that_grows_is_told_apart),
         ADVICE_TEST(without_names_a_size_does_not_hide_another),
         ADVICE_TEST(a_leak_that_ran_out_of_memory_is_no_full_cache),

@@ -63,6 +63,12 @@ static void look_for_leak_in_some_steps(const struct rule *rule, const struct ev
                              who(evidence)));
 }
 
+/* What the last step makes is freed when the program ends, or was not seen to be: no evidence. */
+static uint64_t blocks_of_a_step(const struct judged *leak, uint64_t made_count)
+{
+    return (made_count + leak->steps.last - 1) / leak->steps.last;
+}
+
 static void look_for_leak_of_some_blocks(const struct rule *rule, const struct evidence *evidence,
                                          struct advices *advices)
 {
@@ -72,7 +78,7 @@ static void look_for_leak_of_some_blocks(const struct rule *rule, const struct e
     if (!leak)
         return;
     count = survivor_parts_of(evidence->question, leak).made_count;
-    if (leak->survivor_count < count)
+    if (leak->survivor_count + blocks_of_a_step(leak, count) < count)
         add_leak(rule, evidence, advices,
                  report_text(evidence->report, "of %s that %s made, all but %s were freed",
                              label_counted(report_arena(evidence->report), count, "block"),

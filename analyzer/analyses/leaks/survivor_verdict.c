@@ -268,7 +268,7 @@ void survivors_say(const struct question *question, struct report *report,
     if (has_leak(survivors))
         return;
     if (!survivors_say_doubts(question, report, survivors)) {
-        report_verdict(report, RANK_LEAKS, "No leak: of %s that allocate to the end, %s.",
+        report_verdict(report, RANK_LEAKS, "No leak: of %s allocating to the end, %s.",
                        label_counted(report_arena(report), active_count(survivors), "stack"),
                        heaviest->bytes || heaviest->bounded_bytes ? "what stays is light or bounded"
                                                                   : "none leaves blocks behind");

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "category.h"
+#include "growth.h"
 #include "labels.h"
 #include "ledger_layers.h"
 #include "peak_rules.h"
@@ -65,6 +66,9 @@ static void look_for_gradients(const struct rule *rule, const struct evidence *e
 {
     const struct question *question = evidence->question;
 
+    /* A period begins anywhere: between forward and backward every activation is carried over. */
+    if (!growth_steps_are_marked(question))
+        return;
     for (size_t i = 0; evidence->trials && i < evidence->trials->count; i++) {
         const struct peak_trials *ledger = &evidence->trials->ledgers[i];
         uint64_t peak_bytes = tally_ledger_at(question->tally, ledger->ledger)->peak_bytes;

@@ -321,23 +321,41 @@ static size_t judge_rows(struct survivor_reading *reading, struct survivor_proce
     return count;
 }
 
+/* Left by stacks of the same line that stopped before the end: of those that matter beside it. */
+static uint64_t stopped_bytes(const struct survivor_reading *reading, uint32_t end,
+                              const struct survivor_stack *grown)
+{
+    struct symbols *symbols = reading->question->symbols;
+    const char *label = symbols_label(symbols, grown->who.site);
+    uint64_t bytes = 0;
+
+    for (size_t i = reading->first_row; i < reading->rows.count; i++) {
+        const struct stack_row *row = table_at(&reading->rows, i);
+        struct overdue overdue;
+
+        if (!row->who.site || row->ledger != grown->ledger || row->stack.births < OVERDUE_NEEDED)
+            continue;
+        overdue = overdue_judge(&row->stack, end, reading->current.is_cleared);
+        if (!overdue.is_active && overdue.left_bytes >= grown->overdue.bytes / OVERDUE_NEEDED &&
+            strcmp(symbols_label(symbols, row->who.site), label) == 0)
+            bytes += overdue.left_bytes;
+    }
+    return bytes;
+}
+
 /*
  * A list is made anew ever more seldom, so it seems to grow when what was put in stopped long ago.
  * Where the line left more in stacks that stopped, these decide. How many are kept.
  */
-static size_t drop_outgrown(const struct survivor_process *process, struct survivor_stack *stacks,
-                            size_t count)
+static size_t drop_outgrown(const struct survivor_reading *reading, uint32_t end,
+                            struct survivor_stack *stacks, size_t count)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        const struct survivor_ground *ground = survivor_ground_find(
-            process->grounds, process->ground_count, stacks[i].ledger, stacks[i].name);
-
-        if (!stacks[i].overdue.is_growing || !ground ||
-            ground->gone_bytes < stacks[i].overdue.bytes)
+    for (size_t i = 0; i < count; i++)
+        if (!stacks[i].overdue.is_growing || !stacks[i].who.site ||
+            stopped_bytes(reading, end, &stacks[i]) < stacks[i].overdue.bytes)
             stacks[kept++] = stacks[i];
-    }
     return kept;
 }
 
@@ -354,7 +372,7 @@ static void process_judge(struct survivor_reading *reading, struct survivor_proc
 
         process->grounds = grounds;
         process->ground_count = survivor_grounds_join(grounds, most);
-        process_add(reading, process, stacks, drop_outgrown(process, stacks, count));
+        process_add(reading, process, stacks, drop_outgrown(reading, process->end, stacks, count));
         turns_of(births, process->active_count, process);
         qsort(firsts, process->active_count, sizeof(*firsts), number_compare);
         process->begin = process->active_count ? firsts[process->active_count / 2] : 0;
