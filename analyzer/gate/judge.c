@@ -10,6 +10,7 @@
 
 #include "growth.h"
 #include "labels.h"
+#include "leaktide/invariant.h"
 #include "missing.h"
 #include "sentence.h"
 
@@ -119,6 +120,8 @@ enum mt_result gate_judge(const struct gate *gate, struct gate_verdict **out,
         gate_verdict_destroy(verdict);
         return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
     }
+    if (MT_ASSERTS)
+        gate_verdict_check(verdict);
     *out = verdict;
     return MT_OK;
 }

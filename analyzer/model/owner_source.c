@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
 #include "list.h"
 #include "ordered_set.h"
 
@@ -286,6 +287,16 @@ static int by_alloc(const void *a, const void *b)
     return (left->alloc > right->alloc) - (left->alloc < right->alloc);
 }
 
+/* In the order of the allocs, so that a reading finds the next one without a search. */
+static void owned_check(const struct owner_source *source)
+{
+    MT_ASSERT(source->count <= source->capacity);
+    for (size_t i = 0; i < source->count; i++) {
+        MT_ASSERT(!i || source->owned[i - 1].alloc < source->owned[i].alloc);
+        MT_ASSERT(source->owned[i].name_count && source->owned[i].name_count <= NAMES_MOST);
+    }
+}
+
 /* --- later readings ---------------------------------------------------------------------------
  */
 
@@ -303,6 +314,9 @@ static size_t pass_event(struct owner_source *source, const struct event *event,
     uint32_t owner;
 
     source->event_count++;
+    MT_ASSERT(source->next <= source->count);
+    MT_ASSERT(source->next == source->count ||
+              source->owned[source->next].alloc >= source->event_count);
     if (source->next == source->count || source->owned[source->next].alloc != source->event_count) {
         out[0] = *event;
         return 1;
@@ -360,6 +374,8 @@ enum mt_result owner_source_create(const struct event_source *inner, struct mode
         owner_join(model, &made->owned[i]);
     if (made->count)
         qsort(made->owned, made->count, sizeof(*made->owned), by_alloc);
+    if (MT_ASSERTS)
+        owned_check(made);
     *source = made;
     return MT_OK;
 }

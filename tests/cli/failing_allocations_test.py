@@ -2,15 +2,16 @@
 """Every command, with each of its allocations failing once.
 
 usage: failing_allocations_test.py LEAKTIDE MAKE_TRACES CASES ALLOCATOR PROGRAM
-                                   [--every K] [--most N] [--seed S] [--seconds T] [--on] [--only WORD]
-                                   [--table] [--show]
+                                   [--every K | --stacks K] [--most N] [--seed S] [--seconds T]
+                                   [--on] [--only WORD] [--table] [--show]
 
 The commands are the cases of tests/cli, and those below: exports, gates, and questions about a
 recording of PROGRAM, which is resolved to names. Each is run once to count its allocations, and
-then once for each of them (with --every K: for each K-th, the first drawn from the seed; at most about N of a command). Allowed
-are the answer of before, or exit status 3 with a sentence. --on: that allocation fails, and all
-that follow. --seconds: commands are drawn in an order of the seed's until the time is over.
---table: the counts of each command; --show: the first differences, too.
+then once for each of them. With --every K: for each K-th, the first drawn from the seed. With
+--stacks K: for the first of each call stack, and for K - 1 others that are drawn. With --most N:
+for N of those that are drawn. Allowed are the answer of before, or exit status 3 with a sentence.
+--on: that allocation fails, and all that follow. --seconds: commands are drawn in an order of the
+seed's until the time is over. --table: the counts of each command; --show: the first differences, too.
 """
 
 import argparse
@@ -28,6 +29,7 @@ import tempfile
 import time
 
 ORDER = struct.Struct("=QQQQ")  # of tests/support/failing_allocator.c
+STACKS_MAX = 1 << 20
 EXIT_INPUT = 3
 USUAL_EXITS = range(0, 5)
 TIMEOUT_S = 30
@@ -65,6 +67,7 @@ def arguments_read():
     for name in ("leaktide", "make_traces", "cases", "allocator", "program"):
         parser.add_argument(name, type=pathlib.Path)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--stacks", type=int, default=0)
     parser.add_argument("--most", type=int, default=1 << 30)
     parser.add_argument("--seed", type=int, default=None)
     parser.add_argument("--seconds", type=float, default=None)
@@ -101,12 +104,14 @@ class Runner:
                        capture_output=True, check=False)
         assert any((inputs / "recorded").glob("*.mtt")), "the program was not recorded"
 
-    def run(self, command, fails_at, fails_on=False):
-        """(outcome of the process, its allocations): the n-th fails."""
+    def run(self, command, fails_at, fails_on=False, stacks_max=0):
+        """(outcome of the process, number of the call stack of each allocation): the n-th fails.
+
+        Without stacks_max those numbers are all 0."""
         with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
             place = pathlib.Path(scratch)
             order, out = place / "order", place / "out"
-            order.write_bytes(ORDER.pack(0, fails_at, fails_on, 0))
+            order.write_bytes(ORDER.pack(0, fails_at, fails_on, 0) + bytes(8 * stacks_max))
             out.mkdir()
             words = [word.replace("{out}", "../" + place.name + "/out")
                      for word in shlex.split(command)]
@@ -118,10 +123,14 @@ class Runner:
                                       cwd=self.folder / "inputs", stdin=subprocess.DEVNULL,
                                       capture_output=True, timeout=TIMEOUT_S, check=False)
             except subprocess.TimeoutExpired:
-                return None, 0
+                return None, ()
             told = tuple(text.replace(place.name.encode(), b"SCRATCH")
                          for text in (done.stdout, done.stderr))
-            return (done.returncode, *told, written(out)), ORDER.unpack(order.read_bytes())[0]
+            content = order.read_bytes()
+            count = ORDER.unpack_from(content)[0]
+            stacks = (struct.unpack_from(f"={count}Q", content, ORDER.size)
+                      if stacks_max else [0] * count)
+            return (done.returncode, *told, written(out)), stacks
 
 
 def written(folder):
@@ -167,22 +176,41 @@ def show(command, n, outcome, good, got):
         print(f"    lines {len(before)} -> {len(after)}; files {good[3]} -> {got[3]}")
 
 
-def try_command(runner, pool, command, draw):
-    """The counts of a command's outcomes."""
+def places_to_try(arguments, stacks, draw):
+    """Which allocations fail, counted from 1."""
+    if arguments.stacks:
+        of_stack = {}
+        for place, stack in enumerate(stacks, 1):
+            of_stack.setdefault(stack, []).append(place)
+        places = [place for first, *others in of_stack.values() for place in
+                  [first, *draw.sample(others, min(arguments.stacks - 1, len(others)))]]
+    else:
+        every = min(arguments.every, len(stacks) or 1)
+        places = range(draw.randrange(every) + 1, len(stacks) + 1, every)
+    return sorted(draw.sample(places, min(arguments.most, len(places))))
+
+
+def try_command(runner, pool, command, draw, end):
+    """The counts of a command's outcomes. What is not begun at the end of the time is left out."""
     arguments = runner.arguments
-    good, total = runner.run(command, 0)
+    good, stacks = runner.run(command, 0, stacks_max=STACKS_MAX if arguments.stacks else 0)
     assert good is not None and good[0] in USUAL_EXITS, command
     assert runner.run(command, 0)[0] == good, f"leaktide {command}: two runs differ"
     counts = dict.fromkeys(OUTCOMES, 0)
-    every = max(1, arguments.every, -(-total // arguments.most))
-    places = range(draw.randrange(max(1, min(every, total))) + 1, total + 1, every)
-    for n, (got, _) in zip(places, pool.map(
-            lambda place: runner.run(command, place, arguments.on), places)):
+    places = places_to_try(arguments, stacks, draw)
+
+    def run_in_time(place):
+        return time.monotonic() < end and runner.run(command, place, arguments.on)
+
+    for n, done in zip(places, pool.map(run_in_time, places)):
+        if not done:
+            break
+        got = done[0]
         outcome = judge(good, got)
         counts[outcome] += 1
         if outcome in BAD and (arguments.show or counts[outcome] == 1):
             show(command, n, outcome, good, got)
-    return len(places), counts
+    return sum(counts.values()), counts
 
 
 def line_of(command, runs, counts):
@@ -197,7 +225,7 @@ def main():
     if arguments.seconds:
         draw.shuffle(commands)
     end = time.monotonic() + (arguments.seconds or float("inf"))
-    print(f"seed {arguments.seed}, every {arguments.every}")
+    print(f"seed {arguments.seed}")
     print("  runs" + "".join(f"{name:>8}" for name in OUTCOMES) + "  command")
     with tempfile.TemporaryDirectory() as folder, \
             concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -206,7 +234,7 @@ def main():
         for command in commands:
             if time.monotonic() >= end:
                 break
-            runs, counts = try_command(runner, pool, command, draw)
+            runs, counts = try_command(runner, pool, command, draw, end)
             runs_of_all, tried = runs_of_all + runs, tried + 1
             for name in OUTCOMES:
                 sums[name] += counts[name]

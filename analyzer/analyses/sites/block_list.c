@@ -8,6 +8,7 @@
 
 #include "heap.h"
 #include "labels.h"
+#include "leaktide/invariant.h"
 
 void block_list_init(struct block_list *list, size_t most)
 {
@@ -54,6 +55,7 @@ bool block_list_put(struct block_list *list, const struct life *life)
         list->rows[0] = *life;
         heap_sift_down(list->rows, list->count, sizeof(*list->rows), 0, is_less);
     }
+    MT_ASSERT(list->count <= list->most && list->count <= list->all_count);
     return true;
 }
 
@@ -100,6 +102,7 @@ void block_list_show(struct block_list *list, const struct question *question,
         show(&list->rows[i], question, report, table, whole_bytes);
         rest_bytes -= list->rows[i].size_bytes;
     }
+    MT_ASSERT(list->count < list->all_count || !rest_bytes);
     if (list->count < list->all_count)
         report_table_remark(report, table, "... and %s in %s.", label_size(texts, rest_bytes),
                             label_counted(texts, list->all_count - list->count, "more block"));
