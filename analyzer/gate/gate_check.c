@@ -80,7 +80,6 @@ static void leak_check(const struct gate_verdict *verdict, const struct gate_lea
     MT_ASSERT(leak->key && *leak->key);
     MT_ASSERT(leak->repeat_count && leak->repeat_count <= verdict->recording_count);
     MT_ASSERT(leak->last_repeat < verdict->recording_count);
-    MT_ASSERT(leak->chance >= 0 && leak->chance <= 1);
     MT_ASSERT(!leak->suppression || leak->suppression->use_count);
 }
 

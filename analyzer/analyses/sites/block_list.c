@@ -44,6 +44,7 @@ bool block_list_put(struct block_list *list, const struct life *life)
         return false;
     if (!list->all_count || life->size_bytes < list->smallest_bytes)
         list->smallest_bytes = life->size_bytes;
+    MT_ASSERT(list->count <= list->most);
     if (life->size_bytes > list->largest_bytes)
         list->largest_bytes = life->size_bytes;
     list->all_count++;
@@ -55,7 +56,7 @@ bool block_list_put(struct block_list *list, const struct life *life)
         list->rows[0] = *life;
         heap_sift_down(list->rows, list->count, sizeof(*list->rows), 0, is_less);
     }
-    MT_ASSERT(list->count <= list->most && list->count <= list->all_count);
+    MT_ASSERT(list->count <= list->all_count);
     return true;
 }
 

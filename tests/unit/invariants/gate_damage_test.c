@@ -2,7 +2,6 @@
 /*
  * Assertions of gates: gate_check.c.
  */
-#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -111,7 +110,6 @@ VERDICT(case_unit, row->has_limit = true)
 VERDICT(leak_key, leak->key = "")
 VERDICT(leak_repeats, leak->repeat_count = 2)
 VERDICT(leak_last_repeat, leak->last_repeat = 1)
-VERDICT(leak_chance, leak->chance = NAN)
 VERDICT(leak_suppression, leak->suppression = &(struct suppression){.pattern = "x"})
 VERDICT(policy_path, verdict.policy_path = NULL)
 VERDICT(repeats, verdict.recording_count = 2)

@@ -10,6 +10,8 @@
 #include "arena.h"
 #include "death.h"
 #include "hash_index.h"
+#include "heap.h"
+#include "list.h"
 #include "live_set.h"
 #include "ordered_set.h"
 #include "range_set.h"
@@ -169,6 +171,22 @@ static void block_at(uint64_t address, size_t bucket)
     live_set_check(&live);
 }
 
+static bool is_first(const void *row, const void *other)
+{
+    (void)row, (void)other;
+    return false;
+}
+
+/* Not known to the compiler, which would warn of them. */
+static volatile size_t too_many = 1000;
+
+static unsigned char rows[2 * 1000];
+
+DAMAGE(make_model, heap_row, heap_sift_up(rows, too_many, 0, is_first);)
+DAMAGE(make_model, heap_row_down, heap_sift_down(rows, 1, too_many, 0, is_first);)
+DAMAGE(make_model, heap_index, heap_sift_down(rows, 1, 1, too_many, is_first);)
+DAMAGE(make_model, list_count, void *list = NULL; size_t capacity = 0;
+       list_has_room(&list, &capacity, too_many, 1);)
 DAMAGE(make_model, live_buckets, live.buckets++; live_set_check(&live);)
 DAMAGE(make_model, live_usable, live.stretch.usable_bytes = 0; live_set_check(&live);)
 DAMAGE(make_model, live_limit, live.block_limit++; live_set_check(&live);)
