@@ -155,14 +155,14 @@ def killed_program_keeps_its_objects(tracer, dump, interpreter):
     assert len(ledger.live) >= 4000, len(ledger.live)  # each is an object and its keys
 
 
-def judged(leaktide, interpreter, source):
+def judged(leaktide, interpreter, source, stacks="python,c"):
     """What the program printed, exit status, report."""
     with tempfile.TemporaryDirectory() as folder:
         program, trace = os.path.join(folder, "job.py"), os.path.join(folder, "job.leaktide")
         with open(program, "w", encoding="utf-8") as file:
             file.write(source)
         said = subprocess.run([leaktide, "run", "-q", "--no-report", "--device=cpu",
-                               "--call-stack=python,c", "-o", trace, "--", interpreter, "-S", program],
+                               "--call-stack=" + stacks, "-o", trace, "--", interpreter, "-S", program],
                               check=True, stdout=subprocess.PIPE, timeout=200).stdout
         done = subprocess.run([leaktide, "leaks", "--format=json", trace], stdout=subprocess.PIPE,
                               check=False, timeout=200)
@@ -172,6 +172,12 @@ def judged(leaktide, interpreter, source):
 def clean_program_has_no_leak_where_objects_are_seen(leaktide, interpreter):
     _, status, report = judged(leaktide, interpreter, CLEAN)
     assert status == 0, report["verdict"]
+
+
+def clean_program_is_not_judged_where_objects_are_not_seen(leaktide, interpreter):
+    for stacks in "none", "c":
+        _, status, report = judged(leaktide, interpreter, CLEAN, stacks)
+        assert status == 4 and "CANNOT SAY" in report["verdict"][0], report["verdict"]
 
 
 def leak_is_found_with_its_bytes(leaktide, interpreter):
@@ -194,6 +200,7 @@ def main():
         nothing_is_recorded_unasked(tracer, dump, interpreter)
         killed_program_keeps_its_objects(tracer, dump, interpreter)
         clean_program_has_no_leak_where_objects_are_seen(leaktide, interpreter)
+        clean_program_is_not_judged_where_objects_are_not_seen(leaktide, interpreter)
         leak_is_found_with_its_bytes(leaktide, interpreter)
     print("CPython", ", ".join(found) or "is not here")
     return 0 if found else 77
