@@ -82,7 +82,8 @@ struct model_process {
     bool blocks_are_rows;        /* no addresses: that of a block is the row it stands in, from 1 */
     uint64_t event_count;
     uint64_t lost_counts[MT_LOST_KINDS];
-    bool has_exited; /* it called exit, or its main returned */
+    bool hides_objects; /* its interpreter's own allocator made some that are not recorded */
+    bool has_exited;    /* it called exit, or its main returned */
     uint8_t exit_status;
 };
 

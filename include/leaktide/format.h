@@ -118,6 +118,7 @@ struct mt_file_header {
     uint64_t no_stack_count; /* stacks that were asked for and not had: the call site is there */
     uint64_t stack_restart_count; /* a thread's memory for stacks was full: it began anew */
     uint64_t unread_python;       /* its PY_VERSION_HEX: frames were asked for, none can be read */
+    uint64_t unseen_python;       /* 1: its allocator makes objects that are not recorded */
 };
 
 struct mt_chunk_header {

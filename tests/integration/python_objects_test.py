@@ -3,7 +3,7 @@
 """Objects that CPython's own allocator makes: each has its end, none is counted twice, and those that
 leak are found at their line with their bytes.
 
-    python_objects_test.py TRACER EVENT_DUMP LEAKTIDE
+    python_objects_test.py TRACER EVENT_DUMP LEAKTIDE EMBEDDING
 
 Runs every CPython from 3.8 to 3.15 that is found; says which. Exit status 77: none.
 """
@@ -122,6 +122,23 @@ def functions_that_were_lost_are_put_back(tracer, dump, interpreter):
     assert len(ledger.strays) <= 1, len(ledger.strays)  # the block for which the arena was made
 
 
+def objects_of_an_opened_library_are_recorded(tracer, dump, interpreter, embedding):
+    asked = "import sysconfig; print(*map(sysconfig.get_config_var, ('LIBDIR', 'INSTSONAME', 'prefix')))"
+    folder, name, home = subprocess.run([interpreter, "-c", asked], check=True, text=True,
+                                        stdout=subprocess.PIPE).stdout.split()
+    library = os.path.join(folder, name)
+    if not os.path.exists(library) or ".so" not in name:
+        return
+    os.environ["PYTHONHOME"] = home
+    try:
+        events = events_of(tracer, dump, "--call-stack=python:3",
+                           [embedding, library, "x = [{n: str(n)} for n in range(3000)]"])
+    finally:
+        del os.environ["PYTHONHOME"]
+    ledger = ledgers_of(events)[0, "python"]
+    assert len(ledger.ever) > 3000 and not ledger.strays and not ledger.doubles, len(ledger.ever)
+
+
 def nothing_is_recorded_unasked(tracer, dump, interpreter):
     for options in "--call-stack=c", "--call-stack=python --python-objects=no":
         ledgers = ledgers_of(events_of(tracer, dump, options, [interpreter, "-S", "-c", "pass"]))
@@ -138,14 +155,14 @@ def killed_program_keeps_its_objects(tracer, dump, interpreter):
     assert len(ledger.live) >= 4000, len(ledger.live)  # each is an object and its keys
 
 
-def judged(leaktide, interpreter, source):
+def judged(leaktide, interpreter, source, stacks="python,c"):
     """What the program printed, exit status, report."""
     with tempfile.TemporaryDirectory() as folder:
         program, trace = os.path.join(folder, "job.py"), os.path.join(folder, "job.leaktide")
         with open(program, "w", encoding="utf-8") as file:
             file.write(source)
         said = subprocess.run([leaktide, "run", "-q", "--no-report", "--device=cpu",
-                               "--call-stack=python,c", "-o", trace, "--", interpreter, "-S", program],
+                               "--call-stack=" + stacks, "-o", trace, "--", interpreter, "-S", program],
                               check=True, stdout=subprocess.PIPE, timeout=200).stdout
         done = subprocess.run([leaktide, "leaks", "--format=json", trace], stdout=subprocess.PIPE,
                               check=False, timeout=200)
@@ -155,6 +172,12 @@ def judged(leaktide, interpreter, source):
 def clean_program_has_no_leak_where_objects_are_seen(leaktide, interpreter):
     _, status, report = judged(leaktide, interpreter, CLEAN)
     assert status == 0, report["verdict"]
+
+
+def clean_program_is_not_judged_where_objects_are_not_seen(leaktide, interpreter):
+    for stacks in "none", "c":
+        _, status, report = judged(leaktide, interpreter, CLEAN, stacks)
+        assert status == 4 and "CANNOT SAY" in report["verdict"][0], report["verdict"]
 
 
 def leak_is_found_with_its_bytes(leaktide, interpreter):
@@ -167,15 +190,17 @@ def leak_is_found_with_its_bytes(leaktide, interpreter):
 
 
 def main():
-    tracer, dump, leaktide = sys.argv[1:4]
+    tracer, dump, leaktide, embedding = sys.argv[1:5]
     os.environ.pop("PYTHONMALLOC", None)
     found = interpreters(range(8, 16))
     for interpreter in found.values():
         every_block_has_one_end(tracer, dump, interpreter)
         functions_that_were_lost_are_put_back(tracer, dump, interpreter)
+        objects_of_an_opened_library_are_recorded(tracer, dump, interpreter, embedding)
         nothing_is_recorded_unasked(tracer, dump, interpreter)
         killed_program_keeps_its_objects(tracer, dump, interpreter)
         clean_program_has_no_leak_where_objects_are_seen(leaktide, interpreter)
+        clean_program_is_not_judged_where_objects_are_not_seen(leaktide, interpreter)
         leak_is_found_with_its_bytes(leaktide, interpreter)
     print("CPython", ", ".join(found) or "is not here")
     return 0 if found else 77

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Are leaks found that nobody here planted?
 
-    run.py [--cache FOLDER] [--only NAME,NAME] [--marked] LEAKTIDE
+    run.py [--cache FOLDER] [--only NAME,NAME] [--marked] [--allocator=malloc|python] LEAKTIDE
 
 Programs of pairs.tsv run in the release that leaks and in the one that is mended, with pinned
-versions, in an unmarked loop (--marked: in a marked one). Recordings and packages stay in the cache:
+versions, in an unmarked loop (--marked: in a marked one), with CPython's own allocator or with
+malloc in its place. Recordings and packages stay in the cache:
 what is there is neither fetched nor recorded again. Prints a line for each and a table; the status
 is 1 where recall or precision is below 0.95, 77 where nothing could be run.
 """
@@ -54,15 +55,19 @@ def packages(cache, python, version, requirements):
 
 def record(options, row, variant, folders, python):
     """The folder of the recording; None where the program failed."""
-    name = "%s-%s%s" % (row["program"], variant, "-marked" if options.marked else "")
+    name = "%s-%s%s%s" % (row["program"], variant, "-marked" if options.marked else "",
+                          "-python" if options.allocator == "python" else "")
     folder = os.path.join(options.cache, "recordings", name)
     if os.path.isdir(folder):
         return folder
     shutil.rmtree(folder + ".new", ignore_errors=True)
     marks = os.path.join(HERE, "..", "..", "tracer", "python")
-    environment = dict(os.environ, PYTHONMALLOC="malloc", PYTHONHASHSEED="0", OMP_NUM_THREADS="1",
+    environment = dict(os.environ, PYTHONHASHSEED="0", OMP_NUM_THREADS="1",
                        PYTHONDONTWRITEBYTECODE="1", REAL_LEAKS_VARIANT=variant,
                        PYTHONPATH=os.pathsep.join([os.path.join(HERE, "programs"), *folders, marks]))
+    environment.pop("PYTHONMALLOC", None)
+    if options.allocator == "malloc":
+        environment["PYTHONMALLOC"] = "malloc"
     if options.marked:
         environment["REAL_LEAKS_MARKS"] = "1"
     program = os.path.join(HERE, "programs", row["program"] + ".py")
@@ -134,6 +139,7 @@ def main():
     parser.add_argument("--cache", default=os.path.expanduser("~/.cache/leaktide-real-leaks"))
     parser.add_argument("--only", type=lambda text: text.split(","))
     parser.add_argument("--marked", action="store_true")
+    parser.add_argument("--allocator", choices=["malloc", "python"], default="malloc")
     parser.add_argument("leaktide")
     options = parser.parse_args()
     options.leaktide = os.path.abspath(options.leaktide)

@@ -130,6 +130,13 @@ void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t s
     event->site = site.caller;
 }
 
+bool double_has_unseen_python;
+
+void record_unseen_python(void)
+{
+    double_has_unseen_python = true;
+}
+
 void record_free_site(struct call_site site)
 {
     event_add(MT_RECORD_free_site, (struct text){"", 0})->site = site.caller;

@@ -9,6 +9,7 @@
 #ifndef LEAKTIDE_TESTS_RECORDER_DOUBLE_H
 #define LEAKTIDE_TESTS_RECORDER_DOUBLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,8 @@ struct double_event {
 };
 
 extern struct double_event double_events[DOUBLE_EVENTS];
+
+extern bool double_has_unseen_python;
 
 size_t double_event_count(void);
 size_t double_count_of(enum mt_record_code code);

@@ -168,6 +168,7 @@ static void interpreter_that_runs_already_is_left_alone(void **state)
     double_config.records_python = true;
     tables_set(&own);
     is_initialized = 1;
+    python_heap_may_come();
     python_heap_look();
     python_heap_mapped(own_code(), ARENA);
     assert_ptr_equal(tables[OBJECT].malloc, own_malloc);
@@ -182,6 +183,21 @@ static void interpreter_is_left_alone_when_nobody_asked(void **state)
     python_heap_may_come();
     python_heap_look();
     assert_ptr_equal(tables[OBJECT].malloc, own_malloc);
+}
+
+static void objects_that_are_not_recorded_are_said(void **state)
+{
+    (void)state;
+    double_config_reset();
+    tables_set(&own);
+    is_initialized = 0;
+    python_heap_may_come();
+    python_heap_look();
+    double_has_unseen_python = false;
+    python_heap_mapped((uintptr_t)strlen, ARENA);
+    assert_false(double_has_unseen_python);
+    python_heap_mapped(own_code(), ARENA);
+    assert_true(double_has_unseen_python);
 }
 
 static void small_blocks_are_recorded_with_their_size(void **state)
@@ -315,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interpreter_that_runs_already_is_left_alone),
         cmocka_unit_test(interpreter_is_left_alone_when_nobody_asked),
+        cmocka_unit_test(objects_that_are_not_recorded_are_said),
         cmocka_unit_test_setup(small_blocks_are_recorded_with_their_size, covered),
         cmocka_unit_test_setup(calloc_counts_all_bytes, covered),
         cmocka_unit_test_setup(what_malloc_made_is_not_recorded_again, covered),

@@ -209,6 +209,7 @@ void recorded_publish(struct recorded *recorded)
     trace->no_stack_count = told->no_stack_count;
     trace->stack_restart_count = told->stack_restart_count;
     trace->unread_python = told->unread_python;
+    trace->unseen_python = told->unseen_python;
     told->event_count = trace->event_count;
     told->rss_bytes = trace->rss_bytes;
     told->rss_peak_bytes = trace->rss_peak_bytes;

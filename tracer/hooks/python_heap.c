@@ -64,7 +64,7 @@ static struct {
     bool is_free_threaded;
 } python;
 
-static _Atomic bool is_covered;
+static _Atomic bool is_found, is_covered;
 static _Atomic bool may_have_come = true;
 
 static POOL(pool, "python");
@@ -240,10 +240,11 @@ static bool python_heap_find(void)
 
 void python_heap_look(void)
 {
-    if (!config_get()->records_python || atomic_load(&is_covered) ||
-        !atomic_exchange(&may_have_come, false))
+    if (!config_get()->records_host || atomic_load(&is_covered) ||
+        !atomic_exchange(&may_have_come, false) || !python_heap_find())
         return;
-    if (!python_heap_find() || python.is_initialized())
+    atomic_store(&is_found, true);
+    if (!config_get()->records_python || python.is_initialized())
         return;
     domains_cover();
     atomic_store(&is_covered, true);
@@ -256,9 +257,13 @@ void python_heap_may_come(void)
 
 void python_heap_mapped(uint64_t pc, size_t size_bytes)
 {
-    if (size_bytes < ARENA_MIN_BYTES || !atomic_load(&is_covered) ||
+    if (size_bytes < ARENA_MIN_BYTES || !atomic_load(&is_found) ||
         pc - python.begin >= python.end - python.begin)
         return;
+    if (!atomic_load(&is_covered)) {
+        record_unseen_python();
+        return;
+    }
     if (python.is_initialized() && (python.is_free_threaded || !python.has_lock()))
         return;
     domains_cover();

@@ -39,8 +39,8 @@ void python_heap_may_come(void);
 
 /*
  * Memory of size_bytes was mapped for the caller at pc, and for no allocator that is recorded. If
- * that caller is the interpreter's allocator, somebody has taken our functions away: they are put
- * there again. errno may change.
+ * that caller is the interpreter's allocator, its blocks are not recorded. Where they should be,
+ * somebody has taken our functions away: they are put there again. errno may change.
  */
 void python_heap_mapped(uint64_t pc, size_t size_bytes);
 

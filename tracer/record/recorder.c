@@ -617,6 +617,14 @@ static uint64_t site_value(struct call_site site)
     return (uintptr_t)site.caller;
 }
 
+void record_unseen_python(void)
+{
+    struct mt_file_header *header = recording_header();
+
+    if (header)
+        __atomic_store_n(&header->unseen_python, 1, __ATOMIC_RELAXED);
+}
+
 void record_free_site(struct call_site site)
 {
     uint64_t value = site_value(site);

@@ -66,6 +66,9 @@ void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *
 bool recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const void *bytes,
                          size_t size_bytes);
 
+/* CPython makes objects that are not recorded. */
+void record_unseen_python(void);
+
 /* Who asks for the free that this thread records next. */
 void record_free_site(struct call_site site);
 

@@ -394,13 +394,22 @@ static int process_compare(const void *left, const void *right)
     return compare_numbers(a->process, b->process);
 }
 
+/* Whether its interpreter made objects that are not recorded. */
+static bool hides_objects(const struct survivor_reading *reading, uint16_t process)
+{
+    struct model *model = tally_model(reading->question->tally);
+
+    return !reading->current.sees_objects &&
+           (reading->current.hides_objects || model_process_at(model, process)->hides_objects);
+}
+
 static bool on_process_over(void *context, uint16_t process)
 {
     struct survivor_reading *reading = context;
     const struct current *current = &reading->current;
     struct survivor_process row = {
         .process = process,
-        .hides_objects = current->hides_objects && !current->sees_objects,
+        .hides_objects = hides_objects(reading, process),
         .peak_bytes = current->peak_bytes,
         .end = (uint32_t)(current->python_end ? current->python_end : current->any_end)};
 

@@ -258,6 +258,7 @@ static void add_process(struct run *run, struct run_file *file)
         .source = model_text(run->model, file->path, strlen(file->path)),
         .rank = -1,
         .is_complete = h->state == MT_FILE_CLOSED || became_another_program(run, file),
+        .hides_objects = h->unseen_python != 0,
     };
 
     process.end_ns = process.start_ns;
