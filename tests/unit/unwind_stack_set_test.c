@@ -11,7 +11,7 @@
 
 #include "stack_set.h"
 
-enum { ID_MAX = 1 << 18, DEPTH_MAX = 40 };
+enum { ID_MAX = 1 << 18, DEPTH_MAX = 40, ROUND = 50 };
 
 struct fixture {
     struct stack_set set;
@@ -159,6 +159,33 @@ static void a_full_set_begins_anew_and_never_reuses_an_id(void **state)
     tear_down(&fixture);
 }
 
+/* The same stacks one after the other, as a loop of a program has them. */
+static uint32_t walk_round(struct fixture *fixture, int steps)
+{
+    uint32_t seed = 1, new_count = 0;
+
+    for (int i = 0; i < steps; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        change(fixture, seed >> 8, i == 0 ? 0 : (seed >> 4) % 16, 32);
+        new_count += find(fixture).is_new;
+    }
+    return new_count;
+}
+
+static void what_follows_is_known_without_its_slot(void **state)
+{
+    struct fixture fixture;
+    struct stack_set *set = &fixture.set;
+
+    (void)state;
+    set_up(&fixture, 8 << 20);
+    assert_int_equal(walk_round(&fixture, ROUND), ROUND); /* all differ */
+    assert_int_equal(walk_round(&fixture, ROUND), 0);
+    memset(set->slots, 0, set->slot_count * sizeof(*set->slots));
+    assert_int_equal(walk_round(&fixture, ROUND), 0);
+    tear_down(&fixture);
+}
+
 static void when_ids_are_spent_there_are_none(void **state)
 {
     struct fixture fixture;
@@ -192,6 +219,7 @@ int main(void)
         cmocka_unit_test(an_id_stands_for_one_stack),
         cmocka_unit_test(a_hash_that_says_nothing_changes_nothing),
         cmocka_unit_test(a_full_set_begins_anew_and_never_reuses_an_id),
+        cmocka_unit_test(what_follows_is_known_without_its_slot),
         cmocka_unit_test(when_ids_are_spent_there_are_none),
         cmocka_unit_test(an_empty_stack_has_no_id),
     };

@@ -74,7 +74,8 @@ void stack_set_check(const struct stack_set *set)
     for (uint32_t i = 1; i < set->node_count; i++)
         MT_ASSERT(set->nodes[i].outer < i);
     for (uint32_t i = 0; i < set->stack_count; i++)
-        MT_ASSERT(set->stacks[i].node && set->stacks[i].node < set->node_count);
+        MT_ASSERT(set->stacks[i].node && set->stacks[i].node < set->node_count &&
+                  set->stacks[i].next <= set->stack_count);
     for (uint32_t i = 0; i < set->slot_count; i++) {
         filled += set->slots[i].id != 0;
         MT_ASSERT(!set->slots[i].id || set->slots[i].id - set->first_id < set->stack_count);
@@ -101,6 +102,7 @@ static void begin_anew(struct stack_set *set)
     set->first_id += set->stack_count;
     set->stack_count = 0;
     set->node_count = 1;
+    set->last_place = 0;
     set->restart_count++;
 }
 
@@ -149,11 +151,23 @@ static inline bool is_stack(struct stack_set *set, uint32_t node, const struct u
     return LIKELY(here[known_count] == node) || is_prefix(set, node, pcs, known_count);
 }
 
+/* The stack that came after the last one, last time. */
+static inline bool is_next(struct stack_set *set, const struct unwind_stack *stack,
+                           uint32_t known_count, uint32_t next)
+{
+    const struct stack_entry *entry = &set->stacks[next - 1];
+
+    return entry->hash == (uint32_t)stack->hash && is_stack(set, entry->node, stack, known_count);
+}
+
 static inline uint32_t find(struct stack_set *set, const struct unwind_stack *stack,
                             uint32_t known_count)
 {
     uint32_t hash = (uint32_t)stack->hash;
+    uint32_t next = set->last_place ? set->stacks[set->last_place - 1].next : 0;
 
+    if (LIKELY(next) && LIKELY(is_next(set, stack, known_count, next)))
+        return set->first_id + next - 1;
     for (struct stack_slot *slot = slot_first(set, hash); slot->id; slot = slot_after(set, slot))
         if (slot->hash == hash &&
             is_stack(set, set->stacks[slot->id - set->first_id].node, stack, known_count))
@@ -200,7 +214,7 @@ static uint32_t add(struct stack_set *set, const struct unwind_stack *stack, uin
         return 0;
     add_nodes(set, stack, known_count);
     id = set->first_id + set->stack_count;
-    set->stacks[set->stack_count++] = (struct stack_entry){set->here[stack->count], hash};
+    set->stacks[set->stack_count++] = (struct stack_entry){set->here[stack->count], hash, 0};
     slot_fill(set, hash, id);
     return id;
 }
@@ -219,6 +233,13 @@ name_new(struct stack_set *set, const struct unwind_stack *stack, uint32_t known
     return name;
 }
 
+static inline void note_next(struct stack_set *set, uint32_t place)
+{
+    if (LIKELY(set->last_place))
+        set->stacks[set->last_place - 1].next = place;
+    set->last_place = place;
+}
+
 struct stack_name stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack)
 {
     uint32_t known_count = stack->number == set->last_number + 1 ? stack->reused_count : 0;
@@ -235,6 +256,7 @@ struct stack_name stack_set_look_up(struct stack_set *set, const struct unwind_s
     if (UNLIKELY(!name.id))
         name = name_new(set, stack, known_count);
     if (LIKELY(name.id)) {
+        note_next(set, name.id - set->first_id + 1);
         set->last_number = stack->number;
         set->last_id = name.id;
         set->last_count = stack->count;

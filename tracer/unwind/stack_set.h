@@ -6,6 +6,9 @@
  *     stacks   id -> innermost node, hash
  *     slots    hash -> id; a power of two of them, at most half full
  *
+ * Programs repeat themselves: after a stack comes the one that came after it last time. So that one
+ * is tried before the slots, of which each would be another place in a large table.
+ *
  * A hash only proposes: a stack is taken for another when all its pcs are equal. For that the set
  * knows the nodes of the thread's last stack. What unwind_capture took over from there need not be
  * compared: as soon as both stand on the same node, all further out is the same.
@@ -13,7 +16,7 @@
  * Memory is handed in and never grows. When it is full, everything is forgotten and the set begins
  * anew; ids go on, so an id never means two stacks, but a stack may get a second id.
  * restart_count counts that. About 12 bytes per frame that a new stack does not share with the
- * thread's last one, and 24 bytes per stack.
+ * thread's last one, and 28 bytes per stack.
  */
 #ifndef LEAKTIDE_TRACER_STACK_SET_H
 #define LEAKTIDE_TRACER_STACK_SET_H
@@ -34,6 +37,7 @@ struct stack_node {
 struct stack_entry {
     uint32_t node;
     uint32_t hash; /* its lower half: tells the slot, at any number of slots */
+    uint32_t next; /* place + 1 of the stack that came after it; 0: none has */
 };
 
 struct stack_slot {
@@ -54,6 +58,7 @@ struct stack_set {
     uint64_t last_number;   /* of the last capture that was looked up */
     uint32_t last_id;       /* of that capture */
     uint32_t last_count;    /* of its pcs */
+    uint32_t last_place; /* + 1, of the last one that was looked up in stacks; 0: none since then */
     uint32_t written_count; /* of pcs, the first that are those of the last new stack */
     uint32_t here[1 + UNWIND_MAX_FRAMES]; /* nodes of the first n pcs of the last stack, [0] is 0 */
 };
