@@ -17,6 +17,7 @@
 #include "hash_index.h"
 #include "labels.h"
 #include "plain_analyses.h"
+#include "sentence.h"
 #include "table.h"
 
 enum { SHARE = 20, LEAST_BYTES = 1 << 20, SITE_SHARE = 100, NO_LEDGER = -1 };
@@ -205,7 +206,7 @@ static void measure_ledgers(struct comparison *comparison)
             tally_ledger_at(comparison->question->tally, (size_t)rank->ledger);
 
         add_value(comparison, "peak", "peak", i, ledger->peak_bytes);
-        add_value(comparison, "growth per step", "growth per step", i,
+        add_value(comparison, translated("growth per step"), translated("growth per step"), i,
                   growth_per_step(comparison->question, rank));
     }
 }
