@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "memory_failures.h"
+#include "sentence.h"
 
 enum { FLUSH_BYTES = 1 << 16, conversion_most = 32, number_most = 400, base64_piece = 3 * 1024 };
 
@@ -374,6 +375,15 @@ void outlet_add_format(struct outlet *outlet, const char *format, ...)
 
     va_start(arguments, format);
     outlet_add_arguments(outlet, format, arguments);
+    va_end(arguments);
+}
+
+void outlet_add_sentence(struct outlet *outlet, const char *english, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, english);
+    outlet_add_arguments(outlet, translated(english), arguments);
     va_end(arguments);
 }
 

@@ -44,9 +44,13 @@ void outlet_fail(struct outlet *outlet);
 #define outlet_add(outlet, words) outlet_add_literal((outlet), "" words, sizeof("" words) - 1)
 #define outlet_add_either(outlet, is_first, first, second)                                         \
     ((is_first) ? outlet_add((outlet), first) : outlet_add((outlet), second))
-#define outlet_format(outlet, ...) outlet_add_format((outlet), "" __VA_ARGS__)
+#define outlet_format(outlet, ...)   outlet_add_format((outlet), "" __VA_ARGS__)
+/* For people: sentence.h. */
+#define outlet_sentence(outlet, ...) outlet_add_sentence((outlet), "" __VA_ARGS__)
 void outlet_add_literal(struct outlet *outlet, const char *literal, size_t size_bytes);
 void outlet_add_format(struct outlet *outlet, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void outlet_add_sentence(struct outlet *outlet, const char *english, ...)
     __attribute__((format(printf, 2, 3)));
 void outlet_add_arguments(struct outlet *outlet, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));

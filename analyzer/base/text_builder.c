@@ -11,6 +11,7 @@
 
 #include "arena.h"
 #include "leaktide/invariant.h"
+#include "sentence.h"
 
 enum { first_capacity_bytes = 128, digits_most = 20 };
 
@@ -99,20 +100,36 @@ void text_add_number(struct text_builder *text, uint64_t number)
     text_add_bytes(text, digits + i, sizeof(digits) - i);
 }
 
+static void add_arguments(struct text_builder *text, const char *format, va_list arguments)
+{
+    va_list again;
+    int length;
+
+    va_copy(again, arguments);
+    length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    if (length < 0 || !text_make_room(text, (size_t)length))
+        return;
+    vsnprintf(text->bytes + text->size_bytes, (size_t)length + 1, format, arguments);
+    text->size_bytes += (size_t)length;
+}
+
 void text_add_format(struct text_builder *text, const char *format, ...)
 {
     va_list arguments;
-    int length;
 
     va_start(arguments, format);
-    length = vsnprintf(NULL, 0, format, arguments);
+    add_arguments(text, format, arguments);
     va_end(arguments);
-    if (length < 0 || !text_make_room(text, (size_t)length))
-        return;
-    va_start(arguments, format);
-    vsnprintf(text->bytes + text->size_bytes, (size_t)length + 1, format, arguments);
+}
+
+void text_add_sentence(struct text_builder *text, const char *english, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, english);
+    add_arguments(text, translated(english), arguments);
     va_end(arguments);
-    text->size_bytes += (size_t)length;
 }
 
 void text_add_count(struct text_builder *text, uint64_t count)

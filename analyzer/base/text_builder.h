@@ -58,6 +58,9 @@ void text_add_char(struct text_builder *text, char character, size_t count);
 void text_add_number(struct text_builder *text, uint64_t number);
 void text_add_format(struct text_builder *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* For people: sentence.h. */
+void text_add_sentence(struct text_builder *text, const char *english, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* 1,610,612,736 */
 void text_add_count(struct text_builder *text, uint64_t count);

@@ -9,6 +9,7 @@
 
 #include "commands.h"
 #include "outlet.h"
+#include "sentence.h"
 #include "waiting.h"
 
 static bool has_complained_of_input;
@@ -21,7 +22,7 @@ static bool tell_arguments(const char *format, va_list arguments)
 
     waiting_end();
     outlet_add(out, "leaktide: ");
-    outlet_add_arguments(out, format, arguments);
+    outlet_add_arguments(out, translated(format), arguments);
     outlet_add(out, "\n");
     if (outlet_destroy(out))
         return true;

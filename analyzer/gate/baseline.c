@@ -277,10 +277,10 @@ bool baseline_write(const struct measures *measures, FILE *file)
     qsort(rows, count, sizeof(*rows), by_pool_and_size);
     count = drop_small_sites(rows, count);
     qsort(rows, count, sizeof(*rows), by_key);
-    outlet_format(out,
-                  "%s: bytes, shares in hundredths of a percent; written by leaktide bless, "
-                  "reviewed like code\n",
-                  first_line);
+    outlet_sentence(out,
+                    "%s: bytes, shares in hundredths of a percent; written by leaktide bless, "
+                    "reviewed like code\n",
+                    first_line);
     for (size_t i = 0; i < count; i++)
         write_row(&rows[i], out);
     free(rows);

@@ -94,7 +94,9 @@ static void add_holders(struct outlet *out, const struct gate *gate,
         const struct baseline_row *base =
             gate->baseline ? baseline_find(gate->baseline, rows[i].site->key) : NULL;
 
-        outlet_add_either(out, i, "    ", "  held at the peak by\n    ");
+        if (!i)
+            outlet_sentence(out, "  held at the peak by\n");
+        outlet_add(out, "    ");
         outlet_amount(out, text_add_size, rows[i].bytes);
         outlet_format(out, "  %s", rows[i].site->name);
         if (gate->baseline) {
@@ -184,8 +186,8 @@ enum mt_result gate_explain(const struct gate *gate, const struct gate_verdict *
             add_holders(out, gate, verdict, measure);
     }
     if (leak) {
-        outlet_format(out, "  found in %zu of %zu recordings\n", leak->repeat_count,
-                      gate->recording_count);
+        outlet_sentence(out, "  found in %zu of %zu recordings\n", leak->repeat_count,
+                        gate->recording_count);
         add_code(out, &leak->where);
     }
     return MT_OK;
@@ -203,7 +205,7 @@ void gate_add_suppressions(const struct gate_verdict *verdict, struct outlet *ou
         outlet_add(out, "leak:");
         outlet_words_for(out, FOR_PATTERN,
                          leak->where.function[0] ? leak->where.function : leak->where.label);
-        outlet_add(out, " reason=\"why this is known\" max=\"");
+        outlet_sentence(out, " reason=\"why this is known\" max=\"");
         outlet_format(out, "%" PRIu64 " B\"\n", leak->alive_bytes);
     }
 }

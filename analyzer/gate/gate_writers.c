@@ -43,17 +43,18 @@ static void add_headline(const struct gate_verdict *verdict, struct text_builder
     size_t judged = verdict->counts[CASE_PASSED] + verdict->counts[CASE_FAILED] +
                     verdict->counts[CASE_SUPPRESSED];
 
-    text_add_format(text, "Memory gate %s: %zu of %zu checks kept", words[gate_worst(verdict)],
-                    verdict->counts[CASE_PASSED] + verdict->counts[CASE_SUPPRESSED],
-                    judged + verdict->counts[CASE_UNSURE] + verdict->counts[CASE_INCOMPLETE]);
+    text_add_sentence(text, "Memory gate %s: %zu of %zu checks kept", words[gate_worst(verdict)],
+                      verdict->counts[CASE_PASSED] + verdict->counts[CASE_SUPPRESSED],
+                      judged + verdict->counts[CASE_UNSURE] + verdict->counts[CASE_INCOMPLETE]);
     if (verdict->counts[CASE_FAILED])
-        text_add_format(text, ", %zu failed", verdict->counts[CASE_FAILED]);
+        text_add_sentence(text, ", %zu failed", verdict->counts[CASE_FAILED]);
     if (verdict->counts[CASE_INCOMPLETE])
-        text_add_format(text, ", %zu on an incomplete recording", verdict->counts[CASE_INCOMPLETE]);
+        text_add_sentence(text, ", %zu on an incomplete recording",
+                          verdict->counts[CASE_INCOMPLETE]);
     if (verdict->counts[CASE_UNSURE])
-        text_add_format(text, ", %zu cannot be judged", verdict->counts[CASE_UNSURE]);
+        text_add_sentence(text, ", %zu cannot be judged", verdict->counts[CASE_UNSURE]);
     if (verdict->counts[CASE_SUPPRESSED])
-        text_add_format(text, ", %zu suppressed", verdict->counts[CASE_SUPPRESSED]);
+        text_add_sentence(text, ", %zu suppressed", verdict->counts[CASE_SUPPRESSED]);
     text_add(text, ".");
 }
 

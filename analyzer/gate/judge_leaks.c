@@ -405,13 +405,14 @@ static void say_too_few_steps(const struct gate *gate, struct gate_verdict *verd
                             .outcome = CASE_UNSURE,
                             .policy_line = gate->policy->leak.line};
 
-    row.sentence = verdict->step_count
-                       ? sentence(&verdict->arena,
-                                  "leaks cannot be judged: %" PRIu32
-                                  " judged steps, %d are needed: run the job longer",
-                                  judged, STEPS_NEEDED)
-                       : "leaks cannot be judged: the recording has no steps; mark them, or limit "
-                         "[leak] window_growth";
+    row.sentence =
+        verdict->step_count
+            ? sentence(&verdict->arena,
+                       "leaks cannot be judged: %" PRIu32
+                       " judged steps, %d are needed: run the job longer",
+                       judged, STEPS_NEEDED)
+            : translated("leaks cannot be judged: the recording has no steps; mark them, or limit "
+                         "[leak] window_growth");
     gate_add(verdict, &row);
 }
 

@@ -12,6 +12,7 @@
 #include "leaktide/invariant.h"
 #include "nearest_name.h"
 #include "quantity.h"
+#include "sentence.h"
 #include "toml.h"
 
 enum { FIRST_BYTES = 1 << 14, FILE_MAX = 16 << 20 };
@@ -136,7 +137,7 @@ static bool amount_read(const char *text, enum rule_kind kind, uint64_t *amount,
         return quantity_size(text, amount, why);
     if (!quantity_percent(text, &share, why))
         return false;
-    *why = "this share cannot be negative";
+    *why = translated("this share cannot be negative");
     *amount = (uint64_t)share;
     return share >= 0;
 }

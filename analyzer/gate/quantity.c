@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "sentence.h"
+
 enum { FRACTION = 1000000 };
 
 static const struct unit {
@@ -64,24 +66,26 @@ static bool size_read(const char *text, size_t length, uint64_t *bytes, const ch
     const char *end = text + length, *at = read_number(text, &whole, &millionths);
     const struct unit *unit;
 
-    *why = "a size is a number and its unit, like \"28 GiB\"";
+    *why = translated("a size is a number and its unit, like \"28 GiB\"");
     if (!at || at > end)
         return false;
     while (at < end && *at == ' ')
         at++;
     if (at == end) {
-        *why = "a size needs a unit: B, KiB, MiB, GiB, TiB, or KB, MB, GB, TB for powers of 1000";
+        *why = translated(
+            "a size needs a unit: B, KiB, MiB, GiB, TiB, or KB, MB, GB, TB for powers of 1000");
         *bytes = 0;
         return !whole && !millionths;
     }
     unit = unit_find(at, (size_t)(end - at));
     if (!unit) {
-        *why = "this unit is not known: B, KiB, MiB, GiB, TiB, or KB, MB, GB, TB for powers of "
-               "1000";
+        *why = translated(
+            "this unit is not known: B, KiB, MiB, GiB, TiB, or KB, MB, GB, TB for powers of "
+            "1000");
         return false;
     }
     if (whole > (UINT64_MAX >> 1) / unit->bytes) {
-        *why = "this size is larger than any memory";
+        *why = translated("this size is larger than any memory");
         return false;
     }
     *bytes = whole * unit->bytes +
@@ -112,13 +116,13 @@ bool quantity_percent(const char *text, int64_t *hundredths, const char **why)
     uint64_t whole, millionths;
     const char *at = read_number(text + (*text == '-' || *text == '+'), &whole, &millionths);
 
-    *why = "a share is a number and %, like \"+2%\"";
+    *why = translated("a share is a number and %, like \"+2%\"");
     while (at && *at == ' ')
         at++;
     if (!at || strcmp(at, "%") != 0)
         return false;
     if (whole > PERCENT_MAX / PERCENT) {
-        *why = "this share is too large";
+        *why = translated("this share is too large");
         return false;
     }
     *hundredths = (int64_t)(whole * PERCENT + millionths / (FRACTION / PERCENT));

@@ -249,7 +249,8 @@ void report_finding(struct report *report, const char *kind, const char *sentenc
     for (size_t i = 0; i < fact_count; i++)
         copies[i] =
             (struct field){copy(report, facts[i].key), NULL, copy_value(report, facts[i].value)};
-    *row = (struct finding){copy(report, kind), copy(report, sentence), copies, fact_count};
+    *row = (struct finding){copy(report, kind), copy(report, translated(sentence)), copies,
+                            fact_count};
 }
 
 struct report_table *report_table(struct report *report, const char *name, const char *title,
@@ -260,8 +261,8 @@ struct report_table *report_table(struct report *report, const char *name, const
     if (!row)
         return NULL;
     row->name = copy(report, name);
-    row->title = copy(report, title);
-    row->when_empty = when_empty ? copy(report, when_empty) : NULL;
+    row->title = copy(report, translated(title));
+    row->when_empty = when_empty ? copy(report, translated(when_empty)) : NULL;
     table_init(&row->remarks, &report->arena, sizeof(const char *));
     return row;
 }
@@ -402,7 +403,7 @@ void report_note(struct report *report, uint64_t count, const char *sentence)
     struct note_row *row = row_add(report, &report->notes);
 
     if (row)
-        *row = (struct note_row){copy(report, sentence), count};
+        *row = (struct note_row){copy(report, translated(sentence)), count};
 }
 
 const char *report_command(const struct report *report)

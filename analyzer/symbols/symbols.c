@@ -15,6 +15,7 @@
 #include "hash.h"
 #include "module_symbols.h"
 #include "readable_name.h"
+#include "sentence.h"
 #include "site_identity.h"
 #include "site_rules.h"
 #include "stack_traits.h"
@@ -119,7 +120,8 @@ static enum mt_result add_folders(struct symbols *symbols, const char *list, str
     if (!folders)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for names of folders");
     while (result == MT_OK && (folder = take_path(symbols, &list))) {
-        result = check_folder("debug_folders", "the folder with debug data", folder, error);
+        result =
+            check_folder("debug_folders", translated("the folder with debug data"), folder, error);
         folders[places->folder_count++] = folder;
     }
     places->folders = folders;

@@ -3,6 +3,8 @@
 """Each pool that the tracer names has a row in analyzer/model/pools.def, which is the only place of the
 analyzer that names pools, and a place in docs/pools.md.
 
+And the families of devices are the same in the table, the help, the man page and pytest.
+
 usage: pools.py PROJECT_FOLDER
 """
 import pathlib
@@ -21,6 +23,15 @@ WORDS = {
 NAMES = (
     re.compile(r'\bPOOL\(\w+, "([^"]+)"\)'),
     re.compile(r'\.pool = "([^"]+)"'),  # a domain of mstx
+)
+# Where the families of devices are written for people: the words between, with "cpu", are those of
+# include/leaktide/device_families.def.
+FAMILIES = (
+    ("analyzer/cli/command_run.c", r'"device", "LIST", "([^:]*):'),
+    ("docs/man/leaktide.1", r"^\.It Fl -device[^\n]*\n(?:[^.\n][^\n]*\n)*\.Cm ([^\n]*)"),
+    ("tracer/python/pytest_leaktide.py", r'_DEVICES = "([^"]*)"'),
+    ("tracer/config/config.c", r'"expected (npu[^"]*), separated by commas, N'),
+    ("tracer/control/control_words.c", r'"devices are ([^"]*), N up'),
 )
 # What names one so that this script would not see it.
 HIDDEN = re.compile(
@@ -42,12 +53,26 @@ def without_comments(text):
     return re.sub(r"/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found.group()), text, flags=re.S)
 
 
+def families_missing(root):
+    """Places whose words are not the families."""
+    table = (root / "include/leaktide/device_families.def").read_text()
+    families = set(re.findall(r'^FAMILY\(\w+, "([^"]+)"\)', table, re.M))
+    for name, pattern in FAMILIES:
+        found = re.search(pattern, (root / name).read_text(), re.M)
+        words = set(re.findall(r"[a-z]{2,}", found.group(1))) - {"cpu", "or"} if found else set()
+        if words != families:
+            yield (f"{name}: the devices are {sorted(words)}, and in "
+                   f"include/leaktide/device_families.def {sorted(families)}")
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     table = root / "analyzer/model/pools.def"
     rows = re.findall(r'^POOL\(\w+, "([^"]+)"', table.read_text(), re.M)
     wrong = []
     named = set()
+
+    wrong.extend(families_missing(root))
 
     for path in sources(root / "tracer"):
         text = without_comments(path.read_text())

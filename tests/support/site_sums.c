@@ -127,10 +127,11 @@ static void frame_print(const struct model *model, const struct model_frame *fra
 static void site_print(const struct state *state, uint32_t site)
 {
     const struct sums *sums = &state->sites[site];
-    uint32_t stack = model_site_at(state->model, site)->stack;
+    uint32_t stack;
 
     if (!sums->allocs)
         return;
+    stack = model_site_at(state->model, site)->stack;
     printf("%" PRIu64 " %" PRIu64 " %" PRIu64, sums->allocs, sums->bytes, sums->live_bytes);
     for (; stack; stack = model_stack_at(state->model, stack)->outer)
         frame_print(state->model,

@@ -15,6 +15,7 @@
 #include "driver_modules.h"
 #include "labels.h"
 #include "ledger_layers.h"
+#include "sentence.h"
 
 /* The lowest pool of the device that handed something out; NULL: none. */
 static const struct pool *lowest_pool(const struct question *question, int32_t device)
@@ -106,7 +107,7 @@ static void add_device(const struct question *question, struct report *report,
     uint64_t used_bytes = highest_used(question, device);
 
     used_bytes = known_bytes > used_bytes ? known_bytes : used_bytes;
-    add_row(report, table, device, "in use, at least", used_bytes, used_bytes);
+    add_row(report, table, device, translated("in use, at least"), used_bytes, used_bytes);
     add_pools(question, report, table, device, used_bytes);
     add_row(report, table, device, "unattributed", used_bytes - known_bytes, used_bytes);
 }

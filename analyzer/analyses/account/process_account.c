@@ -14,6 +14,7 @@
 
 #include "account_analyses.h"
 #include "labels.h"
+#include "sentence.h"
 
 #define PROCESS_COUNTER "APP reserved"
 #define DEVICE_COUNTER  "Device reserved"
@@ -135,7 +136,8 @@ static void add_modules(const struct question *question, struct report *report,
         if (!is_beside(row, account->process) || !begins_with(name, MODULE_BEGIN))
             continue;
         if (strcmp(name, APP_COUNTER) == 0)
-            add_part(account, "module APP, beside the pools", amount_less(amount_of(row), pools));
+            add_part(account, translated("module APP, beside the pools"),
+                     amount_less(amount_of(row), pools));
         else
             add_part(account, report_text(report, "module %s", short_name(report, name)),
                      amount_of(row));

@@ -9,6 +9,7 @@
 #include "peak_rules.h"
 #include "peak_trial.h"
 #include "pool_rules.h"
+#include "sentence.h"
 #include "what_if.h"
 
 enum { spoken_most = 3, spoken_in_short = 1 };
@@ -80,7 +81,7 @@ void analyse_advice(const struct question *question, struct report *report)
     struct mt_error error;
 
     if (has_evidence(report, read_pools_and_sites(question, &fragments, &trials, &error),
-                     "pools and sites", &error)) {
+                     translated("pools and sites"), &error)) {
         evidence.fragments = &fragments;
         evidence.trials = &trials;
     }

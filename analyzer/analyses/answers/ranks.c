@@ -18,6 +18,7 @@
 #include "labels.h"
 #include "plain_analyses.h"
 #include "pool_counter.h"
+#include "sentence.h"
 #include "table.h"
 
 enum { SHARE = 20, LEAST_BYTES = 1 << 20, SITE_SHARE = 100, NO_LEDGER = -1 };
@@ -205,7 +206,7 @@ static void measure_ledgers(struct comparison *comparison)
 
         add_value(comparison, "peak", "peak", i,
                   whole_peak_of(comparison->question, (uint16_t)rank->ledger).bytes);
-        add_value(comparison, "growth per step", "growth per step", i,
+        add_value(comparison, translated("growth per step"), translated("growth per step"), i,
                   growth_per_step(comparison->question, rank));
     }
 }

@@ -20,6 +20,7 @@
 #include "labels.h"
 #include "pool_counter.h"
 #include "recording_notes.h"
+#include "sentence.h"
 
 enum { causes_most = 3, names_most = 3 };
 
@@ -687,12 +688,13 @@ static bool write_diff(struct diff *diff)
     add_facts(diff);
     add_pairs(diff);
     if (has_sites(diff))
-        add_axis(diff, DIFF_SITES, "site_changes", "What changed, by site", "site");
-    add_axis(diff, DIFF_OPERATORS, "operator_changes", "What changed, by operator", "operator");
+        add_axis(diff, DIFF_SITES, "site_changes", translated("What changed, by site"), "site");
+    add_axis(diff, DIFF_OPERATORS, "operator_changes", translated("What changed, by operator"),
+             "operator");
     add_order(diff);
-    add_axis(diff, DIFF_OWNERS, "owner_changes", "What changed, by owner", "owner");
-    add_axis(diff, DIFF_MODULES, "module_changes", "What changed, by module of the driver",
-             "module");
+    add_axis(diff, DIFF_OWNERS, "owner_changes", translated("What changed, by owner"), "owner");
+    add_axis(diff, DIFF_MODULES, "module_changes",
+             translated("What changed, by module of the driver"), "module");
     if (!diff->is_steps)
         diff_counters(diff->join, diff->report, diff->top);
     add_notes(diff);

@@ -10,6 +10,7 @@
 #include "labels.h"
 #include "pool_rules.h"
 #include "segment_pins.h"
+#include "sentence.h"
 #include "what_if.h"
 
 enum {
@@ -124,8 +125,9 @@ static void look_for_cache(const struct rule *rule, const struct evidence *evide
     const struct question *question = evidence->question;
     struct rule of_others = *rule;
 
-    of_others.what_to_do = "blocks that stay keep segments that the others have left: make those "
-                           "first, or from a pool of their own";
+    of_others.what_to_do =
+        translated("blocks that stay keep segments that the others have left: make those "
+                   "first, or from a pool of their own");
     for (size_t i = 0; evidence->fragments && i < evidence->fragments->count; i++) {
         const struct fragment_ledger *ledger = &evidence->fragments->ledgers[i];
         const struct ledger *row = tally_ledger_at(question->tally, ledger->ledger);
@@ -188,7 +190,7 @@ static void look_for_churn(const struct rule *rule, const struct evidence *evide
 {
     struct rule of_others = *rule;
 
-    of_others.what_to_do = "let the pool keep segments that it will need again";
+    of_others.what_to_do = translated("let the pool keep segments that it will need again");
     for (size_t i = 0; evidence->fragments && i < evidence->fragments->count; i++) {
         const struct fragment_ledger *ledger = &evidence->fragments->ledgers[i];
 

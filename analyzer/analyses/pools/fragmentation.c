@@ -13,6 +13,7 @@
 #include "pool_rules.h"
 #include "segment_map.h"
 #include "segment_pins.h"
+#include "sentence.h"
 #include "what_if.h"
 
 enum { spoken_most = 2 /* of advice */, little_percent = 10 };
@@ -195,7 +196,8 @@ static void show_ledger(const struct question *question, struct report *report,
     if (segment_pins_init(&segments, worst) && site_pins_init(&sites, question, worst)) {
         if (is_first)
             say_ledger(question, report, ledger, &sites);
-        segment_pins_show(&segments, question, report, ledger->ledger, "when most was unused");
+        segment_pins_show(&segments, question, report, ledger->ledger,
+                          translated("when most was unused"));
         add_pins(question, report, ledger, &sites);
     }
     segment_pins_release(&segments);

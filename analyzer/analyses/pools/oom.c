@@ -15,6 +15,7 @@
 #include "origins.h"
 #include "pool_analyses.h"
 #include "segment_pins.h"
+#include "sentence.h"
 
 enum { warm_up_steps = 2, tries_most = 2 };
 
@@ -194,7 +195,8 @@ static void show_holders(const struct failure_state *state, struct report *repor
         failed->holder = rows[0].origin->who;
         failed->holder_bytes = rows[0].held.bytes;
         add_holders(question, report, "held_at_failure",
-                    "Who held memory of the device when the request failed", rows, count, step);
+                    translated("Who held memory of the device when the request failed"), rows,
+                    count, step);
         qsort(rows, count, sizeof(*rows), by_growth);
         while (count && (!step || growth_of(&rows[count - 1]) <= 0))
             count--;
@@ -383,7 +385,8 @@ static void show_free(const struct failure_state *state, struct report *report,
                                label_size(texts, pins.rows[0]->live_bytes),
                                pin_site(question, report, pins.moment, pins.rows[0]),
                                label_size(texts, pins.rows[0]->to - pins.rows[0]->from));
-            segment_pins_show(&pins, question, report, ledger->ledger, "when it failed");
+            segment_pins_show(&pins, question, report, ledger->ledger,
+                              translated("when it failed"));
         }
         segment_pins_release(&pins);
     }

@@ -15,6 +15,7 @@
 #include "ledger_order.h"
 #include "list.h"
 #include "live_set.h"
+#include "sentence.h"
 
 enum { models_most = WHAT_IFS_MOST + 1, ascend_pad_bytes = 32, unit_bytes = 512 };
 
@@ -268,9 +269,9 @@ static const char *trouble_of(const struct question *question, const struct ledg
     const char *given = model_text_at(question->model, process->allocator_settings);
 
     if (ledger->has_older_beside)
-        return "of blocks older than the recording only the sum is known";
+        return translated("of blocks older than the recording only the sum is known");
     if (allocator_settings_read(given, settings, error) != MT_OK)
-        return "it ran with settings that are not modelled";
+        return translated("it ran with settings that are not modelled");
     return NULL;
 }
 
@@ -330,7 +331,7 @@ static enum mt_result prepare(struct replay *replay, const char *asked, struct m
                              : 0,
             .max_split_bytes = ALLOCATOR_SPLITS_ALL,
         };
-        ledger->as_it_ran.setting = "as it ran";
+        ledger->as_it_ran.setting = translated("as it ran");
         ledger->trouble = trouble_of(question, row, settings, error);
         if (ledger->trouble)
             continue;

@@ -172,7 +172,7 @@ const char *label_in_step(const struct question *question, struct arena *arena, 
         return arena_format(arena, " in step %" PRIu64, step->number);
     if (!tally_process_at(question->tally, process).step_count)
         return "";
-    return step_index ? " after the last step" : " before the first step";
+    return step_index ? translated(" after the last step") : translated(" before the first step");
 }
 
 const char *label_size(struct arena *arena, uint64_t bytes)

@@ -11,7 +11,7 @@
 const char *leak_who(const struct question *question, struct arena *arena, struct who who)
 {
     return who_is_known(who) || who.size_class ? label_who(question, arena, who)
-                                               : "sites without a name";
+                                               : translated("sites without a name");
 }
 
 const char *leak_births(struct arena *arena, const struct judged *row)
@@ -28,7 +28,7 @@ const char *growth_sentence(const struct question *question, struct arena *arena
                             const struct judged *row)
 {
     const char *how = row->judgement.is_one_growing_block
-                          ? "made anew in each step, each time larger"
+                          ? translated("made anew in each step, each time larger")
                           : sentence(arena, "survivors of %s", leak_births(arena, row));
     const char *until =
         row->failed_step
@@ -74,7 +74,7 @@ const char *survivor_sentence(const struct question *question, struct arena *are
                                      label_counted(arena, origin->count, "block"));
     const char *turns = process->turns ? sentence(arena, ", born in all of about %s of a loop",
                                                   label_counted(arena, process->turns, "turn"))
-                                       : ", born until the end";
+                                       : translated(", born until the end");
 
     return sentence(arena, "%s at %s: %s%s (%s)", rate_of(arena, process, origin),
                     leak_who(question, arena, first->who), how, turns,

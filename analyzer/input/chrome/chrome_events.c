@@ -14,6 +14,7 @@
 #include <yajl/yajl_parse.h>
 
 #include "list.h"
+#include "sentence.h"
 
 enum { depth_max = 200, name_most_bytes = 256 };
 
@@ -411,13 +412,14 @@ static enum mt_result parse(const struct parser *parser, struct byte_stream *str
 
     while ((size_bytes = byte_stream_fill(stream, 1)) != 0) {
         if (yajl_parse(handle, stream->bytes + stream->position, size_bytes) != yajl_status_ok)
-            return explain(parser, stream, handle, "it is not JSON", error);
+            return explain(parser, stream, handle, translated("it is not JSON"), error);
         stream->position += size_bytes;
     }
     /* A trace in list form may lack its last bracket: the format allows it. */
     if (yajl_complete_parse(handle) != yajl_status_ok &&
         (parser->is_object_form || parser->depth != 1))
-        return explain(parser, stream, handle, "the trace ends in the middle of it", error);
+        return explain(parser, stream, handle, translated("the trace ends in the middle of it"),
+                       error);
     return byte_stream_status(stream, error);
 }
 

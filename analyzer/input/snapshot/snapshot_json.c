@@ -10,6 +10,8 @@
 
 #include <yajl/yajl_parse.h>
 
+#include "sentence.h"
+
 enum { depth_max = 64, values_max = 1 << 25 };
 
 struct json {
@@ -148,14 +150,14 @@ static enum mt_result explain(const struct json *json, const struct byte_stream 
                               yajl_handle parser, enum mt_result result, struct mt_error *error)
 {
     uint64_t offset = byte_stream_offset(stream) + yajl_get_bytes_consumed(parser);
-    const char *why = "it is not JSON";
+    const char *why = translated("it is not JSON");
 
     if (byte_stream_status(stream, error) != MT_OK)
         return byte_stream_status(stream, error);
     if (json->result != MT_OK)
         why = json->error.message;
     else if (result == MT_NO_DATA)
-        why = "the JSON ends too early";
+        why = translated("the JSON ends too early");
     return mt_error_set(error, json->result != MT_OK ? json->result : MT_CORRUPT,
                         "%s: JSON near byte %" PRIu64 ": %s", stream->path, offset, why);
 }

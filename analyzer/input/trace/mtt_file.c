@@ -15,6 +15,7 @@
 #include <zstd.h>
 
 #include "list.h"
+#include "sentence.h"
 
 enum {
     CHUNK_ALIGNMENT = 8,
@@ -584,12 +585,12 @@ enum mt_result mtt_file_load(const struct mtt_file *file, const struct trace_chu
         return mt_error_set(error, MT_NO_MEMORY, "%s: no memory for a chunk", file->path);
     if (!read_exactly(file->descriptor, loader->payload, h->payload_bytes,
                       chunk->offset_bytes + h->header_bytes))
-        trouble = "cannot be read";
+        trouble = translated("cannot be read");
     else if (checksum_of(h, loader->payload) != h->checksum)
         trouble = "checksum mismatch";
     else if (ZSTD_decompressDCtx(loader->zstd, raw, h->raw_bytes, loader->payload,
                                  h->payload_bytes) != h->raw_bytes)
-        trouble = "does not unpack";
+        trouble = translated("does not unpack");
     if (trouble)
         return mt_error_set(error, MT_CORRUPT, "%s: chunk at byte %" PRIu64 ": %s", file->path,
                             chunk->offset_bytes, trouble);

@@ -262,7 +262,7 @@ static void add_stacks(struct outlet *out, const struct report *report, size_t t
         for (size_t c = 0; c < view.column_count; c++) {
             if (row[c].kind != VALUE_STACK)
                 continue;
-            outlet_format(out, "  Stack of line %zu", r + 1);
+            outlet_sentence(out, "  Stack of line %zu", r + 1);
             for (size_t site = 0; site < view.column_count; site++)
                 if (is_column(&view, site, "site") && value_is_text(&row[site])) {
                     outlet_add(out, ": ");
@@ -364,7 +364,7 @@ static void add_notes(struct outlet *out, const struct report *report, struct ou
 
     if (!report_note_count(report))
         return;
-    outlet_add(out, "\nLost, skipped or guessed\n");
+    outlet_sentence(out, "\nLost, skipped or guessed\n");
     for (int pass = 0; pass < 2; pass++) { /* measure, then write */
         for (size_t i = 0; i < report_note_count(report); i++) {
             uint64_t count;
