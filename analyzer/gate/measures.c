@@ -171,13 +171,13 @@ static void put_ledger(const struct scope *scope)
     const struct ledger *ledger = scope->ledger;
 
     put_number(scope, RULE_PEAK_LIVE, ledger->peak_bytes);
-    if (!ledger->has_reserved || !ledger->reserved_peak_bytes)
+    if (!ledger->has_reserved || !ledger->reserved_peak_bytes ||
+        !ledger_reserved_is_possible(ledger))
         return;
     put_number(scope, RULE_PEAK_RESERVED, ledger->reserved_peak_bytes);
-    if (ledger->reserved_peak_bytes >= ledger->peak_bytes)
-        put_number(scope, RULE_FRAGMENTATION,
-                   share_of(ledger->reserved_peak_bytes - ledger->peak_bytes,
-                            ledger->reserved_peak_bytes));
+    put_number(
+        scope, RULE_FRAGMENTATION,
+        share_of(ledger->reserved_peak_bytes - ledger->peak_bytes, ledger->reserved_peak_bytes));
 }
 
 uint64_t origin_id(const struct question *question, const struct who *who)

@@ -165,6 +165,13 @@ struct step_row {
     uint64_t phase_peaks_bytes[PHASE_COUNT]; /* 0: the step had no such phase */
 };
 
+/* Nobody uses more than a pool holds: numbers that say so are not to be trusted. */
+static inline bool ledger_reserved_is_possible(const struct ledger *ledger)
+{
+    return !ledger->has_reserved || !ledger->reserved_peak_bytes ||
+           ledger->reserved_peak_bytes >= ledger->peak_bytes;
+}
+
 struct sample_row {
     uint16_t process, place;
     uint32_t counter; /* text */

@@ -10,6 +10,7 @@ whole recording, or says first what is missing, with exit status 3 or 4, and the
 import argparse
 import json
 import os
+import pickle
 import random
 import shutil
 import subprocess
@@ -178,6 +179,28 @@ def job_faults(checker, made):
             yield "%s: no leak and little memory, but: %s" % (name, gate.first())
 
 
+def quality_faults(checker, folder):
+    """What is only a state is reported as one, and impossible numbers are not judged."""
+    state = os.path.join(folder, "state.pickle")
+    with open(state, "wb") as file:
+        pickle.dump({"device_traces": [[]], "segments": [
+            {"address": 4096, "total_size": 2 << 20, "device": 0, "stream": 0,
+             "blocks": [{"size": 1 << 20, "requested_size": 1 << 20, "state": "active_allocated"},
+                        {"size": 1 << 20, "requested_size": 0, "state": "inactive"}]}]}, file)
+    ran = checker.ask("leaks", state)
+    if ran.status != 4 or "holds 1.00 MiB in 1 block" not in ran.first():
+        yield "a state: exit %d: %s" % (ran.status, ran.first())
+    impossible = os.path.join(folder, "operator_memory.csv")
+    with open(impossible, "w") as file:
+        file.write("Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),"
+                   "Allocation Total Allocated(MB),Allocation Total Reserved(MB),"
+                   "Release Total Allocated(MB),Release Total Reserved(MB),Device Type\n"
+                   "a,210944,1736405443871.720,,,206,18,,,NPU:0\n")
+    ran = checker.ask("frag", impossible)
+    if ran.status not in (0, 4) or not ran.first().startswith("IMPOSSIBLE NUMBERS"):
+        yield "reserved less than used: exit %d: %s" % (ran.status, ran.first())
+
+
 def subjects(made, arguments):
     named = list(made.items())
     named += [(name, os.path.join(arguments.fixtures, name)) for name in FIXTURES]
@@ -230,6 +253,7 @@ def main():
         checker = Checker(arguments.leaktide, folder)
         made = recordings.write_all(folder, arguments.leaktide, arguments.make_traces)
         faults += job_faults(checker, made)
+        faults += quality_faults(checker, folder)
         for subject in list(subjects(made, arguments)):
             _, whole = checker.answer(subject.path)
             if whole is None:

@@ -93,15 +93,35 @@ static int remaining_compare(const void *left, const void *right)
     return a->origin < b->origin ? -1 : a->origin > b->origin;
 }
 
-/* What was made in the window and is alive at its end. */
-static struct step_sample unreleased_of(const struct tally *tally, const struct origin *origin)
+/* Whether there is one moment only, and what was held then: a snapshot without its history. */
+static bool is_state(const struct question *question)
 {
+    uint64_t older_count = 0;
+
+    for (size_t i = 0; i < model_process_count(question->model); i++) {
+        const struct model_process *process =
+            model_process_at(tally_model(question->tally), (uint16_t)i);
+
+        if (process->end_ns > process->start_ns)
+            return false;
+    }
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
+        older_count += tally_ledger_at(question->tally, i)->older_left_count;
+    return older_count > 0;
+}
+
+/* What was made in the window and is alive at its end; of a state, what is held. */
+static struct step_sample unreleased_of(const struct question *question,
+                                        const struct origin *origin)
+{
+    const struct tally *tally = question->tally;
+    bool has_older = is_state(question);
     struct step_sample sum = {0};
 
     for (size_t i = 0; i < origin->group_count; i++) {
         const struct group *group = tally_group_at(tally, origin->groups[i]);
 
-        if (tally_detail_at(tally, origin->groups[i])->is_older)
+        if (tally_detail_at(tally, origin->groups[i])->is_older && !has_older)
             continue;
         sum.bytes += group->live_bytes;
         sum.count += group->live_count;
@@ -119,7 +139,7 @@ static void remark_older(const struct question *question, struct report *report,
         bytes += tally_ledger_at(question->tally, i)->older_left_bytes;
         count += tally_ledger_at(question->tally, i)->older_left_count;
     }
-    if (count)
+    if (count && !is_state(question))
         report_table_remark(report, table, "Not in this list: %s in %s older than the recording.",
                             label_size(texts, bytes), label_counted(texts, count, "block"));
 }
@@ -128,8 +148,10 @@ static void add_remaining(const struct question *question, struct report *report
                           const struct remaining *rows, size_t count)
 {
     struct arena *texts = report_arena(report);
-    struct report_table *table = report_table(
-        report, "unreleased", "Still alive at the end, by site", "Everything was released.");
+    struct report_table *table =
+        report_table(report, "unreleased",
+                     is_state(question) ? "Held, by site" : "Still alive at the end, by site",
+                     "Everything was released.");
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
@@ -247,6 +269,37 @@ static const char *maker_words(const struct question *question, struct report *r
                        label_who(question, texts, largest->origin->who));
 }
 
+/* The ledger that holds most. */
+static void say_state(const struct question *question, struct report *report,
+                      const struct remaining *rows, size_t count)
+{
+    struct arena *texts = report_arena(report);
+    const struct remaining *largest = NULL;
+    uint64_t held_bytes = 0, held_count = 0;
+    uint16_t most = 0;
+
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(question->tally, i);
+
+        if (ledger->older_left_bytes <= held_bytes)
+            continue;
+        held_bytes = ledger->older_left_bytes;
+        held_count = ledger->older_left_count;
+        most = (uint16_t)i;
+    }
+    for (size_t i = 0; i < count && !largest; i++)
+        if (rows[i].origin->ledger == most && who_is_known(rows[i].origin->who))
+            largest = &rows[i];
+    report_verdict(report, RANK_LEAKS,
+                   "A STATE without history, so no leak verdict: %s holds %s in %s%s.",
+                   label_ledger(question, texts, most), label_size(texts, held_bytes),
+                   label_counted(texts, held_count, "block"),
+                   largest ? report_text(report, "; the largest known part, %s, was made by %s",
+                                         label_size(texts, largest->alive.bytes),
+                                         label_who(question, texts, largest->origin->who))
+                           : "; who made them is not recorded");
+}
+
 static void add_verdict(const struct question *question, struct report *report,
                         const struct remaining *rows, size_t count)
 {
@@ -256,6 +309,10 @@ static void add_verdict(const struct question *question, struct report *report,
     uint16_t best = 0;
 
     report_outcome(report, REPORT_NO_DATA);
+    if (is_state(question)) {
+        say_state(question, report, rows, count);
+        return;
+    }
     if (most_unreleased(question->tally, &best)) {
         struct window_account account = window_account_of(question->tally, best);
 
@@ -287,8 +344,8 @@ static struct remaining *remaining_of(const struct question *question,
 
     *count = 0;
     for (size_t i = 0; rows && i < origins->count; i++) {
-        rows[*count] = (struct remaining){&origins->rows[i],
-                                          unreleased_of(question->tally, &origins->rows[i])};
+        rows[*count] =
+            (struct remaining){&origins->rows[i], unreleased_of(question, &origins->rows[i])};
         *count += rows[*count].alive.count > 0;
     }
     if (rows)

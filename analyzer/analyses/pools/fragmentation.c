@@ -160,7 +160,20 @@ static void say_ledger(const struct question *question, struct report *report,
     struct arena *texts = report_arena(report);
     const struct fragment_moment *peak = &ledger->moments[MOMENT_RESERVED_PEAK];
     const struct fragment_moment *worst = &ledger->moments[MOMENT_WORST];
+    const struct ledger *sums = tally_ledger_at(question->tally, ledger->ledger);
 
+    if (!ledger_reserved_is_possible(sums)) {
+        report_verdict(report, RANK_FRAGMENTATION,
+                       "IMPOSSIBLE NUMBERS: %s says it reserved %s at most, and had %s in use: "
+                       "nothing is concluded from what it reserved.",
+                       label_ledger(question, texts, ledger->ledger),
+                       label_size(texts, sums->reserved_peak_bytes),
+                       label_size(texts, sums->peak_bytes));
+        report_outcome(report, REPORT_NO_DATA);
+        return;
+    }
+    if (!peak->reserved_bytes) /* a state: there is one moment */
+        peak = worst = &ledger->moments[MOMENT_END];
     report_verdict(report, RANK_FRAGMENTATION,
                    "%s: when %s reserved most, %s, %s (%u %%) of it were unused%s.",
                    percent_of(peak->unused_bytes, peak->reserved_bytes) < little_percent

@@ -4,6 +4,8 @@
  */
 #include "recording_notes.h"
 
+#include "labels.h"
+
 struct notes {
     struct report *report;
     const char *name; /* before each; NULL: there is one recording only */
@@ -52,11 +54,25 @@ static void add_process_notes(const struct question *question, const struct note
         "read from what they left");
 }
 
+static void add_impossible(const struct question *question, const struct notes *notes)
+{
+    struct arena *texts = report_arena(notes->report);
+
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
+        if (!ledger_reserved_is_possible(tally_ledger_at(question->tally, i)))
+            add_note(notes, 0,
+                     report_text(notes->report,
+                                 "%s: more was in use than it says it reserved: what it reserved "
+                                 "is not used for any verdict",
+                                 label_ledger(question, texts, (uint16_t)i)));
+}
+
 static void add_notes(const struct question *question, const struct notes *notes)
 {
     const struct tally_counts *counts = tally_counts_of(question->tally);
 
     add_process_notes(question, notes);
+    add_impossible(question, notes);
     for (size_t i = 0; i < model_note_count(question->model); i++) {
         uint64_t count;
         const char *sentence = model_note_at(question->model, i, &count);

@@ -89,6 +89,8 @@ static enum mt_result read_tables(struct snapshot *snapshot, struct mt_error *er
     if (result != MT_OK)
         return result;
     result = snapshot_tables_finish(&snapshot->tables, root, &why);
+    if (result == MT_NO_DATA && *model_first_damage(snapshot->tables.model))
+        return mt_error_set(error, MT_CORRUPT, "%s", model_first_damage(snapshot->tables.model));
     if (result != MT_OK)
         return mt_error_set(error, result, "%s: %s", snapshot->path, why.message);
     return MT_OK;

@@ -102,9 +102,10 @@ class Ascend(exported.Exported):
         os.mkdir(csv_folder)
         with open(os.path.join(csv_folder, "operator_memory.csv"), "w", encoding="ascii") as rows:
             rows.write("Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),"
-                       "Allocation Total Allocated(MB),Allocation Total Reserved(MB),Device Type\n"
-                       "aten::mm,1,1736405443871.720,,,1,2,NPU:0\n"
-                       "cann::Conv,1,1736405443871.900,,,1,2,NPU:0\n")
+                       "Allocation Total Allocated(MB),Allocation Total Reserved(MB),"
+                       "Release Total Allocated(MB),Release Total Reserved(MB),Device Type\n"
+                       "aten::mm,1,1736405443871.720,,,1,2,,,NPU:0\n"
+                       "cann::Conv,1,1736405443871.900,,,1,2,,,NPU:0\n")
         folder = output_of(self.folder_of(csv_folder))[0]
         tables = sqlite3.connect(glob.glob(os.path.join(folder, "*.db"))[0])
         rows = tables.execute(

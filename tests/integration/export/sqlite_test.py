@@ -302,8 +302,9 @@ class Sqlite(exported.Exported):
         name = "算子".encode("gbk")
         with open(os.path.join(folder, "operator_memory.csv"), "wb") as rows:
             rows.write(b"Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),"
-                       b"Allocation Total Allocated(MB),Allocation Total Reserved(MB),Device Type"
-                       b"\r\n" + name + b",1.0,1700000000000000.0,,,1.0,1.0,NPU:0\r\n")
+                       b"Allocation Total Allocated(MB),Allocation Total Reserved(MB),"
+                       b"Release Total Allocated(MB),Release Total Reserved(MB),Device Type\r\n"
+                       + name + b",1.0,1700000000000000.0,,,1.0,1.0,,,NPU:0\r\n")
         names = self.database(folder).execute("SELECT name FROM operators").fetchall()
         self.assertEqual([row["name"] for row in names], [name.decode("utf-8", "replace")])
         out = self.export("ascend", folder, self.out("again"))
