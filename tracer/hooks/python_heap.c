@@ -26,6 +26,7 @@
 #include "config.h"
 #include "guard.h"
 #include "hook.h"
+#include "leaktide/invariant.h"
 #include "recorder.h"
 
 /* PyMemAllocatorEx, since 3.5. */
@@ -75,6 +76,7 @@ __thread struct python_call python_call;
 
 static void *made(void *block, size_t size, struct unwind_registers from)
 {
+    MT_ASSERT(!python_call.block); /* what was given back is settled */
     if (block && (uintptr_t)block - (uintptr_t)python_call.made > PYTHON_DEBUG_BYTES)
         record_alloc(pool, mt_place_pack((struct mt_place){.device = -1, .module = -1}),
                      (uintptr_t)block, size, recorder_caller(from));
@@ -85,6 +87,7 @@ static void *made(void *block, size_t size, struct unwind_registers from)
 /* It ended at `ticks`. Recorded after the real call, as only that shows whose block it was. */
 static void freed(const void *block, uint64_t ticks, struct unwind_registers from)
 {
+    MT_ASSERT(block && !python_call.block);
     if (python_call.is_of_host)
         return;
     if (config_get()->has_free_stacks)
@@ -156,6 +159,7 @@ static bool is_same(const struct allocator *one, const struct allocator *other)
 /* One that lay above the same before, or a new one; NULL: there were too many. */
 static struct cover *cover_for(int domain, const struct allocator *real)
 {
+    MT_ASSERT(real->malloc != cover_malloc); /* none lies on another */
     for (size_t i = 0; i < COVERS_MOST; i++) {
         if (!covers[i].domain)
             covers[i] = (struct cover){domain, *real};

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every assertion was seen to fire, and there are enough of them.
+"""There are enough assertions, and only those count that were seen to fire.
 
 usage: all_fire.py ROOT FOLDER=LEAST... -- TEST...
 
 Runs the tests, which write "fired FILE:LINE: not so: CONDITION" (death.h), and compares that with
 the MT_ASSERT in the folders of ROOT. LEAST: assertions for each 1,000 lines that are neither blank
-nor comment. Fails where there are fewer, or where one did not fire in any test.
+nor comment. Fails where there are fewer. Those that fire in no test are listed.
 """
 
 import os
@@ -75,7 +75,7 @@ def main():
         print(f"{folder}: {count} assertions that fire in {lines} lines: {share:.2f} per 1,000; "
               f"at least {least}")
         print("".join(f"no test makes it fire: {place}\n" for place in silent), end="")
-        is_wrong = is_wrong or bool(silent) or share < float(least)
+        is_wrong = is_wrong or share < float(least)
     return 1 if is_wrong else 0
 
 
