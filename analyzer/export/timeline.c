@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "labels.h"
+#include "leaktide/invariant.h"
 #include "lives.h"
 
 struct open_track {
@@ -72,6 +73,9 @@ static void timeline_release(struct timeline *timeline)
 static const struct timeline_track *tell(struct timeline *timeline, struct open_track *track,
                                          struct timeline_track described)
 {
+    MT_ASSERT(!track->track.number);
+    MT_ASSERT(described.parent <= timeline->track_count);
+    MT_ASSERT(described.name);
     described.number = ++timeline->track_count;
     track->track = described;
     timeline->writer->track(timeline->writer->context, &track->track);

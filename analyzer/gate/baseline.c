@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 static const char first_line[] = "# leaktide baseline 1";
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -171,6 +173,8 @@ enum mt_result baseline_open(const char *path, struct baseline_file **out, struc
         baseline_close(baseline);
         return result;
     }
+    if (MT_ASSERTS)
+        baseline_check(baseline);
     *out = baseline;
     return MT_OK;
 }

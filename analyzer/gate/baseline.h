@@ -36,6 +36,8 @@ struct baseline_file {
 /* MT_NOT_FOUND, MT_IO; MT_USAGE with file and line; MT_NO_MEMORY. */
 enum mt_result baseline_open(const char *path, struct baseline_file **out, struct mt_error *error);
 void baseline_close(struct baseline_file *baseline);
+/* Asserts what must be true of every baseline. */
+void baseline_check(const struct baseline_file *baseline);
 /* NULL when it has no such key. */
 const struct baseline_row *baseline_find(const struct baseline_file *baseline, const char *key);
 

@@ -10,6 +10,7 @@
 
 #include "growth.h"
 #include "labels.h"
+#include "leaktide/invariant.h"
 #include "sentence.h"
 
 const char *amount_label(struct arena *arena, enum rule_kind kind, uint64_t amount)
@@ -126,6 +127,8 @@ enum mt_result gate_judge(const struct gate *gate, struct gate_verdict **out,
         gate_verdict_destroy(verdict);
         return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
     }
+    if (MT_ASSERTS)
+        gate_verdict_check(verdict);
     *out = verdict;
     return MT_OK;
 }

@@ -83,6 +83,8 @@ struct gate {
 enum mt_result gate_judge(const struct gate *gate, struct gate_verdict **out,
                           struct mt_error *error);
 void gate_verdict_destroy(struct gate_verdict *verdict);
+/* Asserts that cases are whole, and that their counts are right. */
+void gate_verdict_check(const struct gate_verdict *verdict);
 
 size_t gate_case_count(const struct gate_verdict *verdict);
 const struct gate_case *gate_case_at(const struct gate_verdict *verdict, size_t index);

@@ -62,6 +62,9 @@ void measures_init(struct measures *measures, size_t repeat_count);
 void measures_release(struct measures *measures);
 void measures_add(struct measures *measures, const struct question *question, size_t repeat);
 
+/* Asserts that each is found by its key, and known of some repeat. */
+void measures_check(const struct measures *measures);
+
 size_t measures_count(const struct measures *measures);
 const struct measure *measures_at(const struct measures *measures, size_t index);
 const struct measure *measures_find(const struct measures *measures, const char *key);

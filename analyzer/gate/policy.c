@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
 #include "nearest_name.h"
 #include "quantity.h"
 #include "toml.h"
@@ -574,6 +575,8 @@ enum mt_result policy_open(const char *path, struct policy **out, struct mt_erro
         policy_close(policy);
         return result;
     }
+    if (MT_ASSERTS)
+        policy_check(policy);
     *out = policy;
     return MT_OK;
 }

@@ -71,6 +71,8 @@ struct policy {
 /* MT_NOT_FOUND, MT_IO; MT_USAGE with file, line and what to write instead; MT_NO_MEMORY. */
 enum mt_result policy_open(const char *path, struct policy **out, struct mt_error *error);
 void policy_close(struct policy *policy);
+/* Asserts what must be true of every policy. */
+void policy_check(const struct policy *policy);
 
 /* A whole file as text, terminated, in the arena. As policy_open. */
 enum mt_result file_text(const char *path, struct arena *arena, const char **text,

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "leaktide/invariant.h"
+
 enum {
     RECENT_FIRST = 1 << 12, /* a power of 2, as the next */
     RECENT_MAX = 1 << 22,
@@ -34,6 +36,7 @@ bool recent_tokens_put(struct recent_tokens *recent, uint64_t position, uint32_t
         recent->rows = larger;
         recent->capacity = capacity;
     }
+    MT_ASSERT(!(recent->capacity & (recent->capacity - 1)));
     recent->rows[position & (recent->capacity - 1)] = row;
     return true;
 }
@@ -46,6 +49,8 @@ void recent_tokens_release(struct recent_tokens *recent)
 
 static struct token_series *row_at(const struct end *end, uint64_t position)
 {
+    MT_ASSERT(position < end->position_count);
+    MT_ASSERT(end->position_count - position <= end->recent->capacity);
     return table_at(end->rows, end->recent->rows[position & (end->recent->capacity - 1)]);
 }
 
@@ -75,6 +80,7 @@ static void end_count_rows(const struct end *end)
     for (uint64_t i = 0; i < end->count; i++) {
         struct token_series *row = row_at(end, start_of(end) + i);
 
+        MT_ASSERT(row->earlier_count);
         row->earlier_count--;
         token_series_put(row, i);
     }

@@ -8,11 +8,11 @@
  */
 #include "lives.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "event_reader.h"
+#include "leaktide/invariant.h"
 #include "live_set.h"
 #include "memory_failures.h"
 #include "stretch.h"
@@ -69,6 +69,8 @@ static bool rows_extend(struct reading *reading)
 /* False when there is no memory. */
 static bool row_take(struct reading *reading, uint32_t *number)
 {
+    MT_ASSERT(reading->row_count <= reading->row_capacity);
+    MT_ASSERT(reading->free_row <= reading->row_count);
     if (reading->free_row) {
         *number = reading->free_row - 1;
         reading->free_row = reading->rows[*number].born_step;
@@ -82,6 +84,7 @@ static bool row_take(struct reading *reading, uint32_t *number)
 
 static void row_give(struct reading *reading, uint32_t number)
 {
+    MT_ASSERT(number < reading->row_count);
     reading->rows[number].born_step = reading->free_row;
     reading->free_row = number + 1;
 }
@@ -98,6 +101,7 @@ static bool is_over(const struct reading *reading)
 
 static void listener_stop(struct reading *reading, struct listener *listener)
 {
+    MT_ASSERT(!listener->has_stopped);
     listener->has_stopped = true;
     reading->stopped_count++;
 }
@@ -218,6 +222,7 @@ static void on_gone(void *context, const struct event *event, const struct live_
         return;
     life = life_of(reading, &reading->rows[block->birth], block->address, block->size_bytes,
                    block->group);
+    MT_ASSERT(life.index < reading->born_count);
     row_give(reading, block->birth);
     life.freed_ns = event->time_ns;
     life.freed_event = number_of(reading, event);
@@ -270,6 +275,19 @@ static void tell_survivor(struct reading *reading, const struct survivor *surviv
     tell_over(reading, &life);
 }
 
+/* Every row is of a block that is alive, or free. */
+static void rows_check(const struct reading *reading, size_t alive_count)
+{
+    size_t free_count = 0;
+
+    for (uint32_t row = reading->free_row; row; row = reading->rows[row - 1].born_step) {
+        MT_ASSERT(row <= reading->row_count);
+        MT_ASSERT(free_count < reading->row_count);
+        free_count++;
+    }
+    MT_ASSERT(alive_count + free_count == reading->row_count);
+}
+
 /* What is alive at the end of a process, oldest first. */
 static void process_end(struct reading *reading, uint16_t process)
 {
@@ -282,6 +300,8 @@ static void process_end(struct reading *reading, uint16_t process)
         return;
     }
     tally_each_live(reading->tally, keep_survivor, &survivors);
+    if (!reading->has_failed)
+        rows_check(reading, survivors.count);
     if (survivors.count)
         qsort(survivors.rows, survivors.count, sizeof(*survivors.rows), by_index);
     for (size_t i = 0; i < survivors.count; i++)
@@ -395,7 +415,7 @@ enum mt_result lives_read_together(const struct event_source *events, struct mod
         .context = &reading, .born = on_born, .soon = on_soon, .gone = on_gone, .phase = on_phase};
     enum mt_result result;
 
-    assert(visitor_count <= LIFE_VISITORS_MOST);
+    MT_ASSERT(visitor_count <= LIFE_VISITORS_MOST);
     for (size_t i = 0; i < visitor_count; i++)
         listen(&reading, &visitors[i]);
     result = tally_create(model, &reading.tally, error);

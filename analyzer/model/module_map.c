@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "leaktide/invariant.h"
+
 void module_map_init(struct module_map *map)
 {
     ordered_set_init(&map->stretches);
@@ -44,6 +46,7 @@ static bool cut(struct module_map *map, struct ordered_node node, struct module_
     struct module_stretch before = stretch_of(&node), behind = before;
     bool is_good = true;
 
+    MT_ASSERT(before.first <= stretch.last && stretch.first <= before.last);
     ordered_set_remove(&map->stretches, node.key);
     if (before.first < stretch.first) {
         before.last = stretch.first - 1;
@@ -62,6 +65,8 @@ enum module_map_change module_map_put(struct module_map *map, struct module_stre
     enum module_map_change change = MODULE_MAP_NEW;
     const struct ordered_node *node;
 
+    MT_ASSERT(stretch.first <= stretch.last);
+    MT_ASSERT(module_next);
     while ((node = node_at_least(map, stretch.process, stretch.first)) &&
            node->key.third <= stretch.last) {
         if (node->row == module_next && node->key.third == stretch.first &&

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
 #include "ordered_set.h"
 
 enum { GROWTH = 3, INNER_EVENTS = 2048, TAGS_DEEP = 64, OWNER_BYTES = 1024 };
@@ -303,6 +304,16 @@ static int by_alloc(const void *a, const void *b)
     return (left->alloc > right->alloc) - (left->alloc < right->alloc);
 }
 
+/* In the order of the allocs, so that a reading finds the next one without a search. */
+static void owned_check(const struct owner_source *source)
+{
+    MT_ASSERT(source->count <= source->capacity);
+    for (size_t i = 0; i < source->count; i++) {
+        MT_ASSERT(!i || source->owned[i - 1].alloc < source->owned[i].alloc);
+        MT_ASSERT(source->owned[i].name_count && source->owned[i].name_count <= NAMES_MOST);
+    }
+}
+
 /* --- later readings ---------------------------------------------------------------------------
  */
 
@@ -320,6 +331,9 @@ static size_t pass_event(struct owner_source *source, const struct event *event,
     uint32_t owner;
 
     source->event_count++;
+    MT_ASSERT(source->next <= source->count);
+    MT_ASSERT(source->next == source->count ||
+              source->owned[source->next].alloc >= source->event_count);
     if (source->next == source->count || source->owned[source->next].alloc != source->event_count) {
         out[0] = *event;
         return 1;
@@ -377,6 +391,8 @@ enum mt_result owner_source_create(const struct event_source *inner, struct mode
         owner_join(model, &made->owned[i]);
     if (made->count)
         qsort(made->owned, made->count, sizeof(*made->owned), by_alloc);
+    if (MT_ASSERTS)
+        owned_check(made);
     *source = made;
     return MT_OK;
 }

@@ -15,6 +15,7 @@
 #include "hash.h"
 #include "hash_index.h"
 #include "late_loop.h"
+#include "leaktide/invariant.h"
 #include "step_period.h"
 #include "table.h"
 
@@ -155,14 +156,47 @@ static void find_period(struct step_finder *finder, struct found_steps *found)
     found->confidence_percent = period.confidence_percent;
 }
 
+static void series_check(const struct token_series *row)
+{
+    MT_ASSERT(row->count);
+    MT_ASSERT(row->first <= row->last);
+    MT_ASSERT(row->last - row->first >= row->count - 1); /* one at a position */
+    MT_ASSERT(row->token.kind != TOKEN_NONE);
+}
+
+/* Each position has a token. */
+static void finder_check(const struct step_finder *finder)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < finder->rows.count; i++) {
+        const struct token_series *row = table_at(&finder->rows, i);
+
+        series_check(row);
+        count += row->count;
+    }
+    MT_ASSERT(count == finder->position);
+    MT_ASSERT(finder->index.count == finder->rows.count);
+}
+
+static void found_check(const struct found_steps *found)
+{
+    MT_ASSERT(found->confidence_percent <= 100);
+    MT_ASSERT(!found->count == (found->token.kind == TOKEN_NONE));
+    MT_ASSERT(!found->has_marks || !found->count);
+}
+
 static void process_end(struct step_finder *finder)
 {
     struct found_steps *found = finder->has_process ? found_of(finder, finder->process) : NULL;
 
     if (found) {
+        if (MT_ASSERTS && !finder->is_off)
+            finder_check(finder);
         found->allocated_bytes = finder->allocated_bytes;
         if (!finder->is_off && !found->has_marks)
             find_period(finder, found);
+        found_check(found);
     }
     rows_clear(finder);
     finder->has_process = false;

@@ -4,6 +4,8 @@
  */
 #include "step_period.h"
 
+#include "leaktide/invariant.h"
+
 enum {
     OCCURRENCES_LEAST = 5,
     CANDIDATES_MAX = 64,
@@ -17,6 +19,7 @@ void token_series_put(struct token_series *series, uint64_t position)
     double gap;
 
     if (series->count) {
+        MT_ASSERT(series->last < position);
         gap = (double)(position - series->last);
         series->gap_squares += gap * gap;
     } else {
@@ -28,6 +31,8 @@ void token_series_put(struct token_series *series, uint64_t position)
 
 double token_series_period(const struct token_series *row)
 {
+    MT_ASSERT(row->count > 1);
+    MT_ASSERT(row->first < row->last);
     return (double)(row->last - row->first) / (double)(row->count - 1);
 }
 

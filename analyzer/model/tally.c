@@ -12,7 +12,7 @@
 
 #include "tally_state.h"
 
-enum { FETCH_AHEAD = 24, LOOK_AHEAD = 12, PIECE = 512 };
+enum { FETCH_AHEAD = 24, LOOK_AHEAD = 12, PIECE = 512, HUGE_BITS = 48 };
 
 static void tables_init(struct tally *tally)
 {
@@ -111,6 +111,8 @@ HOT void count_alloc(struct tally *tally, const struct event *event, uint32_t in
     struct ledger *ledger = ledger_at(tally, group->ledger);
     uint64_t size_bytes = event->value;
 
+    if (MT_ASSERTS && size_bytes >> HUGE_BITS)
+        tally->has_huge = true;
     group_before_change(tally, group, index, ledger);
     group->live_bytes += size_bytes;
     group->live_count++;

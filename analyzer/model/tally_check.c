@@ -1,10 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sums of a tally against what they are the sums of.
+ * Groups and ledgers of a tally: what is kept twice is the same, and sums are those of their parts.
  */
 #include <stdlib.h>
 
 #include "tally_state.h"
+
+static void detail_check(const struct tally *tally, const struct group *group,
+                         const struct group_detail *detail)
+{
+    MT_ASSERT(detail->operator_usage <= tally->usages.count);
+    MT_ASSERT(detail->module_usage <= tally->usages.count);
+    MT_ASSERT(!detail->operator_usage == !detail->operator_text);
+    MT_ASSERT(!(group->flags & GROUP_HAS_USAGE) ==
+              (!detail->operator_usage && !detail->module_usage));
+    MT_ASSERT(detail->told_alloc_bytes <= group->alloc_bytes);
+    MT_ASSERT(detail->told_alloc_count <= group->alloc_count);
+    MT_ASSERT(group->flags & GROUP_TOUCHED || detail->told_alloc_count == group->alloc_count);
+    MT_ASSERT(group->flags & GROUP_TOUCHED || detail->told_live_count == group->live_count);
+    MT_ASSERT(detail->freed_age_at_end <= detail->freed_age);
+    MT_ASSERT(detail->left_steps <= detail->left_count);
+    MT_ASSERT(detail->left_count || !detail->left_bytes);
+    MT_ASSERT(detail->left_steps <= tally->epoch);
+    MT_ASSERT(detail->crossing_steps || !detail->crossing_step);
+    MT_ASSERT(detail->example_address || !detail->example_bytes);
+    step_series_check(&detail->series);
+    cohorts_check(&detail->cohorts);
+}
 
 static void group_check(const struct tally *tally, uint32_t index)
 {
@@ -13,47 +35,104 @@ static void group_check(const struct tally *tally, uint32_t index)
 
     MT_ASSERT(group->ledger < tally->ledger_count);
     MT_ASSERT(tally->group_ledgers[index] == group->ledger);
+    MT_ASSERT(tally->ledgers[group->ledger].process == detail->process);
+    MT_ASSERT(tally->ledgers[group->ledger].pool == detail->pool);
+    MT_ASSERT(group->peak_epoch <= tally->ledgers[group->ledger].peak_epoch);
+    MT_ASSERT(group->peak_count || !group->peak_bytes);
     MT_ASSERT(group->born_bytes <= group->live_bytes);
     MT_ASSERT(group->born_count <= group->live_count);
+    MT_ASSERT(group->born_count || !group->born_bytes);
     MT_ASSERT(group->live_count || !group->live_bytes);
-    step_series_check(&detail->series);
-    cohorts_check(&detail->cohorts);
+    detail_check(tally, group, detail);
 }
 
-static void ledger_check(const struct tally *tally, uint16_t index, uint64_t group_bytes)
+static void ledger_check(const struct tally *tally, const struct ledger *ledger)
 {
-    const struct ledger *ledger = ledger_at(tally, index);
-
-    MT_ASSERT(ledger->live_bytes == group_bytes);
-    MT_ASSERT(ledger->live_bytes <= ledger->peak_bytes);
+    MT_ASSERT(ledger->kind < LEDGER_KIND_COUNT);
+    MT_ASSERT(ledger->device >= -1);
+    MT_ASSERT(ledger->live_bytes <= ledger->phase_peak_bytes);
+    MT_ASSERT(ledger->phase_peak_bytes <= ledger->step_peak_bytes);
+    MT_ASSERT(ledger->step_peak_bytes <= ledger->peak_bytes);
+    MT_ASSERT(!ledger->peak_bytes || ledger->peak_epoch);
+    MT_ASSERT(ledger->peak_group < tally->group_count);
+    MT_ASSERT(ledger->era_alloc_bytes <= ledger->alloc_bytes);
+    MT_ASSERT(ledger->era_alloc_count <= ledger->alloc_count);
     MT_ASSERT(ledger->reserved_bytes <= ledger->reserved_peak_bytes);
+    MT_ASSERT(ledger->has_reserved || !ledger->reserved_bytes);
+    MT_ASSERT(ledger->has_older_beside || !ledger->older_beside_bytes);
+    for (int i = 0; i < PHASE_COUNT; i++)
+        MT_ASSERT(ledger->phase_peaks_bytes[i] <= ledger->step_peak_bytes);
+}
+
+/* What the groups of one ledger, or of one operator or module, add up to. */
+struct sums {
+    uint64_t live_bytes, live_count, alloc_bytes, alloc_count;
+};
+
+static void add_group(struct sums *ledger, struct sums *usages, const struct group *group,
+                      const struct group_detail *detail)
+{
+    const uint32_t rows[] = {detail->operator_usage, detail->module_usage};
+
+    ledger->live_bytes += group->live_bytes;
+    ledger->live_count += detail->told_live_count;
+    ledger->alloc_bytes += detail->told_alloc_bytes;
+    ledger->alloc_count += detail->told_alloc_count;
+    for (size_t i = 0; i < 2; i++) {
+        if (!rows[i])
+            continue;
+        usages[rows[i] - 1].live_bytes += group->live_bytes;
+        usages[rows[i] - 1].live_count += group->live_count;
+    }
+}
+
+static void compare(const struct tally *tally, const struct sums *ledgers,
+                    const struct sums *usages)
+{
+    for (size_t i = 0; i < tally->ledger_count; i++) {
+        MT_ASSERT(tally->ledgers[i].live_bytes == ledgers[i].live_bytes);
+        MT_ASSERT(tally->ledgers[i].live_count == ledgers[i].live_count);
+        MT_ASSERT(tally->ledgers[i].alloc_bytes == ledgers[i].alloc_bytes);
+        MT_ASSERT(tally->ledgers[i].alloc_count == ledgers[i].alloc_count);
+    }
+    for (size_t i = 0; i < tally->usages.count; i++) {
+        const struct usage *usage = table_at(&tally->usages, i);
+
+        MT_ASSERT(usage->live_bytes == usages[i].live_bytes);
+        MT_ASSERT(usage->live_count == usages[i].live_count);
+    }
 }
 
 /* What an observed tally holds is its observer's. */
 static void sums_check(const struct tally *tally)
 {
-    uint64_t *bytes = calloc(tally->ledger_count + 1, sizeof(*bytes));
+    struct sums *ledgers = calloc(tally->ledger_count + tally->usages.count + 1, sizeof(*ledgers));
+    struct sums *usages = ledgers + tally->ledger_count;
+    uint64_t live_count = 0;
 
+    if (!ledgers)
+        return;
     for (uint32_t i = 1; i < tally->group_count; i++) {
         const struct group *group = group_at(tally, i);
 
-        if (bytes)
-            bytes[group->ledger] += group->live_bytes;
+        add_group(&ledgers[group->ledger], usages, group, table_at(&tally->details, i));
+        live_count += group->live_count;
     }
-    for (uint16_t i = 0; bytes && i < tally->ledger_count; i++)
-        ledger_check(tally, i, bytes[i]);
-    free(bytes);
+    compare(tally, ledgers, usages);
+    MT_ASSERT(live_count == tally->left_count + live_set_count(&tally->live));
+    free(ledgers);
 }
 
 void tally_check(const struct tally *tally)
 {
-    MT_ASSERT(tally->spent_count <= SPENT_MAX);
-    MT_ASSERT(tally->touched_count <= tally->touched_capacity);
     MT_ASSERT(tally->details.count == tally->group_count);
     for (uint32_t i = 1; i < tally->group_count; i++)
         group_check(tally, i);
+    for (size_t i = 0; i < tally->ledger_count; i++)
+        ledger_check(tally, &tally->ledgers[i]);
     live_set_check(&tally->live);
     hash_index_check(&tally->group_index);
+    tally_rows_check(tally);
     if (!tally->observer)
         sums_check(tally);
 }

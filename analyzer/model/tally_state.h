@@ -85,6 +85,8 @@ struct tally {
     bool has_process;
     bool has_failed;                       /* no memory */
     uint64_t failed_count;                 /* requests */
+    bool has_huge;                         /* a size: sums may have gone round */
+    uint64_t left_count;                   /* blocks that were alive when their process ended */
     const struct tally_observer *observer; /* mostly NULL */
     struct live_set live;
     struct group *groups;    /* in group_stretch */
@@ -133,8 +135,10 @@ static inline uint32_t tally_group_slot(const struct event *event, uint32_t cont
            ((1u << GROUP_CACHE_BITS) - 1);
 }
 
-/* tally_check.c: asserts that what is kept twice is the same. */
+/* tally_check.c: asserts that what is kept twice is the same; and the same of all other rows. */
 void tally_check(const struct tally *tally);
+/* tally_rows_check.c */
+void tally_rows_check(const struct tally *tally);
 
 /* tally_groups.c */
 bool tally_rows_init(struct tally *tally);

@@ -6,11 +6,11 @@
  */
 #include "report.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "arena.h"
+#include "leaktide/invariant.h"
 #include "sentence.h"
 #include "table.h"
 
@@ -82,10 +82,84 @@ void report_destroy(struct report *report)
     free(report);
 }
 
+static void value_check(const struct value *value)
+{
+    MT_ASSERT(value->kind <= VALUE_STACK);
+    MT_ASSERT(!value_is_text(value) || value->text);
+    MT_ASSERT(value->kind != VALUE_SERIES || value->series->numbers || !value->series->count);
+    MT_ASSERT(value->kind != VALUE_STACK || value->stack->frames);
+}
+
+static void fields_check(const struct field *fields, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        MT_ASSERT(fields[i].key && *fields[i].key);
+        value_check(&fields[i].value);
+    }
+}
+
+static void table_check(const struct report_table *table)
+{
+    MT_ASSERT(table->name && *table->name);
+    MT_ASSERT(table->title);
+    MT_ASSERT(!table->rows.count || table->column_count);
+    for (size_t i = 0; i < table->column_count; i++) {
+        MT_ASSERT(table->columns[i].key && *table->columns[i].key);
+        for (size_t j = 0; j < i; j++)
+            MT_ASSERT(strcmp(table->columns[i].key, table->columns[j].key) != 0);
+    }
+    for (size_t i = 0; i < table->rows.count; i++)
+        for (size_t j = 0; j < table->column_count; j++)
+            value_check((const struct value *)table_at(&table->rows, i) + j);
+    for (size_t i = 0; i < table->remarks.count; i++)
+        MT_ASSERT(*(const char **)table_at(&table->remarks, i));
+}
+
+static void sentences_check(const struct report *report)
+{
+    const struct verdict_row *before = NULL;
+
+    for (size_t i = 0; i < report->verdicts.count; i++) {
+        const struct verdict_row *row = table_at(&report->verdicts, i);
+
+        MT_ASSERT(row->sentence && *row->sentence);
+        MT_ASSERT(!before || before->rank <= row->rank);
+        before = row;
+    }
+    for (size_t i = 0; i < report->findings.count; i++) {
+        const struct finding *finding = table_at(&report->findings, i);
+
+        MT_ASSERT(finding->kind && *finding->kind);
+        MT_ASSERT(finding->sentence && *finding->sentence);
+        fields_check(finding->facts, finding->fact_count);
+    }
+    for (size_t i = 0; i < report->notes.count; i++)
+        MT_ASSERT(((const struct note_row *)table_at(&report->notes, i))->sentence);
+}
+
+static void report_check(const struct report *report)
+{
+    MT_ASSERT(report->outcome <= REPORT_FOUND);
+    sentences_check(report);
+    for (size_t i = 0; i < report->facts.count; i++)
+        fields_check(table_at(&report->facts, i), 1);
+    for (size_t i = 0; i < report->tables.count; i++)
+        table_check(table_at(&report->tables, i));
+    for (size_t i = 0; i < report->datasets.count; i++) {
+        const struct report_dataset *dataset = table_at(&report->datasets, i);
+
+        MT_ASSERT(dataset->column_count <= dataset->capacity);
+        for (size_t j = 0; j < dataset->column_count; j++)
+            MT_ASSERT(!dataset->columns[j].numbers != !dataset->columns[j].texts);
+    }
+}
+
 enum mt_result report_status(const struct report *report, struct mt_error *error)
 {
     if (report->arena.has_failed)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a report");
+    if (MT_ASSERTS)
+        report_check(report);
     return MT_OK;
 }
 
@@ -227,10 +301,10 @@ void report_row(struct report *report, struct report_table *table, const struct 
 
     if (!table || (!table->columns && !set_columns(report, table, fields, field_count)))
         return;
-    assert(field_count == table->column_count);
+    MT_ASSERT(field_count == table->column_count);
     row = row_add(report, &table->rows);
     for (size_t i = 0; row && i < field_count; i++) {
-        assert(strcmp(fields[i].key, table->columns[i].key) == 0);
+        MT_ASSERT(strcmp(fields[i].key, table->columns[i].key) == 0);
         row[i] = copy_value(report, fields[i].value);
     }
 }

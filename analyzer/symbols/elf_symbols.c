@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "elf_file.h"
+#include "leaktide/invariant.h"
 #include "sorted_rows.h"
 #include "symbol_source.h"
 
@@ -54,6 +55,16 @@ static int function_compare(const void *left, const void *right)
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
+/* Sorted, so that an address is looked for in halves; names are in the table. */
+static void functions_check(const struct elf_symbols *symbols)
+{
+    MT_ASSERT(!symbols->names[symbols->names_bytes]);
+    for (size_t i = 0; i < symbols->count; i++) {
+        MT_ASSERT(symbols->functions[i].name < symbols->names_bytes);
+        MT_ASSERT(!i || symbols->functions[i - 1].address <= symbols->functions[i].address);
+    }
+}
+
 static bool functions_read(struct elf_symbols *symbols, const struct elf_file *file,
                            const Elf64_Shdr *section)
 {
@@ -74,6 +85,8 @@ static bool functions_read(struct elf_symbols *symbols, const struct elf_file *f
                 (struct function){rows[i].st_value, rows[i].st_size, rows[i].st_name};
     free(rows);
     qsort(symbols->functions, symbols->count, sizeof(*symbols->functions), function_compare);
+    if (MT_ASSERTS)
+        functions_check(symbols);
     return symbols->count > 0;
 }
 

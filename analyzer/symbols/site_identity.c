@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "leaktide/invariant.h"
 #include "readable_name.h"
 
 /* A frame that is among so many before it is recursion: f calls g calls f. */
@@ -23,6 +24,7 @@ size_t operator_entry(const struct named_frame *const *frames, size_t count, siz
 {
     size_t entry = index;
 
+    MT_ASSERT(index < count && frames[index]->class == CLASS_OPERATOR);
     for (size_t i = index + 1; i < count; i++) {
         if (frames[i]->class == CLASS_OPERATOR)
             entry = i;
@@ -36,6 +38,7 @@ size_t telling_frame(const struct named_frame *const *frames, size_t count)
 {
     size_t best = 0;
 
+    MT_ASSERT(count);
     for (size_t i = 1; i < count; i++)
         if (frames[i]->class > frames[best]->class)
             best = i;

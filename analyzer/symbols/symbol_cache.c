@@ -15,6 +15,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "leaktide/invariant.h"
 #include "memory_failures.h"
 #include "sorted_rows.h"
 #include "table.h"
@@ -194,6 +195,7 @@ bool symbol_cache_find(const struct symbol_cache *cache, uint64_t address, struc
 
     if (!row || row->address != address)
         return false;
+    MT_ASSERT(row->first_frame + row->frame_count <= cache->header->frame_count);
     for (*count = 0; *count < row->frame_count && *count < most; ++*count) {
         const struct cache_frame *frame = &cache->frames[row->first_frame + *count];
 
@@ -249,11 +251,30 @@ static uint32_t put_text(struct writing *writing, const char *text)
     return offset;
 }
 
+/* Rows are as many as were counted; a search needs their addresses to ascend. */
+static void writing_check(const struct writing *writing, uint64_t next_address)
+{
+    const struct text_builder *rows = &writing->addresses;
+    struct cache_address last;
+
+    if (rows->has_failed || writing->frames.has_failed)
+        return;
+    MT_ASSERT(rows->size_bytes == writing->address_count * sizeof(struct cache_address));
+    MT_ASSERT(writing->frames.size_bytes == writing->frame_count * sizeof(struct cache_frame));
+    if (!writing->address_count)
+        return;
+    memcpy(&last, rows->bytes + rows->size_bytes - sizeof(last), sizeof(last));
+    MT_ASSERT(last.address < next_address);
+    MT_ASSERT(last.first_frame + last.frame_count == writing->frame_count);
+}
+
 static void put_address(struct writing *writing, uint64_t address, const struct symbol *symbols,
                         size_t count)
 {
     struct cache_address row = {address, writing->frame_count, (uint32_t)count};
 
+    MT_ASSERT(count <= INLINED_MOST);
+    writing_check(writing, address);
     text_add_bytes(&writing->addresses, (const char *)&row, sizeof(row));
     writing->address_count++;
     for (size_t i = 0; i < count; i++) {
@@ -282,6 +303,7 @@ static void put_new(struct writing *writing, const struct symbol_cache *cache,
     struct symbol symbols[INLINED_MOST];
     size_t count = row->frame_count < INLINED_MOST ? row->frame_count : INLINED_MOST;
 
+    MT_ASSERT(row->first_frame + row->frame_count <= cache->new_symbols.count);
     for (size_t i = 0; i < count; i++)
         symbols[i] = *(const struct symbol *)table_at(&cache->new_symbols, row->first_frame + i);
     put_address(writing, row->address, symbols, count);

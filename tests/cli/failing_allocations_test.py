@@ -190,21 +190,27 @@ def places_to_try(arguments, stacks, draw):
     return sorted(draw.sample(places, min(arguments.most, len(places))))
 
 
-def try_command(runner, pool, command, draw):
-    """The counts of a command's outcomes."""
+def try_command(runner, pool, command, draw, end):
+    """The counts of a command's outcomes. What is not begun at the end of the time is left out."""
     arguments = runner.arguments
     good, stacks = runner.run(command, 0, stacks_max=STACKS_MAX if arguments.stacks else 0)
     assert good is not None and good[0] in USUAL_EXITS, command
     assert runner.run(command, 0)[0] == good, f"leaktide {command}: two runs differ"
     counts = dict.fromkeys(OUTCOMES, 0)
     places = places_to_try(arguments, stacks, draw)
-    for n, (got, _) in zip(places, pool.map(
-            lambda place: runner.run(command, place, arguments.on), places)):
+
+    def run_in_time(place):
+        return time.monotonic() < end and runner.run(command, place, arguments.on)
+
+    for n, done in zip(places, pool.map(run_in_time, places)):
+        if not done:
+            break
+        got = done[0]
         outcome = judge(good, got)
         counts[outcome] += 1
         if outcome in BAD and (arguments.show or counts[outcome] == 1):
             show(command, n, outcome, good, got)
-    return len(places), counts
+    return sum(counts.values()), counts
 
 
 def line_of(command, runs, counts):
@@ -228,7 +234,7 @@ def main():
         for command in commands:
             if time.monotonic() >= end:
                 break
-            runs, counts = try_command(runner, pool, command, draw)
+            runs, counts = try_command(runner, pool, command, draw, end)
             runs_of_all, tried = runs_of_all + runs, tried + 1
             for name in OUTCOMES:
                 sums[name] += counts[name]

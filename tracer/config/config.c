@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "json_scan.h"
+#include "leaktide/invariant.h"
 #include "option_values.h"
 
 enum { OPTION_MAX = 1024 };
@@ -332,6 +333,24 @@ static int64_t own_rank(void)
     return -1;
 }
 
+/* Whatever the options were: those that cannot be are not taken. */
+static void config_check(const struct config *c)
+{
+    MT_ASSERT(c->stack_frames <= OPTION_FRAMES_MAX);
+    MT_ASSERT(c->python_frames <= OPTION_FRAMES_MAX);
+    MT_ASSERT(!c->has_host_stacks || c->stack_frames || c->python_frames);
+    MT_ASSERT(c->sample_ms <= OPTION_SAMPLE_MS_MOST);
+    MT_ASSERT(c->ring_bytes >= option_ring_limits.least_bytes);
+    MT_ASSERT(c->ring_bytes <= option_ring_limits.most_bytes);
+    MT_ASSERT(!(c->ring_bytes & (c->ring_bytes - 1)));
+    MT_ASSERT(c->stack_bytes >= option_stack_limits.least_bytes);
+    MT_ASSERT(c->stack_bytes <= option_stack_limits.most_bytes);
+    MT_ASSERT(!c->records_launches || c->wants_launches);
+    MT_ASSERT(memchr(c->output_path, 0, sizeof(c->output_path)));
+    MT_ASSERT(memchr(c->watch, 0, sizeof(c->watch)));
+    MT_ASSERT(memchr(c->control_file, 0, sizeof(c->control_file)));
+}
+
 static void config_read(void)
 {
     const char *text = getenv("LEAKTIDE_OPTIONS");
@@ -348,6 +367,7 @@ static void config_read(void)
     }
     config.records_python = config.wants_python && config.records_host && config.python_frames > 0;
     output_path_settle();
+    config_check(&config);
 }
 
 const struct config *config_get(void)

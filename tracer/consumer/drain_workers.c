@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "leaktide/invariant.h"
 #include "supply.h"
 
 enum { QUICK_CHUNKS = 32, IDLE_MS = 100 };
@@ -108,6 +109,9 @@ static void ring_empty(struct known_ring *ring, struct drainer *drainer)
 {
     struct recorded *recorded = ring->recorded;
 
+    MT_ASSERT(ring->header && recorded);
+    MT_ASSERT(!ring_lock(ring)); /* somebody holds it: the caller */
+    MT_ASSERT(ring->quick_chunks <= QUICK_CHUNKS);
     ring_drain(drainer, &(struct drain){
                             .header = ring->header,
                             .words = ring_header_words(ring->header),
@@ -180,6 +184,8 @@ void drain_begin(const struct rings_file *file, int descriptor, uint32_t worker_
 
 void drain_remember(struct recorded *recorded)
 {
+    MT_ASSERT(recorded->number < MT_RINGS_PROCESSES);
+    MT_ASSERT(!atomic_load(&drains.processes[recorded->number]));
     atomic_store(&drains.processes[recorded->number], recorded);
 }
 

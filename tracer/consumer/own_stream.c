@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "clock.h"
+#include "leaktide/invariant.h"
 
 bool clock_has_counter;
 
@@ -17,6 +18,13 @@ bool clock_has_counter;
 static bool has_room(const struct own_stream *stream, uint64_t word_count)
 {
     return stream->header.head + word_count <= stream->header.tail + OWN_STREAM_WORDS;
+}
+
+static void stream_check(const struct own_stream *stream)
+{
+    MT_ASSERT(stream->header.tail <= stream->header.head);
+    MT_ASSERT(stream->header.head - stream->header.tail <= OWN_STREAM_WORDS);
+    MT_ASSERT(stream->known_count <= OWN_STREAM_TEXTS);
 }
 
 static void put(struct own_stream *stream, uint64_t word)
@@ -32,6 +40,7 @@ static void push(struct own_stream *stream, enum mt_record_code code, const uint
     put(stream, (uint64_t)code | clock_ticks() << MT_RING_TIME_SHIFT);
     for (size_t i = 0; i < field_count; i++)
         put(stream, fields[i]);
+    stream_check(stream);
 }
 
 static void push_text(struct own_stream *stream, uint64_t id, const char *text, size_t size_bytes)

@@ -706,12 +706,25 @@ void chunk_encoder_check(const struct chunk_encoder *e)
     for (unsigned i = 0; i < e->column_count; i++) {
         const struct column *column = &e->columns[e->columns_used[i]];
 
+        uint8_t dictionary = e->dictionary_of_column[e->columns_used[i] % MT_COLUMN_END];
+
+        MT_ASSERT(e->columns_used[i] < MT_COLUMN_END);
+        MT_ASSERT(dictionary == NO_DICTIONARY ||
+                  e->dictionaries[dictionary].count <= MT_DICTIONARY_END);
+        MT_ASSERT(column->full_bytes <= e->blocks_used * COLUMN_BLOCK_BYTES);
         MT_ASSERT(column->last_block < e->blocks_used);
         MT_ASSERT(column->first_block <= column->last_block);
         MT_ASSERT(column->end == e->blocks[column->last_block] + COLUMN_BLOCK_BYTES);
         MT_ASSERT(column->at >= e->blocks[column->last_block]);
         MT_ASSERT(column->at <= column->end);
     }
+}
+
+static void raw_check(const struct chunk_raw *raw)
+{
+    MT_ASSERT(raw->size_bytes <= MT_CHUNK_RAW_MAX);
+    MT_ASSERT(raw->event_count <= MT_CHUNK_EVENTS_MAX);
+    MT_ASSERT(raw->first_time <= raw->last_time);
 }
 
 size_t chunk_encode(struct chunk_encoder *e, const uint64_t *ring_words, uint64_t capacity_words,
@@ -743,9 +756,7 @@ size_t chunk_encode(struct chunk_encoder *e, const uint64_t *ring_words, uint64_
     if (MT_ASSERTS)
         chunk_encoder_check(e);
     raw.size_bytes = finish_chunk(e);
-    MT_ASSERT(raw.size_bytes <= MT_CHUNK_RAW_MAX);
-    MT_ASSERT(raw.event_count <= MT_CHUNK_EVENTS_MAX);
-    MT_ASSERT(raw.first_time <= raw.last_time);
+    raw_check(&raw);
     *out = raw;
     return raw.event_count;
 }

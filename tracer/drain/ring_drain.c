@@ -7,6 +7,7 @@
 #include <zstd.h>
 
 #include "chunk_encoder.h"
+#include "leaktide/invariant.h"
 #include "own_memory.h"
 #include "rings_file.h"
 
@@ -88,12 +89,25 @@ static uint64_t head_believed(const struct drain *drain, uint64_t tail)
     return tail;
 }
 
+static void drain_check(const struct drain *drain, uint64_t tail, uint64_t head)
+{
+    MT_ASSERT(drain->trace->header);
+    MT_ASSERT(tail <= head && head - tail <= drain->capacity_words);
+}
+
+/* Each chunk takes words, and none that are not there. */
+static void position_check(uint64_t tail, uint64_t end, uint64_t head)
+{
+    MT_ASSERT(tail < end && end <= head);
+}
+
 uint64_t ring_drain(struct drainer *drainer, const struct drain *drain)
 {
     uint64_t tail = ring_header_tail(drain->header), chunk_count = 0;
     uint64_t head = head_believed(drain, tail);
     const struct mt_file_header *trace = drain->trace->header;
 
+    drain_check(drain, tail, head);
     if (tail == head)
         return 0;
     if (!drainer) { /* no memory to encode with: make room all the same */
@@ -109,6 +123,7 @@ uint64_t ring_drain(struct drainer *drainer, const struct drain *drain)
             raw.end_position = head; /* not one record: only possible if words were overwritten */
         else
             chunk_write(drainer, drain, tail, &raw);
+        position_check(tail, raw.end_position, head);
         if (raw.malformed_count)
             count_lost(drain, MT_LOST_MALFORMED, raw.malformed_count);
         tail = raw.end_position;

@@ -14,6 +14,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "leaktide/invariant.h"
 #include "private_heap.h"
 
 enum { CHUNK_ALIGNMENT = 8, VERIFIED_BYTES = 64 << 20 };
@@ -76,6 +77,7 @@ uint64_t trace_file_append(struct trace_file *trace, const void *bytes, size_t s
     uint64_t offset;
     int descriptor = own_file_descriptor(&trace->file);
 
+    MT_ASSERT(size_bytes);
     if (descriptor < 0)
         return 0;
     offset = __atomic_fetch_add(&trace->header->end_offset_bytes, padded_bytes, __ATOMIC_RELAXED);

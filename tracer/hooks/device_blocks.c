@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "config.h"
+#include "leaktide/invariant.h"
 #include "watch.h"
 
 enum {
@@ -35,6 +36,8 @@ static struct slot table[1u << TABLE_BITS]; /* pages cost nothing until they are
 
 static uint64_t key_of(enum block_space space, uint64_t address, enum slot_state state)
 {
+    MT_ASSERT(space && !((unsigned)space >> 8));
+    MT_ASSERT(!(address >> ADDRESS_BITS));
     return (uint64_t)space << 56 | (uint64_t)state << ADDRESS_BITS | address;
 }
 
@@ -57,10 +60,11 @@ static struct slot *slot_at(enum block_space space, uint64_t address, unsigned p
 
 static struct slot *slot_find(enum block_space space, uint64_t address)
 {
-    uint64_t wanted = key_of(space, address, STATE_LIVE);
+    uint64_t wanted;
 
     if (!is_tracked(address))
         return NULL;
+    wanted = key_of(space, address, STATE_LIVE);
     for (unsigned probe = 0; probe < PROBE_MAX; probe++) {
         struct slot *slot = slot_at(space, address, probe);
         uint64_t key = atomic_load_explicit(&slot->key, memory_order_acquire);
@@ -130,6 +134,7 @@ static bool block_end_one(enum block_space space, uint64_t address, struct block
     struct slot *slot = slot_find(space, address);
     uint32_t references = slot ? reference_drop(slot) : 0;
 
+    MT_ASSERT(ending->count < sizeof(ending->ended) / sizeof(ending->ended[0]));
     if (!references)
         return false;
     ended->block = slot->block;

@@ -32,6 +32,15 @@ static void owner_lock(pthread_mutex_t *owner)
     pthread_mutex_lock(owner);
 }
 
+static void ring_check(const struct ring *ring)
+{
+    MT_ASSERT((const char *)ring == (const char *)ring->header + OWN_PART_BYTES);
+    MT_ASSERT(ring->words == ring_header_words(ring->header));
+    MT_ASSERT(ring->capacity_words == ring->header->capacity_words);
+    MT_ASSERT(!ring->stacks || !ring->has_no_stacks);
+    MT_ASSERT(ring->next != ring);
+}
+
 struct ring *ring_begin(struct mt_ring_header *slot, uint64_t capacity_words, uint32_t stream)
 {
     struct ring *ring = (struct ring *)((char *)slot + OWN_PART_BYTES);
@@ -58,6 +67,7 @@ bool ring_adopt(struct ring *ring)
     if (pthread_mutex_trylock(ring->owner) != EOWNERDEAD)
         return false;
     pthread_mutex_consistent(ring->owner);
+    ring_check(ring);
     return true;
 }
 

@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "guard.h"
 #include "leaktide/format.h"
+#include "leaktide/invariant.h"
 
 struct call_stacks;
 struct ring;
@@ -124,6 +125,8 @@ static inline bool push_begin_with_room(struct thread_state *thread, uint64_t wo
 /* What was put is a record now; the drainer may see it. */
 static inline void thread_publish(struct thread_state *thread, uint64_t head)
 {
+    MT_ASSERT(thread->head <= head);
+    MT_ASSERT(head <= thread->limit);
     thread->head = head;
     __atomic_store_n(thread->published_head, head, __ATOMIC_RELEASE);
 }

@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "leaktide/invariant.h"
+
 static uint64_t align(uint64_t bytes)
 {
     return (bytes + MT_RINGS_ALIGNMENT - 1) / MT_RINGS_ALIGNMENT * MT_RINGS_ALIGNMENT;
@@ -69,6 +71,17 @@ static void *map_shared(uint64_t size_bytes, int descriptor, uint64_t offset_byt
     return (void *)address;
 }
 
+static void file_check(const struct rings_file *file)
+{
+    MT_ASSERT(file->capacity_words && !(file->capacity_words & (file->capacity_words - 1)));
+    MT_ASSERT(file->slot_bytes == MT_RING_HEADER_BYTES + file->capacity_words * sizeof(uint64_t));
+    MT_ASSERT(file->slot_max <= MT_RINGS_SLOTS);
+    MT_ASSERT(file->process_max <= MT_RINGS_PROCESSES);
+    MT_ASSERT((char *)(file->slots + file->slot_max) <= (char *)file->processes);
+    MT_ASSERT((char *)(file->processes + file->process_max) <=
+              (char *)file->header + file->rings_offset_bytes);
+}
+
 static void map_use(struct rings_file *file, const struct mt_rings_header *checked, char *base)
 {
     file->header = (struct mt_rings_header *)base;
@@ -79,6 +92,7 @@ static void map_use(struct rings_file *file, const struct mt_rings_header *check
     file->rings_offset_bytes = checked->rings_offset_bytes;
     file->slot_max = checked->slot_max;
     file->process_max = checked->process_max;
+    file_check(file);
 }
 
 int rings_file_create(struct rings_file *file, const char *path, uint64_t ring_bytes,
@@ -157,6 +171,7 @@ struct mt_ring_header *rings_file_map_ring(const struct rings_file *file, uint32
     uint64_t before_bytes = rings_file_offset(file, slot);
     long copy;
 
+    MT_ASSERT(slot < file->slot_max);
     syscall(SYS_munlock, file->header, MT_RINGS_ALIGNMENT);
     copy = syscall(SYS_mremap, file->header, 0, before_bytes + file->slot_bytes, MREMAP_MAYMOVE);
     if (copy == -1)

@@ -6,6 +6,8 @@
 #include <link.h>
 #include <stddef.h>
 
+#include "leaktide/invariant.h"
+
 enum { READ_TRIES = 4 };
 
 /* struct dl_find_object of glibc; its older headers do not have it. */
@@ -75,6 +77,16 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
+/* Sorted, so that a pc is looked for in halves. */
+static void list_check(const struct object_list *list)
+{
+    MT_ASSERT(list->count <= OBJECT_MAX);
+    for (uint64_t i = 0; i < list->count; i++) {
+        MT_ASSERT(list->objects[i].start < list->objects[i].end);
+        MT_ASSERT(!i || list->objects[i - 1].start <= list->objects[i].start);
+    }
+}
+
 /*
  * Within a callback of dl_iterate_phdr, so that the loader's lock, which one thread can hold twice,
  * keeps others out until the new list is in use.
@@ -90,6 +102,7 @@ static int take_list(struct dl_phdr_info *info, size_t size, void *data)
     __atomic_store_n(&list->count, 0, __ATOMIC_RELAXED);
     objects->left_out_count = 0;
     dl_iterate_phdr(note_object, objects);
+    list_check(list);
     __atomic_store_n(&objects->number, objects->number + 1, __ATOMIC_RELEASE);
     return 1;
 }

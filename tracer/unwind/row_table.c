@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "row_table.h"
 
+#include "leaktide/invariant.h"
+
 /*
  * The generation in a word has 8 bits, so after 256 generations old words would fit again: all are
  * wiped twice before that. A writer who slept over it takes his word back.
@@ -10,6 +12,8 @@ void row_table_put(struct row_table *table, uint64_t pc, uint64_t generation, ui
     uint64_t word = row_tag(pc, generation) | row;
     uint64_t *place = &table->words[row_place(pc)];
 
+    MT_ASSERT(!(pc >> ROW_PC_BITS));
+    MT_ASSERT(!(row >> ROW_BITS));
     if (row_table_generation(table) != generation)
         return;
     __atomic_store_n(place, word, __ATOMIC_SEQ_CST);

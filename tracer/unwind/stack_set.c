@@ -68,6 +68,9 @@ void stack_set_check(const struct stack_set *set)
     MT_ASSERT(set->stack_count <= set->stack_max);
     MT_ASSERT(set->node_count && set->node_count <= set->node_max);
     MT_ASSERT(2 * (uint64_t)set->stack_count <= set->slot_count);
+    MT_ASSERT(!set->here[0]);
+    MT_ASSERT(set->written_count <= UNWIND_MAX_FRAMES);
+    MT_ASSERT(set->last_count <= UNWIND_MAX_FRAMES);
     for (uint32_t i = 1; i < set->node_count; i++)
         MT_ASSERT(set->nodes[i].outer < i);
     for (uint32_t i = 0; i < set->stack_count; i++)
@@ -75,6 +78,8 @@ void stack_set_check(const struct stack_set *set)
     for (uint32_t i = 0; i < set->slot_count; i++) {
         filled += set->slots[i].id != 0;
         MT_ASSERT(!set->slots[i].id || set->slots[i].id - set->first_id < set->stack_count);
+        MT_ASSERT(!set->slots[i].id ||
+                  set->slots[i].hash == set->stacks[set->slots[i].id - set->first_id].hash);
     }
     MT_ASSERT(filled == set->stack_count);
 }
@@ -219,6 +224,9 @@ struct stack_name stack_set_look_up(struct stack_set *set, const struct unwind_s
     uint32_t known_count = stack->number == set->last_number + 1 ? stack->reused_count : 0;
     struct stack_name name = {0, false, 0};
 
+    MT_ASSERT(stack->count <= UNWIND_MAX_FRAMES);
+    MT_ASSERT(stack->reused_count <= stack->count);
+    MT_ASSERT(known_count <= set->last_count);
     set->last_number = 0;
     if (UNLIKELY(stack->count == 0))
         return name;

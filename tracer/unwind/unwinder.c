@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 #define LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define ALWAYS_INLINE       inline __attribute__((always_inline))
@@ -815,6 +817,19 @@ static bool is_nested(struct unwind_thread *thread, uint64_t sp)
     return false;
 }
 
+/* What was captured, and what is remembered of it. */
+static inline void capture_check(const struct unwind_thread *thread,
+                                 const struct unwind_stack *stack)
+{
+    MT_ASSERT(stack->count <= UNWIND_MAX_FRAMES);
+    MT_ASSERT(stack->reused_count <= stack->count);
+    MT_ASSERT(thread->pc_count <= UNWIND_MAX_FRAMES);
+    MT_ASSERT(thread->frame_count <= UNWIND_MAX_FRAMES);
+    MT_ASSERT(thread->frames[0].check_end == UNWIND_SPARE_CHECKS);
+    MT_ASSERT(thread->frames[thread->frame_count].check_end <=
+              sizeof(thread->checks) / sizeof(thread->checks[0]));
+}
+
 void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
                     const struct unwind_registers *start, struct unwind_stack *stack)
 {
@@ -838,6 +853,7 @@ void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
     }
     if (UNLIKELY(unwinder->is_checking))
         check(unwinder, thread, start, stack);
+    capture_check(thread, stack);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread->busy_sp = 0;
 }

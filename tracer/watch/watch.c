@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "ascend_device.h"
+#include "leaktide/invariant.h"
 #include "option_values.h"
 #include "tensor_dump.h"
 
@@ -187,6 +188,8 @@ static bool tensor_add(const struct tensor *tensor, int64_t dumps)
 {
     struct slot *slot = slot_take();
 
+    MT_ASSERT(tensor->address && tensor->size_bytes);
+    MT_ASSERT(memchr(tensor->name, 0, sizeof(tensor->name)));
     if (!slot) {
         tensor_trouble("%s is not watched: there are %d tensors already", tensor->name,
                        TENSORS_MAX);
@@ -371,6 +374,7 @@ static void outputs_adopt(const struct watched_operator *told)
     struct open_operators *open = &open_operators;
     struct tensor tensor = {.is_of_operator = true};
 
+    MT_ASSERT(open->output_count <= OUTPUTS_MAX);
     operator_tensors_forget();
     name_copy(tensor.name, sizeof(tensor.name), told->path.size_bytes ? told->path : told->name);
     for (uint32_t i = 0; i < open->output_count; i++) {

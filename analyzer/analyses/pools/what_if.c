@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "labels.h"
+#include "leaktide/invariant.h"
 #include "ledger_order.h"
 #include "live_set.h"
 
@@ -86,6 +87,8 @@ static uint32_t row_take(struct replay *replay)
 {
     uint32_t row;
 
+    MT_ASSERT(replay->row_count <= replay->row_capacity);
+    MT_ASSERT(replay->spare <= replay->row_count);
     if (replay->spare) {
         row = replay->spare - 1;
         replay->spare = replay->rows[row].next_spare;
@@ -231,6 +234,7 @@ static bool on_over(void *context, const struct life *life)
     if (!place.bucket)
         return !replay->has_failed;
     row = live_set_take(&replay->lives, live_hash(life->index + 1), place).birth;
+    MT_ASSERT(row < replay->row_count);
     for (size_t i = 0; i < models->count; i++)
         replay->has_failed |=
             !caching_allocator_give(models->models[i], replay->rows[row].chunks[i]);

@@ -7,6 +7,7 @@
 #include "hash.h"
 #include "leaktide/format.h"
 #include "leaktide/frames.h"
+#include "leaktide/invariant.h"
 
 enum { ROWS_FIRST_CAPACITY = 64, NOT_MADE = 0 };
 
@@ -65,6 +66,8 @@ static void *ids_add(struct trace_ids *ids, size_t row_bytes, uint64_t id)
 
     if (row)
         return row;
+    MT_ASSERT(ids->count <= ids->capacity);
+    MT_ASSERT(ids->index.count == ids->count);
     if (ids->count == ids->capacity) {
         size_t capacity = ids->capacity ? 2 * ids->capacity : ROWS_FIRST_CAPACITY;
         void *rows = capacity < UINT32_MAX ? realloc(ids->rows, capacity * row_bytes) : NULL;
@@ -178,6 +181,7 @@ static bool take_frames(struct last_stack *last, const struct stack_source *sour
     uint32_t outer =
         last->count ? last->stacks[last->count - 1] : outer_end(source, definition->flags);
 
+    MT_ASSERT(last->count <= MT_STACK_FRAMES_MAX);
     while (at < end) {
         at = mt_frame_get(at, end, frame, &frame);
         if (!at || last->count == MT_STACK_FRAMES_MAX)

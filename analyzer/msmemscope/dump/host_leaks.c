@@ -12,6 +12,7 @@
 #include "arena.h"
 #include "export.h"
 #include "leak_index.h"
+#include "leaktide/invariant.h"
 #include "lives.h"
 #include "memscope_stacks.h"
 #include "outlet.h"
@@ -151,6 +152,15 @@ static bool on_over(void *context, const struct life *life)
 /* --- judging ------------------------------------------------------------------------------------
  */
 
+/* What came is what went and what is there. */
+static void place_check(const struct place *place)
+{
+    MT_ASSERT(place->alloc_count == place->freed_count + place->live_count);
+    MT_ASSERT(place->alloc_bytes == place->freed_bytes + place->live_bytes);
+    MT_ASSERT(place->live_count || !place->live_bytes);
+    MT_ASSERT(place->alloc_count || !place->site);
+}
+
 static void judge(const struct search *search, struct place *place)
 {
     struct leak_facts facts = {
@@ -165,6 +175,7 @@ static void judge(const struct search *search, struct place *place)
         .window_s = (double)search->end_ns / SECOND_NS,
     };
 
+    place_check(place);
     leak_series_finish(&place->series, search->last_beat);
     place->index = leak_index_of(&place->series, &facts);
 }

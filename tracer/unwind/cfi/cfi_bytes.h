@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 struct cfi_bytes {
     const uint8_t *at, *end;
     bool is_good;
@@ -24,6 +26,7 @@ static inline struct cfi_bytes cfi_bytes_between(const uint8_t *at, const uint8_
 
 static inline bool cfi_has(struct cfi_bytes *bytes, uint64_t size_bytes)
 {
+    MT_ASSERT(!bytes->is_good || bytes->at <= bytes->end);
     if (!bytes->is_good || (uint64_t)(bytes->end - bytes->at) < size_bytes)
         bytes->is_good = false;
     return bytes->is_good;
@@ -34,6 +37,7 @@ static inline uint64_t cfi_fixed(struct cfi_bytes *bytes, uint32_t size_bytes)
 {
     uint64_t value = 0;
 
+    MT_ASSERT(size_bytes && size_bytes <= sizeof(value));
     if (!cfi_has(bytes, size_bytes))
         return 0;
     memcpy(&value, bytes->at, size_bytes);
