@@ -86,12 +86,13 @@ static uint64_t string_number(struct pprof *pprof, const char *text)
         if (strcmp(*(const char **)table_at(&pprof->strings, found), text) == 0)
             return found;
     row = table_add(&pprof->strings);
+    if (row)
+        *row = text; /* all are written, also after a failure */
     found = (uint32_t)(pprof->strings.count - 1);
     if (!row || !hash_index_add(&pprof->string_index, hash, found)) {
         pprof->has_failed = true;
         return 0;
     }
-    *row = text;
     return found;
 }
 
