@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 static int number_compare(const void *left, const void *right)
 {
     uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
@@ -20,6 +22,7 @@ struct spread spread_of(const uint64_t *numbers, size_t count)
     size_t base_count = count - 1;
     struct spread spread = {.current = current};
 
+    MT_ASSERT(base_count && base_count <= DIFF_SIDES_MOST);
     memcpy(bases, numbers, base_count * sizeof(*bases));
     qsort(bases, base_count, sizeof(*bases), number_compare);
     spread.base = bases[(base_count - 1) / 2];

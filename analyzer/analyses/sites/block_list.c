@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "leaktide/invariant.h"
 
 void block_list_init(struct block_list *list, size_t most)
 {
@@ -32,6 +33,7 @@ static void sift_up(struct block_list *list, const struct life *life)
 {
     size_t index = list->count++;
 
+    MT_ASSERT(list->count <= list->most);
     while (index && life_compare(life, &list->rows[(index - 1) / 2]) > 0) {
         list->rows[index] = list->rows[(index - 1) / 2];
         index = (index - 1) / 2;
@@ -75,6 +77,7 @@ bool block_list_put(struct block_list *list, const struct life *life)
         sift_up(list, life);
     else if (life_compare(life, &list->rows[0]) < 0)
         sift_down(list, life);
+    MT_ASSERT(list->count <= list->all_count);
     return true;
 }
 
@@ -121,6 +124,7 @@ void block_list_show(struct block_list *list, const struct question *question,
         show(&list->rows[i], question, report, table, whole_bytes);
         rest_bytes -= list->rows[i].size_bytes;
     }
+    MT_ASSERT(list->count < list->all_count || !rest_bytes);
     if (list->count < list->all_count)
         report_table_remark(report, table, "... and %s in %s.", label_size(texts, rest_bytes),
                             label_counted(texts, list->all_count - list->count, "more block"));

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 /* What is compared, by group. */
 struct group_key {
     uint64_t name;
@@ -99,6 +101,21 @@ static void join(struct origins *origins, const struct tally *tally, struct grou
     }
 }
 
+/* Every group is in one origin, and those of a ledger stand side by side. */
+static void origins_check(const struct origins *origins, size_t group_count)
+{
+    const uint32_t *next = origins->groups;
+
+    MT_ASSERT(origins->count <= group_count);
+    for (size_t i = 0; i < origins->count; i++) {
+        MT_ASSERT(origins->rows[i].groups == next);
+        MT_ASSERT(origins->rows[i].group_count);
+        MT_ASSERT(!i || origins->rows[i - 1].ledger <= origins->rows[i].ledger);
+        next += origins->rows[i].group_count;
+    }
+    MT_ASSERT(next == origins->groups + group_count);
+}
+
 bool origins_init(struct origins *origins, const struct question *question, enum origin_split split)
 {
     size_t group_count = tally_group_count(question->tally) - 1;
@@ -113,6 +130,8 @@ bool origins_init(struct origins *origins, const struct question *question, enum
         return false;
     }
     join(origins, question->tally, keys, group_count);
+    if (MT_ASSERTS)
+        origins_check(origins, group_count);
     for (size_t i = 0; split == ORIGINS_BY_SIZE && i < origins->count; i++)
         origins->rows[i].who.size_class =
             tally_detail_at(question->tally, origins->rows[i].groups[0])->size_class;

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "leaktide/invariant.h"
+
 enum { first_capacity = 256 };
 
 struct sheet sheet_of(const char *const *keys)
@@ -14,6 +16,7 @@ struct sheet sheet_of(const char *const *keys)
 
     while (keys[sheet.column_count])
         sheet.column_count++;
+    MT_ASSERT(sheet.column_count <= SHEET_COLUMNS_MOST);
     return sheet;
 }
 
@@ -36,6 +39,7 @@ void sheet_add(struct sheet *sheet, const uint64_t *values)
         make_room(sheet);
     if (sheet->has_failed)
         return;
+    MT_ASSERT(sheet->row_count < sheet->capacity);
     for (size_t i = 0; i < sheet->column_count; i++)
         sheet->columns[i][sheet->row_count] = values[i];
     sheet->row_count++;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 enum { degree_max = TREND_EXACT_MAX * (TREND_EXACT_MAX - 1) / 2 };
 
 /* Coefficients up to 20! fit 64 bits. */
@@ -56,9 +58,13 @@ static size_t ties_of(const uint64_t *sorted, size_t count, size_t *ties)
 static uint64_t pairs_of(size_t count, const size_t *ties, size_t distinct)
 {
     uint64_t pairs = (uint64_t)count * (count - 1) / 2;
+    size_t tied = 0;
 
-    for (size_t t = 0; t < distinct; t++)
+    for (size_t t = 0; t < distinct; t++) {
         pairs -= (uint64_t)ties[t] * (ties[t] - 1) / 2;
+        tied += ties[t];
+    }
+    MT_ASSERT(tied == count);
     return pairs;
 }
 
@@ -92,6 +98,7 @@ static void inversions_of(const size_t *ties, size_t distinct, struct polynomial
         }
         p->degree += total * ties[t];
         total += ties[t];
+        MT_ASSERT(total <= TREND_EXACT_MAX);
     }
 }
 
