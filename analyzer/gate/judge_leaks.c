@@ -27,15 +27,6 @@ static bool is_over_the_limit(const struct policy *policy, const struct judged *
     return row->judgement.verdict == VERDICT_CACHE && !policy->leak.allows_caches;
 }
 
-/* An earlier row is the same leak, seen in a layer above or below. */
-static bool is_seen(const struct question *question, const struct judged_list *list, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (growth_is_same(question->symbols, &list->rows[i], &list->rows[index]))
-            return true;
-    return false;
-}
-
 static struct gate_leak *leak_for(struct gate_verdict *verdict, const char *key)
 {
     struct gate_leak *row;
@@ -146,7 +137,7 @@ static size_t find_in_steps(const struct gate *gate, struct gate_verdict *verdic
             .alive_bytes = row->alive.bytes,
         };
 
-        if (!is_over_the_limit(gate->policy, row) || is_seen(question, &list, i))
+        if (!is_over_the_limit(gate->policy, row) || growth_is_told(question->symbols, &list, i))
             continue;
         seen.sentence = seen.is_cache ? growth_sentence(question, &verdict->arena, row)
                                       : leak_sentence(question, &verdict->arena, row);

@@ -45,6 +45,7 @@ struct stage {
     uint32_t thread;
     uint64_t time_ns, fresh_address;
     uint32_t step_count, step;
+    uint32_t kind_count; /* of actors to choose from */
 };
 
 struct actor_kind {
@@ -295,6 +296,23 @@ static void full_cache_step(struct actor *actor, uint32_t step)
     }
 }
 
+static void choose_slots(struct actor *actor)
+{
+    actor->limit = between(actor->stage, 8, HELD_MAX / 4);
+    actor->many = 1 + actor->limit * between(actor->stage, 2, 6) / steps_of(actor);
+}
+
+/* An interpreter's cache of names: one slot for many of them. What comes takes a slot, and throws
+ * out what was in it. */
+static void slots_step(struct actor *actor, uint32_t step)
+{
+    for (uint32_t i = 0; step && i < actor->many; i++) {
+        if (between(actor->stage, 1, actor->limit) <= actor->held_count)
+            drop_any(actor);
+        hold(actor, actor->size_bytes);
+    }
+}
+
 static void choose_times(struct actor *actor)
 {
     actor->many = between(actor->stage, 1, 3);
@@ -409,6 +427,15 @@ static void leak_step(struct actor *actor, uint32_t step)
 {
     for (uint32_t i = 0; is_due(actor, step) && i < actor->many; i++)
         lose(actor, actor->size_bytes);
+}
+
+/* Nearly all that it makes stays. */
+static void heavy_leak_step(struct actor *actor, uint32_t step)
+{
+    for (uint32_t i = 0; step && i < actor->many; i++)
+        lose(actor, actor->size_bytes);
+    if (step)
+        use_briefly(actor, actor->size_bytes);
 }
 
 static void leak_in_weights_step(struct actor *actor, uint32_t step)
@@ -567,9 +594,12 @@ static const struct actor_kind kinds[] = {
     {"mended leak", true, 20, choose_mended, mended_leak_step},
     {"late leak", true, 20, choose_late, late_leak_step},
     {"growing block", true, 10, choose_few, growing_block_step},
+    {"slots of names", false, 20, choose_slots, slots_step},
+    {"heavy leak", true, 8, choose_busy, heavy_leak_step},
 };
 
-enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
+/* The last kinds are of interpreters. */
+enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]), INTERPRETER_KINDS = 2 };
 
 /* --- the play ------------------------------------------------------------------------------- */
 
@@ -615,7 +645,7 @@ static void actor_init(struct actor *actor, struct labelled_program *program, st
 
     memset(actor, 0, sizeof(*actor));
     do {
-        actor->kind = &kinds[between(stage, 0, KIND_COUNT - 1)];
+        actor->kind = &kinds[between(stage, 0, stage->kind_count - 1)];
     } while (actor->kind->is_leak != is_leak ||
              (!is_leak && actor->kind->steps_least > stage->step_count));
     actor->program = program;
@@ -686,12 +716,13 @@ static void run_process(struct labelled_program *program, struct stage *stage)
     }
 }
 
-void labelled_program_run(uint64_t seed, struct model *model, struct tally *tally,
-                          struct labelled_program *program)
+void labelled_program_run(uint64_t seed, bool has_interpreters, struct model *model,
+                          struct tally *tally, struct labelled_program *program)
 {
     static const uint32_t step_counts[] = {3, 7, 10, 14, 20, 24, 32, 48, 60, 80, 100, 150, 300};
     struct stage stage = {.random = seed, .model = model, .tally = tally};
 
+    stage.kind_count = has_interpreters ? KIND_COUNT : KIND_COUNT - INTERPRETER_KINDS;
     memset(program, 0, sizeof(*program));
     program->process_count = between(&stage, 1, 3);
     program->step_count = step_counts[between(&stage, 0, 12)];

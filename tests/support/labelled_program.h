@@ -39,8 +39,9 @@ struct labelled_program {
     size_t process_count;
 };
 
-/* Feeds all events into the tally and says in *program what is in them. Aborts without memory. */
-void labelled_program_run(uint64_t seed, struct model *model, struct tally *tally,
-                          struct labelled_program *program);
+/* Feeds all events into the tally and says in *program what is in them. has_interpreters: also
+ * caches of names, and lines that keep nearly all they make. Aborts without memory. */
+void labelled_program_run(uint64_t seed, bool has_interpreters, struct model *model,
+                          struct tally *tally, struct labelled_program *program);
 
 #endif

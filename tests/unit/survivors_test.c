@@ -301,6 +301,50 @@ static void a_list_of_what_stopped_does_not_grow(void **state)
     assert_int_equal(report_outcome_of(report), REPORT_FINE);
 }
 
+static void segment(uint64_t address, uint64_t bytes, uint32_t site)
+{
+    event_list_add(&list,
+                   (struct event){.kind = EVENT_ALLOC,
+                                  .address = address,
+                                  .value = bytes,
+                                  .site = site,
+                                  .pool = model_pool(list.model, event_list_text(&list, "acl"))});
+}
+
+/* The pool leaks in each step; each fifth step it takes a segment from the ledger below. */
+static void segments_of_a_pool_that_leaks_are_no_finding(void **state)
+{
+    static const struct {
+        bool is_marked;
+        uint64_t segment_bytes;
+        size_t finding_count;
+    } cases[] = {
+        {true, 5 << 20, 1}, {false, 5 << 20, 1}, {true, 50 << 20, 2}, {false, 50 << 20, 2}};
+
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        uint32_t tensor, grow;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        tensor = event_list_site(&list, "tensor");
+        grow = event_list_site(&list, "grow");
+        for (uint64_t i = 0; i < STEPS; i++) {
+            if (cases[c].is_marked)
+                event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+            if (i % 5 == 0)
+                segment((i + 1) << 32, cases[c].segment_bytes, grow);
+            event_list_alloc(&list, (i / 5 * 5 + 1) << 32 | (i % 5) << 20, 1 << 20, tensor);
+            if (cases[c].is_marked)
+                event_list_step(&list, EVENT_STEP_END, i + 1);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+        assert_int_equal(report_finding_count(report), cases[c].finding_count);
+        if (cases[c].finding_count == 1)
+            assert_non_null(strstr(report_verdict_at(report, 0), "at tensor"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,6 +355,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_trifle_beside_the_loop_is_a_remark, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cache_that_fills_by_key_is_not_decided, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_of_what_stopped_does_not_grow, setup, teardown),
+        cmocka_unit_test_setup_teardown(segments_of_a_pool_that_leaks_are_no_finding, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(few_marked_steps_do_not_silence_the_survivors, setup,
                                         teardown),
     };

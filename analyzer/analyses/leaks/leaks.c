@@ -77,22 +77,12 @@ static void add_table(const struct question *question, struct report *report,
                         hold_or_holds(report, list->verdict_counts[VERDICT_TEMPORARY]));
 }
 
-/* The same leak in another pool: a runtime's, and the driver's below it. */
-static bool is_seen_before(const struct question *question, const struct judged_list *list,
-                           size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (growth_is_same(question->symbols, &list->rows[i], &list->rows[index]))
-            return true;
-    return false;
-}
-
 static size_t count_other_leaks(const struct question *question, const struct judged_list *list)
 {
     size_t others = 0;
 
     for (size_t i = 1; i < list->verdict_counts[VERDICT_LEAK]; i++)
-        others += !is_seen_before(question, list, i);
+        others += !growth_is_told(question->symbols, list, i);
     return others;
 }
 
@@ -118,7 +108,7 @@ static void say_leak(const struct question *question, struct report *report,
         report_verdict(report, RANK_LEAKS, "%s", unseen);
     report_outcome(report, REPORT_FOUND);
     for (size_t i = 0; i < list->verdict_counts[VERDICT_LEAK]; i++)
-        if (!is_seen_before(question, list, i))
+        if (!growth_is_told(question->symbols, list, i))
             leak_finding(question, report, &list->rows[i]);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "growth_weight.h"
+#include "ledger_layers.h"
 
 enum { default_warm_up = 2 };
 
@@ -161,14 +162,31 @@ static void judge_on_ground(const struct question *question, const struct surviv
         answer = survivors_about(survivors, judged->steps.process, origin->ledger,
                                  symbols_site_key(question->symbols, origin->who.site), &where);
     judged->judgement = step_judge(history);
-    if (answer == SURVIVORS_STAY && judged->judgement.verdict != VERDICT_LEAK)
+    if (answer == SURVIVORS_STAY && judged->judgement.verdict != VERDICT_LEAK) {
         judged->judgement = step_judge_known(history);
+        judged->stay_bytes_per_step =
+            survivors_per_step(survivors, judged->steps.process, where, judged->steps.last);
+    }
     judged->weight_bytes = where ? where->bytes : judged->judgement.overdue_bytes;
     if (judged->judgement.is_one_growing_block)
         judged->weight_bytes = judged->grown_bytes;
     if (judged->judgement.verdict == VERDICT_LEAK &&
         (answer == SURVIVORS_GO || answer == SURVIVORS_MAY_BE_CACHE))
         judged->judgement.verdict = VERDICT_CACHE;
+}
+
+/* Where other stacks free late, the slope of all blocks is not that of those which stay. */
+static void measure(const struct step_history *history, struct judged *judged)
+{
+    struct step_judgement *judgement = &judged->judgement;
+    uint64_t stay_bytes = judged->stay_bytes_per_step;
+
+    step_measure(history, judged->steps.stride, judgement);
+    if (!stay_bytes || stay_bytes >= judgement->growth_per_step)
+        return;
+    judgement->growth_per_step = stay_bytes;
+    if (judgement->growth_low > stay_bytes)
+        judgement->growth_low = stay_bytes;
 }
 
 static struct judged judge(const struct question *question, const struct survivors *survivors,
@@ -206,7 +224,7 @@ static struct judged judge(const struct question *question, const struct survivo
     if (judged.judgement.verdict == VERDICT_UNSURE && !judged.judgement.kept_count)
         judged.judgement.verdict = VERDICT_STABLE;
     if (judged.judgement.verdict <= VERDICT_LIGHT || judged.judgement.verdict == VERDICT_UNSURE)
-        step_measure(&given, steps->stride, &judged.judgement);
+        measure(&given, &judged);
     if (judged.judgement.verdict < VERDICT_TEMPORARY)
         judged.alive_bytes = numbers_copy(arena, history.alive, steps->count);
     return judged;
@@ -261,11 +279,41 @@ static int judged_compare(const void *left, const void *right)
 
     if (a->judgement.verdict != b->judgement.verdict)
         return a->judgement.verdict < b->judgement.verdict ? -1 : 1;
+    if (a->is_explained != b->is_explained)
+        return a->is_explained - b->is_explained;
     if (a->grown_bytes != b->grown_bytes)
         return a->grown_bytes > b->grown_bytes ? -1 : 1;
     if (a->survivor_bytes != b->survivor_bytes)
         return a->survivor_bytes > b->survivor_bytes ? -1 : 1;
     return a->origin < b->origin ? -1 : a->origin > b->origin;
+}
+
+/*
+ * A pool that leaks takes ever more segments from the ledger below it, at times and in sizes of its
+ * own. Where its leaks come to at least half of what grows below, that is the same leak.
+ */
+static bool is_explained(const struct tally *tally, const struct judged_list *list,
+                         const struct judged *outer)
+{
+    const struct ledger *below = tally_ledger_at(tally, outer->origin->ledger);
+    uint64_t inner_bytes = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        const struct judged *row = &list->rows[i];
+        const struct ledger *ledger = tally_ledger_at(tally, row->origin->ledger);
+
+        if (row->judgement.verdict == VERDICT_LEAK &&
+            ledger_lies_in(tally_model(tally), ledger, below))
+            inner_bytes += row->judgement.growth_per_step;
+    }
+    return inner_bytes >= outer->judgement.growth_per_step / 2 && inner_bytes > 0;
+}
+
+static void explain(const struct tally *tally, struct judged_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        list->rows[i].is_explained = list->rows[i].judgement.verdict == VERDICT_LEAK &&
+                                     is_explained(tally, list, &list->rows[i]);
 }
 
 /* Origins come ledger by ledger, so by process: the steps are looked for once for each. */
@@ -294,6 +342,8 @@ static bool judge_rows(const struct question *question, const struct survivors *
     }
     for (size_t i = 0; list->rows && i < tally_ledger_count(question->tally); i++)
         growth_weigh(question->tally, (uint16_t)i, list);
+    if (list->rows)
+        explain(question->tally, list);
     if (list->rows)
         qsort(list->rows, list->count, sizeof(*list->rows), judged_compare);
     return list->rows != NULL;
@@ -419,6 +469,14 @@ bool growth_is_same(struct symbols *symbols, const struct judged *a, const struc
            a->judgement.birth_count == b->judgement.birth_count &&
            (site_a == site_b ||
             strcmp(symbols_label(symbols, site_a), symbols_label(symbols, site_b)) == 0);
+}
+
+bool growth_is_told(struct symbols *symbols, const struct judged_list *list, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (growth_is_same(symbols, &list->rows[i], &list->rows[index]))
+            return true;
+    return list->rows[index].is_explained;
 }
 
 void growth_release(struct judged_list *list)

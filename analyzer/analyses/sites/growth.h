@@ -25,12 +25,14 @@ struct judged_steps {
 struct judged {
     const struct origin *origin;
     struct step_judgement judgement;
-    struct step_sample alive; /* when the last step ended */
-    uint64_t weight_bytes;    /* that stay, or grew; where it leaks */
-    uint64_t grown_bytes;     /* since the first judged step ended; 0 when it shrank */
-    uint64_t survivor_bytes;  /* of them, born in any step */
+    struct step_sample alive;     /* when the last step ended */
+    uint64_t stay_bytes_per_step; /* of survivors, where steps alone cannot tell; else 0 */
+    uint64_t weight_bytes;        /* that stay, or grew; where it leaks */
+    uint64_t grown_bytes;         /* since the first judged step ended; 0 when it shrank */
+    uint64_t survivor_bytes;      /* of them, born in any step */
     uint64_t survivor_count;
     struct judged_steps steps;
+    bool is_explained;      /* leaks of a pool that takes its memory here make up for it */
     uint32_t failed_step;   /* it leaked until its own requests failed, in this step; 0: not so */
     uint32_t birth_stretch; /* births are distinguished by stretches of so many steps */
     uint32_t first_step;    /* index of the first one that left survivors; 0: none */
@@ -85,5 +87,7 @@ void growth_release(struct judged_list *list);
  * shows up in each ledger, from one site and with as many blocks; it is one leak all the same.
  */
 bool growth_is_same(struct symbols *symbols, const struct judged *a, const struct judged *b);
+/* Nothing new after the rows before it: the same leak in another layer. */
+bool growth_is_told(struct symbols *symbols, const struct judged_list *list, size_t index);
 
 #endif

@@ -81,6 +81,19 @@ static uint64_t mean_of(const uint64_t *values, size_t count)
 }
 
 /*
+ * Blocks of any age are freed, and what is alive rises less and less: slots that fill, where what
+ * comes throws out what was there. The first third is warm-up.
+ */
+static bool fills_up(const struct step_history *history)
+{
+    size_t third = history->count / 3;
+    const uint64_t *values = history->alive_bytes + history->count - 1;
+    uint64_t last = values[0], before = *(values - third), first = *(values - 2 * third);
+
+    return history->freed_age > third && before > first && last < before + (before - first) * 3 / 4;
+}
+
+/*
  * A cache that is full frees a block for each it makes: its oldest may be older than any it freed
  * yet, but the whole does not grow. What leaks makes it grow from one third to the next, by at
  * least a quarter of what its survivors promise.
@@ -93,7 +106,7 @@ static bool grows_as_a_whole(const struct step_history *history,
     uint64_t middle_mean = mean_of(last - third, third), last_mean = mean_of(last, third);
     uint64_t promised = judgement->overdue_bytes / judgement->overdue_entries * third;
 
-    return last_mean > middle_mean && last_mean - middle_mean >= promised / 4;
+    return last_mean > middle_mean && last_mean - middle_mean >= promised / 4 && !fills_up(history);
 }
 
 /* Of neighbours, so that most sites need no trend. */
@@ -115,7 +128,7 @@ static bool is_leak(const struct step_history *history, struct step_judgement *j
         (history->freed_age <= 1 || grows_as_a_whole(history, judgement)))
         return true;
     if (history->alive_bytes[history->count - 1] <= history->alive_bytes[0] ||
-        !seldom_falls(history))
+        !seldom_falls(history) || fills_up(history))
         return false;
     trend = trend_of(history->alive_bytes, history->count);
     judgement->is_one_growing_block = grows_steadily(history, &trend);

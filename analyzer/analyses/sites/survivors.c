@@ -14,6 +14,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "ledger_layers.h"
 #include "table.h"
 
 struct stack_row {
@@ -255,6 +256,40 @@ static void origin_add(struct survivor_origin *origin, const struct survivor_sta
         origin->fading_bytes += stack->overdue.bytes;
 }
 
+/* What stays in pools that take their memory from the origin's ledger. */
+static uint64_t bytes_above(const struct tally *tally, const struct survivor_process *process,
+                            const struct survivor_origin *origins,
+                            const struct survivor_origin *below)
+{
+    const struct ledger *outer = tally_ledger_at(tally, below->stacks->ledger);
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < process->origin_count; i++)
+        if (ledger_lies_in(tally_model(tally), tally_ledger_at(tally, origins[i].stacks->ledger),
+                           outer))
+            bytes += origins[i].bytes;
+    return bytes;
+}
+
+/* A pool that leaks takes ever more segments from the ledger below it: the same leak. */
+static void drop_explained(const struct tally *tally, struct survivor_process *process,
+                           struct survivor_origin *origins)
+{
+    bool *is_explained = calloc(process->origin_count + 1, sizeof(*is_explained));
+    size_t kept = 0;
+
+    for (size_t i = 0; is_explained && i < process->origin_count; i++) {
+        uint64_t bytes = bytes_above(tally, process, origins, &origins[i]);
+
+        is_explained[i] = bytes && bytes >= origins[i].bytes / 2;
+    }
+    for (size_t i = 0; is_explained && i < process->origin_count; i++)
+        if (!is_explained[i])
+            origins[kept++] = origins[i];
+    process->origin_count = is_explained ? kept : process->origin_count;
+    free(is_explained);
+}
+
 /* Stacks that are judged, as origins of the process. */
 static void process_add(struct survivor_reading *reading, struct survivor_process *process,
                         struct survivor_stack *stacks, size_t count)
@@ -271,6 +306,7 @@ static void process_add(struct survivor_reading *reading, struct survivor_proces
             process->origin_count++;
         origin_add(&origins[process->origin_count - 1], &stacks[i]);
     }
+    drop_explained(reading->question->tally, process, origins);
     for (size_t i = 0; i < process->origin_count; i++) {
         struct survivor_origin *origin = &origins[i];
 
@@ -486,20 +522,26 @@ void survivor_reading_destroy(struct survivor_reading *reading)
 }
 
 /* Turns are counted over the loop; what is overdue was born in a part of it. */
-uint64_t survivors_per_turn(const struct survivor_process *process,
-                            const struct survivor_origin *origin)
+static uint64_t bytes_per_turn(const struct survivor_process *process,
+                               const struct survivor_origin *origin, uint32_t turns)
 {
     double loop = (double)process->end - (double)process->begin, sum = 0;
 
-    if (!process->turns || loop <= 0)
+    if (!turns || loop <= 0)
         return 0;
     for (size_t i = 0; i < origin->stack_count; i++) {
         const struct overdue *overdue = &origin->stacks[i].overdue;
         double part = (double)(overdue->last - overdue->first) / loop;
 
-        sum += (double)overdue->bytes / (1 + (process->turns - 1) * (part < 1 ? part : 1));
+        sum += (double)overdue->bytes / (1 + (turns - 1) * (part < 1 ? part : 1));
     }
     return (uint64_t)sum;
+}
+
+uint64_t survivors_per_turn(const struct survivor_process *process,
+                            const struct survivor_origin *origin)
+{
+    return bytes_per_turn(process, origin, process->turns);
 }
 
 static const struct survivor_process *process_of(const struct survivors *survivors,
@@ -509,6 +551,14 @@ static const struct survivor_process *process_of(const struct survivors *survivo
         if (survivors->processes[i].process == process)
             return &survivors->processes[i];
     return NULL;
+}
+
+uint64_t survivors_per_step(const struct survivors *survivors, uint16_t process,
+                            const struct survivor_origin *origin, uint32_t steps)
+{
+    const struct survivor_process *row = process_of(survivors, process);
+
+    return row ? bytes_per_turn(row, origin, steps) : 0;
 }
 
 enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t process,

@@ -87,5 +87,8 @@ bool survivors_can_judge(const struct survivors *survivors);
 /* Bytes that a turn of the loop leaves; 0: turns are not known. */
 uint64_t survivors_per_turn(const struct survivor_process *process,
                             const struct survivor_origin *origin);
+/* The same where the turns are steps that are known. */
+uint64_t survivors_per_step(const struct survivors *survivors, uint16_t process,
+                            const struct survivor_origin *origin, uint32_t steps);
 
 #endif
