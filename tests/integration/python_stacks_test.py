@@ -124,7 +124,8 @@ def python_frames(event):
 
 def frames_are_known(tracer, dump, interpreter):
     with tempfile.NamedTemporaryFile() as file:
-        events = events_of(tracer, dump, "--call-stack=c,python", [interpreter, "-c", KNOWN, file.name])
+        events = events_of(tracer, dump, "--call-stack=c,python --python-objects=no",
+                           [interpreter, "-c", KNOWN, file.name])
         known = {int(size): frames for size, frames in json.load(file).items()}
     for event in events:
         if event["event"] != "alloc" or event["text"] != "host" or event["size_bytes"] not in known:
@@ -138,7 +139,8 @@ def frames_are_known(tracer, dump, interpreter):
 
 def frames_are_of_this_thread(tracer, dump, interpreter):
     workers = {}
-    for event in events_of(tracer, dump, "--call-stack=python:9", [interpreter, "-c", SWITCHING]):
+    for event in events_of(tracer, dump, "--call-stack=python:9 --python-objects=no",
+                           [interpreter, "-c", SWITCHING]):
         frames = python_frames(event)
         assert len(frames) <= 9
         for _, function, _ in frames:
