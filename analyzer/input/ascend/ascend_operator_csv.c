@@ -215,6 +215,23 @@ static bool older_release_of(struct operator_csv *file, struct csv_table *table,
     return true;
 }
 
+static bool is_given(const struct csv_table *table, const struct csv_row *cells, size_t column)
+{
+    return csv_has(table, column) && !csv_is_missing(csv_at(table, cells, column));
+}
+
+/* Totals or a duration of something that has no time: the time was lost. */
+static bool lacks_time(const struct csv_table *table, const struct csv_row *cells)
+{
+    bool is_released = !csv_has(table, RELEASE_TIME) || is_given(table, cells, RELEASE_TIME) ||
+                       is_given(table, cells, ACTIVE_RELEASE_TIME);
+
+    if (!is_given(table, cells, ALLOCATION_TIME) && is_given(table, cells, ALLOCATED))
+        return true;
+    return !is_released &&
+           (is_given(table, cells, DURATION) || is_given(table, cells, RELEASE_ALLOCATED));
+}
+
 /* Totals stand beside each allocation, and beside each release by the framework. */
 static bool is_sound(struct operator_csv *file, struct csv_table *table,
                      const struct csv_row *cells)
@@ -223,10 +240,13 @@ static bool is_sound(struct operator_csv *file, struct csv_table *table,
     static const uint8_t at_allocation[] = {ALLOCATED, RESERVED},
                          at_release[] = {RELEASE_ALLOCATED};
     bool is_graph = is_of_graph_engine(table, csv_at(table, cells, NAME));
-    bool is_allocated = !csv_is_missing(csv_at(table, cells, ALLOCATION_TIME));
-    bool is_released =
-        csv_has(table, RELEASE_TIME) && !csv_is_missing(csv_at(table, cells, RELEASE_TIME));
+    bool is_allocated = is_given(table, cells, ALLOCATION_TIME);
+    bool is_released = is_given(table, cells, RELEASE_TIME);
 
+    if (lacks_time(table, cells)) {
+        csv_skip(table, CSV_SKIP_BAD_TIME, cells->line);
+        return false;
+    }
     if (!ascend_cells_are_numbers(table, cells, numbers, sizeof(numbers)))
         return false;
     if (is_allocated && !ascend_cells_are_given(table, cells, at_allocation, sizeof(at_allocation),
