@@ -16,7 +16,7 @@ import sys
 MESSAGES = [
     "translated", "sentence", "sentence_list", "text_add_sentence", "outlet_sentence",
     "report_verdict", "report_text", "report_finding", "report_table", "report_ledger_table",
-    "report_table_remark", "report_note", "model_note", "mt_error_set", "complain", "tell",
+    "report_table_remark", "report_note", "model_note", "model_lack", "mt_error_set", "complain", "tell",
 ]
 # They hand the words on to one of MESSAGES.
 WRAPPERS = ["note_if", "add_note", "refuse", "refuse_value", "complain_at", "reader_fail", "stop",

@@ -10,6 +10,7 @@
 #include "driver_modules.h"
 #include "hash.h"
 #include "labels.h"
+#include "sentence.h"
 
 /* Of all such sites: their own would be compared with nothing. */
 #define NO_MODULE_KEY UINT64_MAX
@@ -299,7 +300,7 @@ static void count_site(struct diff_join *join, size_t side, struct diff_row row,
     row.name = "(unknown)";
     if (detail->site && !join->is_one_recording &&
         is_bare_address(symbols_label(question->symbols, detail->site))) {
-        row.name = "(code without a module)";
+        row.name = translated("(code without a module)");
         row.key = NO_MODULE_KEY;
     } else if (detail->site) {
         row.name = symbols_label(question->symbols, detail->site);
