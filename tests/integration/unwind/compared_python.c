@@ -36,7 +36,7 @@ int compared_read(uint64_t (*frames)[3], int most);
 const char *compared_text(uint64_t id);
 void compared_counts(uint64_t *out);
 void compared_lose(void);
-void compared_start(void);
+void compared_start(int event_every);
 
 /* glibc's own, which no preloaded library stands before. */
 void *__libc_malloc(size_t size_bytes);
@@ -45,6 +45,7 @@ void *__libc_realloc(void *address, size_t size_bytes);
 void __libc_free(void *address);
 
 static struct unwinder unwinder;
+static uint32_t every = 1;
 static _Atomic bool is_ready;
 static struct {
     _Atomic uint64_t stacks, frames, wrong, resumed, dying;
@@ -271,11 +272,13 @@ static void look(const struct unwind_registers *start, bool is_whole, struct unw
 
 static void event(struct unwind_registers start)
 {
+    static __thread uint32_t skipped __attribute__((tls_model("initial-exec")));
     struct unwind_stack stack;
     int error = errno;
 
-    if (!is_ready || is_inside || !python_is_here())
+    if (!is_ready || is_inside || !python_is_here() || ++skipped < every)
         return;
+    skipped = 0;
     is_inside = true;
     look(&start, false, &stack);
     is_inside = false;
@@ -361,9 +364,11 @@ EXPORT void compared_lose(void)
     *destroy_slot() = other_destroy;
 }
 
-EXPORT void compared_start(void)
+/* Looks at each event_every-th allocation or free; at what the program asks, always. */
+EXPORT void compared_start(int event_every)
 {
     is_inside = true;
+    every = (uint32_t)event_every;
     first_destroy = *destroy_slot();
     python_find(true);
     unwinder_objects_changed(&unwinder);

@@ -1,9 +1,9 @@
 """Run with compared_python preloaded: makes and drops code objects in every way there is, and
 compares its own frames with those of sys._getframe.
 
-    python_torture.py LIBRARY FRAMES [lose]
+    python_torture.py LIBRARY FRAMES EVERY [lose]
 
-Prints one line of JSON. lose: half way, somebody else takes the slot of the deaths.
+Prints one line of JSON. EVERY: how many allocations one of is looked at. lose: half way, somebody else takes the slot of the deaths.
 """
 import asyncio
 import ctypes
@@ -216,7 +216,7 @@ def run_threads(wanted):
 
 def main():
     sys.setrecursionlimit(3000)
-    LIBRARY.compared_start()
+    LIBRARY.compared_start(int(sys.argv[3]))
     run_threads(WANTED // 2)
     if "lose" in sys.argv:
         LIBRARY.compared_lose()

@@ -1,10 +1,11 @@
 """Frames of Python that are remembered are the ones that are there, on every CPython at hand.
 
-    python_torture_test.py COMPARED BY_ADDRESS FRAMES
+    python_torture_test.py COMPARED BY_ADDRESS FRAMES EVERY
 
 COMPARED and BY_ADDRESS are compared_python built with the deaths of code objects seen, and with
 none seen. The second one must be found wrong, or the torture has no teeth. FRAMES is how many are
-compared with sys._getframe in each version. Exit status 77: no interpreter.
+compared with sys._getframe in each version, beside each EVERY-th allocation. Exit status 77: no
+interpreter.
 """
 import json
 import os
@@ -17,26 +18,27 @@ from python_stacks_test import interpreters  # noqa: E402
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "python_torture.py")
 
 
-def torture(library, interpreter, frames, *words):
+def torture(library, interpreter, frames, every, *words):
     # Code objects come from malloc as others do, so that addresses come again soon.
     environment = dict(os.environ, LD_PRELOAD=library, PYTHONMALLOC="malloc", PYTHONUTF8="1")
-    said = subprocess.run([interpreter, "-B", PROGRAM, library, str(frames), *words],
-                          env=environment, stdout=subprocess.PIPE, text=True, timeout=500,
+    said = subprocess.run([interpreter, "-B", PROGRAM, library, str(frames), str(every), *words],
+                          env=environment, stdout=subprocess.PIPE, text=True, timeout=1500,
                           check=True).stdout
     return json.loads(said)
 
 
 def main():
-    compared, by_address, frames = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    compared, by_address = sys.argv[1:3]
+    frames, every = int(sys.argv[3]), int(sys.argv[4])
     found = interpreters(range(8, 14))
     for version, interpreter in found.items():
-        result = torture(compared, interpreter, frames)
+        result = torture(compared, interpreter, frames, every)
         print(version, result)
         assert result["compared"] >= frames and result["deaths"], "too little was compared"
         assert result["wrong"] == 0 and result["differ"] == 0 and result["child"], "frames differ"
-        lost = torture(compared, interpreter, frames // 5, "lose")
+        lost = torture(compared, interpreter, frames // 5, every, "lose")
         assert lost["wrong"] == 0 and lost["differ"] == 0 and lost["child"], f"after a loss: {lost}"
-        naive = torture(by_address, interpreter, frames // 5)
+        naive = torture(by_address, interpreter, frames // 5, every)
         assert naive["differ"], f"codes known by address went unseen: {naive}"
     return 0 if found else 77
 
