@@ -43,6 +43,21 @@ struct frame_row {
     struct model_frame frame;
 };
 
+/*
+ * A stack whose row comes right after that of its caller is found there, and is not in the index:
+ * of a recorded stack, all frames but the first that is new.
+ */
+struct stack_row {
+    struct model_stack stack;
+    uint32_t site; /* that is this stack and has no label; 0: none is known */
+};
+
+struct kept_row {
+    uint16_t process;
+    uint32_t stream;
+    struct kept_sites kept;
+};
+
 struct module_row {
     struct model_module module;
     bool
@@ -51,11 +66,10 @@ struct module_row {
 
 /* Looking a site up costs several cache misses where there are many; this one, that can be asked
  * for in time. A set is a line of memory, the newest site first. */
-enum { SITE_SETS = 1 << 16, SITE_SET_WAYS = 3 };
+enum { SITE_SETS = 1 << 16, SITE_SET_WAYS = 4 };
 
 struct site_set {
     _Alignas(64) uint64_t address[SITE_SET_WAYS];
-    uint32_t stack[SITE_SET_WAYS];
     uint32_t index[SITE_SET_WAYS]; /* 0: empty */
     uint16_t process[SITE_SET_WAYS];
     uint16_t epoch[SITE_SET_WAYS]; /* of its region, when it was put there */
@@ -71,11 +85,12 @@ struct pool_row {
 
 struct model {
     struct arena arena;
-    struct table texts, pools, places, sites, frames, stacks, threads, processes, modules;
+    struct table texts, pools, places, sites, frames, stacks, kept_sites, threads, processes,
+        modules;
     struct model_process no_process; /* filled in where there was no memory for a row */
     struct table processes_again;    /* as a second reading fills them in; nobody looks at them */
     struct hash_index text_index, pool_index, place_index, site_index, frame_index, stack_index,
-        thread_index, module_index;
+        kept_index, thread_index, module_index;
     struct module_map module_map; /* as far as was read */
     uint16_t region_epochs[REGIONS];
     struct notes notes;
@@ -106,7 +121,8 @@ static void tables_init(struct model *model)
     table_init(&model->places, &model->arena, sizeof(uint64_t));
     table_init(&model->sites, &model->arena, sizeof(struct site_row));
     table_init(&model->frames, &model->arena, sizeof(struct frame_row));
-    table_init(&model->stacks, &model->arena, sizeof(struct model_stack));
+    table_init(&model->stacks, &model->arena, sizeof(struct stack_row));
+    table_init(&model->kept_sites, &model->arena, sizeof(struct kept_row));
     table_init(&model->threads, &model->arena, sizeof(struct model_thread));
     table_init(&model->processes, &model->arena, sizeof(struct model_process));
     table_init(&model->modules, &model->arena, sizeof(struct module_row));
@@ -146,6 +162,7 @@ void model_destroy(struct model *model)
     hash_index_release(&model->site_index);
     hash_index_release(&model->frame_index);
     hash_index_release(&model->stack_index);
+    hash_index_release(&model->kept_index);
     hash_index_release(&model->thread_index);
     hash_index_release(&model->module_index);
     module_map_release(&model->module_map);
@@ -353,8 +370,8 @@ static uint32_t site_set_find(const struct site_set *set, const struct model_sit
                               uint16_t epoch)
 {
     for (unsigned i = 0; i < SITE_SET_WAYS; i++)
-        if (set->address[i] == site->address && set->stack[i] == site->stack &&
-            set->process[i] == site->process && set->epoch[i] == epoch && set->index[i])
+        if (set->address[i] == site->address && set->process[i] == site->process &&
+            set->epoch[i] == epoch && set->index[i])
             return set->index[i];
     return 0;
 }
@@ -364,13 +381,11 @@ static void site_set_put(struct site_set *set, const struct model_site *site, ui
 {
     for (unsigned i = SITE_SET_WAYS - 1; i > 0; i--) {
         set->address[i] = set->address[i - 1];
-        set->stack[i] = set->stack[i - 1];
         set->index[i] = set->index[i - 1];
         set->process[i] = set->process[i - 1];
         set->epoch[i] = set->epoch[i - 1];
     }
     set->address[0] = site->address;
-    set->stack[0] = site->stack;
     set->index[0] = index;
     set->process[0] = site->process;
     set->epoch[0] = epoch;
@@ -394,16 +409,40 @@ static uint32_t site_find(struct model *model, const struct model_site *site, ui
     return index;
 }
 
+static struct stack_row *stack_row_at(const struct model *model, uint32_t index)
+{
+    return table_at_sized(&model->stacks, index, sizeof(struct stack_row));
+}
+
+/* The first site that is this stack is found by the row of the stack alone. */
+static uint32_t site_of_stack(struct model *model, const struct model_site *site)
+{
+    struct stack_row *stack = stack_row_at(model, site->stack);
+    struct site_row *row;
+
+    if (stack->site)
+        return is_site(table_at(&model->sites, stack->site), site) ? stack->site : 0;
+    row = model->failure || model->sites.count >= UINT32_MAX ? NULL : table_add(&model->sites);
+    if (!row)
+        return fail(model, "call sites");
+    row->site = *site;
+    stack->site = (uint32_t)(model->sites.count - 1);
+    return stack->site;
+}
+
 uint32_t model_site(struct model *model, struct model_site site)
 {
     uint64_t hash = site_hash(&site);
-    struct site_set *set = site.label ? NULL : site_set_of(model, hash);
+    struct site_set *set = site.label || site.stack ? NULL : site_set_of(model, hash);
     uint16_t epoch = *region_epoch(model, site.address);
-    uint32_t found;
+    uint32_t found = 0;
 
     if (!site.address && !site.label && !site.stack)
         return 0;
-    found = set ? site_set_find(set, &site, epoch) : 0;
+    if (site.stack && !site.label)
+        found = site_of_stack(model, &site);
+    else if (set)
+        found = site_set_find(set, &site, epoch);
     if (found)
         return found;
     found = site_find(model, &site, hash);
@@ -438,23 +477,65 @@ uint32_t model_frame(struct model *model, struct model_frame frame)
     return index;
 }
 
+static bool is_stack(const struct model *model, uint32_t index, uint32_t outer, uint32_t frame)
+{
+    const struct model_stack *stack =
+        index < model->stacks.count ? &stack_row_at(model, index)->stack : NULL;
+
+    return stack && stack->outer == outer && stack->frame == frame;
+}
+
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
 {
     uint64_t hash = hash_pair(outer, frame);
+    uint32_t index = (uint32_t)model->stacks.count, found;
+    size_t probe = 0;
+    struct stack_row *row;
+
+    if (is_stack(model, outer + 1, outer, frame))
+        return outer + 1;
+    while (hash_index_next(&model->stack_index, hash, &probe, &found))
+        if (is_stack(model, found, outer, frame))
+            return found;
+    if (index == outer + 1)
+        row = model->failure || index == UINT32_MAX ? NULL : table_add(&model->stacks);
+    else
+        row = row_add(model, &model->stacks, &model->stack_index, hash, UINT32_MAX, "stacks");
+    if (!row)
+        return fail(model, "stacks");
+    row->stack = (struct model_stack){.frame = frame, .outer = outer};
+    return index;
+}
+
+uint32_t *model_keep_sites(struct model *model, uint16_t process, uint32_t stream,
+                           uint64_t first_id, size_t count)
+{
+    uint32_t *sites = model->is_reread ? NULL : arena_alloc(&model->arena, count * sizeof(*sites));
+    struct kept_row *row;
+
+    if (!sites)
+        return NULL;
+    row = row_add(model, &model->kept_sites, &model->kept_index, hash_pair(process, stream),
+                  UINT32_MAX, "stacks");
+    if (!row)
+        return NULL;
+    *row = (struct kept_row){process, stream, {sites, first_id, count}};
+    return sites;
+}
+
+struct kept_sites model_kept_sites(const struct model *model, uint16_t process, uint32_t stream)
+{
     size_t probe = 0;
     uint32_t found;
-    struct model_stack *row;
 
-    while (hash_index_next(&model->stack_index, hash, &probe, &found)) {
-        row = found < model->stacks.count ? table_at(&model->stacks, found) : NULL;
-        if (row && row->outer == outer && row->frame == frame)
-            return found;
+    while (model->is_reread &&
+           hash_index_next(&model->kept_index, hash_pair(process, stream), &probe, &found)) {
+        const struct kept_row *row = table_at(&model->kept_sites, found);
+
+        if (row->process == process && row->stream == stream)
+            return row->kept;
     }
-    row = row_add(model, &model->stacks, &model->stack_index, hash, UINT32_MAX, "stacks");
-    if (!row)
-        return 0;
-    *row = (struct model_stack){.frame = frame, .outer = outer};
-    return (uint32_t)(model->stacks.count - 1);
+    return (struct kept_sites){.count = 0};
 }
 
 uint32_t model_thread(struct model *model, struct model_thread thread)
@@ -727,16 +808,23 @@ static void frame_check(const struct model *model, const struct frame_row *row)
 
 static void stacks_check(const struct model *model)
 {
+    size_t in_index = 0, own_sites = 0;
+
     for (uint32_t i = 1; i < model->sites.count; i++)
         site_check(model, table_at(&model->sites, i));
     for (uint32_t i = 1; i < model->frames.count; i++)
         frame_check(model, table_at(&model->frames, i));
     for (uint32_t i = 1; i < model->stacks.count; i++) {
-        const struct model_stack *stack = table_at(&model->stacks, i);
+        const struct stack_row *row = stack_row_at(model, i);
 
-        MT_ASSERT(stack->frame < model->frames.count);
-        MT_ASSERT(stack->outer < i); /* so every walk outwards ends */
+        MT_ASSERT(row->stack.frame < model->frames.count);
+        MT_ASSERT(row->stack.outer < i); /* so every walk outwards ends */
+        MT_ASSERT(row->site < model->sites.count);
+        in_index += row->stack.outer + 1 != i;
+        own_sites += row->site != 0;
     }
+    MT_ASSERT(model->stack_index.count == in_index);
+    MT_ASSERT(model->site_index.count + own_sites + 1 >= model->sites.count);
 }
 
 static void module_check(const struct model *model, const struct model_module *module)
@@ -779,8 +867,6 @@ static void model_check(const struct model *model)
     MT_ASSERT(model->pool_index.count == model->pools.count);
     MT_ASSERT(model->place_index.count == model->places.count);
     MT_ASSERT(model->thread_index.count == model->threads.count);
-    MT_ASSERT(model->stack_index.count + 1 == model->stacks.count);
-    MT_ASSERT(model->site_index.count + 1 >= model->sites.count);
     MT_ASSERT(model->frame_index.count + 1 >= model->frames.count);
     stacks_check(model);
     processes_check(model);
@@ -905,7 +991,7 @@ const struct model_frame *model_frame_at(const struct model *model, uint32_t ind
 
 const struct model_stack *model_stack_at(const struct model *model, uint32_t index)
 {
-    return table_at(&model->stacks, index);
+    return &stack_row_at(model, index)->stack;
 }
 
 const struct model_thread *model_thread_at(const struct model *model, uint32_t index)

@@ -54,6 +54,13 @@ struct model_site {
     uint32_t stack;   /* 0: the source has no stacks, or this event had none */
 };
 
+/* Sites of the stacks of one stream of a process; borrowed from the model. */
+struct kept_sites {
+    const uint32_t *sites; /* of the stacks first_id and up */
+    uint64_t first_id;
+    size_t count;
+};
+
 struct model_thread {
     uint16_t process;
     uint64_t thread_id; /* the kernel's */
@@ -110,6 +117,15 @@ void model_site_soon(const struct model *model, struct model_site site);
 uint32_t model_frame(struct model *model, struct model_frame frame);
 /* The stack of a callee: frame, called from `outer`. Equal stacks have equal numbers; 0 is none. */
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame);
+/*
+ * Room for the sites of a stream's stacks, from first_id on, each to be filled in once: the next
+ * reading gets them without a look at the stacks. NULL: no memory, or a reading that is not the
+ * first.
+ */
+uint32_t *model_keep_sites(struct model *model, uint16_t process, uint32_t stream,
+                           uint64_t first_id, size_t count);
+/* What the first reading kept; count 0: nothing, or this is the first. */
+struct kept_sites model_kept_sites(const struct model *model, uint16_t process, uint32_t stream);
 uint32_t model_thread(struct model *model, struct model_thread thread);
 uint16_t model_process(struct model *model, const struct model_process *process);
 /*

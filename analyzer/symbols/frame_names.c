@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "readable_name.h"
+#include "stack_traits.h"
 #include "text_builder.h"
 
 void frame_names_init(struct frame_names *names, struct model *model,
@@ -55,13 +56,31 @@ static const char *known_text(const char *text)
     return strcmp(text, "??") == 0 ? "" : text;
 }
 
+/* What follows from the names. */
+static struct named_frames complete(const struct frame_names *names, struct named_frame *rows,
+                                    size_t count)
+{
+    struct named_frames frames = {
+        .rows = rows, .count = (uint16_t)count, .is_python = rows[0].is_python};
+
+    for (size_t i = 0; i < count; i++) {
+        classify(names, &rows[i]);
+        frame_shape(&rows[i]);
+        frames.traits |= (uint16_t)frame_traits(&rows[i]);
+        if (rows[i].class > rows[frames.telling].class)
+            frames.telling = (uint8_t)i;
+    }
+    frames.class = rows[frames.telling].class;
+    return frames;
+}
+
 static struct named_frames name_text(struct frame_names *names, const struct model_frame *frame)
 {
     struct named_frame *row = arena_alloc(&names->arena, sizeof(*row));
     const char *function = model_text_at(names->model, frame->function);
 
     if (!row)
-        return (struct named_frames){NULL, 0};
+        return (struct named_frames){.rows = NULL};
     *row = (struct named_frame){
         .file = known_text(model_text_at(names->model, frame->file)),
         .module = base_of_path(model_text_at(names->model, frame->module)),
@@ -70,8 +89,7 @@ static struct named_frames name_text(struct frame_names *names, const struct mod
         .is_python = frame->kind == FRAME_PYTHON,
     };
     row->function = row->is_python ? function : readable(names, function);
-    classify(names, row);
-    return (struct named_frames){row, 1};
+    return complete(names, row, 1);
 }
 
 static struct named_frames name_symbols(struct frame_names *names,
@@ -81,7 +99,7 @@ static struct named_frames name_symbols(struct frame_names *names,
     struct named_frame *rows = arena_alloc(&names->arena, count * sizeof(*rows));
 
     if (!rows)
-        return (struct named_frames){NULL, 0};
+        return (struct named_frames){.rows = NULL};
     for (size_t i = 0; i < count; i++) {
         rows[i] = (struct named_frame){.function = "",
                                        .file = "",
@@ -98,9 +116,8 @@ static struct named_frames name_symbols(struct frame_names *names,
             rows[i].offset_bytes = symbol->offset_bytes;
             rows[i].has_offset = symbol->name != NULL;
         }
-        classify(names, &rows[i]);
     }
-    return (struct named_frames){rows, count};
+    return complete(names, rows, count);
 }
 
 static struct return_place place_of(const struct model_frame *frame,
@@ -151,7 +168,7 @@ static bool make_room(struct frame_names *names)
 struct named_frames frame_names_of(struct frame_names *names, uint32_t frame)
 {
     if (frame >= names->known_count && !make_room(names))
-        return (struct named_frames){NULL, 0};
+        return (struct named_frames){.rows = NULL};
     if (!names->known[frame].rows)
         names->known[frame] = frame_names_at(names, model_frame_at(names->model, frame),
                                              model_frame_module(names->model, frame));

@@ -28,13 +28,20 @@ struct named_frame {
     uint64_t offset_bytes; /* of the address asked for, from where the function starts */
     bool has_offset;
     bool is_python;
-    bool is_inlined; /* in the next one */
-    uint8_t class;   /* enum frame_class */
+    bool is_inlined;    /* in the next one */
+    bool is_loop;       /* of the interpreter: which copy of it runs says nothing */
+    uint8_t class;      /* enum frame_class */
+    uint64_t shape_key; /* stack_traits.h */
 };
 
+/* Of one frame of the model. */
 struct named_frames {
     const struct named_frame *rows; /* innermost first: what is inlined, then what holds it */
-    size_t count;                   /* at least 1, unless there is no memory */
+    uint16_t count;                 /* at least 1, unless there is no memory */
+    uint16_t traits;                /* bits of enum stack_trait */
+    uint8_t telling;                /* the innermost of the rows that tell most: site_rules.h */
+    uint8_t class;                  /* of that row */
+    bool is_python;
 };
 
 struct frame_names {

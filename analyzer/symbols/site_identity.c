@@ -81,13 +81,18 @@ static void keep_frames(struct identity *identity, const struct named_frame *con
     }
 }
 
+bool is_entry(const struct named_frame *called)
+{
+    return called->is_python && frame_classes[called->class].id_part == ID_ENTRY;
+}
+
 /* train() calls optimizer.step() as well as torch.load(): these are two. */
 static void keep_entry(struct identity *identity, const struct named_frame *const *frames,
                        size_t telling)
 {
     const struct named_frame *called = telling ? frames[telling - 1] : NULL;
 
-    if (called && called->is_python && frame_classes[called->class].id_part == ID_ENTRY)
+    if (called && is_entry(called))
         keep(identity, key_of(called, false));
 }
 

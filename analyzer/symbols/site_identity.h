@@ -5,6 +5,7 @@
 #ifndef LEAKTIDE_SITE_IDENTITY_H
 #define LEAKTIDE_SITE_IDENTITY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,9 @@ size_t operator_entry(const struct named_frame *const *frames, size_t count, siz
  * frames innermost first, as in all here.
  */
 size_t telling_frame(const struct named_frame *const *frames, size_t count);
+
+/* Whether a frame that the telling one calls is part of the id. */
+bool is_entry(const struct named_frame *called);
 
 /*
  * A hash of the telling frame and its callers: functions and base names of files, without lines,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a stack says about its time, and its shape.
+ * What a frame says about the time of its stack, and what it is in the shape.
  */
 #include "stack_traits.h"
 
@@ -8,9 +8,6 @@
 #include <string.h>
 
 #include "hash.h"
-
-/* A frame that is among so many before it is recursion: f calls g calls f. */
-enum { recursion_depth = 16 };
 
 static const struct native_trait {
     const char *function;
@@ -43,7 +40,7 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-static unsigned traits_of(const struct named_frame *frame)
+unsigned frame_traits(const struct named_frame *frame)
 {
     size_t count = sizeof(native_traits) / sizeof(native_traits[0]);
 
@@ -53,15 +50,6 @@ static unsigned traits_of(const struct named_frame *frame)
         if (strcmp(frame->function, native_traits[i].function) == 0)
             return native_traits[i].traits;
     return 0;
-}
-
-unsigned stack_traits(const struct named_frame *const *frames, size_t count)
-{
-    unsigned traits = 0;
-
-    for (size_t i = 0; i < count; i++)
-        traits |= traits_of(frames[i]);
-    return traits;
 }
 
 static uint64_t text_hash(const char *text)
@@ -80,35 +68,8 @@ static uint64_t key_of(const struct named_frame *frame)
     return hash_pair(frame->address, place);
 }
 
-static bool is_among(const uint64_t *kept, size_t count, uint64_t key)
+void frame_shape(struct named_frame *frame)
 {
-    size_t newest = count < recursion_depth ? count : recursion_depth;
-
-    for (size_t i = 0; i < newest; i++)
-        if (kept[i] == key)
-            return true;
-    return false;
-}
-
-uint64_t stack_shape(const struct named_frame *const *frames, size_t count)
-{
-    bool has_python = stack_traits(frames, count) & STACK_IS_PYTHON, is_below = true;
-    uint64_t kept[recursion_depth], hash = 0;
-    size_t kept_count = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const struct named_frame *frame = frames[i];
-        uint64_t key;
-
-        is_below &= !frame->is_python;
-        if (has_python && !frame->is_python &&
-            (!is_below || starts_with(frame->function, loop_prefix)))
-            continue;
-        key = key_of(frame);
-        if (is_among(kept, kept_count, key))
-            continue;
-        kept[kept_count++ % recursion_depth] = key;
-        hash = hash_pair(hash, key);
-    }
-    return hash | 1;
+    frame->shape_key = key_of(frame);
+    frame->is_loop = !frame->is_python && starts_with(frame->function, loop_prefix);
 }

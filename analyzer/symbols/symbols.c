@@ -18,7 +18,7 @@
 #include "sentence.h"
 #include "site_identity.h"
 #include "site_rules.h"
-#include "stack_traits.h"
+#include "stack_facts.h"
 #include "text_builder.h"
 #include "wrappers.h"
 
@@ -30,6 +30,21 @@ struct site_row {
     uint64_t id, key;  /* 0: not asked for */
 };
 
+/* What names sites, and what is inside of it where that is the same for all of them. */
+struct telling_place {
+    uint32_t stack; /* that ends in the most telling frame */
+    const struct named_frame *frame, *called;
+    const char *label; /* NULL: not asked for; as of the wrappers that were known then */
+    size_t wrapper_site_count;
+};
+
+/* Sites that are called from one place are one, but for what they call there. */
+struct place_id {
+    uint32_t place;
+    const struct named_frame *called; /* NULL: does not count */
+    uint64_t id;
+};
+
 struct symbols {
     struct model *model;
     struct arena arena;
@@ -37,10 +52,13 @@ struct symbols {
     bool has_built_in_rules;
     struct module_symbols modules;
     struct frame_names names;
+    struct stack_facts facts;
     struct wrappers wrappers;
     size_t wrapper_site_count; /* sites when they were looked for */
     struct site_row *sites;    /* by site */
     size_t site_count;
+    struct table places, ids; /* struct telling_place, struct place_id */
+    struct hash_index place_index, id_index;
     /* The stack that was asked for last. */
     const struct named_frame *stack[SYMBOLS_DEPTH_MOST];
     size_t depth;
@@ -59,6 +77,11 @@ enum mt_result symbols_create(struct model *model, struct symbols **out, struct 
     module_symbols_init(&symbols->modules, model);
     frame_names_init(&symbols->names, model, &symbols->rules, &symbols->modules);
     wrappers_init(&symbols->wrappers);
+    stack_facts_init(&symbols->facts, model, &symbols->names);
+    table_init(&symbols->places, &symbols->arena, sizeof(struct telling_place));
+    table_init(&symbols->ids, &symbols->arena, sizeof(struct place_id));
+    hash_index_init(&symbols->place_index);
+    hash_index_init(&symbols->id_index);
     *out = symbols;
     return MT_OK;
 }
@@ -68,6 +91,9 @@ void symbols_destroy(struct symbols *symbols)
     if (!symbols)
         return;
     wrappers_release(&symbols->wrappers);
+    hash_index_release(&symbols->place_index);
+    hash_index_release(&symbols->id_index);
+    stack_facts_release(&symbols->facts);
     frame_names_release(&symbols->names);
     module_symbols_release(&symbols->modules);
     site_rules_release(&symbols->rules);
@@ -180,6 +206,17 @@ static void rules_complete(struct symbols *symbols)
     site_rules_add_built_in(&symbols->rules, NULL);
 }
 
+/* Adds the frames of a stack of the model to symbols->stack. */
+static void push_stack(struct symbols *symbols, uint32_t stack)
+{
+    while (stack && symbols->depth < SYMBOLS_DEPTH_MOST) {
+        const struct model_stack *top = model_stack_at(symbols->model, stack);
+
+        push_frames(symbols, frame_names_of(&symbols->names, top->frame));
+        stack = top->outer;
+    }
+}
+
 /* Fills symbols->stack; it stays empty for sites that are only a label. */
 static void stack_of(struct symbols *symbols, uint32_t site)
 {
@@ -187,12 +224,7 @@ static void stack_of(struct symbols *symbols, uint32_t site)
 
     rules_complete(symbols);
     symbols->depth = 0;
-    for (uint32_t stack = row->stack; stack && symbols->depth < SYMBOLS_DEPTH_MOST;) {
-        const struct model_stack *top = model_stack_at(symbols->model, stack);
-
-        push_frames(symbols, frame_names_of(&symbols->names, top->frame));
-        stack = top->outer;
-    }
+    push_stack(symbols, row->stack);
     if (!row->stack && row->address)
         push_frames(symbols, frame_names_at(&symbols->names,
                                             &(struct model_frame){.process = row->process,
@@ -232,6 +264,62 @@ static void look_for_wrappers(struct symbols *symbols)
 static size_t telling_of(const struct symbols *symbols)
 {
     return wrappers_telling(&symbols->wrappers, symbols->stack, symbols->depth);
+}
+
+/* --- what names sites ---------------------------------------------------------------------- */
+
+/* The telling frame is of this stack itself, or, of operators, of a caller. */
+static struct telling_place place_make(struct symbols *symbols, uint32_t stack)
+{
+    const struct model_stack *row = model_stack_at(symbols->model, stack);
+    size_t telling = frame_names_of(&symbols->names, row->frame).telling;
+
+    symbols->depth = 0;
+    push_stack(symbols, stack);
+    if (telling >= symbols->depth)
+        return (struct telling_place){.stack = stack};
+    if (symbols->stack[telling]->class == CLASS_OPERATOR)
+        telling = operator_entry(symbols->stack, symbols->depth, telling);
+    return (struct telling_place){.stack = stack,
+                                  .frame = symbols->stack[telling],
+                                  .called = telling ? symbols->stack[telling - 1] : NULL};
+}
+
+/* stack: that ends in a telling frame. One more than its row; 0: no memory. */
+static uint32_t place_find(struct symbols *symbols, uint32_t stack)
+{
+    uint64_t hash = hash_u64(stack);
+    size_t probe = 0;
+    uint32_t found;
+    struct telling_place *row;
+
+    while (hash_index_next(&symbols->place_index, hash, &probe, &found)) {
+        row = table_at(&symbols->places, found);
+        if (row->stack == stack)
+            return found + 1;
+    }
+    found = (uint32_t)symbols->places.count;
+    row = table_add(&symbols->places);
+    if (!row)
+        return 0;
+    *row = place_make(symbols, stack);
+    if (!row->frame || !hash_index_add(&symbols->place_index, hash, found))
+        return 0;
+    return found + 1;
+}
+
+/* One more than the row of what names the site; 0: it has no stack, or one that is cut. */
+static uint32_t place_of(struct symbols *symbols, uint32_t site, struct stack_fact *fact)
+{
+    uint32_t stack = model_site_at(symbols->model, site)->stack;
+    const struct stack_fact *found;
+
+    rules_complete(symbols);
+    found = stack ? stack_facts_of(&symbols->facts, stack) : NULL;
+    if (!found || found->depth > SYMBOLS_DEPTH_MOST)
+        return 0;
+    *fact = *found;
+    return place_find(symbols, found->telling);
 }
 
 /* --- labels -------------------------------------------------------------------------------- */
@@ -293,23 +381,54 @@ static void add_frame(struct text_builder *text, const struct named_frame *frame
         text_add_format(text, " (%s)", frame->module);
 }
 
-static const char *label_make(struct symbols *symbols, uint32_t site)
+/* "(unknown)" for frame NULL; NULL without memory. */
+static const char *label_of_frame(struct symbols *symbols, const struct named_frame *frame)
 {
-    const struct model_site *row = model_site_at(symbols->model, site);
     struct text_builder text;
     const char *label;
 
-    if (row->label && !row->stack)
-        return model_text_at(symbols->model, row->label);
-    look_for_wrappers(symbols);
-    stack_of(symbols, site);
     text_init(&text);
-    if (symbols->depth)
-        add_frame(&text, symbols->stack[telling_of(symbols)]);
+    if (frame)
+        add_frame(&text, frame);
     label = text.size_bytes ? arena_text(&symbols->arena, text_get(&text), text.size_bytes)
                             : "(unknown)";
     text_release(&text);
     return label;
+}
+
+/* Of the stack that was asked for last. */
+static const char *label_of_stack(struct symbols *symbols)
+{
+    return label_of_frame(symbols, symbols->depth ? symbols->stack[telling_of(symbols)] : NULL);
+}
+
+/* Wrappers are outward of the most telling frame, so the label is one for all sites of the place.
+ */
+static const char *label_of_place(struct symbols *symbols, struct telling_place *place)
+{
+    if (!place->label || place->wrapper_site_count != symbols->wrapper_site_count) {
+        symbols->depth = 0;
+        push_stack(symbols, place->stack);
+        place->label = label_of_stack(symbols);
+        place->wrapper_site_count = symbols->wrapper_site_count;
+    }
+    return place->label;
+}
+
+static const char *label_make(struct symbols *symbols, uint32_t site)
+{
+    const struct model_site *row = model_site_at(symbols->model, site);
+    struct stack_fact fact;
+    uint32_t place_next;
+
+    if (row->label && !row->stack)
+        return model_text_at(symbols->model, row->label);
+    look_for_wrappers(symbols);
+    place_next = place_of(symbols, site, &fact);
+    if (place_next)
+        return label_of_place(symbols, table_at(&symbols->places, place_next - 1));
+    stack_of(symbols, site);
+    return label_of_stack(symbols);
 }
 
 const char *symbols_label(struct symbols *symbols, uint32_t site)
@@ -426,7 +545,7 @@ static size_t steady_length(const char *label)
     return end && end > label ? (size_t)(end - label) : strlen(label);
 }
 
-static uint64_t id_make(struct symbols *symbols, uint32_t site)
+static uint64_t id_of_stack(struct symbols *symbols, uint32_t site)
 {
     const char *label;
 
@@ -435,6 +554,50 @@ static uint64_t id_make(struct symbols *symbols, uint32_t site)
         return stack_identity(symbols->stack, symbols->depth);
     label = symbols_label(symbols, site);
     return hash_bytes(label, steady_length(label)) | 1;
+}
+
+/* What the telling frame of the stack calls there, if that is part of the id. */
+static const struct named_frame *called_from(struct symbols *symbols,
+                                             const struct telling_place *place,
+                                             const struct stack_fact *fact)
+{
+    const struct named_frame *called = place->called;
+    struct named_frames frames;
+
+    if (!called && fact->called) {
+        frames =
+            frame_names_of(&symbols->names, model_stack_at(symbols->model, fact->called)->frame);
+        called = frames.count ? &frames.rows[frames.count - 1] : NULL;
+    }
+    return called && is_entry(called) ? called : NULL;
+}
+
+static uint64_t id_make(struct symbols *symbols, uint32_t site)
+{
+    struct place_id wanted, *row;
+    struct stack_fact fact;
+    uint32_t place_next = place_of(symbols, site, &fact), found;
+    size_t probe = 0;
+    uint64_t hash;
+
+    if (!place_next)
+        return id_of_stack(symbols, site);
+    wanted.place = place_next - 1;
+    wanted.called = called_from(symbols, table_at(&symbols->places, wanted.place), &fact);
+    hash = hash_pair(wanted.place, (uintptr_t)wanted.called);
+    while (hash_index_next(&symbols->id_index, hash, &probe, &found)) {
+        row = table_at(&symbols->ids, found);
+        if (row->place == wanted.place && row->called == wanted.called)
+            return row->id;
+    }
+    wanted.id = id_of_stack(symbols, site);
+    found = (uint32_t)symbols->ids.count;
+    row = table_add(&symbols->ids);
+    if (row) {
+        *row = wanted;
+        hash_index_add(&symbols->id_index, hash, found);
+    }
+    return wanted.id;
 }
 
 uint64_t symbols_site_id(struct symbols *symbols, uint32_t site)
@@ -466,11 +629,16 @@ uint64_t symbols_site_key(struct symbols *symbols, uint32_t site)
 
 struct symbols_shape symbols_shape_of(struct symbols *symbols, uint32_t site)
 {
+    uint32_t stack = site ? model_site_at(symbols->model, site)->stack : 0;
+    const struct stack_fact *fact;
+    unsigned traits;
+
     if (!site)
         return (struct symbols_shape){0, 0};
-    if (!model_site_at(symbols->model, site)->stack)
+    rules_complete(symbols);
+    fact = stack ? stack_facts_of(&symbols->facts, stack) : NULL;
+    if (!fact)
         return (struct symbols_shape){hash_u64(site) | 1, 0};
-    stack_of(symbols, site);
-    return (struct symbols_shape){stack_shape(symbols->stack, symbols->depth),
-                                  stack_traits(symbols->stack, symbols->depth)};
+    traits = fact->traits;
+    return (struct symbols_shape){stack_facts_shape(&symbols->facts, stack), traits};
 }

@@ -399,6 +399,8 @@ static size_t group_streams(struct trace_process *process, struct trace_stream *
         for (; slot != slots_end && slot->stream == stream.number; slot++)
             stream.slot = slot;
         stream.key = first_key(process, &stream);
+        stream.stacks.kept =
+            model_kept_sites(process->context.model, process->context.process, stream.number);
         if (streams)
             streams[count] = stream;
         count++;
@@ -470,12 +472,25 @@ enum mt_result trace_process_next(struct trace_process *process, struct event *b
     return MT_OK;
 }
 
+/* What is still being written may have other stacks the next time. */
+static void keep_stacks(const struct trace_process *process)
+{
+    const struct trace_context *context = &process->context;
+
+    if (process->file.header.state != MT_FILE_CLOSED || context->site_epoch)
+        return;
+    for (size_t i = 0; i < process->stream_count; i++)
+        trace_stacks_keep(&process->streams[i].stacks, context->model, context->process,
+                          process->streams[i].number);
+}
+
 void trace_process_summarize(struct trace_process *process)
 {
     const struct trace_context *context = &process->context;
     const char *path = process->file.path;
     struct model_process *row = model_process_fill(context->model, context->process);
 
+    keep_stacks(process);
     row->event_count = context->event_count;
     if (row->end_ns < context->last_time_ns)
         row->end_ns = context->last_time_ns;

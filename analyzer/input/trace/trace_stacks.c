@@ -11,7 +11,7 @@
 
 enum { ROWS_FIRST_CAPACITY = 64, NOT_MADE = 0 };
 
-struct stack_row {
+struct trace_stack_row {
     uint64_t id;
     uint32_t stack; /* of the model */
     uint32_t site;  /* of the model; NOT_MADE: nobody asked yet */
@@ -23,9 +23,9 @@ struct code_row {
     uint32_t function, file; /* texts */
 };
 
-struct address_row {
-    uint64_t address;
-    uint32_t frame; /* of the model */
+struct known_row {
+    uint64_t frame_of_trace; /* as in leaktide/frames.h */
+    uint32_t frame;          /* of the model */
     uint32_t epoch;
 };
 
@@ -99,34 +99,22 @@ static uint32_t text_of(struct model *model, const char *text)
     return model_text(model, text, strlen(text));
 }
 
-static uint32_t frame_of_address(const struct stack_source *source, uint64_t address)
+static uint32_t make_address_frame(const struct stack_source *source, uint64_t address)
 {
-    struct address_row *row = ids_find(&source->frames->addresses, sizeof(*row), address);
-    bool is_new = !row;
-
-    if (!row)
-        row = ids_add(&source->frames->addresses, sizeof(*row), address);
-    if (!row)
-        return 0;
-    if (is_new || row->epoch != source->epoch) {
-        row->frame = model_frame(source->model, (struct model_frame){.process = source->process,
-                                                                     .kind = FRAME_NATIVE,
-                                                                     .address = address,
-                                                                     .time_ns = source->time_ns});
-        row->epoch = source->epoch;
-    }
-    return row->frame;
+    return model_frame(source->model, (struct model_frame){.process = source->process,
+                                                           .kind = FRAME_NATIVE,
+                                                           .address = address,
+                                                           .time_ns = source->time_ns});
 }
 
-static uint32_t frame_of_code(const struct stack_source *source, uint64_t frame_of_trace)
+/* code: NULL: it was not recorded. */
+static uint32_t make_code_frame(const struct stack_source *source, const struct code_row *code,
+                                uint64_t frame_of_trace)
 {
-    uint64_t value = frame_of_trace & ~MT_FRAME_IS_CODE;
-    const struct code_row *code =
-        ids_find(&source->frames->codes, sizeof(*code), value >> MT_FRAME_LINE_BITS);
     struct model_frame frame = {
         .process = source->process,
         .kind = FRAME_PYTHON,
-        .line = (uint32_t)(value & ((1u << MT_FRAME_LINE_BITS) - 1)),
+        .line = (uint32_t)(frame_of_trace & ((1u << MT_FRAME_LINE_BITS) - 1)),
         .time_ns = source->time_ns,
     };
 
@@ -135,13 +123,43 @@ static uint32_t frame_of_code(const struct stack_source *source, uint64_t frame_
     return model_frame(source->model, frame);
 }
 
+static uint32_t frame_make(const struct stack_source *source, uint64_t frame_of_trace)
+{
+    uint64_t value = frame_of_trace & ~MT_FRAME_IS_CODE;
+
+    if (!(frame_of_trace & MT_FRAME_IS_CODE))
+        return make_address_frame(source, frame_of_trace);
+    return make_code_frame(
+        source,
+        ids_find(&source->frames->codes, sizeof(struct code_row), value >> MT_FRAME_LINE_BITS),
+        frame_of_trace);
+}
+
+/* Each is asked of the model once, as long as the modules stay. */
+static uint32_t frame_of(const struct stack_source *source, uint64_t frame_of_trace)
+{
+    struct trace_ids *known = &source->frames->known;
+    struct known_row *row = ids_find(known, sizeof(*row), frame_of_trace);
+    bool is_new = !row;
+
+    if (!row)
+        row = ids_add(known, sizeof(*row), frame_of_trace);
+    if (!row)
+        return 0;
+    if (is_new || row->epoch != source->epoch) {
+        row->frame = frame_make(source, frame_of_trace);
+        row->epoch = source->epoch;
+    }
+    return row->frame;
+}
+
 /* The same frame, as of now. */
 static uint32_t frame_again(const struct stack_source *source, uint32_t frame)
 {
     struct model_frame now = *model_frame_at(source->model, frame);
 
     if (now.address)
-        return frame_of_address(source, now.address);
+        return frame_of(source, now.address);
     return frame;
 }
 
@@ -186,9 +204,7 @@ static bool take_frames(struct last_stack *last, const struct stack_source *sour
         at = mt_frame_get(at, end, frame, &frame);
         if (!at || last->count == MT_STACK_FRAMES_MAX)
             return false;
-        outer = model_stack(source->model, outer,
-                            frame & MT_FRAME_IS_CODE ? frame_of_code(source, frame)
-                                                     : frame_of_address(source, frame));
+        outer = model_stack(source->model, outer, frame_of(source, frame));
         last->stacks[last->count] = outer;
         last->frames[last->count++] = frame;
     }
@@ -209,35 +225,82 @@ static void last_renew(struct last_stack *last, const struct stack_source *sourc
 
 /* --- stacks -------------------------------------------------------------------------------- */
 
-enum stack_taken trace_stacks_define(struct trace_stacks *stacks, const struct stack_source *source,
-                                     const struct stack_definition *definition)
+/* Ids grow, and by one where nothing is missing. NULL: the id is not defined. */
+static struct trace_stack_row *row_find(const struct trace_stacks *stacks, uint64_t id)
+{
+    struct trace_stack_row *rows = stacks->rows;
+    uint64_t distance = stacks->count ? id - rows[0].id : 0;
+    size_t above = stacks->count;
+
+    if (distance < stacks->count && rows[distance].id == id)
+        return &rows[distance];
+    for (size_t below = 0; below < above;) {
+        size_t middle = below + (above - below) / 2;
+
+        if (rows[middle].id == id)
+            return &rows[middle];
+        if (rows[middle].id < id)
+            below = middle + 1;
+        else
+            above = middle;
+    }
+    return NULL;
+}
+
+/* A row after the last; NULL without memory. */
+static struct trace_stack_row *row_add(struct trace_stacks *stacks)
+{
+    if (stacks->count == stacks->capacity) {
+        size_t capacity = stacks->capacity ? 2 * stacks->capacity : ROWS_FIRST_CAPACITY;
+        struct trace_stack_row *rows = realloc(stacks->rows, capacity * sizeof(*rows));
+
+        if (!rows)
+            return NULL;
+        stacks->rows = rows;
+        stacks->capacity = capacity;
+    }
+    return &stacks->rows[stacks->count++];
+}
+
+/* Fills `last`. False: the definition does not read back, or what it shares is missing. */
+static bool take_definition(struct trace_stacks *stacks, const struct stack_source *source,
+                            const struct stack_definition *definition)
 {
     struct last_stack *last = stacks->last;
-    struct stack_row *row;
+    bool is_later = !stacks->count || stacks->rows[stacks->count - 1].id < definition->id;
 
-    if (!last)
-        last = stacks->last = calloc(1, sizeof(*last));
-    if (!last)
-        return STACK_NO_MEMORY;
-    if (definition->shared_count > last->count ||
-        (definition->shared_count && definition->id != last->id + 1)) {
-        last->count = 0;
-        return STACK_CORRUPT;
-    }
+    if (!is_later || definition->shared_count > last->count ||
+        (definition->shared_count && definition->id != last->id + 1))
+        return false;
     last->count = (uint32_t)definition->shared_count;
     if (last->epoch != source->epoch)
         last_renew(last, source);
-    if (!take_frames(last, source, definition)) {
-        last->count = 0;
+    last->id = definition->id;
+    return take_frames(last, source, definition);
+}
+
+enum stack_taken trace_stacks_define(struct trace_stacks *stacks, const struct stack_source *source,
+                                     const struct stack_definition *definition)
+{
+    struct trace_stack_row *row;
+
+    if (stacks->kept.count)
+        return STACK_TAKEN;
+    if (!stacks->last)
+        stacks->last = calloc(1, sizeof(*stacks->last));
+    if (!stacks->last)
+        return STACK_NO_MEMORY;
+    if (!take_definition(stacks, source, definition)) {
+        stacks->last->count = 0;
         return STACK_CORRUPT;
     }
-    last->id = definition->id;
-    row = ids_add(&stacks->by_id, sizeof(*row), definition->id);
+    row = row_add(stacks);
     if (!row)
         return STACK_NO_MEMORY;
-    row->stack = last->stacks[last->count - 1];
-    row->site = NOT_MADE;
-    row->epoch = source->epoch;
+    *row = (struct trace_stack_row){.id = definition->id,
+                                    .stack = stacks->last->stacks[stacks->last->count - 1],
+                                    .site = NOT_MADE,
+                                    .epoch = source->epoch};
     return STACK_TAKEN;
 }
 
@@ -272,8 +335,13 @@ static uint64_t caller_of(const struct model *model, uint32_t stack)
 uint32_t trace_stacks_site(struct trace_stacks *stacks, const struct stack_source *source,
                            uint64_t id)
 {
-    struct stack_row *row = ids_find(&stacks->by_id, sizeof(*row), id);
+    struct trace_stack_row *row;
 
+    if (stacks->kept.count)
+        return id - stacks->kept.first_id < stacks->kept.count
+                   ? stacks->kept.sites[id - stacks->kept.first_id]
+                   : 0;
+    row = row_find(stacks, id);
     if (!row)
         return 0;
     if (row->epoch != source->epoch) {
@@ -290,9 +358,22 @@ uint32_t trace_stacks_site(struct trace_stacks *stacks, const struct stack_sourc
     return row->site;
 }
 
+void trace_stacks_keep(const struct trace_stacks *stacks, struct model *model, uint16_t process,
+                       uint32_t stream)
+{
+    const struct trace_stack_row *rows = stacks->rows;
+    uint32_t *sites;
+
+    if (!stacks->count || rows[stacks->count - 1].id - rows[0].id != stacks->count - 1)
+        return;
+    sites = model_keep_sites(model, process, stream, rows[0].id, stacks->count);
+    for (size_t i = 0; sites && i < stacks->count; i++)
+        sites[i] = rows[i].site;
+}
+
 void trace_stacks_release(struct trace_stacks *stacks)
 {
-    ids_release(&stacks->by_id);
+    free(stacks->rows);
     free(stacks->last);
     *stacks = (struct trace_stacks){.last = NULL};
 }
@@ -311,5 +392,5 @@ bool trace_frames_code(struct trace_frames *frames, uint64_t id, uint32_t functi
 void trace_frames_release(struct trace_frames *frames)
 {
     ids_release(&frames->codes);
-    ids_release(&frames->addresses);
+    ids_release(&frames->known);
 }

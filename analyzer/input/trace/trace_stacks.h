@@ -5,7 +5,9 @@
  *
  * A stack becomes frames of the model when it is defined, and a site when an event first uses it;
  * after that its id is looked up and no more. Where other modules were loaded since, the same
- * addresses may be other functions: then the frames are asked for again, as of now.
+ * addresses may be other functions: then the frames are asked for again, as of now. The next
+ * reading of a trace that cannot change, and where that never happened, has the sites by the ids
+ * alone.
  */
 #ifndef LEAKTIDE_TRACE_STACKS_H
 #define LEAKTIDE_TRACE_STACKS_H
@@ -26,15 +28,17 @@ struct trace_ids {
 
 /* All zeros at first. */
 struct trace_stacks {
-    struct trace_ids by_id;
+    struct trace_stack_row *rows; /* by id */
+    size_t count, capacity;
     struct last_stack *last; /* the stack that was defined last: the next one may share frames */
     uint32_t free_site;      /* of the model: who asks for the free that comes next; 0: not known */
+    struct kept_sites kept;  /* of an earlier reading; count 0: none */
 };
 
 /* What the stacks of a process are made of. All zeros at first. */
 struct trace_frames {
-    struct trace_ids codes;     /* by their ids */
-    struct trace_ids addresses; /* return addresses, and which frame of the model each is */
+    struct trace_ids codes; /* by their ids */
+    struct trace_ids known; /* frames as the trace has them, and which frame of the model each is */
 };
 
 /* What stacks are made from. */
@@ -63,6 +67,9 @@ enum stack_taken trace_stacks_define(struct trace_stacks *stacks, const struct s
 uint32_t trace_stacks_site(struct trace_stacks *stacks, const struct stack_source *source,
                            uint64_t id);
 
+/* The stream was read to its end: the next reading finds its sites by model_kept_sites(). */
+void trace_stacks_keep(const struct trace_stacks *stacks, struct model *model, uint16_t process,
+                       uint32_t stream);
 void trace_stacks_release(struct trace_stacks *stacks);
 
 /* function, file: texts of the model. False: no memory. */

@@ -13,12 +13,12 @@ static struct last_stack *last;
 
 static void make(void)
 {
-    ids_add(&ids, sizeof(struct stack_row), 7);
+    ids_add(&ids, sizeof(struct known_row), 7);
     last = calloc(1, sizeof(*last));
 }
 
-DAMAGE(make, ids_overfull, ids.count = ids.capacity + 1; ids_add(&ids, sizeof(struct stack_row), 8))
-DAMAGE(make, ids_index, ids.index.count++; ids_add(&ids, sizeof(struct stack_row), 8))
+DAMAGE(make, ids_overfull, ids.count = ids.capacity + 1; ids_add(&ids, sizeof(struct known_row), 8))
+DAMAGE(make, ids_index, ids.index.count++; ids_add(&ids, sizeof(struct known_row), 8))
 DAMAGE(make, stack_too_long, last->count = MT_STACK_FRAMES_MAX + 1;
        take_frames(last, NULL, &(struct stack_definition){0}))
 

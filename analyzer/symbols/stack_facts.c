@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of stacks.
+ */
+#include "stack_facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+
+enum {
+    recursion_depth =
+        16, /* a frame that is among so many before it is recursion: f calls g calls f */
+    path_most = 1024
+};
+
+struct python_shape {
+    uint32_t stack;
+    uint64_t shape;
+};
+
+void stack_facts_init(struct stack_facts *facts, struct model *model, struct frame_names *names)
+{
+    *facts = (struct stack_facts){.model = model, .names = names};
+    arena_init(&facts->arena);
+    table_init(&facts->python_shapes, &facts->arena, sizeof(struct python_shape));
+    hash_index_init(&facts->python_index);
+}
+
+void stack_facts_release(struct stack_facts *facts)
+{
+    hash_index_release(&facts->python_index);
+    arena_release(&facts->arena);
+    free(facts->rows);
+    facts->rows = NULL;
+    facts->row_count = 0;
+}
+
+/* --- facts --------------------------------------------------------------------------------- */
+
+static bool make_room(struct stack_facts *facts)
+{
+    size_t count = model_stack_count(facts->model);
+    struct stack_fact *grown = realloc(facts->rows, count * sizeof(*grown));
+
+    if (!grown)
+        return false;
+    memset(grown + facts->row_count, 0, (count - facts->row_count) * sizeof(*grown));
+    facts->rows = grown;
+    facts->row_count = count;
+    return true;
+}
+
+/* The facts of the caller's stack are known. Of frames that tell as much the innermost counts. */
+static void fact_make(struct stack_facts *facts, uint32_t stack)
+{
+    const struct model_stack *row = model_stack_at(facts->model, stack);
+    struct stack_fact fact = row->outer ? facts->rows[row->outer] : (struct stack_fact){0};
+    const struct named_frames frames = frame_names_of(facts->names, row->frame);
+    size_t depth = fact.depth + (frames.count ? frames.count : 1);
+
+    if (!row->outer || frames.class >= fact.class) {
+        fact.telling = stack;
+        fact.called = 0;
+        fact.class = frames.class;
+    } else if (!fact.called) {
+        fact.called = stack;
+    }
+    if (frames.is_python)
+        fact.python = stack;
+    fact.traits |= frames.traits;
+    fact.depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
+    facts->rows[stack] = fact;
+}
+
+const struct stack_fact *stack_facts_of(struct stack_facts *facts, uint32_t stack)
+{
+    uint32_t path[path_most];
+
+    if (stack >= facts->row_count && !make_room(facts))
+        return NULL;
+    while (!facts->rows[stack].depth) {
+        size_t count = 0;
+
+        /* Of a very long way, the outermost part first. */
+        for (uint32_t at = stack; at && !facts->rows[at].depth;
+             at = model_stack_at(facts->model, at)->outer)
+            path[count++ % path_most] = at;
+        for (size_t i = 0; i < count && i < path_most; i++)
+            fact_make(facts, path[(count - 1 - i) % path_most]);
+    }
+    return &facts->rows[stack];
+}
+
+/* --- shapes -------------------------------------------------------------------------------- */
+
+/* The newest frames that count, and which may be among them. */
+struct fold {
+    uint64_t hash;
+    uint64_t seen[4];
+    uint64_t kept[recursion_depth];
+    size_t count;
+};
+
+static bool is_among(const struct fold *fold, uint64_t key)
+{
+    size_t newest = fold->count < recursion_depth ? fold->count : recursion_depth;
+
+    if (!(fold->seen[key >> 6 & 3] >> (key & 63) & 1))
+        return false;
+    for (size_t i = 0; i < newest; i++)
+        if (fold->kept[i] == key)
+            return true;
+    return false;
+}
+
+static void fold_frame(struct fold *fold, const struct named_frame *frame)
+{
+    uint64_t key = frame->shape_key;
+
+    if (is_among(fold, key))
+        return;
+    fold->seen[key >> 6 & 3] |= UINT64_C(1) << (key & 63);
+    fold->kept[fold->count++ % recursion_depth] = key;
+    fold->hash = hash_pair(fold->hash, key);
+}
+
+/* The lines of Python from this one outward. */
+static uint64_t python_fold(struct stack_facts *facts, uint32_t stack)
+{
+    struct fold fold = {0};
+
+    while (stack) {
+        const struct model_stack *row = model_stack_at(facts->model, stack);
+        const struct named_frames frames = frame_names_of(facts->names, row->frame);
+
+        for (size_t i = 0; i < frames.count; i++)
+            fold_frame(&fold, &frames.rows[i]);
+        stack = row->outer ? facts->rows[row->outer].python : 0;
+    }
+    return fold.hash;
+}
+
+static uint64_t python_shape(struct stack_facts *facts, uint32_t stack)
+{
+    uint64_t hash = hash_u64(stack);
+    size_t probe = 0;
+    uint32_t found;
+    struct python_shape *row;
+    uint64_t shape;
+
+    while (hash_index_next(&facts->python_index, hash, &probe, &found)) {
+        row = table_at(&facts->python_shapes, found);
+        if (row->stack == stack)
+            return row->shape;
+    }
+    shape = python_fold(facts, stack);
+    found = (uint32_t)facts->python_shapes.count;
+    row = table_add(&facts->python_shapes);
+    if (row) {
+        *row = (struct python_shape){stack, shape};
+        hash_index_add(&facts->python_index, hash, found);
+    }
+    return shape;
+}
+
+uint64_t stack_facts_shape(struct stack_facts *facts, uint32_t stack)
+{
+    const struct stack_fact *fact = stack_facts_of(facts, stack);
+    uint32_t python = fact ? fact->python : 0;
+    struct fold fold = {0};
+
+    while (stack && stack != python) {
+        const struct model_stack *row = model_stack_at(facts->model, stack);
+        const struct named_frames frames = frame_names_of(facts->names, row->frame);
+
+        for (size_t i = 0; i < frames.count; i++)
+            if (!python || !frames.rows[i].is_loop)
+                fold_frame(&fold, &frames.rows[i]);
+        stack = row->outer;
+    }
+    return hash_pair(fold.hash, python ? python_shape(facts, python) : 0) | 1;
+}
