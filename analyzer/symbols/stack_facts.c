@@ -52,6 +52,11 @@ static bool make_room(struct stack_facts *facts)
     return true;
 }
 
+bool is_inside_operator(bool was_inside, enum frame_class class)
+{
+    return class == CLASS_OPERATOR || (was_inside && frame_classes[class].is_plumbing);
+}
+
 /* The facts of the caller's stack are known. Of frames that tell as much the innermost counts. */
 static void fact_make(struct stack_facts *facts, uint32_t stack)
 {
@@ -69,6 +74,8 @@ static void fact_make(struct stack_facts *facts, uint32_t stack)
     }
     if (frames.is_python)
         fact.python = stack;
+    for (size_t i = frames.count; i-- > 0;)
+        fact.is_operator = is_inside_operator(fact.is_operator, frames.rows[i].class);
     fact.traits |= frames.traits;
     fact.depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
     facts->rows[stack] = fact;

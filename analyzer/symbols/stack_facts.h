@@ -24,8 +24,9 @@ struct stack_fact {
     uint32_t called;  /* the stack right inside of it; 0: there is none */
     uint32_t python;  /* the innermost that ends in a frame of Python; 0: there is none */
     uint16_t depth;   /* named frames; 0: nothing is known yet; UINT16_MAX: that many or more */
-    uint16_t traits : 12;
-    uint16_t class : 4; /* of the telling frame */
+    uint16_t traits : 11;
+    uint16_t class : 4;       /* of the telling frame */
+    uint16_t is_operator : 1; /* what is called from here is how an operator does its work */
 };
 
 struct stack_facts {
@@ -43,6 +44,9 @@ void stack_facts_release(struct stack_facts *facts);
 
 /* stack: not 0. NULL without memory. Borrowed until the next call. */
 const struct stack_fact *stack_facts_of(struct stack_facts *facts, uint32_t stack);
+
+/* The same after a frame of this class, which is called from where it was so before. */
+bool is_inside_operator(bool was_inside, enum frame_class class);
 
 /*
  * Equal for stacks with the same native functions, by name, below the innermost Python frame, and

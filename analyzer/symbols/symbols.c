@@ -458,22 +458,6 @@ static struct symbol_frame shown_frame(const struct named_frame *frame)
     };
 }
 
-/* How an operator does its work is as little of interest as how an allocator does. */
-static void fold_inner_operators(struct symbols *symbols)
-{
-    bool is_inside = false;
-
-    for (size_t i = symbols->depth; i-- > 0;) {
-        enum frame_class class = symbols->stack[i]->class;
-
-        if (class == CLASS_OPERATOR && is_inside) {
-            symbols->frames[i].is_plumbing = true;
-            symbols->frames[i].whose = frame_classes[CLASS_MACHINERY].whose;
-        }
-        is_inside = class == CLASS_OPERATOR || (is_inside && frame_classes[class].is_plumbing);
-    }
-}
-
 /* A frame needs something to be called by. */
 static const char *name_of_unnamed(struct symbols *symbols, const struct named_frame *frame)
 {
@@ -485,6 +469,27 @@ static const char *name_of_unnamed(struct symbols *symbols, const struct named_f
     name = arena_text(&symbols->arena, text_get(&text), text.size_bytes);
     text_release(&text);
     return name ? name : "";
+}
+
+/*
+ * Fills symbols->frames from symbols->stack. How an operator does its work is as little of interest
+ * as how an allocator does. is_inside: of one that calls the outermost frame.
+ */
+static void show_stack(struct symbols *symbols, bool is_inside)
+{
+    for (size_t i = symbols->depth; i-- > 0;) {
+        const struct named_frame *frame = symbols->stack[i];
+        struct symbol_frame *shown = &symbols->frames[i];
+
+        *shown = shown_frame(frame);
+        if (!*shown->function)
+            shown->function = name_of_unnamed(symbols, frame);
+        if (frame->class == CLASS_OPERATOR && is_inside) {
+            shown->is_plumbing = true;
+            shown->whose = frame_classes[CLASS_MACHINERY].whose;
+        }
+        is_inside = is_inside_operator(is_inside, frame->class);
+    }
 }
 
 const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site, size_t *count)
@@ -504,15 +509,24 @@ const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site
         };
         return symbols->frames;
     }
-    for (; *count < symbols->depth; ++*count) {
-        struct symbol_frame *shown = &symbols->frames[*count];
-
-        *shown = shown_frame(symbols->stack[*count]);
-        if (!*shown->function)
-            shown->function = name_of_unnamed(symbols, symbols->stack[*count]);
-    }
-    fold_inner_operators(symbols);
+    show_stack(symbols, false);
     symbols->frames[telling_of(symbols)].is_telling = true;
+    *count = symbols->depth;
+    return symbols->frames;
+}
+
+const struct symbol_frame *symbols_stack_frames(struct symbols *symbols, uint32_t stack,
+                                                size_t *count)
+{
+    const struct model_stack *row = model_stack_at(symbols->model, stack);
+    const struct stack_fact *outer;
+
+    rules_complete(symbols);
+    outer = row->outer ? stack_facts_of(&symbols->facts, row->outer) : NULL;
+    symbols->depth = 0;
+    push_frames(symbols, frame_names_of(&symbols->names, row->frame));
+    show_stack(symbols, outer && outer->is_operator);
+    *count = symbols->depth;
     return symbols->frames;
 }
 

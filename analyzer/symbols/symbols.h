@@ -79,6 +79,13 @@ enum { SYMBOLS_DEPTH_MOST = 1024 };
 const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site, size_t *count);
 
 /*
+ * The innermost frame of a stack of the model, not 0, as symbols_frames() shows it but for
+ * is_telling: what is inlined first. Borrowed as there.
+ */
+const struct symbol_frame *symbols_stack_frames(struct symbols *symbols, uint32_t stack,
+                                                size_t *count);
+
+/*
  * A number that stays when the program is built again or lines move: of the normalised stack,
  * without addresses and line numbers. 0 for site 0.
  */

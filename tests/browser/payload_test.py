@@ -117,5 +117,82 @@ class PayloadTest(unittest.TestCase):
             self.assertIsNone(re.search(words, self.page), words)
 
 
+MANY = 30000
+
+
+def write_many_stacks(path):
+    """main calls load, load calls one of 200 lines of helper, and each of these one of 150 of the allocator's."""
+    lines = ["v 10400 2", "X prog", "I 1000 100000", "s prog", "s main", "s load", "s helper", "s inner", "s code.c"]
+
+    def frame(function, line, caller):
+        frame.addresses += 1
+        lines.append("i %x 1 %x 6 %x" % (frame.addresses, function, line))
+        frame.stacks += 1
+        lines.append("t %x %x" % (frame.addresses, caller))
+        return frame.stacks
+    frame.addresses = frame.stacks = 0
+    load = frame(3, 20, frame(2, 10, 0))
+    kinds = 0
+    for helper in range(200):
+        caller = frame(4, 100 + helper, load)
+        for inner in range(MANY // 200):
+            lines.append("a %x %x" % (64 + kinds, frame(5, 1 + inner, caller)))
+            lines.append("+ %x" % kinds)
+            kinds += 1
+    with open(path, "w", encoding="ascii") as file:
+        file.write("\n".join(lines) + "\nc 64\n")
+
+
+class ManyStacksTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        with tempfile.TemporaryDirectory() as folder:
+            recording, page = os.path.join(folder, "many.txt"), os.path.join(folder, "report.html")
+            write_many_stacks(recording)
+            subprocess.run([LEAKTIDE, "report", "-f", "html", "-o", page, recording], check=True, timeout=120)
+            with open(page, encoding="utf-8") as file:
+                cls.data = datasets_of(file.read())
+
+    def stack_of(self, group):
+        frames, nodes, names = self.data["frames"], self.data["stack_nodes"], self.data["names"]["text"]
+        node, found = self.data["groups"]["stack"][group], []
+        while node:
+            frame = nodes["frame"][node]
+            found.append((names[frames["function"][frame]], frames["line"][frame]))
+            node = nodes["outer"][node]
+        return found
+
+    def test_the_heaviest_stacks_are_themselves_and_the_others_are_joined(self):
+        groups = self.data["groups"]
+        counts = groups["group_count"][1:]
+        self.assertEqual(sum(counts), MANY)
+        self.assertLessEqual(len(counts), 8192 + MANY // 2)
+        self.assertGreaterEqual(counts.count(1), 8000)
+        own = [group for group, count in enumerate(groups["group_count"]) if count == 1]
+        joined = [group for group, count in enumerate(groups["group_count"]) if count > 1]
+        self.assertTrue(joined)
+        for group in joined:
+            self.assertEqual(self.stack_of(group)[-2:], [("load", 20), ("main", 10)])
+            self.assertLess(groups["peak_bytes"][group] / groups["group_count"][group],
+                            max(groups["peak_bytes"][each] for each in own))
+        self.assertEqual(len(self.stack_of(own[-1])), 4)
+
+    def test_nothing_is_lost_by_joining(self):
+        groups, ledgers = self.data["groups"], self.data["ledgers"]
+        sizes = range(64, 64 + MANY)
+        self.assertEqual(ledgers["peak_bytes"], [sum(sizes)])
+        self.assertEqual(sum(groups["peak_bytes"]), sum(sizes))
+        self.assertEqual(sum(groups["peak_count"]), MANY)
+        self.assertEqual(sum(groups["end_bytes"]), sum(sizes))
+        self.assertEqual(sum(self.data["blocks"]["size_bytes"]), sum(sizes))
+        self.assertLess(max(self.data["blocks"]["group"]), len(groups["ledger"]))
+
+    def test_a_frame_is_written_once_and_a_node_once(self):
+        frames, nodes = self.data["frames"], self.data["stack_nodes"]
+        self.assertEqual(len(set(zip(*frames.values()))), len(frames["line"]))
+        self.assertEqual(len(set(zip(nodes["frame"][1:], nodes["outer"][1:]))), len(nodes["frame"]) - 1)
+        self.assertLessEqual(len(frames["line"]), 2 + 200 + MANY // 200)
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -104,7 +104,8 @@ static bool picture_init(struct picture *picture)
     picture->live_bytes = calloc(picture->ledger_count + 1, sizeof(*picture->live_bytes));
     picture->samples = calloc(picture->sample_count + 1, sizeof(*picture->samples));
     return picture->live && picture->reserved && picture->live_bytes && picture->samples &&
-           kept_init(&picture->kept, &kept) && index_samples(picture) && init_details(picture);
+           kept_init(&picture->kept, &kept) && page_groups_init(&picture->groups, question) &&
+           index_samples(picture) && init_details(picture);
 }
 
 static void picture_release(void *state)
@@ -126,6 +127,7 @@ static void picture_release(void *state)
     free(picture->live_bytes);
     free(picture->samples);
     hash_index_release(&picture->sample_index);
+    page_groups_release(&picture->groups);
     kept_release(&picture->kept);
     phases_release(&picture->phases);
     free(picture);
@@ -156,12 +158,14 @@ static bool on_born(void *context, const struct life *life)
 static bool on_over(void *context, const struct life *life)
 {
     struct picture *picture = context;
+    struct life on_page = *life;
 
     if (life->freed_ns != UINT64_MAX && life->ledger < picture->ledger_count) {
         picture->live_bytes[life->ledger] -= life->size_bytes;
         ledger_changed(picture, life->ledger, life->freed_ns);
     }
-    if (!kept_put(&picture->kept, life))
+    on_page.group = page_group_of(&picture->groups, life->group);
+    if (!kept_put(&picture->kept, &on_page))
         picture->has_failed = true;
     return !picture->has_failed;
 }

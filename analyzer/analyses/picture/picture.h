@@ -12,6 +12,7 @@
 #include "curve.h"
 #include "hash_index.h"
 #include "kept_blocks.h"
+#include "page_groups.h"
 #include "phases.h"
 
 enum { PICTURE_DETAILS = 4 };
@@ -27,7 +28,8 @@ struct picture {
     struct curve_detail details[PICTURE_DETAILS];
     uint16_t detail_ledgers[PICTURE_DETAILS];
     size_t detail_count;
-    struct kept_blocks kept;
+    struct page_groups groups;
+    struct kept_blocks kept; /* their groups are those of the page */
     struct phases phases;
     bool has_failed; /* no memory */
 };

@@ -9,6 +9,7 @@
 #include "labels.h"
 #include "name_list.h"
 #include "origins.h"
+#include "page_stacks.h"
 #include "picture.h"
 #include "sheet.h"
 
@@ -152,61 +153,80 @@ static void add_samples(const struct picture *picture, struct name_list *names,
     sheet_to_report(&sheet, report, named(picture, report, "samples"));
 }
 
-static void add_groups(const struct picture *picture, struct name_list *names,
-                       struct report *report)
+/* A rest has one label for all, and nothing else in common. */
+static struct who who_of(const struct page_group *group, const struct group_detail *detail)
 {
-    static const char *const keys[] = {"ledger", "site",       "label",      "operator",  "owner",
-                                       "module", "peak_bytes", "peak_count", "end_bytes", NULL};
-    const struct question *question = picture->question;
-    struct sheet sheet = sheet_of(keys);
-
-    sheet_add(&sheet, (const uint64_t[SHEET_COLUMNS_MOST]){0}); /* group 0 does not exist */
-    for (size_t i = 1; i < tally_group_count(question->tally); i++) {
-        const struct group *group = tally_group_at(question->tally, i);
-        const struct group_detail *detail = tally_detail_at(question->tally, i);
-        struct step_sample peak = group_at_peak(question->tally, i);
-        struct who who = {detail->site, detail->operator_text, detail->owner_text, 0};
-        int32_t module = model_place_at(question->model, detail->place).module;
-
-        sheet_add(&sheet,
-                  (const uint64_t[]){
-                      group->ledger, detail->site,
-                      names_put(names, label_who(question, report_arena(report), who)),
-                      names_put(names, model_text_at(question->model, detail->operator_text)),
-                      names_put(names, model_text_at(question->model, detail->owner_text)),
-                      (uint64_t)(module + 1), peak.bytes, peak.count, group->live_bytes});
-    }
-    sheet_to_report(&sheet, report, named(picture, report, "groups"));
+    if (group->is_rest)
+        return (struct who){0, 0, 0, 0};
+    return (struct who){detail->site, detail->operator_text, detail->owner_text, 0};
 }
 
-/* Stacks, outermost frame last, each frame a row; sites without a group are left out. */
-static void add_stacks(const struct picture *picture, struct name_list *names,
+static uint32_t node_of(struct page_stacks *stacks, const struct page_group *group, uint32_t site)
+{
+    if (group->is_rest || !site)
+        return 0;
+    if (group->stack || model_site_at(stacks->question->model, site)->stack)
+        return page_stacks_put(stacks, group->stack);
+    return page_stacks_put_site(stacks, site);
+}
+
+static void add_groups(const struct picture *picture, struct name_list *names,
+                       struct page_stacks *stacks, struct report *report)
+{
+    static const char *const keys[] = {"ledger",    "stack",       "label",      "operator",
+                                       "owner",     "module",      "peak_bytes", "peak_count",
+                                       "end_bytes", "group_count", NULL};
+    const struct question *question = picture->question;
+    struct sheet sheet = sheet_of(keys);
+    size_t joined = 0;
+
+    sheet_add(&sheet, (const uint64_t[SHEET_COLUMNS_MOST]){0}); /* group 0 does not exist */
+    for (size_t i = 1; i < picture->groups.count; i++) {
+        const struct page_group *row = &picture->groups.rows[i];
+        const struct group_detail *detail = tally_detail_at(question->tally, row->first);
+        struct who who = who_of(row, detail);
+        int32_t module = model_place_at(question->model, detail->place).module;
+        const char *label =
+            row->is_rest ? "(other sites)" : label_who(question, report_arena(report), who);
+
+        joined += row->group_count > 1 ? row->group_count : 0;
+        sheet_add(&sheet, (const uint64_t[]){
+                              tally_group_at(question->tally, row->first)->ledger,
+                              node_of(stacks, row, detail->site), names_put(names, label),
+                              names_put(names, model_text_at(question->model, who.operator_text)),
+                              names_put(names, model_text_at(question->model, who.owner_text)),
+                              row->is_rest ? 0 : (uint64_t)(module + 1), row->peak_bytes,
+                              row->peak_count, row->end_bytes, row->group_count});
+    }
+    sheet_to_report(&sheet, report, named(picture, report, "groups"));
+    if (joined)
+        report_note(report, joined,
+                    "call stacks of little memory that the pictures join where their site is one: "
+                    "they show the frames that these share");
+}
+
+static void add_stacks(const struct picture *picture, const struct page_stacks *stacks,
                        struct report *report)
 {
-    static const char *const keys[] = {"site", "function", "file", "line", "module", "flags", NULL};
-    const struct question *question = picture->question;
-    size_t site_count = model_site_count(question->model);
-    unsigned char *is_done = calloc(site_count + 1, 1);
-    struct sheet sheet = sheet_of(keys);
+    static const char *const frame_keys[] = {"function", "file", "line", "module", "flags", NULL};
+    static const char *const node_keys[] = {"frame", "outer", NULL};
+    struct sheet frames = sheet_of(frame_keys), nodes = sheet_of(node_keys);
 
-    for (size_t i = 1; is_done && i < tally_group_count(question->tally); i++) {
-        uint32_t site = tally_detail_at(question->tally, i)->site;
-        size_t count = 0;
-        const struct symbol_frame *frames;
+    for (size_t i = 0; i < stacks->frames.count; i++) {
+        const struct page_frame *row = table_at(&stacks->frames, i);
 
-        if (!site || site >= site_count || is_done[site])
-            continue;
-        is_done[site] = 1;
-        frames = symbols_frames(question->symbols, site, &count);
-        for (size_t f = 0; f < count; f++)
-            sheet_add(&sheet, (const uint64_t[]){site, names_put(names, frames[f].function),
-                                                 names_put(names, frames[f].file), frames[f].line,
-                                                 names_put(names, frames[f].module),
-                                                 (uint64_t)frames[f].is_inlined |
-                                                     (uint64_t)frames[f].is_plumbing << 1});
+        sheet_add(&frames,
+                  (const uint64_t[]){row->function, row->file, row->line, row->module, row->flags});
     }
-    free(is_done);
-    sheet_to_report(&sheet, report, named(picture, report, "stacks"));
+    for (size_t i = 0; i < stacks->nodes.count; i++) {
+        const struct page_node *row = table_at(&stacks->nodes, i);
+
+        sheet_add(&nodes, (const uint64_t[]){row->frame, row->outer});
+    }
+    sheet_to_report(&frames, report, named(picture, report, "frames"));
+    sheet_to_report(&nodes, report, named(picture, report, "stack_nodes"));
+    if (stacks->has_failed)
+        report_note(report, 0, "pictures: not enough memory for all call stacks");
 }
 
 static void add_blocks(const struct picture *picture, struct report *report)
@@ -339,12 +359,13 @@ static void add_series_of(const struct picture *picture, const struct origin *or
     uint32_t step_count = tally_process_at(tally, process).ended_step_count;
     uint32_t stride = (step_count + STEP_SERIES_MAX - 1) / STEP_SERIES_MAX;
     uint32_t name = names_put(names, label_who(question, report_arena(report), origin->who));
+    size_t count = stride ? (step_count + stride - 1) / stride : 0;
+    struct step_sample alive[STEP_SERIES_MAX];
 
-    for (uint32_t step = 1; step <= step_count; step += stride) {
-        struct step_sample alive = origin_at_step(tally, origin, step);
-
-        sheet_add(sheet, (const uint64_t[]){origin->ledger, name, step, alive.bytes, alive.count});
-    }
+    origin_at_steps(tally, origin, stride, alive, count);
+    for (size_t i = 0; i < count; i++)
+        sheet_add(sheet, (const uint64_t[]){origin->ledger, name, alive[i].step, alive[i].bytes,
+                                            alive[i].count});
 }
 
 /* Alive at step ends, of the heaviest origins. */
@@ -378,15 +399,17 @@ static void add_step_series(const struct picture *picture, struct name_list *nam
 void picture_to_report(const struct picture *picture, struct report *report)
 {
     struct name_list names;
+    struct page_stacks stacks;
 
     names_init(&names);
+    page_stacks_init(&stacks, picture->question, &names);
     add_range(picture, report);
     add_processes(picture, &names, report);
     add_ledgers(picture, &names, report);
     add_samples(picture, &names, report);
     add_curves(picture, report);
-    add_groups(picture, &names, report);
-    add_stacks(picture, &names, report);
+    add_groups(picture, &names, &stacks, report);
+    add_stacks(picture, &stacks, report);
     add_blocks(picture, report);
     add_rest(picture, report);
     add_steps(picture, report);
@@ -397,5 +420,6 @@ void picture_to_report(const struct picture *picture, struct report *report)
                          names.texts, names.count);
     if (names.has_failed)
         report_note(report, 0, "pictures: not enough memory for all names");
+    page_stacks_release(&stacks);
     names_release(&names);
 }

@@ -186,3 +186,38 @@ struct step_sample origin_at_step(const struct tally *tally, const struct origin
     }
     return sum;
 }
+
+/*
+ * What a sample changes stands in the first row that it holds for, until all are added up. It holds
+ * from the first step on that is kept as its own.
+ */
+static void add_changes(const struct step_series *series, uint32_t stride,
+                        struct step_sample *alive, size_t count)
+{
+    struct step_sample before = {0};
+
+    for (size_t i = 0; i < series->count; i++) {
+        const struct step_sample *sample = &series->samples[i];
+        uint64_t later = sample->step > series->stride ? sample->step - series->stride : 0;
+        uint64_t row = (later + stride - 1) / stride;
+
+        if (row >= count)
+            return;
+        alive[row].bytes += sample->bytes - before.bytes;
+        alive[row].count += sample->count - before.count;
+        before = *sample;
+    }
+}
+
+void origin_at_steps(const struct tally *tally, const struct origin *origin, uint32_t stride,
+                     struct step_sample *alive, size_t count)
+{
+    memset(alive, 0, count * sizeof(*alive));
+    for (size_t i = 0; i < origin->group_count; i++)
+        add_changes(&tally_detail_at(tally, origin->groups[i])->series, stride, alive, count);
+    for (size_t i = 0; i < count; i++) {
+        alive[i].step = 1 + (uint32_t)i * stride;
+        alive[i].bytes += i ? alive[i - 1].bytes : 0;
+        alive[i].count += i ? alive[i - 1].count : 0;
+    }
+}

@@ -41,5 +41,11 @@ struct step_sample origin_alive(const struct tally *tally, const struct origin *
 struct step_sample origin_at_peak(const struct tally *tally, const struct origin *origin);
 struct step_sample origin_at_step(const struct tally *tally, const struct origin *origin,
                                   uint32_t step);
+/*
+ * The same at the steps 1, 1 + stride, 1 + 2 * stride ...: alive has `count` rows, which this
+ * fills.
+ */
+void origin_at_steps(const struct tally *tally, const struct origin *origin, uint32_t stride,
+                     struct step_sample *alive, size_t count);
 
 #endif

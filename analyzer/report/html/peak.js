@@ -11,10 +11,10 @@ import {makeReportTable, tablesNamed, tablesOf} from './tables.js';
 
 // Names from the outside in: owner, then stack or operator.
 function pathOf(recording, group, kind, hasPlumbing) {
-    const {groups, names, stacks} = recording;
+    const {groups, names} = recording;
     const owner = names[groups.owner[group]].split('@').filter(Boolean);
     const operator = names[groups.operator[group]];
-    const all = stacks.get(groups.site[group]) || [];
+    const all = recording.framesOf(group) || [];
     const wanted = hasPlumbing ? all : all.filter(frame => !frame.is_plumbing);
     const frames = (wanted.length ? wanted : all).map(frame => frame.function).reverse();
     if (kind === 'stack')
@@ -41,7 +41,7 @@ function holdersOf(recording, held) {
         const key = texts.join(' ');
         if (!rows.has(key))
             rows.set(key, {site: names[texts[0]], operator: names[texts[1]], owner: names[texts[2]],
-                frames: recording.stacks.get(groups.site[group]), bytes: 0, count: 0});
+                frames: recording.framesOf(group), bytes: 0, count: 0});
         const row = rows.get(key);
         row.bytes += groups.peakBytes[group];
         row.count += groups.peakCount[group];
@@ -83,8 +83,8 @@ class PeakView {
         const holders = holdersOf(recording, held);
         const columns = holderColumns(ledger.peakBytes)
             .filter(column => column.isNumber || holders.some(column.value));
-        const hasStacks = held.some(group => (recording.stacks.get(groups.site[group]) || []).length > 1);
-        const hasPlumbing = held.some(group => (recording.stacks.get(groups.site[group]) || [])
+        const hasStacks = held.some(group => (recording.framesOf(group) || []).length > 1);
+        const hasPlumbing = held.some(group => (recording.framesOf(group) || [])
             .some(frame => frame.is_plumbing));
         replaceContent(this.result,
             make('p', null, say('{0} was highest at {1}: {2} in {3}.', ledger.name,

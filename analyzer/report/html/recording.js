@@ -126,18 +126,25 @@ function readBlocks(data, startNs) {
     return {count: born.length, born, end, size: data.size_bytes, group: Uint32Array.from(data.group)};
 }
 
-// Innermost frame first.
-function readStacks(data, names) {
-    const stacks = new Map();
-    for (let i = 0; i < data.site.length; i++) {
-        const frame = {function: names[data.function[i]], file: names[data.file[i]],
-            line: data.line[i], module: names[data.module[i]],
-            is_inlined: (data.flags[i] & 1) !== 0, is_plumbing: (data.flags[i] & 2) !== 0};
-        if (!stacks.has(data.site[i]))
-            stacks.set(data.site[i], []);
-        stacks.get(data.site[i]).push(frame);
-    }
-    return stacks;
+// f(node) -> its frames, innermost first; each list is made once, when it is first asked for.
+function readStacks(frames, nodes, names) {
+    const stacks = new Map(), made = [];
+    const frameAt = i => (made[i] ??= {function: names[frames.function[i]], file: names[frames.file[i]],
+        line: frames.line[i], module: names[frames.module[i]], is_inlined: (frames.flags[i] & 1) !== 0,
+        is_plumbing: (frames.flags[i] & 2) !== 0, is_python: (frames.flags[i] & 4) !== 0});
+    const make = node => {
+        const stack = [];
+        for (let at = node; at; at = nodes.outer[at])
+            stack.push(frameAt(nodes.frame[at]));
+        return stack;
+    };
+    return node => {
+        if (!node)
+            return undefined;
+        if (!stacks.has(node))
+            stacks.set(node, make(node));
+        return stacks.get(node);
+    };
 }
 
 function readStepSeries(data, names) {
@@ -157,16 +164,17 @@ function readStepSeries(data, names) {
 
 export async function readSecondPart(recording) {
     const {names} = recording;
-    const data = await takeNamed(['groups', 'stacks', 'blocks', 'rest', 'step_series', 'segments',
+    const data = await takeNamed(['groups', 'frames', 'stack_nodes', 'blocks', 'rest', 'step_series', 'segments',
         'segment_blocks']);
     const groups = data.groups;
     recording.blocks = readBlocks(data.blocks, recording.startNs);
     recording.groups = {count: groups.ledger.length, ledger: Uint16Array.from(groups.ledger),
-        site: Uint32Array.from(groups.site), label: Uint32Array.from(groups.label),
+        stack: Uint32Array.from(groups.stack), label: Uint32Array.from(groups.label),
         operator: Uint32Array.from(groups.operator), owner: Uint32Array.from(groups.owner),
         module: Uint16Array.from(groups.module), peakBytes: groups.peak_bytes,
-        peakCount: groups.peak_count, endBytes: groups.end_bytes};
-    recording.stacks = readStacks(data.stacks, names);
+        peakCount: groups.peak_count, endBytes: groups.end_bytes, groupCount: groups.group_count};
+    const stackOf = readStacks(data.frames, data.stack_nodes, names);
+    recording.framesOf = group => stackOf(recording.groups.stack[group]);
     Object.assign(recording.rest, {rows: data.rest.stretch.length,
         stretch: Uint32Array.from(data.rest.stretch), group: Uint32Array.from(data.rest.group),
         sizeClass: Uint8Array.from(data.rest.size_class), bornBytes: data.rest.born_bytes,

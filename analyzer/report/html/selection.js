@@ -164,7 +164,7 @@ class SelectionView {
     }
 
     makeBlockTable(found) {
-        const {blocks, groups, names, stacks, endNs} = this.recording;
+        const {blocks, groups, names, endNs} = this.recording;
         const name = i => names[groups.label[blocks.group[i]]];
         const widthNs = state.selection.toNs - state.selection.fromNs;
         const columns = [
@@ -179,7 +179,8 @@ class SelectionView {
                 value: i => Math.min(blocks.end[i], endNs) - blocks.born[i], show: duration},
             {key: 'operator', title: say('operator'), value: i => names[groups.operator[blocks.group[i]]]},
             {key: 'owner', title: say('owner'), value: i => names[groups.owner[blocks.group[i]]]},
-            stackColumn(i => stacks.get(groups.site[blocks.group[i]]), say('stack')),
+            stackColumn(i => this.recording.framesOf(blocks.group[i]), say('stack'),
+                i => groups.groupCount[blocks.group[i]]),
         ].filter(column => !['operator', 'owner'].includes(column.key) ||
             hasDimension(this.recording, column.key));
         return makeTable(columns, found, {caption: say('Selected blocks'), sort: 'size_bytes',

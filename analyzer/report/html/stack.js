@@ -30,11 +30,15 @@ function stackText(frames) {
     return texts.get(frames);
 }
 
-function makeStack(frames) {
+function titleOf(frames, stackCount) {
+    const title = frames.length === 1 ? say('1 frame') : say('{0} frames', count(frames.length));
+    return stackCount > 1 ? say('{0}, shared by {1} stacks', title, count(stackCount)) : title;
+}
+
+function makeStack(frames, stackCount) {
     if (!frames || !frames.length)
         return '';
-    const details = make('details', {class: 'stack'},
-        make('summary', null, frames.length === 1 ? say('1 frame') : say('{0} frames', count(frames.length))));
+    const details = make('details', {class: 'stack'}, make('summary', null, titleOf(frames, stackCount)));
     // Most are never looked at: the frames are made when they are.
     details.addEventListener('toggle', () => {
         if (details.open && !details.querySelector('ol'))
@@ -43,8 +47,9 @@ function makeStack(frames) {
     return details;
 }
 
-// framesOf(row): as in the json report, innermost first; undefined when there are none
-export function stackColumn(framesOf, title) {
+// framesOf(row): as in the json report, innermost first; undefined when there are none.
+// countOf(row): how many stacks have these frames in common
+export function stackColumn(framesOf, title, countOf = () => 1) {
     return {key: 'stack', title, value: row => stackText(framesOf(row)), title_of: () => null,
-        show: (text, row) => makeStack(framesOf(row))};
+        show: (text, row) => makeStack(framesOf(row), countOf(row))};
 }
