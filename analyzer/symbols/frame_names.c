@@ -7,19 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "readable_name.h"
 #include "stack_traits.h"
 #include "text_builder.h"
+
+/* Lines of one function are of one class: it is looked up once. Addresses are of those texts. */
+struct frame_words_class {
+    const char *function, *file, *module;
+    bool is_python;
+    uint8_t class;
+};
 
 void frame_names_init(struct frame_names *names, struct model *model,
                       const struct site_rules *rules, struct module_symbols *modules)
 {
     *names = (struct frame_names){.model = model, .rules = rules, .modules = modules};
     arena_init(&names->arena);
+    table_init(&names->classes, &names->arena, sizeof(struct frame_words_class));
+    hash_index_init(&names->class_index);
 }
 
 void frame_names_release(struct frame_names *names)
 {
+    hash_index_release(&names->class_index);
     arena_release(&names->arena);
     free(names->known);
     names->known = NULL;
@@ -43,11 +54,39 @@ static const char *readable(struct frame_names *names, const char *name)
     return copy ? copy : "";
 }
 
-static void classify(const struct frame_names *names, struct named_frame *row)
+static uint64_t words_hash(const struct named_frame *row)
+{
+    return hash_pair(hash_pair((uintptr_t)row->function, (uintptr_t)row->file),
+                     (uintptr_t)row->module << 1 | row->is_python);
+}
+
+static bool are_words_of(const struct frame_words_class *known, const struct named_frame *row)
+{
+    return known->function == row->function && known->file == row->file &&
+           known->module == row->module && known->is_python == row->is_python;
+}
+
+static void classify(struct frame_names *names, struct named_frame *row)
 {
     const struct frame_words words = {row->function, row->file, row->module, row->is_python};
+    uint64_t hash = words_hash(row);
+    size_t probe = 0;
+    uint32_t found;
+    struct frame_words_class *known;
 
+    while (hash_index_next(&names->class_index, hash, &probe, &found)) {
+        known = table_at(&names->classes, found);
+        if (are_words_of(known, row)) {
+            row->class = known->class;
+            return;
+        }
+    }
     row->class = (uint8_t)site_rules_class(names->rules, &words);
+    found = (uint32_t)names->classes.count;
+    known = table_add(&names->classes);
+    if (known && hash_index_add(&names->class_index, hash, found))
+        *known = (struct frame_words_class){row->function, row->file, row->module, row->is_python,
+                                            row->class};
 }
 
 /* Sources say "??" for what they do not know. */
@@ -57,7 +96,7 @@ static const char *known_text(const char *text)
 }
 
 /* What follows from the names. */
-static struct named_frames complete(const struct frame_names *names, struct named_frame *rows,
+static struct named_frames complete(struct frame_names *names, struct named_frame *rows,
                                     size_t count)
 {
     struct named_frames frames = {

@@ -13,9 +13,11 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "hash_index.h"
 #include "model.h"
 #include "module_symbols.h"
 #include "site_rules.h"
+#include "table.h"
 
 /* One function at one place. Texts are never NULL; "" is not known. */
 struct named_frame {
@@ -51,6 +53,8 @@ struct frame_names {
     struct arena arena;
     struct named_frames *known; /* by frame of the model; rows NULL: not yet */
     size_t known_count;
+    struct table classes; /* struct frame_words_class: of texts of the model */
+    struct hash_index class_index;
 };
 
 void frame_names_init(struct frame_names *names, struct model *model,

@@ -54,7 +54,11 @@ struct hand {
 };
 
 struct worker {
-    struct hand hands[hands_most]; /* the first stays; the others help with what is expected */
+    struct hand
+        hands[hands_most]; /* the first answers all; the others help with what is expected */
+    bool is_resting; /* the first has answered what was expected, and starts again when asked */
+    const char *path;
+    struct build_id recorded;
     struct arena arena;
     struct table texts; /* const char * */
     struct hash_index index;
@@ -266,12 +270,6 @@ static void ask_all(struct worker *worker, const uint64_t *addresses, size_t cou
     } while (hear_one(worker, next < count));
 }
 
-static void worker_expect(void *state, const uint64_t *addresses, size_t count)
-{
-    ask_all(state, addresses, count);
-    helpers_end(state);
-}
-
 static const struct known *known_find(const struct worker *worker, uint64_t address)
 {
     size_t probe = 0;
@@ -286,6 +284,54 @@ static const struct known *known_find(const struct worker *worker, uint64_t addr
     return NULL;
 }
 
+/* What the first child says of the file; the others may take their time. */
+static enum symbol_open_result first_answer(struct worker *worker)
+{
+    struct hand *hand = &worker->hands[0];
+    struct pollfd wait = {.fd = hand->socket, .events = POLLIN};
+    unsigned char result = SYMBOLS_MISSING;
+    int ready;
+
+    do
+        ready = poll(&wait, 1, answer_ms);
+    while (ready < 0 && errno == EINTR);
+    if (ready != 1 || recv(hand->socket, &result, 1, 0) != 1)
+        return SYMBOLS_MISSING;
+    if (result == no_memory_mark)
+        memory_failure_note();
+    if (result > SYMBOLS_CHANGED)
+        return SYMBOLS_MISSING;
+    hand->is_open = true;
+    return result;
+}
+
+/* Where the names of what is shown are all known, which is nearly always, it does not come to this.
+ */
+static void wake(struct worker *worker)
+{
+    if (!worker->is_resting)
+        return;
+    worker->is_resting = false;
+    if (hand_start(&worker->hands[0], worker->path, worker->recorded) &&
+        first_answer(worker) != SYMBOLS_OPENED)
+        hand_end(&worker->hands[0]);
+}
+
+/*
+ * No child stays: as long as one is there, each page of memory that we write to for the first time
+ * is copied.
+ */
+static void worker_expect(void *state, const uint64_t *addresses, size_t count)
+{
+    struct worker *worker = state;
+
+    wake(worker);
+    ask_all(worker, addresses, count);
+    worker->is_resting = worker->hands[0].socket >= 0;
+    helpers_end(worker);
+    hand_end(&worker->hands[0]);
+}
+
 static size_t worker_find(void *state, uint64_t address, struct symbol *found, size_t most)
 {
     struct worker *worker = state;
@@ -293,6 +339,7 @@ static size_t worker_find(void *state, uint64_t address, struct symbol *found, s
     size_t count = 0;
 
     if (!known) {
+        wake(worker);
         ask_all(worker, &address, 1);
         known = known_find(worker, address);
     }
@@ -317,27 +364,6 @@ static void worker_close(void *state)
     free(worker);
 }
 
-/* What the first child says of the file; the others may take their time. */
-static enum symbol_open_result first_answer(struct worker *worker)
-{
-    struct hand *hand = &worker->hands[0];
-    struct pollfd wait = {.fd = hand->socket, .events = POLLIN};
-    unsigned char result = SYMBOLS_MISSING;
-    int ready;
-
-    do
-        ready = poll(&wait, 1, answer_ms);
-    while (ready < 0 && errno == EINTR);
-    if (ready != 1 || recv(hand->socket, &result, 1, 0) != 1)
-        return SYMBOLS_MISSING;
-    if (result == no_memory_mark)
-        memory_failure_note();
-    if (result > SYMBOLS_CHANGED)
-        return SYMBOLS_MISSING;
-    hand->is_open = true;
-    return result;
-}
-
 static struct worker *worker_create(void)
 {
     struct worker *worker = calloc(1, sizeof(*worker));
@@ -355,6 +381,20 @@ static struct worker *worker_create(void)
     return worker;
 }
 
+/* For a child that is started later. */
+static bool keep_file(struct worker *worker, const char *path, struct build_id recorded)
+{
+    unsigned char *bytes = arena_alloc(&worker->arena, recorded.size_bytes + 1);
+
+    worker->path = arena_text(&worker->arena, path, strlen(path));
+    if (!bytes || !worker->path)
+        return false;
+    if (recorded.size_bytes)
+        memcpy(bytes, recorded.bytes, recorded.size_bytes);
+    worker->recorded = (struct build_id){bytes, recorded.size_bytes};
+    return true;
+}
+
 static enum symbol_open_result worker_open(const char *path, struct build_id recorded,
                                            size_t expected_count, void **state)
 {
@@ -364,6 +404,10 @@ static enum symbol_open_result worker_open(const char *path, struct build_id rec
 
     if (!worker)
         return SYMBOLS_MISSING;
+    if (!keep_file(worker, path, recorded)) {
+        worker_close(worker);
+        return SYMBOLS_MISSING;
+    }
     for (size_t i = 0; i < count && hand_start(&worker->hands[i], path, recorded); i++)
         ;
     if (worker->hands[0].socket >= 0)
