@@ -185,7 +185,7 @@ static void step_begin(struct tally *tally, const struct event *event)
 static bool tally_is_small(const struct tally *tally)
 {
     return !tally->has_failed && !tally->has_huge && tally->group_count <= 256 &&
-           live_set_count(&tally->live) <= 256;
+           live_set_count(&tally->live) <= 256 && tally->steps.count <= 256;
 }
 
 void tally_step_event(struct tally *tally, const struct event *event)

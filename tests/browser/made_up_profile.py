@@ -19,9 +19,11 @@ def write_profile(folder):
         name = WORDS[i * 7 % len(WORDS)].replace('"', '""')
         born = START_US + i * 50
         life = 40 + i * 131 % 4000
-        freed = "" if i % 97 == 0 else "%d.000" % (born + life)
-        rows.append('"%s",%d.0,%d.000,%s,%s,%d,%d,1,64,1,1,64,1,2,NPU:0'
-                    % (name, 4 + i * 37 % 600, born, freed, freed, life, life))
+        is_released = i % 97 != 0
+        freed = "%d.000,%d.000,%d,%d" % (born + life, born + life, life, life) if is_released else ",,,"
+        totals = "1,64,1" if is_released else ",,"
+        rows.append('"%s",%d.0,%d.000,%s,1,64,1,%s,2,NPU:0'
+                    % (name, 4 + i * 37 % 600, born, freed, totals))
     path = os.path.join(folder, "operator_memory.csv")
     with open(path, "w") as file:
         file.write("\n".join(rows) + "\n")

@@ -125,7 +125,7 @@ class UntilTheDeviceIsFull(Stories):
     def test_and_comes_true(self):
         trace = self.record_ascend("--steps", "230", "--leak")
         report = self.ask("oom", trace)
-        first = [n["sentence"] for n in report["notes"] if "The first was" in n["sentence"]][0]
+        first = [n["sentence"] for n in report["notes"] if "the first was" in n["sentence"]][0]
         step = int(re.search(r"in step (\d+)", first).group(1))
         self.assertAlmostEqual(step, self.FULL_IN_STEP, delta=2)
         self.assertRegex(report["verdict"][0],

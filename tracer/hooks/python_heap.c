@@ -242,10 +242,20 @@ static bool python_heap_find(void)
            dl_iterate_phdr(range_find, NULL);
 }
 
+/* What the loader allocates for its answers, errors above all, is not the program's. */
+static bool python_heap_find_apart(void)
+{
+    bool is_outermost = guard_enter(LAYER_HOST), is_there = python_heap_find();
+
+    if (is_outermost)
+        guard_leave(LAYER_HOST);
+    return is_there;
+}
+
 void python_heap_look(void)
 {
     if (!config_get()->records_host || atomic_load(&is_covered) ||
-        !atomic_exchange(&may_have_come, false) || !python_heap_find())
+        !atomic_exchange(&may_have_come, false) || !python_heap_find_apart())
         return;
     atomic_store(&is_found, true);
     if (!config_get()->records_python || python.is_initialized())
@@ -273,8 +283,12 @@ void python_heap_mapped(uint64_t pc, size_t size_bytes)
     domains_cover();
 }
 
+/* NULL where no interpreter is there when the program starts: asking the loader would allocate. */
+extern const char *Py_GetVersion(void) __attribute__((weak));
+
 /* Before the interpreter makes its first object, where it is the program or linked to it. */
 __attribute__((constructor)) static void on_load(void)
 {
-    python_heap_look();
+    if (Py_GetVersion)
+        python_heap_look();
 }

@@ -531,8 +531,7 @@ static void answer(const struct failure_state *state, struct report *report,
     say_failure(state->question, report, &failed, state->is_answered);
     show_holders(state, report, &failed);
     show_free(state, report, fragments);
-    if (!state->is_answered)
-        advise(state->question, report, &failed);
+    advise(state->question, report, &failed);
 }
 
 /* Of the newest failure. is_asked: for it; else only what ended badly is worth the first words. */
