@@ -195,11 +195,16 @@ static bool take_frames(struct last_stack *last, const struct stack_source *sour
                         const struct stack_definition *definition)
 {
     const uint8_t *at = definition->frames, *end = at + definition->size_bytes;
-    uint64_t frame = last->count ? last->frames[last->count - 1] : 0;
-    uint32_t outer =
-        last->count ? last->stacks[last->count - 1] : outer_end(source, definition->flags);
+    uint64_t frame = 0;
+    uint32_t outer;
 
     MT_ASSERT(last->count <= MT_STACK_FRAMES_MAX);
+    if (last->count) {
+        frame = last->frames[last->count - 1];
+        outer = last->stacks[last->count - 1];
+    } else {
+        outer = outer_end(source, definition->flags);
+    }
     while (at < end) {
         at = mt_frame_get(at, end, frame, &frame);
         if (!at || last->count == MT_STACK_FRAMES_MAX)
