@@ -50,7 +50,7 @@ static const struct analysis page_analyses[] = {
     {.of_blocks = &picture_analysis},
     {NULL, NULL},
 };
-/* Analyses that add a sentence to the report's verdict and need no second reading. */
+/* Analyses that add a sentence to the report's verdict. Only leaks may need a second reading. */
 static const struct analysis verdict_analyses[] = {
     {.write = analyse_recording},
     {.write = analyse_oom_in_short},

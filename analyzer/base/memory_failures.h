@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 /* Since the process began. */
 size_t memory_failure_count(void);

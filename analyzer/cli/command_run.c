@@ -24,6 +24,7 @@
 #include "program_file.h"
 #include "run_folder.h"
 #include "sanitizer_runtime.h"
+#include "sentence.h"
 #include "text_builder.h"
 #include "waiting.h"
 #include "watch_files.h"
@@ -371,10 +372,11 @@ struct run_end {
 
 static void say_lost(const char *folder, uint64_t count)
 {
-    char why[PATH_MAX + 128] = "leaktide info says why";
+    char why[PATH_MAX + 128];
     struct text_builder counted;
 
-    run_folder_explain(folder, why, sizeof(why));
+    if (!run_folder_explain(folder, why, sizeof(why)))
+        snprintf(why, sizeof(why), "%s", translated("leaktide info says why"));
     text_init(&counted);
     text_add_count(&counted, count);
     tell("%s %s lost, so this is of a part of the program: %s", text_get(&counted),

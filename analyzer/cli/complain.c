@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "commands.h"
@@ -17,7 +18,7 @@ static bool has_complained_of_input;
 /* False: there was no memory for these words. */
 static bool tell_arguments(const char *format, va_list arguments)
 {
-    static const char no_memory[] = "leaktide: no memory\n";
+    const char *no_memory = translated("leaktide: no memory\n");
     struct outlet *out = outlet_create(FOR_TERMINAL, stderr);
 
     waiting_end();
@@ -26,7 +27,7 @@ static bool tell_arguments(const char *format, va_list arguments)
     outlet_add(out, "\n");
     if (outlet_destroy(out))
         return true;
-    (void)!write(STDERR_FILENO, no_memory, sizeof(no_memory) - 1);
+    (void)!write(STDERR_FILENO, no_memory, strlen(no_memory));
     return false;
 }
 

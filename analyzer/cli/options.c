@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sentence.h"
+
 enum { specs_most = 32, help_column = 30, word_most = 40, unknown_letter = '?' };
 
 static const struct option_spec help_spec = {OPTION_HELP, 'h', "help", NULL, "this text"};
@@ -118,7 +120,8 @@ static void print_spec(const struct option_spec *spec, FILE *out)
     width += fprintf(out, "--%s", spec->name);
     if (spec->argument)
         width += fprintf(out, "=%s", spec->argument);
-    fprintf(out, "%*s%s\n", width < help_column ? help_column - width : 2, "", spec->meaning);
+    fprintf(out, "%*s%s\n", width < help_column ? help_column - width : 2, "",
+            translated(spec->meaning));
 }
 
 void options_print(const struct option_spec *specs, FILE *out)

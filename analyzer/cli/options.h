@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "nearest_name.h"
 
 enum option_id {

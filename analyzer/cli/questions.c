@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "sentence.h"
 
 /* A question tells: its exit status says no more than whether the recording is whole. */
 static int tell_answer(const struct command *command, const struct options *given)
@@ -81,7 +82,7 @@ const char *command_meaning(const struct command *command)
     for (size_t i = 0; !meaning && (name = mt_question_at(i, &meaning)); i++)
         if (strcmp(name, command->name) != 0)
             meaning = NULL;
-    return meaning;
+    return translated(meaning);
 }
 
 const char *command_operands(const struct command *command)

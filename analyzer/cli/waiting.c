@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sentence.h"
+
 enum { silent_seconds = 2 };
 
 static struct {
@@ -38,8 +40,8 @@ static void *tell(void *unused)
     while (!waiting.is_over) {
         if (pthread_cond_timedwait(&waiting.over, &waiting.lock, &until) == 0)
             continue;
-        snprintf(line, sizeof(line), "\r\033[Kleaktide: reading the recording, %u s ...",
-                 seconds++);
+        snprintf(line, sizeof(line),
+                 translated("\r\033[Kleaktide: reading the recording, %u s ..."), seconds++);
         write_line(line);
         is_shown = true;
         until.tv_sec++;

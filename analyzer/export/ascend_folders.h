@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "model.h"
 
 struct ascend_folders {

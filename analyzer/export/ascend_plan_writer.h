@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 struct plan_row {
     uint64_t row; /* order; UINT64_MAX for a total */

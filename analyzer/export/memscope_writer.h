@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "outlet.h"
 
 enum { MEMSCOPE_ATTRIBUTES_MAX = 12, MEMSCOPE_DEVICE_NONE = -1, MEMSCOPE_DEVICE_CPU = -2 };

@@ -277,7 +277,7 @@ static void tell_unsure(const struct gate *gate, struct gate_verdict *verdict, c
                             .key = "leak",
                             .outcome = CASE_UNSURE,
                             .policy_line = gate->policy->leak.line,
-                            .sentence = sentence};
+                            .sentence = translated(sentence)};
 
     gate_add(verdict, &row);
 }

@@ -56,7 +56,7 @@ static enum mt_result complain_at(struct reading *reading, const struct toml_nod
                                   const char *what)
 {
     return mt_error_set(reading->error, MT_USAGE, "%s:%u: %s: %s", reading->policy->path,
-                        node->line, node->key ? node->key : "value", what);
+                        node->line, node->key ? node->key : "value", translated(what));
 }
 
 static const char *key_name_at(const void *context, size_t i)

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "arena.h"
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 /* What a rule limits: the lines LIMIT of rules.def. */
 enum rule_kind {

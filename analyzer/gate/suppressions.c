@@ -12,6 +12,7 @@
 #include "nearest_name.h"
 #include "policy.h"
 #include "quantity.h"
+#include "sentence.h"
 
 /* --- matching --------------------------------------------------------------------------------- */
 
@@ -91,7 +92,7 @@ struct reading {
 static enum mt_result complain_at(const struct reading *reading, const char *what)
 {
     return mt_error_set(reading->error, MT_USAGE, "%s:%u: %s", reading->suppressions->path,
-                        reading->line, what);
+                        reading->line, translated(what));
 }
 
 /* 2027-01-31, a day that exists. */

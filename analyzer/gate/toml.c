@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sentence.h"
 #include "text_builder.h"
 
 enum { DEPTH_MAX = 32, NUMBER_MAX = 64 };
@@ -29,8 +30,8 @@ struct reader {
 static bool fail(struct reader *reader, enum mt_result result, const char *what)
 {
     if (reader->result == MT_OK)
-        reader->result =
-            mt_error_set(reader->error, result, "%s:%u: %s", reader->name, reader->line, what);
+        reader->result = mt_error_set(reader->error, result, "%s:%u: %s", reader->name,
+                                      reader->line, translated(what));
     return false;
 }
 

@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #include "arena.h"
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 enum toml_kind { TOML_TABLE, TOML_ARRAY, TOML_STRING, TOML_INTEGER, TOML_FRACTION, TOML_BOOLEAN };
 

@@ -10,9 +10,9 @@
 
 #include <stddef.h>
 
+#include "error_sentence.h"
 #include "event.h"
 #include "input_kinds.h"
-#include "leaktide/error.h"
 #include "model.h"
 
 struct input;

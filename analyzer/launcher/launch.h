@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 struct consumer_care;
 

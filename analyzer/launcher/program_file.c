@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "sentence.h"
+
 /* As execvp finds it; false when it is nowhere. */
 static bool path_of(const char *program, char *path, size_t path_bytes)
 {
@@ -60,14 +62,17 @@ void program_file_explain(const char *program, char *out, size_t out_bytes)
 
     if (path_of(program, path, sizeof(path)) && stat(path, &status) == 0) {
         if (status.st_mode & (S_ISUID | S_ISGID)) {
-            snprintf(out, out_bytes, "%s is setuid, and the system preloads nothing into it", path);
+            snprintf(out, out_bytes,
+                     translated("%s is setuid, and the system preloads nothing into it"), path);
             return;
         }
         if (is_static(path)) {
-            snprintf(out, out_bytes, "%s is linked statically, and cannot be preloaded", path);
+            snprintf(out, out_bytes, translated("%s is linked statically, and cannot be preloaded"),
+                     path);
             return;
         }
     }
-    snprintf(out, out_bytes, "%s used none of the memory that --device names, or drops LD_PRELOAD",
+    snprintf(out, out_bytes,
+             translated("%s used none of the memory that --device names, or drops LD_PRELOAD"),
              program);
 }

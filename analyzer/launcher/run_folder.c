@@ -21,6 +21,7 @@
 
 #include "leaktide/rings.h"
 #include "option_values.h"
+#include "sentence.h"
 
 enum { processes_most = 512, name_most = 40 };
 
@@ -123,8 +124,8 @@ bool run_folder_explain(const char *folder, char *out, size_t out_bytes)
     if (free_bytes > 2 * OPTION_RING_BYTES_USUAL)
         return false;
     snprintf(out, out_bytes,
-             "the disk is full: %" PRIu64 " KiB are free for %s; name another "
-             "folder with -o",
+             translated("the disk is full: %" PRIu64
+                        " KiB are free for %s; name another folder with -o"),
              free_bytes >> 10, folder);
     return true;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 /* What the processes of a run have recorded so far, from the first pages of their files. */
 struct run_state {

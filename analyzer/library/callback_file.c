@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "error_sentence.h"
+
 struct callback {
     mt_write_function write;
     void *context;

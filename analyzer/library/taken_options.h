@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 /*
  * What the caller has takes the place of what stands in own, which holds what is meant by members

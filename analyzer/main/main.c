@@ -8,6 +8,7 @@
 #include "command_table.h"
 #include "compat_command.h"
 #include "memory_failures.h"
+#include "sentence.h"
 
 /* In the help after run and the questions. */
 // clang-format off
@@ -37,22 +38,26 @@ static void print_usage(FILE *out)
 {
     const struct command *command;
 
-    fprintf(out,
-            "leaktide %s: what leaks, what makes the peak, what changed, who holds the rest\n\n",
-            LEAKTIDE_VERSION);
+    fprintf(
+        out,
+        translated(
+            "leaktide %s: what leaks, what makes the peak, what changed, who holds the rest\n\n"),
+        LEAKTIDE_VERSION);
     for (size_t i = 0; (command = command_at(i)); i++)
         fprintf(out, "  leaktide %-11s %-25s %s\n", command->name, command_operands(command),
                 command_meaning(command));
     fprintf(out, "  leaktide %-11s %-25s %s\n", "help", "[COMMAND]",
-            "this text, or a command's own");
-    fprintf(out, "  leaktide %-11s %-25s %s\n", "version", "", "which leaktide this is");
+            translated("this text, or a command's own"));
+    fprintf(out, "  leaktide %-11s %-25s %s\n", "version", "",
+            translated("which leaktide this is"));
     fprintf(out, "  leaktide %-11s %-25s %s\n", "msleaks", "[options] PROGRAM [ARG...]",
-            "as msleaks, with its options and files");
+            translated("as msleaks, with its options and files"));
     fprintf(out, "  leaktide %-10s %-26s %s\n", "msmemscope", "[options] PROGRAM [ARG...]",
-            "as msmemscope; both also by their own names");
-    fprintf(out,
-            "\nExit status: 0 fine, 1 findings over the limit, 2 wrong use, 3 input unreadable "
-            "or\nincomplete, 4 not enough data to judge; run passes on the program's own.\n");
+            translated("as msmemscope; both also by their own names"));
+    fputs(translated(
+              "\nExit status: 0 fine, 1 findings over the limit, 2 wrong use, 3 input unreadable "
+              "or\nincomplete, 4 not enough data to judge; run passes on the program's own.\n"),
+          out);
 }
 
 static void print_help(const struct command *command, FILE *out)
@@ -61,7 +66,7 @@ static void print_help(const struct command *command, FILE *out)
             command_meaning(command));
     options_print(command->options, out);
     if (command->remark)
-        fprintf(out, "\n%s\n", command->remark);
+        fprintf(out, "\n%s\n", translated(command->remark));
 }
 
 static const char *command_name_at(const void *context, size_t i)

@@ -10,8 +10,8 @@
 
 #include <stddef.h>
 
+#include "error_sentence.h"
 #include "event.h"
-#include "leaktide/error.h"
 
 struct event_source {
     void *context;

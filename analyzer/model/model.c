@@ -20,6 +20,7 @@
 #include "memory_failures.h"
 #include "module_map.h"
 #include "notes.h"
+#include "sentence.h"
 #include "stretch.h"
 #include "table.h"
 
@@ -689,14 +690,14 @@ void model_module_gone(struct model *model, uint16_t process, uint64_t base, uin
     row->replaces = false;
 }
 
-void model_note(struct model *model, uint64_t count, const char *format, ...)
+void model_note(struct model *model, uint64_t count, const char *english, ...)
 {
     char sentence[1024];
     va_list arguments;
     int length;
 
-    va_start(arguments, format);
-    length = vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_start(arguments, english);
+    length = vsnprintf(sentence, sizeof(sentence), translated(english), arguments);
     va_end(arguments);
     if (length >= 0 && !notes_add(&model->notes, sentence, count, model->is_reread))
         fail(model, "notes");
@@ -764,13 +765,13 @@ static void keep_damage(struct model *model, const char *sentence)
     model_set_incomplete(model);
 }
 
-void model_lack(struct model *model, const char *format, ...)
+void model_lack(struct model *model, const char *english, ...)
 {
     char sentence[sizeof(model->first_damage)];
     va_list arguments;
 
-    va_start(arguments, format);
-    vsnprintf(sentence, sizeof(sentence), format, arguments);
+    va_start(arguments, english);
+    vsnprintf(sentence, sizeof(sentence), translated(english), arguments);
     va_end(arguments);
     model_note(model, 0, "%s", sentence);
     keep_damage(model, sentence);

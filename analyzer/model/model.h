@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "leaktide/format.h"
 #include "pools.h"
 
@@ -144,7 +144,7 @@ void model_module_gone(struct model *model, uint16_t process, uint64_t base, uin
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-void model_note(struct model *model, uint64_t count, const char *format, ...);
+void model_note(struct model *model, uint64_t count, const char *english, ...);
 
 /*
  * The same sources are about to be read again, in the same order: each process gets the index that
@@ -175,7 +175,7 @@ struct model_share model_share_of(const struct model *model, enum model_part par
 #if defined(__GNUC__)
 __attribute__((format(printf, 2, 3)))
 #endif
-void model_lack(struct model *model, const char *format, ...);
+void model_lack(struct model *model, const char *english, ...);
 /* The first damage that was noted; "" if there is none. */
 const char *model_first_damage(const struct model *model);
 

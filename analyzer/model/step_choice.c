@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error_sentence.h"
+
 static bool number_read(const char **text, uint64_t *number)
 {
     char *end;

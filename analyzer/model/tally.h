@@ -27,8 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "error_sentence.h"
 #include "event.h"
-#include "leaktide/error.h"
 #include "model.h"
 #include "step_series.h"
 

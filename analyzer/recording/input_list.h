@@ -10,9 +10,9 @@
 
 #include <stdbool.h>
 
+#include "error_sentence.h"
 #include "event_source.h"
 #include "input.h"
-#include "leaktide/error.h"
 #include "model.h"
 
 struct input_list {

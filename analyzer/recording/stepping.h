@@ -9,8 +9,8 @@
 
 #include <stdbool.h>
 
+#include "error_sentence.h"
 #include "event_source.h"
-#include "leaktide/error.h"
 #include "step_choice.h"
 #include "step_finder.h"
 #include "step_source.h"

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "outlet.h"
 
 struct arena;

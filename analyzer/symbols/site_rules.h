@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "arena.h"
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "table.h"
 
 /* The later, the more a frame tells about the place that asked. */

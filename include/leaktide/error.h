@@ -8,10 +8,6 @@
 #ifndef LEAKTIDE_ERROR_H
 #define LEAKTIDE_ERROR_H
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -33,40 +29,6 @@ struct mt_error {
     /* The member of an options struct that is wrong, as "steps"; static. NULL: none is. */
     const char *option;
 };
-
-/*
- * Writes the sentence and returns result, so that a failure is one line:
- * `return mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));`
- * error may be NULL.
- */
-#if defined(__GNUC__)
-__attribute__((format(printf, 3, 4)))
-#endif
-static inline enum mt_result
-mt_error_set(struct mt_error *error, enum mt_result result, const char *format, ...)
-{
-    if (error) {
-        va_list arguments;
-
-        va_start(arguments, format);
-        vsnprintf(error->message, sizeof(error->message), format, arguments);
-        va_end(arguments);
-        error->option = NULL;
-    }
-    return result;
-}
-
-/*
- * Adds which member of an options struct is wrong, for a program that calls it by another name:
- * `return mt_error_of(error, "steps", mt_error_set(error, MT_USAGE, ...));`
- */
-static inline enum mt_result mt_error_of(struct mt_error *error, const char *option,
-                                         enum mt_result result)
-{
-    if (error)
-        error->option = option;
-    return result;
-}
 
 #ifdef __cplusplus
 }

@@ -5,7 +5,8 @@ usage: messages.py FOLDER | messages.py --self-test
 
 A sentence is a string of C with three words and a blank. It is in its place as an argument of one of
 MESSAGES, in translated(), or in a table (an initializer), which is looked up where it is written.
-Anywhere else it is refused, but for the folders of LATER. CONTRIBUTING.md has the rule.
+Anywhere else it is refused. Each of MESSAGES and WRAPPERS must itself look its words up with
+translated(). CONTRIBUTING.md has the rule.
 """
 
 import pathlib
@@ -17,21 +18,22 @@ MESSAGES = [
     "translated", "sentence", "sentence_list", "text_add_sentence", "outlet_sentence",
     "report_verdict", "report_text", "report_finding", "report_table", "report_ledger_table",
     "report_table_remark", "report_note", "model_note", "model_lack", "mt_error_set", "complain", "tell",
+    "complain_format", "tell_format", "outlet_add_sentence",
 ]
-# They hand the words on to one of MESSAGES.
+# They put the words that they are handed into another sentence, and look them up before.
 WRAPPERS = ["note_if", "add_note", "refuse", "refuse_value", "complain_at", "reader_fail", "stop",
             "tell_unsure"]
 # What they are handed is compared, or stays English: asserted, help of
 # OpenMetrics, names in a model.
 NO_SENTENCE = ["_Static_assert", "strcmp", "memcmp", "add_head", "text_of"]
 
-# Folders with sentences that are still built by hand. One without any leaves this list.
-LATER = ["analyzer/analyses/leaks", "analyzer/cli", "analyzer/launcher", "analyzer/main"]
-
-# Folders that write in the words of other programs.
-FOREIGN = ["analyzer/export", "analyzer/msmemscope/command", "analyzer/msmemscope/dump"]
+# Folders and files that write in the words of other programs, or of a shell.
+FOREIGN = ["analyzer/export", "analyzer/msmemscope/command", "analyzer/msmemscope/dump",
+           "analyzer/main/command_completion.c"]
 
 TOKEN = re.compile(r"/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])'|\"(?:\\.|[^\"\\\n])*\"|\w+|\S", re.S)
+# What a wrapper calls the words it is handed.
+WORDS_IN = re.compile(r"const char \*(?:what|why|sentence|format)\b")
 WORD = re.compile(r"[A-Za-z]{2,}")
 # SQL and markup.
 NO_LANGUAGE = re.compile(r"\s*(?:<|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|WITH)\b)")
@@ -81,22 +83,56 @@ def faults(source):
             if is_sentence(text) and place not in right]
 
 
+def functions_of(source):
+    """The functions and macros of a source: {name: (parameters, what it calls)}."""
+    found = re.findall(r"^#define (\w+)\(([^)]*)\)((?:[^\n]*\\\n)*[^\n]*)", source, re.M)
+    found += re.findall(r"^(?!#)[\w \*]*?\b(\w+)\(([^;{}]*)\)\n\{(.*?)^\}", source, re.S | re.M)
+    return {name: (parameters, set(re.findall(r"\b(\w+)\(", body)))
+            for name, parameters, body in found}
+
+
+def comes_to(name, goals, functions):
+    """Whether a function calls one of the goals, itself or through others of its source."""
+    seen, open_names = set(), {name}
+    while open_names:
+        called = set().union(*(functions[name][1] for name in open_names if name in functions))
+        if called & goals:
+            return True
+        open_names = called - seen
+        seen |= called
+    return False
+
+
+def strays(sources):
+    """Those of MESSAGES and WRAPPERS that look nothing up: [(file, name)]."""
+    read = [(path, functions_of(text)) for path, text in sources]
+    left = [(path, name, functions) for path, functions in read
+            for name in MESSAGES[1:] if name in functions]
+    goals = {"translated"}
+    while True:  # one may call another, of another source
+        found = [row for row in left if comes_to(row[1], goals, row[2])]
+        if not found:
+            break
+        goals |= {name for _, name, _ in found}
+        left = [row for row in left if row not in found]
+    left += [(path, name, functions) for path, functions in read
+             for name in WRAPPERS if WORDS_IN.search(functions.get(name, ("", None))[0])
+             and not comes_to(name, {"translated"}, functions)]
+    return [(path, name) for path, name, _ in left]
+
+
 def check(folder):
-    complaints, seen = [], set()
-    for path in sorted(folder.glob("analyzer/**/*.c")):
-        name = path.parent.relative_to(folder).as_posix()
-        if name in FOREIGN:
+    complaints, sources = [], []
+    for path in sorted(folder.glob("analyzer/**/*.[ch]")):
+        name = path.relative_to(folder).as_posix()
+        if name in FOREIGN or path.parent.relative_to(folder).as_posix() in FOREIGN:
             continue
-        found = faults(path.read_text(encoding="utf-8"))
-        if found:
-            seen.add(name)
-        if name not in LATER:
-            complaints += ["%s/%s: \"%s\" in %s: use sentence() or its kind, or translated()"
-                           % (name, path.name, text, place or "an expression")
-                           for text, place in found]
-    complaints += ["%s: builds no sentence by hand: take it off the list LATER" % name
-                   for name in LATER if name not in seen]
-    return complaints
+        sources.append((name, path.read_text(encoding="utf-8")))
+        if path.suffix == ".c":
+            complaints += ["%s: \"%s\" in %s: use sentence() or its kind, or translated()"
+                           % (name, text, place or "an expression")
+                           for text, place in faults(sources[-1][1])]
+    return complaints + ["%s: %s looks no message up" % stray for stray in strays(sources)]
 
 
 def self_test():
@@ -107,6 +143,11 @@ def self_test():
     assert not faults('report_note(report, 0, is_so ? "one of many words" : f("a", 2));')
     assert not faults('static const struct row rows[] = {{"key", "what the key means"}};')
     assert not faults('add((struct row){"key", "what the key means"});')
+    assert strays([("a.c", "void report_note(int n, const char *english)\n{\n    put(n, english);\n}\n")])
+    assert not strays([("a.c", "static void put(const char *english)\n{\n    say(translated(english));\n}\n"
+                        "void tell_format(const char *english)\n{\n    put(english);\n}\n"),
+                       ("a.h", "#define tell(...) tell_format(\"\" __VA_ARGS__)\n")])
+    assert strays([("a.c", "static int stop(const char *why)\n{\n    return mt_error_set(e, \"%s\", why);\n}\n")])
     assert not faults('/* f("one of many words"); */ f("%s of %d", "a.b", "two words");')
 
 

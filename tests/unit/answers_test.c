@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "analyses.h"
+#include "error_sentence.h"
 #include "event_list.h"
 #include "report_writers.h"
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "error_sentence.h"
 #include "read_ahead.h"
 
 enum { event_count = 200000, changes_process_at = 77777, batch_events = 4096 };

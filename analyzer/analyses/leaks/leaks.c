@@ -14,6 +14,7 @@
 #include "leak_words.h"
 #include "ledger_growth.h"
 #include "missing.h"
+#include "sentence.h"
 #include "survivor_verdict.h"
 #include "window_say.h"
 
@@ -135,7 +136,7 @@ static const char *light_clause(const struct question *question, struct report *
     uint64_t bytes = 0;
 
     if (!list->verdict_counts[VERDICT_LIGHT])
-        return "none grows to the end";
+        return translated("none grows to the end");
     for (size_t i = 0; i < list->verdict_counts[VERDICT_LIGHT]; i++)
         bytes += list->rows[i].weight_bytes;
     return report_text(report,

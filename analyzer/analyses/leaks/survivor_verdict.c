@@ -10,6 +10,7 @@
 #include "growth.h"
 #include "leak_words.h"
 #include "place.h"
+#include "sentence.h"
 #include "text_builder.h"
 
 enum { stacks_shown = 3, functions_shown = 3, findings_most = 20 };
@@ -140,7 +141,7 @@ static const char *as_many_turns(struct report *report, const struct survivor_pr
 {
     return process->turns ? report_text(report, "%s more",
                                         label_counted(report_arena(report), process->turns, "turn"))
-                          : "as many turns again";
+                          : translated("as many turns again");
 }
 
 /* Where most of it is that fades; NULL: nothing does. */

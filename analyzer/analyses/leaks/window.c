@@ -13,6 +13,7 @@
 #include "ledger_order.h"
 #include "missing.h"
 #include "origins.h"
+#include "sentence.h"
 #include "window_account.h"
 #include "window_say.h"
 
@@ -222,9 +223,9 @@ static const char *growth_words(struct report *report, const struct window_accou
     int64_t growth = window_growth_bytes(account);
 
     if (!account->is_released_known)
-        return "may have grown";
+        return translated("may have grown");
     if (!growth)
-        return "did not grow";
+        return translated("did not grow");
     return report_text(report, "%s by %s", growth > 0 ? "grew" : "shrank",
                        label_size(report_arena(report), (uint64_t)(growth > 0 ? growth : -growth)));
 }

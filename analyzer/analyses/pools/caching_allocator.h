@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 #define ALLOCATOR_SPLITS_ALL UINT64_MAX
 

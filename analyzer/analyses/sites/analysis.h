@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "error_sentence.h"
 #include "event_source.h"
-#include "leaktide/error.h"
 #include "lives.h"
 #include "report.h"
 #include "step_source.h"

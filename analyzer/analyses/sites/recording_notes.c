@@ -5,6 +5,7 @@
 #include "recording_notes.h"
 
 #include "labels.h"
+#include "sentence.h"
 
 struct notes {
     struct report *report;
@@ -14,8 +15,9 @@ struct notes {
 static void add_note(const struct notes *notes, uint64_t count, const char *sentence)
 {
     report_note(notes->report, count,
-                notes->name ? report_text(notes->report, "%s: %s", notes->name, sentence)
-                            : sentence);
+                notes->name
+                    ? report_text(notes->report, "%s: %s", notes->name, translated(sentence))
+                    : sentence);
 }
 
 static void note_if(const struct notes *notes, uint64_t count, const char *sentence)

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 enum ascend_file {
     ASCEND_OPERATOR_MEMORY,

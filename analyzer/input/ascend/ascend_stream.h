@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "model.h"
 
 enum { ASCEND_COUNTERS_MAX = 4 };

@@ -81,7 +81,7 @@ struct parser {
 
 static int stop(struct parser *parser, enum mt_result result, const char *why)
 {
-    parser->result = mt_error_set(&parser->error, result, "%s", why);
+    parser->result = mt_error_set(&parser->error, result, "%s", translated(why));
     return 0;
 }
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "byte_stream.h"
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "model.h"
 
 enum chrome_kind { CHROME_END, CHROME_BEGIN, CHROME_MEMORY, CHROME_FAILED, CHROME_INSTANT_END };

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 enum { CSV_COLUMNS_MAX = 256, CSV_ROW_MAX_BYTES = 16 << 20 };
 

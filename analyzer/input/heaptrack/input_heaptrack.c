@@ -20,6 +20,7 @@
 #include "arena.h"
 #include "byte_stream.h"
 #include "input_kinds.h"
+#include "sentence.h"
 #include "table.h"
 
 enum { newest_version = 3, inlined_most = 64, kind_shift = 32 };
@@ -84,7 +85,7 @@ static enum mt_result refuse(const struct heaptrack *heaptrack, enum mt_result r
                              const char *why, struct mt_error *error)
 {
     return mt_error_set(error, result, "%s: line %" PRIu64 ": %s", heaptrack->path, heaptrack->line,
-                        why);
+                        translated(why));
 }
 
 static enum mt_result no_memory(const struct heaptrack *heaptrack, struct mt_error *error)

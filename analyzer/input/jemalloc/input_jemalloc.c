@@ -20,6 +20,7 @@
 #include "arena.h"
 #include "byte_stream.h"
 #include "input_kinds.h"
+#include "sentence.h"
 #include "table.h"
 
 enum { blocks_most = 1 << 24, stack_shift = 32, frames_most = 512 };
@@ -58,7 +59,7 @@ static enum mt_result refuse(const struct jemalloc *jemalloc, enum mt_result res
                              const char *why, struct mt_error *error)
 {
     return mt_error_set(error, result, "%s: line %" PRIu64 ": %s", jemalloc->path, jemalloc->line,
-                        why);
+                        translated(why));
 }
 
 /* A number after the word at the beginning of text; false if there is none. */

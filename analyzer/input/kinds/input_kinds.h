@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
+#include "error_sentence.h"
 #include "event.h"
-#include "leaktide/error.h"
 #include "model.h"
 
 /* One per kind of source; input.c holds the table. */

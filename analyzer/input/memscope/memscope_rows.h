@@ -8,8 +8,8 @@
 #ifndef LEAKTIDE_INPUT_MEMSCOPE_ROWS_H
 #define LEAKTIDE_INPUT_MEMSCOPE_ROWS_H
 
+#include "error_sentence.h"
 #include "event.h"
-#include "leaktide/error.h"
 #include "memscope_attr.h"
 #include "memscope_columns.h"
 #include "model.h"

@@ -11,7 +11,7 @@
 #ifndef LEAKTIDE_INPUT_MEMSCOPE_RUNS_H
 #define LEAKTIDE_INPUT_MEMSCOPE_RUNS_H
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "memscope_sort.h"
 
 struct memscope_runs;

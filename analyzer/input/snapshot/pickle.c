@@ -9,8 +9,11 @@
 #include "pickle.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "sentence.h"
 
 enum {
     depth_max = 64,
@@ -84,7 +87,7 @@ refuse(const struct pickle *pickle, enum mt_result result, struct mt_error *erro
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(why, sizeof(why), format, arguments);
+    vsnprintf(why, sizeof(why), translated(format), arguments);
     va_end(arguments);
     return mt_error_set(error, result, "%s: pickle at byte %" PRIu64 ": %s", pickle->stream->path,
                         pickle->instruction, why);

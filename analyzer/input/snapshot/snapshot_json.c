@@ -27,7 +27,7 @@ struct json {
 
 static int stop(struct json *json, enum mt_result result, const char *why)
 {
-    json->result = mt_error_set(&json->error, result, "%s", why);
+    json->result = mt_error_set(&json->error, result, "%s", translated(why));
     return 0;
 }
 

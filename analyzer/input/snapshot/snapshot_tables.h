@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "arena.h"
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "model.h"
 #include "snapshot_entries.h"
 #include "snapshot_memo.h"

@@ -19,6 +19,7 @@
 #include <zstd.h>
 
 #include "memory_failures.h"
+#include "sentence.h"
 
 enum { window_bytes = 2 * BYTE_STREAM_MOST, packed_bytes = 1 << 17, inflate_bytes = 1 << 17 };
 
@@ -123,9 +124,9 @@ static void reader_fail(struct byte_stream *stream, enum mt_result result, const
     struct byte_stream_reader *reader = stream->reader;
 
     reader->is_over = true;
-    reader->result =
-        mt_error_set(&reader->error, result, "%s: byte %" PRIu64 "%s: %s", stream->path,
-                     stream->base_bytes + stream->end, stream->is_packed ? " unpacked" : "", why);
+    reader->result = mt_error_set(&reader->error, result, "%s: byte %" PRIu64 "%s: %s",
+                                  stream->path, stream->base_bytes + stream->end,
+                                  stream->is_packed ? " unpacked" : "", translated(why));
 }
 
 static size_t read_gzip(struct byte_stream *stream, unsigned char *bytes, size_t capacity_bytes)

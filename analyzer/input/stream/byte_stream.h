@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 enum { BYTE_STREAM_MOST = 1 << 20 }; /* what byte_stream_need() can promise in one piece */
 

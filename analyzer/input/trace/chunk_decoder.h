@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "error_sentence.h"
 #include "event.h"
 #include "leaktide/columns.h"
-#include "leaktide/error.h"
 #include "trace_context.h"
 #include "trace_record.h"
 

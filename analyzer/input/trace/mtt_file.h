@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "chunk_decoder.h"
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "leaktide/format.h"
 #include "model.h"
 #include "ring_reader.h"

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "error_sentence.h"
 #include "event.h"
-#include "leaktide/error.h"
 #include "mtt_file.h"
 #include "trace_context.h"
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "compat_values.h"
+#include "sentence.h"
 
 enum { help_column = 36 };
 
@@ -147,7 +148,8 @@ static void print_option(const struct compat_option *option, enum compat_name na
     width += fprintf(out, "--%s", option->name);
     if (option->argument)
         width += fprintf(out, "=%s", option->argument);
-    fprintf(out, "%*s%s\n", width < help_column ? help_column - width : 2, "", option->meaning);
+    fprintf(out, "%*s%s\n", width < help_column ? help_column - width : 2, "",
+            translated(option->meaning));
 }
 
 void compat_print_help(const struct compat_generation *generation, FILE *out)

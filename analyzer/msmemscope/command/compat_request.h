@@ -14,7 +14,7 @@
 
 #include "arena.h"
 #include "dump_write.h"
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "text_builder.h"
 
 enum compat_name { COMPAT_MSLEAKS, COMPAT_MSMEMSCOPE, COMPAT_NAMES };

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 struct mt_trace;
 

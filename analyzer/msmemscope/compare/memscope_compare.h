@@ -16,7 +16,7 @@
 
 #include "analysis.h"
 #include "compare_csv.h"
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 /* One operator that ended, or one kernel that was launched. */
 struct compare_element {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 struct dump_leaks {
     const char *path;

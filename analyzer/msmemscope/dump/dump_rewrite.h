@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 
 /*
  * types: bits of enum dump_inefficient, by the number of the row from 0; row_count of them.

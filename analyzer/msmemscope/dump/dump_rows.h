@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "leaktide/error.h"
+#include "error_sentence.h"
 #include "model.h"
 
 enum dump_event {
