@@ -9,6 +9,9 @@ Refused: an include path with ".."; an include of a header that no linked target
 need each other; more than 40 .c files in a folder; a line of a CMakeLists.txt over 100 columns;
 target_sources; a struct, union or enum of the analyzer that two headers define.
 
+And the page is compared with the targets. Its drawing has each folder once, and each folder uses only those
+on lower lines. Its table has each folder once; what a row names is used, and what else is used, those use too.
+
 What targets link is read from the CMakeLists.txt themselves: both sides of a condition count.
 """
 import pathlib
@@ -189,6 +192,87 @@ def check_tags(root, faults):
             faults.append(f"{tag} is defined twice: {', '.join(paths)}")
 
 
+PAGE = "docs/architecture.md"
+PUBLIC = "include/leaktide"
+
+
+def braces(name):
+    """a/{b,c} as a/b and a/c."""
+    found = re.match(r"(.*)\{([^}]*)\}(.*)", name)
+    return [found[1] + part.strip() + found[3] for part in found[2].split(",")] if found else [name]
+
+
+def drawn_floors(page):
+    """The line of each folder in the drawing: its two columns are the folders of TOPS."""
+    floors = {}
+    drawing = re.search(r"^## Folders\n.*?```\n[^\n]*\n[─┼]+\n(.*?)```", page, re.S | re.M)
+    for number, line in enumerate(drawing[1].splitlines() if drawing else []):
+        for top, names in zip(TOPS, line.split("│")):
+            for name in re.findall(r"[\w/]+", names):
+                floors.setdefault(name if name == top else f"{top}/{name}", []).append(number)
+    return floors
+
+
+def table_rows(page):
+    """What the table says that each folder uses."""
+    for folders, uses in re.findall(r"^\| (`(?:tracer|analyzer)/[^|]*) \|[^|]*\|([^|]*)\|$", page, re.M):
+        for folder in braces(folders.strip("`").rstrip("/")):
+            top = folder.split("/")[0]
+            names = [part for name in re.findall(r"`([^`]+)`", uses) for part in braces(name)]
+            yield folder, {name if name.split("/")[0] in TOPS else f"{top}/{name}" for name in names}
+
+
+def reached(start, uses):
+    seen, left = set(), [start]
+    while left:
+        new = uses.get(left.pop(), set()) - seen
+        seen |= new
+        left += new
+    return seen
+
+
+def check_drawing(page, edges, faults):
+    floors = drawn_floors(page)
+    for folder in sorted(edges):
+        if len(floors.get(folder, [])) != 1:
+            faults.append(f"{PAGE}: the drawing has {folder} {len(floors.get(folder, []))} times")
+    for folder in sorted(set(floors) - set(edges)):
+        faults.append(f"{PAGE}: the drawing has {folder}, which has no target")
+    for folder, used in sorted(edges.items()):
+        for other in sorted(used):
+            if folder in floors and other in floors and floors[folder][0] >= floors[other][0]:
+                faults.append(f"{PAGE}: {folder} uses {other}, which is drawn no lower")
+
+
+def check_table(page, edges, faults):
+    rows = list(table_rows(page))
+    uses = dict(rows)
+    for folder in sorted(edges):
+        count = sum(name == folder for name, _ in rows)
+        if count != 1:
+            faults.append(f"{PAGE}: the table has {folder} {count} times")
+    for folder, names in rows:
+        real = edges.get(folder, set())
+        faults += [f"{PAGE}: {folder} does not use {name}" for name in sorted(names - real)]
+        faults += [f"{PAGE}: {folder} uses {name}" for name in sorted(real - reached(folder, uses))]
+
+
+def check_page(root, targets, edges, faults):
+    page = (root / PAGE).read_text()
+    used = {target.folder: set() for target in targets.values()}
+    for folder, others in edges.items():
+        for other in others:
+            used.setdefault(folder, set()).add(other)
+            used.setdefault(other, set())
+    named = {str(folder.relative_to(root)): {str(other.relative_to(root)) for other in others}
+             for folder, others in used.items()}
+    check_drawing(page, named, faults)
+    check_table(page, named, faults)
+    for path in sorted((root / PUBLIC).glob("*")):
+        if f"`{path.name}`" not in page:
+            faults.append(f"{PAGE}: no word about {PUBLIC}/{path.name}")
+
+
 def check(root):
     faults = []
     root = pathlib.Path(root).resolve()
@@ -200,11 +284,27 @@ def check(root):
         faults.append("folders need each other: " + " -> ".join(str(p.relative_to(root)) for p in cycle))
     check_folders(root, faults)
     check_tags(root, faults)
+    check_page(root, targets, edges, faults)
     return faults
 
 
 # Each: what is changed in a tree without faults, and words of the report.
+PAGE_SOUND = """
+## Folders
+```
+ the one │ the other
+─────────┼──────────
+ record  │  gate
+         │  model
+         │  base
+```
+| `tracer/record/` | rings | nothing |
+| `analyzer/{gate}/` | limits | `model` |
+| `analyzer/model/` | rows | `base` |
+| `analyzer/base/` | memory | nothing |
+"""
 SOUND = {
+    PAGE: PAGE_SOUND,
     "tracer/CMakeLists.txt": "add_subdirectory(record)\n",
     "tracer/record/CMakeLists.txt": "mt_add_library(mt_record ring.c)\n",
     "tracer/record/ring.c": '#include "ring.h"\n',
@@ -229,6 +329,13 @@ FAULTS = [
     ({"analyzer/gate/rule.h": "enum arena {\n};\n"}, "arena is defined twice"),
     ({"analyzer/gate/more.c": "", "tracer/CMakeLists.txt": "target_sources(mt_record PRIVATE ring.c)\n"}, "target_sources"),
     ({"tracer/CMakeLists.txt": "#" * (COLUMNS_MOST + 1) + "\n"}, "101 columns"),
+    ({PAGE: PAGE_SOUND.replace("model\n         │  base", "base\n         │  model")}, "model uses analyzer/base, which is drawn no lower"),
+    ({PAGE: PAGE_SOUND.replace("│  base", "│")}, "the drawing has analyzer/base 0 times"),
+    ({PAGE: PAGE_SOUND.replace("│  base", "│  base  cellar")}, "the drawing has analyzer/cellar, which has no target"),
+    ({PAGE: PAGE_SOUND.replace("| `model` |", "| `base` |")}, "analyzer/gate uses analyzer/model"),
+    ({PAGE: PAGE_SOUND.replace("| rows | `base` |", "| rows | `base`, `gate` |")}, "analyzer/model does not use analyzer/gate"),
+    ({PAGE: PAGE_SOUND.replace("| `tracer/record/` |", "| record |")}, "the table has tracer/record 0 times"),
+    ({"include/leaktide/marks.h": ""}, "no word about include/leaktide/marks.h"),
 ]
 
 
