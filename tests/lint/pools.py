@@ -3,7 +3,8 @@
 """Each pool that the tracer names has a row in analyzer/model/pools.def, which is the only place of the
 analyzer that names pools, and a place in docs/pools.md.
 
-And the families of devices are the same in the table, the help, the man page and pytest.
+And each table of hooks is known to dlsym and to the test that calls every line; the families of devices are
+the same in the table, the help, the man page and pytest.
 
 usage: pools.py PROJECT_FOLDER
 """
@@ -65,6 +66,20 @@ def families_missing(root):
                    f"include/leaktide/device_families.def {sorted(families)}")
 
 
+def tables_missing(root):
+    """Tables of hooks that something does without."""
+    lookup = (root / "tracer/hooks/symbol_lookup.c").read_text()
+    test = (root / "tests/unit/hook_tables_test.c").read_text()
+    for path in sorted((root / "tracer/hooks").glob("*.c")):
+        text = path.read_text()
+        for table in re.findall(r'^#define HOOK_TABLE +"([^"]+)"', text, re.M):
+            if f'#include "{table}"' not in test:
+                yield f"tests/unit/hook_tables_test.c: does not include {table}"
+        for entries in re.findall(r"^#define HOOK_ENTRIES +(\w+)", text, re.M):
+            if f"&{entries}}}" not in lookup:
+                yield f"tracer/hooks/symbol_lookup.c: programs that ask dlsym pass by {entries}"
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     table = root / "analyzer/model/pools.def"
@@ -73,6 +88,7 @@ def main():
     named = set()
 
     wrong.extend(families_missing(root))
+    wrong.extend(tables_missing(root))
 
     for path in sources(root / "tracer"):
         text = without_comments(path.read_text())
