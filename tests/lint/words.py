@@ -5,6 +5,8 @@ usage: words.py FOLDER | words.py --self-test
 
 A page is a Markdown file or a man page; its code, in ``` or `, is left out. A message is a string
 of C that has a blank. The rules for all words are in CONTRIBUTING.md.
+
+And the product's first name is nowhere but where it has to be.
 """
 
 import pathlib
@@ -20,6 +22,14 @@ WORDS = [  # what is refused, what to write instead
 # "The tracer leaves no file behind" is what everybody says.
 FINE = re.compile(r"\b(?:left|leaves?|leaving)\b[^.]{0,60}\bbehind\b", re.IGNORECASE)
 REFUSED = [(re.compile(r"\b" + word + r"\b", re.IGNORECASE), better) for word, better in WORDS]
+
+# The product's first name: in the trace format's magic, in a recording of that time, in the change log.
+FORMER = re.compile("mem" "tide", re.IGNORECASE)
+FORMER_RECORDING = "sample.mem" "tide"
+FORMER_PLACES = ["CHANGELOG.md", "docs/trace-format.md", "include/leaktide/format.h",
+                 "tests/fixtures/recordings/README.md", "tests/unit/second_reader/read_by_the_page.py"]
+TOPS = ["*", ".*", ".ci/**/*", "analyzer/**/*", "cmake/**/*", "docs/**/*", "include/**/*", "samples/**/*", "tests/**/*",
+        "tracer/**/*"]
 
 # Names the words.
 ABOUT_WORDS = ["CONTRIBUTING.md"]
@@ -46,8 +56,19 @@ def messages(source):
     return "\n".join(string for string in strings if string and " " in string)
 
 
+def former_names(folder):
+    """Places that still have the product's first name."""
+    for path in sorted({path for top in TOPS for path in folder.glob(top)}):
+        name = path.relative_to(folder).as_posix()
+        if not path.is_file() or name in FORMER_PLACES:
+            continue
+        for text in (name, path.read_bytes().decode("utf-8", "replace") if path.suffix != ".mtt" else ""):
+            if FORMER.search(text.replace(FORMER_RECORDING, "")):
+                yield name
+
+
 def check(folder):
-    complaints = []
+    complaints = ["%s: the product is called leaktide" % name for name in former_names(folder)]
     texts = [(path, prose) for pattern in PAGES for path in sorted(folder.glob(pattern))]
     texts += [(path, messages) for pattern in SOURCES for path in sorted(folder.glob(pattern))]
     for path, part in texts:
