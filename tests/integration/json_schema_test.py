@@ -89,6 +89,15 @@ class Schema(unittest.TestCase):
         self.assertEqual(wrong, [], words)
         return answer
 
+    def test_the_questions_are_those_of_the_command(self):
+        def printed(*words):
+            return subprocess.run([LEAKTIDE, *words], stdout=subprocess.PIPE, check=True).stdout.decode()
+
+        names = re.findall("^  leaktide ([a-z]+) ", printed("help"), re.MULTILINE)
+        asked = [name for name in names if name not in ("help", "version") and
+                 "--format=text|json" in printed(name, "--help")]
+        self.assertEqual(sorted(self.questions), sorted(asked))
+
     def test_every_question_about_every_input(self):
         seen, answers = set(), 0
         for path in self.inputs:

@@ -18,7 +18,7 @@ def formats():
 
 
 def small_files():
-    resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8, 8))
 
 
 class Target(exported.Exported):
