@@ -31,4 +31,16 @@ static inline bool list_has_room(void *rows, size_t *capacity, size_t count, siz
     return count < *capacity || list_grow(rows, capacity, row_bytes);
 }
 
+/*
+ * The same for rows that are found by number, where `count` is all that there is memory for.
+ *
+ * True: rows[index] is there, and rows that were not are zero. False: as above.
+ */
+bool list_reach_slowly(void *rows, size_t *count, size_t index, size_t row_bytes);
+
+static inline bool list_reach(void *rows, size_t *count, size_t index, size_t row_bytes)
+{
+    return index < *count || list_reach_slowly(rows, count, index, row_bytes);
+}
+
 #endif

@@ -8,8 +8,9 @@
 
 #include "hash.h"
 #include "leaktide/invariant.h"
+#include "list.h"
 
-enum { nodes_least = 64, checked_most = 64 };
+enum { checked_most = 64 };
 
 void ordered_set_init(struct ordered_set *set)
 {
@@ -40,16 +41,9 @@ static uint32_t node_take(struct ordered_set *set)
         set->spare = set->nodes[node].above;
         return node;
     }
-    if (set->made + 1 >= set->capacity) {
-        size_t capacity = set->capacity ? set->capacity * 2 : nodes_least;
-        struct ordered_node *larger =
-            capacity < UINT32_MAX ? realloc(set->nodes, capacity * sizeof(*larger)) : NULL;
-
-        if (!larger)
-            return 0;
-        set->nodes = larger;
-        set->capacity = capacity;
-    }
+    if (set->made + 1 >= UINT32_MAX ||
+        !list_reach(&set->nodes, &set->capacity, set->made + 1, sizeof(*set->nodes)))
+        return 0;
     return (uint32_t)++set->made;
 }
 

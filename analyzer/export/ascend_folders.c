@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "list.h"
 #include "text_builder.h"
 
 struct ascend_folder {
@@ -40,14 +41,11 @@ static void add_name(struct text_builder *path, const struct model_process *proc
 static const char *add_row(struct ascend_folders *folders, const struct model_process *process,
                            const struct ascend_folder_stamp *stamp)
 {
-    struct ascend_folder *larger =
-        realloc(folders->rows, (folders->count + 1) * sizeof(*folders->rows));
     struct ascend_folder row = {process->source, process->rank, NULL};
     struct text_builder path;
 
-    if (!larger)
+    if (!list_has_room(&folders->rows, &folders->capacity, folders->count, sizeof(row)))
         return NULL;
-    folders->rows = larger;
     text_init(&path);
     text_add_format(&path, "%s/", folders->path);
     add_name(&path, process, stamp);

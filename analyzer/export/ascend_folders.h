@@ -15,7 +15,7 @@
 struct ascend_folders {
     const char *path, *name; /* what all lie in: to write, and for messages; borrowed */
     struct ascend_folder *rows;
-    size_t count;
+    size_t count, capacity;
 };
 
 struct ascend_folder_stamp {

@@ -96,18 +96,9 @@ static void block_end(struct finding *finding, const struct event *event)
 
 static struct tags *tags_of(struct finding *finding, uint32_t thread)
 {
-    if (thread >= finding->thread_count) {
-        size_t count = (size_t)thread + 16;
-        struct tags *larger = realloc(finding->threads, count * sizeof(*larger));
-
-        if (!larger) {
-            finding->has_failed = true;
-            return NULL;
-        }
-        memset(larger + finding->thread_count, 0,
-               (count - finding->thread_count) * sizeof(*larger));
-        finding->threads = larger;
-        finding->thread_count = count;
+    if (!list_reach(&finding->threads, &finding->thread_count, thread, sizeof(struct tags))) {
+        finding->has_failed = true;
+        return NULL;
     }
     return &finding->threads[thread];
 }

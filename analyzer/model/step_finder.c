@@ -16,6 +16,7 @@
 #include "hash_index.h"
 #include "late_loop.h"
 #include "leaktide/invariant.h"
+#include "list.h"
 #include "step_period.h"
 #include "table.h"
 
@@ -92,16 +93,8 @@ void step_finder_destroy(struct step_finder *finder)
 
 static struct found_steps *found_of(struct step_finder *finder, uint16_t process)
 {
-    if (process >= finder->found_count) {
-        size_t count = (size_t)process + 1;
-        struct found_steps *larger = realloc(finder->found, count * sizeof(*larger));
-
-        if (!larger)
-            return NULL;
-        memset(larger + finder->found_count, 0, (count - finder->found_count) * sizeof(*larger));
-        finder->found = larger;
-        finder->found_count = count;
-    }
+    if (!list_reach(&finder->found, &finder->found_count, process, sizeof(*finder->found)))
+        return NULL;
     return &finder->found[process];
 }
 

@@ -15,19 +15,8 @@
 
 struct thread_state *tally_thread(struct tally *tally, uint32_t thread)
 {
-    if (thread >= tally->thread_count) {
-        size_t count = tally->thread_count ? tally->thread_count : 16;
-        struct thread_state *larger;
-
-        while (count <= thread)
-            count *= 2;
-        larger = realloc(tally->threads, count * sizeof(*larger));
-        if (!larger)
-            return NULL;
-        memset(larger + tally->thread_count, 0, (count - tally->thread_count) * sizeof(*larger));
-        tally->threads = larger;
-        tally->thread_count = count;
-    }
+    if (!list_reach(&tally->threads, &tally->thread_count, thread, sizeof(*tally->threads)))
+        return NULL;
     return &tally->threads[thread];
 }
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "tally_state.h"
 
 static const struct {
@@ -44,20 +45,7 @@ static enum step_phase phase_of_name(const char *name)
 
 static bool make_room(struct phase_state *state, uint32_t text)
 {
-    size_t count = state->text_count ? state->text_count : 256;
-    uint8_t *larger;
-
-    if (text < state->text_count)
-        return true;
-    while (count <= text)
-        count *= 2;
-    larger = realloc(state->by_text, count);
-    if (!larger)
-        return false;
-    memset(larger + state->text_count, 0, count - state->text_count);
-    state->by_text = larger;
-    state->text_count = count;
-    return true;
+    return list_reach(&state->by_text, &state->text_count, text, sizeof(*state->by_text));
 }
 
 static enum step_phase phase_of_text(struct tally *tally, uint32_t text)

@@ -203,17 +203,9 @@ void tally_step_event(struct tally *tally, const struct event *event)
 
 void tally_process_begin(struct tally *tally, uint16_t process)
 {
-    if (process >= tally->process_count) {
-        size_t count = (size_t)process + 1;
-        struct tally_process *larger = realloc(tally->processes, count * sizeof(*larger));
-
-        if (!larger) {
-            tally->has_failed = true;
-            return;
-        }
-        memset(larger + tally->process_count, 0, (count - tally->process_count) * sizeof(*larger));
-        tally->processes = larger;
-        tally->process_count = count;
+    if (!list_reach(&tally->processes, &tally->process_count, process, sizeof(*tally->processes))) {
+        tally->has_failed = true;
+        return;
     }
     tally->processes[process].first_step =
         tally->steps.count - tally->processes[process].step_count;

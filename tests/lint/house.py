@@ -7,7 +7,8 @@
 
 Refused: an include path with ".."; an include of a header that no linked target shows; folders that
 need each other; more than 40 .c files in a folder; a line of a CMakeLists.txt over 100 columns;
-target_sources; a struct, union or enum of the analyzer that two headers define.
+target_sources; a struct, union or enum of the analyzer that two headers define; realloc() in the
+analyzer, but for GROWN.
 
 And the page is compared with the targets. Its drawing has each folder once, and each folder uses only those
 on lower lines. Its table has each folder once; what a row names is used, and what else is used, those use too.
@@ -273,6 +274,32 @@ def check_page(root, targets, edges, faults):
             faults.append(f"{PAGE}: no word about {PUBLIC}/{path.name}")
 
 
+# Who grows memory itself, and why; lists of rows are base/list.h.
+GROWN = {
+    "analyzer/base/list.c": "it is the list",
+    "analyzer/base/text_builder.c": "bytes",
+    "analyzer/gate/policy.c": "bytes of a file",
+    "analyzer/input/csv/csv_reader.c": "bytes of a file",
+    "analyzer/input/memscope/memscope_runs.c": "bytes, packed",
+    "analyzer/analyses/sites/overdue.c": "millions of small lists: from 2 rows on",
+    "analyzer/analyses/sites/sheet.c": "columns of one length",
+    "analyzer/msmemscope/dump/dump_blocks.c": "columns of one length",
+    "analyzer/model/late_loop.c": "a ring: a power of two",
+    "analyzer/model/step_series.c": "at the most so many, then it is thinned",
+    "analyzer/symbols/frame_names.c": "as many as the model has",
+    "analyzer/symbols/stack_facts.c": "as many as the model has",
+    "analyzer/symbols/symbols.c": "as many as the model has",
+}
+
+
+def check_growth(root, faults):
+    growing = {str(path.relative_to(root)) for path in (root / "analyzer").rglob("*.[ch]")
+               if re.search(r"\brealloc(?:array)?\(", path.read_text())}
+    faults += [f"{name}: rows that grow are a list: base/list.h" for name in sorted(growing - set(GROWN))]
+    faults += [f"{name}: grows nothing: take it off the list GROWN" for name in sorted(set(GROWN) - growing)
+               if (root / name).exists()]
+
+
 def check(root):
     faults = []
     root = pathlib.Path(root).resolve()
@@ -284,6 +311,7 @@ def check(root):
         faults.append("folders need each other: " + " -> ".join(str(p.relative_to(root)) for p in cycle))
     check_folders(root, faults)
     check_tags(root, faults)
+    check_growth(root, faults)
     check_page(root, targets, edges, faults)
     return faults
 
@@ -326,6 +354,8 @@ FAULTS = [
     ({"analyzer/base/CMakeLists.txt": "mt_add_library(mt_base arena.c)\ntarget_link_libraries(mt_base PRIVATE mt_model)\n", "analyzer/base/arena.c": '#include "model.h"\n'}, "folders need each other: analyzer/base -> analyzer/model -> analyzer/base"),
     ({f"tracer/record/part_{i}.c": "" for i in range(FILES_MOST)}, "tracer/record: 41 .c files"),
     ({"analyzer/gate/gate.h": "struct model {\n};\n"}, "model is defined twice: analyzer/gate/gate.h, analyzer/model/model.h"),
+    ({"analyzer/gate/gate.c": "rows = realloc(rows, more);\n"}, "gate.c: rows that grow are a list"),
+    ({"analyzer/base/list.c": ""}, "list.c: grows nothing"),
     ({"analyzer/gate/rule.h": "enum arena {\n};\n"}, "arena is defined twice"),
     ({"analyzer/gate/more.c": "", "tracer/CMakeLists.txt": "target_sources(mt_record PRIVATE ring.c)\n"}, "target_sources"),
     ({"tracer/CMakeLists.txt": "#" * (COLUMNS_MOST + 1) + "\n"}, "101 columns"),

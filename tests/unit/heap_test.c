@@ -87,6 +87,29 @@ static void a_list_without_memory_stays_as_it_was(void **state)
     assert_false(list_grow(&rows, &capacity, sizeof(*rows)));
     assert_ptr_equal(rows, &first);
     assert_int_equal(capacity, SIZE_MAX / 16);
+    assert_false(list_reach(&rows, &capacity, SIZE_MAX, sizeof(*rows)));
+    assert_false(list_reach(&rows, &capacity, SIZE_MAX / 2, sizeof(*rows)));
+    assert_ptr_equal(rows, &first);
+    assert_int_equal(capacity, SIZE_MAX / 16);
+}
+
+static void rows_reached_by_number_are_zero_and_stay(void **state)
+{
+    static const size_t numbers[] = {0, 63, 64, 1, 5000, 300};
+    uint64_t *rows = NULL;
+    size_t count = 0, set = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        assert_true(list_reach(&rows, &count, numbers[i], sizeof(*rows)));
+        assert_true(count > numbers[i]);
+        assert_int_equal(rows[numbers[i]], 0);
+        rows[numbers[i]] = numbers[i] + 1;
+    }
+    for (size_t i = 0; i < count; i++)
+        set += rows[i] == i + 1;
+    assert_int_equal(set, sizeof(numbers) / sizeof(numbers[0]));
+    free(rows);
 }
 
 int main(void)
@@ -95,6 +118,7 @@ int main(void)
         cmocka_unit_test(rows_put_one_by_one_come_out_in_order),
         cmocka_unit_test(rows_in_any_order_become_a_heap),
         cmocka_unit_test(a_list_without_memory_stays_as_it_was),
+        cmocka_unit_test(rows_reached_by_number_are_zero_and_stay),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,9 +11,10 @@
 #include <stdlib.h>
 
 #include "leaktide/invariant.h"
+#include "list.h"
 #include "ordered_set.h"
 
-enum { chunks_least = 256, checked_most = 64 };
+enum { checked_most = 64 };
 
 #define KIB           UINT64_C(1024)
 #define MIB           (1024 * KIB)
@@ -86,19 +87,10 @@ static uint32_t chunk_make(struct caching_allocator *allocator, struct chunk chu
     if (index) {
         allocator->spare = chunk_at(allocator, index)->after;
     } else {
-        if (allocator->chunk_count + 1 >= allocator->chunk_capacity) {
-            size_t capacity =
-                allocator->chunk_capacity ? allocator->chunk_capacity * 2 : chunks_least;
-            struct chunk *larger =
-                capacity < UINT32_MAX
-                    ? realloc(allocator->chunks, capacity * sizeof(*allocator->chunks))
-                    : NULL;
-
-            if (!larger)
-                return 0;
-            allocator->chunks = larger;
-            allocator->chunk_capacity = capacity;
-        }
+        if (allocator->chunk_count + 1 >= UINT32_MAX ||
+            !list_reach(&allocator->chunks, &allocator->chunk_capacity, allocator->chunk_count + 1,
+                        sizeof(*allocator->chunks)))
+            return 0;
         index = (uint32_t)++allocator->chunk_count;
     }
     *chunk_at(allocator, index) = chunk;

@@ -26,6 +26,11 @@ struct ledger_state {
     bool gives_back;                   /* so did the newest event of the pool */
 };
 
+/* A block that was given back, and waits for a stream. */
+struct waiting {
+    uint64_t address, since_event;
+};
+
 struct reading {
     const struct question *question;
     struct fragments *fragments;
@@ -33,7 +38,7 @@ struct reading {
     uint8_t *below_of; /* by ledger: 1 + the ledger whose segments its blocks may be; 0: none */
     uint64_t event;    /* the newest */
     bool is_older;     /* the newest tells what was there before the recording */
-    uint64_t *waiting; /* addresses that wait, ledger by ledger in turn: see waiting_find() */
+    struct waiting *waiting;
     size_t waiting_count, waiting_capacity;
     bool has_failed;
 };
@@ -325,34 +330,24 @@ static void keep_all_segments(struct reading *reading)
 
 static void note_waiting(struct reading *reading, const struct event *event)
 {
-    /* Pairs: address, number of the event. */
-    if (reading->waiting_count + 2 > reading->waiting_capacity) {
-        size_t capacity = reading->waiting_capacity ? reading->waiting_capacity * 2 : 128;
-        uint64_t *larger = realloc(reading->waiting, capacity * sizeof(*larger));
-
-        if (!larger) {
-            reading->has_failed = true;
-            return;
-        }
-        reading->waiting = larger;
-        reading->waiting_capacity = capacity;
+    if (!list_has_room(&reading->waiting, &reading->waiting_capacity, reading->waiting_count,
+                       sizeof(*reading->waiting))) {
+        reading->has_failed = true;
+        return;
     }
-    reading->waiting[reading->waiting_count++] = event->address;
-    reading->waiting[reading->waiting_count++] = reading->event;
+    reading->waiting[reading->waiting_count++] = (struct waiting){event->address, reading->event};
 }
 
 /* Since which event the block waits; UINT64_MAX: it does not. It is taken out. */
 static uint64_t waits_since(struct reading *reading, const struct life *life)
 {
-    for (size_t i = reading->waiting_count; i >= 2; i -= 2) {
-        uint64_t since = reading->waiting[i - 1];
+    for (size_t i = reading->waiting_count; i > 0; i--) {
+        struct waiting found = reading->waiting[i - 1];
 
-        if (reading->waiting[i - 2] != life->address || since < life->born_event)
+        if (found.address != life->address || found.since_event < life->born_event)
             continue;
-        reading->waiting[i - 2] = reading->waiting[reading->waiting_count - 2];
-        reading->waiting[i - 1] = reading->waiting[reading->waiting_count - 1];
-        reading->waiting_count -= 2;
-        return since;
+        reading->waiting[i - 1] = reading->waiting[--reading->waiting_count];
+        return found.since_event;
     }
     return UINT64_MAX;
 }

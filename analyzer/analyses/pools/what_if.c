@@ -46,9 +46,10 @@ struct replay {
     struct ledger_models ledgers[WHAT_IF_LEDGERS_MOST];
     struct live_set lives; /* address: number of the life; birth: its row */
     struct row *rows;
-    uint32_t row_count, row_capacity, spare; /* spare: number + 1 of an unused row */
-    uint32_t stream;                         /* of the newest event */
-    bool is_older;                           /* so is the newest event */
+    size_t row_count, row_capacity;
+    uint32_t spare;  /* number + 1 of an unused row */
+    uint32_t stream; /* of the newest event */
+    bool is_older;   /* so is the newest event */
     bool has_failed;
 };
 
@@ -96,16 +97,10 @@ static uint32_t row_take(struct replay *replay)
         replay->spare = replay->rows[row].next_spare;
         return row;
     }
-    if (replay->row_count == replay->row_capacity) {
-        uint32_t capacity = replay->row_capacity ? replay->row_capacity * 2 : 1024;
-        struct row *larger = realloc(replay->rows, capacity * sizeof(*larger));
-
-        if (!larger)
-            return UINT32_MAX;
-        replay->rows = larger;
-        replay->row_capacity = capacity;
-    }
-    return replay->row_count++;
+    if (replay->row_count == UINT32_MAX || !list_has_room(&replay->rows, &replay->row_capacity,
+                                                          replay->row_count, sizeof(*replay->rows)))
+        return UINT32_MAX;
+    return (uint32_t)replay->row_count++;
 }
 
 static bool take(struct replay *replay, struct ledger_models *models, uint64_t index,

@@ -41,7 +41,7 @@ struct ascend_record_facts {
     bool is_mindspore;
     uint64_t megabyte;
     uint64_t *workspace_times;
-    size_t workspace_count;
+    size_t workspace_count, workspace_capacity;
 };
 enum mt_result ascend_record_look(struct model *model, struct ascend_paths paths,
                                   struct ascend_total operator_reserved,

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "database.h"
+#include "list.h"
 
 enum { query_bytes_max = 2048 };
 
@@ -550,16 +551,10 @@ static enum mt_result visit_workspace(struct database_query *query, void *contex
                                       struct mt_error *error)
 {
     struct ascend_record_facts *facts = context;
-    uint64_t *larger;
 
-    if ((facts->workspace_count & (facts->workspace_count - 1)) == 0) {
-        size_t capacity = facts->workspace_count ? facts->workspace_count * 2 : 1;
-
-        larger = realloc(facts->workspace_times, capacity * sizeof(*larger));
-        if (!larger)
-            return mt_error_set(error, MT_NO_MEMORY, "no memory for workspace rows");
-        facts->workspace_times = larger;
-    }
+    if (!list_has_room(&facts->workspace_times, &facts->workspace_capacity, facts->workspace_count,
+                       sizeof(*facts->workspace_times)))
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for workspace rows");
     facts->workspace_times[facts->workspace_count++] = (uint64_t)database_integer(query, 0);
     return MT_OK;
 }

@@ -12,6 +12,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "list.h"
+
 enum { depth_max = 6, time_digits_least = 12 };
 
 /* Longer names first where one begins like another. */
@@ -119,14 +121,11 @@ static char *root_of(const char *folder)
 static struct ascend_found *found_add(struct ascend_search *search, const char *folder,
                                       int32_t rank)
 {
-    struct ascend_found *larger =
-        realloc(search->ranks, (search->count + 1) * sizeof(*search->ranks));
     struct ascend_found *found;
 
-    if (!larger)
+    if (!list_has_room(&search->ranks, &search->capacity, search->count, sizeof(*search->ranks)))
         return NULL;
-    search->ranks = larger;
-    found = &larger[search->count];
+    found = &search->ranks[search->count];
     *found = (struct ascend_found){.folder = strdup(folder), .root = root_of(folder), .rank = rank};
     search->count++;
     return found->folder && found->root ? found : NULL;
@@ -162,13 +161,10 @@ static void list_clear(struct ascend_file_list *list)
 
 static bool list_add(struct ascend_file_list *list, const char *path)
 {
-    char **larger = realloc(list->paths, (list->count + 1) * sizeof(*larger));
-
-    if (!larger)
+    if (!list_has_room(&list->paths, &list->capacity, list->count, sizeof(*list->paths)))
         return false;
-    list->paths = larger;
-    larger[list->count] = strdup(path);
-    return larger[list->count++] != NULL;
+    list->paths[list->count] = strdup(path);
+    return list->paths[list->count++] != NULL;
 }
 
 static uint64_t time_of_list(const struct ascend_file_list *list)

@@ -36,7 +36,7 @@ enum ascend_file {
 
 struct ascend_file_list {
     char **paths;
-    size_t count;
+    size_t count, capacity;
 };
 
 struct ascend_found {
@@ -49,7 +49,7 @@ struct ascend_found {
 
 struct ascend_search {
     struct ascend_found *ranks;
-    size_t count;
+    size_t count, capacity;
 };
 
 /*

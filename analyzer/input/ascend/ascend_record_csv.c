@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ascend_csv.h"
+#include "list.h"
 
 enum column { COMPONENT, TIMESTAMP, ALLOCATED, RESERVED, ACTIVE, DEVICE, STREAM, COLUMN_COUNT };
 
@@ -126,14 +127,9 @@ static void decide_megabyte(struct model *model, const struct csv_table *table,
 static enum mt_result add_workspace_time(struct ascend_record_facts *facts, uint64_t time_ns,
                                          struct mt_error *error)
 {
-    if ((facts->workspace_count & (facts->workspace_count - 1)) == 0) {
-        size_t capacity = facts->workspace_count ? facts->workspace_count * 2 : 1;
-        uint64_t *larger = realloc(facts->workspace_times, capacity * sizeof(*larger));
-
-        if (!larger)
-            return mt_error_set(error, MT_NO_MEMORY, "no memory for workspace rows");
-        facts->workspace_times = larger;
-    }
+    if (!list_has_room(&facts->workspace_times, &facts->workspace_capacity, facts->workspace_count,
+                       sizeof(*facts->workspace_times)))
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for workspace rows");
     facts->workspace_times[facts->workspace_count++] = time_ns;
     return MT_OK;
 }

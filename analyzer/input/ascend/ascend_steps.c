@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "csv_table.h"
+#include "list.h"
 
 enum { piece_bytes = 1 << 20, object_bytes_max = 4096, steps_max = 1 << 20 };
 
@@ -22,16 +23,9 @@ static const char step_word[] = "ProfilerStep#";
 
 bool ascend_step_add(struct ascend_steps *steps, struct ascend_step step)
 {
-    if (steps->count == steps->capacity) {
-        size_t capacity = steps->capacity ? steps->capacity * 2 : 16;
-        struct ascend_step *larger =
-            capacity <= steps_max ? realloc(steps->rows, capacity * sizeof(*larger)) : NULL;
-
-        if (!larger)
-            return false;
-        steps->rows = larger;
-        steps->capacity = capacity;
-    }
+    if (steps->count == steps_max ||
+        !list_has_room(&steps->rows, &steps->capacity, steps->count, sizeof(*steps->rows)))
+        return false;
     steps->rows[steps->count++] = step;
     return true;
 }

@@ -11,13 +11,14 @@
 #include <sys/stat.h>
 
 #include "input_kinds.h"
+#include "list.h"
 #include "memscope_files.h"
 
 enum { depth_max = 5, files_max = 4096 };
 
 struct file_list {
     char **paths;
-    size_t count;
+    size_t count, capacity;
 };
 
 struct memscope {
@@ -38,13 +39,10 @@ static bool is_dump_name(const char *name)
 
 static bool list_add(struct file_list *list, const char *path)
 {
-    char **grown = realloc(list->paths, (list->count + 1) * sizeof(*grown));
-
-    if (!grown)
+    if (!list_has_room(&list->paths, &list->capacity, list->count, sizeof(*list->paths)))
         return false;
-    list->paths = grown;
-    grown[list->count] = strdup(path);
-    if (!grown[list->count])
+    list->paths[list->count] = strdup(path);
+    if (!list->paths[list->count])
         return false;
     list->count++;
     return true;
@@ -55,7 +53,7 @@ static void list_release(struct file_list *list)
     for (size_t i = 0; i < list->count; i++)
         free(list->paths[i]);
     free(list->paths);
-    *list = (struct file_list){NULL, 0};
+    *list = (struct file_list){0};
 }
 
 /* Files by their names, at most depth_max folders down; false when there is no memory. */
@@ -103,7 +101,7 @@ static bool list_files(struct file_list *list, const char *path)
 
 static int memscope_recognises(const char *path)
 {
-    struct file_list list = {NULL, 0};
+    struct file_list list = {0};
     int is_ours = 0;
 
     if (list_files(&list, path))
@@ -167,7 +165,7 @@ static enum mt_result memscope_open(const char *path, struct model *model, void 
                                     struct mt_error *error)
 {
     struct memscope *memscope = calloc(1, sizeof(*memscope));
-    struct file_list list = {NULL, 0};
+    struct file_list list = {0};
     enum mt_result result = MT_NO_MEMORY;
 
     if (memscope && list_files(&list, path)) {

@@ -52,7 +52,7 @@ struct memscope_rows {
     struct seen seen_process, seen_thread, seen_device, seen_pool;
     uint16_t seen_thread_process;
     struct process_row *processes;
-    size_t process_count;
+    size_t process_count, process_capacity;
     struct place_row places[cached_places];
     size_t place_count;
     uint32_t pools[POOL_COUNT]; /* row of the model + 1 */
@@ -63,7 +63,7 @@ struct memscope_rows {
     struct event pending[4];
     size_t pending_count, pending_next;
     struct pool_total *totals;
-    size_t total_count;
+    size_t total_count, total_capacity;
     uint32_t *ranges; /* per process: of each range its text; 0 for a step */
     size_t range_count, range_capacity;
     uint64_t step_range, step_number;
@@ -182,20 +182,19 @@ static uint16_t process_of(struct memscope_rows *rows, uint64_t process_id)
 {
     struct model_process process = {
         .process_id = process_id, .source = rows->source, .rank = -1, .is_complete = true};
-    struct process_row *grown;
+    struct process_row *row;
 
     for (size_t i = 0; i < rows->process_count; i++)
         if (rows->processes[i].process_id == process_id)
             return rows->processes[i].index;
-    grown = realloc(rows->processes, (rows->process_count + 1) * sizeof(*grown));
-    if (!grown) {
+    if (!list_has_room(&rows->processes, &rows->process_capacity, rows->process_count,
+                       sizeof(*rows->processes))) {
         rows->has_failed = true;
         return 0;
     }
-    rows->processes = grown;
-    grown += rows->process_count++;
-    *grown = (struct process_row){process_id, model_process(rows->model, &process)};
-    return grown->index;
+    row = &rows->processes[rows->process_count++];
+    *row = (struct process_row){process_id, model_process(rows->model, &process)};
+    return row->index;
 }
 
 static uint32_t thread_of(struct memscope_rows *rows, uint16_t process, uint64_t thread_id)
@@ -567,12 +566,10 @@ static void pend_total(struct memscope_rows *rows, const struct memscope_record 
     if (!total && rows->total_count == totals_max)
         return;
     if (!total) {
-        struct pool_total *grown = realloc(rows->totals, (rows->total_count + 1) * sizeof(*grown));
-
-        if (!grown)
+        if (!list_has_room(&rows->totals, &rows->total_capacity, rows->total_count,
+                           sizeof(*rows->totals)))
             return;
-        rows->totals = grown;
-        total = grown + rows->total_count++;
+        total = &rows->totals[rows->total_count++];
         *total = (struct pool_total){record->process, record->pool, record->place, 0};
     }
     if (total->bytes == record->total)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "heap.h"
+#include "list.h"
 #include "memscope_pack.h"
 #include "scratch_file.h"
 
@@ -41,7 +42,7 @@ struct memscope_runs {
     struct memscope_order order;
     size_t next; /* of the last piece */
     struct run *runs;
-    size_t run_count;
+    size_t run_count, run_capacity;
     uint64_t memory_bytes;
     struct scratch_file file;
     bool has_file;
@@ -132,12 +133,10 @@ static void store(struct memscope_runs *runs, struct run *run)
 /* The piece that is full becomes a run. */
 static bool piece_end(struct memscope_runs *runs)
 {
-    struct run *grown = realloc(runs->runs, (runs->run_count + 1) * sizeof(*grown));
     struct run run = {0};
 
-    if (!grown)
+    if (!list_has_room(&runs->runs, &runs->run_capacity, runs->run_count, sizeof(run)))
         return false;
-    runs->runs = grown;
     if (memscope_order_make(&runs->order, runs->records, runs->count)) {
         size_t size_bytes;
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "sentence.h"
 
 enum {
@@ -117,27 +118,13 @@ static enum mt_result explain(const struct pickle *pickle, enum mt_result result
 
 /* --- stack and memo ------------------------------------------------------------------------ */
 
-static bool grow(struct snapshot_value **values, size_t *capacity, size_t wanted)
-{
-    size_t larger = *capacity ? *capacity : 1024;
-    struct snapshot_value *grown;
-
-    while (larger < wanted)
-        larger *= 2;
-    grown = realloc(*values, larger * sizeof(*grown));
-    if (!grown)
-        return false;
-    *values = grown;
-    *capacity = larger;
-    return true;
-}
-
 static enum mt_result push_slowly(struct pickle *pickle, struct snapshot_value value,
                                   struct mt_error *error)
 {
     if (pickle->value_count >= values_max)
         return refuse(pickle, MT_UNSUPPORTED, error, "more than %d values at once", values_max);
-    if (!grow(&pickle->values, &pickle->value_capacity, pickle->value_count + 1))
+    if (!list_has_room(&pickle->values, &pickle->value_capacity, pickle->value_count,
+                       sizeof(value)))
         return no_memory(pickle, error);
     pickle->values[pickle->value_count++] = value;
     return MT_OK;
@@ -177,8 +164,8 @@ static bool slot_of(struct pickle *pickle, struct snapshot_value value, size_t n
         return true;
     case VALUE_NUMBER:
         *slot = (struct memo_slot){MEMO_NUMBER, (uint32_t)pickle->number_count};
-        if (pickle->number_count == pickle->number_capacity &&
-            !grow(&pickle->numbers, &pickle->number_capacity, pickle->number_count + 1))
+        if (!list_has_room(&pickle->numbers, &pickle->number_capacity, pickle->number_count,
+                           sizeof(*pickle->numbers)))
             return false;
         pickle->numbers[pickle->number_count++] = value;
         return pickle->number_count <= MEMO_INDEX_MAX;
@@ -632,7 +619,7 @@ enum mt_result pickle_read(struct byte_stream *stream, struct snapshot_tables *t
     enum mt_result result;
 
     /* The stack is there before the first value: lists and dicts may be empty. */
-    if (!grow(&pickle.values, &pickle.value_capacity, 1))
+    if (!list_has_room(&pickle.values, &pickle.value_capacity, 0, sizeof(*pickle.values)))
         return no_memory(&pickle, error);
     tables->memo = &pickle.memo;
     result = run_all(&pickle, error);

@@ -10,6 +10,7 @@
 
 #include <yajl/yajl_parse.h>
 
+#include "list.h"
 #include "sentence.h"
 
 enum { depth_max = 64, values_max = 1 << 25 };
@@ -33,18 +34,10 @@ static int stop(struct json *json, enum mt_result result, const char *why)
 
 static int push(struct json *json, struct snapshot_value value)
 {
-    if (json->count == json->capacity) {
-        size_t capacity = json->capacity * 2;
-        struct snapshot_value *larger;
-
-        if (json->count >= values_max)
-            return stop(json, MT_UNSUPPORTED, "a list that is too long");
-        larger = realloc(json->values, capacity * sizeof(*larger));
-        if (!larger)
-            return stop(json, MT_NO_MEMORY, "no memory for the values of a snapshot");
-        json->values = larger;
-        json->capacity = capacity;
-    }
+    if (json->count >= values_max)
+        return stop(json, MT_UNSUPPORTED, "a list that is too long");
+    if (!list_has_room(&json->values, &json->capacity, json->count, sizeof(value)))
+        return stop(json, MT_NO_MEMORY, "no memory for the values of a snapshot");
     json->values[json->count++] = value;
     return 1;
 }

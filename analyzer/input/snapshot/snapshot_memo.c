@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "list.h"
+
 enum { CHUNK_SLOTS = 4096, kind_shift = 28 };
 
 struct memo_chunk {
@@ -24,28 +26,12 @@ void snapshot_memo_release(struct snapshot_memo *memo)
     *memo = (struct snapshot_memo){0};
 }
 
-static bool grow(struct snapshot_memo *memo, size_t chunk)
-{
-    size_t count = memo->chunk_count ? memo->chunk_count : 16;
-    struct memo_chunk **larger;
-
-    while (count <= chunk)
-        count *= 2;
-    larger = realloc(memo->chunks, count * sizeof(*larger));
-    if (!larger)
-        return false;
-    memo->chunks = larger;
-    while (memo->chunk_count < count)
-        memo->chunks[memo->chunk_count++] = NULL;
-    return true;
-}
-
 /* The chunk of a number, to be written to; NULL when there is no memory. */
 static struct memo_chunk *chunk_for(struct snapshot_memo *memo, size_t number)
 {
     struct memo_chunk **chunk;
 
-    if (number / CHUNK_SLOTS >= memo->chunk_count && !grow(memo, number / CHUNK_SLOTS))
+    if (!list_reach(&memo->chunks, &memo->chunk_count, number / CHUNK_SLOTS, sizeof(*memo->chunks)))
         return NULL;
     chunk = &memo->chunks[number / CHUNK_SLOTS];
     if (*chunk == &all_used) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "snapshot_baseline.h"
 
 enum { device_most = 1024 };
@@ -32,7 +33,7 @@ struct snapshot_replay {
     const char *path;
     struct arena arena;
     struct replay_device *devices;
-    size_t device_count;
+    size_t device_count, device_capacity;
     bool has_times;
     uint64_t start_us, newest_ns;
     uint32_t next_annotation, annotation_end;
@@ -59,21 +60,20 @@ static struct replay_device *device_for(struct snapshot_replay *replay, int32_t 
 {
     const struct snapshot_tables *tables = replay->tables;
     struct mt_place place = {.device = number, .kind = MT_KIND_DEVICE, .module = -1};
-    struct replay_device *grown;
+    struct replay_device *device;
 
     for (size_t i = 0; i < replay->device_count; i++)
         if (replay->devices[i].number == number)
             return &replay->devices[i];
     if (replay->device_count == device_most)
         return NULL;
-    grown = realloc(replay->devices, (replay->device_count + 1) * sizeof(*grown));
-    if (!grown)
+    if (!list_has_room(&replay->devices, &replay->device_capacity, replay->device_count,
+                       sizeof(*device)))
         return NULL;
-    replay->devices = grown;
-    grown += replay->device_count++;
-    *grown = (struct replay_device){.number = number, .place = model_place(tables->model, place)};
-    snapshot_baseline_init(&grown->baseline, &replay->arena);
-    return grown;
+    device = &replay->devices[replay->device_count++];
+    *device = (struct replay_device){.number = number, .place = model_place(tables->model, place)};
+    snapshot_baseline_init(&device->baseline, &replay->arena);
+    return device;
 }
 
 static enum mt_result add_traces(struct snapshot_replay *replay, struct mt_error *error)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
+
 static bool is_python(const char *path)
 {
     size_t length = strlen(path);
@@ -43,16 +45,9 @@ uint32_t snapshot_frame(struct snapshot_tables *tables, uint32_t name, uint32_t 
 
 static bool make_room(struct snapshot_tables *tables)
 {
-    size_t capacity = tables->waiting_capacity ? tables->waiting_capacity * 2 : 1024;
-    uint32_t *grown = tables->waiting_count < UINT32_MAX / 2
-                          ? realloc(tables->waiting, capacity * sizeof(*grown))
-                          : NULL;
-
-    if (!grown)
-        return false;
-    tables->waiting = grown;
-    tables->waiting_capacity = capacity;
-    return true;
+    return tables->waiting_count < UINT32_MAX / 2 &&
+           list_has_room(&tables->waiting, &tables->waiting_capacity, tables->waiting_count,
+                         sizeof(*tables->waiting));
 }
 
 enum mt_result snapshot_stack_append(struct snapshot_tables *tables, struct object *list,
@@ -62,7 +57,7 @@ enum mt_result snapshot_stack_append(struct snapshot_tables *tables, struct obje
         list->first = (uint32_t)tables->waiting_count;
     else if (list->first + list->count != tables->waiting_count)
         return mt_error_set(error, MT_UNSUPPORTED, "two lists of frames, written in turns");
-    if (tables->waiting_count == tables->waiting_capacity && !make_room(tables))
+    if (!make_room(tables))
         return mt_error_set(error, MT_NO_MEMORY, "no memory for the stacks of a snapshot");
     tables->waiting[tables->waiting_count++] = frame;
     list->count++;

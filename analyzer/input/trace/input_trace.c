@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "input_kinds.h"
+#include "list.h"
 #include "mtt_file.h"
 #include "run_rings.h"
 #include "trace_context.h"
@@ -30,7 +31,7 @@ struct run_file {
 struct run {
     struct model *model;
     struct run_file *files;
-    size_t file_count;
+    size_t file_count, file_capacity;
     size_t bad_count;          /* files that were left out */
     struct mt_error first_bad; /* why */
     enum mt_result first_bad_result;
@@ -106,7 +107,7 @@ static enum mt_result add_file(struct run *run, const char *path, struct mt_erro
     struct mt_error trouble = {.message = ""};
     struct mtt_file file;
     enum mt_result result = mtt_file_open(&file, path, &trouble);
-    struct run_file *files;
+    struct run_file *kept = NULL;
 
     if (result != MT_OK) {
         if (result == MT_NO_MEMORY)
@@ -117,14 +118,12 @@ static enum mt_result add_file(struct run *run, const char *path, struct mt_erro
         }
         return MT_OK;
     }
-    files = realloc(run->files, (run->file_count + 1) * sizeof(*files));
-    if (files) {
-        run->files = files;
-        files[run->file_count].path = strdup(path);
-        files[run->file_count].header = file.header;
+    if (list_has_room(&run->files, &run->file_capacity, run->file_count, sizeof(*kept))) {
+        kept = &run->files[run->file_count];
+        *kept = (struct run_file){.path = strdup(path), .header = file.header};
     }
     mtt_file_close(&file);
-    if (!files || !files[run->file_count].path)
+    if (!kept || !kept->path)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", path);
     run->file_count++;
     return MT_OK;

@@ -450,11 +450,8 @@ static int compare_slots(const void *left, const void *right)
 
 static bool slot_add(struct mtt_file *file, const struct ring_slot *slot)
 {
-    struct ring_slot *slots = realloc(file->slots, (file->slot_count + 1) * sizeof(*slots));
-
-    if (!slots)
+    if (!list_has_room(&file->slots, &file->slot_capacity, file->slot_count, sizeof(*slot)))
         return false;
-    file->slots = slots;
     file->slots[file->slot_count++] = *slot;
     return true;
 }

@@ -37,7 +37,7 @@ struct mtt_file {
     struct trace_chunk *chunks; /* of events; by stream and position, once they are found */
     size_t chunk_count, chunk_capacity;
     struct ring_slot *slots; /* by stream */
-    size_t slot_count;
+    size_t slot_count, slot_capacity;
 };
 
 /* Zero a struct mtt_file, or set it to this, before its first use. */

@@ -8,8 +8,9 @@
 #include "leaktide/format.h"
 #include "leaktide/frames.h"
 #include "leaktide/invariant.h"
+#include "list.h"
 
-enum { ROWS_FIRST_CAPACITY = 64, NOT_MADE = 0 };
+enum { NOT_MADE = 0 };
 
 struct trace_stack_row {
     uint64_t id;
@@ -68,15 +69,9 @@ static void *ids_add(struct trace_ids *ids, size_t row_bytes, uint64_t id)
         return row;
     MT_ASSERT(ids->count <= ids->capacity);
     MT_ASSERT(ids->index.count == ids->count);
-    if (ids->count == ids->capacity) {
-        size_t capacity = ids->capacity ? 2 * ids->capacity : ROWS_FIRST_CAPACITY;
-        void *rows = capacity < UINT32_MAX ? realloc(ids->rows, capacity * row_bytes) : NULL;
-
-        if (!rows)
-            return NULL;
-        ids->rows = rows;
-        ids->capacity = capacity;
-    }
+    if (ids->count == UINT32_MAX ||
+        !list_has_room(&ids->rows, &ids->capacity, ids->count, row_bytes))
+        return NULL;
     if (!hash_index_add(&ids->index, hash_u64(id), (uint32_t)ids->count))
         return NULL;
     row = row_at(ids, row_bytes, ids->count++);
@@ -255,15 +250,8 @@ static struct trace_stack_row *row_find(const struct trace_stacks *stacks, uint6
 /* A row after the last; NULL without memory. */
 static struct trace_stack_row *row_add(struct trace_stacks *stacks)
 {
-    if (stacks->count == stacks->capacity) {
-        size_t capacity = stacks->capacity ? 2 * stacks->capacity : ROWS_FIRST_CAPACITY;
-        struct trace_stack_row *rows = realloc(stacks->rows, capacity * sizeof(*rows));
-
-        if (!rows)
-            return NULL;
-        stacks->rows = rows;
-        stacks->capacity = capacity;
-    }
+    if (!list_has_room(&stacks->rows, &stacks->capacity, stacks->count, sizeof(*stacks->rows)))
+        return NULL;
     return &stacks->rows[stacks->count++];
 }
 

@@ -23,15 +23,12 @@ bool compare_list_add(struct compare_list *list, struct compare_element element)
 
 bool compare_list_device(struct compare_list *list, int32_t device)
 {
-    int32_t *larger;
-
     for (size_t i = 0; i < list->device_count; i++)
         if (list->devices[i] == device)
             return true;
-    larger = realloc(list->devices, (list->device_count + 1) * sizeof(*larger));
-    if (!larger)
+    if (!list_has_room(&list->devices, &list->device_capacity, list->device_count,
+                       sizeof(*list->devices)))
         return false;
-    list->devices = larger;
     list->devices[list->device_count++] = device;
     return true;
 }

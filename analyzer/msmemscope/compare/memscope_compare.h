@@ -31,7 +31,7 @@ struct compare_list {
     size_t count, capacity;
     /* Devices, in the order of the table. */
     int32_t *devices;
-    size_t device_count;
+    size_t device_count, device_capacity;
 };
 
 /*

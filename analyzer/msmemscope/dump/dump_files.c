@@ -64,7 +64,7 @@ static enum mt_result file_close(struct dump_file *file, enum mt_result result,
 static enum mt_result file_of(struct dump_files *files, int32_t device, struct dump_file **file,
                               struct mt_error *error)
 {
-    struct dump_file *grown;
+    struct dump_file *made;
     enum mt_result result;
 
     for (size_t i = 0; i < files->count; i++)
@@ -72,15 +72,13 @@ static enum mt_result file_of(struct dump_files *files, int32_t device, struct d
             *file = &files->files[i];
             return MT_OK;
         }
-    grown = realloc(files->files, (files->count + 1) * sizeof(*grown));
-    if (!grown)
+    if (!list_has_room(&files->files, &files->capacity, files->count, sizeof(*made)))
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a file");
-    files->files = grown;
-    grown += files->count++;
-    *grown = (struct dump_file){.device = device};
-    result = file_open(files->what, grown, error);
+    made = &files->files[files->count++];
+    *made = (struct dump_file){.device = device};
+    result = file_open(files->what, made, error);
     if (result == MT_OK)
-        *file = grown;
+        *file = made;
     return result;
 }
 

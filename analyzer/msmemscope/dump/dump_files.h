@@ -25,7 +25,7 @@ struct dump_file {
 struct dump_files {
     const struct dump_write *what;
     struct dump_file *files;
-    size_t count;
+    size_t count, capacity;
     struct memscope_row *system_rows; /* for the end of every file */
     size_t system_count, system_capacity;
     struct text_builder python_stack, c_stack; /* cut to the depth that was asked for */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "dump_attributes.h"
+#include "list.h"
 
 enum { BIT_USED = DUMP_INEFFICIENT_ALL + 1 }; /* below it: bits of enum dump_inefficient */
 
@@ -19,16 +20,8 @@ static uint8_t bits_of(const struct dump_findings *findings, uint64_t allocation
 
 static bool add_bits(struct dump_findings *findings, uint64_t allocation, uint8_t bits)
 {
-    if (allocation >= findings->count) {
-        size_t count = allocation < 512 ? 1024 : (size_t)allocation * 2;
-        uint8_t *larger = realloc(findings->bits, count);
-
-        if (!larger)
-            return false;
-        memset(larger + findings->count, 0, count - findings->count);
-        findings->bits = larger;
-        findings->count = count;
-    }
+    if (!list_reach(&findings->bits, &findings->count, allocation, sizeof(*findings->bits)))
+        return false;
     findings->bits[allocation] |= bits;
     return true;
 }

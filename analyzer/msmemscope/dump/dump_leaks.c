@@ -11,13 +11,14 @@
 #include "dump_rows.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "list.h"
 #include "outlet.h"
 #include "python_number.h"
 
 /* The marks of one device, by the ids of their rows. */
 struct marks {
     uint64_t *ids;
-    size_t count;
+    size_t count, capacity;
 };
 
 struct search {
@@ -73,14 +74,11 @@ static bool marks_find(struct search *search, size_t device)
 
     for (size_t i = 0; i < search->rows.count; i++) {
         const struct dump_row *row = &search->rows.rows[i];
-        uint64_t *larger;
 
         if (row->device != search->devices[device] || !is_mark(search, row))
             continue;
-        larger = realloc(marks->ids, (marks->count + 1) * sizeof(*larger));
-        if (!larger)
+        if (!list_has_room(&marks->ids, &marks->capacity, marks->count, sizeof(*marks->ids)))
             return false;
-        marks->ids = larger;
         marks->ids[marks->count++] = row->id;
     }
     return true;

@@ -78,20 +78,18 @@ void dump_step_end(struct dump_steps *steps)
 static struct dump_step_use *use_of(struct dump_steps *steps, enum dump_step_pool pool,
                                     int32_t device)
 {
-    struct dump_step_use *grown;
+    struct dump_step_use *use;
 
     for (size_t i = 0; i < steps->use_count; i++)
         if (steps->uses[i].device == device && steps->uses[i].pool == pool)
             return &steps->uses[i];
-    grown = realloc(steps->uses, (steps->use_count + 1) * sizeof(*grown));
-    if (!grown) {
+    if (!list_has_room(&steps->uses, &steps->use_capacity, steps->use_count, sizeof(*use))) {
         steps->has_failed = true;
         return NULL;
     }
-    steps->uses = grown;
-    grown += steps->use_count++;
-    *grown = (struct dump_step_use){.device = device, .pool = pool};
-    return grown;
+    use = &steps->uses[steps->use_count++];
+    *use = (struct dump_step_use){.device = device, .pool = pool};
+    return use;
 }
 
 void dump_steps_use(struct dump_steps *steps, const char *type, int32_t device, uint64_t used_bytes)

@@ -46,7 +46,7 @@ struct dump_steps {
     uint32_t newest, newest_ended; /* steps count from 1 */
     bool is_open;
     struct dump_step_use *uses;
-    size_t use_count;
+    size_t use_count, use_capacity;
     struct dump_leak *leaks;
     size_t leak_count, leak_capacity;
     bool has_failed; /* no memory */

@@ -65,17 +65,8 @@ static enum mt_result no_memory(struct mt_error *error)
 
 static struct thread_calls *calls_of(struct reading *reading, uint32_t thread)
 {
-    if (thread >= reading->thread_count) {
-        size_t count = (size_t)thread + 16;
-        struct thread_calls *larger = realloc(reading->threads, count * sizeof(*larger));
-
-        if (!larger)
-            return NULL;
-        memset(larger + reading->thread_count, 0,
-               (count - reading->thread_count) * sizeof(*larger));
-        reading->threads = larger;
-        reading->thread_count = count;
-    }
+    if (!list_reach(&reading->threads, &reading->thread_count, thread, sizeof(*reading->threads)))
+        return NULL;
     return &reading->threads[thread];
 }
 
