@@ -271,7 +271,7 @@ static int spaces_of(const void *address)
     struct device_block block;
     int count = 0;
 
-    for (int space = SPACE_HAL_MEMORY; space <= SPACE_CUDA_IMPORT; space++)
+    for (int space = SPACE_HAL_MEMORY; space < SPACE_MSTX_HEAP; space++)
         count += device_block_find((enum block_space)space, (uintptr_t)address, &block);
     return count;
 }
