@@ -19,6 +19,25 @@
 
 #include "row_arch.h"
 
+/* A rule as a row, whatever the processor; 0: it does not fit. */
+static inline uint32_t row_pack(const struct unwind_rule *rule)
+{
+    switch (rule->kind) {
+    case RULE_FRAME:
+        return row_pack_frame(rule);
+    case RULE_SIGNAL:
+        return (uint32_t)ROW_SIGNAL << ROW_KIND_SHIFT;
+    case RULE_END:
+        return (uint32_t)ROW_END << ROW_KIND_SHIFT;
+    case RULE_ABSENT:
+        return (uint32_t)ROW_ABSENT << ROW_KIND_SHIFT;
+    case RULE_LOST:
+        return (uint32_t)ROW_LOST << ROW_KIND_SHIFT;
+    default:
+        return 0;
+    }
+}
+
 enum { ROW_PLACE_BITS = 17, ROW_PC_BITS = 48, ROW_TAG_SHIFT = 33, ROW_GENERATIONS = 256 };
 
 /* Starts as zeros, then needs row_table_next_generation once. */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "block_list.h"
+#include "holders.h"
 #include "labels.h"
 #include "ledger_order.h"
 #include "origins.h"
@@ -200,40 +201,16 @@ static void add_regions(const struct search *search, struct report *report)
     }
 }
 
-struct holder {
-    const struct origin *origin;
-    struct step_sample held;
-};
-
-static int holder_compare(const void *left, const void *right)
+static struct step_sample held_throughout(const void *context, const struct origin *origin)
 {
-    const struct holder *a = left, *b = right;
+    const struct search *search = context;
+    struct step_sample held = {0};
 
-    if (a->held.bytes != b->held.bytes)
-        return a->held.bytes > b->held.bytes ? -1 : 1;
-    return a->origin < b->origin ? -1 : a->origin > b->origin;
-}
-
-static size_t holders_of(const struct search *search, const struct origins *origins,
-                         uint16_t ledger, struct holder *holders)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < origins->count; i++) {
-        const struct origin *origin = &origins->rows[i];
-        struct holder *holder = &holders[count];
-
-        if (origin->ledger != ledger)
-            continue;
-        *holder = (struct holder){.origin = origin};
-        for (size_t k = 0; k < origin->group_count; k++) {
-            holder->held.bytes += search->throughout[origin->groups[k]].bytes;
-            holder->held.count += search->throughout[origin->groups[k]].count;
-        }
-        count += holder->held.count > 0;
+    for (size_t i = 0; i < origin->group_count; i++) {
+        held.bytes += search->throughout[origin->groups[i]].bytes;
+        held.count += search->throughout[origin->groups[i]].count;
     }
-    qsort(holders, count, sizeof(*holders), holder_compare);
-    return count;
+    return held;
 }
 
 static void add_holders(const struct search *search, struct report *report,
@@ -292,7 +269,7 @@ static void add_details(struct search *search, struct report *report)
         struct region *region = &search->regions[i];
 
         add_holders(search, report, region, holders,
-                    holders_of(search, &origins, region->ledger, holders));
+                    holders_of(&origins, region->ledger, held_throughout, search, holders));
         add_blocks(search, report, region);
     }
     free(holders);

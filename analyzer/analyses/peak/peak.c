@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "holders.h"
 #include "labels.h"
 #include "ledger_order.h"
 #include "missing.h"
@@ -14,37 +15,11 @@
 
 enum { detailed_ledgers = 3 };
 
-struct holder {
-    const struct origin *origin;
-    struct step_sample held;
-};
-
-static int holder_compare(const void *left, const void *right)
+static struct step_sample held_at_peak(const void *context, const struct origin *origin)
 {
-    const struct holder *a = left, *b = right;
+    const struct question *question = context;
 
-    if (a->held.bytes != b->held.bytes)
-        return a->held.bytes > b->held.bytes ? -1 : 1;
-    if (a->held.count != b->held.count)
-        return a->held.count > b->held.count ? -1 : 1;
-    return a->origin < b->origin ? -1 : a->origin > b->origin;
-}
-
-/* The origins of one ledger that held something at its peak, largest first. */
-static size_t holders_of(const struct question *question, const struct origins *origins,
-                         uint16_t ledger, struct holder *rows)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < origins->count; i++) {
-        if (origins->rows[i].ledger != ledger)
-            continue;
-        rows[count] =
-            (struct holder){&origins->rows[i], origin_at_peak(question->tally, &origins->rows[i])};
-        count += rows[count].held.count > 0;
-    }
-    qsort(rows, count, sizeof(*rows), holder_compare);
-    return count;
+    return origin_at_peak(question->tally, origin);
 }
 
 static void add_holders(const struct question *question, struct report *report, uint16_t index,
@@ -222,7 +197,7 @@ void analyse_peak(const struct question *question, struct report *report)
         report_verdict(report, RANK_PEAK, "%s", no_blocks_sentence(question, report_arena(report)));
     add_peaks(question, report, order, count);
     for (size_t i = 0; holders && i < count && i < detailed_ledgers; i++) {
-        size_t found = holders_of(question, &origins, order[i], holders);
+        size_t found = holders_of(&origins, order[i], held_at_peak, question, holders);
 
         if (i == 0 && found)
             say_peak(question, report, order[0], holders, found);

@@ -83,25 +83,7 @@ static inline uint32_t row_pack_frame(const struct unwind_rule *rule)
     return kind << ROW_KIND_SHIFT | slot << ROW_SLOT_SHIFT | (uint32_t)words;
 }
 
-static inline uint32_t row_pack(const struct unwind_rule *rule)
-{
-    switch (rule->kind) {
-    case RULE_FRAME:
-        return row_pack_frame(rule);
-    case RULE_SIGNAL:
-        return (uint32_t)ROW_SIGNAL << ROW_KIND_SHIFT;
-    case RULE_END:
-        return (uint32_t)ROW_END << ROW_KIND_SHIFT;
-    case RULE_ABSENT:
-        return (uint32_t)ROW_ABSENT << ROW_KIND_SHIFT;
-    case RULE_LOST:
-        return (uint32_t)ROW_LOST << ROW_KIND_SHIFT;
-    default:
-        return 0;
-    }
-}
-
-/* The opposite, for frames. */
+/* The opposite. */
 static inline struct unwind_rule row_unpack(uint32_t row)
 {
     struct unwind_rule rule = {.kind = RULE_FRAME, .return_address = {PLACE_AT_CFA, -8}};
