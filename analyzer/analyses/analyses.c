@@ -148,6 +148,11 @@ static const struct analysis breakdown_analyses[] = {
     {.write = analyse_notes},
     {NULL, NULL},
 };
+static const struct analysis account_analyses[] = {
+    {.write = analyse_resident},
+    {.write = analyse_notes},
+    {NULL, NULL},
+};
 static const struct analysis ranks_analyses[] = {
     {.write = analyse_ranks_verdict},
     {.write = analyse_recording},
@@ -192,6 +197,7 @@ const struct answer_kind answer_kinds[] = {
      modules_analyses},
     {"breakdown", "who holds the memory and what for, to the device's total", 30,
      breakdown_analyses},
+    {"account", "where the resident memory of a process is", 12, account_analyses},
     {"ranks", "which rank differs from the others, and in what", 30, ranks_analyses},
     {"info", "what is in a recording, and how complete it is", 30, info_analyses},
     {NULL, NULL, 0, NULL},

@@ -66,6 +66,8 @@ enum option_id {
     OPTION_LEVEL,
     OPTION_CALL_STACK,
     OPTION_STACK_MEMORY,
+    OPTION_EVERY,
+    OPTION_TREE,
     OPTION_COUNT
 };
 

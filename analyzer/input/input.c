@@ -20,6 +20,7 @@
 // clang-format off
 static const struct input_kind *const kinds[] = {
     &input_trace,
+    &input_process,
     &input_snapshot,
     &input_memscope,
     &input_chrome,

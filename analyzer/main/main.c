@@ -13,6 +13,7 @@
 /* In the help after run and the questions. */
 // clang-format off
 static const struct command *const others[] = {
+    &command_account,
     &command_diff,
     &command_export,
     &command_gate,

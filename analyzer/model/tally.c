@@ -61,6 +61,7 @@ void tally_destroy(struct tally *tally)
     tally_threads_release(tally);
     tally_phases_release(tally);
     live_set_release(&tally->live);
+    memory_accounts_release(&tally->accounts);
     stretch_release(&tally->group_stretch);
     stretch_release(&tally->group_ledger_stretch);
     stretch_release(&tally->ledger_stretch);
@@ -446,6 +447,10 @@ static void on_other(struct tally *tally, const struct event *event)
         if (event->flags & EVENT_IS_OLDER)
             on_older_sample(tally, event);
         break;
+    case EVENT_NOTE:
+        memory_accounts_note(&tally->accounts, tally->model, event);
+        tally->has_failed |= tally->accounts.has_failed;
+        break;
     case EVENT_STEP_BEGIN:
     case EVENT_STEP_END:
         tally_step_event(tally, event);
@@ -732,6 +737,11 @@ size_t tally_sample_count(const struct tally *tally)
 const struct sample_row *tally_sample_at(const struct tally *tally, size_t index)
 {
     return table_at(&tally->samples, index);
+}
+
+const struct memory_accounts *tally_accounts(const struct tally *tally)
+{
+    return &tally->accounts;
 }
 
 size_t tally_failure_count(const struct tally *tally)

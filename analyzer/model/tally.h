@@ -29,6 +29,7 @@
 
 #include "error_sentence.h"
 #include "event.h"
+#include "memory_accounts.h"
 #include "model.h"
 #include "step_series.h"
 
@@ -282,6 +283,8 @@ const struct step_row *tally_step_row_of(const struct tally *tally, const struct
                                          uint16_t ledger);
 size_t tally_sample_count(const struct tally *tally);
 const struct sample_row *tally_sample_at(const struct tally *tally, size_t index);
+/* Where the memory of the processes was, at some moments. */
+const struct memory_accounts *tally_accounts(const struct tally *tally);
 size_t tally_failure_count(const struct tally *tally);
 const struct failure *tally_failure_at(const struct tally *tally, size_t index);
 size_t tally_baseline_count(const struct tally *tally);

@@ -9,6 +9,7 @@
 #include "hash_index.h"
 #include "leaktide/invariant.h"
 #include "live_set.h"
+#include "memory_accounts.h"
 #include "stretch.h"
 #include "table.h"
 #include "tally.h"
@@ -114,6 +115,7 @@ struct tally {
     size_t process_count;
     size_t process_first_ledger; /* ledgers of the current process start here */
     struct step *open_step;
+    struct memory_accounts accounts;
 };
 
 static inline struct group *group_at(const struct tally *tally, uint32_t index)

@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fake_process.h"
 #include "trace_builder.h"
 
 enum { ms = 1000000, site_base = 0x400000 };
@@ -354,6 +355,37 @@ static void make_lines(const char *name, const char *events)
         exit(1);
 }
 
+/* A server whose heap is mostly free, and a worker that it has forked; both map a queue. */
+static void make_processes(void)
+{
+    static const uint64_t heap = 0x10000000, heap_end = 0x10800000, kib = 1024, mib = 1 << 20;
+    struct fake_process fake;
+
+    fake_process_begin(&fake, "proc/4711", 4711, "server");
+    fake_mapping(&fake, 0x400000, 0x500000, "r-xp", 8, "/usr/bin/server", mib, 2);
+    fake_mapping(&fake, heap, heap_end, "rw-p", 0, "[heap]", 8 * mib, 2);
+    fake_heap(&fake, heap, heap_end, 16 * kib, 63);
+    fake_mapping(&fake, 0x20000000, 0x21000000, "rw-s", 9, "/dev/shm/queue", 16 * mib, 2);
+    fake_mapping(&fake, 0x30000000, 0x30200000, "rw-p", 0, "", 2 * mib, 1);
+    fake_mapping(&fake, 0x7fe00000, 0x7fe20000, "rw-p", 0, "[stack]", 64 * kib, 1);
+    fake_file(&fake, "../self/mountinfo", "36 25 0:30 / proc rw - cgroup2 cgroup rw\n");
+    fake_file(&fake, "cgroup", "0::/self\n");
+    fake_file(&fake, "../self/memory.current", "67108864\n");
+    fake_file(&fake, "../self/memory.max", "134217728\n");
+    fake_file(&fake, "../self/memory.stat",
+              "anon 8388608\nfile 50331648\nshmem 16777216\nfile_dirty 1048576\n"
+              "inactive_file 25165824\nactive_file 8388608\nslab_reclaimable 65536\nslab 131072\n");
+    fake_file(&fake, "../self/memory.events", "oom_kill 0\n");
+    fake_process_end(&fake, 128 * kib);
+    fake_process_begin(&fake, "proc/4712", 4712, "worker");
+    fake_file(&fake, "../self/mountinfo", "36 25 0:30 / proc rw - cgroup2 cgroup rw\n");
+    fake_mapping(&fake, 0x400000, 0x500000, "r-xp", 8, "/usr/bin/server", mib, 2);
+    fake_mapping(&fake, heap, heap_end, "rw-p", 0, "[heap]", 8 * mib, 2);
+    fake_heap(&fake, heap, heap_end, 16 * kib, 63);
+    fake_mapping(&fake, 0x20000000, 0x21000000, "rw-s", 9, "/dev/shm/queue", 16 * mib, 2);
+    fake_process_end(&fake, 0);
+}
+
 int main(void)
 {
     make_training("leak", 12);
@@ -378,5 +410,6 @@ int main(void)
     make_lines("lines_late", "+ 1\n+ 0\n+ 0\n");
     make_lines("lines", "+ 0\n+ 0\n+ 1\n");
     csv_traces();
+    make_processes();
     return 0;
 }

@@ -62,6 +62,7 @@ class Schema(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         subprocess.run([MAKE_TRACES], cwd=cls.folder.name, check=True)
         cls.inputs = sorted(glob.glob(os.path.join(cls.folder.name, "*")))
+        cls.inputs += sorted(glob.glob(os.path.join(cls.folder.name, "proc", "[0-9]*")))
         for kind in KINDS:
             cls.inputs += [path for path in sorted(glob.glob(os.path.join(FIXTURES, kind, "*")))
                            if not path.endswith((".py", ".md"))]

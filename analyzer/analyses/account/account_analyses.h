@@ -12,6 +12,7 @@ void analyse_owner_tree(const struct question *question, struct report *report);
 void analyse_device_account(const struct question *question, struct report *report);
 void analyse_process_account(const struct question *question, struct report *report);
 void analyse_components(const struct question *question, struct report *report);
+void analyse_resident(const struct question *question, struct report *report);
 void analyse_modules(const struct question *question, struct report *report);
 void analyse_modules_verdict(const struct question *question, struct report *report);
 

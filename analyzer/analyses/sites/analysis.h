@@ -79,6 +79,7 @@ enum verdict_rank {
     RANK_INCOMPLETE = -1, /* before all others, of a comparison too: missing.h */
     RANK_LEAKS,
     RANK_PEAK,
+    RANK_RESIDENT,
     RANK_FRAGMENTATION,
     RANK_STEPS,
     RANK_OPERATORS,

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "memory_accounts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "list.h"
+
+static const char *const part_names[] = {
+#define ACCOUNT_PART(id, key) key,
+#include "leaktide/account_parts.def"
+};
+
+static const struct {
+    const char *key, *title;
+} cgroup_names[] = {
+#define ACCOUNT_CGROUP(id, key, title) {key, title},
+#include "leaktide/account_parts.def"
+};
+
+static const char *const figure_keys[] = {
+#define ACCOUNT_FIGURE(id, key) key,
+#include "leaktide/account_parts.def"
+};
+
+const char *account_part_name(enum account_part part)
+{
+    return part_names[part];
+}
+
+const char *account_cgroup_key(enum account_cgroup_figure figure)
+{
+    return cgroup_names[figure].key;
+}
+
+const char *account_cgroup_title(enum account_cgroup_figure figure)
+{
+    return cgroup_names[figure].title;
+}
+
+void memory_accounts_release(struct memory_accounts *accounts)
+{
+    for (size_t i = 0; i < accounts->count; i++)
+        free(accounts->rows[i].rows);
+    free(accounts->rows);
+    free(accounts->open.rows);
+    memset(accounts, 0, sizeof(*accounts));
+}
+
+/* --- too many ------------------------------------------------------------------------------ */
+
+size_t memory_accounts_of(const struct memory_accounts *accounts, uint16_t process, size_t *count)
+{
+    size_t first = 0, end;
+
+    while (first < accounts->count && accounts->rows[first].process != process)
+        first++;
+    end = first;
+    while (end < accounts->count && accounts->rows[end].process == process)
+        end++;
+    *count = end - first;
+    return first;
+}
+
+size_t memory_accounts_highest(const struct memory_accounts *accounts, size_t first, size_t count)
+{
+    size_t highest = first;
+
+    for (size_t i = first + 1; i < first + count; i++)
+        if (accounts->rows[i].figures[ACCOUNT_FIGURE_RESIDENT] >
+            accounts->rows[highest].figures[ACCOUNT_FIGURE_RESIDENT])
+            highest = i;
+    return highest;
+}
+
+/* Every second one goes. */
+static void thin_out(struct memory_accounts *accounts, size_t first)
+{
+    size_t highest = memory_accounts_highest(accounts, first, accounts->count - first);
+    size_t kept = first;
+
+    for (size_t i = first; i < accounts->count; i++) {
+        if ((i - first) % 2 == 0 || i == highest || i + 1 == accounts->count)
+            accounts->rows[kept++] = accounts->rows[i];
+        else
+            free(accounts->rows[i].rows);
+    }
+    accounts->count = kept;
+}
+
+static void account_close(struct memory_accounts *accounts)
+{
+    size_t first = accounts->count;
+
+    if (!list_has_room(&accounts->rows, &accounts->capacity, accounts->count,
+                       sizeof(*accounts->rows))) {
+        accounts->has_failed = true;
+        return;
+    }
+    accounts->rows[accounts->count++] = accounts->open;
+    memset(&accounts->open, 0, sizeof(accounts->open));
+    accounts->is_open = false;
+    while (first &&
+           accounts->rows[first - 1].process == accounts->rows[accounts->count - 1].process)
+        first--;
+    if (accounts->count - first > MEMORY_ACCOUNTS_MOST)
+        thin_out(accounts, first);
+}
+
+/* --- notes --------------------------------------------------------------------------------- */
+
+static void account_begin(struct memory_accounts *accounts, const struct event *note)
+{
+    accounts->open.time_ns = note->time_ns;
+    accounts->open.process = note->process;
+    accounts->open.row_count = 0;
+    accounts->open.cgroup_version = 0;
+    memset(accounts->open.figures, 0, sizeof(accounts->open.figures));
+    memset(accounts->open.cgroup, 0xff, sizeof(accounts->open.cgroup));
+    accounts->is_open = true;
+    accounts->open_row_count = note->address;
+}
+
+static void take_row(struct memory_accounts *accounts, const char *key, const struct event *note)
+{
+    struct memory_account *open = &accounts->open;
+    size_t part = 0;
+
+    while (part < ACCOUNT_PART_COUNT && strcmp(part_names[part], key) != 0)
+        part++;
+    if (part == ACCOUNT_PART_COUNT) /* of a newer recorder */
+        part = ACCOUNT_UNEXPLAINED;
+    if (!list_has_room(&open->rows, &open->row_capacity, open->row_count, sizeof(*open->rows))) {
+        accounts->has_failed = true;
+        return;
+    }
+    open->rows[open->row_count++] = (struct memory_row){
+        .part = (enum account_part)part,
+        .name = note->text,
+        .resident_bytes = note->address,
+        .proportional_bytes = note->value,
+    };
+}
+
+static void take_figure(struct memory_account *open, const char *key, uint64_t number)
+{
+    for (size_t i = 0; i < ACCOUNT_FIGURE_COUNT; i++)
+        if (strcmp(figure_keys[i], key) == 0)
+            open->figures[i] = number;
+}
+
+static void take_cgroup(struct memory_account *open, const char *key, uint64_t number)
+{
+    for (size_t i = 0; i < ACCOUNT_CGROUP_COUNT; i++)
+        if (strcmp(cgroup_names[i].key, key) == 0)
+            open->cgroup[i] = number;
+}
+
+void memory_accounts_note(struct memory_accounts *accounts, const struct model *model,
+                          const struct event *note)
+{
+    const size_t part_length = strlen(ACCOUNT_SUBJECT_PART);
+    const char *subject, *text;
+
+    if (note->detail == accounts->foreign && note->detail)
+        return;
+    subject = model_text_at(model, note->detail);
+    if (strcmp(subject, ACCOUNT_SUBJECT) == 0) {
+        account_begin(accounts, note);
+        return;
+    }
+    if (strncmp(subject, ACCOUNT_SUBJECT " ", strlen(ACCOUNT_SUBJECT " ")) != 0) {
+        accounts->foreign = note->detail;
+        return;
+    }
+    if (!accounts->is_open || accounts->open.process != note->process)
+        return;
+    text = model_text_at(model, note->text);
+    if (strncmp(subject, ACCOUNT_SUBJECT_PART, part_length) == 0) {
+        take_row(accounts, subject + part_length, note);
+    } else if (strcmp(subject, ACCOUNT_SUBJECT_FIGURE) == 0) {
+        take_figure(&accounts->open, text, note->address);
+    } else if (strcmp(subject, ACCOUNT_SUBJECT_CGROUP) == 0) {
+        take_cgroup(&accounts->open, text, note->address);
+    } else if (strcmp(subject, ACCOUNT_SUBJECT_CGROUP_AT) == 0) {
+        accounts->open.cgroup_path = note->text;
+        accounts->open.cgroup_version = (int)note->address;
+    } else if (strcmp(subject, ACCOUNT_SUBJECT_MAPPED) == 0 && accounts->open.row_count) {
+        accounts->open.rows[accounts->open.row_count - 1].mapped_by = note->text;
+    } else if (strcmp(subject, ACCOUNT_SUBJECT_END) == 0) {
+        if (accounts->open.row_count == accounts->open_row_count)
+            account_close(accounts);
+        accounts->is_open = false;
+    }
+}
+
+uint64_t memory_account_part(const struct memory_account *account, enum account_part part)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < account->row_count; i++)
+        sum += account->rows[i].part == part ? account->rows[i].resident_bytes : 0;
+    return sum;
+}

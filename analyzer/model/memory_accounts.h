@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Accounts of the memory of processes, as their notes tell them: docs/process-account.md.
+ *
+ * Of a process that has very many, the first, the highest and the newest stay, and of the others
+ * so many that they are spread evenly. One thread.
+ */
+#ifndef LEAKTIDE_MODEL_MEMORY_ACCOUNTS_H
+#define LEAKTIDE_MODEL_MEMORY_ACCOUNTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event.h"
+#include "leaktide/account_parts.h"
+#include "model.h"
+
+enum { MEMORY_ACCOUNTS_MOST = 512 }; /* of a process */
+
+struct memory_row {
+    enum account_part part;
+    uint32_t name;      /* text; 0: the part has no names */
+    uint32_t mapped_by; /* text: other processes; 0: none, or not known */
+    uint64_t resident_bytes, proportional_bytes;
+};
+
+struct memory_account {
+    uint64_t time_ns;
+    uint16_t process;
+    int cgroup_version;   /* 0: none */
+    uint32_t cgroup_path; /* text */
+    uint64_t figures[ACCOUNT_FIGURE_COUNT];
+    uint64_t cgroup[ACCOUNT_CGROUP_COUNT]; /* UINT64_MAX: not known */
+    struct memory_row *rows;
+    size_t row_count, row_capacity;
+};
+
+struct memory_accounts {
+    struct memory_account *rows; /* process after process, by time */
+    size_t count, capacity;
+    struct memory_account open; /* its end has not come yet */
+    size_t open_row_count;      /* that it says it has */
+    bool is_open, has_failed;   /* no memory */
+    uint32_t foreign;           /* text: a subject of notes about something else */
+};
+
+void memory_accounts_release(struct memory_accounts *accounts);
+
+/* Of any note. An account of which a part is missing says nothing. */
+void memory_accounts_note(struct memory_accounts *accounts, const struct model *model,
+                          const struct event *note);
+
+/* The accounts of a process: *count of them from the index that is returned. */
+size_t memory_accounts_of(const struct memory_accounts *accounts, uint16_t process, size_t *count);
+/* The highest one of those, by what is resident; count > 0. */
+size_t memory_accounts_highest(const struct memory_accounts *accounts, size_t first, size_t count);
+
+uint64_t memory_account_part(const struct memory_account *account, enum account_part part);
+
+/* "kept free by malloc" */
+const char *account_part_name(enum account_part part);
+const char *account_cgroup_key(enum account_cgroup_figure figure);
+const char *account_cgroup_title(enum account_cgroup_figure figure);
+
+#endif

@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "account.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "account_rows.h"
+#include "cgroup_memory.h"
+#include "glibc_heap.h"
+#include "mappings.h"
+#include "process_files.h"
+#include "process_memory.h"
+#include "python_pools.h"
+#include "thread_stacks.h"
+
+enum { PAGES_LOOKED_AT_MOST = 1 << 18, SPREAD_MOST = 64, SPAN_SURE_BYTES_SHIFT = 32 };
+
+struct taking {
+    struct account *account;
+    struct account_rows rows;
+    struct mappings mappings;
+    struct thread_stacks stacks;
+    struct process_memory *memory; /* NULL: may not be read */
+    uint64_t pages_looked_at;
+    bool has_python;
+    const char *allocator; /* base name of a library whose mappings the plain ones may be; "" */
+};
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+/* Of what is left of the mapping; its share of shared pages is that of the whole mapping. */
+static void take(struct taking *taking, struct mapping *mapping, struct account_row row,
+                 const char *name)
+{
+    uint64_t bytes =
+        row.resident_bytes < mapping->left_bytes ? row.resident_bytes : mapping->left_bytes;
+
+    row.resident_bytes = bytes;
+    if (mapping->resident_bytes)
+        row.proportional_bytes = (uint64_t)((unsigned __int128)mapping->proportional_bytes * bytes /
+                                            mapping->resident_bytes);
+    mapping->left_bytes -= bytes;
+    account_rows_add(&taking->rows, &row, name);
+}
+
+/* All that is left, and what the mapping itself is. */
+static void take_rest(struct taking *taking, struct mapping *mapping, enum account_part part,
+                      const char *name)
+{
+    struct account_row row = {
+        .part = part,
+        .size_bytes = mapping->end - mapping->start,
+        .resident_bytes = mapping->left_bytes,
+        .swapped_bytes = mapping->swapped_bytes,
+        .count = part != ACCOUNT_BLOCKS,
+    };
+
+    if (part == ACCOUNT_SHARED) {
+        row.device = mapping->device;
+        row.inode = mapping->inode;
+    }
+    take(taking, mapping, row, name);
+}
+
+/* --- glibc's heaps ------------------------------------------------------------------------- */
+
+/* used_bytes: resident, of everything in the heap. */
+static void take_split(struct taking *taking, struct mapping *mapping, uint64_t used_bytes,
+                       const struct heap_split *split, const char *name)
+{
+    uint64_t kept_bytes = split->free_bytes + split->cached_bytes;
+    uint64_t other_bytes = kept_bytes + split->own_bytes;
+
+    taking->account->figures[ACCOUNT_FIGURE_TRIM] += split->trim_bytes;
+    taking->account->figures[ACCOUNT_FIGURE_CACHED] += split->cached_bytes;
+    if (!split->is_fastbins_read)
+        taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |= ACCOUNT_FASTBINS_UNREAD;
+    take(taking, mapping,
+         (struct account_row){.part = ACCOUNT_KEPT, .resident_bytes = kept_bytes, .count = 1},
+         name);
+    take(taking, mapping,
+         (struct account_row){
+             .part = ACCOUNT_MALLOC_OWN, .resident_bytes = split->own_bytes, .count = 1},
+         "");
+    take(taking, mapping,
+         (struct account_row){.part = ACCOUNT_BLOCKS,
+                              .resident_bytes =
+                                  used_bytes > other_bytes ? used_bytes - other_bytes : 0,
+                              .count = split->block_count},
+         name);
+}
+
+static bool is_writable_data_of_libc(const struct mapping *mapping, bool is_static)
+{
+    const char *base = strrchr(mapping->name, '/');
+
+    if (!base || mapping->permissions[1] != 'w' || mapping_is_shared(mapping))
+        return false;
+    base++;
+    return is_static || strncmp(base, "libc.so", 7) == 0 || strncmp(base, "libc-2.", 7) == 0;
+}
+
+static void find_main_fastbins(struct taking *taking, struct heap_split *split)
+{
+    for (int is_static = 0; is_static < 2 && !split->is_fastbins_read; is_static++)
+        for (size_t i = 0; i < taking->mappings.count && !split->is_fastbins_read; i++) {
+            const struct mapping *mapping = &taking->mappings.rows[i];
+
+            if (is_writable_data_of_libc(mapping, is_static))
+                glibc_main_fastbins(taking->memory, mapping->start, mapping->end, split);
+        }
+}
+
+static void take_main_heap(struct taking *taking, struct mapping *mapping)
+{
+    struct heap_split split = {0};
+
+    if (taking->memory && glibc_main_heap(taking->memory, mapping->start, mapping->end, &split)) {
+        find_main_fastbins(taking, &split);
+        take_split(taking, mapping, mapping->resident_bytes, &split, "main arena");
+        take_rest(taking, mapping, ACCOUNT_BLOCKS, "main arena");
+        taking->account->figures[ACCOUNT_FIGURE_ARENAS]++;
+        return;
+    }
+    taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |= taking->memory ? ACCOUNT_HEAP_ODD : 0;
+    take_rest(taking, mapping, ACCOUNT_HEAP, taking->allocator);
+}
+
+/* Returns where to go on; the same address: there is no such heap. */
+static uint64_t take_arena_heap(struct taking *taking, struct mapping *mapping, uint64_t address)
+{
+    struct arena_heap heap;
+    struct heap_split split = {0};
+    uint64_t resident;
+    char name[64];
+
+    if (address % GLIBC_HEAP_ALIGN ||
+        !glibc_arena_heap(taking->memory, address, mapping->end, &heap))
+        return address;
+    snprintf(name, sizeof(name), "arena %" PRIx64,
+             heap.arena / GLIBC_HEAP_ALIGN * GLIBC_HEAP_ALIGN);
+    resident = memory_resident_bytes(taking->memory, address, address + heap.size_bytes);
+    if (glibc_arena_split(taking->memory, address, &heap, &split)) {
+        take_split(taking, mapping, resident, &split, name);
+    } else {
+        taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |= ACCOUNT_HEAP_ODD;
+        take(taking, mapping,
+             (struct account_row){.part = ACCOUNT_HEAP, .resident_bytes = resident, .count = 1},
+             name);
+    }
+    taking->account->figures[ACCOUNT_FIGURE_ARENAS] +=
+        heap.arena / GLIBC_HEAP_ALIGN * GLIBC_HEAP_ALIGN == address;
+    return address + heap.size_bytes;
+}
+
+/* --- plain mappings ------------------------------------------------------------------------ */
+
+static uint64_t take_mapped_block(struct taking *taking, struct mapping *mapping, uint64_t address)
+{
+    uint64_t size_bytes = glibc_mapped_block(taking->memory, address, mapping->end);
+    uint64_t resident = memory_resident_bytes(taking->memory, address, address + size_bytes);
+
+    if (size_bytes)
+        take(taking, mapping,
+             (struct account_row){.part = ACCOUNT_BLOCKS, .resident_bytes = resident, .count = 1},
+             "with mappings of their own");
+    return address + size_bytes;
+}
+
+static uint64_t take_python_pool(struct taking *taking, struct mapping *mapping, uint64_t address)
+{
+    struct python_pool pool = python_pool_at(taking->memory, address, mapping->end);
+    uint64_t resident = memory_resident_bytes(taking->memory, address, address + pool.size_bytes);
+    uint64_t used = pool.used_bytes < resident ? pool.used_bytes : resident;
+
+    if (!pool.size_bytes)
+        return address;
+    take(taking, mapping,
+         (struct account_row){
+             .part = ACCOUNT_PYTHON_OBJECTS, .resident_bytes = used, .count = pool.object_count},
+         "");
+    take(taking, mapping,
+         (struct account_row){
+             .part = ACCOUNT_PYTHON_KEPT, .resident_bytes = resident - used, .count = 1},
+         "");
+    return address + pool.size_bytes;
+}
+
+static uint64_t take_known(struct taking *taking, struct mapping *mapping, uint64_t address)
+{
+    uint64_t after = take_arena_heap(taking, mapping, address);
+
+    if (after == address)
+        after = take_mapped_block(taking, mapping, address);
+    if (after == address && taking->has_python)
+        after = take_python_pool(taking, mapping, address);
+    return after;
+}
+
+/* Page by page, as neighbours that several asked for are one mapping to the kernel. */
+static void look_at_pages(struct taking *taking, struct mapping *mapping, uint64_t address)
+{
+    uint64_t span = mapping->end - mapping->start;
+
+    if (span >> SPAN_SURE_BYTES_SHIFT && span / SPREAD_MOST > mapping->resident_bytes) {
+        taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |= ACCOUNT_SCAN_ENDED;
+        return;
+    }
+    while ((address = memory_next_resident(taking->memory, address, mapping->end)) < mapping->end &&
+           mapping->left_bytes) {
+        uint64_t after = take_known(taking, mapping, address);
+
+        if (after == address) {
+            if (taking->pages_looked_at++ == PAGES_LOOKED_AT_MOST) {
+                taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |= ACCOUNT_SCAN_ENDED;
+                return;
+            }
+            after += taking->memory->page_bytes;
+        }
+        address = after;
+    }
+}
+
+/* --- objects ------------------------------------------------------------------------------- */
+
+/* Where the variables end of the object that is mapped from start on: they go on past its file. */
+static uint64_t object_end(struct process_memory *memory, uint64_t start)
+{
+    Elf64_Ehdr head;
+    const void *at = memory_at(memory, start, sizeof(head));
+    uint64_t first = UINT64_MAX, last = 0;
+
+    if (!at)
+        return 0;
+    memcpy(&head, at, sizeof(head));
+    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof(Elf64_Phdr))
+        return 0;
+    for (uint64_t i = 0; i < head.e_phnum; i++) {
+        Elf64_Phdr part;
+
+        at = memory_at(memory, start + head.e_phoff + i * sizeof(part), sizeof(part));
+        if (!at)
+            return 0;
+        memcpy(&part, at, sizeof(part));
+        if (part.p_type != PT_LOAD)
+            continue;
+        if (part.p_vaddr < first)
+            first = part.p_vaddr / memory->page_bytes * memory->page_bytes;
+        if (part.p_vaddr + part.p_memsz > last)
+            last = part.p_vaddr + part.p_memsz;
+    }
+    last = (last + memory->page_bytes - 1) / memory->page_bytes * memory->page_bytes;
+    return last > first ? start + (last - first) : 0;
+}
+
+/* The rest of an object's variables is the beginning of a plain mapping after it. */
+static uint64_t take_variables(struct taking *taking, const struct mapping *object, size_t count,
+                               struct mapping *mapping)
+{
+    uint64_t end = taking->memory ? object_end(taking->memory, object->start) : 0;
+
+    if (object[count - 1].end != mapping->start || !mapping_is_plain(mapping) ||
+        !mapping_is_writable(mapping) || end <= mapping->start)
+        return mapping->start;
+    if (end > mapping->end)
+        end = mapping->end;
+    take(taking, mapping,
+         (struct account_row){.part = ACCOUNT_CODE,
+                              .resident_bytes =
+                                  memory_resident_bytes(taking->memory, mapping->start, end)},
+         object->name);
+    return end;
+}
+
+/* --- which part a mapping is --------------------------------------------------------------- */
+
+static bool begins_with(const char *text, const char *begin)
+{
+    return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+static bool is_shared_memory(const struct mapping *mapping)
+{
+    return begins_with(mapping->name, "/dev/shm/") || begins_with(mapping->name, "/memfd:") ||
+           begins_with(mapping->name, "/SYSV") || begins_with(mapping->name, "/dev/zero") ||
+           begins_with(mapping->name, "[anon_shmem:");
+}
+
+static bool is_of_device(const struct mapping *mapping)
+{
+    return begins_with(mapping->name, "/dev/") || begins_with(mapping->name, "anon_inode:") ||
+           begins_with(mapping->name, "/dmabuf:") || begins_with(mapping->name, "socket:");
+}
+
+static bool is_code_of_kernel(const struct mapping *mapping)
+{
+    return begins_with(mapping->name, "[vdso") || begins_with(mapping->name, "[vvar") ||
+           begins_with(mapping->name, "[vsyscall") || begins_with(mapping->name, "[uprobes");
+}
+
+/* Mappings of one object stand together. */
+static size_t object_mappings(const struct taking *taking, size_t first, bool *is_code)
+{
+    const struct mapping *rows = taking->mappings.rows;
+    size_t i = first;
+
+    *is_code = false;
+    do
+        *is_code |= rows[i].permissions[2] == 'x';
+    while (++i < taking->mappings.count && rows[i].name == rows[first].name);
+    return i - first;
+}
+
+static bool is_stack(struct taking *taking, size_t index)
+{
+    struct mapping *mapping = &taking->mappings.rows[index];
+
+    return is_thread_stack(&taking->stacks, mapping, index ? mapping - 1 : NULL, taking->memory);
+}
+
+/* After a fork the kernel keeps old pages and new ones apart, in the middle of a heap. */
+static bool goes_on(struct taking *taking, size_t index)
+{
+    const struct mapping *mapping = &taking->mappings.rows[index], *next = mapping + 1;
+
+    return index + 1 < taking->mappings.count && next->start == mapping->end &&
+           next->name == mapping->name && strcmp(next->permissions, "rw-p") == 0 &&
+           strcmp(mapping->permissions, "rw-p") == 0 && !next->inode && !mapping->inode &&
+           !is_stack(taking, index) && !is_stack(taking, index + 1);
+}
+
+/* Makes one of them, up to the last; returns where that stands. */
+static size_t join_following(struct taking *taking, size_t index)
+{
+    while (goes_on(taking, index)) {
+        struct mapping *mapping = &taking->mappings.rows[index], *next = mapping + 1;
+
+        next->start = mapping->start;
+        next->resident_bytes += mapping->resident_bytes;
+        next->proportional_bytes += mapping->proportional_bytes;
+        next->swapped_bytes += mapping->swapped_bytes;
+        next->left_bytes += mapping->left_bytes;
+        index++;
+    }
+    return index;
+}
+
+static void take_plain(struct taking *taking, size_t index, uint64_t from)
+{
+    struct mapping *mapping = &taking->mappings.rows[index];
+
+    if (is_stack(taking, index)) {
+        take_rest(taking, mapping, ACCOUNT_STACKS, "");
+        return;
+    }
+    if (taking->memory && mapping_is_writable(mapping) && mapping->left_bytes)
+        look_at_pages(taking, mapping, from);
+    take_rest(taking, mapping, ACCOUNT_ANONYMOUS, taking->allocator);
+}
+
+/* One that has a name of the kernel's or of a file. */
+static void take_named(struct taking *taking, struct mapping *mapping, bool is_code)
+{
+    if (strcmp(mapping->name, "[heap]") == 0)
+        take_main_heap(taking, mapping);
+    else if (begins_with(mapping->name, "[stack"))
+        take_rest(taking, mapping, ACCOUNT_STACKS, "");
+    else if (is_code_of_kernel(mapping))
+        take_rest(taking, mapping, ACCOUNT_CODE, "kernel");
+    else if (is_shared_memory(mapping))
+        take_rest(taking, mapping, ACCOUNT_SHARED, mapping->name);
+    else if (is_of_device(mapping))
+        take_rest(taking, mapping, ACCOUNT_DEVICES, mapping->name);
+    else if (mapping->name[0] != '/')
+        take_rest(taking, mapping, ACCOUNT_ANONYMOUS, mapping->name);
+    else
+        take_rest(taking, mapping, is_code ? ACCOUNT_CODE : ACCOUNT_FILES, mapping->name);
+}
+
+/* A name that the C library gave to its own plain mapping ("[anon: glibc: malloc arena]") hides
+ * nothing. */
+static bool is_named_by_libc(const struct mapping *mapping)
+{
+    return begins_with(mapping->name, "[anon: glibc: ") ||
+           begins_with(mapping->name, "[anon:libc_malloc");
+}
+
+static void take_mappings(struct taking *taking)
+{
+    struct mapping *rows = taking->mappings.rows;
+
+    for (size_t i = 0; i < taking->mappings.count;) {
+        bool is_code;
+        size_t count;
+
+        if (is_named_by_libc(&rows[i]) || mapping_is_plain(&rows[i])) {
+            i = join_following(taking, i);
+            take_plain(taking, i, rows[i].start);
+            i++;
+            continue;
+        }
+        i = join_following(taking, i);
+        count = object_mappings(taking, i, &is_code);
+        for (size_t k = i; k < i + count; k++)
+            take_named(taking, &rows[k], is_code);
+        i += count;
+        if (is_code && i < taking->mappings.count && mapping_is_plain(&rows[i])) {
+            size_t last = join_following(taking, i);
+
+            take_plain(taking, last, take_variables(taking, &rows[i - count], count, &rows[last]));
+            i = last + 1;
+        }
+    }
+}
+
+/* --- the whole ----------------------------------------------------------------------------- */
+
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+/* Whose mappings the plain ones may be, as far as a library tells. */
+static void look_at_names(struct taking *taking)
+{
+    static const char *const allocators[] = {"libjemalloc", "libtcmalloc", "libmimalloc",
+                                             "libjvm",      "libasan",     "libtsan"};
+
+    taking->allocator = "";
+    for (size_t i = 0; i < taking->mappings.count; i++) {
+        const char *base = base_of(taking->mappings.rows[i].name);
+
+        if (begins_with(base, "libpython") || begins_with(base, "python"))
+            taking->has_python = true;
+        for (size_t k = 0; k < sizeof(allocators) / sizeof(allocators[0]); k++)
+            if (begins_with(base, allocators[k]))
+                taking->allocator = base;
+    }
+}
+
+/* Before any of them are joined. */
+static void sum_mappings(struct taking *taking)
+{
+    uint64_t *figures = taking->account->figures;
+
+    for (size_t i = 0; i < taking->mappings.count; i++) {
+        const struct mapping *mapping = &taking->mappings.rows[i];
+
+        figures[ACCOUNT_FIGURE_RESIDENT] += mapping->resident_bytes;
+        figures[ACCOUNT_FIGURE_PROPORTIONAL] += mapping->proportional_bytes;
+        figures[ACCOUNT_FIGURE_SWAPPED] += mapping->swapped_bytes;
+        figures[ACCOUNT_FIGURE_HUGE] += mapping->huge_bytes;
+    }
+}
+
+/* What the kernel counts beside the mappings. */
+static void sum_up(struct taking *taking, int folder)
+{
+    uint64_t *figures = taking->account->figures, counted_bytes, resident_bytes;
+    char text[256], *at = text;
+
+    figures[ACCOUNT_FIGURE_MAPPINGS] = taking->mappings.count;
+    figures[ACCOUNT_FIGURE_THREADS] = taking->stacks.thread_count;
+    if (!file_read(folder, "statm", text, sizeof(text)))
+        return;
+    strtoull(at, &at, 10);
+    counted_bytes = strtoull(at, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+    resident_bytes = figures[ACCOUNT_FIGURE_RESIDENT];
+    if (counted_bytes > resident_bytes) {
+        uint64_t rest_bytes = counted_bytes - resident_bytes;
+
+        account_rows_add(&taking->rows,
+                         &(struct account_row){.part = ACCOUNT_UNEXPLAINED,
+                                               .resident_bytes = rest_bytes,
+                                               .proportional_bytes = rest_bytes},
+                         "");
+        figures[ACCOUNT_FIGURE_RESIDENT] += rest_bytes;
+        figures[ACCOUNT_FIGURE_PROPORTIONAL] += rest_bytes;
+    } else if (resident_bytes - counted_bytes > resident_bytes / 100) {
+        figures[ACCOUNT_FIGURE_DOUBTS] |= ACCOUNT_LESS;
+    }
+}
+
+static void count_rows(struct taking *taking)
+{
+    uint64_t *figures = taking->account->figures;
+
+    for (size_t i = 0; i < taking->rows.count; i++) {
+        const struct account_row *row = &taking->rows.rows[i];
+
+        if (row->part == ACCOUNT_BLOCKS)
+            figures[ACCOUNT_FIGURE_BLOCK_COUNT] += row->count;
+        else if (row->part == ACCOUNT_PYTHON_OBJECTS)
+            figures[ACCOUNT_FIGURE_OBJECT_COUNT] += row->count;
+    }
+}
+
+static uint64_t processor_ns(void)
+{
+    struct timespec now = {0};
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int take_all(struct taking *taking, int folder)
+{
+    struct process_memory memory;
+    int result = mappings_read(&taking->mappings, folder);
+
+    if (result)
+        return result;
+    if (!thread_stacks_read(&taking->stacks, folder)) {
+        result = ENOMEM;
+    } else {
+        look_at_names(taking);
+        taking->memory = process_memory_open(&memory, folder) ? &memory : NULL;
+        taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |=
+            taking->memory ? 0 : ACCOUNT_NO_MEMORY_READ;
+        sum_mappings(taking);
+        take_mappings(taking);
+        sum_up(taking, folder);
+        cgroup_memory_read(&taking->account->cgroup, folder);
+        if (taking->memory)
+            process_memory_close(&memory);
+    }
+    thread_stacks_release(&taking->stacks);
+    mappings_release(&taking->mappings);
+    return result;
+}
+
+int account_take(const char *folder, struct account *account)
+{
+    uint64_t begin_ns = processor_ns();
+    struct taking taking = {.account = account};
+    int process = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int result;
+
+    if (process < 0)
+        return errno;
+    memset(account, 0, sizeof(*account));
+    result = take_all(&taking, process);
+    close(process);
+    account_rows_join(&taking.rows);
+    if (!result && taking.rows.has_failed)
+        result = ENOMEM;
+    if (result) {
+        account_rows_release(&taking.rows);
+        return result;
+    }
+    count_rows(&taking);
+    account->rows = taking.rows.rows;
+    account->row_count = taking.rows.count;
+    account->figures[ACCOUNT_FIGURE_COST_NS] = processor_ns() - begin_ns;
+    return 0;
+}
+
+void account_release(struct account *account)
+{
+    struct account_rows rows = {.rows = account->rows, .count = account->row_count};
+
+    account_rows_release(&rows);
+    memset(account, 0, sizeof(*account));
+}

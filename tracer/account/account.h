@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where the resident memory of a process is: one account of a moment, read from outside.
+ *
+ *   figures[ACCOUNT_FIGURE_RESIDENT] = the sum of resident_bytes of all rows, to the byte
+ *
+ * What is read: smaps, statm, pagemap, mem, task, cgroup below the process's folder in /proc. The
+ * process is not stopped, and no page is read that is not resident, so nothing becomes resident by
+ * being looked at. It runs on meanwhile: the parts are those of a time of some milliseconds.
+ *
+ * One thread for each account.
+ */
+#ifndef LEAKTIDE_TRACER_ACCOUNT_H
+#define LEAKTIDE_TRACER_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "leaktide/account_parts.h"
+
+/* All that has one name in one part. */
+struct account_row {
+    enum account_part part;
+    char *name;                  /* a path, an arena; "": the part has no names */
+    uint64_t size_bytes;         /* of address space */
+    uint64_t resident_bytes;     /* shared pages count whole */
+    uint64_t proportional_bytes; /* shared pages count by how many processes map them */
+    uint64_t swapped_bytes;
+    uint64_t count;         /* mappings, threads; of blocks: how many there are */
+    uint64_t device, inode; /* of shared memory; else 0 */
+};
+
+struct account {
+    uint64_t figures[ACCOUNT_FIGURE_COUNT];
+    struct account_row *rows; /* by part, then largest first */
+    size_t row_count;
+    struct account_cgroup {
+        int version; /* 1 or 2; 0: there is none, or it cannot be read */
+        char path[256];
+        uint64_t figures[ACCOUNT_CGROUP_COUNT]; /* UINT64_MAX: not known, or no limit */
+    } cgroup;
+};
+
+/* folder: "/proc/4711". Returns 0, or an errno: ENOENT, ESRCH: it is gone; EACCES, EPERM; ENOMEM.
+ * account is to be released only after 0. */
+int account_take(const char *folder, struct account *account);
+void account_release(struct account *account);
+
+/*
+ * The account as notes of a trace, in their order: docs/trace-format.md.
+
+ */
+struct account_note {
+    const char *subject, *text;
+    uint64_t first, second;
+};
+size_t account_note_count(const struct account *account);
+struct account_note account_note_at(const struct account *account, size_t index);
+
+#endif
