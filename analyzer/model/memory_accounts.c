@@ -25,16 +25,19 @@ static const char *const figure_keys[] = {
 
 const char *account_part_name(enum account_part part)
 {
+    MT_ASSERT((size_t)part < ACCOUNT_PART_COUNT);
     return part_names[part];
 }
 
 const char *account_cgroup_key(enum account_cgroup_figure figure)
 {
+    MT_ASSERT((size_t)figure < ACCOUNT_CGROUP_COUNT);
     return cgroup_names[figure].key;
 }
 
 const char *account_cgroup_title(enum account_cgroup_figure figure)
 {
+    MT_ASSERT((size_t)figure < sizeof(cgroup_names) / sizeof(cgroup_names[0]));
     return cgroup_names[figure].title;
 }
 
@@ -66,6 +69,8 @@ size_t memory_accounts_highest(const struct memory_accounts *accounts, size_t fi
 {
     size_t highest = first;
 
+    MT_ASSERT(count > 0);
+    MT_ASSERT(first + count <= accounts->count);
     for (size_t i = first + 1; i < first + count; i++)
         if (accounts->rows[i].figures[ACCOUNT_FIGURE_RESIDENT] >
             accounts->rows[highest].figures[ACCOUNT_FIGURE_RESIDENT])
@@ -79,6 +84,7 @@ static void thin_out(struct memory_accounts *accounts, size_t first)
     size_t highest = memory_accounts_highest(accounts, first, accounts->count - first);
     size_t kept = first;
 
+    MT_ASSERT(accounts->count - first > 2); /* the first, the newest, and one between */
     for (size_t i = first; i < accounts->count; i++) {
         if ((i - first) % 2 == 0 || i == highest || i + 1 == accounts->count)
             accounts->rows[kept++] = accounts->rows[i];
@@ -86,6 +92,19 @@ static void thin_out(struct memory_accounts *accounts, size_t first)
             free(accounts->rows[i].rows);
     }
     accounts->count = kept;
+}
+
+/* Of one process they stand together, by time. */
+static void accounts_check(const struct memory_accounts *accounts)
+{
+    const struct memory_account *newest =
+        accounts->count ? &accounts->rows[accounts->count - 1] : NULL;
+
+    MT_ASSERT(accounts->count <= accounts->capacity);
+    MT_ASSERT(!newest || newest->row_count <= newest->row_capacity);
+    MT_ASSERT(!newest || !newest->row_count || newest->rows);
+    MT_ASSERT(accounts->count < 2 || newest[-1].process != newest->process ||
+              newest[-1].time_ns <= newest->time_ns);
 }
 
 static void account_close(struct memory_accounts *accounts)
@@ -105,6 +124,7 @@ static void account_close(struct memory_accounts *accounts)
         first--;
     if (accounts->count - first > MEMORY_ACCOUNTS_MOST)
         thin_out(accounts, first);
+    accounts_check(accounts);
 }
 
 /* --- notes --------------------------------------------------------------------------------- */
@@ -198,6 +218,7 @@ uint64_t memory_account_part(const struct memory_account *account, enum account_
 {
     uint64_t sum = 0;
 
+    MT_ASSERT(account->row_count <= account->row_capacity);
     for (size_t i = 0; i < account->row_count; i++)
         sum += account->rows[i].part == part ? account->rows[i].resident_bytes : 0;
     return sum;

@@ -15,6 +15,7 @@
 #include "account_rows.h"
 #include "cgroup_memory.h"
 #include "glibc_heap.h"
+#include "leaktide/invariant.h"
 #include "mappings.h"
 #include "process_files.h"
 #include "process_memory.h"
@@ -43,6 +44,7 @@ static void take(struct taking *taking, struct mapping *mapping, struct account_
     uint64_t bytes =
         row.resident_bytes < mapping->left_bytes ? row.resident_bytes : mapping->left_bytes;
 
+    MT_ASSERT(mapping->left_bytes <= mapping->resident_bytes);
     row.resident_bytes = bytes;
     if (mapping->resident_bytes)
         row.proportional_bytes = (uint64_t)((unsigned __int128)mapping->proportional_bytes * bytes /
@@ -491,6 +493,16 @@ static void sum_up(struct taking *taking, int folder)
     }
 }
 
+/* The identity: every resident byte is in one row. */
+static void account_check(const struct account *account)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < account->row_count; i++)
+        sum += account->rows[i].resident_bytes;
+    MT_ASSERT(sum == account->figures[ACCOUNT_FIGURE_RESIDENT]);
+}
+
 static void count_rows(struct taking *taking)
 {
     uint64_t *figures = taking->account->figures;
@@ -561,6 +573,7 @@ int account_take(const char *folder, struct account *account)
     count_rows(&taking);
     account->rows = taking.rows.rows;
     account->row_count = taking.rows.count;
+    account_check(account);
     account->figures[ACCOUNT_FIGURE_COST_NS] = processor_ns() - begin_ns;
     return 0;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "account.h"
+#include "leaktide/invariant.h"
 
 static const char *const part_subjects[] = {
 #define ACCOUNT_PART(id, key) ACCOUNT_SUBJECT_PART key,
@@ -56,6 +57,7 @@ static struct account_note cgroup_note(const struct account *account, size_t ind
 
 struct account_note account_note_at(const struct account *account, size_t index)
 {
+    MT_ASSERT(index < account_note_count(account));
     if (!index--)
         return (struct account_note){ACCOUNT_SUBJECT, "", account->row_count, 0};
     if (index < account->row_count) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 enum { CAPACITY_FIRST = 64 };
 
 static void row_add(struct account_row *row, const struct account_row *more)
@@ -74,6 +76,7 @@ void account_rows_join(struct account_rows *rows)
 {
     size_t kept = 0;
 
+    MT_ASSERT(rows->count <= rows->capacity);
     if (!rows->count)
         return;
     qsort(rows->rows, rows->count, sizeof(*rows->rows), key_compare);

@@ -8,6 +8,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "leaktide/invariant.h"
+
 #define PAGE_IS_PRESENT (UINT64_C(1) << 63)
 
 bool process_memory_open(struct process_memory *memory, int folder)
@@ -50,6 +52,7 @@ static void pages_fetch(struct process_memory *memory, uint64_t page)
 
 static bool page_is_resident(struct process_memory *memory, uint64_t page)
 {
+    MT_ASSERT(memory->page_count <= PAGES_WINDOW);
     if (page - memory->first_page >= memory->page_count)
         pages_fetch(memory, page);
     return (memory->pages[page - memory->first_page] & PAGE_IS_PRESENT) != 0;
@@ -106,6 +109,8 @@ const void *memory_at(struct process_memory *memory, uint64_t address, size_t si
     uint64_t want, end;
     ssize_t size;
 
+    MT_ASSERT(size_bytes <= memory->page_bytes);
+    MT_ASSERT(memory->start <= memory->end && memory->end - memory->start <= MEMORY_WINDOW_BYTES);
     if (address >= memory->start && address + size_bytes <= memory->end)
         return memory->bytes + (address - memory->start);
     if (address + size_bytes < address || address >> 56)
