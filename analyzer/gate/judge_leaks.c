@@ -182,20 +182,26 @@ static size_t find_survivors(const struct gate *gate, struct gate_verdict *verdi
     return judged_count;
 }
 
-/* NULL: nothing can be said without steps. */
+/* NULL: the recording was not read for them. */
 static const struct survivors *survivors_of(const struct survivor_reading *const *readings,
                                             size_t repeat)
 {
-    const struct survivors *survivors =
-        readings[repeat] ? survivor_reading_result(readings[repeat]) : NULL;
+    return readings[repeat] ? survivor_reading_result(readings[repeat]) : NULL;
+}
 
-    return survivors && survivors_can_judge(survivors) ? survivors : NULL;
+/* Without steps as well. */
+static bool can_judge(const struct survivor_reading *const *readings, size_t repeat)
+{
+    const struct survivors *survivors = survivors_of(readings, repeat);
+
+    return survivors && survivors_can_judge(survivors);
 }
 
 static size_t find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
                          const struct survivors *survivors)
 {
-    if (survivors && !growth_steps_decide(&gate->recordings[repeat].question))
+    if (survivors && survivors_can_judge(survivors) &&
+        !growth_steps_decide(&gate->recordings[repeat].question))
         return find_survivors(gate, verdict, repeat, survivors);
     return find_in_steps(gate, verdict, repeat, survivors);
 }
@@ -411,7 +417,7 @@ static const struct recording *without_blocks(const struct gate *gate,
                                               const struct survivor_reading *const *readings)
 {
     for (size_t i = 0; i < gate->recording_count; i++)
-        if (!survivors_of(readings, i) && !growth_has_blocks(&gate->recordings[i].question))
+        if (!can_judge(readings, i) && !growth_has_blocks(&gate->recordings[i].question))
             return &gate->recordings[i];
     return NULL;
 }
@@ -422,10 +428,39 @@ static bool has_enough_steps(const struct gate *gate,
     for (size_t i = 0; i < gate->recording_count; i++) {
         struct judged_steps steps = growth_longest_steps(&gate->recordings[i].question);
 
-        if (steps.last - steps.warm_up < STEPS_NEEDED && !survivors_of(readings, i))
+        if (steps.last - steps.warm_up < STEPS_NEEDED && !can_judge(readings, i))
             return false;
     }
     return true;
+}
+
+/* Why "no leak" cannot be said; NULL: it can. */
+static const char *doubt_of(const struct gate *gate, const struct survivor_reading *const *readings)
+{
+    bool is_undecided = false, lacks_device = false;
+    uint16_t ledger;
+
+    for (size_t i = 0; i < gate->recording_count; i++) {
+        const struct survivors *survivors = survivors_of(readings, i);
+        const struct question *question = &gate->recordings[i].question;
+
+        if (!survivors)
+            continue;
+        if (survivors_hide_objects(survivors))
+            return translated(
+                "leaks of Python objects cannot be judged: CPython's own allocator made them; "
+                "record with --call-stack=python or PYTHONMALLOC=malloc");
+        for (size_t k = 0; k < survivors->process_count; k++)
+            is_undecided |= survivors_are_undecided(&survivors->processes[k]);
+        lacks_device |= !growth_steps_decide(question) &&
+                        survivors_lack_device(survivors, question->tally, &ledger);
+    }
+    if (is_undecided)
+        return translated("what stays may be a cache that still fills: run the job twice as long");
+    if (lacks_device)
+        return translated("leaks of a device cannot be judged: what was made there in the loop was "
+                          "not made to its end; run the job longer, or mark steps");
+    return NULL;
 }
 
 static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
@@ -433,7 +468,8 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
 {
     size_t judged_count = 0,
            told_before = verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
-    bool has_survivors = false, hides_objects = false, is_undecided = false;
+    const char *doubt = doubt_of(gate, readings);
+    bool has_survivors = false;
 
     if (!has_enough_steps(gate, readings)) {
         say_too_few_steps(gate, verdict);
@@ -444,13 +480,9 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
         return;
     }
     for (size_t i = 0; i < gate->recording_count; i++) {
-        const struct survivors *survivors = survivors_of(readings, i);
-
-        for (size_t k = 0; survivors && k < survivors->process_count; k++)
-            is_undecided |= survivors_are_undecided(&survivors->processes[k]);
-        has_survivors |= survivors && !growth_steps_decide(&gate->recordings[i].question);
-        hides_objects |= survivors && survivors_hide_objects(survivors);
-        judged_count = find_leaks(gate, verdict, i, survivors);
+        has_survivors |=
+            can_judge(readings, i) && !growth_steps_decide(&gate->recordings[i].question);
+        judged_count = find_leaks(gate, verdict, i, survivors_of(readings, i));
     }
     for (size_t i = 0; i < verdict->leaks.count; i++) {
         const struct gate_leak *leak = table_at(&verdict->leaks, i);
@@ -459,13 +491,8 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
             tell_leak(gate, verdict, leak);
     }
     if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] == told_before) {
-        if (hides_objects)
-            tell_unsure(gate, verdict,
-                        "leaks of Python objects cannot be judged: CPython's own allocator made "
-                        "them; record with --call-stack=python or PYTHONMALLOC=malloc");
-        else if (is_undecided)
-            tell_unsure(gate, verdict,
-                        "what stays may be a cache that still fills: run the job twice as long");
+        if (doubt)
+            tell_unsure(gate, verdict, doubt);
         else
             tell_no_leak(gate, verdict, judged_count, has_survivors);
     }

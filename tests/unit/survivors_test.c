@@ -301,6 +301,90 @@ static void a_list_of_what_stopped_does_not_grow(void **state)
     assert_int_equal(report_outcome_of(report), REPORT_FINE);
 }
 
+static uint64_t make_on_device(uint64_t bytes, uint32_t site)
+{
+    uint64_t address = next_address;
+
+    next_address += bytes + 16;
+    event_list_alloc(&list, address, bytes, site);
+    return address;
+}
+
+/* One stack in eight goes on to the end: what the others keep is not known to be no leak. */
+static void the_few_that_go_on_do_not_speak_for_the_others(void **state)
+{
+    static const struct {
+        uint64_t lines; /* that stop, with seven blocks each */
+        enum report_outcome outcome;
+    } cases[] = {{60, REPORT_NO_DATA}, {4, REPORT_FINE}};
+
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        uint32_t goes_on;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        goes_on = event_list_site(&list, "goes_on");
+        for (uint64_t i = 0; i < STEPS; i++) {
+            event_list_free(&list, make_on_device(100, goes_on));
+            for (uint64_t k = 0; i < cases[c].lines && k < 7; k++)
+                make_on_device(1 << 20, site_of("layer", (uint32_t)i + 100));
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), cases[c].outcome);
+        assert_int_equal(strstr(report_verdict_at(report, 0), "No leak:") != NULL,
+                         cases[c].outcome == REPORT_FINE);
+    }
+}
+
+/* The host repeats to the end, the device does not: of that nothing can be said. */
+static void a_device_that_could_not_be_judged_is_named(void **state)
+{
+    uint32_t other = site_of("other", 10);
+
+    (void)state;
+    for (uint64_t i = 0; i < STEPS; i++) {
+        work(100, other);
+        if (i >= 10 && i < 15)
+            make_on_device(1 << 20, event_list_site(&list, "buffer"));
+    }
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_NO_DATA);
+    assert_non_null(strstr(report_verdict_at(report, 0), "CANNOT SAY whether pta"));
+}
+
+/*
+ * Twelve layers keep what the backward pass frees; its threads have no Python frames. `is_cut`: the
+ * recording is a window that ends with the frees.
+ */
+static void what_a_pass_frees_is_no_leak(void **state)
+{
+    enum { LAYERS = 12, KEPT = 4 };
+
+    for (size_t is_cut = 0; is_cut < 2; is_cut++) {
+        uint64_t kept[LAYERS * KEPT];
+        size_t count = 0;
+        uint32_t layer, gradient;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        layer = site_of("layer", 20);
+        gradient = site_of("gradient", 0);
+        model_process_at(list.model, 0)->is_window = is_cut;
+        for (size_t i = 0; i < LAYERS; i++) {
+            event_list_free(&list, make_on_device(100, layer));
+            for (size_t k = 0; k < KEPT; k++)
+                kept[count++] = make_on_device(1 << 20, layer);
+        }
+        while (count) {
+            for (size_t k = 0; !is_cut && k < KEPT; k++)
+                event_list_free(&list, make_on_device(1 << 20, gradient));
+            event_list_free(&list, kept[--count]);
+        }
+        ask();
+        assert_int_equal(report_finding_count(report), 0);
+    }
+}
+
 static void segment(uint64_t address, uint64_t bytes, uint32_t site)
 {
     event_list_add(&list,
@@ -355,6 +439,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_trifle_beside_the_loop_is_a_remark, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cache_that_fills_by_key_is_not_decided, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_of_what_stopped_does_not_grow, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_few_that_go_on_do_not_speak_for_the_others, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_device_that_could_not_be_judged_is_named, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_a_pass_frees_is_no_leak, setup, teardown),
         cmocka_unit_test_setup_teardown(segments_of_a_pool_that_leaks_are_no_finding, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(few_marked_steps_do_not_silence_the_survivors, setup,

@@ -194,21 +194,37 @@ static uint64_t active_count(const struct survivors *survivors)
     uint64_t count = 0;
 
     for (size_t i = 0; i < survivors->process_count; i++)
-        count += survivors->processes[i].active_count;
+        if (survivors->processes[i].is_judged)
+            count += survivors->processes[i].active_count;
     return count;
 }
 
-/* What the sentence before does not speak of. */
-static void say_unjudged(struct report *report, const struct survivors *survivors)
+static void say_unjudged_pools(const struct question *question, struct report *report,
+                               const struct survivor_process *process)
 {
-    size_t count = 0;
+    struct arena *texts = report_arena(report);
+
+    for (size_t i = 0; process->is_judged && i < process->unjudged_pool_count; i++)
+        report_verdict(report, RANK_LEAKS,
+                       "Not judged: %s that stay in %s, of stacks that had stopped before the end.",
+                       label_size(texts, process->unjudged_pools[i].unjudged_bytes),
+                       label_ledger(question, texts, process->unjudged_pools[i].ledger));
+}
+
+/* What the sentence before does not speak of. */
+static void say_unjudged(const struct question *question, struct report *report,
+                         const struct survivors *survivors)
+{
+    size_t count = survivors_unjudged_processes(survivors);
 
     for (size_t i = 0; i < survivors->process_count; i++)
-        count += !survivors->processes[i].active_count;
+        say_unjudged_pools(question, report, &survivors->processes[i]);
     if (count)
-        report_verdict(
-            report, RANK_LEAKS, "Not judged: %s %s, where no stack allocates to the end.",
-            label_count(report_arena(report), count), count == 1 ? "process" : "processes");
+        report_verdict(report, RANK_LEAKS,
+                       "Not judged: %s %s, where too little of what is allocated repeats to the "
+                       "end.",
+                       label_count(report_arena(report), count),
+                       count == 1 ? "process" : "processes");
 }
 
 static bool has_leak(const struct survivors *survivors)
@@ -253,27 +269,43 @@ bool survivors_say_doubts(const struct question *question, struct report *report
     report_verdict(report, RANK_LEAKS,
                    "CANNOT SAY whether Python objects leak: CPython's own allocator made those "
                    "of up to 512 bytes, and they are not recorded; --call-stack=python or "
-                   "PYTHONMALLOC=malloc has them recorded. Of the rest nothing leaks.");
+                   "PYTHONMALLOC=malloc has them recorded. Of the rest nothing was found to leak.");
     report_outcome(report, REPORT_NO_DATA);
     return true;
+}
+
+static void say_no_leak(const struct question *question, struct report *report,
+                        const struct survivors *survivors)
+{
+    struct arena *texts = report_arena(report);
+    const struct survivor_process *heaviest = &survivors->processes[0];
+    uint16_t ledger;
+
+    if (survivors_lack_device(survivors, question->tally, &ledger)) {
+        report_verdict(report, RANK_LEAKS,
+                       "CANNOT SAY whether %s leaks: most blocks made there while the loop ran are "
+                       "of stacks that had stopped before its end. Of the rest nothing was found "
+                       "to leak.",
+                       label_ledger(question, texts, ledger));
+        report_outcome(report, REPORT_NO_DATA);
+    } else {
+        report_verdict(report, RANK_LEAKS, "No leak: of %s allocating to the end, %s.",
+                       label_counted(texts, active_count(survivors), "stack"),
+                       heaviest->bytes || heaviest->bounded_bytes ? "what stays is light or bounded"
+                                                                  : "none leaves blocks behind");
+    }
+    say_unjudged(question, report, survivors);
 }
 
 void survivors_say(const struct question *question, struct report *report,
                    const struct survivors *survivors)
 {
-    const struct survivor_process *heaviest = &survivors->processes[0];
-
     for (size_t i = 0; i < survivors->process_count; i++)
         if (survivors_are_leak(&survivors->processes[i]))
             say_leak(question, report, &survivors->processes[i]);
     if (has_leak(survivors))
         return;
-    if (!survivors_say_doubts(question, report, survivors)) {
-        report_verdict(report, RANK_LEAKS, "No leak: of %s allocating to the end, %s.",
-                       label_counted(report_arena(report), active_count(survivors), "stack"),
-                       heaviest->bytes || heaviest->bounded_bytes ? "what stays is light or bounded"
-                                                                  : "none leaves blocks behind");
-        say_unjudged(report, survivors);
-    }
-    say_remarks(question, report, heaviest);
+    if (!survivors_say_doubts(question, report, survivors))
+        say_no_leak(question, report, survivors);
+    say_remarks(question, report, &survivors->processes[0]);
 }

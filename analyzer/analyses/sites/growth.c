@@ -149,7 +149,7 @@ static void add_series(const struct step_series *series, const struct judged_ste
 
 /*
  * In the process's own heap stacks are known, and blocks are many: there survivors.h decides
- * wherever it can.
+ * wherever it can. Found steps may be of a loop that had ended.
  */
 static void judge_on_ground(const struct question *question, const struct survivors *survivors,
                             const struct step_history *history, struct judged *judged)
@@ -171,7 +171,8 @@ static void judge_on_ground(const struct question *question, const struct surviv
     if (judged->judgement.is_one_growing_block)
         judged->weight_bytes = judged->grown_bytes;
     if (judged->judgement.verdict == VERDICT_LEAK &&
-        (answer == SURVIVORS_GO || answer == SURVIVORS_MAY_BE_CACHE))
+        (answer == SURVIVORS_GO || answer == SURVIVORS_MAY_BE_CACHE ||
+         (answer == SURVIVORS_STOPPED && !growth_steps_are_marked(question))))
         judged->judgement.verdict = VERDICT_CACHE;
 }
 

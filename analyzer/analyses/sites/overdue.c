@@ -189,6 +189,24 @@ void overdue_gone(struct overdue_stack *stack, uint32_t born, uint32_t clock, ui
         stack->freed_age = clock - born;
 }
 
+void overdue_settle(struct overdue_stack *stack)
+{
+    struct overdue_row *newest;
+
+    if (!stack->row_count)
+        return;
+    stack->age_at_birth = stack->freed_age;
+    for (uint32_t i = 0; i < stack->row_count; i++) {
+        struct overdue_row *row = &stack->rows[i];
+
+        row->late = row->swept = 0;
+        row->late_bytes = row->swept_bytes = 0;
+    }
+    newest = &stack->rows[stack->row_count - 1];
+    if (newest->alive_bytes > stack->alive_bytes)
+        newest->alive_bytes = stack->alive_bytes;
+}
+
 /* --- judging --------------------------------------------------------------------------------- */
 
 /* Some births of a row that count: all, or those whose blocks stay. */
@@ -446,6 +464,21 @@ static uint64_t all_left_bytes(const struct overdue_stack *stack)
     for (uint32_t i = 0; i < stack->row_count; i++)
         bytes += left_of(stack, &stack->rows[i], false).bytes;
     return bytes;
+}
+
+struct overdue_part overdue_between(const struct overdue_stack *stack, uint32_t begin, uint32_t end)
+{
+    struct overdue_part part = {0};
+
+    for (uint32_t i = 0; i < stack->row_count; i++) {
+        const struct overdue_row *row = &stack->rows[i];
+
+        if (row->first < begin || row->last >= end)
+            continue;
+        part.births += row->births;
+        part.left_bytes += left_of(stack, row, false).bytes;
+    }
+    return part;
 }
 
 struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bool is_swept_known)

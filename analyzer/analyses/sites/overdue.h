@@ -81,11 +81,20 @@ bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes);
  * collection. */
 void overdue_gone(struct overdue_stack *stack, uint32_t born, uint32_t clock, uint64_t bytes,
                   bool is_swept);
+/* What was freed after the newest birth was freed like any other: not because the program ended. */
+void overdue_settle(struct overdue_stack *stack);
 void overdue_release(struct overdue_stack *stack);
 
 /* end: of the program's work, a count of births. is_swept_known: what the last collection freed was
  * told, and is not called a survivor. */
 struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bool is_swept_known);
+
+/* Born in a time, and what of it was alive when the newest block of the stack was born. */
+struct overdue_part {
+    uint64_t births, left_bytes;
+};
+struct overdue_part overdue_between(const struct overdue_stack *stack, uint32_t begin,
+                                    uint32_t end);
 
 /* "its blocks were left up to one time and then no more", for people who ask why not. */
 const char *overdue_reason_name(enum overdue_reason reason);

@@ -14,7 +14,9 @@ struct survivor_ground survivor_ground_of(uint64_t name, uint16_t ledger, bool h
     struct survivor_ground ground = {.name = name,
                                      .ledger = ledger,
                                      .is_active = overdue->is_active,
-                                     .has_survivors = has_survivors};
+                                     .has_survivors = has_survivors,
+                                     .has_stopped =
+                                         !overdue->is_active && overdue->births >= OVERDUE_NEEDED};
     bool is_unsure = overdue->births < OVERDUE_NEEDED || overdue->reason == OVERDUE_LIVES_UNSEEN;
 
     if (is_unsure)
@@ -48,6 +50,7 @@ size_t survivor_grounds_join(struct survivor_ground *rows, size_t count)
         }
         last->is_active |= rows[i].is_active;
         last->has_survivors |= rows[i].has_survivors;
+        last->has_stopped |= rows[i].has_stopped;
         last->gone_bytes += rows[i].gone_bytes;
         last->unsure_bytes += rows[i].unsure_bytes;
     }

@@ -17,6 +17,7 @@ struct survivor_ground {
     uint16_t ledger;
     bool is_active;        /* a stack allocates to the end */
     bool has_survivors;    /* a stack leaks */
+    bool has_stopped;      /* a stack made enough to be judged, and none to the end */
     uint64_t gone_bytes;   /* left, but not for good: garbage, the newest, or of what stopped */
     uint64_t unsure_bytes; /* left by stacks that made too few blocks, or whose blocks live long */
 };

@@ -29,8 +29,9 @@ struct stack_row {
 /* Of the process that is read. */
 struct current {
     bool has_begun, is_ending, is_cleared, hides_objects, sees_objects;
-    uint64_t first_index;         /* of its births */
-    uint64_t python_end, any_end; /* births until the last under Python, or any, before the end */
+    uint64_t first_index; /* of its births */
+    /* Births until the last under Python, of a device, and of any, before the end. */
+    uint64_t python_end, device_end, any_end;
     uint32_t clock;
     uint64_t alive_bytes, peak_bytes;
 };
@@ -130,8 +131,9 @@ static void process_begin(struct survivor_reading *reading, uint64_t first_index
     reading->current = (struct current){.has_begun = true, .first_index = first_index};
 }
 
-/* Which time of the process it is. */
-static void see_time(struct current *current, unsigned traits)
+/* Which time of the process it is. What threads without Python frames ask of a device, as a
+ * backward pass does, is work as well: an interpreter that ends asks for nothing there. */
+static void see_time(struct current *current, unsigned traits, bool is_on_device)
 {
     if (traits & STACK_IS_ENDING) {
         current->is_ending = true;
@@ -139,8 +141,19 @@ static void see_time(struct current *current, unsigned traits)
         return;
     }
     current->any_end = current->clock;
+    if (is_on_device)
+        current->device_end = current->clock;
     if (traits & STACK_IS_PYTHON)
         current->python_end = current->clock;
+}
+
+/* Births of the process until its work ended. */
+static uint32_t work_end(const struct current *current)
+{
+    if (!current->python_end)
+        return (uint32_t)current->any_end;
+    return (uint32_t)(current->device_end > current->python_end ? current->device_end
+                                                                : current->python_end);
 }
 
 static bool on_born(void *context, const struct life *life)
@@ -159,7 +172,8 @@ static bool on_born(void *context, const struct life *life)
     current->clock = clock + 1;
     if (!reading->row_of_group[life->group])
         group_begin(reading, life->group, life->ledger);
-    see_time(current, reading->traits_of_group[life->group]);
+    see_time(current, reading->traits_of_group[life->group],
+             tally_ledger_at(reading->question->tally, life->ledger)->device >= 0);
     current->alive_bytes += is_judged(reading, life->ledger) ? life->size_bytes : 0;
     if (current->alive_bytes > current->peak_bytes)
         current->peak_bytes = current->alive_bytes;
@@ -327,34 +341,71 @@ static bool is_kept(const struct stack_row *row, const struct overdue *overdue)
            !(row->traits & STACK_IS_IMPORT);
 }
 
-/* Fills stacks, grounds, and the numbers of births and first births of those that are active. How
- * many are kept. */
-static size_t judge_rows(struct survivor_reading *reading, struct survivor_process *process,
-                         struct survivor_stack *stacks, struct survivor_ground *grounds,
-                         uint32_t *births, uint32_t *firsts)
+/* A window ends, and its program goes on. */
+static void settle_rows(struct survivor_reading *reading, uint16_t process)
 {
-    size_t count = 0;
+    if (!model_process_at(tally_model(reading->question->tally), process)->is_window)
+        return;
+    for (size_t i = reading->first_row; i < reading->rows.count; i++)
+        overdue_settle(&((struct stack_row *)table_at(&reading->rows, i))->stack);
+}
 
+/* What the judging of a process needs; an entry for each of its rows. */
+struct judging {
+    struct survivor_stack *stacks; /* that are kept */
+    struct survivor_ground *grounds;
+    uint32_t *births, *firsts; /* of those that are active */
+    bool *is_active;
+    size_t stack_count;
+};
+
+static bool judging_init(struct survivor_reading *reading, struct judging *judging)
+{
+    size_t most = reading->rows.count - reading->first_row + 1;
+
+    *judging = (struct judging){
+        .stacks = arena_alloc(&reading->arena, most * sizeof(*judging->stacks)),
+        .grounds = arena_alloc(&reading->arena, most * sizeof(*judging->grounds)),
+        .births = malloc(most * sizeof(*judging->births)),
+        .firsts = malloc(most * sizeof(*judging->firsts)),
+        .is_active = malloc(most * sizeof(*judging->is_active)),
+    };
+    return judging->stacks && judging->grounds && judging->births && judging->firsts &&
+           judging->is_active;
+}
+
+static void judging_release(struct judging *judging)
+{
+    free(judging->births);
+    free(judging->firsts);
+    free(judging->is_active);
+}
+
+static void judge_rows(struct survivor_reading *reading, struct survivor_process *process,
+                       struct judging *judging)
+{
     for (size_t i = reading->first_row; i < reading->rows.count; i++) {
         const struct stack_row *row = table_at(&reading->rows, i);
         struct overdue overdue =
             overdue_judge(&row->stack, process->end, reading->current.is_cleared);
 
-        grounds[i - reading->first_row] =
+        judging->grounds[i - reading->first_row] =
             survivor_ground_of(row->name, row->ledger, is_kept(row, &overdue), &overdue);
+        judging->is_active[i - reading->first_row] = overdue.is_active;
         if (!overdue.is_active)
             continue;
         process->loop_bytes += row->stack.allocated_bytes;
-        births[process->active_count] = row->stack.births;
-        firsts[process->active_count++] = row->stack.first;
+        judging->births[process->active_count] = row->stack.births;
+        judging->firsts[process->active_count++] = row->stack.first;
         if (is_kept(row, &overdue))
-            stacks[count++] = (struct survivor_stack){.who = row->who,
-                                                      .name = row->name,
-                                                      .ledger = row->ledger,
-                                                      .traits = row->traits,
-                                                      .overdue = overdue};
+            judging->stacks[judging->stack_count++] = (struct survivor_stack){
+                .who = row->who,
+                .name = row->name,
+                .ledger = row->ledger,
+                .traits = row->traits,
+                .overdue = overdue,
+            };
     }
-    return count;
 }
 
 /* Left by stacks of the same line that stopped before the end: of those that matter beside it. */
@@ -381,42 +432,69 @@ static uint64_t stopped_bytes(const struct survivor_reading *reading, uint32_t e
 
 /*
  * A list is made anew ever more seldom, so it seems to grow when what was put in stopped long ago.
- * Where the line left more in stacks that stopped, these decide. How many are kept.
+ * Where the line left more in stacks that stopped, these decide; where nearly all that was made
+ * meanwhile is of stacks that stopped, nobody can say.
  */
-static size_t drop_outgrown(const struct survivor_reading *reading, uint32_t end,
-                            struct survivor_stack *stacks, size_t count)
+static void drop_outgrown(const struct survivor_reading *reading,
+                          const struct survivor_process *process, struct judging *judging)
 {
+    struct survivor_stack *stacks = judging->stacks;
     size_t kept = 0;
 
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < judging->stack_count; i++)
         if (!stacks[i].overdue.is_growing || !stacks[i].who.site ||
-            stopped_bytes(reading, end, &stacks[i]) < stacks[i].overdue.bytes)
+            (process->is_judged &&
+             stopped_bytes(reading, process->end, &stacks[i]) < stacks[i].overdue.bytes))
             stacks[kept++] = stacks[i];
-    return kept;
+    judging->stack_count = kept;
+}
+
+/* Of the process that is read: how much of what was made in its loop could be judged. */
+static void weigh_evidence(struct survivor_reading *reading, const struct judging *judging,
+                           struct survivor_process *process)
+{
+    size_t ledger_count = tally_ledger_count(reading->question->tally);
+    struct survivor_evidence all = {0};
+    struct survivor_evidence *pools = calloc(ledger_count + 1, sizeof(*pools));
+
+    reading->has_failed |= !pools;
+    for (size_t i = reading->first_row; pools && i < reading->rows.count; i++) {
+        const struct stack_row *row = table_at(&reading->rows, i);
+        struct survivor_evidence evidence =
+            survivor_evidence_of(overdue_between(&row->stack, process->begin, process->end),
+                                 judging->is_active[i - reading->first_row]);
+
+        survivor_evidence_add(&all, &evidence);
+        survivor_evidence_add(&pools[row->ledger], &evidence);
+    }
+    process->is_judged = process->active_count && survivor_evidence_is_enough(&all);
+    process->unjudged_pools = pools
+                                  ? survivor_evidence_lacking(pools, ledger_count, &reading->arena,
+                                                              &process->unjudged_pool_count)
+                                  : NULL;
+    reading->has_failed |= !process->unjudged_pools;
+    free(pools);
 }
 
 static void process_judge(struct survivor_reading *reading, struct survivor_process *process)
 {
-    size_t most = reading->rows.count - reading->first_row;
-    struct survivor_stack *stacks = arena_alloc(&reading->arena, (most + 1) * sizeof(*stacks));
-    struct survivor_ground *grounds = arena_alloc(&reading->arena, (most + 1) * sizeof(*grounds));
-    uint32_t *births = malloc((most + 1) * sizeof(*births));
-    uint32_t *firsts = malloc((most + 1) * sizeof(*firsts));
+    struct judging judging;
 
-    if (stacks && grounds && births && firsts) {
-        size_t count = judge_rows(reading, process, stacks, grounds, births, firsts);
-
-        process->grounds = grounds;
-        process->ground_count = survivor_grounds_join(grounds, most);
-        process_add(reading, process, stacks, drop_outgrown(reading, process->end, stacks, count));
-        turns_of(births, process->active_count, process);
-        qsort(firsts, process->active_count, sizeof(*firsts), number_compare);
-        process->begin = process->active_count ? firsts[process->active_count / 2] : 0;
+    if (judging_init(reading, &judging)) {
+        judge_rows(reading, process, &judging);
+        turns_of(judging.births, process->active_count, process);
+        qsort(judging.firsts, process->active_count, sizeof(*judging.firsts), number_compare);
+        process->begin = process->active_count ? judging.firsts[process->active_count / 2] : 0;
+        weigh_evidence(reading, &judging, process);
+        process->grounds = judging.grounds;
+        process->ground_count =
+            survivor_grounds_join(judging.grounds, reading->rows.count - reading->first_row);
+        drop_outgrown(reading, process, &judging);
+        process_add(reading, process, judging.stacks, judging.stack_count);
     } else {
         reading->has_failed = true;
     }
-    free(births);
-    free(firsts);
+    judging_release(&judging);
 }
 
 static int process_compare(const void *left, const void *right)
@@ -443,13 +521,13 @@ static bool on_process_over(void *context, uint16_t process)
 {
     struct survivor_reading *reading = context;
     const struct current *current = &reading->current;
-    struct survivor_process row = {
-        .process = process,
-        .hides_objects = hides_objects(reading, process),
-        .peak_bytes = current->peak_bytes,
-        .end = (uint32_t)(current->python_end ? current->python_end : current->any_end)};
+    struct survivor_process row = {.process = process,
+                                   .hides_objects = hides_objects(reading, process),
+                                   .peak_bytes = current->peak_bytes,
+                                   .end = work_end(current)};
 
     if (reading->result.process_count < reading->process_most) {
+        settle_rows(reading, process);
         process_judge(reading, &row);
         reading->processes[reading->result.process_count++] = row;
         qsort(reading->processes, reading->result.process_count, sizeof(row), process_compare);
@@ -580,7 +658,9 @@ enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t
         *origin = &row->origins[i];
         return row->origins[i].may_be_cache ? SURVIVORS_MAY_BE_CACHE : SURVIVORS_STAY;
     }
-    return SURVIVORS_SILENT;
+    /* A list that only seemed to grow is no origin any more. */
+    return ground->has_survivors || (ground->has_stopped && !ground->is_active) ? SURVIVORS_STOPPED
+                                                                                : SURVIVORS_SILENT;
 }
 
 bool survivors_are_leak(const struct survivor_process *process)
@@ -602,10 +682,51 @@ bool survivors_hide_objects(const struct survivors *survivors)
     return false;
 }
 
+/* The process that did most. */
+static const struct survivor_process *main_process(const struct survivors *survivors)
+{
+    const struct survivor_process *most = NULL;
+
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (!most || survivors->processes[i].end > most->end)
+            most = &survivors->processes[i];
+    return most;
+}
+
+bool survivors_lack_device(const struct survivors *survivors, const struct tally *tally,
+                           uint16_t *ledger)
+{
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        const struct survivor_process *process = &survivors->processes[i];
+
+        for (size_t k = 0; process->is_judged && k < process->unjudged_pool_count; k++) {
+            *ledger = process->unjudged_pools[k].ledger;
+            if (tally_ledger_at(tally, *ledger)->device >= 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+size_t survivors_unjudged_processes(const struct survivors *survivors)
+{
+    enum { little_share = 20 };
+    const struct survivor_process *most = main_process(survivors);
+    size_t count = 0;
+
+    for (size_t i = 0; i < survivors->process_count; i++)
+        count += !survivors->processes[i].is_judged &&
+                 survivors->processes[i].end >= most->end / little_share;
+    return count;
+}
+
 bool survivors_can_judge(const struct survivors *survivors)
 {
+    const struct survivor_process *most = main_process(survivors);
+
     for (size_t i = 0; i < survivors->process_count; i++)
-        if (survivors->processes[i].active_count)
+        if (survivors_are_leak(&survivors->processes[i]) ||
+            survivors_are_undecided(&survivors->processes[i]))
             return true;
-    return false;
+    return most && most->is_judged;
 }

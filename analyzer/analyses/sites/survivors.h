@@ -11,6 +11,7 @@
 #include "analysis.h"
 #include "labels.h"
 #include "overdue.h"
+#include "survivor_evidence.h"
 #include "survivor_ground.h"
 
 /* A stack that left overdue survivors, or whose block grows. */
@@ -47,6 +48,9 @@ struct survivor_process {
     const struct survivor_ground *grounds; /* by ledger and name */
     size_t ground_count;
     uint64_t loop_bytes, peak_bytes; /* that active stacks asked for; alive at most */
+    bool is_judged; /* these made most of what was made meanwhile, so "no leak" says something */
+    const struct survivor_pool *unjudged_pools; /* where they did not, and much stays */
+    size_t unjudged_pool_count;
 };
 
 struct survivors {
@@ -70,7 +74,8 @@ bool survivors_are_leak(const struct survivor_process *process);
 /* Not a leak, but what may be a cache that fills is as heavy as one: more turns decide. */
 bool survivors_are_undecided(const struct survivor_process *process);
 enum survivor_answer {
-    SURVIVORS_SILENT, /* nothing can be said */
+    SURVIVORS_SILENT,  /* nothing can be said */
+    SURVIVORS_STOPPED, /* a stack made many, and none is active to the end: of data, or of a loop */
     SURVIVORS_STAY,
     SURVIVORS_MAY_BE_CACHE, /* they stay, in a cache that is bounded, or seems to fill */
     SURVIVORS_GO            /* what stays longer than a step does not stay for good */
@@ -82,8 +87,13 @@ enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t
                                      const struct survivor_origin **origin);
 /* A process has objects that the recording does not. */
 bool survivors_hide_objects(const struct survivors *survivors);
-/* Some stack allocates to the end of its process, so there is something to say. */
+/* Something leaks or may, or of the process that did most enough was seen to say that none does. */
 bool survivors_can_judge(const struct survivors *survivors);
+/* Of a process that is judged, memory of a device stays that is not. *ledger: where. */
+bool survivors_lack_device(const struct survivors *survivors, const struct tally *tally,
+                           uint16_t *ledger);
+/* Processes of which too little could be judged; those that did little are not counted. */
+size_t survivors_unjudged_processes(const struct survivors *survivors);
 /* Bytes that a turn of the loop leaves; 0: turns are not known. */
 uint64_t survivors_per_turn(const struct survivor_process *process,
                             const struct survivor_origin *origin);

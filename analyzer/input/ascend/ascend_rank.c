@@ -295,6 +295,7 @@ static void describe(struct ascend_rank_files *rank, const struct ascend_found *
     rank->last_rank = info.metadata_rank >= 0 ? info.metadata_rank : rank_of_path(found->root);
     rank->facts.is_mindspore = info.is_mindspore || strstr(found->root, "_ascend_ms");
     rank->process = (struct model_process){
+        .is_window = true,
         .process_id = process_id_of(found->root),
         .source = model_text(model, found->folder, strlen(found->folder)),
         .options = model_text(model, info.software, strlen(info.software)),

@@ -300,7 +300,8 @@ static enum mt_result chrome_open(const char *path, struct model *model, void **
                                   struct mt_error *error)
 {
     struct chrome *chrome = calloc(1, sizeof(*chrome));
-    struct model_process process = {.source = model_text(model, path, strlen(path)), .rank = -1};
+    struct model_process process = {
+        .source = model_text(model, path, strlen(path)), .rank = -1, .is_window = true};
     enum mt_result result;
 
     if (chrome)

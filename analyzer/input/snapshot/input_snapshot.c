@@ -102,6 +102,7 @@ static enum mt_result read_all(struct snapshot *snapshot, struct model *model,
     struct model_process process = {
         .source = model_text(model, snapshot->path, strlen(snapshot->path)),
         .rank = -1,
+        .is_window = true,
     };
     enum mt_result result =
         snapshot_tables_init(&snapshot->tables, model, model_process(model, &process), error);
