@@ -226,6 +226,74 @@ static void a_trifle_beside_the_loop_is_a_remark(void **state)
     }
 }
 
+static uint64_t make_in(uint16_t pool, uint64_t bytes, uint32_t site)
+{
+    uint64_t address = next_address;
+
+    next_address += bytes + 16;
+    event_list_add(&list, (struct event){.kind = EVENT_ALLOC,
+                                         .address = address,
+                                         .value = bytes,
+                                         .site = site,
+                                         .place = host_place,
+                                         .pool = pool});
+    return address;
+}
+
+/* 12 KB stay in each of two pools: one leak of 24 KB, with steps and without. */
+static void what_stays_is_weighed_in_all_pools_together(void **state)
+{
+    for (size_t is_marked = 0; is_marked < 2; is_marked++) {
+        uint32_t other, stays;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        stays = site_of("copy", 20);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+            work(100, other);
+            make(220, stays);
+            make_in(model_known_pool(list.model, POOL_PYTHON), 220, stays);
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_END, i + 1);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+    }
+}
+
+/* 24 KB stay of a loop, in a process of 100 MB, which learns more than one of 1 MB. */
+static void a_large_process_keeps_more_by_design(void **state)
+{
+    static const struct {
+        uint64_t data_bytes;
+        enum report_outcome outcome;
+    } cases[] = {{100 << 20, REPORT_FINE}, {1 << 20, REPORT_FOUND}};
+
+    for (size_t c = 0; c < 4; c++) {
+        bool is_marked = c >= 2;
+        uint32_t other, stays;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        stays = site_of("copy", 20);
+        make(cases[c % 2].data_bytes, site_of("data", 5));
+        for (uint64_t i = 0; i < STEPS; i++) {
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+            work(100, other);
+            make(400, stays);
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_END, i + 1);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), cases[c % 2].outcome);
+    }
+}
+
 /* Three steps say nothing, the blocks of many turns in each of them do. */
 static void few_marked_steps_do_not_silence_the_survivors(void **state)
 {
@@ -446,6 +514,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_a_pass_frees_is_no_leak, setup, teardown),
         cmocka_unit_test_setup_teardown(segments_of_a_pool_that_leaks_are_no_finding, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(what_stays_is_weighed_in_all_pools_together, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_large_process_keeps_more_by_design, setup, teardown),
         cmocka_unit_test_setup_teardown(few_marked_steps_do_not_silence_the_survivors, setup,
                                         teardown),
     };

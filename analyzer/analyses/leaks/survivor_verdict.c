@@ -7,13 +7,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cxx_name.h"
 #include "growth.h"
 #include "leak_words.h"
 #include "place.h"
 #include "sentence.h"
 #include "text_builder.h"
 
-enum { stacks_shown = 3, functions_shown = 3, findings_most = 20 };
+enum { stacks_shown = 3, functions_shown = 3, findings_most = 20, function_most_bytes = 60 };
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
@@ -27,7 +28,8 @@ static void add_functions(struct text_builder *text, const struct symbol_frame *
     for (size_t i = 0; i < count && shown < functions_shown; i++) {
         if (i && strcmp(frames[i].function, frames[i - 1].function) == 0)
             continue;
-        text_add_format(text, "%s%s", shown ? " < " : "", frames[i].function);
+        text_add_format(text, "%s", shown ? " < " : "");
+        add_short_name(text, frames[i].function, function_most_bytes);
         shown++;
         if (frames[i].is_python)
             break;

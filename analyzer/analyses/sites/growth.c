@@ -341,10 +341,10 @@ static bool judge_rows(const struct question *question, const struct survivors *
         list->verdict_counts[row->judgement.verdict]++;
         list->count += row->judgement.verdict < VERDICT_TEMPORARY;
     }
-    for (size_t i = 0; list->rows && i < tally_ledger_count(question->tally); i++)
-        growth_weigh(question->tally, (uint16_t)i, list);
     if (list->rows)
         explain(question->tally, list);
+    for (size_t i = 0; list->rows && i < model_process_count(question->model); i++)
+        growth_weigh(question->tally, (uint16_t)i, list);
     if (list->rows)
         qsort(list->rows, list->count, sizeof(*list->rows), judged_compare);
     return list->rows != NULL;

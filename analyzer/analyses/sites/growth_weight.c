@@ -4,8 +4,7 @@
  */
 #include "growth_weight.h"
 
-#include "overdue.h"
-#include "survivor_ground.h"
+#include "leak_weight.h"
 
 bool growth_is_heap(const struct tally *tally, uint16_t ledger)
 {
@@ -29,37 +28,29 @@ static uint64_t asked_bytes(const struct tally *tally, uint16_t process)
 }
 
 /* What stopped only because there was no memory left is never light. */
-static bool is_weighed(const struct judged *row, uint16_t ledger)
+static bool is_weighed(const struct tally *tally, const struct judged *row, uint16_t process)
 {
-    return row->judgement.verdict == VERDICT_LEAK && row->origin->ledger == ledger &&
-           !row->failed_step;
+    return row->judgement.verdict == VERDICT_LEAK && !row->failed_step &&
+           growth_is_heap(tally, row->origin->ledger) &&
+           tally_ledger_at(tally, row->origin->ledger)->process == process;
 }
 
-static bool is_light(const struct tally *tally, uint16_t ledger, uint64_t bytes)
-{
-    const struct ledger *row = tally_ledger_at(tally, ledger);
-
-    return bytes < OVERDUE_WEIGHT_BYTES ||
-           is_trifle(bytes, asked_bytes(tally, row->process), row->peak_bytes);
-}
-
-void growth_weigh(const struct tally *tally, uint16_t ledger, struct judged_list *list)
+void growth_weigh(const struct tally *tally, uint16_t process, struct judged_list *list)
 {
     uint64_t bytes = 0;
     size_t count = 0;
 
-    if (!growth_is_heap(tally, ledger))
-        return;
     for (size_t i = 0; i < list->count; i++) {
-        if (!is_weighed(&list->rows[i], ledger))
+        if (!is_weighed(tally, &list->rows[i], process))
             continue;
-        bytes += list->rows[i].weight_bytes;
+        bytes += list->rows[i].is_explained ? 0 : list->rows[i].weight_bytes;
         count++;
     }
-    if (!count || !is_light(tally, ledger, bytes))
+    if (!count ||
+        !leak_is_light(bytes, asked_bytes(tally, process), leak_process_bytes(tally, process)))
         return;
     for (size_t i = 0; i < list->count; i++)
-        if (is_weighed(&list->rows[i], ledger))
+        if (is_weighed(tally, &list->rows[i], process))
             list->rows[i].judgement.verdict = VERDICT_LIGHT;
     list->verdict_counts[VERDICT_LEAK] -= count;
     list->verdict_counts[VERDICT_LIGHT] += count;

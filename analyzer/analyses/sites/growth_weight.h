@@ -9,7 +9,8 @@
 
 /* The process's own heap, where interpreters keep a little by design. */
 bool growth_is_heap(const struct tally *tally, uint16_t ledger);
-/* Leaks of the ledger become VERDICT_LIGHT if all of them together are light. */
-void growth_weigh(const struct tally *tally, uint16_t ledger, struct judged_list *list);
+/* Leaks in the heap of a process become VERDICT_LIGHT if all of them together are light; those that
+ * another pool explains do not count. */
+void growth_weigh(const struct tally *tally, uint16_t process, struct judged_list *list);
 
 #endif

@@ -21,8 +21,7 @@ enum {
     OVERDUE_ROWS_MOST = 32,
     OVERDUE_NEEDED = 8,            /* births, moments and overdue survivors: fewer say nothing */
     OVERDUE_LARGE_BYTES = 4 << 10, /* from here on a block that is made anew may be judged alone */
-    OVERDUE_WEIGHT_BYTES = 16 << 10, /* lighter in all is a remark: what an interpreter learns */
-    OVERDUE_WARM_UP = 2              /* moments that are left out where evenness is asked for */
+    OVERDUE_WARM_UP = 2            /* moments that are left out where evenness is asked for */
 };
 
 /* Why a stack is not called overdue; in the order in which it is asked. */

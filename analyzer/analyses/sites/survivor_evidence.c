@@ -4,6 +4,8 @@
  */
 #include "survivor_evidence.h"
 
+#include "leak_weight.h"
+
 enum { least_share = 2 };
 
 struct survivor_evidence survivor_evidence_of(struct overdue_part part, bool is_active)
@@ -29,8 +31,7 @@ bool survivor_evidence_is_enough(const struct survivor_evidence *evidence)
 
 static bool is_lacking(const struct survivor_evidence *evidence)
 {
-    return !survivor_evidence_is_enough(evidence) &&
-           evidence->unjudged_bytes >= OVERDUE_WEIGHT_BYTES;
+    return !survivor_evidence_is_enough(evidence) && evidence->unjudged_bytes >= LEAK_WEIGHT_BYTES;
 }
 
 const struct survivor_pool *survivor_evidence_lacking(const struct survivor_evidence *ledgers,

@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-enum { loop_share = 100000, peak_share = 100 };
-
 struct survivor_ground survivor_ground_of(uint64_t name, uint16_t ledger, bool has_survivors,
                                           const struct overdue *overdue)
 {
@@ -69,9 +67,4 @@ bool survivor_ground_denies(const struct survivor_ground *ground)
 {
     return ground->is_active && !ground->has_survivors && ground->gone_bytes > 0 &&
            ground->gone_bytes >= ground->unsure_bytes;
-}
-
-bool is_trifle(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
-{
-    return bytes < loop_bytes / loop_share && bytes < peak_bytes / peak_share;
 }

@@ -33,7 +33,4 @@ const struct survivor_ground *survivor_ground_find(const struct survivor_ground 
 /* It was seen well enough to say that nothing stays for good. */
 bool survivor_ground_denies(const struct survivor_ground *ground);
 
-/* Little beside what the loop asks for in all, and beside what is alive at most. */
-bool is_trifle(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes);
-
 #endif

@@ -14,6 +14,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "leak_weight.h"
 #include "ledger_layers.h"
 #include "table.h"
 
@@ -33,7 +34,6 @@ struct current {
     /* Births until the last under Python, of a device, and of any, before the end. */
     uint64_t python_end, device_end, any_end;
     uint32_t clock;
-    uint64_t alive_bytes, peak_bytes;
 };
 
 struct survivor_reading {
@@ -174,9 +174,6 @@ static bool on_born(void *context, const struct life *life)
         group_begin(reading, life->group, life->ledger);
     see_time(current, reading->traits_of_group[life->group],
              tally_ledger_at(reading->question->tally, life->ledger)->device >= 0);
-    current->alive_bytes += is_judged(reading, life->ledger) ? life->size_bytes : 0;
-    if (current->alive_bytes > current->peak_bytes)
-        current->peak_bytes = current->alive_bytes;
     row = reading->row_of_group[life->group];
     if (row != not_judged) {
         struct stack_row *stack = table_at(&reading->rows, row - 1);
@@ -195,8 +192,6 @@ static bool on_over(void *context, const struct life *life)
 
     if (!life->freed_event || life->group >= reading->group_count || born >= UINT32_MAX)
         return true;
-    if (is_judged(reading, life->ledger))
-        current->alive_bytes -= life->size_bytes;
     row = reading->row_of_group[life->group];
     if (row && row != not_judged) {
         struct stack_row *stack = table_at(&reading->rows, row - 1);
@@ -523,7 +518,8 @@ static bool on_process_over(void *context, uint16_t process)
     const struct current *current = &reading->current;
     struct survivor_process row = {.process = process,
                                    .hides_objects = hides_objects(reading, process),
-                                   .peak_bytes = current->peak_bytes,
+                                   .peak_bytes =
+                                       leak_process_bytes(reading->question->tally, process),
                                    .end = work_end(current)};
 
     if (reading->result.process_count < reading->process_most) {
@@ -665,13 +661,14 @@ enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t
 
 bool survivors_are_leak(const struct survivor_process *process)
 {
-    return process->bytes >= OVERDUE_WEIGHT_BYTES && process->bytes > process->bounded_bytes &&
-           !is_trifle(process->bytes, process->loop_bytes, process->peak_bytes);
+    return process->bytes > process->bounded_bytes &&
+           !leak_is_light(process->bytes, process->loop_bytes, process->peak_bytes);
 }
 
 bool survivors_are_undecided(const struct survivor_process *process)
 {
-    return !survivors_are_leak(process) && process->fading_bytes >= OVERDUE_WEIGHT_BYTES;
+    return !survivors_are_leak(process) && process->fading_bytes &&
+           !leak_is_light(process->fading_bytes, process->loop_bytes, process->peak_bytes);
 }
 
 bool survivors_hide_objects(const struct survivors *survivors)

@@ -47,7 +47,7 @@ struct survivor_process {
     size_t origin_count;
     const struct survivor_ground *grounds; /* by ledger and name */
     size_t ground_count;
-    uint64_t loop_bytes, peak_bytes; /* that active stacks asked for; alive at most */
+    uint64_t loop_bytes, peak_bytes; /* that active stacks asked for; leak_process_bytes() */
     bool is_judged; /* these made most of what was made meanwhile, so "no leak" says something */
     const struct survivor_pool *unjudged_pools; /* where they did not, and much stays */
     size_t unjudged_pool_count;

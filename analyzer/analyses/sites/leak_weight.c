@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What weighs too little to be called a leak.
+ */
+#include "leak_weight.h"
+
+enum { loop_share = 100000, peak_share = 100, learned_share = 1024 };
+
+static uint64_t peak_bytes_of(const struct tally *tally, uint16_t process)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(tally, i);
+
+        if (ledger->process == process &&
+            (ledger->kind == LEDGER_MEMORY || ledger->kind == LEDGER_HOST))
+            bytes += ledger->peak_bytes;
+    }
+    return bytes;
+}
+
+/* What exec has made another program of shares nothing. */
+static bool is_fork_of(const struct model_process *process, const struct model_process *parent)
+{
+    return process->parent_process_id == parent->process_id &&
+           process->process_id != parent->process_id && process->executable == parent->executable &&
+           process->command_line == parent->command_line;
+}
+
+uint64_t leak_process_bytes(const struct tally *tally, uint16_t process)
+{
+    struct model *model = tally_model(tally);
+    uint64_t bytes = peak_bytes_of(tally, process);
+
+    for (size_t i = 0; i < model_process_count(model); i++) {
+        uint64_t shared;
+
+        if (!is_fork_of(model_process_at(model, process), model_process_at(model, (uint16_t)i)))
+            continue;
+        shared = peak_bytes_of(tally, (uint16_t)i);
+        bytes = shared > bytes ? shared : bytes;
+    }
+    return bytes;
+}
+
+/* A program that imports more has more caches of its interpreter and of its libraries. */
+static uint64_t least_bytes(uint64_t peak_bytes)
+{
+    uint64_t learned = peak_bytes / learned_share;
+
+    if (learned < LEAK_WEIGHT_BYTES)
+        return LEAK_WEIGHT_BYTES;
+    return learned < LEAK_WEIGHT_MOST_BYTES ? learned : LEAK_WEIGHT_MOST_BYTES;
+}
+
+bool leak_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
+{
+    return bytes < least_bytes(peak_bytes) ||
+           (bytes < loop_bytes / loop_share && bytes < peak_bytes / peak_share);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How much has to stay in a process, in all of its pools together, to be called a leak. What is
+ * lighter is a remark. One rule for survivors and for steps; docs/verdicts.md: Weight.
+ */
+#ifndef LEAKTIDE_ANALYSES_LEAK_WEIGHT_H
+#define LEAKTIDE_ANALYSES_LEAK_WEIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tally.h"
+
+/* What an interpreter learns in a short program; in a large one up to four times as much. */
+enum { LEAK_WEIGHT_BYTES = 16 << 10, LEAK_WEIGHT_MOST_BYTES = 64 << 10 };
+
+/* How large a process is: the peaks of its pools, of all together; a fork is as large as the
+ * process whose memory it shares. */
+uint64_t leak_process_bytes(const struct tally *tally, uint16_t process);
+
+/* loop_bytes: asked for by the loop; peak_bytes: leak_process_bytes(). */
+bool leak_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes);
+
+#endif
