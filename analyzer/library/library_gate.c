@@ -133,7 +133,7 @@ enum mt_result mt_gate_judge(const struct mt_gate_options *options, struct mt_tr
                              size_t count, struct mt_gate_verdict **out, struct mt_error *error)
 {
     size_t memory_failures = memory_failure_count();
-    struct mt_gate_verdict *gate;
+    struct mt_gate_verdict *gate = NULL;
     enum mt_result result;
 
     if (!count)
