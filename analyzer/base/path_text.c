@@ -37,3 +37,10 @@ void path_shorten(char *path)
     }
     *end = '\0';
 }
+
+const char *path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}

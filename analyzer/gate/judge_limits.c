@@ -13,6 +13,7 @@
 
 #include "judge.h"
 #include "labels.h"
+#include "path_text.h"
 #include "sentence.h"
 
 /* How much of a sentence a number deserves. */
@@ -35,7 +36,7 @@ static bool site_matches(const char *glob, const struct measure *measure)
         return true;
     if (!measure->where.file[0])
         return false;
-    snprintf(text, sizeof(text), "%s:%s", base_name(measure->where.file), measure->where.function);
+    snprintf(text, sizeof(text), "%s:%s", path_base(measure->where.file), measure->where.function);
     return glob_matches(glob, text);
 }
 

@@ -21,6 +21,7 @@
 
 #include "leaktide/rings.h"
 #include "option_values.h"
+#include "path_text.h"
 #include "sentence.h"
 
 enum { processes_most = 512, name_most = 40 };
@@ -42,13 +43,12 @@ static bool is_empty(const char *path)
 /* leaktide-train-20260131-235959-4711.leaktide, with letters that are safe in any shell. */
 static void default_name(const char *program, char *name, size_t name_bytes)
 {
-    const char *base = strrchr(program, '/');
+    const char *base = path_base(program);
     char safe[name_most], date[32];
     size_t length = 0;
     time_t now = time(NULL);
     struct tm parts;
 
-    base = base ? base + 1 : program;
     for (; *base && length + 1 < sizeof(safe); base++)
         safe[length++] = strchr("+=:,!?*'\"\\()[]{}<>|&;$` \t\n", *base) ? '_' : *base;
     safe[length] = 0;

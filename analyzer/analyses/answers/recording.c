@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "labels.h"
+#include "path_text.h"
 #include "plain_analyses.h"
 
 static void add_program(const struct question *question, struct report *report)
@@ -151,7 +152,7 @@ void analyse_processes(const struct question *question, struct report *report)
             {"rank", "rank",
              process->rank < 0 ? value_none() : value_step((uint64_t)process->rank)},
             {"program", "program",
-             value_text(base_name(model_text_at(model, process->executable)))},
+             value_text(path_base(model_text_at(model, process->executable)))},
             {"start_ns", "start", value_time(process->start_ns)},
             {"end_ns", "end", value_time(process->end_ns)},
             {"event_count", "events", value_count(process->event_count)},
@@ -159,7 +160,7 @@ void analyse_processes(const struct question *question, struct report *report)
             {"alive_count", "blocks at end", value_count(sums.live_count)},
             {"lost_count", "lost", value_count(lost_of(process))},
             {"is_complete", "complete", value_number(VALUE_FLAG, process->is_complete)},
-            {"source", "file", value_text(base_name(model_text_at(model, process->source)))},
+            {"source", "file", value_text(path_base(model_text_at(model, process->source)))},
         };
 
         report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));

@@ -12,6 +12,7 @@
 #include "labels.h"
 #include "ledger_order.h"
 #include "origins.h"
+#include "path_text.h"
 #include "plain_analyses.h"
 #include "readable_name.h"
 #include "text_builder.h"
@@ -36,7 +37,7 @@ static unsigned percent(uint64_t part, uint64_t whole)
 static const char *indented(const struct stacks *stacks, const struct symbol_frame *frame,
                             unsigned depth)
 {
-    const char *file = frame->is_python ? short_path(frame->file) : base_name(frame->file);
+    const char *file = frame->is_python ? short_path(frame->file) : path_base(frame->file);
     struct text_builder text;
     const char *name;
 

@@ -7,15 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "path_text.h"
 #include "sentence.h"
 #include "text_builder.h"
-
-const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash && slash[1] ? slash + 1 : path;
-}
 
 bool ends_with(const char *text, const char *end)
 {
@@ -56,15 +50,15 @@ const char *label_process(const struct question *question, struct arena *arena, 
     if (row->rank >= 0 && !row->executable && !row->process_id)
         return arena_format(arena, "rank %" PRId32, row->rank);
     if (!row->executable && !row->process_id)
-        return base_name(model_text_at(question->model, row->source));
+        return path_base(model_text_at(question->model, row->source));
     if (row->executable)
         return arena_format(arena, "%s %" PRIu64,
-                            base_name(model_text_at(question->model, row->executable)),
+                            path_base(model_text_at(question->model, row->executable)),
                             row->process_id);
     return arena_format(arena, "process %" PRIu64 "%s%s", row->process_id,
                         is_one_of_several(question, process) ? " of " : "",
                         is_one_of_several(question, process)
-                            ? base_name(model_text_at(question->model, row->source))
+                            ? path_base(model_text_at(question->model, row->source))
                             : "");
 }
 

@@ -9,9 +9,6 @@
 #include "analysis.h"
 #include "arena.h"
 
-/* What is after the last slash. */
-const char *base_name(const char *path);
-
 bool ends_with(const char *text, const char *end);
 
 /* "python3 4711" */

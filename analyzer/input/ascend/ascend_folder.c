@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "list.h"
+#include "path_text.h"
 
 enum { depth_max = 6, time_digits_least = 12 };
 
@@ -92,13 +93,6 @@ static bool parse_name(const char *name, struct file_name *out)
 
 /* --- what was found ------------------------------------------------------------------------ */
 
-static const char *last_part(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 static bool is_output_folder(const char *name)
 {
     return strcmp(name, "ASCEND_PROFILER_OUTPUT") == 0 ||
@@ -108,7 +102,7 @@ static bool is_output_folder(const char *name)
 /* The folder above, for folders of outputs; "x/.." where the path does not tell. */
 static char *root_of(const char *folder)
 {
-    const char *part = last_part(folder);
+    const char *part = path_base(folder);
     char *root = NULL;
 
     if (!is_output_folder(part))
@@ -171,7 +165,7 @@ static uint64_t time_of_list(const struct ascend_file_list *list)
 {
     struct file_name name;
 
-    return list->count && parse_name(last_part(list->paths[0]), &name) ? name.time : 0;
+    return list->count && parse_name(path_base(list->paths[0]), &name) ? name.time : 0;
 }
 
 static bool add_file(struct ascend_search *search, size_t first, const char *folder,
@@ -297,7 +291,7 @@ enum mt_result ascend_search(const char *path, struct ascend_search *search, str
 enum mt_result ascend_search_file(const char *path, enum ascend_file kind,
                                   struct ascend_search *search, struct mt_error *error)
 {
-    const char *name = last_part(path);
+    const char *name = path_base(path);
     char *folder = name == path ? strdup(".") : strndup(path, (size_t)(name - path));
     struct file_name parsed;
     struct ascend_found *found;

@@ -14,6 +14,7 @@
 #include "ascend_info.h"
 #include "ascend_mstx.h"
 #include "ascend_steps.h"
+#include "path_text.h"
 
 /* A file that cannot be read is left out, unless there is no memory. */
 static enum mt_result leave_out(struct ascend_rank_files *rank, enum mt_result result,
@@ -242,12 +243,11 @@ static enum mt_result open_steps(struct ascend_rank_files *rank, const struct as
 /* host_4711_20250109144402123_ascend_pt: 4711; 0 where the name does not tell. */
 static uint64_t process_id_of(const char *root)
 {
-    const char *name = strrchr(root, '/');
     char parts[256];
     char *end, *number;
     uint64_t process_id;
 
-    snprintf(parts, sizeof(parts), "%s", name ? name + 1 : root);
+    snprintf(parts, sizeof(parts), "%s", path_base(root));
     end = strstr(parts, "_ascend_");
     if (!end)
         return 0;

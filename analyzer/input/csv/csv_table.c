@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "path_text.h"
+
 enum { header_buffer_bytes = 16 * 1024 };
 
 static const struct {
@@ -223,7 +225,5 @@ void csv_table_report(const struct csv_table *table, struct model *model)
 
 const char *csv_table_name(const struct csv_table *table)
 {
-    const char *slash = strrchr(table->path, '/');
-
-    return slash ? slash + 1 : table->path;
+    return path_base(table->path);
 }

@@ -14,11 +14,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct attr_text {
     const char *bytes;
     size_t size_bytes;
 };
+
+static inline bool attr_is(struct attr_text cell, const char *word)
+{
+    return cell.size_bytes == strlen(word) && memcmp(cell.bytes, word, cell.size_bytes) == 0;
+}
+
+static inline bool attr_ends_with(struct attr_text cell, const char *end)
+{
+    size_t length = strlen(end);
+
+    return cell.size_bytes >= length &&
+           memcmp(cell.bytes + cell.size_bytes - length, end, length) == 0;
+}
 
 struct memscope_attr {
     uint64_t address, size_bytes, total_bytes, requested_bytes;

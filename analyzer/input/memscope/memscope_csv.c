@@ -10,6 +10,7 @@
 
 #include "csv_reader.h"
 #include "memscope_files.h"
+#include "path_text.h"
 
 enum { buffer_bytes = 1 << 20 };
 
@@ -114,13 +115,6 @@ static void take_row(struct memscope_csv *csv, const struct memscope_row_visitor
         csv->facts.bad_line = csv->row.line;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
-}
-
 enum mt_result memscope_csv_visit(const char *path, const struct memscope_row_visitor *visitor,
                                   struct memscope_csv_facts *facts, struct mt_error *error)
 {
@@ -172,11 +166,11 @@ enum mt_result memscope_csv_read(const char *path, struct model *model, struct m
     model_add_share(model, PART_ROWS,
                     (struct model_share){reading.facts.bad_count, reading.facts.row_count});
     if (reading.facts.missed_column)
-        model_lack(model, "%s has no column \"%s\"", base_name(path), reading.facts.missed_column);
+        model_lack(model, "%s has no column \"%s\"", path_base(path), reading.facts.missed_column);
     if (reading.facts.bad_count) {
         model_note(model, reading.facts.bad_count,
                    "rows of %s that make no sense, and were left out; the first is line %" PRIu64,
-                   base_name(path), reading.facts.bad_line);
+                   path_base(path), reading.facts.bad_line);
     }
     return result;
 }

@@ -94,26 +94,13 @@ static uint32_t seen_set(struct seen *seen, struct attr_text cell, uint32_t mean
 
 /* --- names --------------------------------------------------------------------------------- */
 
-static bool is(struct attr_text cell, const char *word)
-{
-    return cell.size_bytes == strlen(word) && memcmp(cell.bytes, word, cell.size_bytes) == 0;
-}
-
-static bool ends_with(struct attr_text cell, const char *word)
-{
-    size_t length = strlen(word);
-
-    return cell.size_bytes >= length &&
-           memcmp(cell.bytes + cell.size_bytes - length, word, length) == 0;
-}
-
 /* Of pools with the same type, the first; POOL_UNKNOWN: none. */
 static enum pool_id pool_id_of(struct attr_text type)
 {
     for (size_t i = POOL_OTHER + 1; i < POOL_COUNT; i++) {
         const char *known = pool_by_id((enum pool_id)i)->type;
 
-        if (known && is(type, known))
+        if (known && attr_is(type, known))
             return (enum pool_id)i;
     }
     return POOL_UNKNOWN;
@@ -138,11 +125,11 @@ static uint16_t pool_of(struct memscope_rows *rows, struct attr_text type, bool 
 
 static uint8_t page_of(struct attr_text page)
 {
-    if (is(page, "normal"))
+    if (attr_is(page, "normal"))
         return MT_PAGE_NORMAL;
-    if (is(page, "huge"))
+    if (attr_is(page, "huge"))
         return MT_PAGE_HUGE;
-    return is(page, "giant") ? MT_PAGE_GIANT : MT_PAGE_UNKNOWN;
+    return attr_is(page, "giant") ? MT_PAGE_GIANT : MT_PAGE_UNKNOWN;
 }
 
 static uint16_t place_for(struct memscope_rows *rows, struct mt_place place)
@@ -170,7 +157,7 @@ static uint16_t place_of(struct memscope_rows *rows, struct attr_text device,
     if (memscope_number(device.bytes, device.size_bytes, &number) && number < 1 << 15) {
         place.device = (int32_t)number;
         place.kind = MT_KIND_DEVICE;
-    } else if (is(device, "cpu") || is(device, "host")) {
+    } else if (attr_is(device, "cpu") || attr_is(device, "host")) {
         place.kind = MT_KIND_HOST;
     }
     if (!is_plain)
@@ -305,8 +292,8 @@ static bool time_of(struct memscope_rows *rows, struct attr_text cell, uint64_t 
 /* Both words of a block's row, in the order of today or in that of the first version. */
 static bool is_block(const struct attr_text *cells, const char *word, const char *lower_word)
 {
-    return is(cells[COLUMN_EVENT], word) || is(cells[COLUMN_TYPE], lower_word) ||
-           is(cells[COLUMN_EVENT], lower_word);
+    return attr_is(cells[COLUMN_EVENT], word) || attr_is(cells[COLUMN_TYPE], lower_word) ||
+           attr_is(cells[COLUMN_EVENT], lower_word);
 }
 
 static void fill_block(struct memscope_rows *rows, struct memscope_record *record,
@@ -314,7 +301,7 @@ static void fill_block(struct memscope_rows *rows, struct memscope_record *recor
 {
     struct attr_text type = cells[COLUMN_TYPE];
 
-    if (is(type, "malloc") || is(type, "free"))
+    if (attr_is(type, "malloc") || attr_is(type, "free"))
         type = cells[COLUMN_EVENT];
     record->address = attr->address;
     record->value = attr->size_bytes;
@@ -329,13 +316,13 @@ static void fill_block(struct memscope_rows *rows, struct memscope_record *recor
 
 static int kind_of_mstx(const struct attr_text *cells)
 {
-    if (is(cells[COLUMN_TYPE], "Mark"))
+    if (attr_is(cells[COLUMN_TYPE], "Mark"))
         return EVENT_MARK;
-    if (is(cells[COLUMN_TYPE], "Range_end"))
+    if (attr_is(cells[COLUMN_TYPE], "Range_end"))
         return EVENT_RANGE_END;
-    if (!is(cells[COLUMN_TYPE], "Range_start"))
+    if (!attr_is(cells[COLUMN_TYPE], "Range_start"))
         return -1;
-    return is(cells[COLUMN_NAME], "step start") ? RECORD_STEP_RANGE : EVENT_RANGE_BEGIN;
+    return attr_is(cells[COLUMN_NAME], "step start") ? RECORD_STEP_RANGE : EVENT_RANGE_BEGIN;
 }
 
 /* The kind of record; -1: of no use, -2: of no known kind. */
@@ -347,19 +334,19 @@ static int kind_of(const struct attr_text *cells)
         return EVENT_ALLOC;
     if (is_block(cells, "FREE", "free"))
         return EVENT_FREE;
-    if (is(event, "ACCESS"))
+    if (attr_is(event, "ACCESS"))
         return EVENT_ACCESS;
-    if (is(event, "OP_LAUNCH"))
-        return ends_with(type, "_END") ? EVENT_OPERATOR_END : EVENT_OPERATOR_BEGIN;
-    if (is(event, "KERNEL_LAUNCH"))
-        return is(type, "KERNEL_LAUNCH") ? EVENT_LAUNCH : -1;
-    if (is(event, "MSTX"))
+    if (attr_is(event, "OP_LAUNCH"))
+        return attr_ends_with(type, "_END") ? EVENT_OPERATOR_END : EVENT_OPERATOR_BEGIN;
+    if (attr_is(event, "KERNEL_LAUNCH"))
+        return attr_is(type, "KERNEL_LAUNCH") ? EVENT_LAUNCH : -1;
+    if (attr_is(event, "MSTX"))
         return kind_of_mstx(cells);
-    if (is(event, "SYSTEM"))
-        return is(type, "STEP") ? (int)RECORD_STEP : EVENT_MARK;
-    if (is(event, "OOM_DETAIL"))
-        return is(type, "OOM_TRIGGER") ? EVENT_ALLOC_FAILED : -1;
-    return is(event, "SNAPSHOT") ? -1 : -2;
+    if (attr_is(event, "SYSTEM"))
+        return attr_is(type, "STEP") ? (int)RECORD_STEP : EVENT_MARK;
+    if (attr_is(event, "OOM_DETAIL"))
+        return attr_is(type, "OOM_TRIGGER") ? EVENT_ALLOC_FAILED : -1;
+    return attr_is(event, "SNAPSHOT") ? -1 : -2;
 }
 
 /* "Range end from id 4" */
@@ -378,7 +365,7 @@ static uint64_t range_id(struct attr_text name)
 static void fill_other(struct memscope_rows *rows, struct memscope_record *record,
                        const struct attr_text *cells, const struct memscope_attr *attr)
 {
-    bool is_system = is(cells[COLUMN_EVENT], "SYSTEM");
+    bool is_system = attr_is(cells[COLUMN_EVENT], "SYSTEM");
 
     record->text = text_of(rows, cells[is_system ? COLUMN_TYPE : COLUMN_NAME]);
     if (record->kind == EVENT_RANGE_END) {
@@ -414,7 +401,7 @@ static void fill(struct memscope_rows *rows, struct memscope_record *record, int
                  const struct attr_text *cells, const struct memscope_attr *attr)
 {
     record->kind = (uint8_t)kind;
-    record->is_system = is(cells[COLUMN_EVENT], "SYSTEM");
+    record->is_system = attr_is(cells[COLUMN_EVENT], "SYSTEM");
     if (record->is_system)
         record->id = (uint32_t)number_of(cells[COLUMN_ID]);
     record->process = process_cell(rows, cells[COLUMN_PROCESS]);
@@ -450,8 +437,9 @@ static bool makes_sense(const struct attr_text *cells, bool is_of_block)
 {
     struct attr_text device = cells[COLUMN_DEVICE], thread = cells[COLUMN_THREAD];
 
-    return is_number(cells[COLUMN_PROCESS]) && (is_number(thread) || is(thread, "N/A")) &&
-           (is_number(device) || is(device, "N/A") || is(device, "cpu") || is(device, "host")) &&
+    return is_number(cells[COLUMN_PROCESS]) && (is_number(thread) || attr_is(thread, "N/A")) &&
+           (is_number(device) || attr_is(device, "N/A") || attr_is(device, "cpu") ||
+            attr_is(device, "host")) &&
            (!is_of_block || is_type(cells[COLUMN_TYPE]));
 }
 

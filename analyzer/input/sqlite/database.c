@@ -16,6 +16,7 @@
 #include <sqlite3.h>
 
 #include "database_salvage.h"
+#include "path_text.h"
 
 struct database {
     char *path;
@@ -178,7 +179,6 @@ static enum mt_result salvage(struct database *database, struct model *model,
 {
     struct database_saved saved;
     struct mt_error damage = *error;
-    const char *slash = strrchr(database->path, '/');
     sqlite3 *copy = NULL;
     int code = database_salvage(database->handle, &copy, &saved);
 
@@ -193,7 +193,7 @@ static enum mt_result salvage(struct database *database, struct model *model,
     model_note_damage(model, &damage);
     if (saved.left_out[0])
         model_note(model, 0, "tables of %s that are not whole, and what was read of them: %s",
-                   slash ? slash + 1 : database->path, saved.left_out);
+                   path_base(database->path), saved.left_out);
     return MT_OK;
 }
 
@@ -253,7 +253,6 @@ bool database_has_column(struct database *database, const char *table, const cha
 
 void database_note_log(const struct database *database, struct model *model)
 {
-    const char *slash = strrchr(database->path, '/');
     char path[4096];
     struct stat status;
 
@@ -263,7 +262,7 @@ void database_note_log(const struct database *database, struct model *model)
     model_note(model, 0,
                "%s-wal holds %" PRIu64 " bytes of changes that are not in the database and were "
                "not read; open it once with sqlite3 to take them over",
-               slash ? slash + 1 : database->path, (uint64_t)status.st_size);
+               path_base(database->path), (uint64_t)status.st_size);
     model_set_incomplete(model);
 }
 

@@ -18,6 +18,7 @@
 #include "input_kinds.h"
 #include "list.h"
 #include "mtt_file.h"
+#include "path_text.h"
 #include "run_rings.h"
 #include "trace_context.h"
 #include "trace_process.h"
@@ -146,12 +147,9 @@ static enum mt_result add_file_in(struct run *run, const char *folder, const cha
 
 static bool has_file(const struct run *run, const char *name)
 {
-    for (size_t i = 0; i < run->file_count; i++) {
-        const char *slash = strrchr(run->files[i].path, '/');
-
-        if (strcmp(slash ? slash + 1 : run->files[i].path, name) == 0)
+    for (size_t i = 0; i < run->file_count; i++)
+        if (strcmp(path_base(run->files[i].path), name) == 0)
             return true;
-    }
     return false;
 }
 

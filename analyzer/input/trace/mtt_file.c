@@ -15,6 +15,7 @@
 #include <zstd.h>
 
 #include "list.h"
+#include "path_text.h"
 #include "sentence.h"
 
 enum {
@@ -141,7 +142,7 @@ static void find_rings(struct mtt_file *file)
 /* The place of a process whose trace was never made: "<pid>-<start>.mtt" in the file of the run. */
 static enum mt_result open_without_trace(struct mtt_file *file, struct mt_error *error)
 {
-    const char *slash = strrchr(file->path, '/'), *name = slash ? slash + 1 : file->path;
+    const char *name = path_base(file->path);
     struct mt_rings_process place;
     char expected[64];
 

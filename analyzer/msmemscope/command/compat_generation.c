@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compat_request.h"
+#include "path_text.h"
 
 static const struct compat_generation generations[COMPAT_NAMES] = {
     {.name = COMPAT_MSLEAKS,
@@ -26,8 +27,7 @@ static const struct compat_generation generations[COMPAT_NAMES] = {
 
 const struct compat_generation *compat_generation_find(const char *program)
 {
-    const char *slash = strrchr(program, '/');
-    const char *name = slash ? slash + 1 : program;
+    const char *name = path_base(program);
 
     for (size_t i = 0; i < COMPAT_NAMES; i++) {
         size_t length = strlen(generations[i].program);

@@ -32,30 +32,19 @@ struct reading {
     bool has_failed;
 };
 
-static bool is(struct attr_text text, const char *word)
-{
-    return text.size_bytes == strlen(word) && memcmp(text.bytes, word, text.size_bytes) == 0;
-}
-
-static bool ends_with(struct attr_text text, const char *end)
-{
-    size_t length = strlen(end);
-
-    return text.size_bytes >= length &&
-           memcmp(text.bytes + text.size_bytes - length, end, length) == 0;
-}
-
 static bool is_element(const struct reading *reading, const struct attr_text *cells)
 {
     if (reading->level == COMPARE_OPERATORS)
-        return is(cells[COLUMN_EVENT], "OP_LAUNCH") && ends_with(cells[COLUMN_TYPE], "_END");
-    return is(cells[COLUMN_EVENT], "KERNEL_LAUNCH") && is(cells[COLUMN_TYPE], "KERNEL_LAUNCH");
+        return attr_is(cells[COLUMN_EVENT], "OP_LAUNCH") &&
+               attr_ends_with(cells[COLUMN_TYPE], "_END");
+    return attr_is(cells[COLUMN_EVENT], "KERNEL_LAUNCH") &&
+           attr_is(cells[COLUMN_TYPE], "KERNEL_LAUNCH");
 }
 
 static bool is_pool(const struct attr_text *cells)
 {
-    return (is(cells[COLUMN_EVENT], "MALLOC") || is(cells[COLUMN_EVENT], "FREE")) &&
-           (is(cells[COLUMN_TYPE], "PTA") || is(cells[COLUMN_TYPE], "MINDSPORE"));
+    return (attr_is(cells[COLUMN_EVENT], "MALLOC") || attr_is(cells[COLUMN_EVENT], "FREE")) &&
+           (attr_is(cells[COLUMN_TYPE], "PTA") || attr_is(cells[COLUMN_TYPE], "MINDSPORE"));
 }
 
 /* "size:-512" counts as it is. */
