@@ -36,6 +36,8 @@ struct step_finder {
     uint64_t position, allocated_bytes;
     uint16_t process;
     bool has_process, is_off;
+    bool has_place, place_is_host; /* of the event that came last */
+    uint16_t place;
     struct found_steps *found; /* by process */
     size_t found_count;
 };
@@ -105,14 +107,17 @@ struct found_steps step_finder_at(const struct step_finder *finder, uint16_t pro
 
 /* --- counting ------------------------------------------------------------------------------- */
 
-static bool is_host_event(const struct step_finder *finder, const struct event *event)
+/* Most events are of one place. */
+static bool is_host_event(struct step_finder *finder, const struct event *event)
 {
-    struct mt_place place;
-
     if (event->kind != EVENT_ALLOC)
         return false;
-    place = model_place_at(finder->model, event->place);
-    return place.device < 0;
+    if (!finder->has_place || finder->place != event->place) {
+        finder->has_place = true;
+        finder->place = event->place;
+        finder->place_is_host = model_place_at(finder->model, event->place).device < 0;
+    }
+    return finder->place_is_host;
 }
 
 /* The index of the token's row, which is made if need be. */
