@@ -407,8 +407,8 @@ static void listen(struct reading *reading, const struct life_visitor *visitor)
 }
 
 enum mt_result lives_read_together(const struct event_source *events, struct model *model,
-                                   const struct life_visitor *visitors, size_t visitor_count,
-                                   struct mt_error *error)
+                                   const struct tally *first, const struct life_visitor *visitors,
+                                   size_t visitor_count, struct mt_error *error)
 {
     struct reading reading = {0};
     struct tally_observer observer = {
@@ -420,7 +420,7 @@ enum mt_result lives_read_together(const struct event_source *events, struct mod
         listen(&reading, &visitors[i]);
     result = tally_create(model, &reading.tally, error);
     if (result == MT_OK) {
-        tally_observe(reading.tally, &observer);
+        tally_observe(reading.tally, &observer, first);
         result = read_again(&reading, events, error);
     }
     if (result == MT_NO_MEMORY)
@@ -433,5 +433,5 @@ enum mt_result lives_read_together(const struct event_source *events, struct mod
 enum mt_result lives_read(const struct event_source *events, struct model *model,
                           const struct life_visitor *visitor, struct mt_error *error)
 {
-    return lives_read_together(events, model, visitor, 1, error);
+    return lives_read_together(events, model, NULL, visitor, 1, error);
 }

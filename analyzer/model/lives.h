@@ -51,9 +51,10 @@ enum mt_result lives_read(const struct event_source *events, struct model *model
 enum { LIFE_VISITORS_MOST = 32 };
 
 /* The same for several at once, which are told of everything one after the other. One that stops
- * is left alone from then on; the reading ends when all of them have. */
+ * is left alone from then on; the reading ends when all of them have. first: the tally of the first
+ * reading, which saves making its groups again; NULL: there is none. */
 enum mt_result lives_read_together(const struct event_source *events, struct model *model,
-                                   const struct life_visitor *visitors, size_t visitor_count,
-                                   struct mt_error *error);
+                                   const struct tally *first, const struct life_visitor *visitors,
+                                   size_t visitor_count, struct mt_error *error);
 
 #endif

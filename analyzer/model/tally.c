@@ -53,8 +53,6 @@ void tally_destroy(struct tally *tally)
         step_series_release(&detail->series);
         cohorts_release(&detail->cohorts);
     }
-    hash_index_release(&tally->ledger_index);
-    hash_index_release(&tally->group_index);
     hash_index_release(&tally->context_index);
     hash_index_release(&tally->usage_index);
     hash_index_release(&tally->sample_index);
@@ -62,18 +60,11 @@ void tally_destroy(struct tally *tally)
     tally_phases_release(tally);
     live_set_release(&tally->live);
     memory_accounts_release(&tally->accounts);
-    stretch_release(&tally->group_stretch);
-    stretch_release(&tally->group_ledger_stretch);
-    stretch_release(&tally->ledger_stretch);
+    tally_rows_release(tally);
     free(tally->touched);
     free(tally->processes);
     arena_release(&tally->arena);
     free(tally);
-}
-
-void tally_observe(struct tally *tally, const struct tally_observer *observer)
-{
-    tally->observer = observer;
 }
 
 /* Before a group changes: what it held at the newest high, and that it changes. */
@@ -249,6 +240,7 @@ HOT void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
     const struct thread_state *thread = event->thread < tally->thread_count
                                             ? &tally->threads[event->thread]
                                             : tally_thread(tally, event->thread);
+    const struct site_group *first;
     const struct group_cache_row *cached;
     struct live_place old;
     uint32_t group;
@@ -258,10 +250,13 @@ HOT void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
         tally->has_failed = true;
         return;
     }
+    first = tally_site_group(tally, event->site);
     cached = &tally->group_cache[tally_group_slot(event, thread->context)];
-    if (cached->site == event->site && cached->context == thread->context &&
-        cached->pool == event->pool && cached->place == event->place && cached->group &&
-        !(event->flags & ~EVENT_IS_OF_DEVICE))
+    if (is_group_of_site(first, event, thread->context))
+        group = first->group;
+    else if (cached->site == event->site && cached->context == thread->context &&
+             cached->pool == event->pool && cached->place == event->place && cached->group &&
+             !(event->flags & ~EVENT_IS_OF_DEVICE))
         group = cached->group;
     else
         group = tally_group_for(tally, event, thread->context);
@@ -488,13 +483,30 @@ HOT void free_comes(const struct tally *tally, const struct event *event, uint64
         __builtin_prefetch(group_at(tally, group), 1);
 }
 
-static inline const struct group_cache_row *cached_group(const struct tally *tally,
-                                                         const struct event *event)
+static inline uint32_t context_of(const struct tally *tally, const struct event *event)
 {
-    uint32_t context =
-        event->thread < tally->thread_count ? tally->threads[event->thread].context : 0;
+    return event->thread < tally->thread_count ? tally->threads[event->thread].context : 0;
+}
 
-    return &tally->group_cache[tally_group_slot(event, context)];
+/* Where the group of an alloc is found. */
+HOT void fetch_rows(const struct tally *tally, const struct event *event)
+{
+    uint32_t context = context_of(tally, event);
+
+    __builtin_prefetch(tally_site_group(tally, event->site));
+    if (context)
+        __builtin_prefetch(&tally->group_cache[tally_group_slot(event, context)]);
+}
+
+/* That the alloc will be counted in; 0: it has to be looked for. */
+HOT uint32_t group_soon(const struct tally *tally, const struct event *event)
+{
+    const struct site_group *first = tally_site_group(tally, event->site);
+    uint32_t context = context_of(tally, event);
+
+    return is_group_of_site(first, event, context)
+               ? first->group
+               : tally->group_cache[tally_group_slot(event, context)].group;
 }
 
 /* After the last stands what is fetched again for nothing. */
@@ -514,13 +526,13 @@ HOT void look_ahead(const struct tally *tally, const struct event *events, size_
                     const uint64_t *hashes)
 {
     if (left > FETCH_AHEAD && events[FETCH_AHEAD].kind == EVENT_ALLOC)
-        __builtin_prefetch(cached_group(tally, &events[FETCH_AHEAD]));
+        fetch_rows(tally, &events[FETCH_AHEAD]);
     if (left <= LOOK_AHEAD)
         return;
     if (events[LOOK_AHEAD].kind == EVENT_FREE)
         free_comes(tally, &events[LOOK_AHEAD], hashes[LOOK_AHEAD]);
     else if (!is_observed(tally) && events[LOOK_AHEAD].kind == EVENT_ALLOC)
-        __builtin_prefetch(group_at(tally, cached_group(tally, &events[LOOK_AHEAD])->group), 1);
+        __builtin_prefetch(group_at(tally, group_soon(tally, &events[LOOK_AHEAD])), 1);
 }
 
 HOT void feed_events(struct tally *tally, const struct event *events, size_t count, bool is_wide)

@@ -243,8 +243,13 @@ struct tally_observer {
 enum mt_result tally_create(struct model *model, struct tally **out, struct mt_error *error);
 void tally_destroy(struct tally *tally);
 
-/* Before the first event; the observer must outlive the tally. */
-void tally_observe(struct tally *tally, const struct tally_observer *observer);
+/*
+ * Before the first event; the observer must outlive the tally. known: a finished tally of the same
+ * events, which must outlive it too: groups that it has keep their numbers and are not made again.
+ * NULL: there is none.
+ */
+void tally_observe(struct tally *tally, const struct tally_observer *observer,
+                   const struct tally *known);
 
 /* Events in time order within a process; a batch never mixes two. MT_NO_MEMORY ends it. */
 enum mt_result tally_feed(struct tally *tally, const struct event *events, size_t count,

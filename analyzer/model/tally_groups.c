@@ -1,14 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From an alloc to its group and its ledger, and the totals of operators and modules.
+ *
+ * Most sites have one group: it stands in a row of the site, and is found there without a search.
+ * Other groups are found by what they are.
  */
 #include "tally_state.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "hash.h"
+#include "list.h"
 
 enum { ledger_max = UINT16_MAX };
 
 static const size_t group_max = UINT32_MAX - 1;
+
+/* False without memory. */
+static bool site_groups_reach(struct tally *tally, uint32_t site)
+{
+    size_t capacity = tally->site_group_count;
+
+    while (site >= capacity)
+        if (!list_grow(&tally->site_groups, &capacity, sizeof(*tally->site_groups)))
+            return false;
+    memset(tally->site_groups + tally->site_group_count, 0,
+           (capacity - tally->site_group_count) * sizeof(*tally->site_groups));
+    tally->site_group_count = capacity;
+    return true;
+}
 
 bool tally_rows_init(struct tally *tally)
 {
@@ -16,13 +37,25 @@ bool tally_rows_init(struct tally *tally)
         !stretch_init(&tally->group_ledger_stretch, group_max * sizeof(uint16_t)) ||
         !stretch_init(&tally->ledger_stretch, ledger_max * sizeof(struct ledger)) ||
         !stretch_extend(&tally->group_stretch, sizeof(struct group)) ||
-        !stretch_extend(&tally->group_ledger_stretch, sizeof(uint16_t)))
+        !stretch_extend(&tally->group_ledger_stretch, sizeof(uint16_t)) ||
+        !site_groups_reach(tally, 0))
         return false;
     tally->groups = tally->group_stretch.base;
     tally->group_ledgers = tally->group_ledger_stretch.base;
     tally->ledgers = tally->ledger_stretch.base;
     tally->group_count = 1; /* row 0: no group, no context */
     return table_add(&tally->details) && table_add(&tally->contexts);
+}
+
+void tally_rows_release(struct tally *tally)
+{
+    hash_index_release(&tally->ledger_index);
+    hash_index_release(&tally->group_index);
+    stretch_release(&tally->group_stretch);
+    stretch_release(&tally->group_ledger_stretch);
+    stretch_release(&tally->ledger_stretch);
+    if (!tally->known)
+        free(tally->site_groups);
 }
 
 static struct ledger *ledger_add(struct tally *tally)
@@ -97,25 +130,31 @@ bool tally_ledger_find(const struct tally *tally, uint16_t process, uint16_t poo
     return find_ledger(tally, &key, index);
 }
 
+/* False without memory. */
+static bool ledger_make(struct tally *tally, const struct ledger_key *key)
+{
+    struct ledger *row = ledger_add(tally);
+
+    if (!row ||
+        !hash_index_add(&tally->ledger_index, key_hash(key), (uint32_t)(tally->ledger_count - 1))) {
+        tally->has_failed = true;
+        return false;
+    }
+    row->process = key->process;
+    row->pool = key->pool;
+    row->device = key->device;
+    row->kind = key->kind;
+    return true;
+}
+
 uint16_t tally_ledger_for(struct tally *tally, uint16_t process, uint16_t pool, uint16_t place)
 {
     struct ledger_key key = key_of(tally, process, pool, place);
-    struct ledger *row;
     uint16_t index;
 
     if (find_ledger(tally, &key, &index))
         return index;
-    row = ledger_add(tally);
-    if (!row || !hash_index_add(&tally->ledger_index, key_hash(&key),
-                                (uint32_t)(tally->ledger_count - 1))) {
-        tally->has_failed = true;
-        return 0;
-    }
-    row->process = key.process;
-    row->pool = key.pool;
-    row->device = key.device;
-    row->kind = key.kind;
-    return (uint16_t)(tally->ledger_count - 1);
+    return ledger_make(tally, &key) ? (uint16_t)(tally->ledger_count - 1) : 0;
 }
 
 /* Row + 1; 0 when there is no memory. */
@@ -223,9 +262,39 @@ static bool group_fill(struct tally *tally, struct group *group, struct group_de
     return !tally->has_failed;
 }
 
-static uint32_t group_add(struct tally *tally, const struct event *event,
-                          const struct context_row *context, uint64_t hash)
+/* Of the groups that this tally made itself. */
+static struct group_detail *own_detail(const struct tally *tally, uint32_t group)
 {
+    return table_at(&tally->details,
+                    group - (tally->known ? (uint32_t)tally->known->group_count - 1 : 0));
+}
+
+/* The row of the site takes the group, if it is its first and such as an event is looked up for.
+ * False without memory. */
+static bool group_index_put(struct tally *tally, const struct event *event, uint32_t context,
+                            uint64_t hash, uint32_t group)
+{
+    struct site_group *row;
+
+    if (!event->site || event->flags & ~EVENT_IS_OF_DEVICE || tally->known)
+        return hash_index_add(&tally->group_index, hash, group);
+    if (!site_groups_reach(tally, event->site))
+        return false;
+    row = &tally->site_groups[event->site];
+    if (row->group)
+        return hash_index_add(&tally->group_index, hash, group);
+    *row = (struct site_group){.context = context,
+                               .group = group,
+                               .process = event->process,
+                               .pool = event->pool,
+                               .place = event->place};
+    return true;
+}
+
+static uint32_t group_add(struct tally *tally, const struct event *event, uint32_t context_index,
+                          uint64_t hash)
+{
+    const struct context_row *context = table_at(&tally->contexts, context_index);
     uint32_t index = (uint32_t)tally->group_count;
     struct group_detail *detail;
 
@@ -234,7 +303,7 @@ static uint32_t group_add(struct tally *tally, const struct event *event,
         !stretch_extend(&tally->group_ledger_stretch, (tally->group_count + 1) * sizeof(uint16_t)))
         return 0;
     detail = table_add(&tally->details);
-    if (!detail || !hash_index_add(&tally->group_index, hash, index))
+    if (!detail || !group_index_put(tally, event, context_index, hash, index))
         return 0;
     *detail = (struct group_detail){.process = event->process,
                                     .pool = event->pool,
@@ -252,18 +321,38 @@ static uint32_t group_add(struct tally *tally, const struct event *event,
     return index;
 }
 
+/* Among those that are in an index; 0: it is not there. */
+static uint32_t group_find(const struct tally *tally, const struct event *event,
+                           const struct context_row *context, uint64_t hash)
+{
+    size_t probe = 0;
+    uint32_t found;
+
+    while (hash_index_next(&tally->group_index, hash, &probe, &found))
+        if (is_group_of(own_detail(tally, found), event, context))
+            return found;
+    return 0;
+}
+
+/* The group of an event whose site has none yet is new; but sites of `known` are not ours. */
+static bool may_be_indexed(const struct tally *tally, const struct event *event)
+{
+    return tally->known || !event->site || event->flags & ~EVENT_IS_OF_DEVICE ||
+           tally_site_group(tally, event->site)->group;
+}
+
 uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_t context_index)
 {
     const struct context_row *context = table_at(&tally->contexts, context_index);
     uint64_t hash = group_hash(event, context);
-    uint32_t group = 0, found;
-    size_t probe = 0;
+    uint32_t group = 0;
 
-    while (!group && hash_index_next(&tally->group_index, hash, &probe, &found))
-        if (is_group_of(table_at(&tally->details, found), event, context))
-            group = found;
+    if (tally->known)
+        group = group_find(tally->known, event, context, hash);
+    if (!group && may_be_indexed(tally, event))
+        group = group_find(tally, event, context, hash);
     if (!group)
-        group = group_add(tally, event, context, hash);
+        group = group_add(tally, event, context_index, hash);
     if (group && !(event->flags & ~EVENT_IS_OF_DEVICE) && !size_class_of(event, context))
         tally->group_cache[tally_group_slot(event, context_index)] =
             (struct group_cache_row){.site = event->site,
@@ -272,4 +361,40 @@ uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_
                                      .place = event->place,
                                      .group = group};
     return group;
+}
+
+/* --- groups that are known ------------------------------------------------------------------ */
+
+static bool ledgers_copy(struct tally *tally, const struct tally *known)
+{
+    for (size_t i = 0; i < known->ledger_count; i++) {
+        const struct ledger *from = ledger_at(known, (uint32_t)i);
+        const struct ledger_key key = {from->process, from->pool, from->device, from->kind};
+
+        if (!ledger_make(tally, &key))
+            return false;
+    }
+    return true;
+}
+
+void tally_observe(struct tally *tally, const struct tally_observer *observer,
+                   const struct tally *known)
+{
+    size_t count = known ? known->group_count : 0;
+
+    tally->observer = observer;
+    if (!known)
+        return;
+    if (!stretch_extend(&tally->group_stretch, count * sizeof(struct group)) ||
+        !stretch_extend(&tally->group_ledger_stretch, count * sizeof(uint16_t)) ||
+        !ledgers_copy(tally, known)) {
+        tally->has_failed = true;
+        return;
+    }
+    memcpy(tally->group_ledgers, known->group_ledgers, count * sizeof(uint16_t));
+    tally->group_count = count;
+    free(tally->site_groups);
+    tally->site_groups = known->site_groups;
+    tally->site_group_count = known->site_group_count;
+    tally->known = known;
 }

@@ -27,7 +27,14 @@ enum group_flag {
     GROUP_HAS_USAGE = 2 /* of an operator or a module */
 };
 
-/* Direct-mapped: what a thread allocates is mostly what it allocated before. */
+/* By site: the group that came first, which is mostly the only one. It is in no index. */
+struct site_group {
+    uint32_t context;
+    uint32_t group; /* 0: none yet */
+    uint16_t process, pool, place;
+};
+
+/* Of all others. Direct-mapped: what a thread allocates is mostly what it allocated before. */
 struct group_cache_row {
     uint32_t site, context;
     uint16_t pool, place;
@@ -89,10 +96,13 @@ struct tally {
     bool has_huge;                         /* a size: sums may have gone round */
     uint64_t left_count;                   /* blocks that were alive when their process ended */
     const struct tally_observer *observer; /* mostly NULL */
+    const struct tally *known;             /* whose groups are not made again; mostly NULL */
     struct live_set live;
     struct group *groups;    /* in group_stretch */
     uint16_t *group_ledgers; /* the same as in the groups, closer together; in their stretch */
     size_t group_count;
+    struct site_group *site_groups; /* row 0 is none; of `known` where that is one */
+    size_t site_group_count;
     struct spent_block spent[SPENT_MAX];
     size_t spent_count;
     struct ledger *ledgers; /* in ledger_stretch */
@@ -130,6 +140,20 @@ static inline struct ledger *ledger_at(const struct tally *tally, uint32_t index
     return &tally->ledgers[index];
 }
 
+/* The first group of the event's site, if it has one. */
+static inline const struct site_group *tally_site_group(const struct tally *tally, uint32_t site)
+{
+    return &tally->site_groups[site < tally->site_group_count ? site : 0];
+}
+
+static inline bool is_group_of_site(const struct site_group *row, const struct event *event,
+                                    uint32_t context)
+{
+    return row->group && row->context == context && row->process == event->process &&
+           row->pool == event->pool && row->place == event->place &&
+           !(event->flags & ~EVENT_IS_OF_DEVICE);
+}
+
 /* Sites are dense, so those of one context do not meet. */
 static inline uint32_t tally_group_slot(const struct event *event, uint32_t context)
 {
@@ -144,6 +168,7 @@ void tally_rows_check(const struct tally *tally);
 
 /* tally_groups.c */
 bool tally_rows_init(struct tally *tally);
+void tally_rows_release(struct tally *tally);
 /* From an alloc to its group; 0 when there is no memory. */
 uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_t context);
 uint16_t tally_ledger_for(struct tally *tally, uint16_t process, uint16_t pool, uint16_t place);

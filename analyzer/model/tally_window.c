@@ -41,7 +41,7 @@ void tally_window_begin(struct tally *tally, const struct event *event)
 {
     for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++)
         ledger_begin(&tally->ledgers[i], event);
-    for (size_t i = 1; i < tally->group_count; i++) {
+    for (size_t i = 1; i < tally->group_count && !tally->observer; i++) {
         struct group_detail *detail = table_at(&tally->details, i);
 
         if (detail->process == event->process)

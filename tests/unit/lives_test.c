@@ -15,7 +15,7 @@
 #include "lives.h"
 #include "model.h"
 
-enum { event_most = 40000, address_count = 3000, process_count = 2 };
+enum { event_most = 40000, address_count = 3000, process_count = 2, site_count = 500 };
 
 struct expected {
     uint64_t address, size_bytes, born_ns, freed_ns;
@@ -135,6 +135,7 @@ static void make_process(struct fixture *f, uint16_t process, size_t count)
         }
         event.kind = EVENT_ALLOC;
         event.value = 1 + (uint64_t)rand() % 5000;
+        event.site = (uint32_t)rand() % site_count; /* of both processes, and none */
         add(f, event);
         f->expected[f->expected_count++] =
             (struct expected){.address = event.address,
@@ -240,7 +241,7 @@ static void several_visitors_share_a_reading(void **state)
     for (size_t i = 0; i < f->event_count; i++)
         expected_steps += f->events[i].kind == EVENT_STEP_BEGIN;
 
-    assert_int_equal(lives_read_together(&events, f->model, visitors, 3, NULL), MT_OK);
+    assert_int_equal(lives_read_together(&events, f->model, NULL, visitors, 3, NULL), MT_OK);
     assert_int_equal(impatient->born_count, seen_most);
     assert_int_equal(impatient->process_over_count, 0);
     assert_int_equal(f->born_count, f->expected_count);
@@ -249,6 +250,66 @@ static void several_visitors_share_a_reading(void **state)
     assert_int_equal(step_count, expected_steps);
     assert_true(step_count > 0);
     free(impatient);
+}
+
+/* Groups and ledgers of all lives. */
+struct owners {
+    uint64_t sum;
+    size_t count;
+};
+
+static bool on_owner(void *context, const struct life *life)
+{
+    struct owners *owners = context;
+
+    owners->sum = owners->sum * 31 + ((uint64_t)life->group << 16 | life->ledger);
+    owners->count++;
+    return true;
+}
+
+static struct tally *tally_of(struct fixture *f, size_t event_count)
+{
+    struct tally *tally;
+
+    assert_int_equal(tally_create(f->model, &tally, NULL), MT_OK);
+    for (size_t i = 0; i < event_count; i++)
+        assert_int_equal(tally_feed(tally, &f->events[i], 1, NULL), MT_OK);
+    tally_finish(tally);
+    return tally;
+}
+
+static struct owners owners_of(struct fixture *f, const struct tally *first)
+{
+    const struct event_source events = {f, rewind_events, next_events, NULL};
+    struct owners owners = {0, 0};
+    const struct life_visitor visitor = {.context = &owners, .over = on_owner};
+
+    assert_int_equal(lives_read_together(&events, f->model, first, &visitor, 1, NULL), MT_OK);
+    assert_int_equal(owners.count, f->expected_count);
+    return owners;
+}
+
+static void groups_of_the_first_reading_keep_their_numbers(void **state)
+{
+    struct fixture *f = *state;
+    struct tally *first = tally_of(f, f->event_count);
+
+    assert_true(tally_group_count(first) > site_count);
+    assert_true(owners_of(f, first).sum == owners_of(f, NULL).sum);
+    tally_destroy(first);
+}
+
+/* The recording has grown since: what is new is numbered behind what is known. */
+static void groups_that_came_later_are_added(void **state)
+{
+    struct fixture *f = *state;
+
+    for (size_t part = 0; part < f->event_count; part += f->event_count / 7) {
+        struct tally *first = tally_of(f, part);
+
+        assert_true(owners_of(f, first).sum == owners_of(f, NULL).sum);
+        tally_destroy(first);
+    }
 }
 
 /* Phases as they are told: a letter and the number of the event. */
@@ -336,6 +397,9 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_visitor_can_stop_the_reading, setup, teardown),
         cmocka_unit_test_setup_teardown(several_visitors_share_a_reading, setup, teardown),
+        cmocka_unit_test_setup_teardown(groups_of_the_first_reading_keep_their_numbers, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(groups_that_came_later_are_added, setup, teardown),
         cmocka_unit_test_setup_teardown(phases_are_told_with_the_event_that_begins_them, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(rewinding_a_model_gives_the_same_rows, setup, teardown),

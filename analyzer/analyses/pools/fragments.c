@@ -568,7 +568,7 @@ static enum mt_result read_twice(struct reading *reading, const struct life_visi
                                         .event = second_event,
                                         .process_over = second_process_over};
     enum mt_result result = lives_read_together(question->events, tally_model(question->tally),
-                                                first, beside ? 2 : 1, error);
+                                                question->tally, first, beside ? 2 : 1, error);
 
     reading->event = 0;
     if (result == MT_OK)

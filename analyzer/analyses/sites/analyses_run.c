@@ -76,8 +76,8 @@ void analyses_run(const struct analysis *analyses, const struct analysis *furthe
         begin_all(&running, further);
     if (running.visitor_count)
         running.result =
-            lives_read_together(question->events, tally_model(question->tally), running.visitors,
-                                running.visitor_count, &running.error);
+            lives_read_together(question->events, tally_model(question->tally), question->tally,
+                                running.visitors, running.visitor_count, &running.error);
     write_all(&running, analyses, &state_index, report);
     if (further)
         write_all(&running, further, &state_index, report);

@@ -49,7 +49,8 @@ DAMAGE(make, stopped_twice, listener_stop(&reading, &reading.listeners[0]);
        listener_stop(&reading, &reading.listeners[0]))
 DAMAGE(make, born_later, reading.tally = some_tally(); reading.rows[2].index = 9;
        on_gone(&reading, &event, &(struct live_block){.birth = 2}, 0))
-DAMAGE(make, visitors_most, lives_read_together(NULL, NULL, NULL, LIFE_VISITORS_MOST + 1, NULL))
+DAMAGE(make, visitors_most,
+       lives_read_together(NULL, NULL, NULL, NULL, LIFE_VISITORS_MOST + 1, NULL))
 DAMAGE(make, cut_beside, cut(&map, *node_at_least(&map, 1, 15), (struct module_stretch){1, 30, 40}))
 
 int main(void)
