@@ -55,6 +55,8 @@ struct frame_names {
     size_t known_count;
     struct table classes; /* struct frame_words_class: of texts of the model */
     struct hash_index class_index;
+    struct table readables; /* struct readable_row: of names of the symbols */
+    struct hash_index readable_index;
 };
 
 void frame_names_init(struct frame_names *names, struct model *model,

@@ -26,7 +26,9 @@ struct symbol_file {
         void *state;
     } opened[sources_most]; /* best first */
     size_t opened_count;
-    bool is_opened; /* that is put off as long as the cache knows all that is asked */
+    bool is_asked;   /* for a name */
+    bool is_opened;  /* that is put off as long as the cache knows all that is asked */
+    bool is_damaged; /* its debug data cannot be read: nothing is kept */
     struct debug_files found;
     struct symbol_cache *cache; /* NULL: none */
     struct symbol_cache *told;  /* names that stayed with the recording: all there is; else NULL */
@@ -72,19 +74,21 @@ static bool is_at(const struct model_module *module, uint16_t process, uint64_t 
 static const struct model_module *module_of(struct module_symbols *modules,
                                             const struct return_place *place)
 {
+    enum { part_bits = 16 }; /* of the address space: seldom of two modules */
     uint64_t address = place->address ? place->address - 1 : 0, time_ns = place->time_ns;
-    const struct model_module *any = NULL;
     uint16_t process = place->process;
+    const struct model_module *any = NULL, **newest;
 
     if (place->module)
         return place->module;
-    if (modules->newest && is_at(modules->newest, process, address, time_ns))
-        return modules->newest;
+    newest = &modules->newest[(hash_u64(address >> part_bits) ^ process) % MODULE_SYMBOLS_NEWEST];
+    if (*newest && is_at(*newest, process, address, time_ns))
+        return *newest;
     for (size_t i = model_module_count(modules->model); i-- > 0;) {
         const struct model_module *module = model_module_at(modules->model, i);
 
         if (is_at(module, process, address, time_ns)) {
-            modules->newest = module;
+            *newest = module;
             return module;
         }
         if (!any && module->process == process && address - module->base < module->size_bytes)
@@ -160,18 +164,24 @@ static bool file_told(struct module_symbols *modules, struct symbol_file *file)
     return file->told != NULL;
 }
 
-/* Only what DWARF data tells is kept: symbol tables are read fast enough. */
 static void file_find(struct module_symbols *modules, struct symbol_file *file)
 {
     const char *path = model_text_at(modules->model, file->path);
     struct build_id recorded = {file->build_id, file->build_id_bytes};
 
     debug_files_find(&file->found, &modules->places, path, recorded);
-    if (file->found.debug)
+    if (file->found.debug || file->found.module)
         file->cache = symbol_cache_open(
             recorded, origin_of(file->found.debug, origin_of(file->found.module, 0)));
     if (path[0] == '/' && !file->found.debug && !file->found.module && !file_told(modules, file))
         note_missing(modules, file, file->found.is_changed);
+}
+
+static void note_no_debug_data(struct module_symbols *modules)
+{
+    model_note(modules->model, 1,
+               "modules without debug data: their functions have no lines, and static ones no "
+               "names; packages with debug data, or --debug-dir, help");
 }
 
 /* A file with debug data has more symbols than the module, which may be stripped. */
@@ -180,10 +190,10 @@ static void file_open(struct module_symbols *modules, struct symbol_file *file)
     if (file->is_opened)
         return;
     file->is_opened = true;
-    if (!source_open(file, &isolated_dwarf_source, file->found.debug) && file->found.module)
-        model_note(modules->model, 1,
-                   "modules without debug data: their functions have no lines, and static ones no "
-                   "names; packages with debug data, or --debug-dir, help");
+    file->is_damaged =
+        file->found.debug && !source_open(file, &isolated_dwarf_source, file->found.debug);
+    if (file->is_damaged && file->found.module)
+        note_no_debug_data(modules);
     if (!source_open(file, &elf_symbol_source, file->found.debug))
         source_open(file, &elf_symbol_source, file->found.module);
 }
@@ -255,6 +265,9 @@ static size_t find_in(struct module_symbols *modules, struct symbol_file *file, 
 {
     size_t count = 0;
 
+    if (!file->is_asked && !file->told && file->found.module && !file->found.debug)
+        note_no_debug_data(modules);
+    file->is_asked = true;
     if (symbol_cache_find(file->told ? file->told : file->cache, address, symbols, INLINED_MOST,
                           &count) ||
         file->told)
@@ -273,7 +286,8 @@ static size_t find_in(struct module_symbols *modules, struct symbol_file *file, 
         if (count && symbols[count - 1].name)
             break;
     }
-    symbol_cache_add(file->cache, address, symbols, count);
+    if (!file->is_damaged)
+        symbol_cache_add(file->cache, address, symbols, count);
     return count;
 }
 

@@ -18,6 +18,8 @@
 #include "symbol_source.h"
 #include "table.h"
 
+enum { MODULE_SYMBOLS_NEWEST = 1024 };
+
 struct module_symbols {
     struct model *model;
     struct arena arena;
@@ -25,7 +27,8 @@ struct module_symbols {
     const char *const *name_folders; /* with names that stayed with recordings; borrowed */
     size_t name_folder_count;
     struct table files;
-    const struct model_module *newest; /* that was found last: the next address is often there */
+    /* That were found last, by address: the next one is often there. */
+    const struct model_module *newest[MODULE_SYMBOLS_NEWEST];
 };
 
 /* What is at an address. Names and files are borrowed from module_symbols. */

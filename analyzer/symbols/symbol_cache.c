@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names that took long to find, kept on disk.
+ * Names that were found in files, kept on disk.
  */
 #define _GNU_SOURCE
 #include "symbol_cache.h"
@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "arena.h"
+#include "cache_folder.h"
 #include "hash.h"
 #include "hash_index.h"
 #include "leaktide/invariant.h"
@@ -23,7 +24,6 @@
 
 enum {
     cache_version = 2,
-    new_least = 64, /* fewer addresses are found again soon enough */
     any_origin = 0, /* of names that stay with a recording */
     addresses_most = 1 << 22
 };
@@ -50,8 +50,8 @@ struct cache_frame {
 struct symbol_cache {
     char *path;
     uint64_t origin;
-    size_t least; /* new addresses that are worth writing */
-    char *bytes;  /* of the file; NULL: none that is of use */
+    bool is_of_user; /* in the folder that is bounded */
+    char *bytes;     /* of the file; NULL: none that is of use */
     const struct cache_header *header;
     const struct cache_address *addresses;
     const struct cache_frame *frames;
@@ -126,27 +126,9 @@ static void load(struct symbol_cache *cache)
     fclose(file);
 }
 
-/* "$XDG_CACHE_HOME/leaktide"; false when there is nowhere. */
-static bool add_folder(struct text_builder *text)
-{
-    const char *caches = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-
-    if (caches && caches[0] == '/')
-        text_add(text, caches);
-    else if (home && home[0] == '/')
-        text_add_format(text, "%s/.cache", home);
-    else
-        return false;
-    mkdir(text_get(text), 0700);
-    text_add(text, "/leaktide");
-    mkdir(text_get(text), 0700);
-    return true;
-}
-
 static void add_file_name(struct text_builder *text, struct build_id build_id)
 {
-    text_add(text, "/names-");
+    text_add(text, "/" CACHE_FOLDER_NAMES);
     for (size_t i = 0; i < build_id.size_bytes; i++)
         text_add_format(text, "%02x", build_id.bytes[i]);
 }
@@ -160,7 +142,7 @@ static char *path_make(const char *folder, struct build_id build_id)
     text_init(&text);
     if (folder)
         text_add(&text, folder);
-    if (build_id.size_bytes >= 4 && (folder || add_folder(&text))) {
+    if (build_id.size_bytes >= 4 && (folder || cache_folder_add(&text))) {
         add_file_name(&text, build_id);
         if (!text.has_failed)
             path = strdup(text_get(&text));
@@ -169,7 +151,7 @@ static char *path_make(const char *folder, struct build_id build_id)
     return path;
 }
 
-static struct symbol_cache *open_at(char *path, uint64_t origin, size_t least)
+static struct symbol_cache *open_at(char *path, uint64_t origin, bool is_of_user)
 {
     struct symbol_cache *cache = calloc(1, sizeof(*cache));
 
@@ -181,22 +163,25 @@ static struct symbol_cache *open_at(char *path, uint64_t origin, size_t least)
     cache->memory_failures = memory_failure_count();
     cache->path = path;
     cache->origin = origin;
-    cache->least = least;
+    cache->is_of_user = is_of_user;
     arena_init(&cache->arena);
     table_init(&cache->new_addresses, &cache->arena, sizeof(struct cache_address));
     table_init(&cache->new_symbols, &cache->arena, sizeof(struct symbol));
     load(cache);
+    if (is_of_user && cache->bytes)
+        cache_folder_used(cache->path);
     return cache;
 }
 
 struct symbol_cache *symbol_cache_open(struct build_id build_id, uint64_t origin)
 {
-    return open_at(path_make(NULL, build_id), origin, new_least);
+    return open_at(path_make(NULL, build_id), origin, true);
 }
 
 struct symbol_cache *symbol_cache_open_in(const char *folder, struct build_id build_id)
 {
-    return access(folder, X_OK) == 0 ? open_at(path_make(folder, build_id), any_origin, 1) : NULL;
+    return access(folder, X_OK) == 0 ? open_at(path_make(folder, build_id), any_origin, false)
+                                     : NULL;
 }
 
 bool symbol_cache_is_filled(const struct symbol_cache *cache)
@@ -459,9 +444,11 @@ void symbol_cache_close(struct symbol_cache *cache)
     if (!cache)
         return;
     /* What was found while memory ran out may lack names. */
-    if (cache->new_addresses.count >= cache->least &&
-        cache->memory_failures == memory_failure_count())
+    if (cache->new_addresses.count && cache->memory_failures == memory_failure_count()) {
         save(cache);
+        if (cache->is_of_user)
+            cache_folder_trim(cache->path);
+    }
     arena_release(&cache->arena);
     free(cache->bytes);
     free(cache->path);

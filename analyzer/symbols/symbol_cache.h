@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names that took long to find, kept on disk: a file for each build-id in
- * $XDG_CACHE_HOME/leaktide, else ~/.cache/leaktide.
+ * Names that were found in files, kept on disk: a file for each build-id in the folder of
+ * cache_folder.h. Starting a process for debug data, or sorting the symbols of a large library,
+ * takes longer than to read a few names again.
  *
  *   header     what it is, which files the names came from, how much follows, its checksum
  *   addresses  sorted
@@ -31,8 +32,8 @@ struct symbol_cache;
 struct symbol_cache *symbol_cache_open(struct build_id build_id, uint64_t origin);
 
 /*
- * The same in a folder of somebody's: names that stay with a recording. Of any origin, and written
- * however few are new. NULL also where the folder is not there.
+ * The same in a folder of somebody's: names that stay with a recording. Of any origin. NULL also
+ * where the folder is not there.
  */
 struct symbol_cache *symbol_cache_open_in(const char *folder, struct build_id build_id);
 /* It knows any address. */
@@ -46,7 +47,7 @@ bool symbol_cache_find(const struct symbol_cache *cache, uint64_t address, struc
 void symbol_cache_add(struct symbol_cache *cache, uint64_t address, const struct symbol *symbols,
                       size_t count);
 
-/* Writes it when enough is new. NULL is accepted. */
+/* Writes it when something is new. NULL is accepted. */
 void symbol_cache_close(struct symbol_cache *cache);
 
 #endif

@@ -2,6 +2,8 @@
 /*
  * Names kept on disk: found again, and nothing else believed.
  */
+#define _GNU_SOURCE
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -16,7 +20,7 @@
 #include "symbol_cache.h"
 #include "temporary_folder.h"
 
-enum { many = 100, few = 10 };
+enum { many = 100 };
 
 static const uint8_t id_bytes[] = {0xab, 0xcd, 0xef, 0x01};
 static const struct build_id id = {id_bytes, sizeof(id_bytes)};
@@ -97,12 +101,75 @@ static void names_of_other_debug_data_are_forgotten(void **state)
     assert_true(knows(2, many));
 }
 
-static void a_few_names_are_not_worth_a_file(void **state)
+static void a_single_name_is_kept(void **state)
+{
+    (void)state;
+    fill(1, 3, 1);
+    assert_true(knows(1, 3));
+    assert_false(knows(1, 4));
+}
+
+static void nothing_is_kept_where_that_is_not_wanted(void **state)
+{
+    (void)state;
+    fill(1, 0, many);
+    setenv("LEAKTIDE_NAMES_CACHE", "0", 1);
+    assert_null(symbol_cache_open(id, 1));
+    setenv("LEAKTIDE_NAMES_CACHE", "much", 1);
+    assert_true(knows(1, 3));
+    unsetenv("LEAKTIDE_NAMES_CACHE");
+}
+
+/* Makes a file of half a MiB in the folder of caches that was used so many days ago. */
+static char *old_file(const char *folder, const char *name, int days)
+{
+    static const char bytes[1 << 19];
+    char inner[512];
+    char *path;
+    struct timespec times[2];
+
+    snprintf(inner, sizeof(inner), "%s/leaktide", folder);
+    path = temporary_file_write(inner, name, bytes, sizeof(bytes));
+    clock_gettime(CLOCK_REALTIME, &times[0]);
+    times[0].tv_sec -= (time_t)days * 24 * 60 * 60;
+    times[1] = times[0];
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    return path;
+}
+
+static void what_was_used_longest_ago_makes_room(void **state)
+{
+    char *oldest, *older, *foreign;
+
+    setenv("LEAKTIDE_NAMES_CACHE", "1", 1);
+    fill(1, 0, 1);
+    oldest = old_file(*state, "names-00000001", 3);
+    older = old_file(*state, "names-00000002", 2);
+    foreign = old_file(*state, "of-somebody-else", 9);
+    fill(1, 1, 1);
+    assert_int_not_equal(access(oldest, F_OK), 0);
+    assert_int_equal(access(older, F_OK), 0);
+    assert_int_equal(access(foreign, F_OK), 0);
+    assert_true(knows(1, 0));
+    unlink(older);
+    unlink(foreign);
+    free(oldest);
+    free(older);
+    free(foreign);
+    unsetenv("LEAKTIDE_NAMES_CACHE");
+}
+
+static void what_is_read_counts_as_used(void **state)
 {
     char *path = file_path(*state);
+    struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    struct stat status;
 
-    fill(1, 0, few);
-    assert_int_not_equal(access(path, F_OK), 0);
+    fill(1, 0, 1);
+    assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+    assert_true(knows(1, 0));
+    assert_int_equal(stat(path, &status), 0);
+    assert_true(status.st_mtim.tv_sec > 1000);
     free(path);
 }
 
@@ -167,7 +234,10 @@ int main(void)
         TEST(names_are_found_again),
         TEST(what_is_new_is_added),
         TEST(names_of_other_debug_data_are_forgotten),
-        TEST(a_few_names_are_not_worth_a_file),
+        TEST(a_single_name_is_kept),
+        TEST(nothing_is_kept_where_that_is_not_wanted),
+        TEST(what_was_used_longest_ago_makes_room),
+        TEST(what_is_read_counts_as_used),
         TEST(without_a_build_id_nothing_is_kept),
         TEST(a_damaged_file_is_as_good_as_none),
     };
