@@ -169,6 +169,10 @@ static const char *subject(const struct trial *trial)
                         measure->device);
     case RULE_UNATTRIBUTED:
         return sentence(texts, "%s on %s", what, measure->device);
+    case RULE_RESIDENT:
+    case RULE_SHARED:
+    case RULE_KEPT:
+        return sentence(texts, "%s of a process", what);
     case RULE_RANKS:
         return sentence(texts, "%s in %s", what, measure->pool);
     default:

@@ -457,6 +457,49 @@ static void add_unattributed(struct measures *measures, const struct question *q
     }
 }
 
+/* --- the process as a whole --------------------------------------------------------------------
+ */
+
+static void put_account(struct measures *measures, enum rule_kind kind, size_t repeat,
+                        uint32_t turn, uint64_t value)
+{
+    struct measure measure = {
+        .device = "*", .pool = "*", .name = "", .kind = kind, .where = place_none()};
+    struct arena *texts = &measures->arena;
+
+    measure.key = key_name(texts, arena_format(texts, "process/%s", kind_rule(kind)));
+    put(measures, &measure, repeat, turn, value);
+}
+
+/* The most of all accounts of a process; of several processes, of one. */
+static void add_accounts(struct measures *measures, const struct question *question, size_t repeat)
+{
+    const struct memory_accounts *accounts = tally_accounts(question->tally);
+
+    for (size_t process = 0; process < model_process_count(question->model); process++) {
+        size_t count, first = memory_accounts_of(accounts, (uint16_t)process, &count);
+        uint32_t turn = UINT32_MAX - 1 - (uint32_t)process;
+        uint64_t resident = 0, shared = 0, kept = 0;
+
+        for (size_t i = first; i < first + count; i++) {
+            const struct memory_account *account = &accounts->rows[i];
+            uint64_t now_shared = memory_account_part(account, ACCOUNT_SHARED);
+            uint64_t now_kept = memory_account_part(account, ACCOUNT_KEPT);
+
+            resident = account->figures[ACCOUNT_FIGURE_RESIDENT] > resident
+                           ? account->figures[ACCOUNT_FIGURE_RESIDENT]
+                           : resident;
+            shared = now_shared > shared ? now_shared : shared;
+            kept = now_kept > kept ? now_kept : kept;
+        }
+        if (!count)
+            continue;
+        put_account(measures, RULE_RESIDENT, repeat, turn, resident);
+        put_account(measures, RULE_SHARED, repeat, turn, shared);
+        put_account(measures, RULE_KEPT, repeat, turn, kept);
+    }
+}
+
 void measures_add(struct measures *measures, const struct question *question, size_t repeat)
 {
     for (size_t i = 0; i < measures->rows.count; i++)
@@ -464,6 +507,7 @@ void measures_add(struct measures *measures, const struct question *question, si
     add_ledgers(measures, question, repeat);
     add_ranks(measures, question, repeat);
     add_unattributed(measures, question, repeat);
+    add_accounts(measures, question, repeat);
 }
 
 size_t measures_count(const struct measures *measures)

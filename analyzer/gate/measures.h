@@ -10,6 +10,9 @@
  *     npu:0/pta/owner/CANN@HCCL        bytes of one owner at the peak
  *     npu:0/pta/phase/backward         highest point while the phase was open
  *     npu:0/unattributed               used on the device, but in no pool that was recorded
+ *     process/resident                 bytes that a process had resident, at most
+ *     process/shared_memory            of it shared memory
+ *     process/kept_by_malloc           of it kept free by malloc
  *     ranks/pta/imbalance              highest peak of a rank, over the median
  *
  * Where several processes have the same key, it is the largest of them. Several recordings of the

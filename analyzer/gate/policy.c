@@ -285,7 +285,8 @@ static enum mt_result read_devices(struct reading *reading, const struct toml_no
     return read_named_tables(reading, value, keys, &inner, &inner.device);
 }
 
-/* --- [phase.backward], [ranks] -------------------------------------------------------------- */
+/* --- [process], [phase.backward], [ranks]
+ * -------------------------------------------------------------- */
 
 static enum mt_result read_phases(struct reading *reading, const struct toml_node *value,
                                   const struct scope *scope)
@@ -294,6 +295,19 @@ static enum mt_result read_phases(struct reading *reading, const struct toml_nod
     struct scope inner = *scope;
 
     return read_named_tables(reading, value, keys, &inner, &inner.name);
+}
+
+static enum mt_result read_process(struct reading *reading, const struct toml_node *value,
+                                   const struct scope *scope)
+{
+    static const struct key keys[] = {
+        {"resident", KEY_LIMIT, .limit = RULE_RESIDENT},
+        {"shared_memory", KEY_LIMIT, .limit = RULE_SHARED},
+        {"kept_by_malloc", KEY_LIMIT, .limit = RULE_KEPT},
+        {0},
+    };
+
+    return read_table(reading, value, keys, scope);
 }
 
 static enum mt_result read_ranks(struct reading *reading, const struct toml_node *value,
@@ -481,6 +495,7 @@ static enum mt_result read_policy(struct reading *reading, const struct toml_nod
         {"site", KEY_BUDGETS, .limit = RULE_SITE},
         {"owner", KEY_BUDGETS, .limit = RULE_OWNER},
         {"phase", KEY_TABLE, .read = read_phases},
+        {"process", KEY_TABLE, .read = read_process},
         {"ranks", KEY_TABLE, .read = read_ranks},
         {"baseline", KEY_TABLE, .read = read_baseline},
         {"suppress", KEY_TABLE, .read = read_suppress},

@@ -56,6 +56,12 @@ size_t memory_accounts_of(const struct memory_accounts *accounts, uint16_t proce
 /* The highest one of those, by what is resident; count > 0. */
 size_t memory_accounts_highest(const struct memory_accounts *accounts, size_t first, size_t count);
 
+/* Heaps and plain mappings were not looked into: their blocks are in ACCOUNT_HEAP or ANONYMOUS. */
+static inline bool memory_account_is_rough(const struct memory_account *account)
+{
+    return (account->figures[ACCOUNT_FIGURE_DOUBTS] & ACCOUNT_IS_ROUGH) != 0;
+}
+
 uint64_t memory_account_part(const struct memory_account *account, enum account_part part);
 
 /* "kept free by malloc" */

@@ -28,7 +28,8 @@ enum account_doubt {
     ACCOUNT_HEAP_ODD = 2,        /* a heap that is not laid out as glibc 2.31 to 2.41 does */
     ACCOUNT_FASTBINS_UNREAD = 4, /* blocks in fast bins of an arena count as in use */
     ACCOUNT_SCAN_ENDED = 8,      /* not every page of large mappings was looked at */
-    ACCOUNT_LESS = 16            /* the process became smaller while it was read */
+    ACCOUNT_LESS = 16,           /* the process became smaller while it was read */
+    ACCOUNT_IS_ROUGH = 32        /* heaps and plain mappings were not looked into */
 };
 
 /* Subjects of the notes of a trace: docs/trace-format.md. */

@@ -291,17 +291,20 @@ static void make_text(const char *name)
 }
 
 /* Rows of a block stand where it is freed, as the tool writes them. */
-static void write_csv(const char *path, const char *rows)
+static void write_text(const char *path, const char *head, const char *rest)
 {
     FILE *file = fopen(path, "w");
 
-    if (!file)
+    if (!file || fprintf(file, "%s%s", head, rest) < 0 || fclose(file) != 0)
         exit(1);
-    fprintf(file,
-            "ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr,"
-            "Call Stack(Python),Call Stack(C)\n%s",
-            rows);
-    fclose(file);
+}
+
+static void write_csv(const char *path, const char *rows)
+{
+    write_text(path,
+               "ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr,"
+               "Call Stack(Python),Call Stack(C)\n",
+               rows);
 }
 
 static void csv_traces(void)
@@ -386,6 +389,37 @@ static void make_processes(void)
     fake_process_end(&fake, 0);
 }
 
+static void account_note(struct trace_builder *b, uint64_t time, const char *subject,
+                         const char *text, uint64_t first)
+{
+    uint64_t fields[] = {trace_builder_text(b, 0, time, subject),
+                         *text ? trace_builder_text(b, 0, time, text) : 0, 0, first, first};
+
+    trace_builder_push(b, 0, MT_RECORD_note, time, fields);
+}
+
+/* A server that makes segments of shared memory and never gives them back; and its heap. */
+static void make_accounts(const char *name)
+{
+    struct trace_builder *b = begin(1000);
+
+    for (uint64_t i = 1; i <= 16; i++) {
+        uint64_t t = 2000 * ms * i, kept = 5 << 20, blocks = 3 << 20, shared = i * (10 << 20);
+
+        host_alloc(b, t, 0x7f0000001000 + (i << 12), 64, 0x220);
+        account_note(b, t, "account", "", 3);
+        account_note(b, t, "account part blocks of malloc", "main arena", blocks);
+        account_note(b, t, "account part kept free by malloc", "main arena", kept);
+        account_note(b, t, "account part shared memory", "/dev/shm/segments (deleted)", shared);
+        account_note(b, t, "account figure", "resident", blocks + kept + shared);
+        account_note(b, t, "account figure", "proportional", blocks + kept + shared);
+        account_note(b, t, "account figure", "trim", kept / 2);
+        account_note(b, t, "account figure", "threads", 4);
+        account_note(b, t, "account end", "", 0);
+    }
+    end(b, folder_of(name));
+}
+
 int main(void)
 {
     make_training("leak", 12);
@@ -411,5 +445,8 @@ int main(void)
     make_lines("lines", "+ 0\n+ 0\n+ 1\n");
     csv_traces();
     make_processes();
+    make_accounts("accounts");
+    write_text("process.toml", "[process]\n",
+               "resident = \"64 MiB\"\nkept_by_malloc = \"16 MiB\"\n");
     return 0;
 }

@@ -32,7 +32,7 @@ static char folder[128];
 static void take_fake(struct fake_process *fake, struct account *account)
 {
     fake_process_end(fake, 0);
-    assert_int_equal(account_take(fake->folder, account), 0);
+    assert_int_equal(account_take(fake->folder, ACCOUNT_WHOLE, account), 0);
 }
 
 static void begin(struct fake_process *fake)
@@ -121,6 +121,25 @@ static void a_heap_of_another_layout_is_not_split(void **state)
     assert_int_equal(part_bytes(&account, ACCOUNT_HEAP), MIB);
     assert_int_equal(part_bytes(&account, ACCOUNT_BLOCKS), 0);
     assert_int_equal(account.figures[ACCOUNT_FIGURE_DOUBTS], ACCOUNT_HEAP_ODD);
+    account_release(&account);
+}
+
+/* smaps said the end, then the program went on. */
+static void a_heap_that_grew_meanwhile_is_split_up_to_its_old_end(void **state)
+{
+    struct fake_process fake;
+    struct account account;
+    uint64_t top;
+
+    (void)state;
+    begin(&fake);
+    fake_mapping(&fake, HEAP, HEAP + MIB, "rw-p", 0, "[heap]", MIB, 1);
+    top = fake_heap(&fake, HEAP, HEAP + MIB, 16 * KIB, 21);
+    fake_word(&fake, top + 8, (HEAP + 2 * MIB - top) | 1);
+    take_fake(&fake, &account);
+    assert_adds_up(&account);
+    assert_int_equal(part_bytes(&account, ACCOUNT_BLOCKS), 11 * 16 * KIB - 11 * 8);
+    assert_int_equal(part_bytes(&account, ACCOUNT_KEPT), MIB - 11 * 16 * KIB);
     account_release(&account);
 }
 
@@ -298,7 +317,7 @@ static void what_the_kernel_counts_beside_mappings_is_unexplained(void **state)
     begin(&fake);
     fake_mapping(&fake, 0x30000000, 0x30000000 + MIB, "r--p", 9, "/data", MIB, 1);
     fake_process_end(&fake, 64 * KIB);
-    assert_int_equal(account_take(fake.folder, &account), 0);
+    assert_int_equal(account_take(fake.folder, ACCOUNT_WHOLE, &account), 0);
     assert_adds_up(&account);
     assert_int_equal(part_bytes(&account, ACCOUNT_UNEXPLAINED), 64 * KIB);
     account_release(&account);
@@ -349,7 +368,7 @@ static void both_versions_of_cgroups_are_read(void **state)
     fake_file(&fake, "task/memory.stat",
               "cache 1\ntotal_cache 300\ntotal_rss 200\ntotal_dirty 5\n");
     fake_file(&fake, "task/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
-    assert_int_equal(account_take(folder, &account), 0);
+    assert_int_equal(account_take(folder, ACCOUNT_WHOLE, &account), 0);
     assert_int_equal(account.cgroup.version, 1);
     assert_int_equal(account.cgroup.figures[ACCOUNT_CGROUP_CURRENT], 4096);
     assert_int_equal(account.cgroup.figures[ACCOUNT_CGROUP_LIMIT], 1073741824);
@@ -391,6 +410,48 @@ static void damaged_heaps_still_add_up(void **state)
     }
 }
 
+static void a_rough_account_reads_no_memory(void **state)
+{
+    struct fake_process fake;
+    struct account account;
+
+    (void)state;
+    begin(&fake);
+    fake_mapping(&fake, HEAP, HEAP + MIB, "rw-p", 0, "[heap]", MIB, 1);
+    fake_heap(&fake, HEAP, HEAP + MIB, 16 * KIB, 21);
+    fake_mapping(&fake, 0x30000000, 0x30000000 + MIB, "rw-p", 0, "", MIB, 1);
+    fake_word(&fake, 0x30000008, MIB | 2);
+    fake_process_end(&fake, 0);
+    assert_int_equal(account_take(fake.folder, ACCOUNT_ROUGH, &account), 0);
+    assert_adds_up(&account);
+    assert_int_equal(part_bytes(&account, ACCOUNT_HEAP), MIB);
+    assert_int_equal(part_bytes(&account, ACCOUNT_ANONYMOUS), MIB);
+    assert_int_equal(account.figures[ACCOUNT_FIGURE_DOUBTS], ACCOUNT_IS_ROUGH);
+    account_release(&account);
+}
+
+static void small_rows_are_folded(void **state)
+{
+    struct fake_process fake;
+    struct account account;
+    char name[32];
+
+    (void)state;
+    begin(&fake);
+    for (uint64_t i = 0; i < 50; i++) {
+        snprintf(name, sizeof(name), "/data/%d", (int)i);
+        fake_mapping(&fake, 0x30000000 + i * MIB, 0x30000000 + i * MIB + MIB, "r--p", 9 + i, name,
+                     (i + 1) * 4 * KIB, 1);
+    }
+    take_fake(&fake, &account);
+    account_fold(&account, 10);
+    assert_adds_up(&account);
+    assert_int_equal(account.row_count, 11);
+    assert_string_equal(account.rows[0].name, ""); /* 40 of them */
+    assert_string_equal(account.rows[1].name, "/data/49");
+    account_release(&account);
+}
+
 static void notes_say_everything_once(void **state)
 {
     struct fake_process fake;
@@ -422,7 +483,7 @@ static void a_process_that_is_gone_is_an_error(void **state)
     struct account account;
 
     (void)state;
-    assert_int_equal(account_take("/proc/999999999", &account), ENOENT);
+    assert_int_equal(account_take("/proc/999999999", ACCOUNT_WHOLE, &account), ENOENT);
 }
 
 /* --- one that runs ------------------------------------------------------------------------- */
@@ -489,7 +550,7 @@ static void a_running_process_says_the_same_of_itself(void **state)
         live_child(way[1]);
     assert_int_equal(read(way[0], &info, sizeof(info)), sizeof(info));
     snprintf(path, sizeof(path), "/proc/%d", (int)child);
-    assert_int_equal(account_take(path, &account), 0);
+    assert_int_equal(account_take(path, ACCOUNT_WHOLE, &account), 0);
     kill(child, SIGKILL);
     waitpid(child, &status, 0);
     assert_adds_up(&account);
@@ -536,6 +597,7 @@ int main(void)
         cmocka_unit_test(heap_is_split_into_used_free_and_own),
         cmocka_unit_test(pages_that_are_not_resident_are_not_kept),
         cmocka_unit_test(a_heap_of_another_layout_is_not_split),
+        cmocka_unit_test(a_heap_that_grew_meanwhile_is_split_up_to_its_old_end),
         cmocka_unit_test(caches_and_fast_bins_are_kept_not_used),
         cmocka_unit_test(another_arena_is_found_at_its_address),
         cmocka_unit_test(blocks_with_mappings_of_their_own_are_found_among_others),
@@ -545,6 +607,8 @@ int main(void)
         cmocka_unit_test(what_the_kernel_counts_beside_mappings_is_unexplained),
         cmocka_unit_test(both_versions_of_cgroups_are_read),
         cmocka_unit_test(damaged_heaps_still_add_up),
+        cmocka_unit_test(a_rough_account_reads_no_memory),
+        cmocka_unit_test(small_rows_are_folded),
         cmocka_unit_test(notes_say_everything_once),
         cmocka_unit_test(a_process_that_is_gone_is_an_error),
         cmocka_unit_test(a_running_process_says_the_same_of_itself),

@@ -29,7 +29,8 @@ struct taking {
     struct account_rows rows;
     struct mappings mappings;
     struct thread_stacks stacks;
-    struct process_memory *memory; /* NULL: may not be read */
+    struct process_memory *memory; /* NULL: may not be read, or is not wanted */
+    uint64_t begin_ns;             /* of processor time */
     uint64_t pages_looked_at;
     bool has_python;
     const char *allocator; /* base name of a library whose mappings the plain ones may be; "" */
@@ -525,7 +526,7 @@ static uint64_t processor_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int take_all(struct taking *taking, int folder)
+static int take_all(struct taking *taking, int folder, enum account_depth depth)
 {
     struct process_memory memory;
     int result = mappings_read(&taking->mappings, folder);
@@ -536,10 +537,13 @@ static int take_all(struct taking *taking, int folder)
         result = ENOMEM;
     } else {
         look_at_names(taking);
-        taking->memory = process_memory_open(&memory, folder) ? &memory : NULL;
-        taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |=
-            taking->memory ? 0 : ACCOUNT_NO_MEMORY_READ;
+        if (depth == ACCOUNT_WHOLE && process_memory_open(&memory, folder))
+            taking->memory = &memory;
+        if (!taking->memory)
+            taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |=
+                depth == ACCOUNT_WHOLE ? ACCOUNT_NO_MEMORY_READ : ACCOUNT_IS_ROUGH;
         sum_mappings(taking);
+        taking->account->rough_cost_ns = processor_ns() - taking->begin_ns;
         take_mappings(taking);
         sum_up(taking, folder);
         cgroup_memory_read(&taking->account->cgroup, folder);
@@ -551,17 +555,16 @@ static int take_all(struct taking *taking, int folder)
     return result;
 }
 
-int account_take(const char *folder, struct account *account)
+int account_take(const char *folder, enum account_depth depth, struct account *account)
 {
-    uint64_t begin_ns = processor_ns();
-    struct taking taking = {.account = account};
+    struct taking taking = {.account = account, .begin_ns = processor_ns()};
     int process = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int result;
 
     if (process < 0)
         return errno;
     memset(account, 0, sizeof(*account));
-    result = take_all(&taking, process);
+    result = take_all(&taking, process, depth);
     close(process);
     account_rows_join(&taking.rows);
     if (!result && taking.rows.has_failed)
@@ -574,7 +577,7 @@ int account_take(const char *folder, struct account *account)
     account->rows = taking.rows.rows;
     account->row_count = taking.rows.count;
     account_check(account);
-    account->figures[ACCOUNT_FIGURE_COST_NS] = processor_ns() - begin_ns;
+    account->figures[ACCOUNT_FIGURE_COST_NS] = processor_ns() - taking.begin_ns;
     return 0;
 }
 
@@ -584,4 +587,30 @@ void account_release(struct account *account)
 
     account_rows_release(&rows);
     memset(account, 0, sizeof(*account));
+}
+
+/* --- fewer rows ---------------------------------------------------------------------------- */
+
+static int larger_first(const void *left, const void *right)
+{
+    const struct account_row *a = left, *b = right;
+
+    return (a->resident_bytes < b->resident_bytes) - (a->resident_bytes > b->resident_bytes);
+}
+
+void account_fold(struct account *account, size_t row_most)
+{
+    struct account_rows rows = {
+        .rows = account->rows, .count = account->row_count, .capacity = account->row_count};
+
+    if (account->row_count <= row_most)
+        return;
+    qsort(rows.rows, rows.count, sizeof(*rows.rows), larger_first);
+    for (size_t i = row_most; i < rows.count; i++) {
+        rows.rows[i].name[0] = 0;
+        rows.rows[i].device = rows.rows[i].inode = 0;
+    }
+    account_rows_join(&rows);
+    account->rows = rows.rows;
+    account->row_count = rows.count;
 }

@@ -37,6 +37,7 @@ enum {
     START_SEARCH_BYTES = 1 << 16,
     HEAP_INFO_BYTES = 0x20, /* struct heap_info before 2.35 */
     HEAP_INFO_NEW_BYTES = 0x30,
+    HEAP_GROWN_MOST = 1 << 30,
     TRIES = 3
 };
 
@@ -111,6 +112,27 @@ static bool is_fence(const struct walk *walk, uint64_t chunk, uint64_t size_byte
            walk->end - chunk <= CHUNK_LEAST + CHUNK_HEAD;
 }
 
+/* The heap has grown since its end was read: the last chunk of what is looked at goes on. */
+static bool count_beyond(struct walk *walk, uint64_t chunk, uint64_t size_bytes)
+{
+    uint64_t next = chunk + size_bytes, next_word;
+
+    if (!walk->is_main || size_bytes > HEAP_GROWN_MOST)
+        return false;
+    if (next % walk->memory->page_bytes == 0) {
+        count_top(walk, chunk);
+        return true;
+    }
+    if (!memory_word(walk->memory, next + SIZE_FIELD, &next_word) ||
+        (next_word & ~(uint64_t)FLAGS) < CHUNK_LEAST || next_word & IS_MAPPED)
+        return false;
+    if (next_word & PREVIOUS_IN_USE)
+        count_used(walk, chunk, size_bytes);
+    else
+        count_free(walk, chunk, walk->end - chunk);
+    return true;
+}
+
 static bool chunk_step(struct walk *walk, uint64_t *chunk, bool *is_over)
 {
     uint64_t word, next_word, size_bytes, next;
@@ -122,9 +144,12 @@ static bool chunk_step(struct walk *walk, uint64_t *chunk, bool *is_over)
         *is_over = true;
         return true;
     }
-    if (size_bytes < CHUNK_LEAST || size_bytes % CHUNK_ALIGN || word & IS_MAPPED ||
-        size_bytes > walk->end - *chunk)
+    if (size_bytes < CHUNK_LEAST || size_bytes % CHUNK_ALIGN || word & IS_MAPPED)
         return false;
+    if (size_bytes > walk->end - *chunk) {
+        *is_over = true;
+        return count_beyond(walk, *chunk, size_bytes);
+    }
     next = *chunk + size_bytes;
     if (walk->end - next < CHUNK_HEAD) { /* the top goes up to the end */
         count_top(walk, *chunk);

@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "accounts.h"
 #include "clock.h"
 #include "drain_workers.h"
 #include "hearing.h"
@@ -53,6 +54,7 @@ static void forget(uint32_t number)
 
     consumer.recorded[number] = NULL;
     hearing_remove(recorded);
+    accounts_forget(recorded);
     if (recorded_has_trace(recorded))
         own_stream_clocks(&recorded->stream);
     lost_count = drain_forget(recorded) / WORDS_OF_AN_EVENT;
@@ -157,6 +159,7 @@ static void look_at_each(uint64_t now_ns)
         if (!recorded_has_trace(recorded))
             continue;
         recorded_sample(recorded, now_ns);
+        accounts_look(recorded, now_ns);
         hearing_look_at_file(recorded, now_ns);
         wanted = shared_load(&recorded->place->flush_wanted);
         if (wanted != shared_load(&recorded->place->flush_done) ||
@@ -312,6 +315,7 @@ int consumer_run(const struct consumer_setup *setup)
         supply_look(consumer.file, RINGS_DESCRIPTOR);
         has_work = drain_ripe();
         look_at_each(now_ns);
+        accounts_poll(now_ns);
         if (now_ns >= consumer.next_ends_ns ||
             flush_wanted != shared_load(&consumer.file->header->flush_done)) {
             look_for_ends(now_ns);

@@ -4,7 +4,7 @@
  *
  *   makes room in run.rings before somebody needs it            supply.c
  *   writes the words of the rings into the traces               drain_workers.c
- *   looks at each process's memory, and sees when it ends       recorded.c
+ *   looks at each process's memory, and sees when it ends       recorded.c, accounts.c
  *   hears what is said to them from outside                     hearing.c
  *
  * All that it knows stands in run.rings and in the traces, so another one goes on where it was

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "accounts.h"
 #include "control_words.h"
 #include "drain_workers.h"
 #include "rings_socket.h"
@@ -159,6 +160,7 @@ static void say_step(const struct mt_rings_process *place, char *answer)
 static void take_snapshot(struct recorded *recorded, const char *name, char *answer)
 {
     recorded_sample_now(recorded);
+    accounts_want(recorded);
     __atomic_store_n(&recorded->place->counters_wanted, UINT32_MAX, __ATOMIC_RELAXED);
     own_stream_mark(&recorded->stream, name, "leaktide");
     drain_process(recorded);

@@ -43,12 +43,13 @@ static void push(struct own_stream *stream, enum mt_record_code code, const uint
     stream_check(stream);
 }
 
-static void push_text(struct own_stream *stream, uint64_t id, const char *text, size_t size_bytes)
+/* False: there is no room for it, and who names it says something that is not known. */
+static bool push_text(struct own_stream *stream, uint64_t id, const char *text, size_t size_bytes)
 {
     size_t word_count = (size_bytes + 7) / 8;
 
     if (!has_room(stream, 3 + word_count))
-        return;
+        return false;
     push(stream, MT_RECORD_text, &id, 1);
     put(stream, size_bytes);
     for (size_t i = 0; i < word_count; i++) {
@@ -58,6 +59,7 @@ static void push_text(struct own_stream *stream, uint64_t id, const char *text, 
         memcpy(&word, text + i * 8, rest < 8 ? rest : 8);
         put(stream, word);
     }
+    return true;
 }
 
 static uint64_t text_id(struct own_stream *stream, const char *text)
@@ -65,12 +67,13 @@ static uint64_t text_id(struct own_stream *stream, const char *text)
     size_t size_bytes = strnlen(text, MT_TEXT_MAX);
     uint64_t id = XXH64(text, size_bytes, 0);
 
+    if (!size_bytes)
+        return 0;
     id = id ? id : 1;
     for (uint32_t i = 0; i < stream->known_count; i++)
         if (stream->known_texts[i] == id)
             return id;
-    push_text(stream, id, text, size_bytes);
-    if (stream->known_count < OWN_STREAM_TEXTS)
+    if (push_text(stream, id, text, size_bytes) && stream->known_count < OWN_STREAM_TEXTS)
         stream->known_texts[stream->known_count++] = id;
     return id;
 }
@@ -97,6 +100,15 @@ void own_stream_sample(struct own_stream *stream, const char *counter, uint64_t 
     uint64_t fields[] = {text_id(stream, counter), place, value_bytes};
 
     push(stream, MT_RECORD_sample, fields, 3);
+}
+
+void own_stream_note(struct own_stream *stream, const char *subject, const char *text,
+                     uint64_t first, uint64_t second)
+{
+    uint64_t place = mt_place_pack((struct mt_place){.device = -1, .module = -1});
+    uint64_t fields[] = {text_id(stream, subject), text_id(stream, text), place, first, second};
+
+    push(stream, MT_RECORD_note, fields, 5);
 }
 
 void own_stream_mark(struct own_stream *stream, const char *name, const char *domain)

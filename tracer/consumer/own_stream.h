@@ -12,7 +12,7 @@
 #include "leaktide/format.h"
 #include "ring_drain.h"
 
-enum { OWN_STREAM_WORDS = 8192, OWN_STREAM_TEXTS = 16 };
+enum { OWN_STREAM_WORDS = 8192, OWN_STREAM_TEXTS = 1024 };
 
 struct own_stream {
     struct mt_ring_header header;
@@ -28,6 +28,8 @@ void own_stream_begin(struct own_stream *stream, uint32_t number);
 bool own_stream_is_ripe(const struct own_stream *stream);
 
 void own_stream_sample(struct own_stream *stream, const char *counter, uint64_t value_bytes);
+void own_stream_note(struct own_stream *stream, const char *subject, const char *text,
+                     uint64_t first, uint64_t second);
 void own_stream_mark(struct own_stream *stream, const char *name, const char *domain);
 void own_stream_clocks(struct own_stream *stream);
 

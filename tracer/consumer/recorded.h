@@ -27,6 +27,14 @@ struct recorded {
     uint64_t next_file_look_ns; /* control file */
     int listening;              /* for what is said from outside; -1 */
     bool is_over;
+    struct recorded_account {   /* accounts.c */
+        uint64_t since_ns;      /* it is known; 0: not yet */
+        uint64_t last_ns;       /* the newest was done; 0: there was none */
+        uint64_t last_whole_ns; /* the newest that was not rough */
+        uint64_t whole_cost_ns; /* of that one */
+        uint64_t highest_bytes; /* resident, of all accounts */
+        bool is_wanted;         /* by somebody, without regard to its cost */
+    } account;
 };
 
 /* heartbeat: moved while this, or something that is done with it, takes long. NULL: no memory. */

@@ -8,15 +8,18 @@
 
 #include "account_analyses.h"
 #include "labels.h"
+#include "resident_growth.h"
 #include "sentence.h"
 
 enum { PARTS_SAID = 3 };
 
-/* Of one process; the newest is what is shown, beside the first and the highest. */
+static const uint64_t worth_least_bytes = UINT64_C(32) << 20;
+
+/* Of one process: all accounts, and those that are shown, which are no rough ones if any is not. */
 struct resident {
     uint16_t process;
     bool is_only; /* nobody asks which process it is */
-    const struct memory_account *first, *highest, *newest;
+    const struct memory_account *all, *first, *highest, *newest;
     size_t count;
 };
 
@@ -25,13 +28,25 @@ static bool resident_of(const struct question *question, uint16_t process,
 {
     const struct memory_accounts *accounts = tally_accounts(question->tally);
     size_t first = memory_accounts_of(accounts, process, &resident->count);
+    const struct memory_account *all = &accounts->rows[first];
+    bool has_whole = false;
 
     if (!resident->count)
         return false;
+    for (size_t i = 0; i < resident->count; i++)
+        has_whole |= !memory_account_is_rough(&all[i]);
     resident->process = process;
-    resident->first = &accounts->rows[first];
-    resident->newest = &accounts->rows[first + resident->count - 1];
-    resident->highest = &accounts->rows[memory_accounts_highest(accounts, first, resident->count)];
+    resident->all = all;
+    for (size_t i = 0; i < resident->count; i++) {
+        if (has_whole && memory_account_is_rough(&all[i]))
+            continue;
+        if (!resident->first)
+            resident->first = resident->highest = &all[i];
+        if (all[i].figures[ACCOUNT_FIGURE_RESIDENT] >
+            resident->highest->figures[ACCOUNT_FIGURE_RESIDENT])
+            resident->highest = &all[i];
+        resident->newest = &all[i];
+    }
     return true;
 }
 
@@ -169,6 +184,8 @@ static void note_doubts(struct report *report, uint64_t doubts)
         {ACCOUNT_FASTBINS_UNREAD, "account: freed blocks that wait in fast bins count as in use"},
         {ACCOUNT_SCAN_ENDED, "account: not every page of large mappings was looked at: blocks of "
                              "malloc there count as mapped without a file"},
+        {ACCOUNT_IS_ROUGH, "account: heaps and plain mappings were not looked into: the recording "
+                           "is too short for what that costs"},
         {ACCOUNT_LESS, "account: the process became smaller while it was looked at"},
     };
 
@@ -317,6 +334,24 @@ static void say_together(struct report *report, const struct resident *residents
     }
 }
 
+/* What grows comes before what is. */
+static void say_growth(const struct question *question, struct report *report,
+                       const struct resident *residents, size_t count)
+{
+    struct report_table *table =
+        report_table(report, "resident_growth", "What grew of the resident memory", NULL);
+    size_t most = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        resident_growth_say(question, report, table, residents[i].all, residents[i].count);
+        if (residents[i].count > residents[most].count)
+            most = i;
+    }
+    if (count)
+        cgroup_growth_say(question, report, table, residents[most].all, residents[most].count);
+    process_growth_say(question, report, table);
+}
+
 static struct resident *residents_find(const struct question *question, size_t *count)
 {
     size_t process_count = model_process_count(question->model);
@@ -366,6 +401,7 @@ void analyse_resident(const struct question *question, struct report *report)
         report_outcome(report, REPORT_NO_DATA);
     }
     report_fact(report, "source_kind", NULL, value_text(question->source_kind));
+    say_growth(question, report, residents, count);
     for (size_t i = 0; i < count; i++) {
         say_process(question, report, &residents[i]);
         doubts |= residents[i].newest->figures[ACCOUNT_FIGURE_DOUBTS];
@@ -374,5 +410,39 @@ void analyse_resident(const struct question *question, struct report *report)
         say_together(report, residents, count);
     add_tables(question, report, residents, count);
     note_doubts(report, doubts);
+    free(residents);
+}
+
+/* Memory that no list of blocks shows, and much of it. */
+static bool is_worth_a_sentence(const struct resident *resident)
+{
+    static const enum account_part parts[] = {ACCOUNT_KEPT,   ACCOUNT_HEAP,  ACCOUNT_PYTHON_KEPT,
+                                              ACCOUNT_SHARED, ACCOUNT_FILES, ACCOUNT_STACKS};
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        sum += memory_account_part(resident->newest, parts[i]);
+    return sum >= worth_least_bytes && sum >= whole_of(resident->newest) / 4;
+}
+
+void analyse_resident_in_short(const struct question *question, struct report *report)
+{
+    size_t count, largest = 0;
+    struct resident *residents = residents_find(question, &count);
+    struct report_table *table;
+
+    if (!residents || !count) {
+        free(residents);
+        return;
+    }
+    say_growth(question, report, residents, count);
+    for (size_t i = 1; i < count; i++)
+        if (whole_of(residents[i].newest) > whole_of(residents[largest].newest))
+            largest = i;
+    if (is_worth_a_sentence(&residents[largest]))
+        say_process(question, report, &residents[largest]);
+    table = report_table(report, "resident", "Where the resident memory is", NULL);
+    for (size_t i = 0; i < rows_shown(question, count); i++)
+        add_parts(question, report, table, &residents[i]);
     free(residents);
 }

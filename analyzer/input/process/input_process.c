@@ -199,7 +199,7 @@ static enum mt_result process_open(const char *path, struct model *model, void *
     if (!input)
         return refuse(path, ENOMEM, error);
     input->model = model;
-    number = account_take(path, &account);
+    number = account_take(path, ACCOUNT_WHOLE, &account);
     if (!number) {
         fill_model(input, path);
         if (!events_make(input, &account, path))

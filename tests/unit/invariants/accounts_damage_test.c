@@ -7,6 +7,7 @@
 
 #include "death.h"
 #include "memory_accounts.c"
+#include "resident_growth.c"
 
 static struct memory_accounts accounts;
 static struct memory_row row;
@@ -36,6 +37,8 @@ DAMAGE(make, time_back, accounts.rows[1].time_ns = 0; accounts.rows[0].time_ns =
        accounts_check(&accounts))
 DAMAGE(make, part_of_too_many, accounts.rows[0].rows = &row; accounts.rows[0].row_count = 1;
        memory_account_part(&accounts.rows[0], ACCOUNT_BLOCKS))
+
+DAMAGE(make, did_not_grow, grown_parts(accounts.rows, 2, 0, NULL))
 
 int main(void)
 {

@@ -8,6 +8,7 @@
 #include "account.c"
 #include "account_notes.c"
 #include "account_rows.c"
+#include "account_taker.c"
 #include "death.h"
 #include "process_memory.c"
 
@@ -20,7 +21,7 @@ static void make(void)
 {
     int folder = open("/proc/self", O_RDONLY | O_DIRECTORY);
 
-    if (account_take("/proc/self", &account) != 0 || !account.row_count ||
+    if (account_take("/proc/self", ACCOUNT_WHOLE, &account) != 0 || !account.row_count ||
         !process_memory_open(&memory, folder))
         _exit(1);
     mapping = (struct mapping){.start = 0, .end = 8192, .resident_bytes = 4096, .left_bytes = 4096};
@@ -34,6 +35,9 @@ DAMAGE(make, more_than_a_page, memory_at(&memory, 0, 1 << 20))
 DAMAGE(make, window_turned, memory.start = 1; memory_at(&memory, 0, 8))
 DAMAGE(make, pages_most, memory.page_count = PAGES_WINDOW + 1; page_is_resident(&memory, 0))
 DAMAGE(make, rows_most, taking.rows.count = 1; account_rows_join(&taking.rows))
+
+DAMAGE(make, asked_twice, account_taker_ask(getpid(), ACCOUNT_ROUGH);
+       account_taker_ask(getpid(), ACCOUNT_ROUGH))
 
 int main(void)
 {

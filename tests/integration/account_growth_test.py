@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What people report of processes that grow: each as a program, and as its twin that is mended.
+
+Run as account_growth_test.py LEAKTIDE ACCOUNT_GROWTH. All run at once, for some seconds. What is
+about the cgroup needs one of its own, and is left out where none can be made.
+"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LEAKTIDE, PROGRAM = sys.argv[1:3]
+SECONDS = 24
+MIB = 1 << 20
+
+# cause, whether it is a leak, how much of the growth at least, in percent
+COMPLAINTS = {
+    "blocks": ("blocks", True, 90),
+    "kept": ("kept_by_malloc", False, 70),
+    "shared": ("shared_memory", True, 90),
+    "files": ("mapped_files", False, 90),
+    "threads": ("stacks_of_threads", True, 90),
+    "processes": ("more_processes", True, 90),
+    "left": ("shared_memory_of_the_cgroup", True, 70),
+    "cache": ("page_cache", False, 70),
+}
+OF_CGROUP = ("left", "cache")
+
+
+def cgroup_make(name):
+    """A folder whose cgroup.procs takes processes; None: none can be made here."""
+    with open("/proc/self/cgroup", encoding="ascii") as file:
+        lines = file.read()
+    memory = re.search(r"^\d+:memory:(.*)$", lines, re.M)
+    new = re.search(r"^0::(.*)$", lines, re.M)
+    for root, path in (("/sys/fs/cgroup/memory", memory), ("/sys/fs/cgroup", new)):
+        folder = root + (path[1].rstrip("/") if path else "") + "/" + name
+        try:
+            os.mkdir(folder)
+        except OSError:
+            continue
+        if os.path.exists(folder + "/memory.stat"):
+            return folder
+        os.rmdir(folder)
+    return None
+
+
+class Growth(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.cgroups, cls.errors, runs = {}, {}, {}
+        for complaint in COMPLAINTS:
+            for mended in (0, 1):
+                name = "%s%d" % (complaint, mended)
+                if complaint in OF_CGROUP:
+                    cls.cgroups[name] = cgroup_make("leaktide-%d-%s" % (os.getpid(), name))
+                    if not cls.cgroups[name]:
+                        continue
+                runs[name] = cls.start(name, complaint, mended)
+        for name, run in runs.items():
+            cls.errors[name] = run.communicate(timeout=SECONDS * 10)[1]
+
+    @classmethod
+    def start(cls, name, complaint, mended):
+        into = cls.cgroups.get(name)
+        enter = "echo $$ > %s/cgroup.procs && " % into if into else ""
+        command = enter + 'exec "$@"'
+        return subprocess.Popen(
+            ["/bin/sh", "-c", command, "sh", LEAKTIDE, "run", "--device=cpu", "--no-report", "-o",
+             os.path.join(cls.folder.name, name), "--", PROGRAM, complaint, str(mended), str(SECONDS)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+        for folder in cls.cgroups.values():
+            if folder:
+                os.rmdir(folder)
+
+    def growth(self, name, question="account"):
+        if name not in self.errors:
+            self.skipTest("no cgroup can be made here")
+        path = os.path.join(self.folder.name, name)
+        done = subprocess.run([LEAKTIDE, question, "--format=json", path], stdout=subprocess.PIPE,
+                              timeout=120)
+        self.assertTrue(done.stdout, self.errors[name])
+        answer = json.loads(done.stdout)
+        rows = [table["rows"] for table in answer["tables"] if table["name"] == "resident_growth"]
+        # Without one of its own, the cgroup has everything else that runs here.
+        wanted = [row for row in rows[0] if name[:-1] in OF_CGROUP or
+                  not row["cause"].endswith("cgroup") and row["cause"] != "page_cache"]
+        return wanted, answer["verdict"]
+
+    def test_each_complaint_has_its_cause(self):
+        for complaint, (cause, is_leak, share) in COMPLAINTS.items():
+            with self.subTest(complaint=complaint):
+                rows, verdict = self.growth(complaint + "0")
+                self.assertEqual([rows[0]["cause"], rows[0]["is_leak"]], [cause, is_leak], rows)
+                self.assertGreaterEqual(rows[0]["share_percent"], share, rows)
+                self.assertGreater(rows[0]["growth_bytes"], 10 * MIB)
+                self.assertTrue(any("To do: " in said for said in verdict), verdict)
+
+    def test_no_mended_twin_is_said_to_grow(self):
+        for complaint in COMPLAINTS:
+            with self.subTest(complaint=complaint):
+                self.assertEqual(self.growth(complaint + "1")[0], [])
+
+    def test_the_report_says_the_same(self):
+        rows, _ = self.growth("shared0", "report")
+        self.assertEqual(rows[0]["cause"], "shared_memory")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

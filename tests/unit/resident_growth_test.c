@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which part of a process's resident memory grows, whether that is a leak, and what is not said.
+ * Each complaint has a twin that is mended.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "account_analyses.h"
+#include "event_list.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+enum { ACCOUNTS = 24 };
+
+static struct event_list list;
+static struct report *report;
+
+static int setup(void **state)
+{
+    (void)state;
+    event_list_init(&list);
+    return report_create("account", &report, NULL);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    report_destroy(report);
+    event_list_release(&list);
+    return 0;
+}
+
+static void note(const char *subject, const char *text, uint64_t first, uint64_t second)
+{
+    list.time_ns += UINT64_C(1000000);
+    event_list_add(&list, (struct event){.kind = EVENT_NOTE,
+                                         .time_ns = list.time_ns,
+                                         .detail = event_list_text(&list, subject),
+                                         .text = event_list_text(&list, text),
+                                         .address = first,
+                                         .value = second});
+}
+
+static void figure(const char *key, uint64_t number)
+{
+    note(ACCOUNT_SUBJECT_FIGURE, key, number, 0);
+}
+
+/* Beside 40 MiB of code. */
+struct moment {
+    const char *part, *name;
+    uint64_t bytes, threads, charged, cache, shared;
+};
+
+static void account(struct moment moment)
+{
+    note(ACCOUNT_SUBJECT, "", 2, 0);
+    note("account part code and its data", "/bin/server", 40 * MIB, 40 * MIB);
+    note(moment.part, moment.name, moment.bytes, moment.bytes);
+    figure("resident", 40 * MIB + moment.bytes);
+    figure("trim", moment.bytes / 2);
+    figure("threads", moment.threads);
+    if (moment.charged) {
+        note(ACCOUNT_SUBJECT_CGROUP_AT, "/job", 2, 0);
+        note(ACCOUNT_SUBJECT_CGROUP, "current", moment.charged, 0);
+        note(ACCOUNT_SUBJECT_CGROUP, "file", moment.cache + moment.shared, 0);
+        note(ACCOUNT_SUBJECT_CGROUP, "shared", moment.shared, 0);
+    }
+    note(ACCOUNT_SUBJECT_END, "", 0, 0);
+}
+
+static void ask(void)
+{
+    const struct analysis analyses[] = {{.write = analyse_resident}, {NULL, NULL}};
+
+    analyses_run(analyses, NULL, event_list_question(&list), report);
+}
+
+/* The words that the verdict has in this order; or, of a twin, that nothing grew. */
+static void expect_said(const char *words)
+{
+    for (size_t i = 0; i < report_verdict_count(report); i++)
+        if (strstr(report_verdict_at(report, i), words))
+            return;
+    fail_msg("nobody says \"%s\" but \"%s\"", words,
+             report_verdict_count(report) ? report_verdict_at(report, 0) : "nothing");
+}
+
+static const struct value *cell(const char *table, size_t row, const char *key)
+{
+    for (size_t i = 0; i < report_table_count(report); i++) {
+        struct report_table_view view = report_table_at(report, i);
+
+        if (strcmp(view.name, table) != 0 || row >= view.row_count)
+            continue;
+        for (size_t k = 0; k < view.column_count; k++)
+            if (strcmp(view.columns[k].key, key) == 0)
+                return &report_row_at(report, i, row)[k];
+    }
+    return NULL;
+}
+
+static void expect_no_growth(void)
+{
+    ask();
+    assert_null(cell("resident_growth", 0, "cause"));
+    assert_null(strstr(report_verdict_at(report, 0), "grew"));
+}
+
+struct complaint {
+    const char *test, *part, *name, *cause, *said;
+    bool is_leak;
+};
+
+static const struct complaint complaints[] = {
+    {"blocks", "account part blocks of malloc", "main arena", "blocks",
+     "is blocks that are not freed", true},
+    {"kept by malloc", "account part kept free by malloc", "main arena", "kept by malloc",
+     "freed, and kept by malloc: no leak", false},
+    {"shared memory", "account part shared memory", "/dev/shm/queue (deleted)", "shared memory",
+     "shared memory that is not given back, /dev/shm/queue (deleted)", true},
+    {"mapped files", "account part mapped files", "/data/shard.bin", "mapped files",
+     "files that stay mapped", false},
+    {"stacks", "account part stacks of threads", "", "stacks of threads",
+     "stacks of threads that do not end, with 123 threads", true},
+    {"python", "account part kept free by python", "", "kept by python",
+     "pools of Python that few objects pin", false},
+    {"anonymous", "account part mapped without a file", "", "anonymous mappings",
+     "mapped without a file and not unmapped", true},
+};
+
+static void what_grows_is_named_with_its_cause(void **state)
+{
+    for (size_t c = 0; c < sizeof(complaints) / sizeof(complaints[0]); c++) {
+        const struct complaint *complaint = &complaints[c];
+
+        setup(state);
+        for (uint64_t i = 0; i < ACCOUNTS; i++)
+            account((struct moment){.part = complaint->part,
+                                    .name = complaint->name,
+                                    .bytes = (10 + 4 * i) * MIB,
+                                    .threads = 100 + i});
+        ask();
+        assert_string_equal(cell("resident_growth", 0, "cause")->text, complaint->cause);
+        assert_int_equal(cell("resident_growth", 0, "growth_bytes")->number, 4 * 17 * MIB);
+        assert_int_equal(cell("resident_growth", 0, "is_leak")->number, complaint->is_leak);
+        expect_said(complaint->said);
+        teardown(state);
+    }
+    setup(state);
+}
+
+static void what_fills_up_and_stays_is_no_growth(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < ACCOUNTS; i++)
+        account((struct moment){.part = complaints[0].part,
+                                .name = "main arena",
+                                .bytes = (10 + 4 * (i < 12 ? i : 12)) * MIB});
+    expect_no_growth();
+}
+
+static void what_goes_up_and_down_is_no_growth(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < ACCOUNTS; i++)
+        account((struct moment){.part = complaints[2].part,
+                                .name = "/dev/shm/queue",
+                                .bytes = (10 + i % 4 * 30) * MIB});
+    expect_no_growth();
+}
+
+static void little_growth_is_not_said(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < ACCOUNTS; i++)
+        account((struct moment){
+            .part = complaints[0].part, .name = "main arena", .bytes = 10 * MIB + i * 4096});
+    expect_no_growth();
+}
+
+static void few_accounts_are_not_judged(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 5; i++)
+        account((struct moment){
+            .part = complaints[0].part, .name = "main arena", .bytes = (10 + 40 * i) * MIB});
+    expect_no_growth();
+}
+
+static void page_cache_of_the_cgroup_is_no_leak(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < ACCOUNTS; i++)
+        account((struct moment){.part = complaints[0].part,
+                                .name = "main arena",
+                                .bytes = MIB,
+                                .charged = (100 + 20 * i) * MIB,
+                                .cache = (50 + 20 * i) * MIB});
+    ask();
+    assert_string_equal(cell("resident_growth", 0, "cause")->text, "page cache");
+    assert_int_equal(cell("resident_growth", 0, "is_leak")->number, 0);
+    expect_said("page cache, which the kernel takes back when it is needed: no leak");
+}
+
+/* Made, unmapped and never unlinked: no process has it, the cgroup does. */
+static void files_left_in_shared_memory_are_a_leak_of_the_cgroup(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < ACCOUNTS; i++)
+        account((struct moment){.part = complaints[0].part,
+                                .name = "main arena",
+                                .bytes = MIB,
+                                .charged = (100 + 20 * i) * MIB,
+                                .cache = 50 * MIB,
+                                .shared = (10 + 20 * i) * MIB});
+    ask();
+    assert_string_equal(cell("resident_growth", 0, "cause")->text, "shared memory of the cgroup");
+    assert_int_equal(cell("resident_growth", 0, "is_leak")->number, 1);
+    expect_said("its names are not unlinked");
+}
+
+static void an_account_with_a_missing_row_is_left_out(void **state)
+{
+    (void)state;
+    account((struct moment){.part = complaints[0].part, .name = "main arena", .bytes = MIB});
+    note(ACCOUNT_SUBJECT, "", 3, 0);
+    note("account part code and its data", "/bin/server", 900 * MIB, 900 * MIB);
+    figure("resident", 900 * MIB);
+    note(ACCOUNT_SUBJECT_END, "", 0, 0);
+    ask();
+    assert_int_equal(cell("resident", 0, "resident_bytes")->number, 41 * MIB);
+    assert_int_equal(cell("resident_figures", 0, "account_count")->number, 1);
+}
+
+static void very_many_accounts_are_thinned_out(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 2000; i++)
+        account((struct moment){.part = complaints[0].part,
+                                .name = "main arena",
+                                .bytes = i == 777 ? 900 * MIB : (1 + i % 2) * MIB});
+    ask();
+    assert_true(cell("resident_figures", 0, "account_count")->number <= MEMORY_ACCOUNTS_MOST);
+    assert_int_equal(cell("resident", 0, "highest_bytes")->number, 940 * MIB);
+    assert_int_equal(cell("resident", 0, "first_bytes")->number, 41 * MIB);
+    assert_int_equal(cell("resident", 0, "resident_bytes")->number, 42 * MIB);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        TEST(what_grows_is_named_with_its_cause),
+        TEST(what_fills_up_and_stays_is_no_growth),
+        TEST(what_goes_up_and_down_is_no_growth),
+        TEST(little_growth_is_not_said),
+        TEST(few_accounts_are_not_judged),
+        TEST(page_cache_of_the_cgroup_is_no_leak),
+        TEST(files_left_in_shared_memory_are_a_leak_of_the_cgroup),
+        TEST(an_account_with_a_missing_row_is_left_out),
+        TEST(very_many_accounts_are_thinned_out),
+#undef TEST
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

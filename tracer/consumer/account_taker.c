@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "account_taker.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "leaktide/invariant.h"
+
+enum taker_state { TAKER_IDLE, TAKER_ASKED, TAKER_DONE };
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t asked;
+    _Atomic int state; /* enum taker_state */
+    bool has_thread;
+    pid_t process;
+    enum account_depth depth;
+    struct account account; /* the thread's while it is asked for one */
+    int error;
+} taker = {.mutex = PTHREAD_MUTEX_INITIALIZER, .asked = PTHREAD_COND_INITIALIZER};
+
+static void *take_accounts(void *nothing)
+{
+    (void)nothing;
+    for (;;) {
+        char folder[64];
+
+        pthread_mutex_lock(&taker.mutex);
+        while (atomic_load(&taker.state) != TAKER_ASKED)
+            pthread_cond_wait(&taker.asked, &taker.mutex);
+        pthread_mutex_unlock(&taker.mutex);
+        snprintf(folder, sizeof(folder), "/proc/%d", (int)taker.process);
+        taker.error = account_take(folder, taker.depth, &taker.account);
+        atomic_store(&taker.state, TAKER_DONE);
+    }
+    return NULL;
+}
+
+bool account_taker_is_idle(void)
+{
+    return atomic_load(&taker.state) == TAKER_IDLE;
+}
+
+static bool thread_start(void)
+{
+    pthread_t thread;
+
+    if (!taker.has_thread && pthread_create(&thread, NULL, take_accounts, NULL) == 0) {
+        pthread_detach(thread);
+        taker.has_thread = true;
+    }
+    return taker.has_thread;
+}
+
+bool account_taker_ask(pid_t process, enum account_depth depth)
+{
+    MT_ASSERT(account_taker_is_idle());
+    if (!thread_start())
+        return false;
+    pthread_mutex_lock(&taker.mutex);
+    taker.process = process;
+    taker.depth = depth;
+    atomic_store(&taker.state, TAKER_ASKED);
+    pthread_cond_signal(&taker.asked);
+    pthread_mutex_unlock(&taker.mutex);
+    return true;
+}
+
+bool account_taker_poll(struct account *account, int *error)
+{
+    if (atomic_load(&taker.state) != TAKER_DONE)
+        return false;
+    *account = taker.account;
+    *error = taker.error;
+    atomic_store(&taker.state, TAKER_IDLE);
+    return true;
+}

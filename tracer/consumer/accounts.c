@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "accounts.h"
+
+#include "account_taker.h"
+#include "clock.h"
+#include "drain_workers.h"
+
+enum {
+    ROUGH_COST_TIMES = 1500, /* as long as that the next one waits: 0.067 % */
+    WHOLE_COST_TIMES = 3000, /* the next whole one: 0.033 % */
+    FIRST_COST_TIMES = 100,  /* the first whole one of a process, by its size */
+    COST_BYTES_OF_NS = 2,    /* of a heap of small blocks, so many are walked in a nanosecond */
+    LIVES_MOST = 200,        /* at most one in this part of the process's life */
+    FIRST_MS = 1000,         /* of its life: most processes end before */
+    ROWS_MOST = 96,          /* of one account in a trace: its ring is small */
+    NEW_PEAK_PARTS = 16      /* higher than ever by a sixteenth */
+};
+
+static struct {
+    struct recorded *recorded; /* whose account is being taken; NULL: nobody's */
+    struct recorded *next;     /* of those that are due, who waited longest; NULL: none is */
+    uint64_t not_before_ns;    /* of any process, of any depth */
+    uint64_t whole_not_before_ns;
+} accounts;
+
+/* --- when ---------------------------------------------------------------------------------- */
+
+static uint64_t resident_now(const struct recorded *recorded)
+{
+    return recorded->trace.header->rss_bytes;
+}
+
+static bool is_new_peak(const struct recorded *recorded)
+{
+    return resident_now(recorded) / (NEW_PEAK_PARTS + 1) * NEW_PEAK_PARTS >
+           recorded->account.highest_bytes;
+}
+
+static bool is_due(const struct recorded *recorded, uint64_t now_ns)
+{
+    uint64_t lived_ns = now_ns - recorded->account.since_ns;
+
+    if (recorded->account.is_wanted)
+        return true;
+    if (now_ns < accounts.not_before_ns || lived_ns < FIRST_MS * MILLISECOND_NS)
+        return false;
+    return !recorded->account.last_ns ||
+           now_ns - recorded->account.last_ns >= lived_ns / LIVES_MOST || is_new_peak(recorded);
+}
+
+static enum account_depth depth_of(const struct recorded *recorded, uint64_t now_ns)
+{
+    const struct recorded_account *account = &recorded->account;
+    uint64_t probable_ns = resident_now(recorded) / COST_BYTES_OF_NS;
+
+    if (account->is_wanted)
+        return ACCOUNT_WHOLE;
+    if (now_ns < accounts.whole_not_before_ns)
+        return ACCOUNT_ROUGH;
+    if (!account->last_whole_ns)
+        return now_ns - account->since_ns >= FIRST_COST_TIMES * probable_ns ? ACCOUNT_WHOLE
+                                                                            : ACCOUNT_ROUGH;
+    return now_ns - account->last_whole_ns >= WHOLE_COST_TIMES * account->whole_cost_ns
+               ? ACCOUNT_WHOLE
+               : ACCOUNT_ROUGH;
+}
+
+void accounts_look(struct recorded *recorded, uint64_t now_ns)
+{
+    if (!recorded->account.since_ns)
+        recorded->account.since_ns = now_ns;
+    if (!recorded->process_id || !recorded->place->facts.sample_ms || accounts.recorded ||
+        __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED ||
+        !is_due(recorded, now_ns))
+        return;
+    if (!accounts.next || recorded->account.last_ns < accounts.next->account.last_ns)
+        accounts.next = recorded;
+}
+
+void accounts_want(struct recorded *recorded)
+{
+    recorded->account.is_wanted = true;
+    recorded->account.last_ns = 0; /* it waited longest */
+}
+
+void accounts_forget(const struct recorded *recorded)
+{
+    if (accounts.recorded == recorded)
+        accounts.recorded = NULL;
+    if (accounts.next == recorded)
+        accounts.next = NULL;
+}
+
+/* --- into the trace ------------------------------------------------------------------------ */
+
+static void account_write(struct recorded *recorded, struct account *account)
+{
+    account_fold(account, ROWS_MOST);
+    drain_process(recorded); /* so that there is room for all of it */
+    for (size_t i = 0; i < account_note_count(account); i++) {
+        struct account_note note = account_note_at(account, i);
+
+        own_stream_note(&recorded->stream, note.subject, note.text, note.first, note.second);
+    }
+    drain_process(recorded);
+}
+
+static void remember(struct recorded_account *of, const struct account *account, uint64_t now_ns)
+{
+    uint64_t resident_bytes = account->figures[ACCOUNT_FIGURE_RESIDENT];
+
+    if (resident_bytes > of->highest_bytes)
+        of->highest_bytes = resident_bytes;
+    if (account->figures[ACCOUNT_FIGURE_DOUBTS] & ACCOUNT_IS_ROUGH)
+        return;
+    of->last_whole_ns = now_ns;
+    of->whole_cost_ns = account->figures[ACCOUNT_FIGURE_COST_NS];
+}
+
+static void spend(const struct account *account, uint64_t now_ns)
+{
+    uint64_t whole_ns = account->figures[ACCOUNT_FIGURE_COST_NS] - account->rough_cost_ns;
+
+    accounts.not_before_ns = now_ns + ROUGH_COST_TIMES * account->rough_cost_ns;
+    if (!(account->figures[ACCOUNT_FIGURE_DOUBTS] & ACCOUNT_IS_ROUGH))
+        accounts.whole_not_before_ns = now_ns + WHOLE_COST_TIMES * whole_ns;
+}
+
+static void take_done(uint64_t now_ns)
+{
+    struct recorded *recorded = accounts.recorded;
+    struct account account;
+    int error;
+
+    if (!account_taker_poll(&account, &error))
+        return;
+    accounts.recorded = NULL;
+    if (recorded) {
+        recorded->account.last_ns = now_ns;
+        recorded->account.is_wanted = false;
+    }
+    if (error) {
+        accounts.not_before_ns = now_ns + ROUGH_COST_TIMES * MILLISECOND_NS;
+        return;
+    }
+    spend(&account, now_ns);
+    if (recorded) {
+        remember(&recorded->account, &account, now_ns);
+        account_write(recorded, &account);
+    }
+    account_release(&account);
+}
+
+void accounts_poll(uint64_t now_ns)
+{
+    struct recorded *next = accounts.next;
+
+    take_done(now_ns);
+    accounts.next = NULL;
+    if (!next || !account_taker_is_idle())
+        return;
+    if (account_taker_ask(next->process_id, depth_of(next, now_ns)))
+        accounts.recorded = next;
+    else
+        accounts.not_before_ns = now_ns + ROUGH_COST_TIMES * MILLISECOND_NS;
+}
