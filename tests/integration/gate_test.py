@@ -392,6 +392,16 @@ class ReferenceTest(Folder):
         self.assertIn("kept 18.1 MiB of the recorded time", done.stdout)
         self.assertEqual(self.gate(policy % 18951168, path).returncode, 0)
 
+    def test_growth_of_several_windows(self):
+        under = os.path.join(REFERENCE, "ascend/text-202501/level0/rank0_ascend_pt")
+        over = os.path.join(REFERENCE, "ascend/text-202410/level0/rank0_ascend_pt")
+        self.write("leaktide.toml", "[require]\ntrace_complete = false\n"
+                                    "[leak]\nwindow_growth = \"18951168 B\"\n")
+        for paths, status in ((over, under, under), 0), ((under, over, over), 1):
+            done = self.leaktide("gate", *paths)
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+            self.assertIn("the middle one of 3 recordings", done.stdout)
+
 
 NATIVE = """#include <leaktide/tracer.h>
 #include <stdlib.h>

@@ -261,6 +261,30 @@ static void one_block_that_grows_is_seen(void **state)
     overdue_release(&stack);
 }
 
+/* Passes of six layers, each with a block for itself and one until the end of the pass; the first
+ * turn is longer. Wherever in a pass it is looked at, nothing grows from one to the next. */
+static void passes_that_free_all_do_not_grow(void **state)
+{
+    struct overdue_stack stack = {0};
+    uint32_t clock = 7;
+
+    (void)state;
+    for (uint32_t turn = 0; turn < 60; turn++) {
+        uint32_t first = clock;
+
+        for (uint32_t i = 0; i < 6; i++) {
+            assert_true(overdue_born(&stack, clock++, 3 << 20));
+            assert_true(overdue_born(&stack, clock++, 4 << 20));
+            overdue_gone(&stack, clock - 2, clock, 3 << 20, false);
+        }
+        for (uint32_t i = 6; i-- > 0;)
+            overdue_gone(&stack, first + 2 * i + 1, ++clock, 4 << 20, false);
+        clock += turn ? 2 : 14;
+    }
+    assert_false(overdue_judge(&stack, clock, true).is_growing);
+    overdue_release(&stack);
+}
+
 static void one_block_that_stays_as_large_is_none(void **state)
 {
     struct overdue_stack stack = {0};
@@ -281,7 +305,7 @@ static void one_block_that_stays_as_large_is_none(void **state)
 int main(void)
 {
     enum { story_count = sizeof(stories) / sizeof(stories[0]) };
-    struct CMUnitTest tests[story_count + 3];
+    struct CMUnitTest tests[story_count + 4];
 
     for (size_t i = 0; i < story_count; i++)
         tests[i] = (struct CMUnitTest){.name = stories[i].name,
@@ -291,5 +315,6 @@ int main(void)
     tests[story_count + 1] = (struct CMUnitTest)cmocka_unit_test(one_block_that_grows_is_seen);
     tests[story_count + 2] =
         (struct CMUnitTest)cmocka_unit_test(one_block_that_stays_as_large_is_none);
+    tests[story_count + 3] = (struct CMUnitTest)cmocka_unit_test(passes_that_free_all_do_not_grow);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

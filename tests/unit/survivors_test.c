@@ -369,6 +369,72 @@ static void a_list_of_what_stopped_does_not_grow(void **state)
     assert_int_equal(report_outcome_of(report), REPORT_FINE);
 }
 
+static const char *verdict_with(const char *words)
+{
+    const char *line = NULL;
+
+    for (size_t i = 0; i < report_verdict_count(report) && !line; i++)
+        line = strstr(report_verdict_at(report, i), words);
+    return line;
+}
+
+/* A line keeps one of ten blocks that it makes; another all of them: there the first are kept. */
+static void the_line_that_keeps_all_is_pointed_at(void **state)
+{
+    for (size_t c = 0; c < 4; c++) {
+        bool is_marked = c < 2, frees_some = c % 2;
+        uint32_t other, forward, remember;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        forward = site_of("forward", 20);
+        remember = site_of("remember", 30);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+            work(100, other);
+            for (size_t k = 0; k < 9; k++)
+                drop(make(4000, forward));
+            make(4000, forward);
+            make(400, remember);
+            make_in(model_known_pool(list.model, POOL_PYTHON), 500, forward);
+            if (frees_some)
+                drop(make(400, remember));
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_END, i + 1);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+        assert_non_null(strstr(report_verdict_at(report, 0), ":20)"));
+        assert_int_equal(verdict_with("MAY BE ONE CAUSE") != NULL, !frees_some);
+        if (!frees_some)
+            assert_non_null(strstr(verdict_with("MAY BE ONE CAUSE"), ":30)"));
+    }
+}
+
+/* Garbage of a program that is killed is no leak, for all that anybody can see. */
+static void what_a_killed_program_leaves_is_said_to_be_with_its_garbage(void **state)
+{
+    for (size_t is_killed = 0; is_killed < 2; is_killed++) {
+        uint32_t other, stays;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        stays = site_of("copy", 20);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            work(100, other);
+            make(1000, stays);
+        }
+        if (!is_killed)
+            finalize(NULL, 0);
+        ask();
+        assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+        assert_int_equal(verdict_with("The end of the interpreter") != NULL, is_killed);
+    }
+}
+
 static uint64_t make_on_device(uint64_t bytes, uint32_t site)
 {
     uint64_t address = next_address;
@@ -453,6 +519,39 @@ static void what_a_pass_frees_is_no_leak(void **state)
     }
 }
 
+/* The window of a snapshot ends, as memory did, in the first pass: its layers keep all. Or it has
+ * steps behind it that freed what they made. */
+static void a_pass_that_has_not_ended_is_not_judged(void **state)
+{
+    enum { LAYERS = 12, TURNS = 30 };
+    static const struct {
+        bool frees;
+        enum report_outcome outcome;
+    } cases[] = {{false, REPORT_NO_DATA}, {true, REPORT_FOUND}};
+
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        uint64_t waits[LAYERS];
+        uint32_t layer, batch;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        layer = site_of("layer", 20);
+        batch = site_of("batch", 30);
+        model_process_at(list.model, 0)->is_window = true;
+        for (size_t turn = 0; turn < TURNS; turn++) {
+            for (size_t i = 0; cases[c].frees && i < LAYERS; i++)
+                waits[i] = make_on_device(1 << 20, batch);
+            event_list_free(&list, make_on_device(1 << 20, layer));
+            make_on_device(1 << 20, layer);
+            for (size_t i = 0; cases[c].frees && i < LAYERS; i++)
+                event_list_free(&list, waits[i]);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), cases[c].outcome);
+        assert_int_equal(verdict_with("one step that had not ended") != NULL, !cases[c].frees);
+    }
+}
+
 static void segment(uint64_t address, uint64_t bytes, uint32_t site)
 {
     event_list_add(&list,
@@ -511,6 +610,10 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_device_that_could_not_be_judged_is_named, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(the_line_that_keeps_all_is_pointed_at, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_a_killed_program_leaves_is_said_to_be_with_its_garbage,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pass_that_has_not_ended_is_not_judged, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_pass_frees_is_no_leak, setup, teardown),
         cmocka_unit_test_setup_teardown(segments_of_a_pool_that_leaks_are_no_finding, setup,
                                         teardown),

@@ -5,10 +5,12 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "growth_weight.h"
 #include "labels.h"
 #include "leak_advice.h"
 #include "leak_finding.h"
 #include "leak_words.h"
+#include "sentence.h"
 #include "survivor_parts.h"
 
 /* Of the peak, what had leaked by then: no more than was there. */
@@ -40,12 +42,20 @@ static const char *who(const struct evidence *evidence)
 static void look_for_growing_block(const struct rule *rule, const struct evidence *evidence,
                                    struct advices *advices)
 {
-    if (evidence->leak && evidence->leak->judgement.is_one_growing_block)
-        add_leak(rule, evidence, advices,
-                 report_text(evidence->report,
-                             "%s makes its block anew in each step, each time "
-                             "larger",
-                             who(evidence)));
+    struct rule on_host = *rule;
+
+    if (!evidence->leak || !evidence->leak->judgement.is_one_growing_block)
+        return;
+    on_host.what_to_do =
+        translated("look at the list, table or buffer that only grows there: begin "
+                   "it anew now and then, or write it out");
+    add_leak(growth_is_heap(evidence->question->tally, evidence->leak->origin->ledger) ? &on_host
+                                                                                       : rule,
+             evidence, advices,
+             report_text(evidence->report,
+                         "%s makes its block anew in each step, each time "
+                         "larger",
+                         who(evidence)));
 }
 
 /* A step in two or less. */
@@ -67,6 +77,13 @@ static void look_for_leak_in_some_steps(const struct rule *rule, const struct ev
 static uint64_t blocks_of_a_step(const struct judged *leak, uint64_t made_count)
 {
     return (made_count + leak->steps.last - 1) / leak->steps.last;
+}
+
+bool leak_keeps_all(const struct question *question, const struct judged *leak)
+{
+    uint64_t count = survivor_parts_of(question, leak).made_count;
+
+    return leak->survivor_count + blocks_of_a_step(leak, count) >= count;
 }
 
 static void look_for_leak_of_some_blocks(const struct rule *rule, const struct evidence *evidence,

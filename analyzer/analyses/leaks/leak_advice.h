@@ -11,4 +11,7 @@
 bool advice_for_leak(const struct question *question, struct report *report,
                      const struct judged *leak, struct advice *advice);
 
+/* No block of it was freed but those of the last step, by the end of the program. */
+bool leak_keeps_all(const struct question *question, const struct judged *leak);
+
 #endif

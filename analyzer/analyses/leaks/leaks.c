@@ -87,6 +87,52 @@ static size_t count_other_leaks(const struct question *question, const struct ju
     return others;
 }
 
+/* Two lines, not one in two pools. */
+static bool is_of_same_steps(struct symbols *symbols, const struct judged *a,
+                             const struct judged *b)
+{
+    uint32_t site_a = a->origin->who.site, site_b = b->origin->who.site;
+
+    if (site_a && site_b &&
+        strcmp(symbols_label(symbols, site_a), symbols_label(symbols, site_b)) == 0)
+        return false;
+    return a->steps.process == b->steps.process && a->first_step == b->first_step &&
+           growth_births(a).with_survivors == growth_births(b).with_survivors;
+}
+
+/*
+ * What keeps a graph, a batch or an answer keeps blocks of several lines, and frees others of the
+ * same lines. A line of which all blocks stay, of the same steps, is nearer to the cause. NULL: the
+ * first one is such a line, or there is none.
+ */
+static const struct judged *holder_of(const struct question *question,
+                                      const struct judged_list *list)
+{
+    const struct judged *first = &list->rows[0];
+
+    if (first->judgement.is_one_growing_block || leak_keeps_all(question, first))
+        return NULL;
+    for (size_t i = 1; i < list->verdict_counts[VERDICT_LEAK]; i++) {
+        const struct judged *row = &list->rows[i];
+
+        if (!row->judgement.is_one_growing_block &&
+            is_of_same_steps(question->symbols, first, row) &&
+            !growth_is_told(question->symbols, list, i) && leak_keeps_all(question, row))
+            return row;
+    }
+    return NULL;
+}
+
+static void say_holder(const struct question *question, struct report *report,
+                       const struct judged_list *list)
+{
+    const struct judged *holder = holder_of(question, list);
+
+    if (holder)
+        report_verdict(report, RANK_LEAKS, LEAK_HOLDER_SENTENCE,
+                       leak_who(question, report_arena(report), holder->origin->who));
+}
+
 static void say_leak(const struct question *question, struct report *report,
                      const struct judged_list *list)
 {
@@ -105,6 +151,7 @@ static void say_leak(const struct question *question, struct report *report,
     if (advice_for_leak(question, report, &list->rows[0], &advice))
         report_verdict(report, RANK_LEAKS, "SEEN: %s. %s", advice.finding,
                        advice_end(report, &advice));
+    say_holder(question, report, list);
     if (unseen)
         report_verdict(report, RANK_LEAKS, "%s", unseen);
     report_outcome(report, REPORT_FOUND);

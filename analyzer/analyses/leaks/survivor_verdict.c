@@ -120,6 +120,59 @@ static size_t leak_count(const struct survivor_process *process)
     return count;
 }
 
+/* Overdue over nine tenths of the same time. */
+static bool is_of_same_time(const struct overdue *a, const struct overdue *b)
+{
+    uint32_t first = a->first > b->first ? a->first : b->first;
+    uint32_t last = a->last < b->last ? a->last : b->last;
+    uint32_t span_a = a->last - a->first, span_b = b->last - b->first;
+    uint32_t span = span_a > span_b ? span_a : span_b;
+
+    return last > first && last - first >= span - span / 10;
+}
+
+/* In two pools. */
+static bool is_same_line(const struct question *question, struct who a, struct who b)
+{
+    return a.site && b.site &&
+           strcmp(symbols_label(question->symbols, a.site),
+                  symbols_label(question->symbols, b.site)) == 0;
+}
+
+/* As holder_of() in leaks.c, where there are no steps. */
+static const struct survivor_origin *holder_of(const struct question *question,
+                                               const struct survivor_process *process)
+{
+    const struct survivor_origin *first = &process->origins[0];
+
+    if (first->keeps_all || first->stacks[0].overdue.is_growing)
+        return NULL;
+    for (size_t i = 1; i < leak_count(process); i++) {
+        const struct survivor_origin *origin = &process->origins[i];
+
+        if (origin->keeps_all &&
+            !is_same_line(question, first->stacks[0].who, origin->stacks[0].who) &&
+            is_of_same_time(&first->stacks[0].overdue, &origin->stacks[0].overdue))
+            return origin;
+    }
+    return NULL;
+}
+
+/* What else there is to know about where to look, and what the sentence rests on. */
+static void say_ground(const struct question *question, struct report *report,
+                       const struct survivor_process *process)
+{
+    const struct survivor_origin *holder = holder_of(question, process);
+
+    if (holder)
+        report_verdict(report, RANK_LEAKS, LEAK_HOLDER_SENTENCE,
+                       leak_who(question, report_arena(report), holder->stacks[0].who));
+    if (process->is_cut)
+        report_verdict(report, RANK_LEAKS,
+                       "The end of the interpreter is not in the recording (killed, or still "
+                       "running): garbage that waited for its collector counts as left.");
+}
+
 static void say_leak(const struct question *question, struct report *report,
                      const struct survivor_process *process)
 {
@@ -134,6 +187,7 @@ static void say_leak(const struct question *question, struct report *report,
                    survivor_sentence(question, texts, process, &process->origins[0]), more);
     report_verdict(report, RANK_LEAKS, "SURVIVORS: %s.",
                    survivor_shares(question, report, &process->origins[0]));
+    say_ground(question, report, process);
     report_outcome(report, REPORT_FOUND);
     for (size_t i = 0; i < count && i < findings_most; i++)
         add_finding(question, report, process, &process->origins[i]);
@@ -281,9 +335,18 @@ static void say_no_leak(const struct question *question, struct report *report,
 {
     struct arena *texts = report_arena(report);
     const struct survivor_process *heaviest = &survivors->processes[0];
+    const struct survivor_process *pass = survivors_in_one_pass(survivors);
     uint16_t ledger;
 
-    if (survivors_lack_device(survivors, question->tally, &ledger)) {
+    if (pass) {
+        report_verdict(report, RANK_LEAKS,
+                       "CANNOT SAY whether %s leaks: %s of one loop stay, and less than a quarter "
+                       "of that was ever freed again. This may be one step that had not ended: "
+                       "record several.",
+                       label_ledger(question, texts, pass->pass_ledger),
+                       label_size(texts, pass->pass_bytes));
+        report_outcome(report, REPORT_NO_DATA);
+    } else if (survivors_lack_device(survivors, question->tally, &ledger)) {
         report_verdict(report, RANK_LEAKS,
                        "CANNOT SAY whether %s leaks: most blocks made there while the loop ran are "
                        "of stacks that had stopped before its end. Of the rest nothing was found "

@@ -25,4 +25,9 @@ const char *survivor_sentence(const struct question *question, struct arena *are
 /* The label of who; "sites without a name" where it has none. */
 const char *leak_who(const struct question *question, struct arena *arena, struct who who);
 
+/* Of one line of which all blocks stay: where to look. */
+#define LEAK_HOLDER_SENTENCE                                                                       \
+    "MAY BE ONE CAUSE: all blocks of %s stay as well, as long and as often, while others of the "  \
+    "first line are freed: look there for what keeps both."
+
 #endif

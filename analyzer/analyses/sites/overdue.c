@@ -77,7 +77,8 @@ static void rows_join(struct overdue_row *row, struct overdue_row *next,
     row->left_bytes += next->left_bytes;
     row->late_bytes += next->late_bytes;
     row->swept_bytes += next->swept_bytes;
-    row->alive_bytes = next->alive_bytes;
+    if (next->alive_bytes > row->alive_bytes)
+        row->alive_bytes = next->alive_bytes;
 }
 
 /* Into as few rows as are wanted, all of about the same width. */
@@ -150,7 +151,8 @@ bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes)
     row->births++;
     row->left++;
     row->left_bytes += bytes;
-    row->alive_bytes = bytes > alive_bytes ? bytes : alive_bytes;
+    alive_bytes = bytes > alive_bytes ? bytes : alive_bytes;
+    row->alive_bytes = alive_bytes > row->alive_bytes ? alive_bytes : row->alive_bytes;
     return true;
 }
 

@@ -47,7 +47,7 @@ struct overdue_row {
      * collection, which frees what nobody could reach. */
     uint32_t left, late, swept, epoch;
     uint64_t left_bytes, late_bytes, swept_bytes;
-    uint64_t alive_bytes; /* before the newest of these births, or the newest block: the greater */
+    uint64_t alive_bytes; /* at most, before one of these births or in its block */
 };
 
 struct overdue_stack {

@@ -36,6 +36,11 @@ struct current {
     uint32_t clock;
 };
 
+/* Of a ledger: how far what is alive ever fell, and how much of it is overdue. */
+struct tide {
+    uint64_t alive_bytes, high_bytes, fall_bytes, stays_bytes;
+};
+
 struct survivor_reading {
     const struct question *question;
     struct arena arena;
@@ -44,7 +49,8 @@ struct survivor_reading {
     uint32_t *row_of_group;   /* + 1; 0: not asked yet; NOT_JUDGED */
     uint8_t *traits_of_group; /* where row_of_group is not 0 */
     size_t group_count;
-    size_t first_row; /* of the process that is read */
+    struct tide *tides; /* by ledger */
+    size_t first_row;   /* of the process that is read */
     struct current current;
     struct survivor_process *processes; /* that are over; heaviest first */
     size_t process_most;
@@ -156,6 +162,20 @@ static uint32_t work_end(const struct current *current)
                                                                 : current->python_end);
 }
 
+static void tide_rise(struct tide *tide, uint64_t bytes)
+{
+    tide->alive_bytes += bytes;
+    if (tide->alive_bytes > tide->high_bytes)
+        tide->high_bytes = tide->alive_bytes;
+}
+
+static void tide_fall(struct tide *tide, uint64_t bytes)
+{
+    tide->alive_bytes -= bytes;
+    if (tide->high_bytes - tide->alive_bytes > tide->fall_bytes)
+        tide->fall_bytes = tide->high_bytes - tide->alive_bytes;
+}
+
 static bool on_born(void *context, const struct life *life)
 {
     struct survivor_reading *reading = context;
@@ -174,6 +194,7 @@ static bool on_born(void *context, const struct life *life)
         group_begin(reading, life->group, life->ledger);
     see_time(current, reading->traits_of_group[life->group],
              tally_ledger_at(reading->question->tally, life->ledger)->device >= 0);
+    tide_rise(&reading->tides[life->ledger], life->size_bytes);
     row = reading->row_of_group[life->group];
     if (row != not_judged) {
         struct stack_row *stack = table_at(&reading->rows, row - 1);
@@ -192,6 +213,7 @@ static bool on_over(void *context, const struct life *life)
 
     if (!life->freed_event || life->group >= reading->group_count || born >= UINT32_MAX)
         return true;
+    tide_fall(&reading->tides[life->ledger], life->size_bytes);
     row = reading->row_of_group[life->group];
     if (row && row != not_judged) {
         struct stack_row *stack = table_at(&reading->rows, row - 1);
@@ -255,6 +277,7 @@ static int origin_compare(const void *left, const void *right)
 
 static void origin_add(struct survivor_origin *origin, const struct survivor_stack *stack)
 {
+    origin->keeps_all = stack->keeps_all && (origin->keeps_all || !origin->stack_count);
     if (!origin->stack_count++)
         origin->stacks = stack;
     origin->bytes += stack->overdue.bytes;
@@ -398,6 +421,8 @@ static void judge_rows(struct survivor_reading *reading, struct survivor_process
                 .name = row->name,
                 .ledger = row->ledger,
                 .traits = row->traits,
+                .keeps_all =
+                    !overdue.is_growing && overdue.left_bytes == row->stack.allocated_bytes,
                 .overdue = overdue,
             };
     }
@@ -444,6 +469,43 @@ static void drop_outgrown(const struct survivor_reading *reading,
     judging->stack_count = kept;
 }
 
+/* A quarter of what stays was never given back: no step has ended yet. */
+static bool is_within_one_pass(const struct survivor_reading *reading, uint16_t ledger)
+{
+    enum { least_fall = 4 };
+    const struct tide *tide = &reading->tides[ledger];
+
+    return tally_ledger_at(reading->question->tally, ledger)->device >= 0 &&
+           tide->fall_bytes < tide->stays_bytes / least_fall;
+}
+
+/*
+ * The layers of a model are a loop as well, and keep what the backward pass will free. A window
+ * that ends before, as where memory ran out, cannot tell these from a leak.
+ */
+static void drop_one_pass(const struct survivor_reading *reading, struct survivor_process *process,
+                          struct judging *judging)
+{
+    struct survivor_stack *stacks = judging->stacks;
+    size_t kept = 0;
+
+    if (!model_process_at(tally_model(reading->question->tally), process->process)->is_window)
+        return;
+    for (size_t i = 0; i < judging->stack_count; i++)
+        reading->tides[stacks[i].ledger].stays_bytes += stacks[i].overdue.bytes;
+    for (size_t i = 0; i < judging->stack_count; i++) {
+        uint64_t bytes = reading->tides[stacks[i].ledger].stays_bytes;
+
+        if (!is_within_one_pass(reading, stacks[i].ledger)) {
+            stacks[kept++] = stacks[i];
+        } else if (bytes > process->pass_bytes) {
+            process->pass_bytes = bytes;
+            process->pass_ledger = stacks[i].ledger;
+        }
+    }
+    judging->stack_count = kept;
+}
+
 /* Of the process that is read: how much of what was made in its loop could be judged. */
 static void weigh_evidence(struct survivor_reading *reading, const struct judging *judging,
                            struct survivor_process *process)
@@ -485,6 +547,7 @@ static void process_judge(struct survivor_reading *reading, struct survivor_proc
         process->ground_count =
             survivor_grounds_join(judging.grounds, reading->rows.count - reading->first_row);
         drop_outgrown(reading, process, &judging);
+        drop_one_pass(reading, process, &judging);
         process_add(reading, process, judging.stacks, judging.stack_count);
     } else {
         reading->has_failed = true;
@@ -516,11 +579,13 @@ static bool on_process_over(void *context, uint16_t process)
 {
     struct survivor_reading *reading = context;
     const struct current *current = &reading->current;
-    struct survivor_process row = {.process = process,
-                                   .hides_objects = hides_objects(reading, process),
-                                   .peak_bytes =
-                                       leak_process_bytes(reading->question->tally, process),
-                                   .end = work_end(current)};
+    struct survivor_process row = {
+        .process = process,
+        .hides_objects = hides_objects(reading, process),
+        .is_cut = current->python_end && !current->is_cleared &&
+                  !model_process_at(tally_model(reading->question->tally), process)->is_window,
+        .peak_bytes = leak_process_bytes(reading->question->tally, process),
+        .end = work_end(current)};
 
     if (reading->result.process_count < reading->process_most) {
         settle_rows(reading, process);
@@ -553,8 +618,10 @@ struct survivor_reading *survivor_reading_create(const struct question *question
     reading->row_of_group = calloc(reading->group_count + 1, sizeof(*reading->row_of_group));
     reading->traits_of_group = calloc(reading->group_count + 1, sizeof(*reading->traits_of_group));
     reading->processes = calloc(reading->process_most + 1, sizeof(*reading->processes));
+    reading->tides = calloc(tally_ledger_count(question->tally) + 1, sizeof(*reading->tides));
     reading->result.processes = reading->processes;
-    if (!reading->row_of_group || !reading->traits_of_group || !reading->processes) {
+    if (!reading->row_of_group || !reading->traits_of_group || !reading->processes ||
+        !reading->tides) {
         survivor_reading_destroy(reading);
         return NULL;
     }
@@ -592,6 +659,7 @@ void survivor_reading_destroy(struct survivor_reading *reading)
     free(reading->row_of_group);
     free(reading->traits_of_group);
     free(reading->processes);
+    free(reading->tides);
     free(reading);
 }
 
@@ -703,6 +771,14 @@ bool survivors_lack_device(const struct survivors *survivors, const struct tally
         }
     }
     return false;
+}
+
+const struct survivor_process *survivors_in_one_pass(const struct survivors *survivors)
+{
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors->processes[i].pass_bytes)
+            return &survivors->processes[i];
+    return NULL;
 }
 
 size_t survivors_unjudged_processes(const struct survivors *survivors)

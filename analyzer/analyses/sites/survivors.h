@@ -20,6 +20,7 @@ struct survivor_stack {
     uint64_t name;  /* equal for stacks of one origin */
     uint16_t ledger;
     uint16_t traits; /* enum stack_trait */
+    bool keeps_all;  /* nothing of it was freed before its newest block was born */
     struct overdue overdue;
 };
 
@@ -31,6 +32,7 @@ struct survivor_origin {
     uint64_t bounded_bytes; /* of them, held by caches that say how much they hold at most */
     uint64_t fading_bytes;  /* of the others, of which fewer and fewer stay */
     bool may_be_cache;      /* most of it is one of these */
+    bool keeps_all;         /* of every stack */
 };
 
 /* What its stacks add up to. */
@@ -40,14 +42,19 @@ struct survivor_process {
     uint32_t turns, turns_agreed; /* the commonest number of births of these, and how many have it;
                                      0: no two agree */
     uint32_t begin, end;          /* births before the loop, and before its end */
-    bool hides_objects;           /* small ones: its interpreter's own allocator made them */
-    uint64_t bytes;               /* overdue, or grown, without what may be a cache */
+    bool is_cut; /* an interpreter whose end was not seen: garbage that waited counts as left */
+    bool hides_objects; /* small ones: its interpreter's own allocator made them */
+    uint64_t bytes;     /* overdue, or grown, without what may be a cache */
     uint64_t bounded_bytes, fading_bytes;  /* of caches, and of what may be one that fills */
     const struct survivor_origin *origins; /* what may be a cache last, then heaviest first */
     size_t origin_count;
     const struct survivor_ground *grounds; /* by ledger and name */
     size_t ground_count;
     uint64_t loop_bytes, peak_bytes; /* that active stacks asked for; leak_process_bytes() */
+    /* Stays on a device, where nothing was freed that comes near it: of one step that had not ended
+     * when the window did. Not in the origins. */
+    uint64_t pass_bytes;
+    uint16_t pass_ledger;
     bool is_judged; /* these made most of what was made meanwhile, so "no leak" says something */
     const struct survivor_pool *unjudged_pools; /* where they did not, and much stays */
     size_t unjudged_pool_count;
@@ -92,6 +99,8 @@ bool survivors_can_judge(const struct survivors *survivors);
 /* Of a process that is judged, memory of a device stays that is not. *ledger: where. */
 bool survivors_lack_device(const struct survivors *survivors, const struct tally *tally,
                            uint16_t *ledger);
+/* The first that ended within one step, of which nobody knows what it keeps; NULL: none did. */
+const struct survivor_process *survivors_in_one_pass(const struct survivors *survivors);
 /* Processes of which too little could be judged; those that did little are not counted. */
 size_t survivors_unjudged_processes(const struct survivors *survivors);
 /* Bytes that a turn of the loop leaves; 0: turns are not known. */
