@@ -10,7 +10,7 @@ leaktide=$(realpath "$1") make_traces=$(realpath "$2") cases=$(realpath "$3") up
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-unset LEAKTIDE_OPTIONS LEAKTIDE_LIBRARY
+unset LEAKTIDE_OPTIONS LEAKTIDE_LIBRARY LEAKTIDE_TRACER
 export LC_ALL=C TZ=UTC
 "$make_traces" || exit 1
 cp -r "$cases/../../fixtures/recordings/." . || exit 1

@@ -62,7 +62,7 @@ pid_t traced_start(const char *library, const char *folder, const char *options,
     child = fork();
     if (child == 0) {
         setenv("LEAKTIDE_OPTIONS", text, 1);
-        setenv(traced_launcher ? "LEAKTIDE_LIBRARY" : "LD_PRELOAD", library, 1);
+        setenv(traced_launcher ? "LEAKTIDE_TRACER" : "LD_PRELOAD", library, 1);
         if (traced_launcher)
             launch(folder, argv);
         else

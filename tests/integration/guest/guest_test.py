@@ -267,8 +267,8 @@ class GuestTest(unittest.TestCase):
         os.mkdir(place, 0o755)
         program = shutil.copy(GUEST, place)
         library = self.tracer_for_everybody(place)
-        os.environ["LEAKTIDE_LIBRARY"] = library
-        self.addCleanup(os.environ.pop, "LEAKTIDE_LIBRARY")
+        os.environ["LEAKTIDE_TRACER"] = library
+        self.addCleanup(os.environ.pop, "LEAKTIDE_TRACER")
         self.recorded("program_of_nobody", program)
 
     def tracer_for_everybody(self, place):
