@@ -53,7 +53,8 @@ if(NOT MT_BUILD_ANALYZER)
   return()
 endif()
 
-# dwarf_init_path() lost four arguments in libdwarf 0.1, which has no version macro yet.
+# dwarf_init_path() lost four arguments in libdwarf 0.1, which has no version macro yet. One of the
+# two forms must link: a library that cannot be linked would look like the older one.
 include(CheckCSourceCompiles)
 set(CMAKE_REQUIRED_INCLUDES ${DWARF_INCLUDE_DIR})
 set(CMAKE_REQUIRED_LIBRARIES ${DWARF_LIBRARY})
@@ -68,6 +69,22 @@ int main(void)
 
     return dwarf_init_path(\"\", NULL, 0, 0, NULL, NULL, &debug, &error);
 }" MT_LIBDWARF_NEW)
+if(NOT MT_LIBDWARF_NEW)
+  check_c_source_compiles("
+#include <stddef.h>
+#include <libdwarf.h>
+int main(void)
+{
+    Dwarf_Debug debug;
+    Dwarf_Error error;
+
+    return dwarf_init_path(\"\", NULL, 0, 0, 0, NULL, NULL, &debug, NULL, 0, NULL, &error);
+}" MT_LIBDWARF_OLD)
+  if(NOT MT_LIBDWARF_OLD)
+    message(FATAL_ERROR "${DWARF_LIBRARY} does not link, or has another dwarf_init_path(): see "
+      "CMakeFiles/CMakeError.log")
+  endif()
+endif()
 unset(CMAKE_REQUIRED_INCLUDES)
 unset(CMAKE_REQUIRED_LIBRARIES)
 unset(CMAKE_REQUIRED_FLAGS)

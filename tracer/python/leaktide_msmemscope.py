@@ -400,9 +400,10 @@ def _command() -> str:
     import shutil
 
     chosen = os.environ.get("LEAKTIDE_COMMAND")
-    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), *[os.pardir] * 3, "bin",
-                          "leaktide")
-    for candidate in (chosen, beside, shutil.which("leaktide")):
+    here = os.path.dirname(os.path.abspath(__file__))
+    beside = os.path.join(here, *[os.pardir] * 3, "bin", "leaktide")
+    in_target = os.path.join(here, "bin", "leaktide")  # of pip install --target
+    for candidate in (chosen, beside, in_target, shutil.which("leaktide")):
         if candidate and os.access(candidate, os.X_OK):
             return candidate
     raise FileNotFoundError("the command leaktide is not in PATH; name it in LEAKTIDE_COMMAND")

@@ -262,9 +262,13 @@ def _places() -> Iterator[str]:
     """Where the library may lie; the loader's own places last."""
     here = os.path.dirname(os.path.abspath(__file__))
     tree = os.path.dirname(os.path.dirname(os.path.dirname(here)))  # of share/leaktide/python
-    for pattern in ("", "lib", "lib64", os.path.join("lib", "*")):
-        root = os.path.join(glob.escape(tree), pattern) if pattern else glob.escape(here)
-        yield from sorted(glob.glob(os.path.join(root, _SONAME)))
+    folders = [here, os.path.join(tree, "lib"), os.path.join(tree, "lib64")]
+    folders += [os.path.join(root, "libexec", "leaktide") for root in (here, tree)]  # of a wheel
+    folders += sorted(glob.glob(os.path.join(glob.escape(tree), "lib", "*")))
+    for folder in folders:
+        place = os.path.join(folder, _SONAME)
+        if os.path.isfile(place):
+            yield place
     yield _SONAME
 
 
