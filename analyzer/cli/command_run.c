@@ -6,10 +6,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/random.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,8 +20,10 @@
 #include "gate_results.h"
 #include "launch.h"
 #include "leaktide/analyzer.h"
+#include "machine.h"
 #include "option_values.h"
 #include "outlet.h"
+#include "preload_name.h"
 #include "program_file.h"
 #include "run_folder.h"
 #include "sanitizer_runtime.h"
@@ -35,7 +38,7 @@ static const struct option_spec options[] = {
     {OPTION_DEVICE, 0, "device", "LIST", "npu, gpu, opencl, cpu: whose memory (npu,gpu,opencl)"},
     {OPTION_EVENTS, 0, "events", "LIST", "alloc, free, launch, access: what else (alloc,free)"},
     {OPTION_CALL_STACK, 0, "call-stack", "LIST",
-     "none; c[:N], python[:N]: N frames or all; free (c, not cpu)"},
+     "none; c[:N], python[:N]: N frames or all; free (c; for Python python,c)"},
     {OPTION_SAMPLE_MS, 0, "sample-ms", "N", "read the system's counters every N ms (20); 0: never"},
     {OPTION_RING_SIZE, 0, "ring-size", "SIZE",
      "buffer of each thread, " OPTION_RING_LIMITS " (1m)"},
@@ -235,6 +238,23 @@ static void hand_on(struct text_builder *text, const struct handed_on *option, c
     add_option(text, option->name, value);
 }
 
+/* Where neither the command line nor the environment chooses: what a first look needs. */
+static void add_usual(struct text_builder *text, const struct options *given)
+{
+    const char *old = getenv("LEAKTIDE_OPTIONS");
+
+    if (!given->values[OPTION_DEVICE] && !(old && strstr(old, "--device=")) &&
+        !machine_has_accelerator()) {
+        add_option(text, "device", "npu,gpu,opencl,cpu");
+        if (!given->values[OPTION_QUIET])
+            tell("no accelerator is on this machine, so the host heap is recorded too; "
+                 "--device chooses");
+    }
+    if (!given->values[OPTION_CALL_STACK] && !(old && strstr(old, "--call-stack=")))
+        add_option(text, "call-stack",
+                   program_file_is_python(given->operands[0]) ? "python,c" : "c");
+}
+
 /* Those of the environment first, so that the command line has the last word. */
 static void tracer_options(struct text_builder *text, const struct options *given,
                            const char *folder, uint64_t run_id)
@@ -244,6 +264,7 @@ static void tracer_options(struct text_builder *text, const struct options *give
 
     if (old)
         text_add(text, old);
+    add_usual(text, given);
     for (size_t i = 0; i < handed_on_count; i++)
         if (given->values[handed_on[i].id])
             hand_on(text, &handed_on[i], given->values[handed_on[i].id]);
@@ -257,7 +278,8 @@ static uint64_t run_id_make(void)
 {
     uint64_t run_id = 0;
 
-    if (getrandom(&run_id, sizeof(run_id), GRND_NONBLOCK) != (ssize_t)sizeof(run_id))
+    /* glibc has had a function for it since 2.25 only. */
+    if (syscall(SYS_getrandom, &run_id, sizeof(run_id), GRND_NONBLOCK) != (long)sizeof(run_id))
         run_id = (uint64_t)getpid() << 32 | (uint64_t)time(NULL);
     return run_id;
 }
@@ -277,10 +299,11 @@ static uint64_t ring_bytes_of(const char *text)
     return bytes;
 }
 
-/* A file beside the command: in ../lib*\/leaktide of an installation or of the build tree. */
+/* A file beside the command, in an installation, a wheel (libexec) or the build tree. */
 static bool library_find(const char *name, char *path, size_t path_bytes)
 {
-    static const char *const folders[] = {"../lib/leaktide", LEAKTIDE_LIBRARY_FOLDER};
+    static const char *const folders[] = {"../lib/leaktide", "../libexec/leaktide",
+                                          LEAKTIDE_LIBRARY_FOLDER};
     char self[PATH_MAX], candidate[2 * PATH_MAX], *slash;
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
@@ -306,14 +329,14 @@ static bool library_find(const char *name, char *path, size_t path_bytes)
 
 static enum mt_result tracer_find(char *path, size_t path_bytes, struct mt_error *error)
 {
-    const char *chosen = getenv("LEAKTIDE_LIBRARY");
+    const char *chosen = getenv("LEAKTIDE_TRACER");
     char *full;
 
     if (chosen && *chosen) {
         full = realpath(chosen, NULL);
         if (!full || strlen(full) >= path_bytes) {
             free(full);
-            return mt_error_set(error, MT_NOT_FOUND, "LEAKTIDE_LIBRARY=%s: %s", chosen,
+            return mt_error_set(error, MT_NOT_FOUND, "LEAKTIDE_TRACER=%s: %s", chosen,
                                 strerror(errno));
         }
         strcpy(path, full);
@@ -321,13 +344,13 @@ static enum mt_result tracer_find(char *path, size_t path_bytes, struct mt_error
     } else if (!library_find("libascend_kernel_hook.so", path, path_bytes)) {
         return mt_error_set(error, MT_NOT_FOUND,
                             "lib/leaktide/libascend_kernel_hook.so is not beside this command; "
-                            "name it in LEAKTIDE_LIBRARY");
+                            "name it in LEAKTIDE_TRACER");
     }
-    /* The list is separated by both, and there is no way to write them. */
-    if (strpbrk(path, ": "))
+    if (!preload_name(path, path_bytes))
         return mt_error_set(error, MT_USAGE,
-                            "%s: LD_PRELOAD cannot name a path with a blank or a colon; move "
-                            "leaktide to another folder",
+                            "%s: LD_PRELOAD cannot name a path with a blank or a colon, and no "
+                            "link to it can be made in $XDG_RUNTIME_DIR or /tmp; move leaktide "
+                            "to another folder",
                             path);
     return MT_OK;
 }
@@ -488,6 +511,13 @@ static enum mt_result launch_with_consumer(struct launch *launch, const char *fo
     return result;
 }
 
+/* OPENCL_LAYERS separates names by colons. */
+static bool layer_find(char *path, size_t path_bytes)
+{
+    return library_find("libleaktide_opencl_layer.so", path, path_bytes) &&
+           preload_name(path, path_bytes);
+}
+
 static int record(const struct options *given, const char *tracer, const char *folder)
 {
     char layer[PATH_MAX], runtime[MT_RUNTIME_NAME_MAX];
@@ -498,7 +528,7 @@ static int record(const struct options *given, const char *tracer, const char *f
         .arguments = given->operands,
         .tracer = tracer,
         .first = sanitizer_runtime_of(given->operands[0], runtime) ? runtime : NULL,
-        .layer = library_find("libleaktide_opencl_layer.so", layer, sizeof(layer)) ? layer : NULL,
+        .layer = layer_find(layer, sizeof(layer)) ? layer : NULL,
         .progress = shows ? show_progress : NULL,
         .context = &progress,
     };
@@ -571,6 +601,7 @@ const struct command command_run = {
     .options = options,
     .stops_at_operand = true,
     .run = run,
-    .remark = "The exit status is the program's own; 128 + N when signal N ended it, 127 when it "
+    .remark = "Without --device the host heap (cpu) is recorded too where no accelerator is.\n"
+              "The exit status is the program's own; 128 + N when signal N ended it, 127 when it "
               "could\nnot be started, 2 for wrong use.",
 };

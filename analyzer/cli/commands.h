@@ -23,7 +23,7 @@ struct command {
 };
 
 extern const struct command command_run, command_diff, command_export, command_gate, command_bless,
-    command_suppress, command_ctl, command_account;
+    command_suppress, command_ctl, command_account, command_doctor;
 
 extern const struct command questions[];
 extern const size_t question_count;

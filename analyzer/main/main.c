@@ -20,6 +20,7 @@ static const struct command *const others[] = {
     &command_bless,
     &command_suppress,
     &command_ctl,
+    &command_doctor,
     &command_completion,
 };
 // clang-format on

@@ -50,7 +50,7 @@ def event_count(trace):
 
 def measure(shape, program, folder):
     trace = os.path.join(folder, program[0] + str(len(program)))
-    subprocess.run([LEAKTIDE, "run", "--device=cpu", "--quiet", "--no-report", "-o", trace, "--",
+    subprocess.run([LEAKTIDE, "run", "--device=cpu", "--call-stack=none", "--quiet", "--no-report", "-o", trace, "--",
                     os.path.join(PROGRAMS, program[0]), *program[1:]], check=True, timeout=900)
     count = event_count(trace)
     for name, question in QUESTIONS:

@@ -25,7 +25,8 @@ LTTNG = "liblttng-ust-libc-wrapper.so"
 
 def words(folder):
     """As users record; nothing is read at the end."""
-    return [LEAKTIDE, "run", "-q", "--no-report", "--device=cpu", "-o", folder, "--"]
+    return [LEAKTIDE, "run", "-q", "--no-report", "--device=cpu",
+            "--call-stack=none", "-o", folder, "--"]
 
 
 def recorded(program, folder):

@@ -89,7 +89,7 @@ class Runner:
         self.arguments = arguments
         self.folder = folder
         self.environment = {name: value for name, value in os.environ.items()
-                            if name not in ("LEAKTIDE_OPTIONS", "LEAKTIDE_LIBRARY", "LD_PRELOAD")}
+                            if name not in ("LEAKTIDE_OPTIONS", "LEAKTIDE_LIBRARY", "LEAKTIDE_TRACER", "LD_PRELOAD")}
         self.environment.update(LC_ALL="C", TZ="UTC")
 
     def prepare(self):
@@ -99,8 +99,8 @@ class Runner:
         fixtures = self.arguments.cases.parent.parent / "fixtures" / "recordings"
         shutil.copytree(fixtures, inputs, dirs_exist_ok=True)
         (inputs / "policy.toml").write_text(POLICY)
-        subprocess.run([self.arguments.leaktide, "run", "-o", "recorded", "--call-stack=c", "--",
-                        self.arguments.program], cwd=inputs, env=self.environment,
+        subprocess.run([self.arguments.leaktide, "run", "-o", "recorded", "--device=npu,gpu,opencl",
+                        "--call-stack=c", "--", self.arguments.program], cwd=inputs, env=self.environment,
                        capture_output=True, check=False)
         assert any((inputs / "recorded").glob("*.mtt")), "the program was not recorded"
 

@@ -29,7 +29,7 @@ class Recorded(unittest.TestCase):
         """Exit status of the program under run, of leaks, and what leaks says."""
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "run.leaktide")
-            run = command("run", "--output-path=" + trace, "--", *program)
+            run = command("run", *traced.DEVICES_ONLY, "--output-path=" + trace, "--", *program)
             leaks = command("leaks", "--format", "json", trace)
         self.assertEqual(leaks.stderr, "")
         return run.returncode, leaks.returncode, report_tables.load(leaks.stdout)
@@ -102,7 +102,7 @@ class Unmarked(Recorded):
     def test_steps_are_found_or_named_and_the_leak_is_found(self):
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "run.leaktide")
-            command("run", "--output-path=" + trace, "--", SAMPLE, "--device", "pool", "--steps",
+            command("run", *traced.DEVICES_ONLY, "--output-path=" + trace, "--", SAMPLE, "--device", "pool", "--steps",
                     str(STEPS), "--step-ms", "0", "--unmarked", "--leak", "--cache", "--sawtooth")
             found = self.of(trace)
             named = self.of(trace, "--step-site=fetch_batch")
@@ -125,7 +125,7 @@ class Unmarked(Recorded):
     def test_what_it_is_for_is_told_by_tags_and_lives(self):
         with tempfile.TemporaryDirectory() as folder:
             trace = os.path.join(folder, "run.leaktide")
-            command("run", "--output-path=" + trace, "--", SAMPLE, "--device", "pool", "--steps",
+            command("run", *traced.DEVICES_ONLY, "--output-path=" + trace, "--", SAMPLE, "--device", "pool", "--steps",
                     str(STEPS), "--step-ms", "0", "--fixed")
             report = report_tables.load(command("breakdown", "--format", "json", trace).stdout)
         held = {row["category"]: (row["held_bytes"] // KIB, row["confidence_percent"])

@@ -31,7 +31,7 @@ def ask(question, *program):
     """Exit status of the program under run, of the question, and the answer."""
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "run.leaktide")
-        ran = command("run", "--output-path=" + trace, "--", *program)
+        ran = command("run", *traced.DEVICES_ONLY, "--output-path=" + trace, "--", *program)
         asked = command(question, "--format", "json", trace)
     assert asked.stderr == "", asked.stderr
     return ran.returncode, asked.returncode, report_tables.load(asked.stdout)

@@ -32,7 +32,7 @@ class Stories(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         trace = os.path.join(folder.name, "run.leaktide")
-        ran = command("run", "--sample-ms=1", "--output-path=" + trace, "--", SAMPLE, "--device",
+        ran = command("run", *traced.DEVICES_ONLY, "--sample-ms=1", "--output-path=" + trace, "--", SAMPLE, "--device",
                       device, *options, **variables)
         self.assertEqual(ran.returncode, 0, ran.stderr)
         return trace
@@ -165,7 +165,7 @@ class UntilAnotherDeviceIsFull(Stories):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         trace = os.path.join(folder.name, "run.leaktide")
-        ran = command("run", "--sample-ms=1", "--output-path=" + trace, "--", sys.executable, "-B",
+        ran = command("run", *traced.DEVICES_ONLY, "--sample-ms=1", "--output-path=" + trace, "--", sys.executable, "-B",
                       "-c", CUDA, str(steps), LD_LIBRARY_PATH=FAKES, PYTHONPATH=MODULE,
                       FAKE_CUDA_MEMORY=str(60 * MIB))
         self.assertEqual(ran.returncode, 0, ran.stderr)

@@ -12,6 +12,8 @@ import subprocess
 import tempfile
 from collections import namedtuple
 
+# What `run` records on a machine with an accelerator: on others it takes the host heap too.
+DEVICES_ONLY = ("--device=npu,gpu,opencl", "--call-stack=c")
 OURS = ("LD_PRELOAD", "OPENCL_LAYERS", "LEAKTIDE_OPTIONS", "MT_DOUBLE_OUTPUT",
         "MSTX_INJECTION_PATH")
 

@@ -16,7 +16,7 @@ import sys
 WORDS = {
     "host": {"labels.c", "export_sqlite.c", "ascend_folder.c", "memscope_rows.c", "pools.c"},
     "mindspore": {"ascend_tables.c"},  # the framework of a profile
-    "python": {"compat_values.c", "site_rules.c"},  # a language
+    "python": {"compat_values.c", "program_file.c", "site_rules.c"},  # a language
     "unknown": {"category.c", "export_memory_viz.c"},
 }
 

@@ -64,8 +64,10 @@ static void add_stacks(struct run_words *words, const struct compat_request *req
 {
     struct text_builder *word;
 
-    if (!request->dump.has_c_stacks && !request->dump.has_python_stacks)
+    if (!request->dump.has_c_stacks && !request->dump.has_python_stacks) {
+        word_add(words, "--call-stack=c"); /* not in its files: for the questions of leaktide */
         return;
+    }
     word = word_add(words, "--call-stack=");
     if (request->dump.has_c_stacks)
         text_add_format(word, "c:%u%s", request->dump.c_depth,

@@ -32,7 +32,7 @@ class ControlTest(unittest.TestCase):
                      if not key.startswith("LEAKTIDE_")}
         variables.update(environment or {})
         self.process = subprocess.Popen(
-            [LEAKTIDE, "run", "--quiet", "--output-path=" + self.run_folder, *options, "--",
+            [LEAKTIDE, "run", "--quiet", "--device=npu,gpu,opencl", "--output-path=" + self.run_folder, *options, "--",
              os.path.join(PROGRAMS, program)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, universal_newlines=True, env=variables)
         self.addCleanup(self.process.stdout.close)

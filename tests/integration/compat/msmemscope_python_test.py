@@ -199,7 +199,8 @@ class TracedTest(unittest.TestCase):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
         run = os.path.join(folder, "run.leaktide")
-        done = subprocess.run([LEAKTIDE, "run", "--quiet", "--collect-mode=deferred",
+        done = subprocess.run([LEAKTIDE, "run", "--quiet", "--device=npu,gpu,opencl", "--call-stack=c",
+                               "--collect-mode=deferred",
                                "--output-path=" + run, "--", sys.executable, "-c", TRACED],
                               env=dict(os.environ, PYTHONPATH=FOLDER), stderr=subprocess.PIPE,
                               universal_newlines=True, timeout=60)
