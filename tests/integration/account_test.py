@@ -37,6 +37,8 @@ small = [(i, i + 1) for i in range(100000)]
 threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 worker = os.fork() if len(sys.argv) > 3 else 1
 if worker:
+    sys.stdout.flush()
+    sys._debugmallocstats()  # to standard error
     print("ready", worker, flush=True)
 time.sleep(600)
 """
@@ -64,6 +66,7 @@ class Account(unittest.TestCase):
         self.data.flush()
         self.name = "leaktide-account-%d" % os.getpid()
         self.started = []
+        self.said = tempfile.TemporaryFile("w+")
 
     def tearDown(self):
         for program in self.started:
@@ -72,10 +75,12 @@ class Account(unittest.TestCase):
             program.wait()
             program.stdout.close()
         self.data.close()
+        self.said.close()
 
     def start(self, *further):
         program = subprocess.Popen([sys.executable, "-c", PROGRAM, self.name, self.data.name, *further],
-                                   stdout=subprocess.PIPE, text=True, start_new_session=True)
+                                   stdout=subprocess.PIPE, stderr=self.said, text=True,
+                                   start_new_session=True)
         self.started.append(program)
         words = program.stdout.readline().split()
         self.assertEqual(words[0], "ready")
@@ -110,6 +115,34 @@ class Account(unittest.TestCase):
         figures = self.table(answer, "resident_figures")[0]
         self.assertEqual(figures["thread_count"], 2)
         self.assertGreater(figures["trim_bytes"], 40 * MIB)
+
+    def test_objects_of_python_are_what_the_interpreter_says(self):
+        process, _ = self.start()
+        self.said.seek(0)
+        said = int(re.search(r"# bytes in allocated blocks\s*=\s*([\d,]+)", self.said.read())[1]
+                   .replace(",", ""))
+        parts = {row["part"]: row["resident_bytes"]
+                 for row in self.table(self.account(str(process)), "resident")}
+        self.near(parts["small_python_objects"], said, 128 * 1024)
+
+    def test_60000_mappings_are_added_up(self):
+        program = subprocess.Popen(
+            [sys.executable, "-c", "import mmap, time\nm = []\nfor i in range(30000):\n"
+             "    m.append(mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))\n"
+             "    m[-1][0] = 1\n"
+             "    m.append(mmap.mmap(-1, 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ))\n"
+             "print('ready', 1, flush=True)\ntime.sleep(600)\n"],
+            stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.started.append(program)
+        if program.stdout.readline() == "":
+            self.skipTest("so many mappings are not allowed here")
+        answer = self.account(str(program.pid))
+        parts = {row["part"]: row["resident_bytes"] for row in self.table(answer, "resident")}
+        figures = self.table(answer, "resident_figures")[0]
+        self.assertGreater(figures["mapping_count"], 60000)
+        self.assertEqual(sum(parts.values()), 2 * parts["resident"])
+        self.assertGreater(parts["mapped_without_a_file"], 30000 * 4096)
+        self.assertLess(figures["cost_ns"], 5e9)
 
     def test_names_say_which_file_and_who_else_maps_it(self):
         process, worker = self.start("with a worker")

@@ -55,7 +55,7 @@ static void figure(const char *key, uint64_t number)
 /* Beside 40 MiB of code. */
 struct moment {
     const char *part, *name;
-    uint64_t bytes, threads, charged, cache, shared;
+    uint64_t bytes, threads, charged, cache, shared, limit;
 };
 
 static void account(struct moment moment)
@@ -69,6 +69,9 @@ static void account(struct moment moment)
     if (moment.charged) {
         note(ACCOUNT_SUBJECT_CGROUP_AT, "/job", 2, 0);
         note(ACCOUNT_SUBJECT_CGROUP, "current", moment.charged, 0);
+        if (moment.limit)
+            note(ACCOUNT_SUBJECT_CGROUP, "limit", moment.limit, 0);
+        note(ACCOUNT_SUBJECT_CGROUP, "inactive_file", moment.cache, 0);
         note(ACCOUNT_SUBJECT_CGROUP, "file", moment.cache + moment.shared, 0);
         note(ACCOUNT_SUBJECT_CGROUP, "shared", moment.shared, 0);
     }
@@ -226,6 +229,27 @@ static void files_left_in_shared_memory_are_a_leak_of_the_cgroup(void **state)
     expect_said("its names are not unlinked");
 }
 
+static void a_limit_that_is_near_is_said(void **state)
+{
+    for (uint64_t charged = 70; charged <= 90; charged += 20) {
+        setup(state);
+        account((struct moment){.part = complaints[0].part,
+                                .name = "main arena",
+                                .bytes = MIB,
+                                .charged = charged * MIB,
+                                .cache = 30 * MIB,
+                                .limit = 100 * MIB});
+        ask();
+        if (charged == 90)
+            expect_said("The cgroup /job is charged 90.0 MiB of its limit of 100 MiB (90 %); the "
+                        "kernel can take back 30.0 MiB by itself.");
+        else
+            assert_int_equal(report_verdict_count(report), 1);
+        teardown(state);
+    }
+    setup(state);
+}
+
 static void an_account_with_a_missing_row_is_left_out(void **state)
 {
     (void)state;
@@ -264,6 +288,7 @@ int main(void)
         TEST(few_accounts_are_not_judged),
         TEST(page_cache_of_the_cgroup_is_no_leak),
         TEST(files_left_in_shared_memory_are_a_leak_of_the_cgroup),
+        TEST(a_limit_that_is_near_is_said),
         TEST(an_account_with_a_missing_row_is_left_out),
         TEST(very_many_accounts_are_thinned_out),
 #undef TEST

@@ -11,7 +11,7 @@
 #include "resident_growth.h"
 #include "sentence.h"
 
-enum { PARTS_SAID = 3 };
+enum { PARTS_SAID = 3, LIMIT_IS_NEAR = 80 };
 
 static const uint64_t worth_least_bytes = UINT64_C(32) << 20;
 
@@ -242,6 +242,24 @@ static void add_cgroup(const struct question *question, struct report *report,
                         account->cgroup_version);
 }
 
+/* Near its limit, the kernel ends a process of it when it cannot take enough back. */
+static void say_limit(const struct question *question, struct report *report,
+                      const struct memory_account *account)
+{
+    struct arena *texts = report_arena(report);
+    uint64_t current = account->cgroup[ACCOUNT_CGROUP_CURRENT];
+    uint64_t limit = account->cgroup[ACCOUNT_CGROUP_LIMIT];
+
+    if (current == UINT64_MAX || limit == UINT64_MAX || percent_of(current, limit) < LIMIT_IS_NEAR)
+        return;
+    report_verdict(report, RANK_RESIDENT,
+                   "The cgroup %s is charged %s of its limit of %s (%u %%); the kernel can take "
+                   "back %s by itself.",
+                   model_text_at(question->model, account->cgroup_path), label_size(texts, current),
+                   label_size(texts, limit), percent_of(current, limit),
+                   label_size(texts, reclaimable_bytes(account->cgroup)));
+}
+
 /* Processes of one cgroup have one row each. */
 static bool is_first_of_cgroup(const struct resident *residents, size_t index)
 {
@@ -404,6 +422,8 @@ void analyse_resident(const struct question *question, struct report *report)
     say_growth(question, report, residents, count);
     for (size_t i = 0; i < count; i++) {
         say_process(question, report, &residents[i]);
+        if (is_first_of_cgroup(residents, i))
+            say_limit(question, report, residents[i].newest);
         doubts |= residents[i].newest->figures[ACCOUNT_FIGURE_DOUBTS];
     }
     if (count > 1)
