@@ -162,8 +162,10 @@ static size_t find_survivors(const struct gate *gate, struct gate_verdict *verdi
     for (size_t i = 0; i < survivors->process_count; i++) {
         const struct survivor_process *process = &survivors->processes[i];
 
+        size_t leak_count = survivors_leak_count(process);
+
         judged_count += process->active_count;
-        for (size_t k = 0; survivors_are_leak(process) && k < process->origin_count; k++) {
+        for (size_t k = 0; k < leak_count; k++) {
             const struct survivor_origin *origin = &process->origins[k];
             struct leak_seen seen = {
                 .who = origin->stacks[0].who,
@@ -173,7 +175,7 @@ static size_t find_survivors(const struct gate *gate, struct gate_verdict *verdi
                 .alive_bytes = origin->bytes,
             };
 
-            if (origin->may_be_cache || seen.growth_per_step < gate->policy->leak.slope_min)
+            if (seen.growth_per_step < gate->policy->leak.slope_min)
                 continue;
             seen.sentence = survivor_sentence(question, &verdict->arena, process, origin);
             add_leak(gate, verdict, repeat, &seen);

@@ -264,6 +264,33 @@ static void what_stays_is_weighed_in_all_pools_together(void **state)
     }
 }
 
+/* 20 names of 60 B stay beside 60 KB: one finding, of the 60 KB. */
+static void a_few_names_beside_a_leak_are_no_finding(void **state)
+{
+    for (size_t is_marked = 0; is_marked < 2; is_marked++) {
+        uint32_t other, stays, name;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        stays = site_of("copy", 20);
+        name = site_of("name", 30);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+            work(100, other);
+            make(1000, stays);
+            if (i % 3 == 0)
+                make(60, name);
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_END, i + 1);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+        assert_int_equal(report_finding_count(report), 1);
+    }
+}
+
 /* 24 KB stay of a loop, in a process of 100 MB, which learns more than one of 1 MB. */
 static void a_large_process_keeps_more_by_design(void **state)
 {
@@ -619,6 +646,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(what_stays_is_weighed_in_all_pools_together, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_few_names_beside_a_leak_are_no_finding, setup, teardown),
         cmocka_unit_test_setup_teardown(a_large_process_keeps_more_by_design, setup, teardown),
         cmocka_unit_test_setup_teardown(few_marked_steps_do_not_silence_the_survivors, setup,
                                         teardown),

@@ -123,10 +123,12 @@ static bool judge_by_steps(struct leaks *leaks, size_t side, const struct surviv
 
 static void note_survivors(struct leaks *leaks, size_t side, const struct survivor_process *process)
 {
-    for (size_t i = 0; survivors_are_leak(process) && i < process->origin_count; i++) {
+    size_t count = survivors_leak_count(process);
+
+    for (size_t i = 0; i < count; i++) {
         const struct survivor_origin *origin = &process->origins[i];
 
-        if (!origin->may_be_cache && origin->bytes >= process->bytes / share_least)
+        if (origin->bytes >= process->bytes / share_least)
             note_leak(leaks, side, origin->stacks[0].ledger, origin->stacks[0].who,
                       (struct leak){true, side, true, survivors_per_turn(process, origin),
                                     origin->bytes});

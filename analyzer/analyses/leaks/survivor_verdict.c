@@ -10,6 +10,7 @@
 #include "cxx_name.h"
 #include "growth.h"
 #include "leak_words.h"
+#include "leaktide/preload.h"
 #include "place.h"
 #include "sentence.h"
 #include "text_builder.h"
@@ -26,7 +27,8 @@ static void add_functions(struct text_builder *text, const struct symbol_frame *
     size_t shown = 0;
 
     for (size_t i = 0; i < count && shown < functions_shown; i++) {
-        if (i && strcmp(frames[i].function, frames[i - 1].function) == 0)
+        if ((i && strcmp(frames[i].function, frames[i - 1].function) == 0) ||
+            strcmp(frames[i].module, MT_TRACER_FILE_NAME) == 0)
             continue;
         text_add_format(text, "%s", shown ? " < " : "");
         add_short_name(text, frames[i].function, function_most_bytes);
@@ -111,15 +113,6 @@ static void add_finding(const struct question *question, struct report *report,
                    facts, sizeof(facts) / sizeof(facts[0]));
 }
 
-static size_t leak_count(const struct survivor_process *process)
-{
-    size_t count = 0;
-
-    while (count < process->origin_count && !process->origins[count].may_be_cache)
-        count++;
-    return count;
-}
-
 /* Overdue over nine tenths of the same time. */
 static bool is_of_same_time(const struct overdue *a, const struct overdue *b)
 {
@@ -144,10 +137,11 @@ static const struct survivor_origin *holder_of(const struct question *question,
                                                const struct survivor_process *process)
 {
     const struct survivor_origin *first = &process->origins[0];
+    size_t count = survivors_leak_count(process);
 
     if (first->keeps_all || first->stacks[0].overdue.is_growing)
         return NULL;
-    for (size_t i = 1; i < leak_count(process); i++) {
+    for (size_t i = 1; i < count; i++) {
         const struct survivor_origin *origin = &process->origins[i];
 
         if (origin->keeps_all &&
@@ -177,7 +171,7 @@ static void say_leak(const struct question *question, struct report *report,
                      const struct survivor_process *process)
 {
     struct arena *texts = report_arena(report);
-    size_t count = leak_count(process);
+    size_t count = survivors_leak_count(process);
     const char *more =
         count > 1 ? report_text(report, "; %s at %s in all", label_size(texts, process->bytes),
                                 label_counted(texts, count, "site"))

@@ -39,6 +39,7 @@ void growth_weigh(const struct tally *tally, uint16_t process, struct judged_lis
 {
     uint64_t bytes = 0;
     size_t count = 0;
+    bool is_light;
 
     for (size_t i = 0; i < list->count; i++) {
         if (!is_weighed(tally, &list->rows[i], process))
@@ -46,12 +47,16 @@ void growth_weigh(const struct tally *tally, uint16_t process, struct judged_lis
         bytes += list->rows[i].is_explained ? 0 : list->rows[i].weight_bytes;
         count++;
     }
-    if (!count ||
-        !leak_is_light(bytes, asked_bytes(tally, process), leak_process_bytes(tally, process)))
-        return;
-    for (size_t i = 0; i < list->count; i++)
-        if (is_weighed(tally, &list->rows[i], process))
-            list->rows[i].judgement.verdict = VERDICT_LIGHT;
-    list->verdict_counts[VERDICT_LEAK] -= count;
-    list->verdict_counts[VERDICT_LIGHT] += count;
+    is_light = count && leak_is_light(bytes, asked_bytes(tally, process),
+                                      leak_process_bytes(tally, process));
+    for (size_t i = 0; count && i < list->count; i++) {
+        struct judged *row = &list->rows[i];
+
+        if (!is_weighed(tally, row, process) ||
+            (!is_light && !leak_is_beside(row->weight_bytes, bytes)))
+            continue;
+        row->judgement.verdict = VERDICT_LIGHT;
+        list->verdict_counts[VERDICT_LEAK]--;
+        list->verdict_counts[VERDICT_LIGHT]++;
+    }
 }

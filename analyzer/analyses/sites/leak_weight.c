@@ -59,3 +59,10 @@ bool leak_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
     return bytes < least_bytes(peak_bytes) ||
            (bytes < loop_bytes / loop_share && bytes < peak_bytes / peak_share);
 }
+
+bool leak_is_beside(uint64_t bytes, uint64_t all_bytes)
+{
+    enum { line_bytes = 2 << 10, line_share = 16 };
+
+    return bytes < line_bytes && bytes < all_bytes / line_share;
+}

@@ -733,6 +733,17 @@ bool survivors_are_leak(const struct survivor_process *process)
            !leak_is_light(process->bytes, process->loop_bytes, process->peak_bytes);
 }
 
+size_t survivors_leak_count(const struct survivor_process *process)
+{
+    size_t count = 0;
+
+    while (survivors_are_leak(process) && count < process->origin_count &&
+           !process->origins[count].may_be_cache &&
+           !leak_is_beside(process->origins[count].bytes, process->bytes))
+        count++;
+    return count;
+}
+
 bool survivors_are_undecided(const struct survivor_process *process)
 {
     return !survivors_are_leak(process) && process->fading_bytes &&

@@ -80,6 +80,8 @@ void survivor_reading_destroy(struct survivor_reading *reading);
 bool survivors_are_leak(const struct survivor_process *process);
 /* Not a leak, but what may be a cache that fills is as heavy as one: more turns decide. */
 bool survivors_are_undecided(const struct survivor_process *process);
+/* How many of its origins, the first ones, are leaks of their own; 0: nothing leaks. */
+size_t survivors_leak_count(const struct survivor_process *process);
 enum survivor_answer {
     SURVIVORS_SILENT,  /* nothing can be said */
     SURVIVORS_STOPPED, /* a stack made many, and none is active to the end: of data, or of a loop */
