@@ -36,6 +36,13 @@ static int teardown(void **state)
     return 0;
 }
 
+/* Another recording. */
+static void start_again(void **state)
+{
+    teardown(state);
+    setup(state);
+}
+
 static void note(const char *subject, const char *text, uint64_t first, uint64_t second)
 {
     list.time_ns += UINT64_C(1000000);
@@ -143,7 +150,7 @@ static void what_grows_is_named_with_its_cause(void **state)
     for (size_t c = 0; c < sizeof(complaints) / sizeof(complaints[0]); c++) {
         const struct complaint *complaint = &complaints[c];
 
-        setup(state);
+        start_again(state);
         for (uint64_t i = 0; i < ACCOUNTS; i++)
             account((struct moment){.part = complaint->part,
                                     .name = complaint->name,
@@ -154,9 +161,7 @@ static void what_grows_is_named_with_its_cause(void **state)
         assert_int_equal(cell("resident_growth", 0, "growth_bytes")->number, 4 * 17 * MIB);
         assert_int_equal(cell("resident_growth", 0, "is_leak")->number, complaint->is_leak);
         expect_said(complaint->said);
-        teardown(state);
     }
-    setup(state);
 }
 
 static void what_fills_up_and_stays_is_no_growth(void **state)
@@ -232,7 +237,7 @@ static void files_left_in_shared_memory_are_a_leak_of_the_cgroup(void **state)
 static void a_limit_that_is_near_is_said(void **state)
 {
     for (uint64_t charged = 70; charged <= 90; charged += 20) {
-        setup(state);
+        start_again(state);
         account((struct moment){.part = complaints[0].part,
                                 .name = "main arena",
                                 .bytes = MIB,
@@ -245,9 +250,7 @@ static void a_limit_that_is_near_is_said(void **state)
                         "kernel can take back 30.0 MiB by itself.");
         else
             assert_int_equal(report_verdict_count(report), 1);
-        teardown(state);
     }
-    setup(state);
 }
 
 static void an_account_with_a_missing_row_is_left_out(void **state)
