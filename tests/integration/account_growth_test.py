@@ -13,7 +13,7 @@ import tempfile
 import unittest
 
 LEAKTIDE, PROGRAM = sys.argv[1:3]
-SECONDS = 24
+SECONDS = 32
 MIB = 1 << 20
 
 # cause, whether it is a leak, how much of the growth at least, in percent
