@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Finds rows of a table by hash.
- *
- * A slot does not hold the lower half of its hash, which says where it belongs; so each slot has
- * it in `homes`, which only growing reads. Both arrays are one block.
  */
 #include "hash_index.h"
 
@@ -13,19 +10,15 @@
 
 enum { first_capacity = 64 };
 
-static uint32_t *homes_of(const struct hash_index *index)
-{
-    return (uint32_t *)(index->slots + index->capacity);
-}
+static const size_t capacity_most = (size_t)1 << 32; /* the upper half of a hash has no more */
 
-static void put(struct hash_index *index, uint32_t home, uint64_t slot)
+static void put(struct hash_index *index, uint64_t slot)
 {
-    size_t position = home & (index->capacity - 1);
+    size_t position = hash_index_home(index, slot);
 
     while (index->slots[position])
         position = (position + 1) & (index->capacity - 1);
     index->slots[position] = slot;
-    homes_of(index)[position] = home;
 }
 
 static bool grow(struct hash_index *index)
@@ -35,12 +28,13 @@ static bool grow(struct hash_index *index)
         .count = index->count,
     };
 
-    larger.slots = calloc(larger.capacity, sizeof(*larger.slots) + sizeof(uint32_t));
+    larger.slots =
+        larger.capacity > capacity_most ? NULL : calloc(larger.capacity, sizeof(*larger.slots));
     if (!larger.slots)
         return false;
     for (size_t i = 0; i < index->capacity; i++)
         if (index->slots[i])
-            put(&larger, homes_of(index)[i], index->slots[i]);
+            put(&larger, index->slots[i]);
     free(index->slots);
     *index = larger;
     if (MT_ASSERTS)
@@ -56,7 +50,7 @@ void hash_index_check(const struct hash_index *index)
     MT_ASSERT(index->count <= index->capacity / 4 * 3);
     MT_ASSERT(index->slots || !index->capacity);
     for (size_t i = 0; i < index->capacity; i++) {
-        size_t home = homes_of(index)[i] & (index->capacity - 1);
+        size_t home = hash_index_home(index, index->slots[i]);
 
         if (!index->slots[i])
             continue;
@@ -84,7 +78,7 @@ bool hash_index_add(struct hash_index *index, uint64_t hash, uint32_t row)
     MT_ASSERT(row < UINT32_MAX);
     if (index->count >= index->capacity / 4 * 3 && !grow(index))
         return false;
-    put(index, (uint32_t)hash, (hash >> 32) << 32 | (uint64_t)(row + 1));
+    put(index, (hash >> 32) << 32 | (uint64_t)(row + 1));
     index->count++;
     return true;
 }

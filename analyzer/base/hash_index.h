@@ -10,7 +10,9 @@
  *             return row;
  *     hash_index_add(&index, hash, new_row);
  *
- * Open addressing; a slot is the upper half of the hash and row + 1. At most 3/4 full.
+ * Open addressing; a slot is the upper half of the hash and row + 1. At most 3/4 full. A row belongs
+ * where the upper half of its hash points to, as a part of the whole: so slots say themselves where
+ * they go when there are more, and keep their order.
  */
 #ifndef LEAKTIDE_BASE_HASH_INDEX_H
 #define LEAKTIDE_BASE_HASH_INDEX_H
@@ -21,9 +23,15 @@
 
 struct hash_index {
     uint64_t *slots;
-    size_t capacity; /* 0 or a power of two */
+    size_t capacity; /* 0 or a power of two, at most 2^32 */
     size_t count;
 };
+
+/* Where the search for a hash begins. capacity is not 0. */
+static inline size_t hash_index_home(const struct hash_index *index, uint64_t hash)
+{
+    return (size_t)((hash >> 32) * index->capacity >> 32);
+}
 
 void hash_index_init(struct hash_index *index);
 void hash_index_release(struct hash_index *index);
@@ -33,7 +41,8 @@ static inline bool hash_index_next(const struct hash_index *index, uint64_t hash
                                    uint32_t *row)
 {
     while (*probe < index->capacity) {
-        uint64_t slot = index->slots[(hash + (*probe)++) & (index->capacity - 1)];
+        uint64_t slot =
+            index->slots[(hash_index_home(index, hash) + (*probe)++) & (index->capacity - 1)];
 
         if (!slot)
             return false;

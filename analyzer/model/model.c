@@ -488,20 +488,23 @@ static bool is_stack(const struct model *model, uint32_t index, uint32_t outer, 
 
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
 {
-    uint64_t hash = hash_pair(outer, frame);
-    uint32_t index = (uint32_t)model->stacks.count, found;
-    size_t probe = 0;
+    uint32_t index = (uint32_t)model->stacks.count;
     struct stack_row *row;
 
-    if (is_stack(model, outer + 1, outer, frame))
-        return outer + 1;
-    while (hash_index_next(&model->stack_index, hash, &probe, &found))
-        if (is_stack(model, found, outer, frame))
-            return found;
-    if (index == outer + 1)
+    if (index == outer + 1) { /* nobody was called from there yet */
         row = model->failure || index == UINT32_MAX ? NULL : table_add(&model->stacks);
-    else
+    } else {
+        uint64_t hash = hash_pair(outer, frame);
+        size_t probe = 0;
+        uint32_t found;
+
+        if (is_stack(model, outer + 1, outer, frame))
+            return outer + 1;
+        while (hash_index_next(&model->stack_index, hash, &probe, &found))
+            if (is_stack(model, found, outer, frame))
+                return found;
         row = row_add(model, &model->stacks, &model->stack_index, hash, UINT32_MAX, "stacks");
+    }
     if (!row)
         return fail(model, "stacks");
     row->stack = (struct model_stack){.frame = frame, .outer = outer};
