@@ -10,9 +10,9 @@
  *             return row;
  *     hash_index_add(&index, hash, new_row);
  *
- * Open addressing; a slot is the upper half of the hash and row + 1. At most 3/4 full. A row belongs
- * where the upper half of its hash points to, as a part of the whole: so slots say themselves where
- * they go when there are more, and keep their order.
+ * Open addressing; a slot is the upper half of the hash and row + 1. At most 3/4 full. A row
+ * belongs where the upper half of its hash points to, as a part of the whole: so slots say
+ * themselves where they go when there are more, and keep their order.
  */
 #ifndef LEAKTIDE_BASE_HASH_INDEX_H
 #define LEAKTIDE_BASE_HASH_INDEX_H

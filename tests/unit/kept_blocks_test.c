@@ -43,7 +43,7 @@ static struct kept_blocks keep(const struct life *lives, struct kept_limits limi
     assert_true(kept_init(&kept, &limits));
     for (size_t i = 0; i < life_count; i++)
         assert_true(kept_put(&kept, &lives[i]));
-    kept_finish(&kept);
+    assert_true(kept_finish(&kept));
     return kept;
 }
 

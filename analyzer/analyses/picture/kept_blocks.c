@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The blocks that matter, one by one, and the rest of them as sums.
+ *
+ * Twice as many as are wanted are collected; then the greater half of them stays. So a block costs
+ * a few comparisons, however many are wanted.
  */
 #include "kept_blocks.h"
 
@@ -8,7 +11,6 @@
 #include <string.h>
 
 #include "hash.h"
-#include "heap.h"
 #include "list.h"
 
 enum { first_stretches = 4096 };
@@ -134,25 +136,71 @@ bool kept_init(struct kept_blocks *kept, const struct kept_limits *limits)
     *kept = (struct kept_blocks){.limits = *limits};
     kept->stretch_ns = (limits->end_ns - limits->start_ns) / first_stretches + 1;
     hash_index_init(&kept->rest_index);
-    kept->blocks = malloc(limits->block_most * sizeof(*kept->blocks));
+    kept->blocks = malloc(2 * limits->block_most * sizeof(*kept->blocks));
     return kept->blocks != NULL;
+}
+
+/* Rows that are greater than one of them go before it, the others behind; returns where it is. */
+static size_t rows_part(struct life *rows, size_t low, size_t high, size_t chosen)
+{
+    const struct life middle = rows[chosen];
+    size_t left = low, right = high - 1;
+
+    rows[chosen] = rows[low]; /* one place is free, at `left` or at `right` in turn */
+    while (left < right) {
+        while (left < right && is_lesser(&rows[right], &middle))
+            right--;
+        if (left < right)
+            rows[left++] = rows[right];
+        while (left < right && is_lesser(&middle, &rows[left]))
+            left++;
+        if (left < right)
+            rows[right--] = rows[left];
+    }
+    rows[left] = middle;
+    return left;
+}
+
+/* The greatest come first. Chosen by a hash, so that no order of blocks is a bad one. */
+static void rows_select(struct life *rows, size_t count, size_t most)
+{
+    size_t low = 0, high = count;
+
+    while (low < most && most < high) {
+        size_t chosen = low + hash_u64(low ^ high) % (high - low);
+        size_t at = rows_part(rows, low, high, chosen);
+
+        if (at < most)
+            low = at + 1;
+        else
+            high = at;
+    }
+}
+
+/* Leaves as many as are wanted. */
+static bool drop_lesser(struct kept_blocks *kept)
+{
+    size_t most = kept->limits.block_most, count = kept->count;
+
+    rows_select(kept->blocks, count, most);
+    kept->count = most;
+    for (size_t i = most; i < count; i++)
+        if (!rest_put(kept, &kept->blocks[i]))
+            return false;
+    kept->has_least = true;
+    kept->least = kept->blocks[0];
+    for (size_t i = 1; i < most; i++)
+        if (is_lesser(&kept->blocks[i], &kept->least))
+            kept->least = kept->blocks[i];
+    return true;
 }
 
 bool kept_put(struct kept_blocks *kept, const struct life *life)
 {
-    struct life out = *life;
-
-    if (kept->count < kept->limits.block_most) {
-        kept->blocks[kept->count] = *life;
-        heap_sift_up(kept->blocks, sizeof(*kept->blocks), kept->count++, is_lesser);
-        return true;
-    }
-    if (is_lesser(&kept->blocks[0], life)) {
-        out = kept->blocks[0];
-        kept->blocks[0] = *life;
-        heap_sift_down(kept->blocks, kept->count, sizeof(*kept->blocks), 0, is_lesser);
-    }
-    return rest_put(kept, &out);
+    if (kept->has_least && is_lesser(life, &kept->least))
+        return rest_put(kept, life);
+    kept->blocks[kept->count++] = *life;
+    return kept->count < 2 * kept->limits.block_most || drop_lesser(kept);
 }
 
 static int by_birth(const void *left, const void *right)
@@ -175,12 +223,15 @@ static int by_stretch(const void *left, const void *right)
     return (a->size_class > b->size_class) - (a->size_class < b->size_class);
 }
 
-void kept_finish(struct kept_blocks *kept)
+bool kept_finish(struct kept_blocks *kept)
 {
+    if (kept->count > kept->limits.block_most && !drop_lesser(kept))
+        return false;
     if (kept->count)
         qsort(kept->blocks, kept->count, sizeof(*kept->blocks), by_birth);
     if (kept->rest_count)
         qsort(kept->rest, kept->rest_count, sizeof(*kept->rest), by_stretch);
+    return true;
 }
 
 void kept_release(struct kept_blocks *kept)

@@ -32,8 +32,11 @@ struct kept_limits {
 
 struct kept_blocks {
     struct kept_limits limits;
-    struct life *blocks; /* a heap, the one to go first on top; by birth after kept_finish() */
+    /* Up to twice as many as are wanted, in no order; after kept_finish() as many, by birth. */
+    struct life *blocks;
     size_t count;
+    bool has_least;
+    struct life least;     /* that a block has to beat to be kept */
     struct rest_row *rest; /* by stretch after kept_finish() */
     size_t rest_count, rest_capacity;
     struct hash_index rest_index;
@@ -45,7 +48,8 @@ struct kept_blocks {
 bool kept_init(struct kept_blocks *kept, const struct kept_limits *limits);
 /* A life that is over, or goes on when its process ends. False when there is no memory. */
 bool kept_put(struct kept_blocks *kept, const struct life *life);
-void kept_finish(struct kept_blocks *kept);
+/* After the last. False when there is no memory. */
+bool kept_finish(struct kept_blocks *kept);
 void kept_release(struct kept_blocks *kept);
 
 #endif

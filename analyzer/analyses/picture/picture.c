@@ -259,7 +259,7 @@ static void picture_write(void *state, struct report *report)
     if (!picture->question->is_for_pictures)
         return;
     picture->has_failed |= !phases_finish(&picture->phases, picture->limits.end_ns);
-    kept_finish(&picture->kept);
+    picture->has_failed |= !kept_finish(&picture->kept);
     if (picture->has_failed)
         report_note(report, 0, "pictures: not enough memory to draw them");
     else

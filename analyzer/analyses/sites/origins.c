@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Groups joined by where their blocks come from. They are sorted, and an origin is a stretch.
+ * Groups joined by where their blocks come from: an origin is a stretch of all groups.
+ *
+ * Where stacks are deep there are a thousand groups for each origin. So only origins are sorted,
+ * and each group is put behind the others of its origin.
  */
-#define _GNU_SOURCE /* qsort_r */
 #include "origins.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
+#include "hash_index.h"
 #include "leaktide/invariant.h"
+#include "list.h"
 
 /* What is compared, by group. */
 struct group_key {
@@ -46,13 +51,43 @@ static int key_compare(const struct group_key *a, const struct group_key *b)
     return result ? result : compare_numbers(a->operator_text, b->operator_text);
 }
 
-static int group_compare(const void *left, const void *right, void *context)
-{
-    const struct group_key *keys = context;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    int result = key_compare(&keys[a], &keys[b]);
+/* The different keys of all groups. */
+struct key_row {
+    struct group_key key;
+    uint32_t number; /* in the order of first groups; rows are sorted later */
+    uint32_t group_count;
+};
 
-    return result ? result : compare_numbers(a, b);
+struct key_rows {
+    struct key_row *rows;
+    size_t count, capacity;
+    struct hash_index index;
+};
+
+static int row_compare(const void *left, const void *right)
+{
+    return key_compare(&((const struct key_row *)left)->key, &((const struct key_row *)right)->key);
+}
+
+/* Counts one more group; its row, UINT32_MAX without memory. */
+static uint32_t key_count(struct key_rows *keys, const struct group_key *key)
+{
+    uint64_t hash = hash_pair(key->name, (uint64_t)key->operator_text << 16 | key->ledger);
+    size_t probe = 0;
+    uint32_t found;
+
+    while (hash_index_next(&keys->index, hash, &probe, &found)) {
+        if (key_compare(&keys->rows[found].key, key) == 0) {
+            keys->rows[found].group_count++;
+            return found;
+        }
+    }
+    found = (uint32_t)keys->count;
+    if (!list_has_room(&keys->rows, &keys->capacity, keys->count, sizeof(*keys->rows)) ||
+        !hash_index_add(&keys->index, hash, found))
+        return UINT32_MAX;
+    keys->rows[keys->count++] = (struct key_row){*key, found, 1};
+    return found;
 }
 
 static struct origin origin_start(const struct tally *tally, const uint32_t *group)
@@ -67,38 +102,78 @@ static struct origin origin_start(const struct tally *tally, const uint32_t *gro
     };
 }
 
-/* By group, from 1. For free(); NULL without memory. */
-static struct group_key *keys_make(const struct question *question, enum origin_split split)
+static struct group_key key_of(const struct question *question, size_t group,
+                               enum origin_split split)
 {
-    size_t count = tally_group_count(question->tally);
-    struct group_key *keys = malloc(count * sizeof(*keys));
+    const struct group_detail *detail = tally_detail_at(question->tally, group);
 
-    for (size_t i = 1; keys && i < count; i++) {
-        const struct group_detail *detail = tally_detail_at(question->tally, i);
-
-        keys[i] = (struct group_key){
-            .name = name_key(question, detail, split),
-            .operator_text = split == ORIGINS_BY_OPERATOR ? detail->operator_text : 0,
-            .ledger = tally_group_at(question->tally, i)->ledger,
-        };
-    }
-    return keys;
+    return (struct group_key){
+        .name = name_key(question, detail, split),
+        .operator_text = split == ORIGINS_BY_OPERATOR ? detail->operator_text : 0,
+        .ledger = tally_group_at(question->tally, group)->ledger,
+    };
 }
 
-static void join(struct origins *origins, const struct tally *tally, struct group_key *keys,
-                 size_t group_count)
+/* key_of_group: the row of each group's key. False without memory. */
+static bool keys_find(struct key_rows *keys, const struct question *question,
+                      enum origin_split split, uint32_t *key_of_group)
 {
-    for (size_t i = 0; i < group_count; i++)
-        origins->groups[i] = (uint32_t)(i + 1);
-    qsort_r(origins->groups, group_count, sizeof(*origins->groups), group_compare, keys);
-    for (size_t i = 0; i < group_count; i++) {
-        const uint32_t *group = &origins->groups[i];
+    size_t count = tally_group_count(question->tally);
 
-        if (i && key_compare(&keys[group[-1]], &keys[*group]) == 0)
-            origins->rows[origins->count - 1].group_count++;
-        else
-            origins->rows[origins->count++] = origin_start(tally, group);
+    for (size_t i = 1; i < count; i++) {
+        const struct group_key key = key_of(question, i, split);
+
+        key_of_group[i] = key_count(keys, &key);
+        if (key_of_group[i] == UINT32_MAX)
+            return false;
     }
+    return true;
+}
+
+/* places: by number of a key, where its next group goes. */
+static void join(struct origins *origins, const struct question *question, struct key_rows *keys,
+                 const uint32_t *key_of_group, uint32_t *places)
+{
+    size_t count = tally_group_count(question->tally);
+    uint32_t place = 0;
+
+    if (keys->count)
+        qsort(keys->rows, keys->count, sizeof(*keys->rows), row_compare);
+    for (size_t i = 0; i < keys->count; i++) {
+        places[keys->rows[i].number] = place;
+        place += keys->rows[i].group_count;
+    }
+    for (size_t i = 1; i < count; i++)
+        origins->groups[places[key_of_group[i]]++] = (uint32_t)i;
+    place = 0;
+    for (size_t i = 0; i < keys->count; i++) {
+        struct origin *origin = &origins->rows[origins->count++];
+
+        *origin = origin_start(question->tally, &origins->groups[place]);
+        origin->group_count = keys->rows[i].group_count;
+        place += keys->rows[i].group_count;
+    }
+}
+
+/* False without memory. */
+static bool origins_fill(struct origins *origins, const struct question *question,
+                         enum origin_split split, struct key_rows *keys)
+{
+    size_t count = tally_group_count(question->tally);
+    uint32_t *key_of_group = malloc(count * sizeof(*key_of_group)), *places = NULL;
+    bool is_filled = false;
+
+    origins->groups = malloc(count * sizeof(*origins->groups));
+    if (key_of_group && origins->groups && keys_find(keys, question, split, key_of_group)) {
+        places = malloc((keys->count + 1) * sizeof(*places));
+        origins->rows = malloc((keys->count + 1) * sizeof(*origins->rows));
+        is_filled = places && origins->rows;
+    }
+    if (is_filled)
+        join(origins, question, keys, key_of_group, places);
+    free(key_of_group);
+    free(places);
+    return is_filled;
 }
 
 /* Every group is in one origin, and those of a ledger stand side by side. */
@@ -118,24 +193,23 @@ static void origins_check(const struct origins *origins, size_t group_count)
 
 bool origins_init(struct origins *origins, const struct question *question, enum origin_split split)
 {
-    size_t group_count = tally_group_count(question->tally) - 1;
-    struct group_key *keys = keys_make(question, split);
+    struct key_rows keys = {.count = 0};
+    bool is_filled;
 
     memset(origins, 0, sizeof(*origins));
-    origins->groups = malloc((group_count + 1) * sizeof(*origins->groups));
-    origins->rows = malloc((group_count + 1) * sizeof(*origins->rows));
-    if (!keys || !origins->groups || !origins->rows) {
-        free(keys);
+    hash_index_init(&keys.index);
+    is_filled = origins_fill(origins, question, split, &keys);
+    hash_index_release(&keys.index);
+    free(keys.rows);
+    if (!is_filled) {
         origins_release(origins);
         return false;
     }
-    join(origins, question->tally, keys, group_count);
     if (MT_ASSERTS)
-        origins_check(origins, group_count);
+        origins_check(origins, tally_group_count(question->tally) - 1);
     for (size_t i = 0; split == ORIGINS_BY_SIZE && i < origins->count; i++)
         origins->rows[i].who.size_class =
             tally_detail_at(question->tally, origins->rows[i].groups[0])->size_class;
-    free(keys);
     return true;
 }
 
