@@ -9,6 +9,7 @@
 
 #include "hash.h"
 #include "readable_name.h"
+#include "site_identity.h"
 #include "stack_traits.h"
 #include "text_builder.h"
 
@@ -135,6 +136,7 @@ static struct named_frames complete(struct frame_names *names, struct named_fram
     for (size_t i = 0; i < count; i++) {
         classify(names, &rows[i]);
         frame_shape(&rows[i]);
+        frame_identity(&rows[i]);
         frames.traits |= (uint16_t)frame_traits(&rows[i]);
         if (rows[i].class > rows[frames.telling].class)
             frames.telling = (uint8_t)i;

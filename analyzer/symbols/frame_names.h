@@ -34,6 +34,9 @@ struct named_frame {
     bool is_loop;       /* of the interpreter: which copy of it runs says nothing */
     uint8_t class;      /* enum frame_class */
     uint64_t shape_key; /* stack_traits.h */
+    /* Hashes of the function and where it is: of the base name of its file, and of the whole of it;
+     * where that is not known, of the module. */
+    uint64_t identity_key, function_key;
 };
 
 /* Of one frame of the model. */

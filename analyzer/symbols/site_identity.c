@@ -45,14 +45,30 @@ size_t telling_frame(const struct named_frame *const *frames, size_t count)
     return frames[best]->class == CLASS_OPERATOR ? operator_entry(frames, count, best) : best;
 }
 
+static uint64_t text_hash(const char *text)
+{
+    return hash_bytes(text, strlen(text));
+}
+
+static uint64_t place_hash(const struct named_frame *frame)
+{
+    return text_hash(*frame->file ? base_of_path(frame->file) : frame->module);
+}
+
+void frame_identity(struct named_frame *frame)
+{
+    uint64_t function = *frame->function ? text_hash(frame->function) : 0;
+
+    frame->identity_key = hash_pair(function, place_hash(frame));
+    frame->function_key =
+        hash_pair(function, text_hash(*frame->file ? frame->file : frame->module));
+}
+
+/* A frame without a name that names the site is told apart by its address. */
 static uint64_t key_of(const struct named_frame *frame, bool is_telling)
 {
-    const char *where = *frame->file ? base_of_path(frame->file) : frame->module;
-    uint64_t place = hash_bytes(where, strlen(where));
-
-    if (*frame->function)
-        return hash_pair(hash_bytes(frame->function, strlen(frame->function)), place);
-    return hash_pair(is_telling ? frame->address : 0, place);
+    return is_telling && !*frame->function ? hash_pair(frame->address, place_hash(frame))
+                                           : frame->identity_key;
 }
 
 static void keep(struct identity *identity, uint64_t key)

@@ -11,6 +11,9 @@
 
 #include "frame_names.h"
 
+/* Fills in identity_key and function_key: once for a frame, not for each stack that it is in. */
+void frame_identity(struct named_frame *frame);
+
 /*
  * Operators call operators: the one that was asked for is the outermost of a stretch of them, with
  * nothing but plumbing between. index: of an operator.

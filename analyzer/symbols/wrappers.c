@@ -34,13 +34,6 @@ static uint64_t text_hash(const char *text)
     return hash_bytes(text, strlen(text));
 }
 
-/* A function and where it is: two libraries may each have one of a name. */
-static uint64_t key_of(const struct named_frame *frame)
-{
-    return hash_pair(text_hash(frame->function),
-                     text_hash(*frame->file ? frame->file : frame->module));
-}
-
 static struct function *function_find(const struct wrappers *wrappers, uint64_t key)
 {
     size_t probe = 0;
@@ -122,7 +115,7 @@ size_t wrappers_telling(const struct wrappers *wrappers, const struct named_fram
     size_t telling = named_frame_of(frames, count, telling_frame(frames, count));
 
     while (frames[telling]->class == CLASS_NATIVE && *frames[telling]->function) {
-        const struct function *function = function_find(wrappers, key_of(frames[telling]));
+        const struct function *function = function_find(wrappers, frames[telling]->function_key);
         size_t caller = caller_of(frames, count, telling);
 
         if (!function || !function->is_wrapper || caller == count)
@@ -140,10 +133,10 @@ void wrappers_see(struct wrappers *wrappers, const struct named_frame *const *fr
 
     if (caller == count || frames[telling]->class != CLASS_NATIVE || !has_name(frames[telling]))
         return;
-    function = function_row(wrappers, key_of(frames[telling]));
+    function = function_row(wrappers, frames[telling]->function_key);
     if (!function)
         return;
-    if (pair_is_new(wrappers, hash_pair(function->key, key_of(frames[caller]))))
+    if (pair_is_new(wrappers, hash_pair(function->key, frames[caller]->function_key)))
         function->callers++;
     if (*frames[caller]->file &&
         pair_is_new(wrappers, hash_pair(function->key, text_hash(frames[caller]->file) | 1)))
