@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "chance.h"
+
 enum { HELD_MAX = 8192, ACTORS_MAX = 12, STEP_NS = 1000000, EVENT_NS = 100 };
 
 struct block {
@@ -38,7 +40,7 @@ struct actor {
 
 /* Where the actors of one process play. */
 struct stage {
-    uint64_t random;
+    struct chance chance;
     struct model *model;
     struct tally *tally;
     uint16_t process;
@@ -58,24 +60,15 @@ struct actor_kind {
 
 /* --- chance --------------------------------------------------------------------------------- */
 
-static uint64_t random_next(struct stage *stage)
-{
-    uint64_t x = stage->random += UINT64_C(0x9e3779b97f4a7c15);
-
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 /* From least to most. */
 static uint32_t between(struct stage *stage, uint32_t least, uint32_t most)
 {
-    return most <= least ? least : least + (uint32_t)(random_next(stage) % (most - least + 1));
+    return chance_between(&stage->chance, least, most);
 }
 
-static bool happens(struct stage *stage, double chance)
+static bool happens(struct stage *stage, double probability)
 {
-    return (double)(random_next(stage) >> 11) * 0x1p-53 < chance;
+    return chance_happens(&stage->chance, probability);
 }
 
 /* Small and large ones alike. */
@@ -720,7 +713,7 @@ void labelled_program_run(uint64_t seed, bool has_interpreters, struct model *mo
                           struct tally *tally, struct labelled_program *program)
 {
     static const uint32_t step_counts[] = {3, 7, 10, 14, 20, 24, 32, 48, 60, 80, 100, 150, 300};
-    struct stage stage = {.random = seed, .model = model, .tally = tally};
+    struct stage stage = {.chance = {seed}, .model = model, .tally = tally};
 
     stage.kind_count = has_interpreters ? KIND_COUNT : KIND_COUNT - INTERPRETER_KINDS;
     memset(program, 0, sizeof(*program));

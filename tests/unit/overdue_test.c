@@ -302,10 +302,47 @@ static void one_block_that_stays_as_large_is_none(void **state)
     overdue_release(&stack);
 }
 
+/* In each turn 20 blocks, one every other birth, and then 12 births of others. */
+static void a_burst_early_in_the_turn_is_active(void **state)
+{
+    struct overdue_stack stack = {0};
+    uint32_t clock = 0;
+
+    (void)state;
+    for (uint32_t turn = 0; turn < 300; turn++, clock += 12) {
+        for (uint32_t i = 0; i < 20; i++, clock += 2) {
+            assert_true(overdue_born(&stack, clock, 64));
+            if (i)
+                overdue_gone(&stack, clock, clock + 1, 64, false);
+        }
+    }
+    assert_int_equal(overdue_judge(&stack, clock, true).reason, OVERDUE_YES);
+    overdue_release(&stack);
+}
+
+/* What is loaded in the first turn makes it as long as 40 others. */
+static void a_long_first_turn_hides_no_leak(void **state)
+{
+    for (uint32_t many = 1; many <= 20; many += 19) {
+        struct overdue_stack stack = {0};
+        uint32_t clock = 0;
+
+        (void)state;
+        for (uint32_t turn = 0; turn < 60; turn++, clock += turn == 1 ? 2000 : 30)
+            for (uint32_t i = 0; i < many; i++, clock++) {
+                assert_true(overdue_born(&stack, clock, 64));
+                if (i)
+                    overdue_gone(&stack, clock, clock + 1, 64, false);
+            }
+        assert_int_equal(overdue_judge(&stack, clock, true).reason, OVERDUE_YES);
+        overdue_release(&stack);
+    }
+}
+
 int main(void)
 {
     enum { story_count = sizeof(stories) / sizeof(stories[0]) };
-    struct CMUnitTest tests[story_count + 4];
+    struct CMUnitTest tests[story_count + 6];
 
     for (size_t i = 0; i < story_count; i++)
         tests[i] = (struct CMUnitTest){.name = stories[i].name,
@@ -316,5 +353,8 @@ int main(void)
     tests[story_count + 2] =
         (struct CMUnitTest)cmocka_unit_test(one_block_that_stays_as_large_is_none);
     tests[story_count + 3] = (struct CMUnitTest)cmocka_unit_test(passes_that_free_all_do_not_grow);
+    tests[story_count + 4] =
+        (struct CMUnitTest)cmocka_unit_test(a_burst_early_in_the_turn_is_active);
+    tests[story_count + 5] = (struct CMUnitTest)cmocka_unit_test(a_long_first_turn_hides_no_leak);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

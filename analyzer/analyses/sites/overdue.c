@@ -81,6 +81,25 @@ static void rows_join(struct overdue_row *row, struct overdue_row *next,
         row->alive_bytes = next->alive_bytes;
 }
 
+/* Of the last three quarters of the births: the first turn of a loop is often ten times as long as
+ * the others, and beside such a gap no later one would be a moment. */
+static uint32_t recent_gap(const struct overdue_stack *stack)
+{
+    uint64_t seen = 0;
+    uint32_t longest = 0;
+
+    for (uint32_t i = 0; i < stack->row_count; i++) {
+        const struct overdue_row *row = &stack->rows[i];
+
+        if (seen > stack->births / 4 && row->gap > longest)
+            longest = row->gap;
+        seen += row->births;
+        if (seen > stack->births / 4 + 1 && row->inner_gap > longest)
+            longest = row->inner_gap;
+    }
+    return longest;
+}
+
 /* Into as few rows as are wanted, all of about the same width. */
 static void rows_join_all(struct overdue_stack *stack)
 {
@@ -137,6 +156,7 @@ bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes)
         if (!row)
             return false;
         *row = (struct overdue_row){.first = clock, .gap = gap};
+        stack->longest_gap = recent_gap(stack);
     }
     stack->first = stack->births ? stack->first : clock;
     stack->last = clock;
@@ -333,7 +353,8 @@ static bool goes_on(const struct series *series, uint64_t end)
     silence = end > last + 1 ? end - 1 - last : 0;
     span = end > series->rows[0].first + 1 ? end - 1 - series->rows[0].first : 0;
     return moments >= OVERDUE_NEEDED && span && silence <= (uint64_t)silence_most * longest_gap &&
-           pow(1 - (double)silence / (double)span, (double)(moments - 1)) >= chance_limit;
+           (silence <= longest_gap ||
+            pow(1 - (double)silence / (double)span, (double)(moments - 1)) >= chance_limit);
 }
 
 /* How many of the births of a row lie before the time, if they came evenly. */
@@ -405,7 +426,7 @@ static bool is_uneven(const struct series *series, double begin, double end)
     double limit = uneven_chance / sqrt(count);
 
     for (size_t i = 0; i < series->row_count; i++) {
-        for (int edge = 0; edge < 2; edge++) {
+        for (int edge = 0; series->rows[i].count && edge < 2; edge++) {
             double time = edge ? (double)series->rows[i].last + 1 : (double)series->rows[i].first;
             double off = all_before(series, time) / count - (time - begin) / (end - begin);
 
