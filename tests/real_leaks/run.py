@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Are leaks found that nobody here planted?
 
-    run.py [--cache FOLDER] [--only NAME,NAME] [--marked] [--allocator=malloc|python] LEAKTIDE
+    run.py [--cache FOLDER] [--only NAME,NAME] [--group GROUP,GROUP] [--marked]
+           [--allocator=malloc|python] [--measure] [--rows FILE] [--again] LEAKTIDE
 
 Programs of pairs.tsv run in the release that leaks and in the one that is mended, with pinned
 versions, in an unmarked loop (--marked: in a marked one), with CPython's own allocator or with
-malloc in its place. Recordings and packages stay in the cache:
-what is there is neither fetched nor recorded again. Prints a line for each and a table; the status
-is 1 where recall or precision is below 0.95, 77 where nothing could be run.
+malloc in its place. Packages stay in the cache, and recordings while they are newer than the
+recorder and their program (--again: never). Prints a line for each and the score; --rows appends a JSON row for each, with
+--measure also what the heap of the program grows without a tool. The status is 1 where recall or
+precision is below 0.95, 77 where nothing could be run.
 """
 import argparse
-import csv
+import glob
 import json
 import os
 import re
@@ -18,61 +20,37 @@ import shutil
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import real_programs
+
 LIMIT_SECONDS = 600
 LEAST = 0.95
+MALLOC_OWN_BYTES = 24
+FEW_BYTES_PER_TURN = 100
+FEWEST_TURNS = 60
 
 
-def pairs(only):
-    with open(os.path.join(HERE, "pairs.tsv"), encoding="utf-8") as file:
-        for row in csv.DictReader(file, delimiter="\t"):
-            if not only or row["program"] in only:
-                yield row
+def is_fresh(options, row, folder):
+    if options.again or not os.path.isdir(folder):
+        return False
+    tool = os.path.join(os.path.dirname(os.path.dirname(options.leaktide)), "lib", "leaktide", "*.so")
+    programs = os.path.join(real_programs.HERE, "programs", row["program"] + ".*")
+    made = os.path.getmtime(folder)
+    return all(os.path.getmtime(path) < made for path in glob.glob(tool) + glob.glob(programs))
 
 
-def variants(row):
-    """Name, requirements, whether it leaks."""
-    if row["leaky"] == "-":
-        return [("clean", "", False)]
-    return [("leaky", row["leaky"], True), ("fixed", row["fixed"], False)]
-
-
-def packages(cache, python, version, requirements):
-    """The folders that hold them; None where they cannot be had."""
-    folders = []
-    for name in requirements.split():
-        folder = os.path.join(cache, "packages", version, name)
-        if not os.path.isdir(folder):
-            shutil.rmtree(folder + ".new", ignore_errors=True)
-            done = subprocess.run([python, "-m", "pip", "install", "-q", "--no-deps", "--no-compile",
-                                   "--target", folder + ".new", name], capture_output=True, text=True)
-            if done.returncode:
-                return None
-            os.rename(folder + ".new", folder)
-        folders.append(folder)
-    return folders
-
-
-def record(options, row, variant, folders, python):
-    """The folder of the recording; None where the program failed."""
-    name = "%s-%s%s%s" % (row["program"], variant, "-marked" if options.marked else "",
-                          "-python" if options.allocator == "python" else "")
+def record(options, row, variant):
+    """The folder of the recording; None where the program failed. Raises Missing."""
+    name = "-".join([row["program"], variant, "marked" if options.marked else "unmarked", options.allocator])
     folder = os.path.join(options.cache, "recordings", name)
-    if os.path.isdir(folder):
+    words, environment = real_programs.command(options.cache, row, variant, options.allocator)
+    if is_fresh(options, row, folder):
         return folder
-    shutil.rmtree(folder + ".new", ignore_errors=True)
-    marks = os.path.join(HERE, "..", "..", "tracer", "python")
-    environment = dict(os.environ, PYTHONHASHSEED="0", OMP_NUM_THREADS="1",
-                       PYTHONDONTWRITEBYTECODE="1", REAL_LEAKS_VARIANT=variant,
-                       PYTHONPATH=os.pathsep.join([os.path.join(HERE, "programs"), *folders, marks]))
-    environment.pop("PYTHONMALLOC", None)
-    if options.allocator == "malloc":
-        environment["PYTHONMALLOC"] = "malloc"
     if options.marked:
         environment["REAL_LEAKS_MARKS"] = "1"
-    program = os.path.join(HERE, "programs", row["program"] + ".py")
+    for path in (folder, folder + ".new"):
+        shutil.rmtree(path, ignore_errors=True)
     done = subprocess.run([options.leaktide, "run", "--device=cpu", "--call-stack=python,c",
-                           "-o", folder + ".new", "--no-report", "--", python, "-S", program],
+                           "-o", folder + ".new", "--no-report", "--", *words],
                           env=environment, capture_output=True, text=True, timeout=LIMIT_SECONDS)
     if done.returncode:
         print("%-28s failed: %s" % (name, done.stderr.strip()[-200:]))
@@ -94,65 +72,112 @@ def names_library(finding, library):
                for stack in stacks for frame in stack)
 
 
-class Score:
-    def __init__(self):
-        self.found = self.leaks = self.false = self.clean = self.named = self.libraries = 0
-
-    def add(self, row, is_leak, status, report):
-        findings = [f for f in report["findings"] if f["kind"] == "leak"]
-        if is_leak:
-            self.leaks += 1
-            self.found += status == 1
+def growth(findings):
+    """Bytes and blocks that the findings say stay in each turn of the program's loop."""
+    size = count = 0.0
+    for finding in findings:
+        if finding.get("growth_bytes_per_step") is not None:
+            size += finding["growth_bytes_per_step"]
+            count += finding.get("growth_blocks_per_1000_steps", 0) / 1000
         else:
-            self.clean += 1
-            self.false += status == 1
-        if is_leak and status == 1 and row["library"] and findings:
-            self.libraries += 1
-            self.named += names_library(findings[0], row["library"])
-
-    def is_good(self):
-        called = self.found + self.false
-        return self.found >= LEAST * self.leaks and (not called or self.found >= LEAST * called)
+            size += finding.get("overdue_bytes", 0) / FEWEST_TURNS
+            count += finding.get("overdue_count", 0) / FEWEST_TURNS
+    return size, count
 
 
-def run_pair(options, row, score):
-    python = shutil.which("python" + row["python"])
-    if not python:
-        print("%-28s skipped: no python%s" % (row["program"], row["python"]))
-        return
-    for variant, requirements, is_leak in variants(row):
-        folders = packages(options.cache, python, row["python"], requirements)
-        if folders is None:
-            print("%-28s skipped: cannot have %s" % (row["program"], requirements))
+def are_bytes_right(said, blocks, measured):
+    """Within a tenth, with what malloc adds to each block."""
+    return said <= 1.1 * measured and said + blocks * MALLOC_OWN_BYTES >= 0.9 * measured
+
+
+def row_of(options, row, variant, is_leak, status, report):
+    """What is known of one program, for people who count."""
+    findings = [finding for finding in report["findings"] if finding["kind"] == "leak"]
+    size, blocks = growth(findings)
+    result = {"program": row["program"], "group": row["group"], "variant": variant, "is_leak": is_leak,
+              "is_marked": options.marked, "allocator": options.allocator, "exit": status,
+              "is_called": status == 1, "library_named": None, "bytes_per_turn": round(size), "heap_bytes_per_turn": None,
+              "bytes_right": None, "verdict": report["verdict"][0] if report["verdict"] else ""}
+    if is_leak and status == 1 and row["library"] and findings:
+        result["library_named"] = names_library(findings[0], row["library"])
+    if options.measure:
+        measured = real_programs.heap_bytes_per_turn(options.cache, row, variant)
+        result["heap_bytes_per_turn"] = measured
+        if measured is not None and status == 1:
+            result["bytes_right"] = are_bytes_right(size, blocks, measured)
+    return result
+
+
+def is_false(result):
+    """A mended or clean program called LEAK whose heap does not grow, or not by what was said."""
+    return result["is_called"] and not result["is_leak"] and not (
+        result["bytes_right"] and result["heap_bytes_per_turn"] >= FEW_BYTES_PER_TURN)
+
+
+def run_variant(options, row, variant, is_leak):
+    """Its row; None where it could not be run."""
+    try:
+        folder = record(options, row, variant)
+    except real_programs.Missing as reason:
+        print("%-28s skipped: %s" % (row["program"] + " " + variant, reason))
+        return None
+    if not folder:
+        return None
+    status, report = judge(options, folder)
+    result = row_of(options, row, variant, is_leak, status, report)
+    print("%-28s exit %d  %s" % (row["program"] + " " + variant, status, result["verdict"][:150]), flush=True)
+    if options.rows:
+        with open(options.rows, "a", encoding="utf-8") as file:
+            file.write(json.dumps(result) + "\n")
+    return result
+
+
+def score(results):
+    """Prints it; whether it is good enough."""
+    leaks = [result for result in results if result["is_leak"]]
+    others = [result for result in results if not result["is_leak"]]
+    found = sum(result["is_called"] for result in leaks)
+    false = sum(is_false(result) for result in others)
+    named = [result["library_named"] for result in leaks if result["library_named"] is not None]
+    print("leaks found %d of %d; called LEAK though mended or clean %d of %d; library named %d of %d"
+          % (found, len(leaks), false, len(others), sum(named), len(named)))
+    return found >= LEAST * len(leaks) and found >= LEAST * (found + false)
+
+
+def run_all(options):
+    """The rows of all programs that could be run here."""
+    os.makedirs(os.path.join(options.cache, "recordings"), exist_ok=True)
+    results = []
+    for row in real_programs.rows(options.only, options.group):
+        if options.marked and row["python"] == "node":
             continue
-        folder = record(options, row, variant, folders, python)
-        if not folder:
-            continue
-        status, report = judge(options, folder)
-        score.add(row, is_leak, status, report)
-        print("%-28s exit %d  %s" % (row["program"] + " " + variant, status,
-                                     report["verdict"][0][:150] if report["verdict"] else ""), flush=True)
+        for variant, is_leak in real_programs.variants(row):
+            results.append(run_variant(options, row, variant, is_leak))
+    return [result for result in results if result]
+
+
+def arguments(description):
+    words = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("--cache", default=os.path.expanduser("~/.cache/leaktide-real-leaks"))
+    words.add_argument("--only", type=lambda text: text.split(","))
+    words.add_argument("--group", type=lambda text: text.split(","))
+    words.add_argument("--again", action="store_true")
+    words.add_argument("leaktide", type=os.path.abspath)
+    return words
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cache", default=os.path.expanduser("~/.cache/leaktide-real-leaks"))
-    parser.add_argument("--only", type=lambda text: text.split(","))
+    parser = arguments(__doc__)
     parser.add_argument("--marked", action="store_true")
+    parser.add_argument("--measure", action="store_true")
     parser.add_argument("--allocator", choices=["malloc", "python"], default="malloc")
-    parser.add_argument("leaktide")
+    parser.add_argument("--rows")
     options = parser.parse_args()
-    options.leaktide = os.path.abspath(options.leaktide)
-    os.makedirs(os.path.join(options.cache, "recordings"), exist_ok=True)
-    score = Score()
-    for row in pairs(options.only):
-        run_pair(options, row, score)
-    if not score.leaks and not score.clean:
+    results = run_all(options)
+    if not results:
         print("skipped: nothing could be run")
         return 77
-    print("leaks found %d of %d; called LEAK though mended or clean %d of %d; library named %d of %d"
-          % (score.found, score.leaks, score.false, score.clean, score.named, score.libraries))
-    return 0 if score.is_good() else 1
+    return 0 if score(results) else 1
 
 
 if __name__ == "__main__":
