@@ -546,7 +546,8 @@ static int take_all(struct taking *taking, int folder, enum account_depth depth)
         taking->account->rough_cost_ns = processor_ns() - taking->begin_ns;
         take_mappings(taking);
         sum_up(taking, folder);
-        cgroup_memory_read(&taking->account->cgroup, folder);
+        if (!cgroup_memory_read(&taking->account->cgroup, folder))
+            result = ENOMEM;
         if (taking->memory)
             process_memory_close(&memory);
     }

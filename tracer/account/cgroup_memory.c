@@ -58,38 +58,34 @@ static uint64_t number_in(int folder, const char *name)
     return strtoull(text, NULL, 10);
 }
 
-static uint64_t process_count(int folder)
+static uint64_t process_count(int folder, char *text)
 {
-    char *text = malloc(TEXT_BYTES);
     uint64_t count = 0;
 
-    if (!text || !file_read(folder, "cgroup.procs", text, TEXT_BYTES))
-        count = UINT64_MAX;
-    for (const char *at = text; at && count != UINT64_MAX && (at = strchr(at, '\n')); at++)
+    if (!file_read(folder, "cgroup.procs", text, TEXT_BYTES))
+        return UINT64_MAX;
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
         count++;
-    free(text);
     return count;
 }
 
-static void folder_take(struct account_cgroup *cgroup, int folder)
+/* text: room for a file. */
+static void folder_take(struct account_cgroup *cgroup, int folder, char *text)
 {
     bool is_new = cgroup->version == 2;
     uint64_t *figures = cgroup->figures;
-    char *text = malloc(TEXT_BYTES);
 
-    if (text && file_read(folder, "memory.stat", text, TEXT_BYTES))
+    if (file_read(folder, "memory.stat", text, TEXT_BYTES))
         stat_take(cgroup, text);
-    if (text &&
-        file_read(folder, is_new ? "memory.events" : "memory.oom_control", text, TEXT_BYTES))
+    if (file_read(folder, is_new ? "memory.events" : "memory.oom_control", text, TEXT_BYTES))
         figures[ACCOUNT_CGROUP_OOM_KILLS] = stat_number(text, "oom_kill");
-    free(text);
     figures[ACCOUNT_CGROUP_CURRENT] =
         number_in(folder, is_new ? "memory.current" : "memory.usage_in_bytes");
     figures[ACCOUNT_CGROUP_LIMIT] =
         number_in(folder, is_new ? "memory.max" : "memory.limit_in_bytes");
     if (figures[ACCOUNT_CGROUP_LIMIT] >= LIMIT_IS_NONE)
         figures[ACCOUNT_CGROUP_LIMIT] = UINT64_MAX;
-    figures[ACCOUNT_CGROUP_PROCESSES] = process_count(folder);
+    figures[ACCOUNT_CGROUP_PROCESSES] = process_count(folder, text);
     if (!is_new)
         figures[ACCOUNT_CGROUP_SLAB] = number_in(folder, "memory.kmem.usage_in_bytes");
 }
@@ -150,8 +146,8 @@ static int open_at(const char *point, const char *root, const char *path)
     return folder >= 0 ? folder : open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static bool read_version(struct account_cgroup *cgroup, int process, const char *mounts,
-                         int version)
+/* mounts: of TEXT_BYTES, followed by room for another file. */
+static bool read_version(struct account_cgroup *cgroup, int process, char *mounts, int version)
 {
     char text[4096], root[PATH_BYTES], point[PATH_BYTES], *path;
     int folder;
@@ -167,20 +163,23 @@ static bool read_version(struct account_cgroup *cgroup, int process, const char 
     memset(cgroup, 0xff, sizeof(*cgroup)); /* nothing is known */
     cgroup->version = version;
     snprintf(cgroup->path, sizeof(cgroup->path), "%s", path);
-    folder_take(cgroup, folder);
+    folder_take(cgroup, folder, mounts + TEXT_BYTES);
     close(folder);
     if (cgroup->figures[ACCOUNT_CGROUP_CURRENT] == UINT64_MAX)
         cgroup->version = 0;
     return cgroup->version != 0;
 }
 
-void cgroup_memory_read(struct account_cgroup *cgroup, int process)
+bool cgroup_memory_read(struct account_cgroup *cgroup, int process)
 {
-    char *mounts = malloc(TEXT_BYTES);
+    char *mounts = malloc(2 * TEXT_BYTES);
 
     cgroup->version = 0;
-    if (mounts && file_read(process, "../self/mountinfo", mounts, TEXT_BYTES) &&
+    if (!mounts)
+        return false;
+    if (file_read(process, "../self/mountinfo", mounts, TEXT_BYTES) &&
         !read_version(cgroup, process, mounts, 1))
         read_version(cgroup, process, mounts, 2);
     free(mounts);
+    return true;
 }

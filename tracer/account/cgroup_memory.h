@@ -9,8 +9,8 @@
 
 /*
  * process: a descriptor of its folder in /proc, beside which self/mountinfo says where cgroups are
- * for us. Version 0 where there is none that can be read, as in many containers.
+ * for us. Version 0 where there is none that can be read, as in many containers. False: no memory.
  */
-void cgroup_memory_read(struct account_cgroup *cgroup, int process);
+bool cgroup_memory_read(struct account_cgroup *cgroup, int process);
 
 #endif

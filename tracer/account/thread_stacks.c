@@ -61,7 +61,7 @@ bool thread_stacks_read(struct thread_stacks *stacks, int folder)
     int tasks = openat(folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *list = tasks >= 0 ? fdopendir(tasks) : NULL;
     const struct dirent *entry;
-    bool has_memory = true;
+    bool has_memory = list || tasks < 0;
 
     memset(stacks, 0, sizeof(*stacks));
     while (list && has_memory && (entry = readdir(list))) {

@@ -152,6 +152,12 @@ static const struct survivor_origin *holder_of(const struct question *question,
     return NULL;
 }
 
+/* An interpreter that is linked statically ends unseen, though its process was seen to end. */
+static bool has_exited(const struct question *question, const struct survivor_process *process)
+{
+    return model_process_at(tally_model(question->tally), process->process)->has_exited;
+}
+
 /* What else there is to know about where to look, and what the sentence rests on. */
 static void say_ground(const struct question *question, struct report *report,
                        const struct survivor_process *process)
@@ -161,7 +167,7 @@ static void say_ground(const struct question *question, struct report *report,
     if (holder)
         report_verdict(report, RANK_LEAKS, LEAK_HOLDER_SENTENCE,
                        leak_who(question, report_arena(report), holder->stacks[0].who));
-    if (process->is_cut)
+    if (process->is_cut && !has_exited(question, process))
         report_verdict(report, RANK_LEAKS,
                        "The end of the interpreter is not in the recording (killed, or still "
                        "running): garbage that waited for its collector counts as left.");

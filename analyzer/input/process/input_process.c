@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -47,16 +48,17 @@ static int process_recognises(const char *path)
 static size_t file_text(const char *folder, const char *name, char *text)
 {
     char path[PATH_MAX];
-    FILE *file;
-    size_t size;
+    ssize_t size = -1;
+    int file;
 
     snprintf(path, sizeof(path), "%s/%s", folder, name);
-    file = fopen(path, "r");
-    size = file ? fread(text, 1, COMMAND_BYTES - 1, file) : 0;
-    text[size] = 0;
-    if (file)
-        fclose(file);
-    return size;
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        size = read(file, text, COMMAND_BYTES - 1);
+        close(file);
+    }
+    text[size > 0 ? size : 0] = 0;
+    return size > 0 ? (size_t)size : 0;
 }
 
 static uint64_t status_number(const char *text, const char *key)
@@ -156,8 +158,8 @@ static bool events_make(struct process_input *input, const struct account *accou
         pieces[count].inode = account->rows[i].inode;
         text_init(&pieces[count++].mappers);
     }
-    other_mappers_find(folder, pieces, count);
-    is_made = notes_add_all(input, account, pieces, count);
+    is_made =
+        other_mappers_find(folder, pieces, count) && notes_add_all(input, account, pieces, count);
     for (size_t i = 0; i < count; i++) {
         is_made &= !pieces[i].mappers.has_failed;
         text_release(&pieces[i].mappers);

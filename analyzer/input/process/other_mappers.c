@@ -3,6 +3,7 @@
 #include "other_mappers.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,17 +53,21 @@ static void look_at_line(const char *line, int folder, uint64_t process,
             piece_mapped(&pieces[i], folder, process);
 }
 
-static void look_at_process(int processes, const char *process, struct shared_piece *pieces,
+/* False: there was no memory to look; a process that ended meanwhile has nothing to say. */
+static bool look_at_process(int processes, const char *process, struct shared_piece *pieces,
                             size_t count)
 {
     int folder = openat(processes, process, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int descriptor = folder >= 0 ? openat(folder, "maps", O_RDONLY | O_CLOEXEC) : -1;
     FILE *maps = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
+    bool has_memory = maps || descriptor < 0;
     char *line = NULL;
     size_t line_bytes = 0;
 
+    errno = 0;
     while (maps && getline(&line, &line_bytes, maps) > 0)
         look_at_line(line, folder, strtoull(process, NULL, 10), pieces, count);
+    has_memory &= errno != ENOMEM;
     free(line);
     if (maps)
         fclose(maps);
@@ -70,15 +75,17 @@ static void look_at_process(int processes, const char *process, struct shared_pi
         close(descriptor);
     if (folder >= 0)
         close(folder);
+    return has_memory;
 }
 
-void other_mappers_find(const char *folder, struct shared_piece *pieces, size_t count)
+bool other_mappers_find(const char *folder, struct shared_piece *pieces, size_t count)
 {
     int own = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int all = own >= 0 ? openat(own, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     DIR *processes = all >= 0 ? fdopendir(all) : NULL;
     const struct dirent *entry;
     struct stat self, other;
+    bool has_memory = processes || all < 0;
 
     while (count && processes && (entry = readdir(processes))) {
         if (entry->d_name[0] < '1' || entry->d_name[0] > '9')
@@ -86,7 +93,7 @@ void other_mappers_find(const char *folder, struct shared_piece *pieces, size_t 
         if (fstat(own, &self) == 0 && fstatat(all, entry->d_name, &other, 0) == 0 &&
             self.st_ino == other.st_ino && self.st_dev == other.st_dev)
             continue;
-        look_at_process(all, entry->d_name, pieces, count);
+        has_memory &= look_at_process(all, entry->d_name, pieces, count);
     }
     for (size_t i = 0; i < count; i++)
         if (pieces[i].mapper_count > pieces[i].listed_count)
@@ -98,4 +105,5 @@ void other_mappers_find(const char *folder, struct shared_piece *pieces, size_t 
         close(all);
     if (own >= 0)
         close(own);
+    return has_memory;
 }

@@ -6,6 +6,7 @@
 #ifndef LEAKTIDE_INPUT_OTHER_MAPPERS_H
 #define LEAKTIDE_INPUT_OTHER_MAPPERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,7 @@ struct shared_piece {
     uint64_t last_process; /* that was counted */
 };
 
-/* folder: of the process itself, "/proc/4711"; the others stand beside it. */
-void other_mappers_find(const char *folder, struct shared_piece *pieces, size_t count);
+/* folder: of the process itself, "/proc/4711"; the others stand beside it. False: no memory. */
+bool other_mappers_find(const char *folder, struct shared_piece *pieces, size_t count);
 
 #endif
