@@ -99,7 +99,8 @@ def environment_of(story, folders, fakes, scratch):
 def record(options, story, folders, fakes, scratch):
     """The recording's folder and what was said of it."""
     run = os.path.join(scratch, "run")
-    done = subprocess.run([options.leaktide, "run", "--call-stack=python,c", "-o", run, *story.options, "--",
+    devices = story.options or ["--device=npu,gpu,opencl"]
+    done = subprocess.run([options.leaktide, "run", "--call-stack=python,c", "-o", run, *devices, "--",
                            sys.executable, "-S", os.path.join(HERE, "programs", story.program)],
                           env=environment_of(story, folders, fakes, scratch), capture_output=True, text=True,
                           timeout=LIMIT_SECONDS)

@@ -398,7 +398,7 @@ class ReferenceTest(Folder):
         self.write("leaktide.toml", "[require]\ntrace_complete = false\n"
                                     "[leak]\nwindow_growth = \"18951168 B\"\n")
         for paths, status in ((over, under, under), 0), ((under, over, over), 1):
-            done = self.leaktide("gate", *paths)
+            done = self.leaktide("gate", "--traces", *paths)
             self.assertEqual(done.returncode, status, done.stdout + done.stderr)
             self.assertIn("the middle one of 3 recordings", done.stdout)
 

@@ -81,7 +81,7 @@ def test_counts_leaks_by_turns(monkeypatch):
 
 EXPECTED = {
     "test_keeps_its_budget": None,
-    "test_leaks": "leak: 48.8 KiB per step",
+    "test_leaks": "leak: 48.9 KiB per step",
     "test_needs_too_much": "limit 1 MiB",
     "test_is_wrong_itself": "'this' == 'that'",
     "test_has_an_unknown_unit": "'1 MiBs' is no size",

@@ -289,6 +289,8 @@ static bool fill_record(struct table_stream *stream, struct ascend_row *row)
     struct model *model = stream->rank->model;
     struct csv_field component = text_at(stream, 1);
 
+    if (!component.size_bytes)
+        return false;
     row->place = place_at(stream, 5);
     row->stream_name = stream_at(stream, 6);
     ascend_counter_add(model, row, component, "reserved", total_at(stream, 3));
@@ -316,6 +318,8 @@ static bool fill_npu_mem(struct table_stream *stream, struct ascend_row *row)
     struct model *model = stream->rank->model;
     struct csv_field type = text_at(stream, 1);
 
+    if (!type.size_bytes)
+        return false;
     row->place = place_at(stream, 5);
     ascend_counter_add(model, row, type, "reserved", total_at(stream, 4));
     ascend_counter_add(model, row, type, "ddr", total_at(stream, 2));
@@ -328,7 +332,8 @@ static bool write_module_mem(struct database *database, char *query)
     bool has_names = database_has_table(database, "ENUM_MODULE");
 
     return snprintf(query, query_bytes_max,
-                    "SELECT t.timestampNs AS at, 'module ' || coalesce(%s, t.moduleId), "
+                    "SELECT t.timestampNs AS at, 'module ' || coalesce(%s, CASE typeof(t.moduleId) "
+                    "WHEN 'integer' THEN t.moduleId END), "
                     "t.totalReserved, t.deviceId FROM NPU_MODULE_MEM t %s ORDER BY at, t.rowid",
                     has_names ? "m.name" : "NULL",
                     has_names ? "LEFT JOIN ENUM_MODULE m ON m.id = t.moduleId" : "") <
@@ -337,9 +342,12 @@ static bool write_module_mem(struct database *database, char *query)
 
 static bool fill_module_mem(struct table_stream *stream, struct ascend_row *row)
 {
+    struct csv_field module = text_at(stream, 1);
+
+    if (!module.size_bytes)
+        return false;
     row->place = place_at(stream, 3);
-    ascend_counter_add(stream->rank->model, row, text_at(stream, 1), "reserved",
-                       total_at(stream, 2));
+    ascend_counter_add(stream->rank->model, row, module, "reserved", total_at(stream, 2));
     return row->counter_count > 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "ascend_csv.h"
 
@@ -23,9 +24,9 @@ static const struct csv_column module_columns[MODULE_COLUMNS] = {
 enum npu_column { EVENT, NPU_TIMESTAMP, DDR, HBM, MEMORY, NPU_DEVICE, NPU_COLUMNS };
 
 static const struct csv_column npu_columns[NPU_COLUMNS] = {
-    [EVENT] = {"event", true},    [NPU_TIMESTAMP] = {"timestamp", true},
-    [DDR] = {"ddr", false},       [HBM] = {"hbm", false},
-    [MEMORY] = {"memory", false}, [NPU_DEVICE] = {"Device_id|Device", false},
+    [EVENT] = {"event", true},           [NPU_TIMESTAMP] = {"timestamp", true},
+    [DDR] = {"ddr", CSV_EXPECTED},       [HBM] = {"hbm", CSV_EXPECTED},
+    [MEMORY] = {"memory", CSV_EXPECTED}, [NPU_DEVICE] = {"Device_id|Device", CSV_EXPECTED},
 };
 
 struct module_csv {
@@ -74,16 +75,53 @@ static bool fill_module(struct ascend_csv *csv, struct csv_table *table,
     return true;
 }
 
+/* A size, or a word for none, where the file has the column. */
+static bool size_is_sound(struct csv_table *table, const struct csv_row *cells, size_t column)
+{
+    struct csv_field cell = csv_trim(csv_at(table, cells, column));
+    uint64_t bytes;
+
+    if (table->columns[column].column < 0 || (cell.size_bytes && csv_is_missing(cell)) ||
+        csv_size(cell, table->columns[column].unit, &bytes) == CSV_CELL_NUMBER)
+        return true;
+    csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
+    return false;
+}
+
+/* The process's or the card's: a word, or the number that older versions write. */
+static bool whose_account(struct csv_field *event)
+{
+    static const struct {
+        char number;
+        const char *word;
+    } events[] = {{'0', "APP"}, {'1', "Device"}};
+
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+        size_t length = strlen(events[i].word);
+
+        if ((event->size_bytes == 1 && *event->bytes == events[i].number) ||
+            (event->size_bytes == length &&
+             strncasecmp(event->bytes, events[i].word, length) == 0)) {
+            *event = (struct csv_field){events[i].word, length};
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool fill_npu(struct ascend_csv *csv, struct csv_table *table, const struct csv_row *cells,
                      struct ascend_row *row)
 {
     struct model *model = csv->rank->model;
     struct csv_field event = csv_trim(csv_at(table, cells, EVENT));
 
-    if (event.size_bytes == 1 && *event.bytes == '0')
-        event = (struct csv_field){"APP", 3};
-    else if (event.size_bytes == 1 && *event.bytes == '1')
-        event = (struct csv_field){"Device", 6};
+    if (!ascend_device_is_sound(table, cells, NPU_DEVICE) || !size_is_sound(table, cells, DDR) ||
+        !size_is_sound(table, cells, HBM) || !size_is_sound(table, cells, MEMORY))
+        return false;
+    if (!whose_account(&event)) {
+        csv_skip(table, CSV_SKIP_BAD_CELL, cells->line);
+        return false;
+    }
     row->kind = ASCEND_COUNTERS;
     row->place = ascend_place(model, csv_device(csv_at(table, cells, NPU_DEVICE)));
     ascend_counter_add(model, row, event, "reserved", ascend_bytes(table, cells, MEMORY, 0));

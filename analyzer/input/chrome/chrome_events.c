@@ -63,6 +63,7 @@ struct number {
     uint64_t thousandths; /* for times in us */
     uint64_t value;
     bool is_negative, is_there;
+    bool is_wrong; /* something that is no number stands in its place */
 };
 
 struct parser {
@@ -116,6 +117,13 @@ static uint32_t thread_of(const struct parser *parser)
                                               .thread_id = value_of(parser, KEY_THREAD)});
 }
 
+/* What an event need not have is a number where it stands. */
+static bool is_sound(const struct parser *parser)
+{
+    return !parser->numbers[KEY_ADDRESS].is_wrong && !parser->numbers[KEY_ALLOCATED].is_wrong &&
+           !parser->numbers[KEY_RESERVED].is_wrong;
+}
+
 static int add_memory(struct parser *parser)
 {
     struct chrome_record *record;
@@ -124,7 +132,7 @@ static int add_memory(struct parser *parser)
     parser->events->told_count++;
     if (!parser->numbers[KEY_BYTES].is_there || !parser->numbers[KEY_TIME].is_there ||
         !parser->numbers[KEY_DEVICE_TYPE].is_there || type > 255 ||
-        (type && !parser->numbers[KEY_DEVICE].is_there) || device > 4096) {
+        (type && !parser->numbers[KEY_DEVICE].is_there) || device > 4096 || !is_sound(parser)) {
         parser->events->bad_count++;
         return 1;
     }
@@ -246,7 +254,17 @@ static struct number number_of(const char *bytes, size_t size_bytes)
         number.thousandths += number.value * 1000;
     else
         number.thousandths = 0;
+    number.is_wrong = !number.is_there;
     return number;
+}
+
+static int on_null(void *context)
+{
+    struct parser *parser = context;
+
+    if (is_wanted(parser))
+        parser->numbers[parser->key].is_wrong = true;
+    return 1;
 }
 
 static int on_number(void *context, const char *bytes, size_t size_bytes)
@@ -381,6 +399,7 @@ static int on_list_end(void *context)
 }
 
 static const yajl_callbacks callbacks = {
+    .yajl_null = on_null,
     .yajl_number = on_number,
     .yajl_string = on_string,
     .yajl_start_map = on_map_begin,

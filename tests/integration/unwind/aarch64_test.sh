@@ -21,7 +21,7 @@ tracer=$source/tracer unwind=$source/tracer/unwind
 flags=(-std=gnu11 -O2 -Wall -Wextra -Werror -fPIC)
 includes=(-I"$source/include" -I"$tracer" -I"$tracer/hooks" -I"$tracer/record"
     -I"$tracer/control" -I"$tracer/drain" -I"$tracer/rings" -I"$tracer/config"
-    -I"$tracer/runtimes" -I"$tracer/watch" -I"$unwind" -I"$unwind/cfi" -I"$unwind/arch/aarch64" -I"$work/headers")
+    -I"$tracer/runtimes" -I"$tracer/watch" -I"$tracer/account" -I"$unwind" -I"$unwind/cfi" -I"$unwind/arch/aarch64" -I"$work/headers")
 
 echo "== compile the tracer"
 mkdir headers
@@ -30,7 +30,7 @@ for header in zstd.h zstd_errors.h xxhash.h; do
 done
 for file in "$tracer"/*.c "$tracer"/hooks/*.c "$tracer"/record/*.c \
     "$tracer"/control/*.c "$tracer"/drain/*.c "$tracer"/rings/*.c "$tracer"/consumer/*.c \
-    "$tracer"/config/*.c "$tracer"/runtimes/*.c "$tracer"/watch/*.c "$unwind"/*.c "$unwind"/cfi/*.c; do
+    "$tracer"/config/*.c "$tracer"/runtimes/*.c "$tracer"/watch/*.c "$tracer"/account/*.c "$unwind"/*.c "$unwind"/cfi/*.c; do
     case "$file" in *x86_64*) continue ;; esac
     "$compiler" "${flags[@]}" "${includes[@]}" -c "$file" -o "$(basename "$file" .c).o"
 done
