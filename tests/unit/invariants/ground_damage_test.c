@@ -39,7 +39,7 @@ static void make_ground(void)
     hash_index_init(&hash_index);
     ordered_set_init(&ordered);
     for (uint32_t i = 0; i < 8; i++) {
-        hash_index_add(&hash_index, i, i); /* neighbours: home i is slot i */
+        hash_index_add(&hash_index, i, i); /* all have one home, so row i is in slot i */
         ordered_set_add(&ordered, (struct ordered_key){i, 0, 0}, i);
     }
     range_set_init(&ranges);
@@ -82,8 +82,7 @@ DAMAGE(make_ground, table_other_size, (void)*(volatile char *)table_at_sized(&ta
 DAMAGE(make_ground, index_power, hash_index.capacity = 48; hash_index_check(&hash_index);)
 DAMAGE(make_ground, index_full, hash_index.count = 60; hash_index_check(&hash_index);)
 DAMAGE(make_ground, index_no_slots, hash_index.slots = NULL; hash_index_check(&hash_index);)
-DAMAGE(make_ground, index_gap, ((uint32_t *)(hash_index.slots + hash_index.capacity))[7] = 3;
-       hash_index.slots[5] = 0; hash_index_check(&hash_index);)
+DAMAGE(make_ground, index_gap, hash_index.slots[5] = 0; hash_index_check(&hash_index);)
 DAMAGE(make_ground, index_no_row, hash_index.slots[2] = UINT64_C(1) << 32;
        hash_index_check(&hash_index);)
 DAMAGE(make_ground, index_count, hash_index.count--; hash_index_check(&hash_index);)
