@@ -3,6 +3,7 @@
  * leaktide account: where the resident memory of a process is, that runs or was recorded.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,12 @@ static bool is_number(const char *word)
     return *word && strspn(word, "0123456789") == strlen(word);
 }
 
+/* A number, unless a file is called so. */
+static bool is_process(const char *operand)
+{
+    return is_number(operand) && access(operand, F_OK) != 0;
+}
+
 /* The parent's number is the second after the name, which may hold anything. */
 static long parent_of(const char *process)
 {
@@ -70,7 +77,7 @@ static bool add_children(struct operands *operands, const char *parent)
 {
     DIR *processes = opendir("/proc");
     const struct dirent *entry;
-    bool has_memory = true;
+    bool has_memory = processes || errno != ENOMEM;
 
     while (has_memory && processes && (entry = readdir(processes)))
         if (is_number(entry->d_name) && parent_of(entry->d_name) == strtol(parent, NULL, 10))
@@ -87,12 +94,12 @@ static bool operands_make(struct operands *operands, const struct options *given
 
     for (size_t i = 0; is_made && i < given->operand_count; i++) {
         size_t next = operands->count;
-        bool is_process = is_number(given->operands[i]) && access(given->operands[i], F_OK) != 0;
+        bool runs = is_process(given->operands[i]);
 
-        is_made = operand_add(
-            operands, is_process ? arena_format(&operands->arena, "/proc/%s", given->operands[i])
-                                 : given->operands[i]);
-        while (is_made && is_process && given->values[OPTION_TREE] && next < operands->count)
+        is_made = operand_add(operands,
+                              runs ? arena_format(&operands->arena, "/proc/%s", given->operands[i])
+                                   : given->operands[i]);
+        while (is_made && runs && given->values[OPTION_TREE] && next < operands->count)
             is_made = add_children(operands, strrchr(operands->paths[next++], '/') + 1);
     }
     return is_made && !operands->arena.has_failed;
@@ -174,9 +181,9 @@ static enum exit_code check(const struct command *command, const struct options 
         char path[64];
 
         snprintf(path, sizeof(path), "/proc/%.20s", operand);
-        if (given->values[OPTION_EVERY] && (!is_number(operand) || access(operand, F_OK) == 0))
+        if (given->values[OPTION_EVERY] && !is_process(operand))
             return complain(EXIT_USAGE, "--every watches processes that run, not recordings");
-        if (is_number(operand) && access(operand, F_OK) != 0 && access(path, F_OK) != 0)
+        if (is_process(operand) && access(path, F_OK) != 0)
             return complain(EXIT_INPUT, "process %s: there is no such process", operand);
     }
     return EXIT_FINE;

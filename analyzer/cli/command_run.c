@@ -238,6 +238,14 @@ static void hand_on(struct text_builder *text, const struct handed_on *option, c
     add_option(text, option->name, value);
 }
 
+/* All that the option knows. */
+static void add_words(struct text_builder *text, const char *name, const char *const *words)
+{
+    text_add_format(text, "%s--%s=", text->size_bytes ? " " : "", name);
+    for (size_t i = 0; words[i]; i++)
+        text_add_format(text, "%s%s", i ? "," : "", words[i]);
+}
+
 /* Where neither the command line nor the environment chooses: what a first look needs. */
 static void add_usual(struct text_builder *text, const struct options *given)
 {
@@ -245,7 +253,7 @@ static void add_usual(struct text_builder *text, const struct options *given)
 
     if (!given->values[OPTION_DEVICE] && !(old && strstr(old, "--device=")) &&
         !machine_has_accelerator()) {
-        add_option(text, "device", "npu,gpu,opencl,cpu");
+        add_words(text, "device", option_device_words);
         if (!given->values[OPTION_QUIET])
             tell("no accelerator is on this machine, so the host heap is recorded too; "
                  "--device chooses");

@@ -113,18 +113,17 @@ static size_t growth_base(const uint64_t *numbers, size_t count)
     return trend_of(numbers + base, judged).rise_chance < chance_most ? base : count;
 }
 
-static size_t base_of(const struct memory_account *accounts, size_t count,
+/* An arena without memory has failed: whoever writes the answer says so. */
+static size_t base_of(struct arena *arena, const struct memory_account *accounts, size_t count,
                       uint64_t (*number)(const struct memory_account *account))
 {
-    uint64_t *numbers = malloc((count + 1) * sizeof(*numbers));
-    size_t base = count;
+    uint64_t *numbers = arena_alloc(arena, (count + 1) * sizeof(*numbers));
 
-    for (size_t i = 0; numbers && i < count; i++)
+    if (!numbers)
+        return count;
+    for (size_t i = 0; i < count; i++)
         numbers[i] = number(&accounts[i]);
-    if (numbers)
-        base = growth_base(numbers, count);
-    free(numbers);
-    return base;
+    return growth_base(numbers, count);
 }
 
 static uint64_t resident_of(const struct memory_account *account)
@@ -323,7 +322,7 @@ void resident_growth_say(const struct question *question, struct report *report,
                          size_t count)
 {
     struct arena *texts = report_arena(report);
-    size_t base = base_of(accounts, count, resident_of), part_count;
+    size_t base = base_of(texts, accounts, count, resident_of), part_count;
     struct grown parts[ACCOUNT_PART_COUNT + HEAP_PARTS];
     const struct cause *cause;
 
@@ -405,7 +404,7 @@ void cgroup_growth_say(const struct question *question, struct report *report,
                        struct report_table *table, const struct memory_account *accounts,
                        size_t count)
 {
-    size_t at = base_of(accounts, count, charged);
+    size_t at = base_of(report_arena(report), accounts, count, charged);
     const struct memory_account *base, *newest;
     uint64_t whole, cache, shared;
 

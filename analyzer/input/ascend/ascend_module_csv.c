@@ -29,6 +29,11 @@ static const struct csv_column npu_columns[NPU_COLUMNS] = {
     [MEMORY] = {"memory", CSV_EXPECTED}, [NPU_DEVICE] = {"Device_id|Device", CSV_EXPECTED},
 };
 
+struct npu_csv {
+    struct ascend_csv csv;
+    uint8_t given; /* which sizes rows had so far */
+};
+
 struct module_csv {
     struct ascend_csv csv;
     uint64_t free_only_count; /* rows of modules that say -1 */
@@ -75,19 +80,6 @@ static bool fill_module(struct ascend_csv *csv, struct csv_table *table,
     return true;
 }
 
-/* A size, or a word for none, where the file has the column. */
-static bool size_is_sound(struct csv_table *table, const struct csv_row *cells, size_t column)
-{
-    struct csv_field cell = csv_trim(csv_at(table, cells, column));
-    uint64_t bytes;
-
-    if (table->columns[column].column < 0 || (cell.size_bytes && csv_is_missing(cell)) ||
-        csv_size(cell, table->columns[column].unit, &bytes) == CSV_CELL_NUMBER)
-        return true;
-    csv_skip(table, CSV_SKIP_BAD_SIZE, cells->line);
-    return false;
-}
-
 /* The process's or the card's: a word, or the number that older versions write. */
 static bool whose_account(struct csv_field *event)
 {
@@ -112,11 +104,13 @@ static bool whose_account(struct csv_field *event)
 static bool fill_npu(struct ascend_csv *csv, struct csv_table *table, const struct csv_row *cells,
                      struct ascend_row *row)
 {
+    static const uint8_t sizes[] = {DDR, HBM, MEMORY};
+    struct npu_csv *file = (struct npu_csv *)csv;
     struct model *model = csv->rank->model;
     struct csv_field event = csv_trim(csv_at(table, cells, EVENT));
 
-    if (!ascend_device_is_sound(table, cells, NPU_DEVICE) || !size_is_sound(table, cells, DDR) ||
-        !size_is_sound(table, cells, HBM) || !size_is_sound(table, cells, MEMORY))
+    if (!ascend_device_is_sound(table, cells, NPU_DEVICE) ||
+        !ascend_cells_are_given(table, cells, sizes, sizeof(sizes), &file->given))
         return false;
     if (!whose_account(&event)) {
         csv_skip(table, CSV_SKIP_BAD_CELL, cells->line);
@@ -156,7 +150,7 @@ enum mt_result ascend_npu_mem_csv(const struct ascend_rank *rank, struct ascend_
         .column_count = NPU_COLUMNS,
         .time_column = NPU_TIMESTAMP,
         .other_time_column = NPU_TIMESTAMP,
-        .state_bytes = sizeof(struct ascend_csv),
+        .state_bytes = sizeof(struct npu_csv),
         .fill = fill_npu,
     };
 
