@@ -15,21 +15,15 @@ import subprocess
 import sys
 import tempfile
 
+from python_recorders import PYTHON, recorders
 from workloads import Program, say, trace_facts
 
 BUILD = os.path.abspath(sys.argv[1])
 QUICK = "--quick" in sys.argv
 ROUNDS = 1 if QUICK else 5
 LEAKTIDE = os.path.join(BUILD, "bin", "leaktide")
-PYTHON = os.environ.get("LEAKTIDE_BENCH_PYTHON", os.path.realpath(sys.executable))
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "python")
 SIZES = (("torch_training", 40), ("records", 400_000), ("texts", 100), ("calls", 27))
-# Without objects is what memray records without its option for Python's allocators.
-OURS = (["--call-stack=none"], ["--call-stack=c"],
-        ["--call-stack=python", "--python-objects=no"], ["--call-stack=python,c", "--python-objects=no"],
-        ["--call-stack=python"], ["--call-stack=python,c"])
-MEMRAY = (("memray", []), ("memray --trace-python-allocators", ["--trace-python-allocators"]),
-          ("memray --native", ["--native"]))
 SKIPPED = 77
 
 
@@ -39,26 +33,6 @@ def runs_here(name):
                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False)
     return done.returncode != SKIPPED
-
-
-def has_memray():
-    return subprocess.run([PYTHON, "-c", "import memray"], stdin=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL, check=False).returncode == 0
-
-
-def ways(has_peer):
-    """(name, words before the program's arguments) of each recorder, for an empty folder."""
-    def ours(options):
-        return lambda folder: [LEAKTIDE, "run", "-q", "--no-report", "--device=cpu", *options,
-                               "-o", folder, "--", PYTHON]
-
-    def theirs(options):
-        return lambda folder: [PYTHON, "-m", "memray", "run", "-q", "-f", *options,
-                               "-o", os.path.join(folder, "memray.bin")]
-    found = [(" ".join(["leaktide", *options]), ours(options)) for options in OURS]
-    if has_peer:
-        found += [(name, theirs(options)) for name, options in MEMRAY]
-    return found
 
 
 def size_of(folder):
@@ -88,7 +62,7 @@ def measure(name, argument, others):
 
 
 def main():
-    others = ways(has_memray())
+    others = recorders(LEAKTIDE)
     for name, size in SIZES:
         if shutil.which(PYTHON) and runs_here(name):
             measure(name, max(size // 20, 2) if QUICK else size, others)
