@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
 #include "memory_failures.h"
 #include "sentence.h"
 
@@ -19,6 +20,9 @@ struct outlet {
     enum audience audience;
     FILE *file; /* NULL: stays here */
     bool has_failed;
+    struct terminal_look look;
+    bool is_filling;
+    size_t fill_start;      /* in text */
     size_t memory_failures; /* before it: what is written while there are more is not whole */
     struct text_builder text, scratch;
 };
@@ -60,7 +64,7 @@ static void write_lines(struct outlet *outlet)
 
 static inline void write_when_full(struct outlet *outlet)
 {
-    if (outlet->text.size_bytes >= FLUSH_BYTES && outlet->file)
+    if (outlet->text.size_bytes >= FLUSH_BYTES && outlet->file && !outlet->is_filling)
         write_lines(outlet);
 }
 
@@ -189,6 +193,85 @@ void outlet_base64(struct outlet *outlet, const unsigned char *bytes, size_t siz
         bytes += piece;
         size_bytes -= piece;
     }
+}
+
+/* --- what a terminal shows ----------------------------------------------------------------------
+ */
+
+void outlet_show(struct outlet *outlet, const struct terminal_look *look)
+{
+    if (!outlet || !look)
+        return;
+    MT_ASSERT(!outlet->is_filling);
+    outlet->look = *look;
+}
+
+size_t outlet_columns(const struct outlet *outlet)
+{
+    return outlet ? outlet->look.columns : 0;
+}
+
+void outlet_style(struct outlet *outlet, enum style style)
+{
+    if (outlet)
+        text_add_style(&outlet->text, &outlet->look, style);
+}
+
+void outlet_headline(struct outlet *outlet, const char *words)
+{
+    enum style style;
+    size_t length = headline_style(words, &style);
+
+    if (length) {
+        outlet_style(outlet, style);
+        outlet_format(outlet, "%.*s", (int)length, words);
+        outlet_style(outlet, STYLE_PLAIN);
+    }
+    outlet_words(outlet, words + length);
+}
+
+/* The byte where a column of a text without escape sequences begins. */
+static size_t column_start(const char *text, size_t column)
+{
+    size_t at = 0;
+
+    for (; text[at]; at++)
+        if (((unsigned char)text[at] & 0xc0) != 0x80 && column-- == 0)
+            break;
+    return at;
+}
+
+void outlet_place(struct outlet *outlet, const char *file, uint32_t line, size_t room)
+{
+    bool is_link = outlet && text_begin_link(&outlet->text, &outlet->look, file, line);
+    size_t width = text_width(file);
+    bool is_short = room > 1 && width > room;
+
+    outlet_add_either(outlet, is_short, "…", "");
+    outlet_words(outlet, is_short ? file + column_start(file, width - room + 1) : file);
+    if (line)
+        outlet_format(outlet, ":%" PRIu32, line);
+    if (is_link)
+        text_end_link(&outlet->text);
+}
+
+void outlet_fill_begin(struct outlet *outlet)
+{
+    if (!outlet)
+        return;
+    MT_ASSERT(!outlet->is_filling);
+    outlet->is_filling = true;
+    outlet->fill_start = outlet->text.size_bytes;
+}
+
+void outlet_fill_end(struct outlet *outlet, size_t indent)
+{
+    if (!outlet)
+        return;
+    MT_ASSERT(outlet->is_filling);
+    text_fill(&outlet->text, &outlet->look, outlet->fill_start, indent);
+    outlet->is_filling = false;
+    write_when_full(outlet);
 }
 
 /* --- formats ---------------------------------------------------------------------------------- */
@@ -410,7 +493,7 @@ bool outlet_print_lines(FILE *file, const char *lines)
 
 size_t outlet_width(const struct outlet *outlet)
 {
-    return outlet ? text_width(text_get(&outlet->text)) : 0;
+    return outlet ? text_shown_width(text_get(&outlet->text)) : 0;
 }
 
 const char *outlet_text(const struct outlet *outlet, size_t *size_bytes)
@@ -425,6 +508,39 @@ void outlet_append(struct outlet *outlet, const struct outlet *other)
         return;
     assert(outlet->audience == other->audience);
     text_add_bytes(&outlet->text, text_get(&other->text), other->text.size_bytes);
+    outlet->has_failed |= outlet_has_failed(other);
+    write_when_full(outlet);
+}
+
+void outlet_append_short(struct outlet *outlet, const struct outlet *other, size_t width)
+{
+    const char *text = other ? text_get(&other->text) : "";
+    size_t shown = text_width(text), head = width / 2, tail = width - head - 1;
+
+    if (!outlet || !other || shown <= width || !width) {
+        outlet_append(outlet, other);
+        return;
+    }
+    MT_ASSERT(outlet->audience == other->audience);
+    MT_ASSERT(!other->look.has_colours && !other->look.has_links); /* a sequence would be cut */
+    text_add_bytes(&outlet->text, text, column_start(text, head));
+    text_add(&outlet->text, "…");
+    text_add(&outlet->text, text + column_start(text, shown - tail));
+    outlet->has_failed |= outlet_has_failed(other);
+}
+
+void outlet_append_lines(struct outlet *outlet, const struct outlet *other, size_t count)
+{
+    const char *text = other ? text_get(&other->text) : "", *end = text;
+
+    if (!outlet || !other)
+        return;
+    MT_ASSERT(outlet != other && outlet->audience == other->audience);
+    while (count && (end = strchr(end, '\n'))) {
+        end++;
+        count--;
+    }
+    text_add_bytes(&outlet->text, text, end ? (size_t)(end - text) : other->text.size_bytes);
     outlet->has_failed |= outlet_has_failed(other);
     write_when_full(outlet);
 }

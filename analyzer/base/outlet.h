@@ -27,6 +27,7 @@
 #include <stdio.h>
 
 #include "harmless.h"
+#include "terminal_look.h"
 
 struct outlet;
 
@@ -70,10 +71,34 @@ void outlet_base64(struct outlet *outlet, const unsigned char *bytes, size_t siz
 /* Bytes that are part of leaktide itself: the page. */
 void outlet_page(struct outlet *outlet, const unsigned char *bytes, size_t size_bytes);
 
+/* --- what a terminal shows, and files do not get -------------------------------------------------
+ */
+
+/* Copied; until then, and for NULL: a file. */
+void outlet_show(struct outlet *outlet, const struct terminal_look *look);
+/* 0: lines of any length. */
+size_t outlet_columns(const struct outlet *outlet);
+/* Until the next style. */
+void outlet_style(struct outlet *outlet, enum style style);
+/* Words of anybody; what they say first, "LEAK:", stands out. */
+void outlet_headline(struct outlet *outlet, const char *words);
+/*
+ * A place in a source file, "net.py:12", that leads there; line 0: without one. Of a path longer
+ * than room the end is shown; 0: all of it.
+ */
+void outlet_place(struct outlet *outlet, const char *file, uint32_t line, size_t room);
+/* What is put in between the two is broken at blanks; lines after the first are indented. */
+void outlet_fill_begin(struct outlet *outlet);
+void outlet_fill_end(struct outlet *outlet, size_t indent);
+
 /* Of an outlet without a file. Columns of a terminal; what was put into it, for the same reader. */
 size_t outlet_width(const struct outlet *outlet);
 const char *outlet_text(const struct outlet *outlet, size_t *size_bytes);
 void outlet_append(struct outlet *outlet, const struct outlet *other);
+/* No more than width columns of it: what is in the middle makes way for an ellipsis. */
+void outlet_append_short(struct outlet *outlet, const struct outlet *other, size_t width);
+/* Its first lines. */
+void outlet_append_lines(struct outlet *outlet, const struct outlet *other, size_t count);
 void outlet_clear(struct outlet *outlet);
 
 /* A sentence, whole, to a stream of the terminal; for the few words of a command. */

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "leaktide/analyzer.h"
+#include "screen.h"
 #include "waiting.h"
 
 char answer_formats[64];
@@ -144,15 +146,39 @@ int answer_finish(FILE *out, const struct options *options, enum mt_result resul
     return complain_about(result, error);
 }
 
-int answer_write(const struct mt_answer *given, const char *format, const struct options *options)
+/* On the terminal that standard output is; what is longer than it goes through a pager. */
+static int write_to_screen(const struct mt_answer *given, const char *format,
+                           const struct mt_write_options *how, const struct options *options)
 {
-    FILE *out = answer_open(options);
+    struct screen_page page;
     struct mt_error error;
     enum mt_result result;
 
+    if (!screen_page_begin(&page))
+        return complain(EXIT_INPUT, "no memory for what is shown");
+    result = mt_answer_write_with(given, format, how, page.out, &error);
+    screen_page_end(&page, result == MT_OK, !options->values[OPTION_NO_PAGER]);
+    return result == MT_OK ? EXIT_FINE : complain_about(result, &error);
+}
+
+int answer_write(const struct mt_answer *given, const char *format, const struct options *options)
+{
+    struct mt_write_options how = {.size_bytes = sizeof(how),
+                                   .table = options->values[OPTION_TABLE]};
+    bool is_text = strcmp(format, "text") == 0, is_file = options->values[OPTION_OUTPUT] != NULL;
+    struct mt_error error;
+    enum mt_result result;
+    FILE *out;
+
+    waiting_end();
+    if (is_text)
+        screen_write_options(options, is_file, &how);
+    if (is_text && !is_file && screen_is_terminal(STDOUT_FILENO))
+        return write_to_screen(given, format, &how, options);
+    out = answer_open(options);
     if (!out)
         return complain(EXIT_USAGE, "%s: %s", options->values[OPTION_OUTPUT], strerror(errno));
-    result = mt_answer_write(given, format, out, &error);
+    result = mt_answer_write_with(given, format, &how, out, &error);
     if (result == MT_IO) /* of the file that is written, not of one that is read */
         result = MT_USAGE;
     return answer_finish(out, options, result, &error);
@@ -217,7 +243,8 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
                                   .step_site = options->values[OPTION_STEP_SITE],
                                   .site_rules = options->values[OPTION_SITE_RULES],
                                   .sysroot = options->values[OPTION_SYSROOT],
-                                  .debug_folders = options->values[OPTION_DEBUG_DIR]};
+                                  .debug_folders = options->values[OPTION_DEBUG_DIR],
+                                  .on_progress = waiting_note};
     enum mt_result result = schedule_read(options, &how.schedule, error);
 
     waiting_begin();

@@ -15,6 +15,7 @@ static const struct option_spec options[] = {
      "text, md, junit, sarif, json, openmetrics, github, gitlab (text)"},
     {OPTION_OUTPUT, 'o', "output", "FOLDER", "where files of formats for programs go"},
     {OPTION_EXPLAIN, 'e', "explain", "KEY", "all that is known about one key, instead"},
+    COLOR_OPTION,
     {OPTION_STRICT, 0, "strict", NULL, "remarks are no pass: exit status 5"},
     NAME_OPTIONS,
     {0, 0, NULL, NULL, NULL},

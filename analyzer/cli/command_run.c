@@ -48,6 +48,7 @@ static const struct option_spec options[] = {
     {OPTION_PYTHON_OBJECTS, 0, "python-objects", "yes|no",
      "with cpu and stacks of Python: what Python's own allocator makes (yes)"},
     {OPTION_QUIET, 'q', "quiet", NULL, "say nothing but errors"},
+    COLOR_OPTION,
     {OPTION_NO_REPORT, 0, "no-report", NULL, "no verdict at the end"},
     {OPTION_POLICY, 'p', "policy", "FILE",
      "then hold the recording against this budget: leaktide gate"},
@@ -417,20 +418,21 @@ static void say_lost(const char *folder, uint64_t count)
 
 static void say_verdict(const char *folder)
 {
+    const struct mt_open_options how = {.size_bytes = sizeof(how), .on_progress = waiting_note};
     struct mt_trace *trace = NULL;
     struct mt_answer *given = NULL;
     struct mt_error error;
     enum mt_result result;
 
     waiting_begin();
-    result = mt_trace_open(&folder, 1, &trace, &error);
+    result = mt_trace_open_with(&folder, 1, &how, &trace, &error);
     if (result == MT_OK)
         result = mt_trace_ask(trace, "verdict", NULL, &given, &error);
     waiting_end();
     if (result != MT_OK)
         complain(EXIT_INPUT, "%s", error.message);
     for (size_t i = 0; result == MT_OK && i < mt_answer_verdict_count(given); i++)
-        tell("%s", mt_answer_verdict_at(given, i));
+        tell_verdict(mt_answer_verdict_at(given, i));
     if (result == MT_OK && mt_trace_lost_count(trace))
         say_lost(folder, mt_trace_lost_count(trace));
     if (result == MT_OK && mt_trace_keep_names(trace, &error) != MT_OK)

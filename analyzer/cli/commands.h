@@ -43,6 +43,8 @@ int complain_format(enum exit_code code, const char *format, ...)
 bool complained_of_input(void);
 /* The sentence of a failed call of the library, and which option of the command it is about. */
 int complain_about(enum mt_result result, const struct mt_error *error);
+/* A verdict after "leaktide: "; what it says first stands out. */
+void tell_verdict(const char *sentence);
 void tell_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
@@ -84,7 +86,15 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
     {OPTION_FORMAT, 'f', "format", answer_formats, "how the answer is written (text)"},            \
     {OPTION_OUTPUT, 'o', "output", "FILE", "where to (standard output)"},                          \
     {OPTION_TOP, 'n', "top", "N", "rows of a list; 0 for all"},                                    \
+    {OPTION_TABLE, 0, "table", "NAME", "with csv and md: this table alone, as JSON calls it"},     \
+    {OPTION_VERBOSE, 'v', "verbose", NULL, "on a terminal: all of it, not the first screen alone"},\
+    {OPTION_WIDE, 0, "wide", NULL, "on a terminal: all columns, whole names"},                     \
+    COLOR_OPTION,                                                                                  \
+    {OPTION_NO_PAGER, 0, "no-pager", NULL, "on a terminal: no pager for what is longer than it"},  \
     OPEN_OPTIONS
+
+#define COLOR_OPTION                                                                               \
+    {OPTION_COLOR, 0, "color", "auto|always|never", "colours (auto: on a terminal)"}
 
 /* Of every question about steps; diff has --steps of its own. */
 #define STEP_OPTIONS                                                                               \

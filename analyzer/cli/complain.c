@@ -10,22 +10,41 @@
 
 #include "commands.h"
 #include "outlet.h"
+#include "screen.h"
 #include "sentence.h"
 #include "waiting.h"
 
 static bool has_complained_of_input;
 
+static struct outlet *line_begin(void)
+{
+    struct outlet *out = outlet_create(FOR_TERMINAL, stderr);
+    struct terminal_look look = screen_look(STDERR_FILENO);
+
+    waiting_end();
+    outlet_show(out, &look);
+    outlet_fill_begin(out);
+    outlet_style(out, STYLE_STRONG);
+    outlet_add(out, "leaktide: ");
+    outlet_style(out, STYLE_PLAIN);
+    return out;
+}
+
+static bool line_end(struct outlet *out)
+{
+    outlet_add(out, "\n");
+    outlet_fill_end(out, 2);
+    return outlet_destroy(out);
+}
+
 /* False: there was no memory for these words. */
 static bool tell_arguments(const char *format, va_list arguments)
 {
     const char *no_memory = translated("leaktide: no memory\n");
-    struct outlet *out = outlet_create(FOR_TERMINAL, stderr);
+    struct outlet *out = line_begin();
 
-    waiting_end();
-    outlet_add(out, "leaktide: ");
     outlet_add_arguments(out, translated(format), arguments);
-    outlet_add(out, "\n");
-    if (outlet_destroy(out))
+    if (line_end(out))
         return true;
     (void)!write(STDERR_FILENO, no_memory, strlen(no_memory));
     return false;
@@ -54,6 +73,14 @@ int complain_about(enum mt_result result, const struct mt_error *error)
 
     return complain(exit_code_of_result(result), "%s%s%s%s", error->message, option ? " (--" : "",
                     option ? option : "", option ? ")" : "");
+}
+
+void tell_verdict(const char *sentence)
+{
+    struct outlet *out = line_begin();
+
+    outlet_headline(out, sentence);
+    line_end(out);
 }
 
 void tell_format(const char *format, ...)

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "commands.h"
+#include "screen.h"
 
 static const char *format_at(const void *context, size_t i)
 {
@@ -99,6 +101,7 @@ static int write_format(const struct gate_results *results, const struct mt_gate
                         size_t index)
 {
     const char *file_name, *format = mt_gate_format_at(index, NULL, &file_name);
+    struct mt_write_options how = {.size_bytes = sizeof(how)};
     char path[PATH_MAX];
     struct mt_error error;
 
@@ -106,7 +109,14 @@ static int write_format(const struct gate_results *results, const struct mt_gate
         snprintf(path, sizeof(path), "%s/%s", results->folder, file_name);
         return write_file(verdict, format, path, "w");
     }
-    return mt_gate_write(verdict, format, stdout, &error) == MT_OK
+    if (strcmp(format, "text") == 0) {
+        struct terminal_look look = screen_look(STDOUT_FILENO);
+
+        how.columns = look.columns;
+        how.flags =
+            (look.has_colours ? MT_WRITE_COLOURS : 0) | (look.has_links ? MT_WRITE_LINKS : 0);
+    }
+    return mt_gate_write_with(verdict, format, &how, stdout, &error) == MT_OK
                ? EXIT_FINE
                : complain(EXIT_USAGE, "%s", error.message);
 }

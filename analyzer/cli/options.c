@@ -11,7 +11,7 @@
 
 #include "sentence.h"
 
-enum { specs_most = 32, help_column = 30, word_most = 40, unknown_letter = '?' };
+enum { specs_most = 48, help_column = 30, word_most = 40, unknown_letter = '?' };
 
 static const struct option_spec help_spec = {OPTION_HELP, 'h', "help", NULL, "this text"};
 
@@ -219,6 +219,7 @@ const char *option_of_member(const char *member)
         {"debug_folders", "debug-dir"},
         {"allocator_settings", "try"},
         {"policy_path", "policy"},
+        {"table", "table"},
     };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)

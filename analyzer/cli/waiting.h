@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A line on the terminal while reading takes long: that it goes on, and for how long it has.
+ * A line on the terminal while reading takes long: how far it is, how fast, how long it still
+ * takes.
  */
 #ifndef LEAKTIDE_CLI_WAITING_H
 #define LEAKTIDE_CLI_WAITING_H
 
+#include "leaktide/analyzer.h"
+
 /*
- * From two seconds on, where standard error is a terminal. One at a time: another begin() or
+ * From one second on, where standard error is a terminal. One at a time: another begin() or
  * end() does nothing. Nothing else may be written between the two.
  */
 void waiting_begin(void);
+/* How far it is: for mt_open_options.on_progress, from any thread. Goes on, always. */
+bool waiting_note(void *context, const struct mt_progress *progress);
 /* Takes the line away. */
 void waiting_end(void);
 

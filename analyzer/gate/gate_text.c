@@ -12,25 +12,39 @@ enum { outcome_width = 14 };
 static void add_pointers(const struct gate_verdict *verdict, const struct gate_case *row,
                          struct outlet *out)
 {
+    outlet_fill_begin(out);
     outlet_blanks(out, outcome_width);
     outlet_format(out, "key %s", row->key);
     if (row->policy_line)
         outlet_format(out, ", rule %s:%u", verdict->policy_path, row->policy_line);
-    if (place_has_line(&row->where))
-        outlet_format(out, ", code %s:%" PRIu32, project_path(row->where.file), row->where.line);
+    if (place_has_line(&row->where)) {
+        outlet_add(out, ", code ");
+        outlet_place(out, project_path(row->where.file), row->where.line, 0);
+    }
     outlet_add(out, "\n");
+    outlet_fill_end(out, outcome_width);
 }
 
 static void add_cases(const struct gate_verdict *verdict, enum case_outcome outcome,
                       bool has_pointers, struct outlet *out)
 {
+    static const enum style styles[CASE_OUTCOME_COUNT] = {
+        [CASE_PASSED] = STYLE_GOOD,       [CASE_SUPPRESSED] = STYLE_FAINT,
+        [CASE_REMARK] = STYLE_STRONG,     [CASE_UNSURE] = STYLE_UNSURE,
+        [CASE_INCOMPLETE] = STYLE_UNSURE, [CASE_FAILED] = STYLE_BAD,
+    };
+
     for (size_t i = 0; i < gate_case_count(verdict); i++) {
         const struct gate_case *row = gate_case_at(verdict, i);
 
         if (row->outcome != outcome)
             continue;
-        outlet_format(out, "%-*s%s\n", (int)outcome_width, case_outcome_name(outcome),
-                      row->sentence);
+        outlet_fill_begin(out);
+        outlet_style(out, styles[outcome]);
+        outlet_format(out, "%-*s", (int)outcome_width, case_outcome_name(outcome));
+        outlet_style(out, STYLE_PLAIN);
+        outlet_format(out, "%s\n", row->sentence);
+        outlet_fill_end(out, outcome_width);
         if (has_pointers)
             add_pointers(verdict, row, out);
     }
@@ -38,8 +52,10 @@ static void add_cases(const struct gate_verdict *verdict, enum case_outcome outc
 
 void gate_write_text(const struct gate_verdict *verdict, struct outlet *out)
 {
+    outlet_fill_begin(out);
     gate_put_headline(verdict, out);
     outlet_add(out, "\n\n");
+    outlet_fill_end(out, 2);
     add_cases(verdict, CASE_FAILED, true, out);
     add_cases(verdict, CASE_INCOMPLETE, false, out);
     add_cases(verdict, CASE_UNSURE, true, out);

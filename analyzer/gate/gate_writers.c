@@ -64,7 +64,7 @@ void gate_put_headline(const struct gate_verdict *verdict, struct outlet *out)
 
     text_init(&headline);
     add_headline(verdict, &headline);
-    outlet_words(out, text_get(&headline));
+    outlet_headline(out, text_get(&headline));
     text_release(&headline);
 }
 

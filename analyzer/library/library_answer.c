@@ -10,7 +10,8 @@
 
 #include "callback_file.h"
 #include "memory_failures.h"
-#include "report_writers.h"
+#include "taken_options.h"
+#include "text_builder.h"
 
 struct mt_table {
     const struct report *report;
@@ -304,15 +305,63 @@ bool mt_value_frame_at(const struct mt_value *stack, size_t index, struct mt_fra
     return true;
 }
 
-enum mt_result mt_answer_write(const struct mt_answer *answer, const char *format, FILE *out,
-                               struct mt_error *error)
+/* None has that name: which there are. */
+static enum mt_result table_check(const struct mt_answer *answer, const char *name,
+                                  struct mt_error *error)
+{
+    struct text_builder known;
+    const char *last = "";
+    enum mt_result result;
+
+    for (size_t i = 0; i < report_table_count(answer->report); i++)
+        if (strcmp(answer->tables[i].view.name, name) == 0)
+            return MT_OK;
+    text_init(&known);
+    for (size_t i = 0; i < report_table_count(answer->report); i++) {
+        if (strcmp(answer->tables[i].view.name, last) != 0)
+            text_add_format(&known, "%s%s", *last ? ", " : "", answer->tables[i].view.name);
+        last = answer->tables[i].view.name;
+    }
+    result = mt_error_of(error, "table",
+                         mt_error_set(error, MT_USAGE, "there is no table %s here; there are: %s",
+                                      name, text_get(&known)));
+    text_release(&known);
+    return result;
+}
+
+enum mt_result shown_take(const struct mt_write_options *options, struct report_shown *shown,
+                          struct mt_error *error)
+{
+    struct mt_write_options whole = {.size_bytes = sizeof(whole)};
+    enum mt_result result = options_take(&whole, sizeof(whole), options, error);
+
+    *shown = (struct report_shown){
+        .look = {.columns = whole.columns,
+                 .has_colours = (whole.flags & MT_WRITE_COLOURS) != 0,
+                 .has_links = (whole.flags & MT_WRITE_LINKS) != 0},
+        .lines = whole.lines,
+        .is_wide = (whole.flags & MT_WRITE_WIDE) != 0,
+        .table = whole.table,
+    };
+    return result;
+}
+
+enum mt_result mt_answer_write_with(const struct mt_answer *answer, const char *format,
+                                    const struct mt_write_options *options, FILE *out,
+                                    struct mt_error *error)
 {
     const struct report_writer *writer = report_writer_find(format);
+    struct report_shown shown;
+    enum mt_result result = shown_take(options, &shown, error);
 
+    if (result == MT_OK && shown.table)
+        result = table_check(answer, shown.table, error);
+    if (result != MT_OK)
+        return result;
     if (!writer)
         return mt_error_set(error, MT_USAGE, "there is no format named %s", format);
     errno = 0;
-    if (report_write(writer, answer->report, out) && fflush(out) == 0)
+    if (report_write(writer, answer->report, &shown, out) && fflush(out) == 0)
         return memory_status(answer->memory_failures, error);
     if (errno == ENOMEM) /* of a library that compresses */
         memory_failure_note();
@@ -320,6 +369,12 @@ enum mt_result mt_answer_write(const struct mt_answer *answer, const char *forma
         return memory_status(answer->memory_failures, error);
     return mt_error_set(error, MT_IO, "the answer cannot be written: %s",
                         strerror(errno ? errno : EIO));
+}
+
+enum mt_result mt_answer_write(const struct mt_answer *answer, const char *format, FILE *out,
+                               struct mt_error *error)
+{
+    return mt_answer_write_with(answer, format, NULL, out, error);
 }
 
 enum mt_result mt_answer_write_to(const struct mt_answer *answer, const char *format,

@@ -13,6 +13,7 @@
 #include "gate_explain.h"
 #include "gate_writers.h"
 #include "judge.h"
+#include "library_answer.h"
 #include "memory_failures.h"
 #include "taken_options.h"
 #include "trace_question.h"
@@ -202,19 +203,32 @@ static enum mt_result finish(struct outlet *outlet, FILE *out, struct mt_error *
     return mt_error_set(error, MT_IO, "the verdict cannot be written: %s", strerror(errno));
 }
 
-enum mt_result mt_gate_write(const struct mt_gate_verdict *gate, const char *format, FILE *out,
-                             struct mt_error *error)
+enum mt_result mt_gate_write_with(const struct mt_gate_verdict *gate, const char *format,
+                                  const struct mt_write_options *options, FILE *out,
+                                  struct mt_error *error)
 {
+    struct report_shown shown;
+    enum mt_result result = shown_take(options, &shown, error);
+
+    if (result != MT_OK)
+        return result;
     for (const struct gate_writer *writer = gate_writers; writer->name; writer++) {
         struct outlet *outlet;
 
         if (strcmp(writer->name, format) != 0)
             continue;
         outlet = outlet_create(writer->audience, out);
+        outlet_show(outlet, &shown.look);
         writer->write(gate->verdict, outlet);
         return finish(outlet, out, error);
     }
     return mt_error_set(error, MT_USAGE, "there is no format named %s", format);
+}
+
+enum mt_result mt_gate_write(const struct mt_gate_verdict *gate, const char *format, FILE *out,
+                             struct mt_error *error)
+{
+    return mt_gate_write_with(gate, format, NULL, out, error);
 }
 
 enum mt_result mt_gate_write_to(const struct mt_gate_verdict *gate, const char *format,

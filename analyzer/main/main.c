@@ -8,6 +8,7 @@
 #include "command_table.h"
 #include "compat_command.h"
 #include "memory_failures.h"
+#include "screen.h"
 #include "sentence.h"
 
 /* In the help after run and the questions. */
@@ -128,6 +129,8 @@ static int run_command(const struct command *command, int argc, char **argv)
     enum mt_result result =
         options_parse(command->options, command->stops_at_operand, argc, argv, &options, &error);
 
+    if (result == MT_OK)
+        result = screen_choose_colours(options.values[OPTION_COLOR], &error);
     if (result != MT_OK)
         return complain(EXIT_USAGE, "%s", error.message);
     if (options.values[OPTION_HELP]) {

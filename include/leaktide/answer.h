@@ -119,13 +119,35 @@ struct mt_frame {
 /* Innermost first; false behind the last. */
 MT_API bool mt_value_frame_at(const struct mt_value *stack, size_t index, struct mt_frame *frame);
 
+enum {
+    MT_WRITE_COLOURS = 1 << 0, /* the escape sequences of a terminal, ECMA-48 */
+    MT_WRITE_LINKS = 1 << 1,   /* places in source files as links, OSC 8 */
+    MT_WRITE_WIDE = 1 << 2     /* tables keep all columns, whatever columns says */
+};
+
 /*
- * format  a name that mt_format_at() gives
+ * How an answer is shown. All 0: everything, without escape sequences, lines of any length.
+ * Entries are only ever added at the end; size_bytes = sizeof(struct mt_write_options).
+ */
+struct mt_write_options {
+    size_t size_bytes;
+    uint64_t flags;    /* MT_WRITE_... */
+    size_t columns;    /* of a terminal: "text" breaks sentences, and cuts and leaves out columns */
+    size_t lines;      /* "text" names what comes after so many; 0: all is shown */
+    const char *table; /* "csv" and "md": the tables of this name alone; NULL: all */
+};
+
+/*
+ * format   a name that mt_format_at() gives
+ * options  NULL: none
  *
- * Returns MT_OK, MT_USAGE if there is no such format, or MT_IO.
+ * Returns MT_OK, MT_USAGE if there is no such format or table, or MT_IO.
  */
 MT_API enum mt_result mt_answer_write(const struct mt_answer *answer, const char *format, FILE *out,
                                       struct mt_error *error);
+MT_API enum mt_result mt_answer_write_with(const struct mt_answer *answer, const char *format,
+                                           const struct mt_write_options *options, FILE *out,
+                                           struct mt_error *error);
 /* Takes the next bytes; false: they cannot be taken, and no more are wanted. */
 typedef bool (*mt_write_function)(void *context, const void *bytes, size_t size_bytes);
 /* The same, to a function of the caller. */

@@ -64,7 +64,11 @@ MT_API size_t mt_gate_remark_count(const struct mt_gate_verdict *verdict);
 /* MT_USAGE when there is no such format, MT_IO when it cannot be written. */
 MT_API enum mt_result mt_gate_write(const struct mt_gate_verdict *verdict, const char *format,
                                     FILE *out, struct mt_error *error);
-/* The same, to a function of the caller. */
+/* Shown as the options of an answer say; NULL: none. */
+MT_API enum mt_result mt_gate_write_with(const struct mt_gate_verdict *verdict, const char *format,
+                                         const struct mt_write_options *options, FILE *out,
+                                         struct mt_error *error);
+/* mt_gate_write() to a function of the caller. */
 MT_API enum mt_result mt_gate_write_to(const struct mt_gate_verdict *verdict, const char *format,
                                        mt_write_function write, void *context,
                                        struct mt_error *error);

@@ -142,7 +142,7 @@ static void a_reading_that_fails_is_told_and_the_rest_is_there(void **state)
     report = ask(f, "peak", false);
     out = open_memstream(&text, &size);
     assert_non_null(out);
-    assert_true(report_write(report_writer_find("text"), report, out));
+    assert_true(report_write(report_writer_find("text"), report, NULL, out));
     fclose(out);
     assert_non_null(strstr(text, "near the peak: the second reading failed: the disk is gone"));
     assert_non_null(strstr(text, "peaks of steps: the second reading failed"));

@@ -143,7 +143,7 @@ static int print_answer(uint64_t seed)
     for (size_t i = 0; i < loop.label_count; i++)
         printf("line %u: %s%s\n", loop.labels[i].line, loop.labels[i].actor,
                loop.labels[i].is_leak ? ": leak" : "");
-    report_write(report_writer_find("text"), report, stdout);
+    report_write(report_writer_find("text"), report, NULL, stdout);
     report_destroy(report);
     return 0;
 }

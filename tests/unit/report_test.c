@@ -117,16 +117,22 @@ static struct report *example(void)
     return report;
 }
 
-static char *written(const struct report *report, const char *format)
+static char *written_as(const struct report *report, const char *format,
+                        const struct report_shown *shown)
 {
     char *text = NULL;
     size_t size_bytes;
     FILE *out = open_memstream(&text, &size_bytes);
 
     assert_non_null(out);
-    assert_true(report_write(report_writer_find(format), report, out));
+    assert_true(report_write(report_writer_find(format), report, shown, out));
     fclose(out);
     return text;
+}
+
+static char *written(const struct report *report, const char *format)
+{
+    return written_as(report, format, NULL);
 }
 
 static void text_puts_the_verdict_first_and_leaves_out_empty_columns(void **state)
@@ -145,8 +151,112 @@ static void text_puts_the_verdict_first_and_leaves_out_empty_columns(void **stat
                               "  main     2.00 KiB\n"
                               "  a\\xff\\n       1 B\n"
                               "\n"
-                              "Lost, skipped or guessed\n"
+                              "Data quality\n"
                               "  3  events lost\n");
+    free(text);
+    report_destroy(report);
+}
+
+/* Sentences are broken at blanks; of a table, what repeats goes, and then names are cut. */
+static void text_keeps_to_the_width_of_a_terminal(void **state)
+{
+    const struct report_shown narrow = {.look = {.columns = 30}};
+    const struct report_shown wide = {.look = {.columns = 30}, .is_wide = true};
+    const struct field fields[] = {
+        {"site", "site", value_text("a_function_with_a_long_name (net.py:12)")},
+        {"ledger", "ledger", value_text("pta device 0")},
+        {"held_bytes", "held", value_bytes(16 << 20)},
+    };
+    struct report *report;
+    char *text;
+
+    (void)state;
+    assert_int_equal(report_create("peak", &report, NULL), MT_OK);
+    report_verdict(report, 1, "PEAK: of all sites one holds 16.0 MiB alone");
+    report_row(report, report_table(report, "held", "Who held it", NULL), fields, 3);
+    text = written_as(report, "text", &narrow);
+    assert_string_equal(text, "PEAK: of all sites one holds\n"
+                              "  16.0 MiB alone\n"
+                              "\n"
+                              "Who held it\n"
+                              "  site                    held\n"
+                              "  a_functio…t.py:12)  16.0 MiB\n"
+                              "\n"
+                              "Columns and names are cut to\n"
+                              "fit: --wide shows all.\n");
+    free(text);
+    text = written_as(report, "text", &wide);
+    assert_non_null(strstr(text, "  a_function_with_a_long_name (net.py:12)  pta device 0  16.0"));
+    free(text);
+    report_destroy(report);
+}
+
+static void text_stops_where_the_screen_does(void **state)
+{
+    const struct report_shown shown = {.lines = 6};
+    struct report *report = example();
+    struct report_table *table = report_table(report, "more", "More", NULL);
+    char *text;
+
+    (void)state;
+    add_holder(report, table, "other", 1);
+    text = written_as(report, "text", &shown);
+    assert_non_null(strstr(text, "Who held it")); /* the first table always */
+    assert_null(strstr(text, "other"));
+    assert_non_null(strstr(text, "\n2 more parts: -v.\n"));
+    free(text);
+    report_destroy(report);
+}
+
+static void text_has_colours_where_it_may(void **state)
+{
+    const struct report_shown shown = {.look = {.has_colours = true}};
+    struct report *report;
+    char *text;
+
+    (void)state;
+    assert_int_equal(report_create("leaks", &report, NULL), MT_OK);
+    report_verdict(report, 1, "LEAK: it grows.");
+    report_verdict(report, 2, "No leak: nothing does.");
+    text = written_as(report, "text", &shown);
+    assert_string_equal(text, "\033[1;31mLEAK:\033[0m it grows.\n"
+                              "\033[1;32mNo leak:\033[0m nothing does.\n");
+    free(text);
+    text = written(report, "text");
+    assert_null(strchr(text, '\033'));
+    free(text);
+    report_destroy(report);
+}
+
+static void csv_has_keys_and_raw_numbers(void **state)
+{
+    const struct report_shown one = {.table = "held"};
+    struct report *report = example();
+    struct report_table *table = report_ledger_table(report, "of", "pta, 0", "Of", NULL);
+    char *text;
+
+    (void)state;
+    add_holder(report, table, "x,y", 7);
+    text = written(report, "csv");
+    assert_string_equal(text, "# held\nsite,held_bytes,owner\nmain,2048,\na\\xff\\n,1,\n\n"
+                              "# of\nledger,site,held_bytes,owner\n\"pta, 0\",\"x,y\",7,\n");
+    free(text);
+    text = written_as(report, "csv", &one);
+    assert_string_equal(text, "site,held_bytes,owner\nmain,2048,\na\\xff\\n,1,\n");
+    free(text);
+    report_destroy(report);
+}
+
+static void markdown_has_tables(void **state)
+{
+    struct report *report = example();
+    char *text = written(report, "md");
+
+    (void)state;
+    assert_string_equal(text, "first \"quoted\"\n\nsecond\n\n- Events: 1,234,567\n"
+                              "\n### Who held it\n\n| site | held | owner |\n|---|---:|---|\n"
+                              "| main | 2.00 KiB | - |\n| a\\\\xff\\\\n | 1 B | - |\n"
+                              "\n### Data quality\n\n- 3 × events lost\n");
     free(text);
     report_destroy(report);
 }
@@ -202,6 +312,11 @@ int main(void)
         cmocka_unit_test(sizes_have_three_digits),
         cmocka_unit_test(durations_and_times_name_their_unit),
         cmocka_unit_test(text_puts_the_verdict_first_and_leaves_out_empty_columns),
+        cmocka_unit_test(text_keeps_to_the_width_of_a_terminal),
+        cmocka_unit_test(text_stops_where_the_screen_does),
+        cmocka_unit_test(text_has_colours_where_it_may),
+        cmocka_unit_test(csv_has_keys_and_raw_numbers),
+        cmocka_unit_test(markdown_has_tables),
         cmocka_unit_test(json_is_escaped_and_keeps_integers),
         cmocka_unit_test(json_has_keys_and_null_where_people_read_words),
     };

@@ -169,7 +169,7 @@ static int print_answer(uint64_t seed)
     for (size_t i = 0; i < program.label_count; i++)
         printf("%s%s\n", program.labels[i].site,
                program.labels[i].truth == TRUTH_LEAK ? ": leak" : "");
-    report_write(report_writer_find("text"), report, stdout);
+    report_write(report_writer_find("text"), report, NULL, stdout);
     report_destroy(report);
     return 0;
 }

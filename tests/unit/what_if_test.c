@@ -155,7 +155,7 @@ static void the_answer_can_be_written_in_every_format(void **state)
         FILE *out = tmpfile();
 
         assert_non_null(out);
-        assert_true(report_write(writer, report, out));
+        assert_true(report_write(writer, report, NULL, out));
         assert_true(ftell(out) > 0);
         fclose(out);
     }

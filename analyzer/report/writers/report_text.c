@@ -3,92 +3,16 @@
  * A report for a terminal: verdict first, then what was looked at, findings, tables, and what is
  * missing. Numbers to the right, words to the left, two blanks between columns.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cxx_name.h"
 #include "report_writers.h"
+#include "sentence.h"
+#include "table_layout.h"
 #include "text_builder.h"
 
 enum { stacks_most = 3, stack_indent = 6, function_most_bytes = 120 };
-enum { gap = 2, sparkline_most = 48 };
-
-/* A bar for each number; where there are too many, each bar is the highest of its share. */
-static void add_sparkline(struct outlet *out, const struct report_series *series)
-{
-    static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-    size_t count, shown;
-    enum value_kind kind;
-    const uint64_t *numbers = report_series_numbers(series, &count, &kind);
-    uint64_t highest = 0;
-
-    for (size_t i = 0; i < count; i++)
-        highest = numbers[i] > highest ? numbers[i] : highest;
-    shown = count < sparkline_most ? count : sparkline_most;
-    for (size_t bar = 0; bar < shown; bar++) {
-        uint64_t high = 0;
-
-        for (size_t i = bar * count / shown; i < (bar + 1) * count / shown; i++)
-            high = numbers[i] > high ? numbers[i] : high;
-        outlet_words(out, bars[highest ? (unsigned __int128)high * 7 / highest : 0]);
-    }
-}
-
-static void add_change(struct outlet *out, const struct value *value)
-{
-    uint64_t magnitude = value->change < 0 ? 0 - (uint64_t)value->change : (uint64_t)value->change;
-
-    outlet_words(out, value->change < 0 ? "-" : value->change > 0 ? "+" : "");
-    if (value->kind == VALUE_BYTES_CHANGE)
-        outlet_amount(out, text_add_size, magnitude);
-    else
-        outlet_amount(out, text_add_count, magnitude);
-}
-
-static void add_value(struct outlet *out, const struct value *value)
-{
-    switch (value->kind) {
-    case VALUE_NONE:
-        outlet_add(out, "-");
-        break;
-    case VALUE_TEXT:
-    case VALUE_WORD:
-    case VALUE_UNKNOWN:
-        outlet_words(out, value->text);
-        break;
-    case VALUE_BYTES:
-        outlet_amount(out, text_add_size, value->number);
-        break;
-    case VALUE_COUNT:
-        outlet_amount(out, text_add_count, value->number);
-        break;
-    case VALUE_BYTES_CHANGE:
-    case VALUE_COUNT_CHANGE:
-        add_change(out, value);
-        break;
-    case VALUE_TIME_NS:
-        outlet_amount(out, text_add_time, value->number);
-        break;
-    case VALUE_DURATION_NS:
-        outlet_amount(out, text_add_duration, value->number);
-        break;
-    case VALUE_STEP:
-        outlet_format(out, "%" PRIu64, value->number);
-        break;
-    case VALUE_PERCENT:
-        outlet_format(out, "%" PRIu64 " %%", value->number);
-        break;
-    case VALUE_SERIES:
-        add_sparkline(out, value->series);
-        break;
-    case VALUE_FLAG:
-        outlet_add_either(out, value->number, "yes", "no");
-        break;
-    case VALUE_STACK:
-        break; /* has lines of its own: add_stack() */
-    }
-}
+enum { path_least = 24, line_number_most = 7, table_least = 7 };
 
 /* Names of C++ fill pages; the whole is in the JSON. */
 static void add_function(struct outlet *out, const char *function)
@@ -101,15 +25,29 @@ static void add_function(struct outlet *out, const char *function)
     text_release(&name);
 }
 
+/* In the rest of the frame's line, or, if that is not much, in one of its own. 0: any. */
+static size_t room_for_path(const struct outlet *out, const struct report_frame *frame)
+{
+    size_t columns = outlet_columns(out), taken = stack_indent + LAYOUT_GAP + line_number_most;
+    size_t function = text_width(frame->function);
+
+    if (!columns)
+        return 0;
+    if (function > function_most_bytes)
+        function = function_most_bytes;
+    if (taken + function + path_least > columns)
+        function = LAYOUT_GAP;
+    return columns > taken + function + path_least ? columns - taken - function
+                                                   : (size_t)path_least;
+}
+
 /* "forward  net.py:12", "forward  (net.so)" */
 static void add_frame(struct outlet *out, const struct report_frame *frame)
 {
     add_function(out, frame->function);
     if (*frame->file) {
         outlet_add(out, "  ");
-        outlet_words(out, frame->file);
-        if (frame->line)
-            outlet_format(out, ":%" PRIu32, frame->line);
+        outlet_place(out, frame->file, frame->line, room_for_path(out, frame));
     } else if (*frame->module &&
                strncmp(frame->function, frame->module, strlen(frame->module)) != 0) {
         outlet_add(out, "  (");
@@ -143,11 +81,13 @@ static void add_stack(struct outlet *out, const struct report_stack *stack, size
     for (size_t i = 0; i < count; i = next) {
         for (next = i; next < count && frames[next].folded_as;)
             next++;
+        outlet_fill_begin(out);
         outlet_blanks(out, indent);
         if (next > i)
             add_folded(out, frames + i, next - i);
         else
             add_frame(out, &frames[next++]);
+        outlet_fill_end(out, indent + LAYOUT_GAP);
     }
 }
 
@@ -157,90 +97,110 @@ static void add_fact_value(struct outlet *out, const struct value *value)
     if (value->kind == VALUE_BYTES)
         outlet_amount(out, text_add_size_exact, value->number);
     else
-        add_value(out, value);
+        report_put_value(out, value, SERIES_MOST);
 }
 
-static bool is_word(const struct value *value)
-{
-    return value_is_text(value) || value->kind == VALUE_SERIES || value->kind == VALUE_FLAG;
-}
-
-/* The first value of a column that is known; NULL when none is. */
-static const struct value *first_known(const struct report *report, size_t table, size_t column)
-{
-    struct report_table_view view = report_table_at(report, table);
-
-    for (size_t i = 0; i < view.row_count; i++) {
-        const struct value *value = &report_row_at(report, table, i)[column];
-
-        if (value->kind != VALUE_NONE && value->kind != VALUE_STACK)
-            return value;
-    }
-    return NULL;
-}
-
-static size_t column_width(const struct report *report, size_t table, size_t column,
-                           struct outlet *scratch)
-{
-    struct report_table_view view = report_table_at(report, table);
-    size_t width = text_width(view.columns[column].title);
-
-    for (size_t i = 0; i < view.row_count; i++) {
-        size_t cell;
-
-        outlet_clear(scratch);
-        add_value(scratch, &report_row_at(report, table, i)[column]);
-        cell = outlet_width(scratch);
-        width = cell > width ? cell : width;
-    }
-    return width;
-}
-
-struct layout {
-    size_t *widths; /* 0: left out, as nothing is known */
-    bool *lefts;
-    size_t count;
+/* A block of the answer, made apart: it may have to stay away for lack of lines. */
+struct page {
+    struct outlet *out, *block, *cell;
+    const struct report_shown *shown;
+    size_t lines;      /* so far */
+    size_t left_count; /* blocks that stay away */
+    bool is_cut;       /* columns, or parts of names */
 };
 
-static void add_cell(struct outlet *out, const struct layout *layout, size_t column,
+static size_t line_count(const struct outlet *block)
+{
+    size_t size_bytes, count = 0;
+    const char *text = outlet_text(block, &size_bytes);
+
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+/* Of a table, its title, its columns and some rows are worth showing. */
+static bool may_be_cut(const struct page *page, bool is_table)
+{
+    return is_table && !page->left_count && page->lines + table_least <= page->shown->lines;
+}
+
+/*
+ * The block goes out when there is room for it and all before it, or it must; of a table, what
+ * there is room for.
+ */
+static void page_add(struct page *page, bool must, bool is_table)
+{
+    size_t lines = line_count(page->block), room = lines;
+
+    if (page->shown->lines && !must &&
+        (page->left_count || page->lines + lines > page->shown->lines)) {
+        room = may_be_cut(page, is_table) ? page->shown->lines - page->lines : 0;
+        page->left_count += lines != 0;
+    }
+    outlet_append_lines(page->out, page->block, room);
+    page->lines += room;
+    outlet_clear(page->block);
+}
+
+static void add_cell(struct outlet *out, const struct table_layout *layout, size_t column,
                      const struct outlet *cell)
 {
-    size_t blanks = layout->widths[column] - outlet_width(cell);
+    size_t width = outlet_width(cell), room = layout->widths[column], blanks;
 
-    if (!layout->widths[column])
+    if (!room)
         return;
+    blanks = width < room ? room - width : 0;
     if (!layout->lefts[column])
         outlet_blanks(out, blanks);
-    outlet_append(out, cell);
+    outlet_append_short(out, cell, room);
     if (layout->lefts[column] && column + 1 < layout->count)
         outlet_blanks(out, blanks);
     if (column + 1 < layout->count)
-        outlet_blanks(out, gap);
+        outlet_blanks(out, LAYOUT_GAP);
 }
 
 static void add_titles(struct outlet *out, const struct report_table_view *view,
-                       const struct layout *layout, struct outlet *cell)
+                       const struct table_layout *layout, struct outlet *cell)
 {
-    outlet_add(out, "  ");
+    outlet_style(out, STYLE_FAINT);
+    outlet_blanks(out, LAYOUT_INDENT);
     for (size_t c = 0; c < view->column_count; c++) {
         outlet_clear(cell);
         outlet_words(cell, view->columns[c].title ? view->columns[c].title : "");
         add_cell(out, layout, c, cell);
     }
     outlet_end_line(out);
+    outlet_style(out, STYLE_PLAIN);
+}
+
+static enum style cell_style(const struct report_table_view *view, size_t column,
+                             const struct value *value)
+{
+    if (value->kind != VALUE_WORD || strcmp(view->columns[column].key, "verdict") != 0)
+        return STYLE_PLAIN;
+    return strstr(value->text, "leak") ? STYLE_BAD : STYLE_PLAIN;
 }
 
 static void add_rows(struct outlet *out, const struct report *report, size_t table,
-                     const struct layout *layout, struct outlet *cell)
+                     const struct table_layout *layout, struct outlet *cell)
 {
     struct report_table_view view = report_table_at(report, table);
 
     for (size_t r = 0; r < view.row_count; r++) {
-        outlet_add(out, "  ");
+        outlet_blanks(out, LAYOUT_INDENT);
         for (size_t c = 0; c < view.column_count; c++) {
+            const struct value *value = &report_row_at(report, table, r)[c];
+            enum style style = cell_style(&view, c, value);
+
             outlet_clear(cell);
-            add_value(cell, &report_row_at(report, table, r)[c]);
+            report_put_value(cell, value,
+                             layout->widths[c] ? layout->widths[c] : (size_t)SERIES_MOST);
+            if (style != STYLE_PLAIN)
+                outlet_style(out, style);
             add_cell(out, layout, c, cell);
+            if (style != STYLE_PLAIN)
+                outlet_style(out, STYLE_PLAIN);
         }
         outlet_end_line(out);
     }
@@ -262,6 +222,7 @@ static void add_stacks(struct outlet *out, const struct report *report, size_t t
         for (size_t c = 0; c < view.column_count; c++) {
             if (row[c].kind != VALUE_STACK)
                 continue;
+            outlet_fill_begin(out);
             outlet_sentence(out, "  Stack of line %zu", r + 1);
             for (size_t site = 0; site < view.column_count; site++)
                 if (is_column(&view, site, "site") && value_is_text(&row[site])) {
@@ -269,58 +230,67 @@ static void add_stacks(struct outlet *out, const struct report *report, size_t t
                     outlet_words(out, row[site].text);
                 }
             outlet_add(out, "\n");
+            outlet_fill_end(out, stack_indent);
             add_stack(out, row[c].stack, stack_indent);
         }
     }
 }
 
-static void add_filled_table(struct outlet *out, const struct report *report, size_t table,
-                             struct outlet *cell)
+static void add_filled_table(struct page *page, const struct report *report, size_t table)
 {
     struct report_table_view view = report_table_at(report, table);
-    size_t count = view.column_count;
-    struct layout layout = {.widths = calloc(count, sizeof(size_t)),
-                            .lefts = calloc(count, sizeof(bool)),
-                            .count = count};
+    size_t columns = page->shown->is_wide ? 0 : outlet_columns(page->block);
+    struct table_layout layout;
 
-    if (layout.widths && layout.lefts) {
-        for (size_t c = 0; c < count; c++) {
-            const struct value *known =
-                view.columns[c].title ? first_known(report, table, c) : NULL;
-
-            if (!known)
-                continue;
-            layout.widths[c] = column_width(report, table, c, cell);
-            layout.lefts[c] = is_word(known);
-        }
-        add_titles(out, &view, &layout, cell);
-        add_rows(out, report, table, &layout, cell);
-        add_stacks(out, report, table);
+    if (table_layout_make(&layout, report, table, columns, page->cell)) {
+        add_titles(page->block, &view, &layout, page->cell);
+        add_rows(page->block, report, table, &layout, page->cell);
+        add_stacks(page->block, report, table);
     } else {
-        outlet_fail(out);
+        outlet_fail(page->out);
     }
-    free(layout.widths);
-    free(layout.lefts);
+    page->is_cut |= layout.dropped_count || layout.is_shortened;
+    table_layout_release(&layout);
 }
 
-static void add_table(struct outlet *out, const struct report *report, size_t table,
-                      struct outlet *cell)
+static void add_title(struct outlet *out, const char *title)
+{
+    outlet_add(out, "\n");
+    outlet_fill_begin(out);
+    outlet_style(out, STYLE_STRONG);
+    outlet_words(out, title);
+    outlet_style(out, STYLE_PLAIN);
+    outlet_add(out, "\n");
+    outlet_fill_end(out, LAYOUT_INDENT);
+}
+
+/* A sentence of a paragraph of its own, two blanks in. */
+static void add_line(struct outlet *out, const char *sentence)
+{
+    outlet_fill_begin(out);
+    outlet_format(out, "  %s\n", sentence);
+    outlet_fill_end(out, LAYOUT_INDENT);
+}
+
+static void add_table(struct page *page, const struct report *report, size_t table, bool is_first)
 {
     struct report_table_view view = report_table_at(report, table);
 
-    if (!view.row_count && !view.when_empty)
+    if ((!view.row_count && !view.when_empty) || !report_shows_table(page->shown, &view))
         return;
-    outlet_format(out, "\n%s\n", view.title);
+    add_title(page->block, view.title);
     if (view.row_count)
-        add_filled_table(out, report, table, cell);
+        add_filled_table(page, report, table);
     else
-        outlet_format(out, "  %s\n", view.when_empty);
+        add_line(page->block, view.when_empty);
     for (size_t i = 0; i < view.remark_count; i++)
-        outlet_format(out, "  %s\n", report_remark_at(report, table, i));
+        add_line(page->block, report_remark_at(report, table, i));
+    page_add(page, is_first, true);
 }
 
 static void add_facts(struct outlet *out, const struct report *report)
 {
+    bool is_first = true;
     size_t width = 0;
 
     for (size_t i = 0; i < report_fact_count(report); i++) {
@@ -334,26 +304,52 @@ static void add_facts(struct outlet *out, const struct report *report)
 
         if (!fact->title)
             continue;
-        outlet_add_either(out, i, "", "\n");
+        outlet_add_either(out, is_first, "\n", "");
+        is_first = false;
+        outlet_fill_begin(out);
         outlet_words(out, fact->title);
-        outlet_blanks(out, width - text_width(fact->title) + gap);
+        outlet_blanks(out, width - text_width(fact->title) + LAYOUT_GAP);
         add_fact_value(out, &fact->value);
         outlet_end_line(out);
+        outlet_fill_end(out, width + LAYOUT_GAP);
     }
+}
+
+static void add_stacks_of(struct outlet *out, const struct finding *finding)
+{
+    for (size_t i = 0; i < finding->fact_count; i++)
+        if (finding->facts[i].value.kind == VALUE_STACK)
+            add_stack(out, finding->facts[i].value.stack, stack_indent);
+}
+
+static bool has_stack(const struct finding *finding)
+{
+    for (size_t i = 0; i < finding->fact_count; i++)
+        if (finding->facts[i].value.kind == VALUE_STACK)
+            return true;
+    return false;
+}
+
+/* The only finding is what the verdict says: a screen has better use for its lines. */
+static void add_only_finding(struct outlet *out, const struct finding *finding)
+{
+    if (!has_stack(finding))
+        return;
+    add_title(out, translated("Call stack"));
+    add_stacks_of(out, finding);
 }
 
 static void add_findings(struct outlet *out, const struct report *report)
 {
-    if (!report_finding_count(report))
-        return;
-    outlet_add(out, "\nFindings\n");
+    add_title(out, translated("Findings"));
     for (size_t i = 0; i < report_finding_count(report); i++) {
         const struct finding *finding = report_finding_at(report, i);
 
+        outlet_fill_begin(out);
         outlet_format(out, "  %zu. %s\n", i + 1, finding->sentence);
-        for (size_t f = 0; f < finding->fact_count && i < stacks_most; f++)
-            if (finding->facts[f].value.kind == VALUE_STACK)
-                add_stack(out, finding->facts[f].value.stack, stack_indent);
+        outlet_fill_end(out, 5);
+        if (i < stacks_most)
+            add_stacks_of(out, finding);
     }
 }
 
@@ -364,7 +360,7 @@ static void add_notes(struct outlet *out, const struct report *report, struct ou
 
     if (!report_note_count(report))
         return;
-    outlet_sentence(out, "\nLost, skipped or guessed\n");
+    add_title(out, translated("Data quality"));
     for (int pass = 0; pass < 2; pass++) { /* measure, then write */
         for (size_t i = 0; i < report_note_count(report); i++) {
             uint64_t count;
@@ -377,24 +373,74 @@ static void add_notes(struct outlet *out, const struct report *report, struct ou
                 width = outlet_width(counted) > width ? outlet_width(counted) : width;
                 continue;
             }
-            outlet_blanks(out, 2 + width - outlet_width(counted));
+            outlet_fill_begin(out);
+            outlet_blanks(out, LAYOUT_INDENT + width - outlet_width(counted));
             outlet_append(out, counted);
             outlet_format(out, "%s%s\n", width ? "  " : "", sentence);
+            outlet_fill_end(out, LAYOUT_INDENT + width + (width ? LAYOUT_GAP : 0));
         }
     }
 }
 
-void report_write_text(const struct report *report, struct outlet *out)
+/* What a narrow or a short terminal does not show. */
+static void add_rest(const struct page *page)
 {
-    struct outlet *cell = outlet_create(FOR_TERMINAL, NULL);
+    struct outlet *out = page->out;
 
-    for (size_t i = 0; i < report_verdict_count(report); i++)
-        outlet_format(out, "%s\n", report_verdict_at(report, i));
-    add_facts(out, report);
-    add_findings(out, report);
-    for (size_t i = 0; i < report_table_count(report); i++)
-        add_table(out, report, i, cell);
-    add_notes(out, report, cell);
-    if (!outlet_destroy(cell))
+    if (!page->left_count && !page->is_cut)
+        return;
+    outlet_add(out, "\n");
+    outlet_fill_begin(out);
+    outlet_style(out, STYLE_FAINT);
+    if (page->left_count)
+        outlet_sentence(out, "%zu more %s: -v. ", page->left_count,
+                        page->left_count == 1 ? "part" : "parts");
+    if (page->is_cut)
+        outlet_sentence(out, "Columns and names are cut to fit: --wide shows all.");
+    outlet_style(out, STYLE_PLAIN);
+    outlet_end_line(out);
+    outlet_fill_end(out, 0);
+}
+
+static void add_page(struct page *page, const struct report *report)
+{
+    bool is_first = true;
+
+    for (size_t i = 0; i < report_verdict_count(report); i++) {
+        outlet_fill_begin(page->block);
+        outlet_headline(page->block, report_verdict_at(report, i));
+        outlet_add(page->block, "\n");
+        outlet_fill_end(page->block, LAYOUT_INDENT);
+    }
+    page_add(page, true, false);
+    add_facts(page->block, report);
+    page_add(page, true, false);
+    if (page->shown->lines && report_finding_count(report) == 1)
+        add_only_finding(page->block, report_finding_at(report, 0));
+    else if (report_finding_count(report))
+        add_findings(page->block, report);
+    page_add(page, !report_table_count(report), false);
+    for (size_t i = 0; i < report_table_count(report); i++) {
+        add_table(page, report, i, is_first);
+        is_first = false;
+    }
+    add_notes(page->block, report, page->cell);
+    page_add(page, false, false);
+    add_rest(page);
+}
+
+void report_write_text(const struct report *report, const struct report_shown *shown,
+                       struct outlet *out)
+{
+    struct page page = {.out = out,
+                        .block = outlet_create(FOR_TERMINAL, NULL),
+                        .cell = outlet_create(FOR_TERMINAL, NULL),
+                        .shown = shown};
+
+    outlet_show(page.block, &shown->look);
+    add_page(&page, report);
+    if (!outlet_destroy(page.cell))
+        outlet_fail(out);
+    if (!outlet_destroy(page.block))
         outlet_fail(out);
 }

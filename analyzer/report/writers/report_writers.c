@@ -9,10 +9,26 @@
 #include "report_html.h"
 #include "report_json.h"
 
+static void write_json(const struct report *report, const struct report_shown *shown,
+                       struct outlet *out)
+{
+    (void)shown;
+    report_write_json(report, out);
+}
+
+static void write_html(const struct report *report, const struct report_shown *shown,
+                       struct outlet *out)
+{
+    (void)shown;
+    report_write_html(report, out);
+}
+
 const struct report_writer report_writers[] = {
     {"text", "for a terminal, verdict first", FOR_TERMINAL, report_write_text},
-    {"json", "for programs; docs/json-schema.md", FOR_JSON, report_write_json},
-    {"html", "one page for a browser, with pictures", FOR_HTML, report_write_html},
+    {"json", "for programs; docs/json-schema.md", FOR_JSON, write_json},
+    {"html", "one page for a browser, with pictures", FOR_HTML, write_html},
+    {"csv", "its tables, for spreadsheets", FOR_CSV, report_write_csv},
+    {"md", "a page of Markdown", FOR_MARKDOWN, report_write_markdown},
     {NULL, NULL, FOR_TERMINAL, NULL},
 };
 
@@ -24,11 +40,21 @@ const struct report_writer *report_writer_find(const char *name)
     return NULL;
 }
 
-bool report_write(const struct report_writer *writer, const struct report *report, FILE *out)
+bool report_write(const struct report_writer *writer, const struct report *report,
+                  const struct report_shown *shown, FILE *out)
 {
+    static const struct report_shown everything = {.lines = 0};
     struct outlet *outlet = outlet_create(writer->audience, out);
 
+    if (!shown)
+        shown = &everything;
+    outlet_show(outlet, &shown->look);
     if (outlet)
-        writer->write(report, outlet);
+        writer->write(report, shown, outlet);
     return outlet_destroy(outlet);
+}
+
+bool report_shows_table(const struct report_shown *shown, const struct report_table_view *view)
+{
+    return !shown->table || strcmp(shown->table, view->name) == 0;
 }
