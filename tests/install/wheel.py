@@ -104,4 +104,5 @@ def main():
         check("user", sys.executable, os.path.join(work, "home", "bin", "leaktide"), path, work)
 
 
-main()
+if __name__ == "__main__":
+    main()
