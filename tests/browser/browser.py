@@ -126,7 +126,7 @@ class Browser:
             if "method" in answer:
                 self.events.append(answer)
 
-    def open(self, path, fragment="", is_dark=False, scripts=(),
+    def open(self, path, fragment="", is_dark=False, scripts=(), size=None,
              until="document.documentElement?.dataset.ready === 'whole'"):
         """Opens a file and waits until the whole page is drawn, or until something else is so."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
@@ -135,6 +135,8 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             page.call(f"{domain}.enable")
         page.set_dark(is_dark)
+        if size:
+            page.set_size(*size)
         for script in scripts:
             page.call("Page.addScriptToEvaluateOnNewDocument", source=script)
         page.call("Page.navigate", url=f"file://{os.path.abspath(path)}{fragment}")
@@ -184,6 +186,13 @@ class Page:
                   modifiers=modifiers, windowsVirtualKeyCode=code)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=name, modifiers=modifiers,
                   windowsVirtualKeyCode=code)
+
+    def touch(self, *moments):
+        """Fingers on the glass: lists of points, one moment after the other; then they are lifted."""
+        for i, points in enumerate(moments):
+            self.call("Input.dispatchTouchEvent", type="touchMove" if i else "touchStart",
+                      touchPoints=[{"x": x, "y": y, "id": finger} for finger, (x, y) in enumerate(points)])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     def type(self, text):
         for letter in text:

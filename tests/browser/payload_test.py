@@ -120,8 +120,8 @@ class PayloadTest(unittest.TestCase):
 MANY = 30000
 
 
-def write_many_stacks(path):
-    """main calls load, load calls one of 200 lines of helper, and each of these one of 150 of the allocator's."""
+def write_many_stacks(path, helpers=200):
+    """main calls load, load calls one of the lines of helper, and each of these one of the allocator's."""
     lines = ["v 10400 2", "X prog", "I 1000 100000", "s prog", "s main", "s load", "s helper", "s inner", "s code.c"]
 
     def frame(function, line, caller):
@@ -133,9 +133,9 @@ def write_many_stacks(path):
     frame.addresses = frame.stacks = 0
     load = frame(3, 20, frame(2, 10, 0))
     kinds = 0
-    for helper in range(200):
+    for helper in range(helpers):
         caller = frame(4, 100 + helper, load)
-        for inner in range(MANY // 200):
+        for inner in range(MANY // helpers):
             lines.append("a %x %x" % (64 + kinds, frame(5, 1 + inner, caller)))
             lines.append("+ %x" % kinds)
             kinds += 1
@@ -192,6 +192,25 @@ class ManyStacksTest(unittest.TestCase):
         self.assertEqual(len(set(zip(*frames.values()))), len(frames["line"]))
         self.assertEqual(len(set(zip(nodes["frame"][1:], nodes["outer"][1:]))), len(nodes["frame"]) - 1)
         self.assertLessEqual(len(frames["line"]), 2 + 200 + MANY // 200)
+
+    def test_rows_of_stacks_are_bounded_and_counted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            recording, page = os.path.join(folder, "many.txt"), os.path.join(folder, "report.html")
+            write_many_stacks(recording, helpers=10)
+            subprocess.run([LEAKTIDE, "report", "-f", "html", "-o", page, recording], check=True, timeout=120)
+            with open(page, encoding="utf-8") as file:
+                data = datasets_of(file.read())
+        table = next(table for table in data["report"]["tables"] if table["name"] == "held_at_peak")
+        frames, nodes = data["report-frames"], data["report-nodes"]
+        self.assertEqual((table["row_count"], len(table["rows"])), (MANY // 10, 1000))
+        self.assertEqual(len(set(zip(nodes["frame"][1:], nodes["outer"][1:]))), len(nodes["frame"]) - 1)
+        self.assertLessEqual(len(frames["line"]), 2 + 10 + MANY // 10)
+        node, found = table["rows"][0]["stack"], []
+        while node:
+            found.append((frames["function"][nodes["frame"][node]], frames["line"][nodes["frame"][node]]))
+            node = nodes["outer"][node]
+        self.assertEqual([name for name, _ in found], ["inner", "helper", "load", "main"])
+        self.assertEqual("inner (code.c:%d)" % found[0][1], table["rows"][0]["site"])
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ import sys
 
 from browser import Browser, find_browser
 
-VIEWS = ["verdict", "difference", "timeline", "selection", "peak", "steps", "counters", "fragmentation", "ranks",
+VIEWS = ["verdict", "difference", "timeline", "site", "flame", "selection", "peak", "steps", "counters", "fragmentation", "ranks",
          "tables"]
-FRAGMENTS = {"timeline": ["", "#by=operator", "#by=site"]}
+FRAGMENTS = {"timeline": ["", "#by=operator", "#by=site"], "flame": ["", "#m=peak", "#m=peak&inv=1"]}
 
 
 def make_page(leaktide, name, inputs, folder):

@@ -11,6 +11,15 @@ export function colourAt(index) {
     return palette[index % palette.length];
 }
 
+// Of what a verdict points at, the worst first.
+export const onTopColours = ['#c62d1f', '#e2695c', '#f0a69d'];
+
+// Beside those: none of the palette's reds.
+export function layerColourAt(index) {
+    const others = palette.filter(colour => colour !== '#d55e00');
+    return others[index % others.length];
+}
+
 export function withAlpha(colour, alpha) {
     return colour + Math.round(alpha * 255).toString(16).padStart(2, '0');
 }

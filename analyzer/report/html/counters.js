@@ -75,7 +75,7 @@ export function makeCountersView(recording) {
     const {report} = recording;
     replaceContent(body, processes.slice(0, 8).map(process => makeModulePicture(recording, curves, process)),
         tablesNamed(report, /^(device_account|process_account|components|modules|totals|window|samples)$/)
-            .map(makeReportTable));
+            .map(table => makeReportTable(report, table)));
     if (!body.childElementCount)
         body.append(make('p', null, say('The recording has no counters of modules.')));
     return section;

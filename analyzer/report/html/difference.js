@@ -47,6 +47,6 @@ export function makeDifferenceView(recording) {
         body.append(make('div', {class: 'multiples pairs'}, pairs.map(ledger =>
             makePair(recording, base, ledger, others.get(ledger.name)))));
     }
-    body.append(...tablesNamed(report, /_changes$|_order$|change/).map(makeReportTable));
+    body.append(...tablesNamed(report, /_changes$|_order$|change/).map(table => makeReportTable(report, table)));
     return section;
 }

@@ -44,8 +44,8 @@ export function makeSelect(label, options, chosen, onChange) {
     return make('label', {class: 'control'}, make('span', null, label), select);
 }
 
-export function makeButton(text, onClick, attributes) {
-    return make('button', {type: 'button', onclick: onClick, ...attributes}, text);
+export function makeButton(text, onClick, attributes, ...children) {
+    return make('button', {type: 'button', onclick: onClick, ...attributes}, text, ...children);
 }
 
 // A square of a colour, before the name it belongs to.

@@ -144,6 +144,6 @@ export function makeFragmentationView(recording) {
         replaceContent(body, ...body.childNodes, rows.length > 1 && make('h3', null, ledger.name),
             rows.length > 1 && makeOverTime(rows), recording.segments && makeMap(recording, ledger));
     }
-    body.append(...tables.map(makeReportTable));
+    body.append(...tables.map(table => makeReportTable(report, table)));
     return section;
 }

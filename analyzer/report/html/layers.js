@@ -6,8 +6,8 @@
 import {keyNumbers, sizeClassOf} from './recording.js';
 import {groupsOf, visitChanges} from './changes.js';
 
-// Layer of each key: the heaviest ones get their own, the others share the last.
-function chooseLayers(recording, ledger, fromNs, toNs, keys, layerMost) {
+// Layer of each key, from the bottom: the heaviest ones, one that all others share, those wanted on top.
+function chooseLayers(recording, {ledger, fromNs, toNs, layerMost, onTop}, keys) {
     const {blocks, rest} = recording;
     const isWanted = groupsOf(recording, ledger);
     const weights = new Float64Array(keys.most);
@@ -22,18 +22,28 @@ function chooseLayers(recording, ledger, fromNs, toNs, keys, layerMost) {
     for (let key = 0; key < keys.most; key++)
         if (weights[key] > 0)
             heavy.push(key);
-    heavy.sort((a, b) => weights[b] - weights[a]);
-    const layerOf = new Int16Array(keys.most).fill(Math.min(layerMost, heavy.length));
-    heavy.slice(0, layerMost).forEach((key, layer) => { layerOf[key] = layer; });
-    const names = heavy.slice(0, layerMost).map(keys.nameOf);
-    return {layerOf, names, hasOthers: heavy.length > layerMost, othersCount: heavy.length - layerMost};
+    const top = heavy.filter(key => onTop.includes(keys.nameOf(key)))
+        .sort((a, b) => onTop.indexOf(keys.nameOf(b)) - onTop.indexOf(keys.nameOf(a)));
+    const below = heavy.filter(key => !top.includes(key)).sort((a, b) => weights[b] - weights[a]);
+    const own = below.slice(0, Math.max(0, layerMost - top.length));
+    const othersCount = below.length - own.length;
+    const layers = [...own.map(key => ({name: keys.nameOf(key), isOnTop: false})),
+        ...(othersCount ? [{othersCount, isOnTop: false}] : []),
+        ...top.map(key => ({name: keys.nameOf(key), isOnTop: true}))];
+    const layerOf = new Int16Array(keys.most).fill(othersCount ? own.length : layers.length);
+    own.forEach((key, layer) => { layerOf[key] = layer; });
+    top.forEach((key, i) => { layerOf[key] = layers.length - top.length + i; });
+    return {layerOf, layers};
 }
 
-// {names, values: one Float64Array(columns) per layer}; the last layer holds all others.
-export function layersOf(recording, ledger, dimension, fromNs, toNs, columns, layerMost) {
+// wanted: {ledger, dimension, fromNs, toNs, columns, layerMost, onTop: names that stand on top, first highest}
+// Layers from the bottom: {name, isOnTop, values: Float64Array(columns)}; that of all others has no
+// name, and othersCount.
+export function layersOf(recording, wanted) {
+    const {ledger, dimension, fromNs, toNs, columns} = wanted;
     const keys = keyNumbers(recording, dimension);
-    const chosen = chooseLayers(recording, ledger, fromNs, toNs, keys, layerMost);
-    const layerCount = chosen.names.length + (chosen.hasOthers ? 1 : 0);
+    const chosen = chooseLayers(recording, wanted, keys);
+    const layerCount = chosen.layers.length;
     const now = new Float64Array(layerCount + 1);
     const values = Array.from({length: layerCount}, () => new Float64Array(columns));
     const widthNs = (toNs - fromNs) / columns;
@@ -57,5 +67,5 @@ export function layersOf(recording, ledger, dimension, fromNs, toNs, columns, la
             keep();
     });
     moveTo(columns - 1);
-    return {names: chosen.names, values, hasOthers: chosen.hasOthers, othersCount: chosen.othersCount};
+    return chosen.layers.map((layer, i) => ({...layer, values: values[i]}));
 }

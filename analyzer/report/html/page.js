@@ -4,7 +4,12 @@ import {say, language, setLanguage, languages} from './language.js';
 import {make, makeButton, byId, replaceContent} from './dom.js';
 import {readFirstPart, readSecondPart, CURVE_LIVE, curvesOf} from './recording.js';
 import {stretchAbove} from './envelope.js';
-import {state, readAddress, update, forgetListeners} from './view_state.js';
+import {state, readAddress, tellAll, forgetListeners} from './view_state.js';
+import {setPlaces, showSection} from './places.js';
+import {download, makeDownload} from './download.js';
+import {leaksOf} from './recording.js';
+import {makeFlameView} from './flame.js';
+import {makeSiteView} from './site.js';
 import {makeTimeline} from './timeline.js';
 import {makeSelectionView} from './selection.js';
 import {drawVerdict} from './verdict.js';
@@ -13,7 +18,7 @@ import {makeStepsView} from './steps.js';
 import {makeCountersView} from './counters.js';
 import {makeFragmentationView} from './fragmentation.js';
 import {makeRanksView} from './ranks.js';
-import {makeOtherTables, setTitles} from './tables.js';
+import {makeOtherTables, rowsNamed, setTitles} from './tables.js';
 import {makeDifferenceView} from './difference.js';
 
 const nearPeakShare = 0.95;
@@ -33,10 +38,7 @@ function nearPeak(recording) {
 
 function drawNavigation(sections) {
     replaceContent(byId('nav'), sections.map(section => makeButton(
-        section.querySelector('h2').textContent, () => {
-            section.scrollIntoView();
-            section.querySelector('h2').focus({preventScroll: true});
-        })));
+        section.querySelector('h2').textContent, () => showSection(section.id))));
 }
 
 function remember(key, value) {
@@ -95,7 +97,9 @@ class Page {
             setLanguage(code);
             remember('language', code);
             this.drawAll();
-        }, {lang: code, id: 'language'})), theme, makeButton(say('Print'), () => window.print()));
+        }, {lang: code, id: 'language'})), theme, makeButton(say('Print'), () => window.print()),
+        makeDownload('json', say('Verdict, findings and tables'), () =>
+            download('report.json', JSON.stringify(this.recording.report, null, 1), 'application/json')));
     }
 
     drawFirst() {
@@ -118,8 +122,14 @@ class Page {
         const {recording} = this;
         const views = byId('views');
         if (recording.hasPictures) {
+            setPlaces(recording);
+            drawVerdict(recording.report);
             this.timeline.drawControls();
+            if (state.stackBy !== 'none')
+                this.timeline.draw();
             views.append(...[
+                makeSiteView(recording),
+                makeView(say('Flame graph'), () => makeFlameView(recording)),
                 makeView(say('In the selection'), () => makeSelectionView(recording)),
                 makeView(say('At the peak'), () => makePeakView(recording)),
                 makeView(say('Steps'), () => makeStepsView(recording)),
@@ -127,11 +137,9 @@ class Page {
                 makeView(say('Fragmentation'), () => makeFragmentationView(recording)),
                 makeView(say('Ranks side by side'), () => makeRanksView(recording)),
             ].filter(Boolean));
-            if (state.stackBy !== 'none')
-                this.timeline.draw();
         }
         views.append(makeOtherTables(recording.report));
-        drawNavigation([...document.querySelectorAll('main section')]);
+        drawNavigation([...document.querySelectorAll('main section:not([hidden])')]);
         document.documentElement.dataset.ready = 'whole';
     }
 
@@ -141,8 +149,21 @@ class Page {
     }
 }
 
+// Without an address, what the verdict says: the leak on top of its ledger, or the ledger of the peak.
+function lookAtVerdict(recording) {
+    const leak = leaksOf(recording.report)[0];
+    const name = leak ? leak.ledger : rowsNamed(recording.report, 'peaks')[0]?.ledger;
+    const ledger = recording.ledgers.find(each => each.name === name);
+    if (ledger)
+        state.ledger = ledger.index;
+    if (leak && ledger)
+        Object.assign(state, {stackBy: 'site', site: leak.site, m: 'leaked'});
+}
+
 function openAddress(recording) {
-    const {hasSelection} = readAddress(recording);
+    const {isEmpty, hasSelection} = readAddress(recording);
+    if (isEmpty && recording.report.command !== 'diff')
+        lookAtVerdict(recording);
     if (!hasSelection)
         state.selection = nearPeak(recording);
 }
@@ -165,9 +186,9 @@ async function start() {
         await readSecondPart(recording);
     page.drawSecond();
     performance.mark('whole page');
-    window.addEventListener('hashchange', () => {
+    window.addEventListener('popstate', () => {
         openAddress(recording);
-        update(recording, {...state});
+        tellAll();
     });
 }
 

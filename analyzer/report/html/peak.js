@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peak of a ledger: who held the memory, as an icicle and as a table, and what would lower it.
+// The peak of a ledger: who held the memory, as a table, and what would lower it.
 import {say} from './language.js';
-import {make, makeSection, makeSelect, replaceContent} from './dom.js';
+import {make, makeSection, replaceContent} from './dom.js';
 import {size, moment, count, percent, blockCount} from './format.js';
 import {state, listen} from './view_state.js';
-import {makeIcicle, treeOf} from './icicle.js';
 import {stackColumn} from './stack.js';
 import {makeTable} from './table.js';
 import {makeReportTable, tablesNamed, tablesOf} from './tables.js';
-
-// Names from the outside in: owner, then stack or operator.
-function pathOf(recording, group, kind, hasPlumbing) {
-    const {groups, names} = recording;
-    const owner = names[groups.owner[group]].split('@').filter(Boolean);
-    const operator = names[groups.operator[group]];
-    const all = recording.framesOf(group) || [];
-    const wanted = hasPlumbing ? all : all.filter(frame => !frame.is_plumbing);
-    const frames = (wanted.length ? wanted : all).map(frame => frame.function).reverse();
-    if (kind === 'stack')
-        return frames.length ? frames : [names[groups.label[group]]];
-    const inside = [...owner, ...(operator ? [operator] : []), ...frames];
-    return inside.length ? inside : [names[groups.label[group]]];
-}
+import {siteCell} from './places.js';
 
 function heldAtPeak(recording, ledger) {
     const {groups} = recording;
@@ -49,10 +35,10 @@ function holdersOf(recording, held) {
     return [...rows.values()];
 }
 
-function holderColumns(wholeBytes) {
-    const text = (key, title) => ({key, title, isWide: key === 'site', value: row => row[key]});
+function holderColumns(wholeBytes, ledgerName) {
+    const text = (key, title) => ({key, title, value: row => row[key]});
     return [
-        text('site', say('site or operator')),
+        {...text('site', say('site or operator')), isWide: true, show: name => siteCell(name, ledgerName)},
         {key: 'held_bytes', title: say('held'), isNumber: true, value: row => row.bytes, show: size},
         {key: 'share_percent', title: '%', isNumber: true, value: row => row.bytes,
             show: value => percent(value, wholeBytes)},
@@ -65,8 +51,6 @@ function holderColumns(wholeBytes) {
 class PeakView {
     constructor(recording) {
         this.recording = recording;
-        this.kind = 'owner';
-        this.hasPlumbing = false;
         this.result = make('div', null);
         listen(keys => keys.includes('ledger') && this.draw());
     }
@@ -77,30 +61,16 @@ class PeakView {
         if (!recording.isWhole || !ledger)
             return;
         const held = heldAtPeak(recording, ledger.index);
-        const {groups} = recording;
-        const paths = held.map(group => ({names: pathOf(recording, group, this.kind, this.hasPlumbing),
-            bytes: groups.peakBytes[group], count: groups.peakCount[group]}));
         const holders = holdersOf(recording, held);
-        const columns = holderColumns(ledger.peakBytes)
+        const columns = holderColumns(ledger.peakBytes, ledger.name)
             .filter(column => column.isNumber || holders.some(column.value));
-        const hasStacks = held.some(group => (recording.framesOf(group) || []).length > 1);
-        const hasPlumbing = held.some(group => (recording.framesOf(group) || [])
-            .some(frame => frame.is_plumbing));
         replaceContent(this.result,
             make('p', null, say('{0} was highest at {1}: {2} in {3}.', ledger.name,
                 moment(ledger.peakNs), size(ledger.peakBytes), blockCount(ledger.peakCount))),
-            hasStacks && makeSelect(say('Outermost'), [['owner', say('owner, operator, stack')],
-                ['stack', say('stack')]], this.kind, value => { this.kind = value; this.draw(); }),
-            hasPlumbing && make('label', {class: 'control'}, make('input', {type: 'checkbox',
-                checked: this.hasPlumbing, onchange: event => {
-                    this.hasPlumbing = event.target.checked;
-                    this.draw();
-                }}), say('also frames of allocators, frameworks and interpreters')),
-            makeIcicle(treeOf(ledger.name, paths)),
             makeTable(columns, holders, {caption: say('Held at the peak of {0}', ledger.name),
                 sort: 'held_bytes'}),
             [...tablesOf(recording.report, ledger.name, /^(lowering_peak|sites_to_lower_peak|peak_by_owner|peak_by_module)$/),
-                ...tablesNamed(recording.report, /^(peaks|near_peak|categories|owner_tree)$/)].map(makeReportTable));
+                ...tablesNamed(recording.report, /^(peaks|near_peak|categories|owner_tree)$/)].map(table => makeReportTable(recording.report, table)));
     }
 
     makeView() {

@@ -46,6 +46,6 @@ export function makeRanksView(recording) {
             }, {class: 'link'}), make('span', null, say('peak {0} at {1}', size(row.peakBytes), moment(row.peakNs)))),
             curve && makeLine(curve, recording.endNs, most)));
     }
-    body.append(box, ...tables.map(makeReportTable));
+    body.append(box, ...tables.map(table => makeReportTable(recording.report, table)));
     return section;
 }

@@ -109,28 +109,13 @@ function withWordsOfPeople(report) {
     return report;
 }
 
-export async function readFirstPart() {
-    const report = withWordsOfPeople(await takeReport());
-    const titles = await takeDataset('titles');
-    const columnTitles = await takeDataset('column-titles');
-    const recording = await readPicture('');
-    const base = await readPicture('base-');
-    return Object.assign(recording, {report, titles, columnTitles, base: base.hasPictures ? base : null});
-}
-
-function readBlocks(data, startNs) {
-    const born = shift(data.born_ns, startNs);
-    const end = data.life_ns_next;
-    for (let i = 0; i < end.length; i++)
-        end[i] = end[i] ? born[i] + end[i] - 1 : Infinity;
-    return {count: born.length, born, end, size: data.size_bytes, group: Uint32Array.from(data.group)};
-}
-
 // f(node) -> its frames, innermost first; each list is made once, when it is first asked for.
+// names: of the numbers in the columns of texts; null: they are texts
 function readStacks(frames, nodes, names) {
     const stacks = new Map(), made = [];
-    const frameAt = i => (made[i] ??= {function: names[frames.function[i]], file: names[frames.file[i]],
-        line: frames.line[i], module: names[frames.module[i]], is_inlined: (frames.flags[i] & 1) !== 0,
+    const text = each => (names ? names[each] : each);
+    const frameAt = i => (made[i] ??= {number: i, function: text(frames.function[i]), file: text(frames.file[i]),
+        line: frames.line[i], module: text(frames.module[i]), is_inlined: (frames.flags[i] & 1) !== 0,
         is_plumbing: (frames.flags[i] & 2) !== 0, is_python: (frames.flags[i] & 4) !== 0});
     const make = node => {
         const stack = [];
@@ -145,6 +130,35 @@ function readStacks(frames, nodes, names) {
             stacks.set(node, make(node));
         return stacks.get(node);
     };
+}
+
+// The stack of a row or a finding is a node of its own tree: report.framesOf(node) is the frames.
+async function readReport() {
+    const report = withWordsOfPeople(await takeReport());
+    const frames = await takeDataset('report-frames'), nodes = await takeDataset('report-nodes');
+    report.framesOf = readStacks(frames, nodes, null);
+    return report;
+}
+
+export function leaksOf(report) {
+    return (report.findings || []).filter(finding => finding.kind === 'leak');
+}
+
+export async function readFirstPart() {
+    const report = await readReport();
+    const titles = await takeDataset('titles');
+    const columnTitles = await takeDataset('column-titles');
+    const recording = await readPicture('');
+    const base = await readPicture('base-');
+    return Object.assign(recording, {report, titles, columnTitles, base: base.hasPictures ? base : null});
+}
+
+function readBlocks(data, startNs) {
+    const born = shift(data.born_ns, startNs);
+    const end = data.life_ns_next;
+    for (let i = 0; i < end.length; i++)
+        end[i] = end[i] ? born[i] + end[i] - 1 : Infinity;
+    return {count: born.length, born, end, size: data.size_bytes, group: Uint32Array.from(data.group)};
 }
 
 function readStepSeries(data, names) {
@@ -162,28 +176,38 @@ function readStepSeries(data, names) {
     return [...series.values()];
 }
 
-export async function readSecondPart(recording) {
+async function readGroups(recording, prefix) {
     const {names} = recording;
-    const data = await takeNamed(['groups', 'frames', 'stack_nodes', 'blocks', 'rest', 'step_series', 'segments',
-        'segment_blocks']);
-    const groups = data.groups;
-    recording.blocks = readBlocks(data.blocks, recording.startNs);
+    const {groups, frames, stack_nodes: nodes} = await takeNamed(['groups', 'frames', 'stack_nodes'], prefix);
     recording.groups = {count: groups.ledger.length, ledger: Uint16Array.from(groups.ledger),
         stack: Uint32Array.from(groups.stack), label: Uint32Array.from(groups.label),
         operator: Uint32Array.from(groups.operator), owner: Uint32Array.from(groups.owner),
         module: Uint16Array.from(groups.module), peakBytes: groups.peak_bytes,
         peakCount: groups.peak_count, endBytes: groups.end_bytes, groupCount: groups.group_count};
-    const stackOf = readStacks(data.frames, data.stack_nodes, names);
+    const stackOf = readStacks(frames, nodes, names);
     recording.framesOf = group => stackOf(recording.groups.stack[group]);
-    Object.assign(recording.rest, {rows: data.rest.stretch.length,
-        stretch: Uint32Array.from(data.rest.stretch), group: Uint32Array.from(data.rest.group),
-        sizeClass: Uint8Array.from(data.rest.size_class), bornBytes: data.rest.born_bytes,
-        bornCount: data.rest.born_count, freedBytes: data.rest.freed_bytes,
-        freedCount: data.rest.freed_count});
-    recording.segments = data.segments;
-    recording.segmentBlocks = data.segment_blocks;
-    recording.stepSeries = readStepSeries(data.step_series, names);
-    recording.isWhole = true;
+}
+
+async function readBlocksAndRest(recording, prefix) {
+    const {blocks, rest} = await takeNamed(['blocks', 'rest'], prefix);
+    recording.blocks = readBlocks(blocks, recording.startNs);
+    Object.assign(recording.rest, {rows: rest.stretch.length,
+        stretch: Uint32Array.from(rest.stretch), group: Uint32Array.from(rest.group),
+        sizeClass: Uint8Array.from(rest.size_class), bornBytes: rest.born_bytes,
+        bornCount: rest.born_count, freedBytes: rest.freed_bytes, freedCount: rest.freed_count});
+}
+
+export async function readSecondPart(recording) {
+    await readGroups(recording, '');
+    await readBlocksAndRest(recording, '');
+    if (recording.base) {
+        await readGroups(recording.base, 'base-');
+        await readBlocksAndRest(recording.base, 'base-');
+    }
+    const {segments, segment_blocks: segmentBlocks, step_series: series} =
+        await takeNamed(['segments', 'segment_blocks', 'step_series']);
+    Object.assign(recording, {segments, segmentBlocks, stepSeries: readStepSeries(series, recording.names),
+        isWhole: true});
 }
 
 // What blocks can be summed up by: the number of a group's key in `names`, or a text of its own.

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "json_page.h"
 #include "page_bytes.h"
 #include "payload.h"
 #include "report_json.h"
@@ -17,12 +18,76 @@ static void write_verdict(const struct report *report, struct outlet *out)
         outlet_format(out, "<p>%s</p>\n", report_verdict_at(report, i));
 }
 
+static uint64_t flags_of(const struct report_frame *frame)
+{
+    return (frame->is_inlined ? 1 : 0) | (frame->folded_as ? 2 : 0);
+}
+
+/* The frames of stacks in the JSON. */
+static void write_report_frames(const struct json_page *page, struct outlet *out)
+{
+    size_t count = page->frames.count;
+    const char **texts = calloc(3 * count + 1, sizeof(*texts));
+    uint64_t *numbers = calloc(2 * count + 1, sizeof(*numbers));
+    const struct report_dataset_column columns[] = {
+        {"function", NULL, texts, count},           {"file", NULL, texts + count, count},
+        {"module", NULL, texts + 2 * count, count}, {"line", numbers, NULL, count},
+        {"flags", numbers + count, NULL, count},
+    };
+
+    for (size_t i = 0; texts && numbers && i < count; i++) {
+        const struct report_frame *frame = table_at(&page->frames, i);
+
+        texts[i] = frame->function;
+        texts[count + i] = frame->file;
+        texts[2 * count + i] = frame->module;
+        numbers[i] = frame->line;
+        numbers[count + i] = flags_of(frame);
+    }
+    if (texts && numbers)
+        payload_write_columns("report-frames", columns, sizeof(columns) / sizeof(columns[0]), out);
+    else
+        outlet_fail(out);
+    free(texts);
+    free(numbers);
+}
+
+static void write_report_nodes(const struct json_page *page, struct outlet *out)
+{
+    size_t count = page->nodes.count;
+    uint64_t *numbers = calloc(2 * count + 1, sizeof(*numbers));
+    const struct report_dataset_column columns[] = {
+        {"frame", numbers, NULL, count},
+        {"outer", numbers + count, NULL, count},
+    };
+
+    if (!numbers) {
+        outlet_fail(out);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct json_page_node *node = table_at(&page->nodes, i);
+
+        numbers[i] = node->frame;
+        numbers[count + i] = node->outer;
+    }
+    payload_write_columns("report-nodes", columns, sizeof(columns) / sizeof(columns[0]), out);
+    free(numbers);
+}
+
 static void write_json_report(const struct report *report, struct outlet *out)
 {
     struct outlet *json = outlet_create(FOR_PAGE_JSON, NULL);
+    struct json_page page;
 
-    report_write_json(report, json);
+    json_page_init(&page);
+    report_write_page_json(report, &page, json);
     payload_write_json("report", json, out);
+    write_report_frames(&page, out);
+    write_report_nodes(&page, out);
+    if (page.has_failed)
+        outlet_fail(out);
+    json_page_release(&page);
     outlet_destroy(json);
 }
 

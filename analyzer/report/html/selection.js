@@ -6,7 +6,7 @@ import {make, makeButton, makeSection, makeSelect, replaceContent} from './dom.j
 import {size, sizeExact, moment, duration, count, percent, blockCount} from './format.js';
 import {dimensions, hasDimension} from './recording.js';
 import {blocksMeeting, highestMoment, sumBy, restIn} from './selected_blocks.js';
-import {state, update, listen} from './view_state.js';
+import {state, update, go, listen} from './view_state.js';
 import {stackColumn} from './stack.js';
 import {makeTable} from './table.js';
 
@@ -30,11 +30,15 @@ const dimensionTitles = {
 class SelectionView {
     constructor(recording) {
         this.recording = recording;
-        this.filter = {text: '', least: '', most: '', unit: '1048576', isOnlyChanged: false};
+        this.filter = {text: state.f, least: '', most: '', unit: '1048576', isOnlyChanged: false};
         this.kept = make('div', {'aria-live': 'polite'});
         this.result = make('div', null);
         listen(keys => {
-            if (keys.some(key => ['selection', 'ledger'].includes(key)))
+            if (keys.includes('f') && state.f !== this.filter.text) {
+                this.filter.text = state.f;
+                this.drawFilter();
+            }
+            if (keys.some(key => ['selection', 'ledger', 'tab', 'f'].includes(key)))
                 this.draw();
         });
     }
@@ -66,6 +70,8 @@ class SelectionView {
     makeFilter() {
         const set = (key, value) => {
             this.filter[key] = value;
+            if (key === 'text')
+                update(this.recording, {f: value});
             this.draw();
         };
         const number = (key, label) => make('label', {class: 'control'}, make('span', null, label),
@@ -101,8 +107,14 @@ class SelectionView {
     }
 
     choose(tab) {
-        this.tab = tab;
-        this.draw();
+        go(this.recording, {tab, sort: ''});
+    }
+
+    // How the table is sorted, as the address has it: -size_bytes is downwards.
+    sortedBy(key) {
+        const sort = state.sort || `-${key}`;
+        return {sort: sort.replace(/^-/, ''), isAscending: !sort.startsWith('-'),
+            onSort: (chosen, isAscending) => update(this.recording, {sort: `${isAscending ? '' : '-'}${chosen}`})};
     }
 
     makeSentence(total, high) {
@@ -151,16 +163,13 @@ class SelectionView {
     makeSumTable(rows, total) {
         this.total = total;
         return makeTable(this.sumColumns(), rows, {caption: say('Selected: by {0}',
-            dimensionTitles[this.tab]()), sort: 'high_bytes', total: {...total, name: say('total')},
+            dimensionTitles[this.tab]()), ...this.sortedBy('high_bytes'), total: {...total, name: say('total')},
         onRow: row => this.showBlocksOf(row.name)});
     }
 
     showBlocksOf(name) {
-        if (this.tab !== 'size' && this.tab !== 'module')
-            this.filter.text = name;
-        this.tab = 'blocks';
-        this.drawFilter();
-        this.draw();
+        go(this.recording, {tab: 'blocks', sort: '',
+            f: this.tab !== 'size' && this.tab !== 'module' ? name : state.f});
     }
 
     makeBlockTable(found) {
@@ -183,7 +192,7 @@ class SelectionView {
                 i => groups.groupCount[blocks.group[i]]),
         ].filter(column => !['operator', 'owner'].includes(column.key) ||
             hasDimension(this.recording, column.key));
-        return makeTable(columns, found, {caption: say('Selected blocks'), sort: 'size_bytes',
+        return makeTable(columns, found, {caption: say('Selected blocks'), ...this.sortedBy('size_bytes'),
             onRow: i => update(this.recording, {shownBlock:
                 {born: blocks.born[i], end: blocks.end[i], size: blocks.size[i], name: name(i)}})});
     }
@@ -195,7 +204,7 @@ class SelectionView {
     draw() {
         if (!this.recording.isWhole)
             return;
-        this.tab ??= this.firstTab();
+        this.tab = this.tabs.includes(state.tab) ? state.tab : this.firstTab();
         if (!state.selection) {
             replaceContent(this.result, make('p', null, say('Nothing is selected: drag over the timeline.')));
             return;

@@ -1,22 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 // A call stack in a cell: how many frames, and on request which, innermost first.
-import {make} from './dom.js';
+import {make, makeButton} from './dom.js';
 import {say} from './language.js';
 import {count} from './format.js';
 
-const baseOf = path => path.slice(path.lastIndexOf('/') + 1);
-
-function placeOf(frame) {
-    if (frame.file)
-        return frame.line ? `${baseOf(frame.file)}:${frame.line}` : baseOf(frame.file);
-    return frame.module ? baseOf(frame.module) : '';
+function baseName(path) {
+    return path.slice(path.lastIndexOf('/') + 1);
 }
 
-function makeFrame(frame) {
+export function placeOf(frame) {
+    if (frame.file)
+        return frame.line ? `${baseName(frame.file)}:${frame.line}` : baseName(frame.file);
+    return frame.module ? baseName(frame.module) : '';
+}
+
+function makeFrame(frame, number) {
     const place = placeOf(frame);
-    return make('li', {class: frame.is_plumbing ? 'plumbing' : null, title: frame.file || frame.module || null},
+    return make('li', {value: number, class: frame.is_plumbing ? 'plumbing' : null, title: frame.file || frame.module || null},
         frame.function || say('(no name)'), place && make('span', null, ` ${place}`),
         frame.is_inlined && make('span', null, ` ${say('inlined')}`));
+}
+
+const runMost = 2; /* frames of plumbing that follow each other, before they are folded */
+
+// Allocators and interpreters are folded: a button shows them in their place.
+function makeFrames(frames) {
+    const items = [];
+    for (let i = 0; i < frames.length;) {
+        let end = i;
+        while (end < frames.length && frames[end].is_plumbing)
+            end++;
+        if (end - i <= runMost) {
+            items.push(makeFrame(frames[i], ++i));
+            continue;
+        }
+        const first = i;
+        const item = make('li', {value: first + 1, class: 'plumbing'},
+            makeButton(say('{0} frames of allocators, frameworks, interpreters', end - first), () =>
+                item.replaceWith(...frames.slice(first, end).map((frame, k) => makeFrame(frame, first + k + 1)))));
+        items.push(item);
+        i = end;
+    }
+    return items;
 }
 
 const texts = new WeakMap();
@@ -35,14 +60,14 @@ function titleOf(frames, stackCount) {
     return stackCount > 1 ? say('{0}, shared by {1} stacks', title, count(stackCount)) : title;
 }
 
-function makeStack(frames, stackCount) {
+export function makeStack(frames, stackCount) {
     if (!frames || !frames.length)
         return '';
     const details = make('details', {class: 'stack'}, make('summary', null, titleOf(frames, stackCount)));
     // Most are never looked at: the frames are made when they are.
     details.addEventListener('toggle', () => {
         if (details.open && !details.querySelector('ol'))
-            details.append(make('ol', null, frames.map(makeFrame)));
+            details.append(make('ol', null, makeFrames(frames)));
     });
     return details;
 }

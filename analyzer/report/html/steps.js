@@ -4,6 +4,7 @@ import {say} from './language.js';
 import {make, makeSvg, makeSection, makeButton} from './dom.js';
 import {size, sizeChange, count} from './format.js';
 import {makeReportTable, rowsNamed, tablesNamed} from './tables.js';
+import {siteCell} from './places.js';
 
 const width = 220, height = 64, atOnce = 24;
 
@@ -15,7 +16,7 @@ function orderOf(verdict) {
     return at < 0 ? verdictOrder.length : at;
 }
 
-function rowsOf(recording) {
+function readRows(recording) {
     const judged = new Map(rowsNamed(recording.report, 'leaks').map(row =>
         [`${row.ledger}\n${row.site}`, row]));
     const known = new Set();
@@ -37,7 +38,16 @@ function rowsOf(recording) {
         b.growthBytes - a.growthBytes || last(b) - last(a));
 }
 
-function makePicture(row) {
+function rowsOf(recording) {
+    recording.stepRows ??= recording.isWhole ? readRows(recording) : [];
+    return recording.stepRows;
+}
+
+export function stepRowOf(recording, site, ledgerName) {
+    return rowsOf(recording).find(row => row.name === site && row.ledger === ledgerName);
+}
+
+export function makeStepCurve(row) {
     const highest = row.bytes.reduce((a, b) => Math.max(a, b), 1);
     const first = row.steps[0], last = row.steps[row.steps.length - 1];
     const x = step => (last > first ? (step - first) / (last - first) * (width - 4) : width / 2) + 2;
@@ -55,8 +65,8 @@ function makeCard(row, isJudged) {
         row.growthBytes ? say('{0} per step', sizeChange(row.growthBytes)) : null,
         row.births ? say('survivors of {0} steps', row.births) : null];
     return make('figure', {class: isLeak ? 'multiple bad' : 'multiple'},
-        make('figcaption', null, make('strong', {title: row.name}, row.name), make('span', null, row.ledger)),
-        makePicture(row),
+        make('figcaption', null, make('strong', {title: row.name}, siteCell(row.name, row.ledger)), make('span', null, row.ledger)),
+        makeStepCurve(row),
         make('p', null, facts.filter(Boolean).join(' · ')),
         make('p', {class: 'remark'}, say('{0} after the first step shown, {1} after the last',
             size(row.bytes[0]), size(row.bytes[row.bytes.length - 1]))));
@@ -65,7 +75,7 @@ function makeCard(row, isJudged) {
 export function makeStepsView(recording) {
     const {section, body} = makeSection('steps', say('Steps'),
         say('Alive at the end of each step, by site; what grows comes first. Each picture has its own scale, from 0.'));
-    const rows = recording.isWhole ? rowsOf(recording) : [];
+    const rows = rowsOf(recording);
     if (!rows.length) {
         body.append(make('p', null, say('The recording has no steps. Mark them, and this view shows what grows from step to step.')));
         return section;
@@ -84,6 +94,6 @@ export function makeStepsView(recording) {
     };
     showMore();
     body.append(box, more);
-    body.append(...tablesNamed(recording.report, /^(leaks|ledger_growth|steps|peaks_by_step)$/).map(makeReportTable));
+    body.append(...tablesNamed(recording.report, /^(leaks|ledger_growth|steps|peaks_by_step)$/).map(table => makeReportTable(recording.report, table)));
     return section;
 }

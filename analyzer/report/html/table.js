@@ -4,6 +4,7 @@
 import {make, makeButton, replaceContent} from './dom.js';
 import {say} from './language.js';
 import {count} from './format.js';
+import {download, makeDownload} from './download.js';
 
 const rowsAtOnce = 50;
 
@@ -38,7 +39,7 @@ async function copyText(text, button) {
         area.remove();
     }
     const before = button.textContent;
-    button.textContent = isCopied ? say('Copied') : say('The browser did not allow it');
+    button.textContent = isCopied ? say('Copied') : say('Clipboard blocked: select the table and press Ctrl+C');
     setTimeout(() => { button.textContent = before; }, 1500);
 }
 
@@ -54,7 +55,7 @@ function compare(a, b) {
 
 class Table {
     // columns: {key, title, value(row), show(value, row), isNumber, isWide}
-    // options: {caption, sort: key, isAscending, onRow(row), total: row, rowsAtOnce}
+    // options: {caption, sort: key, isAscending, onSort(key, isAscending), onRow(row), total: row, rowsAtOnce}
     constructor(columns, rows, options) {
         this.columns = columns;
         this.rows = rows;
@@ -79,12 +80,15 @@ class Table {
     makeTools() {
         const copy = makeButton(say('Copy as csv'),
             () => copyText(csvOf(this.columns, this.sorted()), copy));
+        const save = makeDownload('csv', this.options.caption, () =>
+            download(`${this.options.caption.replace(/[^\p{L}\p{N}]+/gu, '-')}.csv`, csvOf(this.columns, this.sorted()),
+                'text/csv'));
         if (this.rows.length < 6)
-            return [copy];
+            return [save, copy];
         const filter = make('input', {type: 'search', placeholder: say('Filter …'),
             'aria-label': `${say('Filter')}: ${this.options.caption}`,
             oninput: () => { this.words = filter.value.toLowerCase(); this.draw(); }});
-        return [filter, copy];
+        return [filter, save, copy];
     }
 
     sorted() {
@@ -102,6 +106,7 @@ class Table {
     sortBy(column) {
         this.isAscending = this.sortKey === column.key ? !this.isAscending : !column.isNumber;
         this.sortKey = column.key;
+        this.options.onSort?.(this.sortKey, this.isAscending);
         this.draw();
         this.head.children[this.columns.indexOf(column)].firstChild.focus();
     }

@@ -2,9 +2,10 @@
 // Any table of the report, as a table of the page. A column's unit is the end of its key.
 import {say} from './language.js';
 import {make, makeSection, makeSvg} from './dom.js';
-import {byKey} from './format.js';
+import {byKey, count} from './format.js';
 import {makeTable} from './table.js';
 import {stackColumn} from './stack.js';
+import {siteCell} from './places.js';
 
 const drawn = new Set();
 let titles = new Map();
@@ -35,11 +36,14 @@ function makeSpark(numbers) {
         makeSvg('polyline', {class: 'line', points: points.join(' ')}));
 }
 
-function columnsOf(name, rows) {
+function columnsOf(report, {name, ledger, rows}) {
     const keys = [...new Set(rows.flatMap(row => Object.keys(row)))];
     return keys.filter(key => rows.some(row => row[key] !== null)).map(key => {
-        if (key === 'stack')
-            return stackColumn(row => row.stack, titleOf(name, key));
+        if (/(^|_)stack$/.test(key))
+            return stackColumn(row => report.framesOf(row[key]), titleOf(name, key));
+        if (key === 'site')
+            return {key, title: titleOf(name, key), isWide: true, value: row => row.site,
+                show: (site, row) => siteCell(site, row.ledger ?? ledger)};
         const isNumber = rows.some(row => typeof row[key] === 'number');
         const isSeries = rows.some(row => Array.isArray(row[key]));
         return {key, title: titleOf(name, key), isNumber, isWide: /site|operator|name/.test(key),
@@ -62,11 +66,13 @@ export function rowsNamed(report, name, ledger = null) {
     return report.tables.find(table => table.name === name && table.ledger === ledger)?.rows || [];
 }
 
-export function makeReportTable(table) {
+export function makeReportTable(report, table) {
     drawn.add(table);
     const remark = titles.get(table)?.remark;
+    const left = table.row_count - table.rows.length;
     return make('div', {class: 'report-table'}, make('h3', null, titleOfTable(table)),
-        makeTable(columnsOf(table.name, table.rows), table.rows, {caption: titleOfTable(table), rowsAtOnce: 12}),
+        makeTable(columnsOf(report, table), table.rows, {caption: titleOfTable(table), rowsAtOnce: 12}),
+        left > 0 && make('p', {class: 'remark'}, say('{0} more rows: leaktide report --format json.', count(left))),
         remark && make('p', {class: 'remark'}, remark));
 }
 
@@ -76,7 +82,7 @@ export function makeOtherTables(report) {
         say('The same as in the json report: leaktide report --format json.'));
     const others = report.tables.filter(table => !drawn.has(table) && table.rows.length);
     body.append(...others.map(table => make('details', null, make('summary', null,
-        `${titleOfTable(table)} (${table.rows.length})`), makeReportTable(table))));
+        `${titleOfTable(table)} (${count(table.row_count)})`), makeReportTable(report, table))));
     if (report.findings.length)
         body.prepend(make('ul', null, report.findings.map(finding => make('li', null, finding.sentence))));
     return section;

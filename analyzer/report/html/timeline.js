@@ -4,18 +4,22 @@
 import {say} from './language.js';
 import {make, makeButton, makeSelect, makeSection, makeSwatch, replaceContent} from './dom.js';
 import {size, moment, duration, count, axisMoments} from './format.js';
-import {colourAt, restColour, styleColour, withAlpha} from './colours.js';
+import {colourAt, layerColourAt, onTopColours, restColour, styleColour, withAlpha} from './colours.js';
 import {CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL, curvesOf, dimensions,
     hasDimension, stepAt, stepsBetween} from './recording.js';
 import {envelopeOf, envelope} from './envelope.js';
 import {layersOf} from './layers.js';
-import {state, update, listen} from './view_state.js';
-import {makeTable} from './table.js';
+import {state, update, go, listen} from './view_state.js';
+import {makeSiteLink, isSite} from './places.js';
+import {leaksOf} from './recording.js';
+import {download, downloadCanvas, makeDownload} from './download.js';
+import {makeTable, csvOf} from './table.js';
+import {rowsNamed} from './tables.js';
 
 const layerMost = 9;
 const legendMost = 12;
 const leastViewNs = 10;
-const chartHeight = 340;
+const chartHeight = () => (innerWidth < 700 ? 250 : 330);
 const stripHeight = 15; /* of steps, of phases */
 const phaseRowMost = 3;
 
@@ -80,6 +84,7 @@ class Timeline {
         this.summary = make('p', {id: 'timeline-summary', class: 'summary'});
         this.tableBox = make('div', null);
         this.controls = make('div', {class: 'controls'});
+        this.moreControls = make('div', {class: 'controls'});
         placePhases(recording.phases);
         this.chooseCurves();
         listen(keys => this.onState(keys));
@@ -115,10 +120,11 @@ class Timeline {
         this.toInput = this.makeTimeInput(say('to'));
         replaceContent(this.controls,
             ledgers.length > 0 && makeSelect(say('Ledger'), ledgers, String(state.ledger),
-                value => update(recording, {ledger: Number(value)})),
+                value => go(recording, {ledger: Number(value), site: ''})),
             makeSelect(say('Stacked by'), ['none', ...stackable].map(each =>
                 [each, dimensionNames[each]()]), state.stackBy,
-                value => update(recording, {stackBy: value})),
+                value => go(recording, {stackBy: value})));
+        replaceContent(this.moreControls,
             make('span', {class: 'buttons', role: 'group', 'aria-label': say('Zoom')},
                 makeButton('+', () => this.zoom(0.5), {title: say('Zoom in')}),
                 makeButton('−', () => this.zoom(2), {title: say('Zoom out')}),
@@ -126,7 +132,9 @@ class Timeline {
                 makeButton('▶', () => this.pan(0.25), {title: say('Later')}),
                 makeButton(say('Whole run'), () => this.showWhole()),
                 makeButton(say('Selection'), () => this.showSelection()),
-                makeButton(say('Peak'), () => this.showPeak())),
+                makeButton(say('Peak'), () => this.showPeak()),
+                makeDownload('png', say('Timeline'), () => downloadCanvas('timeline', this.chart.ctx.canvas)),
+                makeDownload('csv', say('Timeline'), () => this.downloadCurves())),
             make('form', {class: 'range', onsubmit: event => {
                 event.preventDefault();
                 this.selectNumbers();
@@ -134,6 +142,19 @@ class Timeline {
                 {type: 'submit'})),
             this.makeStepChooser());
         this.showNumbers();
+    }
+
+    // What is seen, as many rows as the picture has columns.
+    downloadCurves() {
+        const columns = this.columnsWide();
+        const widthNs = (state.viewToNs - state.viewFromNs) / columns;
+        const number = value => (Number.isNaN(value) ? '' : value);
+        const shown = this.series.flatMap(each => (each.isLayer ?
+            [{key: each.name, value: i => number(each.values[i])}] :
+            [{key: `${each.name} lowest_bytes`, value: i => number(each.low[i])},
+                {key: `${each.name} highest_bytes`, value: i => number(each.high[i])}]));
+        download('timeline.csv', csvOf([{key: 'from_ns', value: i => Math.round(state.viewFromNs + i * widthNs)},
+            ...shown], Array.from({length: columns}, (_, i) => i)), 'text/csv');
     }
 
     makeTimeInput(text) {
@@ -265,6 +286,31 @@ class Timeline {
         document.addEventListener('mouseup', up);
     }
 
+    // One finger moves, two zoom about the middle between them.
+    listenToFingers(over) {
+        const fingers = new Map();
+        const middleOf = () => [...fingers.values()].reduce((sum, x) => sum + x, 0) / fingers.size;
+        const widthOf = () => Math.max(...fingers.values()) - Math.min(...fingers.values());
+        const isFinger = event => event.pointerType === 'touch';
+        over.addEventListener('pointerdown', event => {
+            if (isFinger(event))
+                fingers.set(event.pointerId, event.clientX);
+        });
+        over.addEventListener('pointermove', event => {
+            if (!fingers.has(event.pointerId))
+                return;
+            const [middle, width] = [middleOf(), widthOf()];
+            fingers.set(event.pointerId, event.clientX);
+            const {left, width: whole} = over.getBoundingClientRect();
+            if (fingers.size > 1 && widthOf() > 10 && width > 10)
+                this.zoom(width / widthOf(), state.viewFromNs + (middleOf() - left) / whole *
+                    (state.viewToNs - state.viewFromNs));
+            this.pan((middle - middleOf()) / whole);
+        });
+        for (const kind of ['pointerup', 'pointercancel', 'pointerleave'])
+            over.addEventListener(kind, event => fingers.delete(event.pointerId));
+    }
+
     // ---- the picture
 
     columnsWide() {
@@ -284,19 +330,27 @@ class Timeline {
 
     // Drawn from the top of the stack down, so that each layer covers what is below it.
     layers(columns) {
-        const layers = layersOf(this.recording, state.ledger, state.stackBy, state.viewFromNs,
-            state.viewToNs, columns, layerMost);
+        const onTop = state.stackBy === 'site' ? this.sitesOnTop() : [];
+        const layers = layersOf(this.recording, {ledger: state.ledger, dimension: state.stackBy,
+            fromNs: state.viewFromNs, toNs: state.viewToNs, columns, layerMost, onTop});
         const sum = new Float64Array(columns);
-        const series = layers.values.map((values, i) => {
+        const series = layers.map(({name, othersCount, isOnTop, values}, i) => {
             const high = new Float64Array(columns);
             for (let column = 0; column < columns; column++)
                 high[column] = sum[column] += values[column];
-            const isOthers = layers.hasOthers && i === layers.values.length - 1;
-            return {name: isOthers ? say('{0} others', count(layers.othersCount)) :
-                layers.names[i] || say('(none)'), colour: isOthers ? restColour : colourAt(i),
-                low: high, high, values, isFilled: true, isLayer: true};
+            const colour = isOnTop ? onTopColours[Math.min(layers.length - 1 - i, onTopColours.length - 1)] :
+                othersCount ? restColour : layerColourAt(i);
+            return {name: othersCount ? say('{0} others', count(othersCount)) : name || say('(none)'), colour,
+                low: high, high, values, isFilled: true, isLayer: true, isOnTop, isOthers: Boolean(othersCount)};
         });
         return series.reverse();
+    }
+
+    // The site that is looked at, then the leaks of this ledger.
+    sitesOnTop() {
+        const leaks = leaksOf(this.recording.report).filter(leak => leak.ledger === this.ledger.name)
+            .map(leak => leak.site);
+        return [...new Set([...(state.site ? [state.site] : []), ...leaks])];
     }
 
     // Two points for each column, in the order that makes the line go on from the one before.
@@ -332,7 +386,7 @@ class Timeline {
         const grid = {stroke: styleColour('--grid'), width: 1};
         const axis = {stroke: text, grid, ticks: grid, font: '12px system-ui, sans-serif'};
         return {
-            width: Math.max(200, this.chartBox.clientWidth), height: chartHeight,
+            width: Math.max(200, this.chartBox.clientWidth), height: chartHeight(),
             padding: [(1 + this.phaseRows()) * stripHeight + 6, 14, 0, 0],
             legend: {show: false},
             scales: {x: {time: false, range: () => [state.viewFromNs / 1e9, state.viewToNs / 1e9]},
@@ -372,6 +426,9 @@ class Timeline {
             this.chart = new uPlot(this.optionsOf(this.series), data, this.chartBox);
             this.chart.over.addEventListener('wheel', event => this.onWheel(event), {passive: false});
             this.chart.over.addEventListener('mousedown', event => this.onDown(event), true);
+            this.listenToFingers(this.chart.over);
+            this.chart.ctx.canvas.setAttribute('role', 'img');
+            this.chart.ctx.canvas.setAttribute('aria-label', say('Timeline'));
             this.drawnKey = key;
             this.drawLegend(isStacked);
         }
@@ -449,7 +506,7 @@ class Timeline {
         ctx.clip();
         this.drawSelection(chart);
         if (this.ledger)
-            this.drawLabel(chart, this.ledger.peakNs, `▼ ${say('peak')} ${size(this.ledger.peakBytes)}`,
+            this.drawLabel(chart, this.ledger.peakNs, `▼ ${say('peak')} ${this.peakText()}`,
                 styleColour('--mark'));
         for (const failure of this.recording.failures)
             if (failure.ledger === state.ledger)
@@ -457,6 +514,14 @@ class Timeline {
                     styleColour('--bad'));
         this.drawBlock(chart);
         ctx.restore();
+    }
+
+    // What the pool counted, where it did, and what was seen of it.
+    peakText() {
+        const row = rowsNamed(this.recording.report, 'peaks').find(each => each.ledger === this.ledger.name);
+        const counted = row?.counted_peak_bytes;
+        return counted > this.ledger.peakBytes ?
+            say('{0}, of it {1} recorded', size(counted), size(this.ledger.peakBytes)) : size(this.ledger.peakBytes);
     }
 
     drawLabel(chart, ns, text, colour) {
@@ -538,8 +603,9 @@ class Timeline {
 
     drawLegend(isStacked) {
         if (isStacked) {
-            replaceContent(this.legend, [...this.series].reverse().map(each =>
-                make('span', {class: 'key'}, makeSwatch(each.colour), each.name)));
+            replaceContent(this.legend, this.series.map(each => make('span', {class: each.isOnTop ? 'key on-top' : 'key'},
+                makeSwatch(each.colour), state.stackBy === 'site' && isSite(each.name) ?
+                    makeSiteLink(each.name, this.ledger.name) : each.name)));
             return;
         }
         const boxes = this.curves.map(curve => {
@@ -602,7 +668,7 @@ class Timeline {
         }
         if (keys.includes('selection'))
             this.showNumbers();
-        if (keys.some(key => ['viewFromNs', 'ledger', 'stackBy'].includes(key)))
+        if (keys.some(key => ['viewFromNs', 'ledger', 'stackBy', 'site'].includes(key)))
             this.draw();
         else
             this.chart?.redraw(false);
@@ -621,13 +687,14 @@ class Timeline {
     }
 
     makeView() {
-        const {section, body} = makeSection('timeline', say('Timeline'),
-            say('Drag to select a stretch of time; shift and drag to move; ctrl and wheel to zoom. ' +
-                'Keys: arrows move, + and − zoom, 0 shows all, p the peak, shift and arrows select.'));
+        const {section, body} = makeSection('timeline', say('Timeline'));
+        const help = make('p', {class: 'remark'}, say('Drag to select a stretch of time; shift and drag to move; ctrl and wheel to zoom. ' +
+                'Keys: arrows move, + and − zoom, 0 shows all, p the peak, shift and arrows select. On a screen to touch: one finger moves, two zoom.'));
         this.details = make('details', {ontoggle: () => this.details.open && this.drawTable()},
             make('summary', null, say('The timeline as a table')), this.tableBox);
         this.drawControls();
-        body.append(this.controls, this.legend, this.chartBox, this.readout, this.summary, this.details);
+        body.append(this.controls, this.chartBox, this.readout, this.legend, this.moreControls, help, this.summary,
+            this.details);
         return section;
     }
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The verdict's three numbers, and what is known to be missing. Its sentences are in the page
-// already, as text that needs no script.
+// already, as text that needs no script; here their names become links.
 import {say} from './language.js';
-import {make, byId, replaceContent} from './dom.js';
+import {make, makeButton, byId, replaceContent} from './dom.js';
 import {rowsNamed} from './tables.js';
+import {leaksOf} from './recording.js';
+import {goToLedger, goToSite, isSite, makeLinked} from './places.js';
 import {size, sizeChange, moment, count, duration, blockCount} from './format.js';
 
 function peakNumber(report) {
@@ -12,15 +14,21 @@ function peakNumber(report) {
         return null;
     const step = row.peak_step === null ? '' :
         (row.peak_step ? say(', in step {0}', row.peak_step) : say(', before the first step'));
-    return {number: size(row.peak_bytes), title: say('highest point'),
-        text: say('{0}, at {1}{2}', row.ledger, moment(row.peak_ns), step)};
+    const counted = row.counted_peak_bytes > row.peak_bytes ? row.counted_peak_bytes : null;
+    const place = say('{0}, at {1}{2}', row.ledger, moment(row.peak_ns, 1e6), step);
+    return {number: size(counted ?? row.peak_bytes), title: say('highest point'),
+        text: counted ? say('{0}; {1} of it in the recording', place, size(row.peak_bytes)) : place,
+        go: () => goToLedger(row.ledger, 'peak')};
 }
 
 function growthNumber(report) {
-    const leak = report.findings.find(finding => finding.kind === 'leak');
+    const leak = leaksOf(report)[0];
     if (leak)
-        return {number: say('{0} per step', sizeChange(leak.growth_bytes_per_step)),
-            title: say('largest leak'), text: `${leak.site}, ${leak.ledger}`, isBad: true};
+        return {number: leak.growth_bytes_per_step === undefined ?
+            say('{0} per turn', sizeChange(leak.growth_bytes_per_turn)) :
+            say('{0} per step', sizeChange(leak.growth_bytes_per_step)),
+        title: say('largest leak'), text: `${leak.site}, ${leak.ledger}`, isBad: true,
+        go: () => (isSite(leak.site) ? goToSite(leak.site, leak.ledger) : goToLedger(leak.ledger))};
     const window = rowsNamed(report, 'window')[0];
     if (window)
         return {number: window.net_growth_bytes === null ? '?' : sizeChange(window.net_growth_bytes), title: say('net growth in the window'),
@@ -36,13 +44,15 @@ function endNumber(report) {
     const name = rowsNamed(report, 'peaks')[0]?.ledger;
     const row = rows.find(each => each.ledger === name) || rows[0];
     return row ? {number: size(row.alive_bytes), title: say('alive at the end'),
-        text: `${row.ledger}, ${blockCount(row.alive_count)}`} : null;
+        text: `${row.ledger}, ${blockCount(row.alive_count)}`,
+        go: () => goToLedger(row.ledger, 'flame', {m: 'end', z: ''})} : null;
 }
 
 function makeCard(card) {
-    return make('div', {class: card.isBad ? 'card bad' : 'card'},
-        make('div', {class: 'card-title'}, card.title), make('div', {class: 'card-number'}, card.number),
-        make('div', {class: 'card-text'}, card.text));
+    const content = [make('span', {class: 'card-title'}, card.title),
+        make('span', {class: 'card-number'}, card.number), make('span', {class: 'card-text'}, card.text)];
+    const style = card.isBad ? 'card bad' : 'card';
+    return card.go ? makeButton('', card.go, {class: style}, content) : make('div', {class: style}, content);
 }
 
 // Of a comparison: what the first ledger's peak and end did, and how many operators changed.
@@ -60,14 +70,33 @@ function differenceNumbers(report) {
         title: say('operators'), text: say('{0} grown, {1} shrunk', counted('grown'), counted('shrunk'))}];
 }
 
+const narrow = matchMedia('(max-width: 700px)');
+let sentences = null; /* as the file has them */
+
+// As many as leave room for the chart, the others on request.
+function drawSentences() {
+    const box = byId('verdict-sentences');
+    sentences ??= [...box.querySelectorAll('p')].map(each => each.textContent);
+    const firstMost = narrow.matches ? 1 : 3;
+    const paragraphs = sentences.map(sentence => make('p', null, makeLinked(sentence)));
+    const others = paragraphs.slice(firstMost);
+    const isOpen = box.querySelector('details')?.open;
+    replaceContent(box, paragraphs.slice(0, firstMost), others.length > 0 && make('details', {open: isOpen},
+        make('summary', null, others.length === 1 ? say('1 more sentence') : say('{0} more sentences', others.length)),
+        others));
+}
+
+narrow.addEventListener('change', () => sentences && drawSentences());
+
 export function drawVerdict(report) {
     const cards = (report.command === 'diff' ? differenceNumbers(report) :
         [peakNumber(report), growthNumber(report), endNumber(report)]).filter(Boolean);
     byId('verdict-title').textContent = say('Verdict');
     byId('verdict').classList.toggle('is-bad', report.outcome === 'found');
+    drawSentences();
     replaceContent(byId('numbers'), make('div', {class: 'cards'}, cards.map(makeCard)),
-        report.notes.length > 0 && make('details', {open: report.notes.some(note => note.count > 0)},
-            make('summary', null, say('Lost, skipped or guessed: {0} notes', report.notes.length)),
+        report.notes.length > 0 && make('details', null,
+            make('summary', null, say('Data quality: {0} notes', report.notes.length)),
             make('ul', null, report.notes.map(note =>
                 make('li', null, note.count ? `${count(note.count)}: ` : '', note.sentence)))));
     const facts = report.facts;

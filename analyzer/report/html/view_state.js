@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the reader is: zoom, selection, ledger, stacking. Kept in the fragment of the address, so
-// that a copied address opens the same view:  #t=0.1-0.4&s=0.15-0.2&l=pta%20device%200&by=operator
+// Where the reader is, kept in the fragment of the address, so that a copied address opens the same
+// view and the browser's back leads back:  #t=0.1-0.4&s=0.15-0.2&l=pta%20device%200&by=operator
 //
 // Times there are seconds since the start of the recording. Whoever changes the state says so with
-// update(); whoever shows it listens.
+// update(), or with go() where back should lead to what was before; whoever shows it listens.
 
 const listeners = [];
 
@@ -12,8 +12,15 @@ export const state = {
     selection: null,            /* {fromNs, toNs} */
     ledger: 0,
     stackBy: 'none',
+    site: '',         /* the one that is looked at: its name */
     shownBlock: null, /* {born, end, size, name}: drawn on the chart */
 };
+
+// Of the other views: key of the address -> what holds when the address has none.
+const texts = {site: '', tab: '', f: '', sort: '', m: '', inv: '', plumbing: '', z: '', q: ''};
+Object.assign(state, texts);
+
+const stackings = ['none', 'operator', 'site', 'owner', 'module', 'size'];
 
 export function listen(listener) {
     listeners.push(listener);
@@ -36,6 +43,9 @@ function fragment(recording) {
         parameters.set('l', recording.ledgers[state.ledger].name);
     if (state.stackBy !== 'none')
         parameters.set('by', state.stackBy);
+    for (const key of Object.keys(texts))
+        if (state[key])
+            parameters.set(key, state[key]);
     return `#${parameters}`;
 }
 
@@ -57,17 +67,27 @@ export function readAddress(recording) {
     state.viewToNs = view ? view.toNs : recording.endNs;
     state.selection = readStretch(parameters.get('s'), recording.endNs);
     state.ledger = (ledger || recording.ledgerOrder[0] || {index: 0}).index;
-    state.stackBy = ['operator', 'site', 'owner', 'module', 'size'].includes(parameters.get('by')) ?
-        parameters.get('by') : 'none';
-    return {hasView: view !== null, hasSelection: state.selection !== null};
+    state.stackBy = stackings.includes(parameters.get('by')) ? parameters.get('by') : 'none';
+    for (const key of Object.keys(texts))
+        state[key] = parameters.get(key) || '';
+    return {isEmpty: !location.hash.slice(1), hasSelection: state.selection !== null};
+}
+
+export function tellAll() {
+    for (const listener of listeners)
+        listener(Object.keys(state));
+}
+
+function apply(changes) {
+    Object.assign(state, changes);
+    for (const listener of listeners)
+        listener(Object.keys(changes));
 }
 
 let isWaiting = false;
 
 export function update(recording, changes) {
-    Object.assign(state, changes);
-    for (const listener of listeners)
-        listener(Object.keys(changes));
+    apply(changes);
     if (isWaiting)
         return;
     isWaiting = true; /* browsers allow only so many changes of the address in a second */
@@ -75,4 +95,10 @@ export function update(recording, changes) {
         isWaiting = false;
         history.replaceState(null, '', fragment(recording));
     }, 250);
+}
+
+export function go(recording, changes) {
+    history.replaceState(null, '', fragment(recording));
+    apply(changes);
+    history.pushState(null, '', fragment(recording));
 }

@@ -7,9 +7,15 @@
  */
 #include <inttypes.h>
 
+#include "json_page.h"
 #include "report_json.h"
 
 enum { REPORT_JSON_VERSION = 2 };
+
+struct writer {
+    struct outlet *out;
+    struct json_page *page; /* NULL: all is in the JSON itself */
+};
 
 static void add_series(struct outlet *out, const struct report_series *series)
 {
@@ -73,8 +79,10 @@ static void add_stack(struct outlet *out, const struct report_stack *stack)
     outlet_add(out, "]");
 }
 
-static void add_value(struct outlet *out, const struct value *value)
+static void add_value(const struct writer *writer, const struct value *value)
 {
+    struct outlet *out = writer->out;
+
     switch (value->kind) {
     case VALUE_NONE:
     case VALUE_UNKNOWN:
@@ -94,7 +102,10 @@ static void add_value(struct outlet *out, const struct value *value)
         add_series(out, value->series);
         break;
     case VALUE_STACK:
-        add_stack(out, value->stack);
+        if (writer->page)
+            outlet_number(out, json_page_put_stack(writer->page, value->stack));
+        else
+            add_stack(out, value->stack);
         break;
     case VALUE_FLAG:
         outlet_add_either(out, value->number, "true", "false");
@@ -105,11 +116,11 @@ static void add_value(struct outlet *out, const struct value *value)
     }
 }
 
-static void add_member(struct outlet *out, const char *key, const struct value *value)
+static void add_member(const struct writer *writer, const char *key, const struct value *value)
 {
-    outlet_words(out, key);
-    outlet_add(out, ": ");
-    add_value(out, value);
+    outlet_words(writer->out, key);
+    outlet_add(writer->out, ": ");
+    add_value(writer, value);
 }
 
 static void add_verdicts(struct outlet *out, const struct report *report)
@@ -125,18 +136,22 @@ static void add_verdicts(struct outlet *out, const struct report *report)
     outlet_add(out, "],\n");
 }
 
-static void add_facts(struct outlet *out, const struct report *report)
+static void add_facts(const struct writer *writer, const struct report *report)
 {
+    struct outlet *out = writer->out;
+
     outlet_add(out, "  \"facts\": {");
     for (size_t i = 0; i < report_fact_count(report); i++) {
         outlet_add_either(out, i, ",\n    ", "\n    ");
-        add_member(out, report_fact_at(report, i)->key, &report_fact_at(report, i)->value);
+        add_member(writer, report_fact_at(report, i)->key, &report_fact_at(report, i)->value);
     }
     outlet_add(out, "\n  },\n");
 }
 
-static void add_findings(struct outlet *out, const struct report *report)
+static void add_findings(const struct writer *writer, const struct report *report)
 {
+    struct outlet *out = writer->out;
+
     outlet_add(out, "  \"findings\": [");
     for (size_t i = 0; i < report_finding_count(report); i++) {
         const struct finding *finding = report_finding_at(report, i);
@@ -147,30 +162,35 @@ static void add_findings(struct outlet *out, const struct report *report)
         outlet_words(out, finding->sentence);
         for (size_t f = 0; f < finding->fact_count; f++) {
             outlet_add(out, ", ");
-            add_member(out, finding->facts[f].key, &finding->facts[f].value);
+            add_member(writer, finding->facts[f].key, &finding->facts[f].value);
         }
         outlet_add(out, "}");
     }
     outlet_add(out, "\n  ],\n");
 }
 
-static void add_table(struct outlet *out, const struct report *report, size_t table)
+static void add_table(const struct writer *writer, const struct report *report, size_t table)
 {
+    struct outlet *out = writer->out;
     struct report_table_view view = report_table_at(report, table);
+    size_t row_count =
+        writer->page ? json_page_take_rows(writer->page, report, table) : view.row_count;
 
     outlet_add_either(out, table, ",\n    ", "\n    ");
     outlet_add(out, "{\"name\": ");
     outlet_words(out, view.name);
     outlet_add(out, ", \"ledger\": ");
     add_text(out, view.ledger);
+    if (writer->page)
+        outlet_format(out, ", \"row_count\": %zu", view.row_count);
     outlet_add(out, ", \"rows\": [");
-    for (size_t r = 0; r < view.row_count; r++) {
+    for (size_t r = 0; r < row_count; r++) {
         const struct value *row = report_row_at(report, table, r);
 
         outlet_add_either(out, r, ",\n      {", "\n      {");
         for (size_t c = 0; c < view.column_count; c++) {
             outlet_add_either(out, c, ", ", "");
-            add_member(out, view.columns[c].key, &row[c]);
+            add_member(writer, view.columns[c].key, &row[c]);
         }
         outlet_add(out, "}");
     }
@@ -192,17 +212,29 @@ static void add_notes(struct outlet *out, const struct report *report)
     outlet_add(out, "\n  ]\n}\n");
 }
 
-void report_write_json(const struct report *report, struct outlet *out)
+static void write_all(const struct writer *writer, const struct report *report)
 {
+    struct outlet *out = writer->out;
+
     outlet_format(out, "{\n  \"format\": \"leaktide-report\",\n  \"version\": %d,\n",
                   REPORT_JSON_VERSION);
     outlet_format(out, "  \"command\": %s,\n", report_command(report));
     add_verdicts(out, report);
-    add_facts(out, report);
-    add_findings(out, report);
+    add_facts(writer, report);
+    add_findings(writer, report);
     outlet_add(out, "  \"tables\": [");
     for (size_t i = 0; i < report_table_count(report); i++)
-        add_table(out, report, i);
+        add_table(writer, report, i);
     outlet_add(out, "\n  ],\n");
     add_notes(out, report);
+}
+
+void report_write_json(const struct report *report, struct outlet *out)
+{
+    write_all(&(struct writer){out, NULL}, report);
+}
+
+void report_write_page_json(const struct report *report, struct json_page *page, struct outlet *out)
+{
+    write_all(&(struct writer){out, page}, report);
 }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls as a tree of sizes: who called whom, and how much memory was asked for below.
+//
+// A node: {name, place, file, kind, value, base, own, count, children, parent, key}. key is a number
+// made of the names on the way from the root: it stands in the address.
+import {placeOf} from './stack.js';
+import {say} from './language.js';
+import {count} from './format.js';
+
+export const KIND_PYTHON = 'python';
+export const KIND_NATIVE = 'native';
+export const KIND_PLUMBING = 'plumbing';
+export const KIND_ORIGIN = 'origin';
+export const KIND_JOINED = 'joined';
+const KIND_ROOT = 'root';
+
+function keyOf(parentKey, text) {
+    let hash = parentKey;
+    for (let i = 0; i < text.length; i++)
+        hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+    return Math.imul(hash ^ 0x2f, 0x01000193) >>> 0;
+}
+
+function makeNode(parent, step) {
+    const isFrame = step.function !== undefined;
+    const place = isFrame ? placeOf(step) : '';
+    const name = isFrame ? step.function || say('(no name)') : step.name;
+    return {name, place, file: isFrame ? step.file || step.module : '', kind: isFrame ? kindOf(step) : step.kind,
+        value: 0, base: 0, own: 0, count: 0, children: new Map(), parent,
+        key: parent ? keyOf(parent.key, `${name} ${place}`) : 0x811c9dc5};
+}
+
+function kindOf(frame) {
+    if (frame.is_plumbing)
+        return KIND_PLUMBING;
+    return frame.is_python ? KIND_PYTHON : KIND_NATIVE;
+}
+
+function stepName(step) {
+    return step.function === undefined ? `${step.kind} ${step.name}` :
+        `${step.function}\n${step.file || step.module}\n${step.line}`;
+}
+
+function childOf(node, step) {
+    const name = stepName(step);
+    let child = node.children.get(name);
+    if (!child) {
+        child = makeNode(node, step);
+        node.children.set(name, child);
+    }
+    return child;
+}
+
+// Owner and operator are outside of all frames; a group without frames is its label.
+function outerSteps({groups, names}, group) {
+    const owner = names[groups.owner[group]].split('@').filter(Boolean);
+    const operator = names[groups.operator[group]];
+    return [...owner, ...(operator ? [operator] : [])].map(name => ({name, kind: KIND_ORIGIN}));
+}
+
+const ownOf = new WeakMap(); /* frames -> those of the program */
+
+// Steps from the outermost to the innermost. Allocators, frameworks and interpreters are left out,
+// unless there is nothing else.
+function pathOf(recording, group, hasPlumbing) {
+    const frames = recording.framesOf(group) || [];
+    const wanted = hasPlumbing ? frames : ownFrames(frames);
+    const path = outerSteps(recording, group);
+    for (let i = wanted.length - 1; i >= 0; i--)
+        path.push(wanted[i]);
+    if (!path.length)
+        path.push({name: recording.names[recording.groups.label[group]] || say('(none)'), kind: KIND_ORIGIN});
+    return path;
+}
+
+function ownFrames(frames) {
+    if (!ownOf.has(frames)) {
+        const own = frames.filter(frame => !frame.is_plumbing);
+        ownOf.set(frames, own.length ? own : frames);
+    }
+    return ownOf.get(frames);
+}
+
+// What a group has itself is its innermost frame's, wherever that stands.
+function addPath(root, path, amount, isInverted) {
+    let node = root, first = root;
+    const add = each => {
+        each.value += amount.value;
+        each.base += amount.base;
+        each.count += amount.count;
+    };
+    add(root);
+    for (const step of path) {
+        node = childOf(node, step);
+        first = first === root ? node : first;
+        add(node);
+    }
+    (isInverted ? first : node).own += amount.value;
+}
+
+// amountOf: f(group) -> {value, base, count}, or null for a group that is left out
+// options: {hasPlumbing, isInverted}
+export function addGroups(root, recording, amountOf, options) {
+    const {groups} = recording;
+    for (let group = 1; group < groups.count; group++) {
+        const amount = amountOf(group);
+        if (!amount)
+            continue;
+        const path = pathOf(recording, group, options.hasPlumbing);
+        if (groups.groupCount[group] > 1)
+            path.push({name: say('{0} stacks of this part', count(groups.groupCount[group])), kind: KIND_JOINED});
+        if (options.isInverted)
+            path.reverse();
+        addPath(root, path, amount, options.isInverted);
+    }
+    return root;
+}
+
+export function makeRoot(name) {
+    return makeNode(null, {name, kind: KIND_ROOT});
+}
+
+export function nodeOfKey(root, key) {
+    const open = [root];
+    while (open.length) {
+        const node = open.pop();
+        if (node.key === key)
+            return node;
+        open.push(...node.children.values());
+    }
+    return null;
+}
+
+// Each function once, with all that was asked for below it; a function that calls itself counts once.
+export function functionsOf(root) {
+    const rows = new Map();
+    const open = new Set();
+    const visit = node => {
+        const name = `${node.name} ${node.file} ${node.kind}`;
+        const row = rows.get(name) || {name: node.name, place: node.place, kind: node.kind, own: 0, value: 0,
+            base: 0, count: 0};
+        rows.set(name, row);
+        const isFirst = !open.has(name);
+        row.own += node.own;
+        if (isFirst) {
+            open.add(name);
+            row.value += node.value;
+            row.base += node.base;
+            row.count += node.count;
+        }
+        for (const child of node.children.values())
+            visit(child);
+        if (isFirst)
+            open.delete(name);
+    };
+    for (const child of root.children.values())
+        visit(child);
+    return [...rows.values()];
+}

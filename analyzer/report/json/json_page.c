@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the JSON inside of a page leaves to the page.
+ */
+#include "json_page.h"
+
+#include <string.h>
+
+#include "hash.h"
+
+enum {
+    rows_with_stacks_most = 1000, /* of a table */
+    rows_most = 20000,
+    rows_together_most = 150000,
+};
+
+void json_page_init(struct json_page *page)
+{
+    *page = (struct json_page){.rows_left = rows_together_most};
+    arena_init(&page->arena);
+    table_init(&page->frames, &page->arena, sizeof(struct report_frame));
+    table_init(&page->nodes, &page->arena, sizeof(struct json_page_node));
+    hash_index_init(&page->frame_index);
+    hash_index_init(&page->node_index);
+    page->has_failed = !table_add(&page->nodes);
+}
+
+void json_page_release(struct json_page *page)
+{
+    hash_index_release(&page->frame_index);
+    hash_index_release(&page->node_index);
+    arena_release(&page->arena);
+}
+
+static bool is_same(const struct report_frame *a, const struct report_frame *b)
+{
+    return a->line == b->line && a->is_inlined == b->is_inlined && !a->folded_as == !b->folded_as &&
+           strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0 &&
+           strcmp(a->module, b->module) == 0;
+}
+
+static uint64_t frame_hash(const struct report_frame *frame)
+{
+    uint64_t names = hash_pair(hash_bytes(frame->function, strlen(frame->function)),
+                               hash_bytes(frame->file, strlen(frame->file)));
+
+    return hash_pair(hash_pair(names, hash_bytes(frame->module, strlen(frame->module))),
+                     frame->line);
+}
+
+static uint32_t frame_put(struct json_page *page, const struct report_frame *frame)
+{
+    uint64_t hash = frame_hash(frame);
+    size_t probe = 0;
+    uint32_t found;
+    struct report_frame *row;
+
+    while (hash_index_next(&page->frame_index, hash, &probe, &found))
+        if (is_same(table_at(&page->frames, found), frame))
+            return found;
+    found = (uint32_t)page->frames.count;
+    row = table_add(&page->frames);
+    if (!row || !hash_index_add(&page->frame_index, hash, found)) {
+        page->has_failed = true;
+        return 0;
+    }
+    *row = *frame;
+    return found;
+}
+
+static uint32_t node_put(struct json_page *page, struct json_page_node node)
+{
+    uint64_t hash = hash_pair(node.frame, node.outer);
+    size_t probe = 0;
+    uint32_t found;
+    struct json_page_node *row;
+
+    while (hash_index_next(&page->node_index, hash, &probe, &found)) {
+        const struct json_page_node *other = table_at(&page->nodes, found);
+
+        if (other->frame == node.frame && other->outer == node.outer)
+            return found;
+    }
+    found = (uint32_t)page->nodes.count;
+    row = table_add(&page->nodes);
+    if (!row || !hash_index_add(&page->node_index, hash, found)) {
+        page->has_failed = true;
+        return node.outer;
+    }
+    *row = node;
+    return found;
+}
+
+uint32_t json_page_put_stack(struct json_page *page, const struct report_stack *stack)
+{
+    size_t count;
+    const struct report_frame *frames = report_stack_frames(stack, &count);
+    uint32_t node = 0;
+
+    while (count-- && !page->has_failed) {
+        uint32_t frame = frame_put(page, &frames[count]);
+
+        if (!page->has_failed)
+            node = node_put(page, (struct json_page_node){frame, node});
+    }
+    return node;
+}
+
+static bool has_stacks(const struct report *report, size_t table, size_t column_count)
+{
+    const struct value *row = report_row_at(report, table, 0);
+
+    for (size_t i = 0; i < column_count; i++)
+        if (row[i].kind == VALUE_STACK)
+            return true;
+    return false;
+}
+
+size_t json_page_take_rows(struct json_page *page, const struct report *report, size_t table)
+{
+    struct report_table_view view = report_table_at(report, table);
+    size_t count = view.row_count;
+
+    if (count && count > rows_with_stacks_most && has_stacks(report, table, view.column_count))
+        count = rows_with_stacks_most;
+    if (count > rows_most)
+        count = rows_most;
+    if (count > page->rows_left)
+        count = page->rows_left;
+    page->rows_left -= count;
+    return count;
+}

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a recording with a leak, in a browser: where does it open, and where does each part lead?
+
+Run as leak_page_test.py LEAKTIDE PYTHON-MODULES. Ends with 77, skipped, where there is no Chromium.
+MT_AXE, if set, is an axe.min.js of axe-core: then the page is judged by that, too.
+"""
+
+import csv
+import io
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from browser import Browser, find_browser
+
+LEAKTIDE, MODULES = sys.argv[1:3]
+PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaking.py")
+STEPS, KEPT_BYTES = 30, 20000
+SIZES = ((1440, 900), (390, 844))
+
+
+def record(folder, name, kept_bytes):
+    path = os.path.join(folder, name)
+    subprocess.run([LEAKTIDE, "run", "--quiet", "--device=cpu", "--call-stack=python,c", "-o", path, "--", sys.executable,
+                    PROGRAM, str(STEPS), str(kept_bytes)], env={**os.environ, "PYTHONPATH": MODULES}, check=True,
+                   timeout=120)
+    return path
+
+
+def write(path, *arguments):
+    subprocess.run([LEAKTIDE, *arguments, "-o", path], timeout=120, stderr=subprocess.DEVNULL)
+    return path
+
+
+class LeakPageTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        folder = cls.folder.name
+        leaking, mended = record(folder, "leaking", KEPT_BYTES), record(folder, "mended", 0)
+        cls.path = write(os.path.join(folder, "leak.html"), "report", "-f", "html", leaking)
+        cls.difference = write(os.path.join(folder, "diff.html"), "diff", "-f", "html", mended, leaking)
+        cls.database = write(os.path.join(folder, "leak.db"), "export", "--to", "sqlite", leaking)
+        cls.browser = Browser(seconds=60)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+        cls.folder.cleanup()
+
+    def open(self, path=None, **how):
+        page = self.browser.open(path or self.path, **{"size": SIZES[0], **how})
+        self.addCleanup(page.close)
+        self.addCleanup(lambda: self.assertEqual((page.complaints(), page.requests()), ([], [])))
+        return page
+
+    def query(self, text):
+        database = sqlite3.connect(self.database)
+        try:
+            return database.execute(text).fetchone()[0]
+        finally:
+            database.close()
+
+    def rows(self, page):
+        """The table beside the flame graph, as its button copies it."""
+        text = page.evaluate("""(async () => {
+            let text = null;
+            Object.defineProperty(navigator, 'clipboard',
+                {value: {writeText: async copied => { text = copied; }}, configurable: true});
+            [...document.querySelectorAll('.flame-table .table-tools button')].at(-1).click();
+            await new Promise(resolve => setTimeout(resolve));
+            return text; })()""")
+        return list(csv.DictReader(io.StringIO(text)))
+
+    def itself(self, page):
+        return sum(float(row["own"]) for row in self.rows(page))
+
+    # ---- where it opens
+
+    def test_first_screen_has_verdict_and_chart_with_the_leak_on_top(self):
+        for width, height in SIZES:
+            with self.subTest(width=width):
+                page = self.open(size=(width, height))
+                seen = page.evaluate("""(() => {
+                    const box = selector => document.querySelector(selector).getBoundingClientRect();
+                    const first = document.querySelector('#timeline .legend .key');
+                    return {verdict: box('#verdict-sentences p').bottom, chart: box('#timeline .u-over').bottom,
+                        first: first.textContent, colour: first.querySelector('.swatch').style.background,
+                        ledger: document.querySelector('#timeline select').selectedOptions[0].textContent,
+                        notes: document.querySelectorAll('#numbers details[open]').length,
+                        wide: document.documentElement.scrollWidth}; })()""")
+                self.assertLess(seen["verdict"], seen["chart"])
+                self.assertLessEqual(seen["chart"], height)
+                self.assertIn("Trainer.remember", seen["first"])
+                self.assertEqual(seen["colour"], "rgb(198, 45, 31)")
+                self.assertEqual((seen["ledger"], seen["notes"], seen["wide"]), ("host", 0, width))
+
+    # ---- ways
+
+    def test_sentences_lead_to_curve_blocks_and_stack_and_back_leads_back(self):
+        page = self.open(fragment="#l=python")
+        self.assertFalse(page.evaluate("document.querySelector('#site').checkVisibility()"))
+        page.evaluate("[...document.querySelectorAll('#verdict-sentences button')]"
+                      ".find(each => each.textContent.includes('Trainer.remember')).click()")
+        self.assertIn("Trainer.remember", page.evaluate("document.querySelector('#site h2').textContent"))
+        self.assertIn("site=Trainer.remember", page.evaluate("location.hash"))
+        self.assertIn("l=host", page.evaluate("location.hash"))
+        self.assertTrue(page.evaluate("document.querySelector('#site .stack').textContent.includes('leaking.py:17')"))
+        self.assertTrue(page.evaluate("document.querySelector('#site-blocks tbody tr') !== null"))
+        self.assertTrue(page.evaluate("document.querySelector('#site polyline') !== null"))
+        page.evaluate("history.back()")
+        page.wait_for("location.hash.includes('l=python')")
+        page.wait_for("!document.querySelector('#site').checkVisibility()")
+        self.assertEqual(page.evaluate("document.querySelector('#timeline select').selectedOptions[0].textContent"),
+                         "python")
+
+    def test_tiles_cards_and_rows_lead_to_the_site(self):
+        for start in ("#verdict .card.bad", "#steps .multiple.bad button", "#peak td button.link"):
+            with self.subTest(start):
+                page = self.open(fragment="#l=host")
+                page.evaluate("document.querySelector('%s').click()" % start)
+                self.assertTrue(page.evaluate("document.querySelector('#site').checkVisibility()"))
+
+    def test_address_keeps_tab_filter_and_sort(self):
+        page = self.open(fragment="#l=host&tab=blocks&f=remember&sort=born_ns")
+        self.assertEqual(page.evaluate("document.querySelector('#selection-filter').value"), "remember")
+        self.assertEqual(page.evaluate("document.querySelector('#selection [aria-selected=true]').id"), "tab-blocks")
+        self.assertEqual(page.evaluate(
+            "document.querySelector('#selection th[aria-sort]').textContent.includes('▲')"), True)
+        self.assertTrue(page.evaluate("[...document.querySelectorAll('#selection tbody tr td:first-child')]"
+                                      ".every(cell => cell.textContent.includes('remember'))"))
+
+    # ---- the flame graph
+
+    def test_flame_graph_adds_up_to_what_the_database_says(self):
+        wanted = {
+            "peak": "SELECT MAX(live_bytes) FROM curve JOIN ledgers USING (ledger) WHERE ledgers.name = 'host'",
+            "end": "SELECT SUM(size_bytes) FROM named_blocks WHERE ledger_name = 'host' AND freed_ns IS NULL",
+            "allocated": "SELECT SUM(size_bytes) FROM named_blocks WHERE ledger_name = 'host'",
+            "blocks": "SELECT COUNT(*) FROM named_blocks WHERE ledger_name = 'host'",
+        }
+        for measure, question in wanted.items():
+            page = self.open(fragment="#l=host&m=%s" % measure)
+            for box in (None, "#flame-inv", "#flame-plumbing"):
+                with self.subTest(measure, box=box):
+                    if box:
+                        page.evaluate("document.querySelector('%s').click()" % box)
+                    self.assertEqual(self.itself(page), self.query(question))
+
+    def test_flame_graph_of_the_leak_names_the_line(self):
+        page = self.open()
+        growth = self.itself(page)
+        self.assertLess(abs(growth - KEPT_BYTES), 2000)
+        remember = next(row for row in self.rows(page) if row["function"] == "Trainer.remember")
+        self.assertEqual(remember["place"], "leaking.py:17")
+        self.assertAlmostEqual(float(remember["total"]), growth, delta=2000)
+        colours = page.evaluate("""Object.fromEntries([...document.querySelectorAll('.flame [role=treeitem]')].map(box =>
+            [box.getAttribute('aria-label').split(' ')[0], box.querySelector('rect').getAttribute('fill')]))""")
+        styles = page.evaluate("""['--python', '--native'].map(name =>
+            getComputedStyle(document.documentElement).getPropertyValue(name).trim())""")
+        self.assertEqual(colours["Trainer.remember"], styles[0])
+
+    def test_flame_graph_by_keys(self):
+        page = self.open(fragment="#l=host&m=end")
+        label = lambda: page.evaluate("document.activeElement.getAttribute('aria-label')")
+        page.evaluate("document.querySelector('.flame [tabindex=\"0\"]').focus()")
+        root = label()
+        page.press("ArrowDown")
+        first = label()
+        self.assertNotEqual(first, root)
+        page.press("Enter")
+        page.wait_for("location.hash.includes('z=')")
+        self.assertEqual(label(), first)
+        self.assertEqual(page.evaluate("document.querySelector('.flame [aria-selected=true]')"
+                                       ".getAttribute('aria-label')"), first)
+        page.press("Escape")
+        page.wait_for("!location.hash.includes('z=')")
+        page.press("/")
+        page.type("remember")
+        self.assertEqual(page.evaluate("document.activeElement.id"), "flame-search")
+        page.wait_for("location.hash.includes('q=remember')")
+        self.assertIn("of the whole", page.evaluate("document.querySelector('#flame .readout').textContent"))
+
+    def test_zoom_of_the_flame_graph_is_in_the_address(self):
+        page = self.open(fragment="#l=host&m=end")
+        page.evaluate("document.querySelectorAll('.flame g')[2].dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+        selected = "document.querySelector('.flame [aria-selected=true]').getAttribute('aria-label')"
+        zoomed, address = page.evaluate(selected), page.evaluate("location.hash")
+        again = self.open(fragment=address)
+        self.assertEqual(again.evaluate(selected), zoomed)
+        page.evaluate("history.back()")
+        page.wait_for(selected + " !== " + json.dumps(zoomed))
+
+    def test_differences_are_red_and_blue(self):
+        page = self.open(self.difference, fragment="#l=host&m=allocated")
+        rows = page.evaluate("""[...document.querySelectorAll('.flame [role=treeitem]')].filter(box =>
+            box.getAttribute('aria-label').startsWith('Trainer.remember')).map(box =>
+            [box.getAttribute('aria-label'), box.querySelector('rect').getAttribute('fill')])""")
+        more = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--more').trim()")
+        self.assertTrue(rows)
+        self.assertIn("was ", rows[0][0])
+        self.assertTrue(rows[0][1].startswith(more), rows)
+
+    # ---- files, fingers, other readers
+
+    def test_downloads_hold_what_is_seen(self):
+        page = self.open(scripts=["""window.saved = [];
+            URL.createObjectURL = blob => { window.saved.push(blob.text()); return 'data:,'; };
+            HTMLAnchorElement.prototype.click = function () { window.savedAs = this.download; };"""])
+        for place, format, wanted in (("#flame", "svg", "Trainer.remember"), ("#timeline", "csv", "Trainer.remember"),
+                                      ("#settings", "json", '"verdict"'), ("#flame-table, .flame-table", "csv", "leaking.py:17")):
+            with self.subTest(place):
+                text = page.evaluate("""(async () => {
+                    [...document.querySelectorAll('%s')].flatMap(each => [...each.querySelectorAll('button.download')])
+                        .find(each => each.textContent === '%s').click();
+                    await new Promise(done => setTimeout(done, 50));
+                    return window.saved.at(-1); })()""" % (place, format))
+                self.assertIn(wanted, text)
+                self.assertTrue(page.evaluate("window.savedAs").endswith("." + format))
+
+    def test_two_fingers_zoom_and_one_moves(self):
+        page = self.open(size=SIZES[1])
+        page.call("Emulation.setTouchEmulationEnabled", enabled=True, maxTouchPoints=2)
+        page.evaluate("document.querySelector('#timeline').scrollIntoView()")
+        left, top, width, height = page.evaluate("(() => { const b = document.querySelector('.u-over')"
+                                                 ".getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()")
+        y, middle = top + height / 2, left + width / 2
+        page.touch([(middle - 40, y), (middle + 40, y)], [(middle - 80, y), (middle + 80, y)])
+        page.wait_for("/t=/.test(location.hash)")
+        stretch = lambda: [float(each) for each in page.evaluate("/[#&]t=([^&]*)/.exec(location.hash)[1]").split("-")]
+        zoomed = stretch()
+        page.touch([(middle, y)], [(middle - 60, y)])
+        page.wait_for("!location.hash.includes('t=%s-')" % page.evaluate("/t=([^-]*)-/.exec(location.hash)[1]"))
+        moved = stretch()
+        self.assertGreater(moved[0], zoomed[0])
+        self.assertAlmostEqual(moved[1] - moved[0], zoomed[1] - zoomed[0], places=6)
+
+    def test_everything_has_a_name(self):
+        page = self.open()
+        unnamed = page.evaluate("""[...document.querySelectorAll('button, input, select, svg, canvas, nav, [role]')]
+            .filter(each => each.checkVisibility() && !each.getAttribute('aria-label') && !each.textContent.trim() &&
+                !each.labels?.length && !each.getAttribute('aria-labelledby')).map(each => each.outerHTML.slice(0, 120))""")
+        self.assertEqual(unnamed, [])
+        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(each => each.id)")
+        self.assertEqual(len(ids), len(set(ids)))
+
+    @unittest.skipUnless(os.environ.get("MT_AXE"), "MT_AXE names no axe.min.js")
+    def test_axe_finds_nothing(self):
+        with open(os.environ["MT_AXE"], encoding="utf-8") as file:
+            axe = file.read()
+        for path in (self.path, self.difference):
+            for size, is_dark in zip(SIZES, (False, True)):
+                page = self.open(path, size=size, is_dark=is_dark)
+                page.evaluate(axe + "; true")
+                self.assertEqual(page.evaluate("axe.run().then(found => found.violations.map(each =>"
+                                               " [each.id, each.nodes.length, each.nodes[0].html.slice(0, 200)]))"), [])
+
+
+if __name__ == "__main__":
+    if not find_browser():
+        print("skipped: no Chromium here")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1], verbosity=1)
