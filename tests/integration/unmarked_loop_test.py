@@ -13,7 +13,7 @@ import unittest
 LEAKTIDE = sys.argv[1]
 STEPS = 60
 PROGRAM = """\
-import email.message, http.client, sys
+import email.message, http.client, mmap, sys
 kept = []
 def batch(step):
     return [bytes(3000 + n) for n in range(200)]
@@ -22,6 +22,8 @@ def train(step):
     text = str(rows[0])
     if "leak" in sys.argv:
         kept.append(bytes(5000))
+    if "map" in sys.argv:
+        kept.append(mmap.mmap(-1, 16384))
     return len(text)
 for step in range(%d):
     train(step)
@@ -51,6 +53,13 @@ class UnmarkedLoop(unittest.TestCase):
         self.assertLessEqual(report["facts"]["step_count"], STEPS)
         sites = [finding["site"] for finding in report["findings"]]
         self.assertIn("job.py:9", sites[0])
+
+    def test_small_mappings_that_stay_are_a_leak(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, report = self.leaks(folder, "map")
+        self.assertEqual(status, 1, report["verdict"])
+        self.assertIn("job.py:11", report["findings"][0]["site"])
+        self.assertIn("mmap", report["findings"][0]["ledger"])
 
     def test_nothing_is_called_a_leak_without_one(self):
         with tempfile.TemporaryDirectory() as folder:

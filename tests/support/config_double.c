@@ -19,3 +19,8 @@ const struct config *config_get(void)
 {
     return &double_config;
 }
+
+const struct config *config_if_read(void)
+{
+    return &double_config;
+}

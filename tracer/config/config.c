@@ -370,9 +370,10 @@ static void config_read(void)
     config_check(&config);
 }
 
+static _Atomic int state; /* 0 unread, 1 being read, 2 read */
+
 const struct config *config_get(void)
 {
-    static _Atomic int state; /* 0 unread, 1 being read, 2 read */
     int unread = 0;
 
     if (atomic_load_explicit(&state, memory_order_acquire) == 2)
@@ -384,4 +385,9 @@ const struct config *config_get(void)
     while (atomic_load_explicit(&state, memory_order_acquire) != 2)
         usleep(50);
     return &config;
+}
+
+const struct config *config_if_read(void)
+{
+    return atomic_load_explicit(&state, memory_order_acquire) == 2 ? &config : NULL;
 }

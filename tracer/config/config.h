@@ -51,5 +51,7 @@ bool config_set_level(const char *value);
 
 /* Never fails: what is wrong is said once on stderr and left at default. */
 const struct config *config_get(void);
+/* NULL: nobody has read it yet. For calls that reading it may lead to. */
+const struct config *config_if_read(void);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Anonymous mappings of a MiB and more that the program makes itself: pool "mmap".
+ * Anonymous mappings that the program makes itself: pool "mmap".
  *
- * Smaller ones are not worth a record, files are not memory that leaks, and what allocators map
- * on behalf of malloc is counted there. A mapping may be cut anywhere by munmap or replaced by
- * MAP_FIXED, so the recorded ones are kept in a table; what is left of a cut one is recorded as a
- * block of its own. Mappings that nobody may touch are address space, not memory.
+ * Files are not memory that leaks, and what allocators map on behalf of malloc is counted there. A
+ * mapping may be cut anywhere by munmap or replaced by MAP_FIXED, so the recorded ones are kept in
+ * a table; what is left of a cut one is recorded as a block of its own. Mappings that nobody may
+ * touch are address space, not memory.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,7 +28,7 @@
 #include "python_heap.h"
 #include "recorder.h"
 
-enum { MAPPING_MIN_BYTES = 1 << 20, REGIONS_MAX = 1 << 16 };
+enum { REGIONS_MAX = 1 << 16 };
 
 HOOK_EXPORT void *mmap(void *address, size_t size, int protection, int flags, int descriptor,
                        off_t offset);
@@ -42,7 +42,8 @@ struct region {
     struct call_site site;
 };
 
-/* Sorted by begin, without overlaps; changed by whoever holds the lock. */
+/* By begin, the highest first, without overlaps; changed by whoever holds the lock. The kernel maps
+ * downward, so a new one comes last. */
 static struct region *regions;
 static size_t region_count, region_capacity;
 static _Atomic pid_t lock_owner; /* the process, so that a child knows a lock it only inherited */
@@ -78,15 +79,15 @@ static void *real_mmap(void *address, size_t size, int protection, int flags, in
     return (void *)syscall(SYS_mmap, address, size, protection, flags, descriptor, offset);
 }
 
-/* The first region that ends after the address. */
-static size_t region_find(uint64_t address)
+/* How many regions end after the address: the last of these is the lowest. */
+static size_t regions_above(uint64_t address)
 {
     size_t low = 0, high = region_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (regions[middle].end <= address)
+        if (regions[middle].end > address)
             low = middle + 1;
         else
             high = middle;
@@ -128,24 +129,20 @@ static void region_record(struct region region)
 /* [begin, end) is no longer what it was: ends the blocks there, and begins what is left of them. */
 static void range_forget(uint64_t begin, uint64_t end)
 {
-    size_t index = region_find(begin);
+    size_t index = regions_above(begin);
 
-    while (index < region_count && regions[index].begin < end) {
-        struct region old = regions[index];
+    while (index > 0 && regions[index - 1].begin < end) {
+        struct region old = regions[--index];
         struct region left = old, right = old;
 
         left.end = begin;
         right.begin = end;
         record_free(pool, old.begin);
         region_remove(index);
-        if (left.begin < left.end && region_insert(index, left)) {
+        if (left.begin < left.end && region_insert(index, left))
             region_record(left);
-            index++;
-        }
-        if (right.begin < right.end && region_insert(index, right)) {
+        if (right.begin < right.end && region_insert(index, right))
             region_record(right);
-            index++;
-        }
     }
 }
 
@@ -155,7 +152,7 @@ static void range_remember(uint64_t begin, size_t size, int protection, struct c
 
     region.place = mt_place_pack((struct mt_place){
         .device = -1, .module = -1, .flags = protection == PROT_NONE ? MT_PLACE_VIRTUAL : 0});
-    if (region_insert(region_find(begin), region))
+    if (region_insert(regions_above(begin), region))
         region_record(region);
 }
 
@@ -165,7 +162,9 @@ static void range_remember(uint64_t begin, size_t size, int protection, struct c
  */
 static bool mapping_enter(void)
 {
-    if (!config_get()->records_host || !guard_enter(LAYER_HOST))
+    const struct config *config = config_if_read();
+
+    if (!config || !config->records_host || !guard_enter(LAYER_HOST))
         return false;
     lock();
     return true;
@@ -188,7 +187,7 @@ static struct call_site mapping_site(struct unwind_registers from)
 static void *map_and_record(void *address, size_t size, int protection, int flags, int descriptor,
                             off64_t offset, struct unwind_registers from)
 {
-    bool is_wanted = flags & MAP_ANONYMOUS && size >= MAPPING_MIN_BYTES;
+    bool is_wanted = flags & MAP_ANONYMOUS;
     uint32_t inside = thread_state.inside & (1u << LAYER_HOST | 1u << LAYER_PYTHON);
     bool is_recorded = (is_wanted || flags & MAP_FIXED) && mapping_enter();
     void *result;
@@ -238,7 +237,7 @@ int munmap(void *address, size_t size)
 
 void *mremap(void *address, size_t old_size, size_t new_size, int flags, ...)
 {
-    bool is_recorded = (region_count || new_size >= MAPPING_MIN_BYTES) && mapping_enter();
+    bool is_recorded = region_count && mapping_enter();
     void *wanted = NULL, *result;
     va_list arguments;
     size_t index;
@@ -251,9 +250,8 @@ void *mremap(void *address, size_t old_size, size_t new_size, int flags, ...)
     result = (void *)syscall(SYS_mremap, address, old_size, new_size, flags, wanted);
     error = errno;
     if (is_recorded) {
-        index = region_find((uintptr_t)address);
-        if (result != MAP_FAILED && index < region_count &&
-            regions[index].begin <= (uintptr_t)address) {
+        index = regions_above((uintptr_t)address);
+        if (result != MAP_FAILED && index > 0 && regions[index - 1].begin <= (uintptr_t)address) {
             range_forget((uintptr_t)address, (uintptr_t)address + old_size);
             if (wanted)
                 range_forget((uintptr_t)wanted, (uintptr_t)wanted + new_size);
