@@ -527,6 +527,9 @@ static const char *doubt_of(const struct gate *gate, const struct survivor_readi
             return translated(
                 "leaks of Python objects cannot be judged: CPython's own allocator made them; "
                 "record with --call-stack=python or PYTHONMALLOC=malloc");
+        if (survivors_with_unseen_growth(survivors))
+            return translated("the process grows by what no recorded block explains: see "
+                              "leaktide account");
         for (size_t k = 0; k < survivors->process_count; k++)
             is_undecided |= survivors_are_undecided(&survivors->processes[k]);
         lacks_device |= !growth_steps_decide(question) &&

@@ -23,6 +23,7 @@ COMPLAINTS = {
     "shared": ("shared_memory", True, 90),
     "files": ("mapped_files", False, 90),
     "threads": ("stacks_of_threads", True, 90),
+    "unseen": ("anonymous_mappings", True, 90),
     "processes": ("more_processes", True, 90),
     "left": ("shared_memory_of_the_cgroup", True, 70),
     "cache": ("page_cache", False, 70),
@@ -108,6 +109,15 @@ class Growth(unittest.TestCase):
         for complaint in COMPLAINTS:
             with self.subTest(complaint=complaint):
                 self.assertEqual(self.growth(complaint + "1")[0], [])
+
+    def test_no_leak_is_not_said_above_growth_that_no_block_explains(self):
+        for name, status in (("unseen0", 4), ("unseen1", 0), ("kept0", 1), ("files0", 4)):
+            with self.subTest(name=name):
+                done = subprocess.run([LEAKTIDE, "leaks", os.path.join(self.folder.name, name)],
+                                      stdout=subprocess.PIPE, timeout=120)
+                said = done.stdout.decode().splitlines()[0]
+                self.assertEqual(done.returncode, status, said)
+                self.assertEqual("that no recorded block explains" in said, name == "unseen0", said)
 
     def test_the_report_says_the_same(self):
         rows, _ = self.growth("shared0", "report")

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A process that grows: by which part, whether that is a leak, and what to do.
- *
- * The first quarter of the accounts is the start of the program, and not judged. From there on the
- * resident bytes must rise, by the test of trend.h, and still rise in the last third.
  */
 #include "resident_growth.h"
 
@@ -12,123 +9,14 @@
 #include <string.h>
 
 #include "labels.h"
-#include "leaktide/invariant.h"
+#include "resident_rise.h"
 #include "sentence.h"
-#include "text_builder.h"
 #include "trend.h"
 
-enum { JUDGED_LEAST = 5, PARTS_SHOWN_PERCENT = 10, SHARE_LEAST = 20, STILL_PARTS = 6 };
-
-static const uint64_t growth_least_bytes = UINT64_C(8) << 20;
-static const double chance_most = 0.01;
-
-/* What the growth of a part means; `is_leak`: somebody does not give back what they could. */
-static const struct cause {
-    enum account_part part;
-    bool is_leak;
-    const char *name, *meaning, *what_to_do;
-} causes[] = {
-    {ACCOUNT_BLOCKS, true, "blocks", "blocks that are not freed",
-     "leaktide leaks says which lines keep them"},
-    {ACCOUNT_KEPT, false, "kept by malloc", "freed, and kept by malloc: no leak",
-     "call malloc_trim(0) at a quiet moment, set MALLOC_ARENA_MAX=2 where arenas are many, or try "
-     "jemalloc"},
-    {ACCOUNT_HEAP, true, "heap not split", "in a heap that is not malloc's of glibc",
-     "ask that allocator for its own statistics"},
-    {ACCOUNT_PYTHON_OBJECTS, true, "python objects", "small objects of Python that are not freed",
-     "record with --device=cpu --call-stack=python; leaktide leaks says which lines keep them"},
-    {ACCOUNT_PYTHON_KEPT, false, "kept by python", "pools of Python that few objects pin: no leak",
-     "make what lives long before what is many and lives short"},
-    {ACCOUNT_ANONYMOUS, true, "anonymous mappings", "mapped without a file and not unmapped",
-     "record with --device=cpu: leaktide leaks says who maps it"},
-    {ACCOUNT_SHARED, true, "shared memory", "shared memory that is not given back",
-     "unmap it and unlink its name where it is made; files of tmpfs stay until then"},
-    {ACCOUNT_FILES, false, "mapped files",
-     "files that stay mapped: the kernel can take the pages "
-     "back, but not the mappings",
-     "unmap what is not read any more"},
-    {ACCOUNT_STACKS, true, "stacks of threads", "stacks of threads that do not end",
-     "end or reuse the threads; join or detach those that have ended"},
-};
-
-/* Rough accounts say no more of these than their sum. */
-static const enum account_part heap_parts[] = {
-    ACCOUNT_BLOCKS,      ACCOUNT_KEPT,           ACCOUNT_MALLOC_OWN, ACCOUNT_HEAP,
-    ACCOUNT_PYTHON_KEPT, ACCOUNT_PYTHON_OBJECTS, ACCOUNT_ANONYMOUS};
-enum { HEAP_PARTS = sizeof(heap_parts) / sizeof(heap_parts[0]) };
-
-static const struct cause rough_cause = {
-    ACCOUNT_HEAP, true, "heap or plain mappings",
-    "in heaps or mappings without a file; the recording is too short to look into them",
-    "record longer, or look at once: leaktide account PID"};
-
-static const struct cause *cause_of(enum account_part part)
-{
-    for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
-        if (causes[i].part == part)
-            return &causes[i];
-    return NULL;
-}
-
-/* "2.10 min" */
-static const char *label_duration(struct arena *arena, uint64_t ns)
-{
-    struct text_builder text;
-
-    text_init(&text);
-    text_add_duration(&text, ns);
-    return text_keep(&text, arena);
-}
-
 /* What no list of blocks can say, and is a leak, is as important as one that they say. */
-static int rank_of(const struct cause *cause)
+static int rank_of(const struct resident_cause *cause)
 {
     return cause && cause->is_leak && cause->part != ACCOUNT_BLOCKS ? RANK_LEAKS : RANK_RESIDENT;
-}
-
-static uint64_t risen(uint64_t before, uint64_t after)
-{
-    return after > before ? after - before : 0;
-}
-
-/* --- does it grow? ------------------------------------------------------------------------- */
-
-/* numbers: one for each account. Returns the index of the base, or count where nothing grew. */
-static size_t growth_base(const uint64_t *numbers, size_t count)
-{
-    size_t base = count / 4, judged = count - base;
-    uint64_t grown, late;
-
-    if (judged < JUDGED_LEAST || numbers[count - 1] <= numbers[base])
-        return count;
-    grown = numbers[count - 1] - numbers[base];
-    late = numbers[count - 1 - judged / 3];
-    if (grown < growth_least_bytes || grown < numbers[base] / SHARE_LEAST ||
-        numbers[count - 1] <= late || numbers[count - 1] - late < grown / STILL_PARTS)
-        return count;
-    if (judged > TREND_MAX) {
-        numbers += judged - TREND_MAX;
-        judged = TREND_MAX;
-    }
-    return trend_of(numbers + base, judged).rise_chance < chance_most ? base : count;
-}
-
-/* An arena without memory has failed: whoever writes the answer says so. */
-static size_t base_of(struct arena *arena, const struct memory_account *accounts, size_t count,
-                      uint64_t (*number)(const struct memory_account *account))
-{
-    uint64_t *numbers = arena_alloc(arena, (count + 1) * sizeof(*numbers));
-
-    if (!numbers)
-        return count;
-    for (size_t i = 0; i < count; i++)
-        numbers[i] = number(&accounts[i]);
-    return growth_base(numbers, count);
-}
-
-static uint64_t resident_of(const struct memory_account *account)
-{
-    return account->figures[ACCOUNT_FIGURE_RESIDENT];
 }
 
 /* --- by which part, and which name --------------------------------------------------------- */
@@ -168,16 +56,9 @@ static uint32_t grown_name(const struct memory_account *base, const struct memor
     return name;
 }
 
-struct grown {
-    const struct memory_account *base, *newest;
-    enum account_part part;
-    uint64_t bytes, whole_bytes;
-    bool is_rough; /* which part of a heap is not known */
-};
-
 /* ", most of it /dev/shm/a (deleted)"; ", with 312 threads instead of 12" */
 static const char *more_words(const struct question *question, struct report *report,
-                              const struct grown *grown)
+                              const struct resident_part *grown)
 {
     size_t count = 0;
     uint32_t name = grown_name(grown->base, grown->newest, grown->part, &count);
@@ -199,8 +80,8 @@ static const char *more_words(const struct question *question, struct report *re
 }
 
 static void add_row(const struct question *question, struct report *report,
-                    struct report_table *table, const struct grown *grown,
-                    const struct cause *cause)
+                    struct report_table *table, const struct resident_part *grown,
+                    const struct resident_cause *cause)
 {
     size_t count;
     uint32_t name = grown_name(grown->base, grown->newest, grown->part, &count);
@@ -221,120 +102,23 @@ static void add_row(const struct question *question, struct report *report,
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
-static int grown_compare(const void *left, const void *right)
-{
-    const struct grown *a = left, *b = right;
-
-    if (a->bytes != b->bytes)
-        return a->bytes > b->bytes ? -1 : 1;
-    return (a->part > b->part) - (a->part < b->part);
-}
-
-static bool is_of_heap(enum account_part part)
-{
-    for (size_t i = 0; i < HEAP_PARTS; i++)
-        if (heap_parts[i] == part)
-            return true;
-    return false;
-}
-
-static uint64_t heap_bytes(const struct memory_account *account)
-{
-    uint64_t sum = 0;
-
-    for (size_t i = 0; i < HEAP_PARTS; i++)
-        sum += memory_account_part(account, heap_parts[i]);
-    return sum;
-}
-
-/* The first and the last account that are not rough; false: there are no two. */
-static bool whole_accounts(const struct memory_account *accounts, size_t count, struct grown *grown)
-{
-    grown->base = grown->newest = NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (memory_account_is_rough(&accounts[i]))
-            continue;
-        if (!grown->base)
-            grown->base = &accounts[i];
-        grown->newest = &accounts[i];
-    }
-    return grown->base != grown->newest;
-}
-
-/* Growth of heaps, by the shares that their parts had in it where both were looked into. */
-static size_t split_heap(const struct memory_account *accounts, size_t count,
-                         const struct grown *heap, struct grown *parts)
-{
-    struct grown wholes = *heap;
-    uint64_t sum = 0, grown[HEAP_PARTS];
-    size_t part_count = 0;
-
-    if (!whole_accounts(accounts, count, &wholes) ||
-        heap_bytes(wholes.newest) < heap_bytes(wholes.base) + growth_least_bytes / 4)
-        return 0;
-    for (size_t i = 0; i < HEAP_PARTS; i++) {
-        grown[i] = risen(memory_account_part(wholes.base, heap_parts[i]),
-                         memory_account_part(wholes.newest, heap_parts[i]));
-        sum += grown[i];
-    }
-    for (size_t i = 0; i < HEAP_PARTS; i++) {
-        if (percent_of(grown[i], sum) < PARTS_SHOWN_PERCENT)
-            continue;
-        parts[part_count] = wholes;
-        parts[part_count].part = heap_parts[i];
-        parts[part_count++].bytes = (uint64_t)((unsigned __int128)heap->bytes * grown[i] / sum);
-    }
-    return part_count;
-}
-
-static size_t grown_parts(const struct memory_account *accounts, size_t count, size_t base_index,
-                          struct grown *parts)
-{
-    const struct memory_account *base = &accounts[base_index], *newest = &accounts[count - 1];
-    bool is_rough = memory_account_is_rough(base) || memory_account_is_rough(newest);
-    uint64_t whole = resident_of(newest) - resident_of(base);
-    size_t part_count = 0;
-
-    MT_ASSERT(resident_of(base) < resident_of(newest));
-    for (int part = 0; part < ACCOUNT_PART_COUNT; part++) {
-        uint64_t bytes = risen(memory_account_part(base, part), memory_account_part(newest, part));
-
-        if (is_rough && is_of_heap(part))
-            bytes = part == ACCOUNT_HEAP ? risen(heap_bytes(base), heap_bytes(newest)) : 0;
-        if (percent_of(bytes, whole) < PARTS_SHOWN_PERCENT)
-            continue;
-        parts[part_count] = (struct grown){base, newest, part, bytes, whole, false};
-        if (is_rough && part == ACCOUNT_HEAP) {
-            const struct grown heap = parts[part_count];
-            size_t split = split_heap(accounts, count, &heap, &parts[part_count]);
-
-            parts[part_count].is_rough = !split;
-            part_count += split ? split - 1 : 0;
-        }
-        part_count++;
-    }
-    qsort(parts, part_count, sizeof(*parts), grown_compare);
-    return part_count;
-}
-
 void resident_growth_say(const struct question *question, struct report *report,
                          struct report_table *table, const struct memory_account *accounts,
                          size_t count)
 {
     struct arena *texts = report_arena(report);
-    size_t base = base_of(texts, accounts, count, resident_of), part_count;
-    struct grown parts[ACCOUNT_PART_COUNT + HEAP_PARTS];
-    const struct cause *cause;
+    size_t base = resident_rise_base(texts, accounts, count, resident_bytes_of), part_count;
+    struct resident_part parts[RESIDENT_PARTS_MOST];
+    const struct resident_cause *cause;
 
     if (base == count)
         return;
-    part_count = grown_parts(accounts, count, base, parts);
+    part_count = resident_rise_parts(accounts, count, base, parts);
     for (size_t i = 0; i < part_count; i++)
-        add_row(question, report, table, &parts[i],
-                parts[i].is_rough ? &rough_cause : cause_of(parts[i].part));
+        add_row(question, report, table, &parts[i], resident_cause_of(&parts[i]));
     if (!part_count)
         return;
-    cause = parts[0].is_rough ? &rough_cause : cause_of(parts[0].part);
+    cause = resident_cause_of(&parts[0]);
     report_verdict(report, rank_of(cause), "%s grew by %s in %s: %s (%u %%) is %s%s.%s%s%s",
                    label_process(question, texts, parts[0].newest->process),
                    label_size(texts, parts[0].whole_bytes),
@@ -362,10 +146,10 @@ static uint64_t known(const struct memory_account *account, enum account_cgroup_
 
 static uint64_t cache_of(const struct memory_account *account)
 {
-    return risen(known(account, ACCOUNT_CGROUP_SHARED), known(account, ACCOUNT_CGROUP_FILE));
+    return risen_bytes(known(account, ACCOUNT_CGROUP_SHARED), known(account, ACCOUNT_CGROUP_FILE));
 }
 
-static const struct cause cgroup_causes[] = {
+static const struct resident_cause cgroup_causes[] = {
     {ACCOUNT_PART_COUNT, false, "page cache",
      "page cache, which the kernel takes back when it is needed: no leak",
      "nothing, or read files once with O_DIRECT or POSIX_FADV_DONTNEED"},
@@ -378,11 +162,11 @@ static const struct cause cgroup_causes[] = {
 };
 
 static void say_cgroup(const struct question *question, struct report *report,
-                       struct report_table *table, const struct grown *grown,
-                       const struct cause *cause)
+                       struct report_table *table, const struct resident_part *grown,
+                       const struct resident_cause *cause)
 {
     struct arena *texts = report_arena(report);
-    struct grown of_cgroup = *grown;
+    struct resident_part of_cgroup = *grown;
 
     of_cgroup.part = ACCOUNT_PART_COUNT; /* no row of the process has it */
     add_row(question, report, table, &of_cgroup, cause);
@@ -404,7 +188,7 @@ void cgroup_growth_say(const struct question *question, struct report *report,
                        struct report_table *table, const struct memory_account *accounts,
                        size_t count)
 {
-    size_t at = base_of(report_arena(report), accounts, count, charged);
+    size_t at = resident_rise_base(report_arena(report), accounts, count, charged);
     const struct memory_account *base, *newest;
     uint64_t whole, cache, shared;
 
@@ -413,18 +197,18 @@ void cgroup_growth_say(const struct question *question, struct report *report,
     base = &accounts[at];
     newest = &accounts[count - 1];
     whole = charged(newest) - charged(base);
-    cache = risen(cache_of(base), cache_of(newest));
-    shared = risen(known(base, ACCOUNT_CGROUP_SHARED), known(newest, ACCOUNT_CGROUP_SHARED));
-    shared = risen(risen(memory_account_part(base, ACCOUNT_SHARED),
-                         memory_account_part(newest, ACCOUNT_SHARED)),
-                   shared);
+    cache = risen_bytes(cache_of(base), cache_of(newest));
+    shared = risen_bytes(known(base, ACCOUNT_CGROUP_SHARED), known(newest, ACCOUNT_CGROUP_SHARED));
+    shared = risen_bytes(risen_bytes(memory_account_part(base, ACCOUNT_SHARED),
+                                     memory_account_part(newest, ACCOUNT_SHARED)),
+                         shared);
     if (cache >= whole / 2)
         say_cgroup(question, report, table,
-                   &(struct grown){base, newest, ACCOUNT_FILES, cache, whole, false},
+                   &(struct resident_part){base, newest, ACCOUNT_FILES, cache, whole, false},
                    &cgroup_causes[0]);
     else if (shared >= whole / 2)
         say_cgroup(question, report, table,
-                   &(struct grown){base, newest, ACCOUNT_SHARED, shared, whole, false},
+                   &(struct resident_part){base, newest, ACCOUNT_SHARED, shared, whole, false},
                    &cgroup_causes[has_others(question, newest) ? 2 : 1]);
 }
 
@@ -493,7 +277,7 @@ static void crowd_count(const struct question *question, struct crowd *crowd)
 void process_growth_say(const struct question *question, struct report *report,
                         struct report_table *table)
 {
-    static const struct cause cause = {
+    static const struct resident_cause cause = {
         ACCOUNT_PART_COUNT, true, "more processes", "more and more processes",
         "end the workers that have done their work, and wait for them"};
     const struct memory_account before = {.time_ns = 0};
@@ -504,16 +288,17 @@ void process_growth_say(const struct question *question, struct report *report,
     if (model_process_count(question->model) < PROCESSES_LEAST)
         return;
     crowd_count(question, &crowd);
-    grown = risen(crowd.bytes[MOMENTS_BEFORE], crowd.bytes[MOMENTS - 1]);
+    grown = risen_bytes(crowd.bytes[MOMENTS_BEFORE], crowd.bytes[MOMENTS - 1]);
     if (crowd.counts[MOMENTS - 1] < crowd.counts[MOMENTS_BEFORE] + PROCESSES_LEAST ||
-        grown < growth_least_bytes ||
+        grown < RESIDENT_RISE_LEAST ||
         trend_of(crowd.counts + MOMENTS_BEFORE, MOMENTS - MOMENTS_BEFORE).rise_chance >=
-            chance_most)
+            RESIDENT_RISE_CHANCE)
         return;
     after.time_ns =
         (crowd.end_ns - crowd.begin_ns) / (MOMENTS + 1) * (MOMENTS - 1 - MOMENTS_BEFORE);
     add_row(question, report, table,
-            &(struct grown){&before, &after, ACCOUNT_PART_COUNT, grown, grown, false}, &cause);
+            &(struct resident_part){&before, &after, ACCOUNT_PART_COUNT, grown, grown, false},
+            &cause);
     report_verdict(report, rank_of(&cause),
                    "There are %s: %" PRIu64 " instead of %" PRIu64 ", with %s more. To do: %s.",
                    translated(cause.meaning), crowd.counts[MOMENTS - 1],

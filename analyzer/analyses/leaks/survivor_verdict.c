@@ -314,10 +314,37 @@ static bool has_device_memory(const struct question *question)
     return false;
 }
 
+/* Resident memory that grows is no "No leak", whatever the blocks do. */
+static bool say_unseen_growth(const struct question *question, struct report *report,
+                              const struct survivors *survivors)
+{
+    const struct survivor_process *process = survivors_with_unseen_growth(survivors);
+    struct arena *texts = report_arena(report);
+    const struct resident_cause *cause;
+    uint64_t per_turn;
+
+    if (!process)
+        return false;
+    cause = resident_cause_of(&process->unseen.part);
+    per_turn = survivors_unseen_per_turn(process);
+    report_verdict(
+        report, RANK_LEAKS,
+        "CANNOT SAY whether something leaks: %s grew by %s in %s%s that no recorded "
+        "block explains; most of it is %s. To do: %s.",
+        label_process(question, texts, process->process), label_size(texts, process->unseen.bytes),
+        label_duration(texts, process->unseen.duration_ns),
+        per_turn ? report_text(report, ", %s per turn,", label_size(texts, per_turn)) : "",
+        translated(cause->meaning), translated(cause->what_to_do));
+    report_outcome(report, REPORT_NO_DATA);
+    return true;
+}
+
 bool survivors_say_doubts(const struct question *question, struct report *report,
                           const struct survivors *survivors)
 {
     if (say_all_undecided(question, report, survivors))
+        return true;
+    if (say_unseen_growth(question, report, survivors))
         return true;
     if (!survivors_hide_objects(survivors) ||
         (growth_steps_decide(question) && has_device_memory(question)))

@@ -178,6 +178,15 @@ const char *label_size(struct arena *arena, uint64_t bytes)
     return text_keep(&text, arena);
 }
 
+const char *label_duration(struct arena *arena, uint64_t ns)
+{
+    struct text_builder text;
+
+    text_init(&text);
+    text_add_duration(&text, ns);
+    return text_keep(&text, arena);
+}
+
 /* Of the smallest number too. */
 static uint64_t size_of(int64_t change)
 {

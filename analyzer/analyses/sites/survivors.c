@@ -50,7 +50,8 @@ struct survivor_reading {
     uint8_t *traits_of_group; /* where row_of_group is not 0 */
     size_t group_count;
     struct tide *tides; /* by ledger */
-    size_t first_row;   /* of the process that is read */
+    struct unseen_watch unseen;
+    size_t first_row; /* of the process that is read */
     struct current current;
     struct survivor_process *processes; /* that are over; heaviest first */
     size_t process_most;
@@ -195,6 +196,7 @@ static bool on_born(void *context, const struct life *life)
     see_time(current, reading->traits_of_group[life->group],
              tally_ledger_at(reading->question->tally, life->ledger)->device >= 0);
     tide_rise(&reading->tides[life->ledger], life->size_bytes);
+    unseen_watch_born(&reading->unseen, life->ledger, life->born_ns, life->size_bytes);
     row = reading->row_of_group[life->group];
     if (row != not_judged) {
         struct stack_row *stack = table_at(&reading->rows, row - 1);
@@ -214,6 +216,7 @@ static bool on_over(void *context, const struct life *life)
     if (!life->freed_event || life->group >= reading->group_count || born >= UINT32_MAX)
         return true;
     tide_fall(&reading->tides[life->ledger], life->size_bytes);
+    unseen_watch_gone(&reading->unseen, life->ledger, life->freed_ns, life->size_bytes);
     row = reading->row_of_group[life->group];
     if (row && row != not_judged) {
         struct stack_row *stack = table_at(&reading->rows, row - 1);
@@ -585,7 +588,8 @@ static bool on_process_over(void *context, uint16_t process)
         .is_cut = current->python_end && !current->is_cleared &&
                   !model_process_at(tally_model(reading->question->tally), process)->is_window,
         .peak_bytes = leak_process_bytes(reading->question->tally, process),
-        .end = work_end(current)};
+        .end = work_end(current),
+        .unseen = unseen_watch_end(&reading->unseen, process, &reading->arena)};
 
     if (reading->result.process_count < reading->process_most) {
         settle_rows(reading, process);
@@ -621,7 +625,7 @@ struct survivor_reading *survivor_reading_create(const struct question *question
     reading->tides = calloc(tally_ledger_count(question->tally) + 1, sizeof(*reading->tides));
     reading->result.processes = reading->processes;
     if (!reading->row_of_group || !reading->traits_of_group || !reading->processes ||
-        !reading->tides) {
+        !reading->tides || !unseen_watch_init(&reading->unseen, question->tally)) {
         survivor_reading_destroy(reading);
         return NULL;
     }
@@ -656,6 +660,7 @@ void survivor_reading_destroy(struct survivor_reading *reading)
         overdue_release(&((struct stack_row *)table_at(&reading->rows, i))->stack);
     hash_index_release(&reading->index);
     arena_release(&reading->arena);
+    unseen_watch_release(&reading->unseen);
     free(reading->row_of_group);
     free(reading->traits_of_group);
     free(reading->processes);
@@ -748,6 +753,26 @@ bool survivors_are_undecided(const struct survivor_process *process)
 {
     return !survivors_are_leak(process) && process->fading_bytes &&
            !leak_is_light(process->fading_bytes, process->loop_bytes, process->peak_bytes);
+}
+
+const struct survivor_process *survivors_with_unseen_growth(const struct survivors *survivors)
+{
+    const struct survivor_process *most = NULL;
+
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors->processes[i].unseen.bytes > (most ? most->unseen.bytes : 0))
+            most = &survivors->processes[i];
+    return most;
+}
+
+uint64_t survivors_unseen_per_turn(const struct survivor_process *process)
+{
+    double loop = (double)process->end - (double)process->begin;
+
+    if (!process->turns || !process->unseen.births || loop <= 0)
+        return 0;
+    return (uint64_t)((double)process->unseen.bytes * loop /
+                      ((double)process->unseen.births * process->turns));
 }
 
 bool survivors_hide_objects(const struct survivors *survivors)

@@ -13,6 +13,7 @@
 #include "overdue.h"
 #include "survivor_evidence.h"
 #include "survivor_ground.h"
+#include "unseen_growth.h"
 
 /* A stack that left overdue survivors, or whose block grows. */
 struct survivor_stack {
@@ -58,6 +59,7 @@ struct survivor_process {
     bool is_judged; /* these made most of what was made meanwhile, so "no leak" says something */
     const struct survivor_pool *unjudged_pools; /* where they did not, and much stays */
     size_t unjudged_pool_count;
+    struct unseen_growth unseen; /* of its resident memory, which no block explains */
 };
 
 struct survivors {
@@ -96,6 +98,10 @@ enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t
                                      const struct survivor_origin **origin);
 /* A process has objects that the recording does not. */
 bool survivors_hide_objects(const struct survivors *survivors);
+/* The process that grows most by what no recorded block explains; NULL: none does. */
+const struct survivor_process *survivors_with_unseen_growth(const struct survivors *survivors);
+/* 0: turns are not known. */
+uint64_t survivors_unseen_per_turn(const struct survivor_process *process);
 /* Something leaks or may, or of the process that did most enough was seen to say that none does. */
 bool survivors_can_judge(const struct survivors *survivors);
 /* Of a process that is judged, memory of a device stays that is not. *ledger: where. */

@@ -7,7 +7,7 @@
 
 #include "death.h"
 #include "memory_accounts.c"
-#include "resident_growth.c"
+#include "resident_rise.c"
 
 static struct memory_accounts accounts;
 static struct memory_row row;
@@ -38,7 +38,7 @@ DAMAGE(make, time_back, accounts.rows[1].time_ns = 0; accounts.rows[0].time_ns =
 DAMAGE(make, part_of_too_many, accounts.rows[0].rows = &row; accounts.rows[0].row_count = 1;
        memory_account_part(&accounts.rows[0], ACCOUNT_BLOCKS))
 
-DAMAGE(make, did_not_grow, grown_parts(accounts.rows, 2, 0, NULL))
+DAMAGE(make, did_not_grow, resident_rise_parts(accounts.rows, 2, 0, NULL))
 
 int main(void)
 {
