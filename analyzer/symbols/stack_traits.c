@@ -26,7 +26,6 @@ static const struct native_trait {
     {"_PyObject_Malloc", STACK_IS_POOLED},
     {"_PyObject_Calloc", STACK_IS_POOLED},
     {"_PyObject_Realloc", STACK_IS_POOLED},
-    {"_PyMem_ArenaAlloc", STACK_IS_POOLED},
     {"new_arena", STACK_IS_POOLED},
 };
 

@@ -139,6 +139,17 @@ static uint64_t number_of_leak(const char *key)
     return 0;
 }
 
+static const char *text_of_leak(const char *key)
+{
+    const struct finding *finding = report_finding_at(report, 0);
+
+    for (size_t i = 0; i < finding->fact_count; i++)
+        if (strcmp(finding->facts[i].key, key) == 0)
+            return finding->facts[i].value.text;
+    fail_msg("no %s", key);
+    return NULL;
+}
+
 /* Through one stack of the line blocks stay, through another they live for most of the loop. */
 static void late_frees_of_another_stack_hide_no_leak(void **state)
 {
@@ -261,6 +272,35 @@ static void what_stays_is_weighed_in_all_pools_together(void **state)
         }
         ask();
         assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+    }
+}
+
+/* A line of Python keeps a buffer, from malloc, and the object that holds it. */
+static void a_line_that_keeps_blocks_in_two_pools_is_one_finding(void **state)
+{
+    for (size_t is_marked = 0; is_marked < 2; is_marked++) {
+        uint32_t other, stays;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        stays = site_of("copy", 20);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+            work(100, other);
+            make_in(model_known_pool(list.model, POOL_PYTHON), 400, stays);
+            make(3600, stays);
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_END, i + 1);
+        }
+        ask();
+        assert_int_equal(report_finding_count(report), 1);
+        if (is_marked)
+            assert_int_equal(number_of_leak("growth_bytes_per_step"), 4000);
+        else
+            assert_int_equal(number_of_leak("overdue_bytes") / (STEPS - 1), 4000);
+        assert_string_equal(text_of_leak("ledger"), "host");
     }
 }
 
@@ -645,6 +685,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(segments_of_a_pool_that_leaks_are_no_finding, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(what_stays_is_weighed_in_all_pools_together, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_line_that_keeps_blocks_in_two_pools_is_one_finding, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_few_names_beside_a_leak_are_no_finding, setup, teardown),
         cmocka_unit_test_setup_teardown(a_large_process_keeps_more_by_design, setup, teardown),

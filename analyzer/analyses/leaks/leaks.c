@@ -256,7 +256,7 @@ static void say_steps(const struct question *question, struct report *report,
     if (growth_judge(question, &origins, survivors, &list)) {
         say_judged(question, report, &list, &steps, survivors);
         add_table(question, report, &list);
-        ledger_growth_add(question, report, &origins, &list);
+        ledger_growth_add(question, report, &list);
     } else {
         report_note(report, 0, "leaks: not enough memory to judge");
     }

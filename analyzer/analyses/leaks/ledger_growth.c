@@ -85,11 +85,11 @@ static void add_table(const struct question *question, struct report *report,
 }
 
 void ledger_growth_add(const struct question *question, struct report *report,
-                       const struct origins *origins, const struct judged_list *sites)
+                       const struct judged_list *sites)
 {
     struct judged_list ledgers;
 
-    if (growth_judge_ledgers(question, origins, &ledgers)) {
+    if (growth_judge_ledgers(question, &ledgers)) {
         for (size_t i = 0; i < ledgers.verdict_counts[VERDICT_LEAK]; i++) {
             const struct judged *row = &ledgers.rows[i];
 

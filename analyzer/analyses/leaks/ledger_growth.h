@@ -9,6 +9,6 @@
 
 /* A table; and a leak where a ledger has one that none of the judged sites explains. */
 void ledger_growth_add(const struct question *question, struct report *report,
-                       const struct origins *origins, const struct judged_list *sites);
+                       const struct judged_list *sites);
 
 #endif

@@ -159,7 +159,8 @@ static void judge_on_ground(const struct question *question, const struct surviv
     enum survivor_answer answer = SURVIVORS_SILENT;
 
     if (survivors && origin->who.site && growth_is_heap(question->tally, origin->ledger))
-        answer = survivors_about(survivors, judged->steps.process, origin->ledger,
+        answer = survivors_about(survivors, judged->steps.process,
+                                 ledger_of_heap(question->tally, origin->ledger),
                                  symbols_site_key(question->symbols, origin->who.site), &where);
     judged->judgement = step_judge(history);
     if (answer == SURVIVORS_STAY && judged->judgement.verdict != VERDICT_LEAK) {
@@ -358,32 +359,33 @@ bool growth_judge(const struct question *question, const struct origins *origins
     return judge_rows(question, survivors, origins->rows, origins->count, list);
 }
 
-/* The groups of a ledger follow each other. */
-static size_t ledgers_of(const struct origins *origins, struct origin *ledgers)
+/* All groups, ledger after ledger. An origin for each ledger that has some; how many. */
+static size_t ledgers_of(const struct tally *tally, uint32_t *groups, struct origin *ledgers)
 {
-    size_t count = 0;
+    size_t group_count = tally_group_count(tally), count = 0;
 
-    for (size_t i = 0; i < origins->count; i++) {
-        const struct origin *row = &origins->rows[i];
+    for (uint16_t ledger = 0; ledger < tally_ledger_count(tally); ledger++) {
+        struct origin row = {.groups = groups, .ledger = ledger};
 
-        if (count && ledgers[count - 1].ledger == row->ledger) {
-            ledgers[count - 1].group_count += row->group_count;
-            continue;
-        }
-        ledgers[count] = *row;
-        ledgers[count++].who = (struct who){0};
+        for (uint32_t group = 1; group < group_count; group++)
+            if (tally_group_at(tally, group)->ledger == ledger)
+                groups[row.group_count++] = group;
+        if (row.group_count)
+            ledgers[count++] = row;
+        groups += row.group_count;
     }
     return count;
 }
 
-bool growth_judge_ledgers(const struct question *question, const struct origins *origins,
-                          struct judged_list *list)
+bool growth_judge_ledgers(const struct question *question, struct judged_list *list)
 {
     memset(list, 0, sizeof(*list));
     arena_init(&list->arena);
     list->ledgers = malloc((tally_ledger_count(question->tally) + 1) * sizeof(*list->ledgers));
-    return list->ledgers &&
-           judge_rows(question, NULL, list->ledgers, ledgers_of(origins, list->ledgers), list);
+    list->ledger_groups = malloc(tally_group_count(question->tally) * sizeof(*list->ledger_groups));
+    return list->ledgers && list->ledger_groups &&
+           judge_rows(question, NULL, list->ledgers,
+                      ledgers_of(question->tally, list->ledger_groups, list->ledgers), list);
 }
 
 static bool is_found(const struct step_rule *rule, size_t process)
@@ -484,5 +486,6 @@ void growth_release(struct judged_list *list)
 {
     free(list->rows);
     free(list->ledgers);
+    free(list->ledger_groups);
     arena_release(&list->arena);
 }

@@ -53,7 +53,8 @@ struct judged_list {
     size_t count;
     size_t origin_count; /* looked at */
     size_t verdict_counts[VERDICT_COUNT];
-    struct origin *ledgers; /* of growth_judge_ledgers() */
+    struct origin *ledgers;  /* of growth_judge_ledgers() */
+    uint32_t *ledger_groups; /* of these */
     struct arena arena;
 };
 
@@ -78,8 +79,7 @@ bool growth_has_blocks(const struct question *question);
 bool growth_judge(const struct question *question, const struct origins *origins,
                   const struct survivors *survivors, struct judged_list *list);
 /* The same for ledgers as a whole: `who` of their origins is nobody. */
-bool growth_judge_ledgers(const struct question *question, const struct origins *origins,
-                          struct judged_list *list);
+bool growth_judge_ledgers(const struct question *question, struct judged_list *list);
 void growth_release(struct judged_list *list);
 
 /*

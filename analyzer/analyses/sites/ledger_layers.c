@@ -59,3 +59,26 @@ bool ledger_is_of_device(const struct tally *tally, const struct ledger *ledger)
            pool_is_of_device(model_pool_at(tally_model(tally), ledger->pool)) &&
            ledger_is_lowest(tally, ledger);
 }
+
+static bool is_of_heap(const struct tally *tally, const struct ledger *ledger)
+{
+    const struct pool *pool = model_pool_at(tally_model(tally), ledger->pool);
+
+    return ledger->kind == LEDGER_MEMORY && ledger->device < 0 && pool->role == POOL_ROLE_HOST &&
+           pool->lies_in == pool->id;
+}
+
+uint16_t ledger_of_heap(const struct tally *tally, uint16_t ledger)
+{
+    const struct ledger *row = tally_ledger_at(tally, ledger);
+
+    if (!is_of_heap(tally, row))
+        return ledger;
+    for (uint16_t i = 0; i < ledger; i++) {
+        const struct ledger *other = tally_ledger_at(tally, i);
+
+        if (other->process == row->process && is_of_heap(tally, other))
+            return i;
+    }
+    return ledger;
+}

@@ -26,6 +26,10 @@ bool ledger_is_cut_up(const struct tally *tally, const struct ledger *ledger);
 /* Whether its memory is counted in no other ledger. What nothing lies below may be added up. */
 bool ledger_is_lowest(const struct tally *tally, const struct ledger *ledger);
 
+/* The first ledger of the process's own heap, if this is one of these: malloc's, mappings, objects
+ * of an interpreter. What a line keeps there is one thing to mend. Any other ledger is returned. */
+uint16_t ledger_of_heap(const struct tally *tally, uint16_t ledger);
+
 /* Whether it is the lowest, and holds memory of a device as the device has it. */
 bool ledger_is_of_device(const struct tally *tally, const struct ledger *ledger);
 

@@ -13,6 +13,7 @@
 #include "hash.h"
 #include "hash_index.h"
 #include "leaktide/invariant.h"
+#include "ledger_layers.h"
 #include "list.h"
 
 /* What is compared, by group. */
@@ -106,11 +107,13 @@ static struct group_key key_of(const struct question *question, size_t group,
                                enum origin_split split)
 {
     const struct group_detail *detail = tally_detail_at(question->tally, group);
+    uint16_t ledger = tally_group_at(question->tally, group)->ledger;
 
     return (struct group_key){
         .name = name_key(question, detail, split),
         .operator_text = split == ORIGINS_BY_OPERATOR ? detail->operator_text : 0,
-        .ledger = tally_group_at(question->tally, group)->ledger,
+        .ledger = split == ORIGINS_BY_SIZE && detail->site ? ledger_of_heap(question->tally, ledger)
+                                                           : ledger,
     };
 }
 
@@ -128,6 +131,27 @@ static bool keys_find(struct key_rows *keys, const struct question *question,
             return false;
     }
     return true;
+}
+
+/* Of the ledgers of one heap, the one that holds most of it at its peak. */
+static uint16_t heaviest_ledger(const struct tally *tally, const struct origin *origin)
+{
+    uint64_t bytes[POOL_COUNT] = {0};
+    uint16_t ledgers[POOL_COUNT] = {0};
+    enum pool_id heaviest = POOL_OTHER;
+
+    for (size_t i = 0; i < origin->group_count; i++) {
+        uint32_t group = origin->groups[i];
+        uint16_t ledger = tally_group_at(tally, group)->ledger;
+        enum pool_id pool =
+            model_pool_at(tally_model(tally), tally_ledger_at(tally, ledger)->pool)->id;
+
+        bytes[pool] += group_at_peak(tally, group).bytes;
+        ledgers[pool] = ledger;
+        if (i == 0 || bytes[pool] > bytes[heaviest])
+            heaviest = pool;
+    }
+    return ledgers[heaviest];
 }
 
 /* places: by number of a key, where its next group goes. */
@@ -151,6 +175,7 @@ static void join(struct origins *origins, const struct question *question, struc
 
         *origin = origin_start(question->tally, &origins->groups[place]);
         origin->group_count = keys->rows[i].group_count;
+        origin->ledger = heaviest_ledger(question->tally, origin);
         place += keys->rows[i].group_count;
     }
 }
@@ -176,7 +201,7 @@ static bool origins_fill(struct origins *origins, const struct question *questio
     return is_filled;
 }
 
-/* Every group is in one origin, and those of a ledger stand side by side. */
+/* Every group is in one origin. */
 static void origins_check(const struct origins *origins, size_t group_count)
 {
     const uint32_t *next = origins->groups;
@@ -185,7 +210,6 @@ static void origins_check(const struct origins *origins, size_t group_count)
     for (size_t i = 0; i < origins->count; i++) {
         MT_ASSERT(origins->rows[i].groups == next);
         MT_ASSERT(origins->rows[i].group_count);
-        MT_ASSERT(!i || origins->rows[i - 1].ledger <= origins->rows[i].ledger);
         next += origins->rows[i].group_count;
     }
     MT_ASSERT(next == origins->groups + group_count);

@@ -23,6 +23,7 @@ struct stack_row {
     uint64_t name; /* of its origin */
     struct who who;
     uint16_t ledger;
+    uint16_t heap;
     uint16_t traits;
     struct overdue_stack stack;
 };
@@ -118,6 +119,7 @@ static void group_begin(struct survivor_reading *reading, uint32_t group, uint16
         .name = name,
         .who = {detail->site, detail->operator_text, detail->owner_text, detail->size_class},
         .ledger = ledger,
+        .heap = detail->site ? ledger_of_heap(question->tally, ledger) : ledger,
         .traits = (uint16_t)shape.traits,
     };
 
@@ -258,8 +260,8 @@ static int stack_compare(const void *left, const void *right)
 {
     const struct survivor_stack *a = left, *b = right;
 
-    if (a->ledger != b->ledger)
-        return a->ledger < b->ledger ? -1 : 1;
+    if (a->heap != b->heap)
+        return a->heap < b->heap ? -1 : 1;
     if (a->name != b->name)
         return compare_numbers(a->name, b->name);
     if (a->overdue.bytes != b->overdue.bytes)
@@ -337,7 +339,7 @@ static void process_add(struct survivor_reading *reading, struct survivor_proces
     }
     qsort(stacks, count, sizeof(*stacks), stack_compare);
     for (size_t i = 0; i < count; i++) {
-        if (!i || stacks[i].name != stacks[i - 1].name || stacks[i].ledger != stacks[i - 1].ledger)
+        if (!i || stacks[i].name != stacks[i - 1].name || stacks[i].heap != stacks[i - 1].heap)
             process->origin_count++;
         origin_add(&origins[process->origin_count - 1], &stacks[i]);
     }
@@ -411,7 +413,7 @@ static void judge_rows(struct survivor_reading *reading, struct survivor_process
             overdue_judge(&row->stack, process->end, reading->current.is_cleared);
 
         judging->grounds[i - reading->first_row] =
-            survivor_ground_of(row->name, row->ledger, is_kept(row, &overdue), &overdue);
+            survivor_ground_of(row->name, row->heap, is_kept(row, &overdue), &overdue);
         judging->is_active[i - reading->first_row] = overdue.is_active;
         if (!overdue.is_active)
             continue;
@@ -423,6 +425,7 @@ static void judge_rows(struct survivor_reading *reading, struct survivor_process
                 .who = row->who,
                 .name = row->name,
                 .ledger = row->ledger,
+                .heap = row->heap,
                 .traits = row->traits,
                 .keeps_all =
                     !overdue.is_growing && overdue.left_bytes == row->stack.allocated_bytes,
@@ -709,12 +712,12 @@ uint64_t survivors_per_step(const struct survivors *survivors, uint16_t process,
 }
 
 enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t process,
-                                     uint16_t ledger, uint64_t name,
+                                     uint16_t heap, uint64_t name,
                                      const struct survivor_origin **origin)
 {
     const struct survivor_process *row = process_of(survivors, process);
     const struct survivor_ground *ground =
-        row ? survivor_ground_find(row->grounds, row->ground_count, ledger, name) : NULL;
+        row ? survivor_ground_find(row->grounds, row->ground_count, heap, name) : NULL;
 
     *origin = NULL;
     if (!ground)
@@ -722,7 +725,7 @@ enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t
     if (survivor_ground_denies(ground))
         return SURVIVORS_GO;
     for (size_t i = 0; i < row->origin_count; i++) {
-        if (row->origins[i].stacks->ledger != ledger || row->origins[i].stacks->name != name)
+        if (row->origins[i].stacks->heap != heap || row->origins[i].stacks->name != name)
             continue;
         *origin = &row->origins[i];
         return row->origins[i].may_be_cache ? SURVIVORS_MAY_BE_CACHE : SURVIVORS_STAY;

@@ -20,12 +20,13 @@ struct survivor_stack {
     struct who who; /* site: one of those that are this stack */
     uint64_t name;  /* equal for stacks of one origin */
     uint16_t ledger;
+    uint16_t heap;   /* ledger_of_heap() of it: equal for stacks of one origin */
     uint16_t traits; /* enum stack_trait */
     bool keeps_all;  /* nothing of it was freed before its newest block was born */
     struct overdue overdue;
 };
 
-/* Stacks of one origin in one ledger: one thing to mend. */
+/* Stacks of one origin in one ledger, or in one heap: one thing to mend. */
 struct survivor_origin {
     const struct survivor_stack *stacks; /* heaviest first */
     size_t stack_count;
@@ -92,9 +93,10 @@ enum survivor_answer {
     SURVIVORS_GO            /* what stays longer than a step does not stay for good */
 };
 
-/* About one origin, by symbols_site_key(). *origin: where they stay; else NULL. */
+/* About one origin, by ledger_of_heap() and symbols_site_key(). *origin: where they stay; else
+ * NULL. */
 enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t process,
-                                     uint16_t ledger, uint64_t name,
+                                     uint16_t heap, uint64_t name,
                                      const struct survivor_origin **origin);
 /* A process has objects that the recording does not. */
 bool survivors_hide_objects(const struct survivors *survivors);
