@@ -11,7 +11,8 @@ enum stack_trait {
     STACK_IS_CLEARED = 4, /* ... and modules are taken down: the last collection is over */
     STACK_IS_IMPORT = 8,  /* a module is loaded, which stays by design */
     STACK_IS_POOLED = 32, /* an allocator of the interpreter hands small objects out itself */
-    STACK_IS_BOUNDED = 16 /* a cache that says how much it holds at most */
+    STACK_IS_PATTERN = 64, /* compiled for the cache of Python's module re */
+    STACK_IS_BOUNDED = 16  /* a cache that says how much it holds at most */
 };
 
 #endif

@@ -39,12 +39,31 @@ static bool starts_with(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text), end_size = strlen(end);
+
+    return size >= end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+static unsigned python_traits(const struct named_frame *frame)
+{
+    unsigned traits = STACK_IS_PYTHON;
+
+    if (starts_with(frame->file, import_file))
+        traits |= STACK_IS_IMPORT;
+    if (strcmp(frame->function, "_compile") == 0 &&
+        (ends_with(frame->file, "/re.py") || ends_with(frame->file, "/re/__init__.py")))
+        traits |= STACK_IS_PATTERN;
+    return traits;
+}
+
 unsigned frame_traits(const struct named_frame *frame)
 {
     size_t count = sizeof(native_traits) / sizeof(native_traits[0]);
 
     if (frame->is_python)
-        return STACK_IS_PYTHON | (starts_with(frame->file, import_file) ? STACK_IS_IMPORT : 0);
+        return python_traits(frame);
     for (size_t i = 0; i < count; i++)
         if (strcmp(frame->function, native_traits[i].function) == 0)
             return native_traits[i].traits;

@@ -48,8 +48,9 @@ static int teardown(void **state)
 /* A line of the program, of json, or of C. */
 static uint32_t frame_of(enum model_frame_kind kind, const char *function, uint32_t line)
 {
-    const char *python =
-        strcmp(function, "decode") == 0 ? "/usr/lib/python3.11/json/decoder.py" : "job.py";
+    const char *python = strcmp(function, "decode") == 0     ? "/usr/lib/python3.11/json/decoder.py"
+                         : strcmp(function, "_compile") == 0 ? "/usr/lib/python3.11/re/__init__.py"
+                                                             : "job.py";
 
     return model_frame(list.model,
                        (struct model_frame){
@@ -413,6 +414,31 @@ static void a_cache_that_fills_by_key_is_not_decided(void **state)
     }
 }
 
+/* A pattern for each letter: re has room for 512. More of them are kept by the program itself. */
+static void patterns_that_re_keeps_may_be_a_cache(void **state)
+{
+    static const uint64_t patterns[] = {200, 600};
+
+    for (size_t i = 0; i < 2; i++) {
+        uint32_t stack, other, stays;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        stack = model_stack(list.model, 0, frame_of(FRAME_PYTHON, "train", 20));
+        stack = model_stack(list.model, stack, frame_of(FRAME_PYTHON, "_compile", 303));
+        stack = model_stack(list.model, stack, frame_of(FRAME_NATIVE, "_sre_compile", 0));
+        stays = model_site(list.model, (struct model_site){.stack = stack});
+        for (uint64_t k = 0; k < patterns[i]; k++) {
+            work(100, other);
+            make(400, stays);
+        }
+        ask();
+        assert_int_equal(report_finding_count(report), i);
+        assert_int_equal(strstr(report_verdict_at(report, 1), "MAY BE A CACHE") != NULL, i == 0);
+    }
+}
+
 /* A list of 3000 entries is made anew ever more seldom; then the program sums up what is in it. */
 static void a_list_of_what_stopped_does_not_grow(void **state)
 {
@@ -672,6 +698,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_trifle_beside_the_loop_is_a_remark, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cache_that_fills_by_key_is_not_decided, setup, teardown),
+        cmocka_unit_test_setup_teardown(patterns_that_re_keeps_may_be_a_cache, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_of_what_stopped_does_not_grow, setup, teardown),
         cmocka_unit_test_setup_teardown(the_few_that_go_on_do_not_speak_for_the_others, setup,
                                         teardown),

@@ -280,6 +280,15 @@ static int origin_compare(const void *left, const void *right)
     return compare_numbers(a->stacks[0].who.site, b->stacks[0].who.site);
 }
 
+/* re keeps as many patterns; a program that keeps more of one line keeps them itself. */
+static bool is_bounded(const struct survivor_stack *stack)
+{
+    enum { patterns_most = 512 };
+
+    return stack->traits & STACK_IS_BOUNDED ||
+           (stack->traits & STACK_IS_PATTERN && stack->overdue.count <= patterns_most);
+}
+
 static void origin_add(struct survivor_origin *origin, const struct survivor_stack *stack)
 {
     origin->keeps_all = stack->keeps_all && (origin->keeps_all || !origin->stack_count);
@@ -287,7 +296,7 @@ static void origin_add(struct survivor_origin *origin, const struct survivor_sta
         origin->stacks = stack;
     origin->bytes += stack->overdue.bytes;
     origin->count += stack->overdue.count;
-    if (stack->traits & STACK_IS_BOUNDED)
+    if (is_bounded(stack))
         origin->bounded_bytes += stack->overdue.bytes;
     else if (stack->overdue.is_fading)
         origin->fading_bytes += stack->overdue.bytes;

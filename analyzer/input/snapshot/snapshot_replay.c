@@ -180,7 +180,7 @@ static uint64_t time_of(const struct snapshot_replay *replay, const struct repla
 static void note_odd(const struct snapshot_replay *replay)
 {
     const struct snapshot_tables *tables = replay->tables;
-    uint64_t untimed = replay->has_times ? replay->untimed_count : 0;
+    uint64_t untimed = replay->has_times ? replay->untimed_count : tables->odd_times;
     struct model_share share = {
         .missing = tables->odd_count + tables->unknown_actions + untimed,
         .whole = snapshot_entries_count(tables->entries) + tables->odd_count,

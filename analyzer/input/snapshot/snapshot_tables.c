@@ -251,6 +251,7 @@ static enum mt_result add_entry(struct snapshot_tables *tables, const struct fie
         .action = (uint8_t)action,
         .site = site_of(tables, fields),
     };
+    tables->odd_times += has(fields, WORD_TIME_US) && !entry.has_time;
     if (action == WORD_WORKSPACE_SNAPSHOT)
         tables->is_npu = true;
     if (!snapshot_entries_add(tables->entries, &entry))

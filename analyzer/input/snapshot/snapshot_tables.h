@@ -112,6 +112,7 @@ struct snapshot_tables {
     uint32_t free_partials; /* row + 1 of the first unused one */
     uint64_t unknown_actions;
     uint64_t odd_count;   /* dicts and lists that lack what makes them events, blocks, segments */
+    uint64_t odd_times;   /* of events, that are no numbers */
     bool is_npu;          /* it names torch_npu */
     uint32_t newest_file; /* text: of the newest frame */
     /* The answer, once snapshot_tables_finish() returned MT_OK. */
