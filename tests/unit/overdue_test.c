@@ -285,6 +285,22 @@ static void passes_that_free_all_do_not_grow(void **state)
     overdue_release(&stack);
 }
 
+/* Cycles that a collection frees two turns before the end. */
+static void what_is_freed_near_the_end_did_not_grow(void **state)
+{
+    struct overdue_stack stack = {0};
+
+    (void)state;
+    for (uint32_t turn = 0; turn < 300; turn++) {
+        if (turn == 298)
+            for (uint32_t i = 0; i < turn; i++)
+                overdue_gone(&stack, i * 10, turn * 10, 8192, false);
+        assert_true(overdue_born(&stack, turn * 10, 8192));
+    }
+    assert_false(overdue_judge(&stack, 2991, true).is_growing);
+    overdue_release(&stack);
+}
+
 static void one_block_that_stays_as_large_is_none(void **state)
 {
     struct overdue_stack stack = {0};
@@ -342,7 +358,7 @@ static void a_long_first_turn_hides_no_leak(void **state)
 int main(void)
 {
     enum { story_count = sizeof(stories) / sizeof(stories[0]) };
-    struct CMUnitTest tests[story_count + 6];
+    struct CMUnitTest tests[story_count + 7];
 
     for (size_t i = 0; i < story_count; i++)
         tests[i] = (struct CMUnitTest){.name = stories[i].name,
@@ -356,5 +372,7 @@ int main(void)
     tests[story_count + 4] =
         (struct CMUnitTest)cmocka_unit_test(a_burst_early_in_the_turn_is_active);
     tests[story_count + 5] = (struct CMUnitTest)cmocka_unit_test(a_long_first_turn_hides_no_leak);
+    tests[story_count + 6] =
+        (struct CMUnitTest)cmocka_unit_test(what_is_freed_near_the_end_did_not_grow);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -173,6 +173,7 @@ bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes)
     row->left_bytes += bytes;
     alive_bytes = bytes > alive_bytes ? bytes : alive_bytes;
     row->alive_bytes = alive_bytes > row->alive_bytes ? alive_bytes : row->alive_bytes;
+    stack->alive_at_birth_bytes = alive_bytes;
     return true;
 }
 
@@ -471,6 +472,8 @@ static uint64_t growth_of(const struct overdue_stack *stack)
         return 0;
     for (size_t i = 0; i < count; i++)
         alive[i] = stack->rows[i].alive_bytes;
+    if (alive[count - 1] > stack->alive_at_birth_bytes) /* given back in the newest row */
+        alive[count - 1] = stack->alive_at_birth_bytes;
     if (alive[count - 1] <= alive[0] || trend_of(alive, count).rise_chance >= steady_chance_limit)
         return 0;
     growth = alive[count - 1] - alive[0];

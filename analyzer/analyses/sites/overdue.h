@@ -59,6 +59,7 @@ struct overdue_stack {
     uint32_t freed_age;    /* the oldest that was freed, in births of the process */
     uint32_t age_at_birth; /* the same when the newest block was born */
     uint64_t alive_bytes, largest_bytes, allocated_bytes;
+    uint64_t alive_at_birth_bytes; /* at most, before its newest birth or in that block */
 };
 
 struct overdue {
