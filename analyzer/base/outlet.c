@@ -230,14 +230,19 @@ void outlet_headline(struct outlet *outlet, const char *words)
     outlet_words(outlet, words + length);
 }
 
-/* The byte where a column of a text without escape sequences begins. */
+/* The byte where a column of a text without escape sequences begins, or the character that is
+ * there. */
 static size_t column_start(const char *text, size_t column)
 {
     size_t at = 0;
 
-    for (; text[at]; at++)
-        if (((unsigned char)text[at] & 0xc0) != 0x80 && column-- == 0)
+    for (; text[at]; at++) {
+        size_t width = text_character_width(text + at);
+
+        if (width > column || (width && !column))
             break;
+        column -= width;
+    }
     return at;
 }
 

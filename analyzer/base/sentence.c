@@ -4,6 +4,13 @@
  */
 #include "sentence.h"
 
+#include "language.h"
+
+const char *translated(const char *english)
+{
+    return language_find(english);
+}
+
 const char *sentence_list(struct arena *arena, const char *english, va_list arguments)
 {
     return arena_format_list(arena, translated(english), arguments);

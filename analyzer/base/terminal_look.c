@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "leaktide/invariant.h"
+#include "sentence.h"
 
 enum { HOST_NAME_BYTES = 256 };
 
@@ -100,7 +101,7 @@ static size_t word_bytes(const char *at, size_t *width)
     while (*at && *at != ' ' && *at != '\n') {
         size_t skipped = sequence_bytes(at);
 
-        *width += !skipped && ((unsigned char)*at & 0xc0) != 0x80;
+        *width += skipped ? 0 : text_character_width(at);
         at += skipped ? skipped : 1;
     }
     return (size_t)(at - from);
@@ -145,6 +146,38 @@ static size_t unit_bytes(const char *at, size_t *width)
     return bytes;
 }
 
+/* A comma, a full stop and their like in Chinese, or a closing bracket: no line begins with one. */
+static bool is_closing(const char *at)
+{
+    static const char *const signs[] = {"，", "。", "、", "：", "；", "！", "？", "）", "”", "》"};
+
+    for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+        if (strncmp(at, signs[i], strlen(signs[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Of a word with signs of Chinese, which has no blanks: as far as no line may end. */
+static size_t piece_bytes(const char *at, size_t *width)
+{
+    size_t bytes = unit_bytes(at, width), shown = 0;
+    bool was_wide = false;
+
+    for (size_t i = 0; i < bytes; i++) {
+        size_t character = text_character_width(at + i);
+
+        if (sequence_bytes(at + i))
+            return bytes; /* names in colours stay whole */
+        if (i && character && (character > 1 || was_wide) && !is_closing(at + i)) {
+            *width = shown;
+            return i;
+        }
+        was_wide = character ? character > 1 : was_wide;
+        shown += character;
+    }
+    return bytes;
+}
+
 static void fill(struct text_builder *out, const char *at, size_t columns, size_t column,
                  size_t indent)
 {
@@ -161,7 +194,7 @@ static void fill(struct text_builder *out, const char *at, size_t columns, size_
                 text_add_char(out, '\n', 1);
             continue;
         }
-        bytes = unit_bytes(at, &width);
+        bytes = piece_bytes(at, &width);
         if (column + blanks + width > columns && column > indent) {
             text_add_char(out, '\n', 1);
             text_add_char(out, ' ', indent);
@@ -233,10 +266,11 @@ size_t headline_style(const char *sentence, enum style *style)
         longest = capitals;
     }
     for (size_t i = 0; i < sizeof(headlines) / sizeof(headlines[0]); i++) {
-        size_t length = strlen(headlines[i].words);
+        const char *words = translated(headlines[i].words);
+        size_t length = strlen(words);
 
-        if (length >= longest && strncmp(sentence, headlines[i].words, length) == 0 &&
-            (!sentence[length] || strchr(" :;,.", sentence[length]))) {
+        if (length >= longest && strncmp(sentence, words, length) == 0 &&
+            (!sentence[length] || strchr(" :;,.", sentence[length]) || sentence[length] & 0x80)) {
             *style = headlines[i].style;
             longest = length;
         }

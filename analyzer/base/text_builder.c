@@ -223,11 +223,43 @@ void text_add_time(struct text_builder *text, uint64_t ns)
                     ns % UINT64_C(1000000000) / 1000);
 }
 
+/*
+ * Of a character of three bytes or four: signs of Chinese, Japanese and Korean, their punctuation
+ * and full-width forms. Source: Unicode, East Asian Width.
+ */
+static bool is_wide(const unsigned char *at)
+{
+    static const struct {
+        uint32_t first, last;
+    } wide[] = {{0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf}, {0xac00, 0xd7a3},
+                {0xf900, 0xfaff}, {0xfe30, 0xfe6f}, {0xff00, 0xff60}};
+    uint32_t character;
+
+    if (*at < 0xe0 || !at[1] || !at[2])
+        return false;
+    if (*at >= 0xf0)
+        return *at == 0xf0 && at[1] >= 0xa0;
+    character = (uint32_t)(*at & 0xf) << 12 | (uint32_t)(at[1] & 0x3f) << 6 | (at[2] & 0x3f);
+    for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++)
+        if (character >= wide[i].first && character <= wide[i].last)
+            return true;
+    return false;
+}
+
+size_t text_character_width(const char *at)
+{
+    const unsigned char *bytes = (const unsigned char *)at;
+
+    if (!*bytes || (*bytes & 0xc0) == 0x80)
+        return 0;
+    return is_wide(bytes) ? 2 : 1;
+}
+
 size_t text_width(const char *terminated)
 {
     size_t width = 0;
 
     for (; *terminated; terminated++)
-        width += ((unsigned char)*terminated & 0xc0) != 0x80;
+        width += text_character_width(terminated);
     return width;
 }

@@ -73,6 +73,8 @@ void text_add_duration(struct text_builder *text, uint64_t ns);
 /* 12.345678 s: as many digits as a microsecond has */
 void text_add_time(struct text_builder *text, uint64_t ns);
 
+/* Columns of the character that begins here, 0 to 2; 0 inside of one. At the end of a text: 0. */
+size_t text_character_width(const char *at);
 /* Columns that a terminal shows for this UTF-8 text. */
 size_t text_width(const char *terminated);
 

@@ -13,36 +13,49 @@
 
 enum { specs_most = 48, help_column = 30, word_most = 40, unknown_letter = '?' };
 
-static const struct option_spec help_spec = {OPTION_HELP, 'h', "help", NULL, "this text"};
+const struct option_spec common_options[] = {
+    {OPTION_LANGUAGE, 0, "lang", "en|zh", "the language of text and pages (of LC_ALL, LANG)"},
+    {OPTION_HELP, 'h', "help", NULL, "this text"},
+    {0},
+};
 
 static const char *spec_name_at(const void *context, size_t i)
 {
     return ((const struct option_spec *)context)[i].name;
 }
 
-/* Both tables of getopt_long. Letters get a colon when they take a value. */
-static size_t make_tables(const struct option_spec *specs, bool stops_at_operand, char *letters,
-                          struct option *longs)
-{
-    size_t count = 0;
+/* Tables of getopt_long: they end where the next row comes. Letters get a colon when they take a
+ * value. */
+struct tables {
+    char *letters;
+    struct option *longs;
+};
 
-    if (stops_at_operand)
-        *letters++ = '+';
-    *letters++ = ':';
+static void add_to_tables(const struct option_spec *specs, struct tables *tables)
+{
     for (const struct option_spec *spec = specs; spec->name; spec++) {
-        longs[count++] = (struct option){spec->name, spec->argument ? required_argument : 0, NULL,
-                                         256 + (int)spec->id};
+        *tables->longs++ = (struct option){spec->name, spec->argument ? required_argument : 0, NULL,
+                                           256 + (int)spec->id};
         if (!spec->letter)
             continue;
-        *letters++ = spec->letter;
+        *tables->letters++ = spec->letter;
         if (spec->argument)
-            *letters++ = ':';
+            *tables->letters++ = ':';
     }
-    longs[count++] = (struct option){help_spec.name, no_argument, NULL, 256 + OPTION_HELP};
-    *letters++ = help_spec.letter;
-    *letters = 0;
-    longs[count] = (struct option){NULL, 0, NULL, 0};
-    return count;
+}
+
+static void make_tables(const struct option_spec *specs, bool stops_at_operand, char *letters,
+                        struct option *longs)
+{
+    struct tables tables = {letters, longs};
+
+    if (stops_at_operand)
+        *tables.letters++ = '+';
+    *tables.letters++ = ':';
+    add_to_tables(specs, &tables);
+    add_to_tables(common_options, &tables);
+    *tables.letters = 0;
+    *tables.longs = (struct option){NULL, 0, NULL, 0};
 }
 
 static int id_of_letter(const struct option_spec *specs, int letter)
@@ -50,7 +63,7 @@ static int id_of_letter(const struct option_spec *specs, int letter)
     for (const struct option_spec *spec = specs; spec->name; spec++)
         if (spec->letter == letter)
             return (int)spec->id;
-    return letter == help_spec.letter ? OPTION_HELP : -1;
+    return specs == common_options ? -1 : id_of_letter(common_options, letter);
 }
 
 static enum mt_result say_unknown(const struct option_spec *specs, const char *command,
@@ -128,7 +141,8 @@ void options_print(const struct option_spec *specs, FILE *out)
 {
     for (const struct option_spec *spec = specs; spec->name; spec++)
         print_spec(spec, out);
-    print_spec(&help_spec, out);
+    for (const struct option_spec *spec = common_options; spec->name; spec++)
+        print_spec(spec, out);
 }
 
 enum mt_result option_number(const char *name, const char *value, size_t most, size_t *number,

@@ -15,6 +15,7 @@
 
 enum option_id {
     OPTION_HELP,
+    OPTION_LANGUAGE,
     OPTION_FORMAT,
     OPTION_OUTPUT,
     OPTION_TOP,
@@ -94,11 +95,14 @@ struct options {
     size_t operand_count;
 };
 
+/* Options that every command has. */
+extern const struct option_spec common_options[];
+
 /*
- * specs ends with a NULL name; --help is always there. With stops_at_operand, the first word that
- * is no option ends them: it is a program with options of its own.
- * MT_USAGE and one sentence for an option that does not exist or has no value. argv[0] is the
- * command's name and is passed over; argv is reordered.
+ * specs ends with a NULL name; common_options are there too. With stops_at_operand, the first word
+ * that is no option ends them: it is a program with options of its own. MT_USAGE and one sentence
+ * for an option that does not exist or has no value. argv[0] is the command's name and is passed
+ * over; argv is reordered.
  */
 enum mt_result options_parse(const struct option_spec *specs, bool stops_at_operand, int argc,
                              char **argv, struct options *options, struct mt_error *error);

@@ -22,16 +22,21 @@ struct completed {
 
 typedef void (*option_writer)(const struct completed *option, FILE *out);
 
-static void each_option(const struct command *command, option_writer write, FILE *out)
+static void each_of(const struct option_spec *specs, option_writer write, FILE *out)
 {
-    for (const struct option_spec *spec = command->options; spec->name; spec++) {
+    for (const struct option_spec *spec = specs; spec->name; spec++) {
         struct completed option = {spec->letter,   spec->name,
                                    spec->argument, spec->argument,
                                    spec->meaning,  spec->argument && strchr(spec->argument, ',')};
 
         write(&option, out);
     }
-    write(&(struct completed){'h', "help", NULL, NULL, "this text", false}, out);
+}
+
+static void each_option(const struct command *command, option_writer write, FILE *out)
+{
+    each_of(command->options, write, out);
+    each_of(common_options, write, out);
 }
 
 static void each_compat_option(option_writer write, FILE *out)

@@ -7,6 +7,7 @@
 
 #include "command_table.h"
 #include "compat_command.h"
+#include "language.h"
 #include "memory_failures.h"
 #include "screen.h"
 #include "sentence.h"
@@ -122,6 +123,36 @@ static int memory_checked(int code)
     return complain(EXIT_INPUT, "no memory: what was found is not whole");
 }
 
+/* Is it read by people? Of a list, all of it. */
+static bool is_for_people(const char *formats)
+{
+    static const char *const names[] = {"text", "html", "md", "github"};
+    size_t length;
+
+    for (; formats && *formats; formats += length + (formats[length] == ',')) {
+        bool is_known = false;
+
+        length = strcspn(formats, ",");
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+            is_known |= strlen(names[i]) == length && strncmp(formats, names[i], length) == 0;
+        if (!is_known)
+            return false;
+    }
+    return true;
+}
+
+/* What programs read is English, in any country. */
+static enum mt_result choose_language(const struct options *options, struct mt_error *error)
+{
+    const char *name = options->values[OPTION_LANGUAGE];
+
+    if (name && !language_choose(name))
+        return mt_error_set(error, MT_USAGE, "--lang=%s: there are en and zh", name);
+    if (!is_for_people(options->values[OPTION_FORMAT]))
+        language_choose("en");
+    return MT_OK;
+}
+
 static int run_command(const struct command *command, int argc, char **argv)
 {
     struct options options;
@@ -129,6 +160,8 @@ static int run_command(const struct command *command, int argc, char **argv)
     enum mt_result result =
         options_parse(command->options, command->stops_at_operand, argc, argv, &options, &error);
 
+    if (result == MT_OK)
+        result = choose_language(&options, &error);
     if (result == MT_OK)
         result = screen_choose_colours(options.values[OPTION_COLOR], &error);
     if (result != MT_OK)
@@ -157,6 +190,7 @@ int main(int argc, char **argv)
     const struct compat_generation *by_name = argc ? compat_generation_find(argv[0]) : NULL;
     const struct command *command;
 
+    language_choose_usual();
     answer_formats_read();
     if (by_name)
         return finish(memory_checked(compat_command(by_name, argc, argv)));

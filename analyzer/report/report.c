@@ -234,7 +234,7 @@ void report_fact(struct report *report, const char *key, const char *title, stru
     struct field *row = row_add(report, &report->facts);
 
     if (row)
-        *row = (struct field){copy(report, key), title ? copy(report, title) : NULL,
+        *row = (struct field){copy(report, key), title ? copy(report, translated(title)) : NULL,
                               copy_value(report, value)};
 }
 
@@ -287,8 +287,9 @@ static bool set_columns(struct report *report, struct report_table *table,
     if (!columns)
         return false;
     for (size_t i = 0; i < field_count; i++)
-        columns[i] = (struct report_column){copy(report, fields[i].key),
-                                            fields[i].title ? copy(report, fields[i].title) : NULL};
+        columns[i] = (struct report_column){
+            copy(report, fields[i].key),
+            fields[i].title ? copy(report, translated(fields[i].title)) : NULL};
     table->columns = columns;
     table->column_count = field_count;
     table_init(&table->rows, &report->arena, field_count * sizeof(struct value));

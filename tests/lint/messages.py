@@ -43,7 +43,7 @@ def is_sentence(text):
     """Three words, of which two follow each other: no key, no format of numbers."""
     if NO_LANGUAGE.match(text):
         return False
-    plain = re.sub(r"%[-+0-9.*]*[a-z]+|\\x[0-9a-f]{2}|\\.", " ", text)
+    plain = re.sub(r"%[-+0-9.*]*(?:<\w+>|[a-z]+)|\\x[0-9a-f]{2}|\\.", " ", text)
     return len(WORD.findall(plain)) >= 3 and re.search(r"[a-z]{2,},? [a-z]{2,}", plain) is not None
 
 
@@ -64,7 +64,9 @@ def strings(source):
         if token.startswith('"'):
             text = (text or "") + token[1:-1]
             continue
-        if text is not None and not token.startswith("PRI"):
+        if text is not None and token.startswith("PRI"):
+            text += "<%s>" % token  # a macro of inttypes.h, written as catalogues do
+        elif text is not None:
             yield text, places[-1] if places else ""
             text = None
         if token == "(":
