@@ -71,7 +71,9 @@ def check(way, python, command, path, work):
     other = os.path.join(os.path.dirname(command), "msleaks")
     if "msleaks" not in run(other, "--help", env=environment):
         sys.exit("{}: msleaks does not answer".format(way))
-    run(python, "-c", "import msmemscope, msleaks; msmemscope.step", env=environment)
+    run(python, "-c", "import msmemscope, msleaks; msmemscope.step; "
+        "import msmemscope.describe as describe; describe.describer; "
+        "from msleaks.analyzer import LeaksAnalyzer; LeaksAnalyzer().analyze", env=environment)
     if "leaktide" not in run(python, "-c", "import importlib.metadata as m; print([e.name for e in m.distribution("
                              "'leaktide').entry_points])", env=environment):
         sys.exit("{}: pytest would not find the plug-in".format(way))

@@ -10,7 +10,8 @@
     msmemscope.take_snapshot(name="after warm-up")
     msmemscope.stop()
 
-What needs the vendor's code is left out: hooks of frameworks. Without a tracer in the process every
+What needs the vendor's code is not here: hooks of frameworks and the sanitizer; whoever asks for them gets a
+warning. Without a tracer in the process every
 call returns at once and nothing is recorded. Arguments are checked all the same, so a wrong one shows
 everywhere. The analyzers need no tracer: they run the command leaktide on files; it is taken from
 LEAKTIDE_COMMAND, else from beside this file, else from PATH.
@@ -28,9 +29,10 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union
 import leaktide
 
 __all__ = [
-    "RecordFunction", "TakeSnapshot", "analyze", "check_inefficient", "check_leaks", "config",
-    "describe", "get_analyzer_config", "list_analyzers", "start", "step", "stop", "take_snapshot",
-    "tracer", "watcher",
+    "InefficientAnalyzer", "LeaksAnalyzer", "RecordFunction", "TakeSnapshot", "analyze",
+    "check_inefficient", "check_leaks", "cleanup_framework_hooks", "config", "describe",
+    "enable_npu_sanitizer", "get_analyzer_config", "init_framework_hooks", "list_analyzers", "start",
+    "step", "stop", "take_snapshot", "tracer", "watcher",
 ]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -474,3 +476,38 @@ def analyze(analyzer_type: str, **arguments: Any) -> bool:
     """check_leaks() or check_inefficient(), by name."""
     get_analyzer_config(analyzer_type)
     return _ANALYZERS[analyzer_type](**arguments)
+
+
+class LeaksAnalyzer:
+    """check_leaks() as a class."""
+
+    def analyze(self, **arguments: Any) -> bool:
+        return check_leaks(**arguments)
+
+
+class InefficientAnalyzer:
+    """check_inefficient() as a class."""
+
+    def analyze(self, **arguments: Any) -> bool:
+        return check_inefficient(**arguments)
+
+
+# --- not here -------------------------------------------------------------------------------------
+
+def _not_here(what: str) -> None:
+    warnings.warn("%s: leaktide does not have this; the recording goes on without it" % what,
+                  RuntimeWarning, stacklevel=3)
+
+
+def init_framework_hooks(framework: str, version: str, component: str, hook_type: str) -> None:
+    """A warning: owners of frameworks come from their pools and from tags (describe.describer)."""
+    _not_here("init_framework_hooks(%r, %r, %r, %r)" % (framework, version, component, hook_type))
+
+
+def cleanup_framework_hooks() -> None:
+    """Nothing: there are none."""
+
+
+def enable_npu_sanitizer() -> None:
+    """A warning."""
+    _not_here("enable_npu_sanitizer()")

@@ -223,17 +223,43 @@ static int is_trace(const struct dirent *entry)
     return length > 4 && strcmp(entry->d_name + length - 4, ".mtt") == 0;
 }
 
+/* What was asked for, where no process has files: the folder of one, as that tool leaves it. */
+static enum mt_result config_alone_write(const struct compat_request *request,
+                                         const struct mt_file_header *header,
+                                         struct mt_error *error)
+{
+    struct compat_place place = {.request = request};
+    enum mt_result result =
+        compat_place_make(&place, request, header->process_id,
+                          (time_t)(header->start_realtime_ns / 1000000000), error);
+
+    return result == MT_OK ? compat_config_write(request, place.folder, error) : result;
+}
+
+static void say_no_rows(const struct compat_request *request, const struct mt_file_header *header)
+{
+    struct mt_error error;
+
+    if (request->has_process_folders && !request->has_recording &&
+        config_alone_write(request, header, &error) != MT_OK)
+        complain_of(request, error.message);
+    if (request->dump.events && request->log_level <= COMPAT_WARNING)
+        outlet_print(stderr,
+                     "[%s] Note: no file of rows: nothing recorded is of what the options name\n",
+                     request->generation->program);
+}
+
 bool compat_files_write(const struct compat_request *request, const char *trace_folder,
                         size_t *process_count)
 {
     struct dirent **names = NULL;
     int count = scandir(trace_folder, &names, is_trace, alphasort);
+    struct mt_file_header header, first = {0};
     size_t file_count = 0;
     bool is_ok = true;
 
     *process_count = 0;
     for (int i = 0; i < count; i++) {
-        struct mt_file_header header;
         struct mt_error error;
         char path[PATH_MAX];
         enum mt_result result;
@@ -242,7 +268,8 @@ bool compat_files_write(const struct compat_request *request, const char *trace_
         free(names[i]);
         if (!header_read(path, &header))
             continue;
-        ++*process_count;
+        if (!(*process_count)++)
+            first = header;
         result = process_write(request, trace_folder, path, &header, &file_count, &error);
         if (result != MT_OK && result != MT_NO_DATA) {
             complain_of(request, error.message);
@@ -251,10 +278,7 @@ bool compat_files_write(const struct compat_request *request, const char *trace_
     }
     free(names);
     fflush(stdout);
-    if (is_ok && *process_count && !file_count && request->dump.events &&
-        request->log_level <= COMPAT_WARNING)
-        outlet_print(stderr,
-                     "[%s] Note: no file of rows: nothing recorded is of what the options name\n",
-                     request->generation->program);
+    if (is_ok && *process_count && !file_count)
+        say_no_rows(request, &first);
     return is_ok;
 }

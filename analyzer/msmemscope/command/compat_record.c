@@ -62,18 +62,18 @@ static void add_events(struct run_words *words, const struct compat_request *req
 
 static void add_stacks(struct run_words *words, const struct compat_request *request)
 {
+    uint32_t c = request->dump.c_depth, python = request->dump.python_depth;
     struct text_builder *word;
 
-    if (!request->dump.has_c_stacks && !request->dump.has_python_stacks) {
+    if (!c && !python) {
         word_add(words, "--call-stack=c"); /* not in its files: for the questions of leaktide */
         return;
     }
     word = word_add(words, "--call-stack=");
-    if (request->dump.has_c_stacks)
-        text_add_format(word, "c:%u%s", request->dump.c_depth,
-                        request->dump.has_python_stacks ? "," : "");
-    if (request->dump.has_python_stacks)
-        text_add_format(word, "python:%u", request->dump.python_depth);
+    if (c)
+        text_add_format(word, "c:%u%s", c, python ? "," : "");
+    if (python)
+        text_add_format(word, "python:%u", python);
 }
 
 static void add_watch(struct run_words *words, const struct compat_watch *watch)

@@ -35,6 +35,25 @@ static bool word_next(const char **list, struct word *word)
     return true;
 }
 
+/* As word_next(), and empty words are passed over. */
+static bool word_next_full(const char **list, struct word *word)
+{
+    while (word_next(list, word))
+        if (word->size_bytes)
+            return true;
+    return false;
+}
+
+/* None, and something else with it: none it is. */
+static bool is_none(struct compat_request *request, bool has_none, uint32_t others,
+                    const char *remark)
+{
+    if (has_none && others)
+        text_add_format(&request->notes, "[%s] Warning: none among other %s\n",
+                        request->generation->program, remark);
+    return has_none;
+}
+
 static bool word_is(struct word word, const char *other)
 {
     return strlen(other) == word.size_bytes && memcmp(word.bytes, other, word.size_bytes) == 0;
@@ -149,7 +168,8 @@ COMPAT_VALUE(compat_set_quiet)
 {
     (void)value;
     (void)why;
-    request->log_level = COMPAT_ERROR;
+    if (request->log_level != COMPAT_DEBUG) /* which wins, in any order, as in the original */
+        request->log_level = COMPAT_ERROR;
     return true;
 }
 
@@ -192,7 +212,7 @@ COMPAT_VALUE(compat_set_events)
     uint32_t events = 0;
     bool has_none = false;
 
-    while (word_next(&rest, &word)) {
+    while (word_next_full(&rest, &word)) {
         const struct bit_word *found = bit_word_find(words, word);
 
         if (!found)
@@ -200,11 +220,10 @@ COMPAT_VALUE(compat_set_events)
         events |= found->bit;
         has_none |= !found->bit;
     }
-    if (has_none && events)
-        text_add_format(&request->notes,
-                        "[%s] Warning: none among other events: no event is written\n",
-                        request->generation->program);
-    request->dump.events = has_none ? 0 : events;
+    if (!events && !has_none)
+        return refuse_value(why, value, "alloc, free, launch, access, traceback or none");
+    request->dump.events =
+        is_none(request, has_none, events, "events: no event is written") ? 0 : events;
     return true;
 }
 
@@ -236,6 +255,7 @@ COMPAT_VALUE(compat_set_call_stack)
 {
     static const char right[] = "c, c:N, python or python:N, where N is 0 to 1000";
     uint32_t depths[2] = {0};
+    bool is_asked_for[2] = {false, false}; /* c:0 is, with no frame */
     static const char *const names[2] = {"c", "python"};
     const char *rest = value;
     struct word word, tail;
@@ -250,10 +270,11 @@ COMPAT_VALUE(compat_set_call_stack)
             (word_tail(word, names[i], &tail) && !word_number(tail, 0, STACK_DEPTH_MOST, &depth)))
             return refuse(why, word, right);
         depths[i] = (uint32_t)depth;
+        is_asked_for[i] = true;
     }
-    request->dump.has_c_stacks = depths[0] > 0;
+    request->dump.has_c_stacks = is_asked_for[0];
     request->dump.c_depth = depths[0];
-    request->dump.has_python_stacks = depths[1] > 0;
+    request->dump.has_python_stacks = is_asked_for[1];
     request->dump.python_depth = depths[1];
     return true;
 }
@@ -317,23 +338,27 @@ COMPAT_VALUE(compat_set_analysis)
                                             {"host-leaks", DUMP_BIT_HOST_LEAKS, NULL},
                                             {"none", 0, NULL},
                                             {NULL, 0, NULL}};
-    const char *rest = *value ? value : NULL; /* nothing is none */
+    const char *rest = value; /* nothing is none */
     struct word word;
     uint32_t analyses = 0;
+    bool has_none = false;
 
-    while (word_next(&rest, &word)) {
+    while (word_next_full(&rest, &word)) {
         const struct bit_word *found = bit_word_find(words, word);
 
-        if (found)
+        if (found) {
             analyses |= found->bit;
-        else if (read_oom(word, &request->dump.oom_top))
+            has_none |= !found->bit;
+        } else if (read_oom(word, &request->dump.oom_top)) {
             analyses |= DUMP_BIT_OOM;
-        else
+        } else {
             return refuse(why, word,
                           "leaks, decompose, inefficient, oom, oom:K where K is 1 to 1000, "
                           "host-leaks or none");
+        }
     }
-    request->dump.analyses = analyses;
+    request->dump.analyses =
+        is_none(request, has_none, analyses, "analyses: nothing is analysed") ? 0 : analyses;
     return true;
 }
 
@@ -351,22 +376,22 @@ static const char *keep(struct compat_request *request, struct word word)
     return arena_text(&request->arena, word.bytes, word.size_bytes);
 }
 
-/* "op" or "op:outid". */
+/* "op" or "op:outid"; the name may have "::" in it, as those of ATen. */
 static bool watch_start(struct compat_watch *watch, struct compat_request *request,
                         struct word word)
 {
     const char *colon = word.size_bytes ? memrchr(word.bytes, ':', word.size_bytes) : NULL;
     uint64_t number;
 
-    if (colon) {
+    if (colon && (colon == word.bytes || colon[-1] != ':')) {
         size_t length = (size_t)(colon - word.bytes);
 
         watch->has_output_id = word_number((struct word){colon + 1, word.size_bytes - length - 1},
                                            0, UINT32_MAX, &number);
-        if (watch->has_output_id) {
-            watch->output_id = (uint32_t)number;
-            word.size_bytes = length;
-        }
+        if (!watch->has_output_id || !length)
+            return false;
+        watch->output_id = (uint32_t)number;
+        word.size_bytes = length;
     }
     watch->start = keep(request, word);
     return watch->start && word.size_bytes <= OPTION_NAME_MOST;
@@ -384,7 +409,7 @@ COMPAT_VALUE(compat_set_watch)
         return refuse_value(why, value, right);
     if (word_next(&rest, &last)) {
         watch.has_full_content = word_is(last, "full-content");
-        if (!watch.has_full_content || rest)
+        if ((!watch.has_full_content && last.size_bytes) || rest)
             return refuse_value(why, value, right);
     }
     watch.end = keep(request, end);
