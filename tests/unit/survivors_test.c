@@ -414,6 +414,30 @@ static void a_cache_that_fills_by_key_is_not_decided(void **state)
     }
 }
 
+/* 40 lines that are imported run on below the loop, 13 births each; in a turn of the loop an inner
+ * one makes four blocks, and one stays. */
+static void turns_are_those_of_the_loop_that_leaks(void **state)
+{
+    uint32_t inner = site_of("inner", 10), stays = site_of("copy", 20), too = site_of("cast", 20);
+
+    (void)state;
+    for (uint64_t i = 0; i < 9; i++)
+        for (uint32_t k = 0; k < 40; k++)
+            drop(make(100, site_of("import", 100 + k)));
+    for (uint64_t i = 0; i < 24; i++) {
+        for (uint32_t k = 0; i % 6 == 5 && k < 40; k++)
+            drop(make(100, site_of("import", 100 + k)));
+        work(100, inner);
+        for (uint32_t k = 0; k < 4; k++)
+            drop(make(100, site_of("layer", 30 + k)));
+        make(4000, stays);
+        make(96, too);
+    }
+    ask();
+    assert_int_equal(number_of_leak("turn_count"), 24);
+    assert_in_range(number_of_leak("growth_bytes_per_turn"), 4096 * 95 / 100, 4096 * 105 / 100);
+}
+
 /* A pattern for each letter: re has room for 512. More of them are kept by the program itself. */
 static void patterns_that_re_keeps_may_be_a_cache(void **state)
 {
@@ -698,6 +722,7 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_trifle_beside_the_loop_is_a_remark, setup, teardown),
         cmocka_unit_test_setup_teardown(a_cache_that_fills_by_key_is_not_decided, setup, teardown),
+        cmocka_unit_test_setup_teardown(turns_are_those_of_the_loop_that_leaks, setup, teardown),
         cmocka_unit_test_setup_teardown(patterns_that_re_keeps_may_be_a_cache, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_of_what_stopped_does_not_grow, setup, teardown),
         cmocka_unit_test_setup_teardown(the_few_that_go_on_do_not_speak_for_the_others, setup,

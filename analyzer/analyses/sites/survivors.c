@@ -236,23 +236,83 @@ static int compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-static int number_compare(const void *left, const void *right)
+/* A stack that allocates to the end. */
+struct active_stack {
+    uint32_t births, first;
+};
+
+static int active_compare(const void *left, const void *right)
 {
-    return compare_numbers(*(const uint32_t *)left, *(const uint32_t *)right);
+    const struct active_stack *a = left, *b = right;
+
+    if (a->births != b->births)
+        return compare_numbers(a->births, b->births);
+    return compare_numbers(a->first, b->first);
 }
 
-/* The commonest number, of several the greatest: stacks that allocate once in each turn. */
-static void turns_of(uint32_t *births, size_t count, struct survivor_process *process)
+/* How many of the stacks from this one on have as many births. */
+static size_t agreed_at(const struct active_stack *stacks, size_t count, size_t at)
 {
-    qsort(births, count, sizeof(*births), number_compare);
-    for (size_t i = 0, first = 0; i < count; i++) {
-        if (births[i] != births[first])
-            first = i;
-        if (i > first && i - first + 1 >= process->turns_agreed) {
-            process->turns_agreed = (uint32_t)(i - first + 1);
-            process->turns = births[i];
-        }
+    size_t end = at;
+
+    while (end < count && stacks[end].births == stacks[at].births)
+        end++;
+    return end - at;
+}
+
+/*
+ * The commonest number of births, of several the greatest: of stacks that allocate once in each
+ * turn. least: a smaller number is taken instead, if two stacks have it, as the commonest is of a
+ * loop within that one; 0: none.
+ */
+static void turns_of(struct active_stack *stacks, size_t count, uint32_t least,
+                     struct survivor_process *process)
+{
+    size_t agreed, least_agreed = 0;
+
+    qsort(stacks, count, sizeof(*stacks), active_compare);
+    for (size_t i = 0; i < count; i += agreed) {
+        agreed = agreed_at(stacks, count, i);
+        if (stacks[i].births == least)
+            least_agreed = agreed;
+        if (agreed < 2 || agreed < process->turns_agreed)
+            continue;
+        process->turns_agreed = (uint32_t)agreed;
+        process->turns = stacks[i].births;
     }
+    if (least_agreed > 1 && least < process->turns) {
+        process->turns_agreed = (uint32_t)least_agreed;
+        process->turns = least;
+    }
+}
+
+static int first_compare(const void *left, const void *right)
+{
+    const struct active_stack *a = left, *b = right;
+
+    return compare_numbers(a->first, b->first);
+}
+
+/* When half of them had begun. */
+static uint32_t middle_first(struct active_stack *stacks, size_t count)
+{
+    if (!count)
+        return 0;
+    qsort(stacks, count, sizeof(*stacks), first_compare);
+    return stacks[count / 2].first;
+}
+
+/* Of those that began about when this one did: others are of another loop, or of imports. */
+static size_t keep_loop(struct active_stack *stacks, size_t count, uint32_t first, uint32_t end)
+{
+    enum { span_parts = 8 };
+    uint32_t near = (end - first) / span_parts;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (stacks[i].first + (uint64_t)near >= first && stacks[i].first <= first + (uint64_t)near)
+            stacks[kept++] = stacks[i];
+    return kept;
 }
 
 /* By origin, and the heaviest first. */
@@ -386,7 +446,7 @@ static void settle_rows(struct survivor_reading *reading, uint16_t process)
 struct judging {
     struct survivor_stack *stacks; /* that are kept */
     struct survivor_ground *grounds;
-    uint32_t *births, *firsts; /* of those that are active */
+    struct active_stack *active;
     bool *is_active;
     size_t stack_count;
 };
@@ -398,18 +458,15 @@ static bool judging_init(struct survivor_reading *reading, struct judging *judgi
     *judging = (struct judging){
         .stacks = arena_alloc(&reading->arena, most * sizeof(*judging->stacks)),
         .grounds = arena_alloc(&reading->arena, most * sizeof(*judging->grounds)),
-        .births = malloc(most * sizeof(*judging->births)),
-        .firsts = malloc(most * sizeof(*judging->firsts)),
+        .active = malloc(most * sizeof(*judging->active)),
         .is_active = malloc(most * sizeof(*judging->is_active)),
     };
-    return judging->stacks && judging->grounds && judging->births && judging->firsts &&
-           judging->is_active;
+    return judging->stacks && judging->grounds && judging->active && judging->is_active;
 }
 
 static void judging_release(struct judging *judging)
 {
-    free(judging->births);
-    free(judging->firsts);
+    free(judging->active);
     free(judging->is_active);
 }
 
@@ -427,14 +484,15 @@ static void judge_rows(struct survivor_reading *reading, struct survivor_process
         if (!overdue.is_active)
             continue;
         process->loop_bytes += row->stack.allocated_bytes;
-        judging->births[process->active_count] = row->stack.births;
-        judging->firsts[process->active_count++] = row->stack.first;
+        judging->active[process->active_count++] =
+            (struct active_stack){row->stack.births, row->stack.first};
         if (is_kept(row, &overdue))
             judging->stacks[judging->stack_count++] = (struct survivor_stack){
                 .who = row->who,
                 .name = row->name,
                 .ledger = row->ledger,
                 .heap = row->heap,
+                .first = row->stack.first,
                 .traits = row->traits,
                 .keeps_all =
                     !overdue.is_growing && overdue.left_bytes == row->stack.allocated_bytes,
@@ -548,15 +606,26 @@ static void weigh_evidence(struct survivor_reading *reading, const struct judgin
     free(pools);
 }
 
+/* The turns of the loop that leaks most, and best those in which it does; else of all that goes on.
+ */
+static void find_turns(struct survivor_process *process, struct active_stack *active)
+{
+    const struct survivor_stack *leak = process->origin_count ? process->origins->stacks : NULL;
+    size_t count = process->active_count;
+
+    process->turns_begin = leak ? leak->first : process->begin;
+    if (leak)
+        count = keep_loop(active, count, leak->first, process->end);
+    turns_of(active, count, leak ? leak->overdue.births : 0, process);
+}
+
 static void process_judge(struct survivor_reading *reading, struct survivor_process *process)
 {
     struct judging judging;
 
     if (judging_init(reading, &judging)) {
         judge_rows(reading, process, &judging);
-        turns_of(judging.births, process->active_count, process);
-        qsort(judging.firsts, process->active_count, sizeof(*judging.firsts), number_compare);
-        process->begin = process->active_count ? judging.firsts[process->active_count / 2] : 0;
+        process->begin = middle_first(judging.active, process->active_count);
         weigh_evidence(reading, &judging, process);
         process->grounds = judging.grounds;
         process->ground_count =
@@ -564,6 +633,7 @@ static void process_judge(struct survivor_reading *reading, struct survivor_proc
         drop_outgrown(reading, process, &judging);
         drop_one_pass(reading, process, &judging);
         process_add(reading, process, judging.stacks, judging.stack_count);
+        find_turns(process, judging.active);
     } else {
         reading->has_failed = true;
     }
@@ -684,7 +754,7 @@ void survivor_reading_destroy(struct survivor_reading *reading)
 static uint64_t bytes_per_turn(const struct survivor_process *process,
                                const struct survivor_origin *origin, uint32_t turns)
 {
-    double loop = (double)process->end - (double)process->begin, sum = 0;
+    double loop = (double)process->end - (double)process->turns_begin, sum = 0;
 
     if (!turns || loop <= 0)
         return 0;
@@ -779,7 +849,7 @@ const struct survivor_process *survivors_with_unseen_growth(const struct survivo
 
 uint64_t survivors_unseen_per_turn(const struct survivor_process *process)
 {
-    double loop = (double)process->end - (double)process->begin;
+    double loop = (double)process->end - (double)process->turns_begin;
 
     if (!process->turns || !process->unseen.births || loop <= 0)
         return 0;

@@ -21,6 +21,7 @@ struct survivor_stack {
     uint64_t name;  /* equal for stacks of one origin */
     uint16_t ledger;
     uint16_t heap;   /* ledger_of_heap() of it: equal for stacks of one origin */
+    uint32_t first;  /* of its births */
     uint16_t traits; /* enum stack_trait */
     bool keeps_all;  /* nothing of it was freed before its newest block was born */
     struct overdue overdue;
@@ -43,6 +44,7 @@ struct survivor_process {
     uint32_t active_count;        /* stacks that allocate to the end; 0: nothing can be said */
     uint32_t turns, turns_agreed; /* the commonest number of births of these, and how many have it;
                                      0: no two agree */
+    uint32_t turns_begin;         /* births before them */
     uint32_t begin, end;          /* births before the loop, and before its end */
     bool is_cut; /* an interpreter whose end was not seen: garbage that waited counts as left */
     bool hides_objects; /* small ones: its interpreter's own allocator made them */
