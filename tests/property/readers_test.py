@@ -180,7 +180,7 @@ def job_faults(checker, made):
 
 
 def quality_faults(checker, folder):
-    """What is only a state is reported as one, and impossible numbers are not judged."""
+    """A state is reported as one, impossible numbers are not judged, older blocks count."""
     state = os.path.join(folder, "state.pickle")
     with open(state, "wb") as file:
         pickle.dump({"device_traces": [[]], "segments": [
@@ -190,15 +190,24 @@ def quality_faults(checker, folder):
     ran = checker.ask("leaks", state)
     if ran.status != 4 or "holds 1.00 MiB in 1 block" not in ran.first():
         yield "a state: exit %d: %s" % (ran.status, ran.first())
-    impossible = os.path.join(folder, "operator_memory.csv")
-    with open(impossible, "w") as file:
+    rows = os.path.join(folder, "operator_memory.csv")
+    with open(rows, "w") as file:
         file.write("Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),"
                    "Allocation Total Allocated(MB),Allocation Total Reserved(MB),"
                    "Release Total Allocated(MB),Release Total Reserved(MB),Device Type\n"
                    "a,210944,1736405443871.720,,,206,18,,,NPU:0\n")
-    ran = checker.ask("frag", impossible)
+    ran = checker.ask("frag", rows)
     if ran.status not in (0, 4) or not ran.first().startswith("IMPOSSIBLE NUMBERS"):
         yield "reserved less than used: exit %d: %s" % (ran.status, ran.first())
+    with open(rows, "w") as file:
+        file.write("Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),"
+                   "Allocation Total Allocated(MB),Allocation Total Reserved(MB),"
+                   "Release Total Allocated(MB),Release Total Reserved(MB),Device Type\n"
+                   "a,64,1736405443871.720,,,1.0625,64,,,NPU:0\n"
+                   "b,64,,1736405443875.500,,,,1,64,NPU:0\n")
+    ran = checker.ask("leaks", rows)
+    if ran.status != 4 or "did not grow" not in ran.first():
+        yield "a release of an older block: exit %d: %s" % (ran.status, ran.first())
 
 
 def subjects(made, arguments):
