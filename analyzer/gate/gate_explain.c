@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "nearest_name.h"
+#include "sentence.h"
 
 enum { HOLDERS = 10 };
 
@@ -126,7 +127,8 @@ static void add_cases(struct outlet *out, const struct gate_verdict *verdict, co
         if (!is_about(row->key, key))
             continue;
         *is_known = true;
-        outlet_format(out, "  %s: %s\n", case_outcome_name(row->outcome), row->sentence);
+        outlet_format(out, "  %s: %s\n", translated(case_outcome_name(row->outcome)),
+                      row->sentence);
         if (row->policy_line)
             outlet_format(out, "  rule at %s:%u\n", verdict->policy_path, row->policy_line);
     }

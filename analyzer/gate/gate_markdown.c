@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "gate_writers.h"
+#include "sentence.h"
 
 enum { FIRST_ROWS = 20, PASSED_ROWS = 25 };
 
@@ -16,7 +17,7 @@ static void add_row(const struct gate_case *row, struct outlet *out)
     };
 
     outlet_format(out, "| %s ", signs[row->outcome]);
-    outlet_words(out, case_outcome_name(row->outcome));
+    outlet_words(out, translated(case_outcome_name(row->outcome)));
     outlet_add(out, " | ");
     outlet_words(out, row->sentence);
     if (place_has_line(&row->where)) {

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "gate_writers.h"
+#include "sentence.h"
 
 enum { outcome_width = 14 };
 
@@ -14,15 +15,24 @@ static void add_pointers(const struct gate_verdict *verdict, const struct gate_c
 {
     outlet_fill_begin(out);
     outlet_blanks(out, outcome_width);
-    outlet_format(out, "key %s", row->key);
+    outlet_sentence(out, "key %s", row->key);
     if (row->policy_line)
-        outlet_format(out, ", rule %s:%u", verdict->policy_path, row->policy_line);
+        outlet_sentence(out, ", rule %s:%u", verdict->policy_path, row->policy_line);
     if (place_has_line(&row->where)) {
-        outlet_add(out, ", code ");
+        outlet_sentence(out, ", code ");
         outlet_place(out, project_path(row->where.file), row->where.line, 0);
     }
     outlet_add(out, "\n");
     outlet_fill_end(out, outcome_width);
+}
+
+static void put_outcome(enum case_outcome outcome, struct outlet *out)
+{
+    const char *name = translated(case_outcome_name(outcome));
+    size_t width = text_width(name);
+
+    outlet_words(out, name);
+    outlet_blanks(out, width < outcome_width ? outcome_width - width : 1);
 }
 
 static void add_cases(const struct gate_verdict *verdict, enum case_outcome outcome,
@@ -41,7 +51,7 @@ static void add_cases(const struct gate_verdict *verdict, enum case_outcome outc
             continue;
         outlet_fill_begin(out);
         outlet_style(out, styles[outcome]);
-        outlet_format(out, "%-*s", (int)outcome_width, case_outcome_name(outcome));
+        put_outcome(outcome, out);
         outlet_style(out, STYLE_PLAIN);
         outlet_format(out, "%s\n", row->sentence);
         outlet_fill_end(out, outcome_width);

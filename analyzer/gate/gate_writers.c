@@ -3,6 +3,7 @@
  * The formats, and what they have in common.
  */
 #include "gate_writers.h"
+#include "sentence.h"
 
 #include <limits.h>
 #include <string.h>
@@ -43,7 +44,8 @@ static void add_headline(const struct gate_verdict *verdict, struct text_builder
     size_t judged = verdict->counts[CASE_PASSED] + verdict->counts[CASE_FAILED] +
                     verdict->counts[CASE_SUPPRESSED];
 
-    text_add_sentence(text, "Memory gate %s: %zu of %zu checks kept", words[gate_worst(verdict)],
+    text_add_sentence(text, "Memory gate %s: %zu of %zu checks kept",
+                      translated(words[gate_worst(verdict)]),
                       verdict->counts[CASE_PASSED] + verdict->counts[CASE_SUPPRESSED],
                       judged + verdict->counts[CASE_UNSURE] + verdict->counts[CASE_INCOMPLETE]);
     if (verdict->counts[CASE_FAILED])

@@ -157,7 +157,7 @@ static const char *subject(const struct trial *trial)
 {
     struct arena *texts = &trial->verdict->arena;
     const struct measure *measure = trial->measure;
-    const char *what = kind_what(measure->kind);
+    const char *what = translated(kind_what(measure->kind));
 
     switch (measure->kind) {
     case RULE_SITE:
@@ -377,6 +377,13 @@ static void try_budget(struct budget *budget, const struct trial *trial)
     budget->kept_count++;
 }
 
+static const char *counted_rule(enum rule_kind kind, size_t count)
+{
+    if (kind == RULE_SITE)
+        return translated(count == 1 ? "site" : "sites");
+    return translated(count == 1 ? "owner" : "owners");
+}
+
 static void say_budget(const struct budget *budget, struct gate_verdict *verdict,
                        const struct policy_rule *rule)
 {
@@ -388,11 +395,11 @@ static void say_budget(const struct budget *budget, struct gate_verdict *verdict
     row.measure = NULL;
     row.has_limit = rule->has_max;
     row.limit = rule->max;
-    row.sentence = sentence(
-        texts, "%zu %s%s like %s within budget%s%s; the largest: %s with %s", budget->kept_count,
-        kind_rule(rule->kind), budget->kept_count == 1 ? "" : "s", rule->name,
-        rule->has_max ? " of " : "", rule->has_max ? label_size(texts, rule->max) : "",
-        largest->measure->name, label_size(texts, largest->spread.median));
+    row.sentence = sentence(texts, "%zu %s like %s within budget%s%s; the largest: %s with %s",
+                            budget->kept_count, counted_rule(rule->kind, budget->kept_count),
+                            rule->name, rule->has_max ? translated(" of ") : "",
+                            rule->has_max ? label_size(texts, rule->max) : "",
+                            largest->measure->name, label_size(texts, largest->spread.median));
     gate_add(verdict, &row);
 }
 
@@ -410,12 +417,12 @@ static void say_no_baseline(const struct gate *gate, struct gate_verdict *verdic
         .policy_line = rule->line,
     };
 
-    row.sentence =
-        sentence(texts,
-                 "%s:%u: rel needs a baseline, and there is none%s%s: write it with leaktide "
-                 "bless, and name it here in [baseline] or beside the policy",
-                 gate->policy->path, rule->line, gate->policy->baseline_path ? " at " : "",
-                 gate->policy->baseline_path ? gate->policy->baseline_path : "");
+    row.sentence = sentence(
+        texts,
+        "%s:%u: rel needs a baseline, and there is none%s%s: write it with leaktide "
+        "bless, and name it here in [baseline] or beside the policy",
+        gate->policy->path, rule->line, gate->policy->baseline_path ? translated(" at ") : "",
+        gate->policy->baseline_path ? gate->policy->baseline_path : "");
     gate_add(verdict, &row);
 }
 
@@ -431,7 +438,7 @@ static const char *pools_there(struct gate_verdict *verdict)
             text = sentence(&verdict->arena, "%s%s%s of %s", text, *text ? ", " : "", measure->pool,
                             measure->device);
     }
-    return *text ? text : "no pool";
+    return *text ? text : translated("no pool");
 }
 
 static void say_unmatched(const struct gate *gate, struct gate_verdict *verdict,
@@ -451,13 +458,13 @@ static void say_unmatched(const struct gate *gate, struct gate_verdict *verdict,
         row.sentence = sentence(texts, "%s:%u: nothing at the peak matches %s: it holds 0 B",
                                 gate->policy->path, rule->line, rule->name);
     else
-        row.sentence =
-            sentence(texts,
-                     "%s:%u: this recording cannot tell %s of device %s, pool %s%s%s; it "
-                     "has %s",
-                     gate->policy->path, rule->line, kind_what(rule->kind), rule->device,
-                     rule->pool, rule->kind == RULE_PHASE ? ", phase " : "",
-                     rule->kind == RULE_PHASE ? rule->name : "", pools_there(verdict));
+        row.sentence = sentence(
+            texts,
+            "%s:%u: this recording cannot tell %s of device %s, pool %s%s%s; it "
+            "has %s",
+            gate->policy->path, rule->line, translated(kind_what(rule->kind)), rule->device,
+            rule->pool, rule->kind == RULE_PHASE ? translated(", phase ") : "",
+            rule->kind == RULE_PHASE ? rule->name : "", pools_there(verdict));
     gate_add(verdict, &row);
 }
 

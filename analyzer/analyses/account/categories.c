@@ -9,6 +9,7 @@
 #include "category.h"
 #include "labels.h"
 #include "ledger_order.h"
+#include "sentence.h"
 
 struct share {
     uint64_t bytes, count;
@@ -76,10 +77,11 @@ static const char *label_best(struct report *report, enum category best, const s
 
     if (percent >= 100)
         return category_name(best);
-    return report_text(report, "%s%s (%" PRIu64 " %% sure, by %s)",
-                       best <= CATEGORY_ACTIVATIONS ? "probably " : "", category_name(best),
-                       percent,
-                       share->is_by_callers ? "names of functions" : "how long blocks live");
+    return report_text(
+        report, "%s%s (%" PRIu64 " %% sure, by %s)",
+        best <= CATEGORY_ACTIVATIONS ? translated("probably ") : "",
+        translated(category_name(best)), percent,
+        translated(share->is_by_callers ? "names of functions" : "how long blocks live"));
 }
 
 static void add_verdict(const struct question *question, struct report *report, uint16_t index,

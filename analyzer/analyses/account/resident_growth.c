@@ -126,7 +126,7 @@ void resident_growth_say(const struct question *question, struct report *report,
                    label_size(texts, parts[0].bytes),
                    percent_of(parts[0].bytes, parts[0].whole_bytes),
                    cause ? translated(cause->meaning) : account_part_name(parts[0].part),
-                   more_words(question, report, &parts[0]), cause ? " To do: " : "",
+                   more_words(question, report, &parts[0]), cause ? translated(" To do: ") : "",
                    cause ? translated(cause->what_to_do) : "", cause ? "." : "");
 }
 

@@ -8,6 +8,7 @@
 #include "labels.h"
 #include "path_text.h"
 #include "plain_analyses.h"
+#include "sentence.h"
 
 static void add_program(const struct question *question, struct report *report)
 {
@@ -201,9 +202,9 @@ void analyse_recording_verdict(const struct question *question, struct report *r
     report_verdict(
         report, RANK_TOTALS, "%s: %s of %zu %s; %s%s.", question->source_kind,
         label_counted(texts, tally_counts_of(question->tally)->events, "event"), count,
-        count == 1 ? "process" : "processes",
+        translated(count == 1 ? "process" : "processes"),
         incomplete ? report_text(report, "%zu ended without closing its trace", incomplete)
-        : lost     ? "incomplete"
-                   : "complete",
+        : lost     ? translated("incomplete")
+                   : translated("complete"),
         lost ? report_text(report, "; %s lost", label_counted(texts, lost, "event")) : "");
 }

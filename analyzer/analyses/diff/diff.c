@@ -447,10 +447,12 @@ static void say_pair(const struct diff *diff, const struct changed_pair *changed
     struct arena *texts = report_arena(report);
     const char *label = label_pair(diff, changed->pair);
     const char *sentence = report_text(
-        report, "%s: %s of %s%s%s (%s, was %s)%s.", is_peak ? "PEAK" : "KEPT",
-        label_size_change(report_arena(report), moved.change), label, is_peak ? "" : " at the end",
-        changed->is_counted ? " as the pool counts" : "", label_size(texts, moved.current),
-        label_size(texts, moved.base), causes_of(diff, changed->pair, measure, spread_size(moved)));
+        report, "%s: %s of %s%s%s (%s, was %s)%s.", translated(is_peak ? "PEAK" : "KEPT"),
+        label_size_change(report_arena(report), moved.change), label,
+        is_peak ? "" : translated(" at the end"),
+        changed->is_counted ? translated(" as the pool counts") : "",
+        label_size(texts, moved.current), label_size(texts, moved.base),
+        causes_of(diff, changed->pair, measure, spread_size(moved)));
     const struct field facts[] = {
         {"ledger", NULL, value_text(label)},
         {"base_bytes", NULL, value_bytes(moved.base)},
@@ -587,7 +589,7 @@ static void say_all(const struct diff *diff)
         report_verdict(diff->report, ORDER_PEAK,
                        "NO CHANGE of the peak, or of what is kept, in %zu ledger%s%s.",
                        diff->join->pairs.count, diff->join->pairs.count == 1 ? "" : "s",
-                       operators || !sites ? "" : "; but sites changed, see below");
+                       operators || !sites ? "" : translated("; but sites changed, see below"));
     if (peaks > 1 || ends > 1)
         report_verdict(diff->report, ORDER_MORE,
                        "In all, the peak changed in %zu and what is kept in %zu of %zu ledgers.",

@@ -7,6 +7,7 @@
 #include "growth.h"
 #include "hash.h"
 #include "labels.h"
+#include "sentence.h"
 #include "survivors.h"
 
 enum {
@@ -172,10 +173,10 @@ static bool state_of(const struct leaks *leaks, const struct leak_row *row, enum
 static const char *rate_words(struct report *report, struct leak leak)
 {
     uint64_t bytes = leak.rate_bytes ? leak.rate_bytes : leak.bytes;
-    const char *per = leak.is_by_turn ? "per turn" : "per step";
+    const char *per = translated(leak.is_by_turn ? "per turn" : "per step");
 
     return report_text(report, "%s %s", label_size(report_arena(report), bytes),
-                       leak.rate_bytes ? per : "in all");
+                       leak.rate_bytes ? per : translated("in all"));
 }
 
 static const char *sentence_of(const struct leaks *leaks, const struct leak_row *row,
@@ -285,9 +286,9 @@ static void say_unjudged(const struct leaks *leaks, const struct leak_row *rows,
     else if (!leaks->is_base_judged || !leaks->is_now_judged)
         report_verdict(leaks->report, ranks.nothing,
                        "LEAKS: cannot say what is new or fixed: too little to judge %s.",
-                       leaks->is_base_judged  ? "the recording by"
-                       : leaks->is_now_judged ? "the base by"
-                                              : "either side by");
+                       translated(leaks->is_base_judged  ? "the recording by"
+                                  : leaks->is_now_judged ? "the base by"
+                                                         : "either side by"));
     else if (!count)
         report_verdict(leaks->report, ranks.nothing, "LEAKS: none before, and none now.");
 }

@@ -113,7 +113,8 @@ static void look_for_leak_of_all_blocks(const struct rule *rule, const struct ev
     if (!leak)
         return;
     ledger = tally_ledger_at(evidence->question->tally, leak->origin->ledger);
-    with_release.what_to_do = model_pool_at(evidence->question->model, ledger->pool)->release;
+    with_release.what_to_do =
+        translated(model_pool_at(evidence->question->model, ledger->pool)->release);
     add_leak(&with_release, evidence, advices,
              report_text(evidence->report, "no block that %s made was ever freed", who(evidence)));
 }

@@ -49,13 +49,13 @@ static void add_row(const struct question *question, struct report *report,
 static const char *are_or_is(struct report *report, uint64_t count)
 {
     return report_text(report, "%s %s", label_count(report_arena(report), count),
-                       count == 1 ? "is" : "are");
+                       translated(count == 1 ? "is" : "are"));
 }
 
 static const char *hold_or_holds(struct report *report, uint64_t count)
 {
     return report_text(report, "%s %s", label_count(report_arena(report), count),
-                       count == 1 ? "holds" : "hold");
+                       translated(count == 1 ? "holds" : "hold"));
 }
 
 static void add_table(const struct question *question, struct report *report,
@@ -141,9 +141,9 @@ static void say_leak(const struct question *question, struct report *report,
     const struct origin *origin = list->rows[0].origin;
     const char *unseen =
         label_unseen_callers(question, report_arena(report), origin->ledger, origin->who);
-    const char *and_more =
-        others ? report_text(report, "; and %zu more %s", others, others == 1 ? "leak" : "leaks")
-               : "";
+    const char *and_more = others ? report_text(report, "; and %zu more %s", others,
+                                                translated(others == 1 ? "leak" : "leaks"))
+                                  : "";
 
     report_verdict(report, RANK_LEAKS, "LEAK: %s%s%s.",
                    leak_sentence(question, report_arena(report), &list->rows[0]),
@@ -212,7 +212,8 @@ static void say_no_leak(const struct question *question, struct report *report,
         report_verdict(report, RANK_LEAKS,
                        "CANNOT SAY whether something leaks: %" PRIu32
                        " judged %s, %d are needed; record %" PRIu32 " more.",
-                       judged, judged == 1 ? "step" : "steps", STEPS_NEEDED, STEPS_NEEDED - judged);
+                       judged, translated(judged == 1 ? "step" : "steps"), STEPS_NEEDED,
+                       STEPS_NEEDED - judged);
         report_outcome(report, REPORT_NO_DATA);
         return;
     }

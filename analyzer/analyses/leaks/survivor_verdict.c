@@ -280,7 +280,7 @@ static void say_unjudged(const struct question *question, struct report *report,
                        "Not judged: %s %s, where too little of what is allocated repeats to the "
                        "end.",
                        label_count(report_arena(report), count),
-                       count == 1 ? "process" : "processes");
+                       translated(count == 1 ? "process" : "processes"));
 }
 
 static bool has_leak(const struct survivors *survivors)
@@ -383,8 +383,9 @@ static void say_no_leak(const struct question *question, struct report *report,
     } else {
         report_verdict(report, RANK_LEAKS, "No leak: of %s allocating to the end, %s.",
                        label_counted(texts, active_count(survivors), "stack"),
-                       heaviest->bytes || heaviest->bounded_bytes ? "what stays is light or bounded"
-                                                                  : "none leaves blocks behind");
+                       translated(heaviest->bytes || heaviest->bounded_bytes
+                                      ? "what stays is light or bounded"
+                                      : "none leaves blocks behind"));
     }
     say_unjudged(question, report, survivors);
 }

@@ -226,7 +226,7 @@ static const char *growth_words(struct report *report, const struct window_accou
         return translated("may have grown");
     if (!growth)
         return translated("did not grow");
-    return report_text(report, "%s by %s", growth > 0 ? "grew" : "shrank",
+    return report_text(report, "%s by %s", translated(growth > 0 ? "grew" : "shrank"),
                        label_size(report_arena(report), (uint64_t)(growth > 0 ? growth : -growth)));
 }
 
@@ -263,11 +263,12 @@ static const char *maker_words(const struct question *question, struct report *r
     if (!largest || !who_is_known(largest->origin->who) ||
         (largest->alive.count == 1 && largest->alive.bytes == unreleased_bytes))
         return "";
-    return report_text(report, " %s of it, %s in %s, was made by %s.",
-                       largest->alive.bytes > unreleased_bytes / 2 ? "Most" : "The largest part",
-                       label_size(texts, largest->alive.bytes),
-                       label_counted(texts, largest->alive.count, "block"),
-                       label_who(question, texts, largest->origin->who));
+    return report_text(
+        report, " %s of it, %s in %s, was made by %s.",
+        translated(largest->alive.bytes > unreleased_bytes / 2 ? "Most" : "The largest part"),
+        label_size(texts, largest->alive.bytes),
+        label_counted(texts, largest->alive.count, "block"),
+        label_who(question, texts, largest->origin->who));
 }
 
 /* The ledger that holds most. */
@@ -298,7 +299,7 @@ static void say_state(const struct question *question, struct report *report,
                    largest ? report_text(report, "; the largest known part, %s, was made by %s",
                                          label_size(texts, largest->alive.bytes),
                                          label_who(question, texts, largest->origin->who))
-                           : "; who made them is not recorded");
+                           : translated("; who made them is not recorded"));
 }
 
 static void add_verdict(const struct question *question, struct report *report,

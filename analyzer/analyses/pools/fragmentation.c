@@ -177,8 +177,8 @@ static void say_ledger(const struct question *question, struct report *report,
     report_verdict(report, RANK_FRAGMENTATION,
                    "%s: when %s reserved most, %s, %s (%u %%) of it were unused%s.",
                    percent_of(peak->unused_bytes, peak->reserved_bytes) < little_percent
-                       ? "Little fragmentation"
-                       : "FRAGMENTATION",
+                       ? translated("Little fragmentation")
+                       : translated("FRAGMENTATION"),
                    label_ledger(question, texts, ledger->ledger),
                    label_size(texts, peak->reserved_bytes), label_size(texts, peak->unused_bytes),
                    percent_of(peak->unused_bytes, peak->reserved_bytes), where(report, peak));

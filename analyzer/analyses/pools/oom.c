@@ -403,7 +403,7 @@ static const char *asked(const struct question *question, struct report *report,
 
     return report_text(report, "%s%s",
                        label_ledger(question, report_arena(report), failure->ledger),
-                       is_driver ? " (the driver)" : "");
+                       is_driver ? translated(" (the driver)") : "");
 }
 
 /* What the device itself had left, where the source tells it with the failure. */
@@ -431,16 +431,17 @@ static void say_failure(const struct question *question, struct report *report,
     const struct failure *failure = failed->failure;
     const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
 
-    report_verdict(report, RANK_LEAKS,
-                   "%s: %s refused %s to %s%s, %" PRIu64 ".%03" PRIu64
-                   " s after the start, when it had handed out %s%s.%s",
-                   is_answered ? "REFUSED, AND GRANTED WHEN ASKED AGAIN" : "OUT OF MEMORY",
-                   asked(question, report, failure), label_size(texts, failure->size_bytes),
-                   label_who(question, texts, (struct who){.site = failure->site}),
-                   label_in_step(question, texts, ledger->process, failure->step),
-                   failure->time_ns / 1000000000, failure->time_ns / 1000000 % 1000,
-                   label_size(texts, failure->live_bytes), device_free(question, report, failure),
-                   reason(report, failed));
+    report_verdict(
+        report, RANK_LEAKS,
+        "%s: %s refused %s to %s%s, %" PRIu64 ".%03" PRIu64
+        " s after the start, when it had handed out %s%s.%s",
+        translated(is_answered ? "REFUSED, AND GRANTED WHEN ASKED AGAIN" : "OUT OF MEMORY"),
+        asked(question, report, failure), label_size(texts, failure->size_bytes),
+        label_who(question, texts, (struct who){.site = failure->site}),
+        label_in_step(question, texts, ledger->process, failure->step),
+        failure->time_ns / 1000000000, failure->time_ns / 1000000 % 1000,
+        label_size(texts, failure->live_bytes), device_free(question, report, failure),
+        reason(report, failed));
 }
 
 /* Whether b is the failure of another layer, or of another try, of the request that failed in the

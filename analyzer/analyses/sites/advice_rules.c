@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "labels.h"
+#include "sentence.h"
 
 struct advice *advice_add(struct advices *advices, const struct rule *rule, const char *finding,
                           uint64_t saves_bytes, bool is_at_most)
@@ -19,7 +20,7 @@ struct advice *advice_add(struct advices *advices, const struct rule *rule, cons
     advices->count++;
     *row = (struct advice){.rule = rule->name,
                            .finding = finding,
-                           .what_to_do = rule->what_to_do,
+                           .what_to_do = translated(rule->what_to_do),
                            .saves_bytes = saves_bytes,
                            .is_at_most = is_at_most,
                            .is_tried = rule->is_tried};
@@ -60,7 +61,7 @@ static const char *saving_of(struct report *report, const struct advice *advice)
     const char *bytes = "", *per_step = "";
 
     if (advice->saves_bytes)
-        bytes = report_text(report, "%s%s", advice->is_at_most ? "at most " : "",
+        bytes = report_text(report, "%s%s", advice->is_at_most ? translated("at most ") : "",
                             label_size(texts, advice->saves_bytes));
     if (advice->saves_bytes_per_step)
         per_step =
@@ -68,8 +69,9 @@ static const char *saving_of(struct report *report, const struct advice *advice)
     if (!*bytes && !*per_step)
         return "";
     return report_text(report, " It saves %s%s%s (%s).", per_step,
-                       *per_step && *bytes ? ", and of the peak " : "", bytes,
-                       advice->is_tried ? "tried on this recording" : "not tried");
+                       *per_step && *bytes ? translated(", and of the peak ") : "", bytes,
+                       advice->is_tried ? translated("tried on this recording")
+                                        : translated("not tried"));
 }
 
 const char *advice_end(struct report *report, const struct advice *advice)

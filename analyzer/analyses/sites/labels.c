@@ -163,7 +163,7 @@ const char *label_in_step(const struct question *question, struct arena *arena, 
     const struct step *step = tally_step_of(question->tally, process, step_index);
 
     if (step)
-        return arena_format(arena, " in step %" PRIu64, step->number);
+        return sentence(arena, " in step %" PRIu64, step->number);
     if (!tally_process_at(question->tally, process).step_count)
         return "";
     return step_index ? translated(" after the last step") : translated(" before the first step");
@@ -223,7 +223,33 @@ const char *label_count(struct arena *arena, uint64_t count)
     return text_keep(&text, arena);
 }
 
+/* In other languages a number goes with a word for the kind of thing, and there may be no plural.
+ */
+static const struct {
+    const char *one, *many;
+} counted_things[] = {
+    {"block", "%s blocks"},
+    {"call", "%s calls"},
+    {"event", "%s events"},
+    {"hole", "%s holes"},
+    {"ledger", "%s ledgers"},
+    {"more block", "%s more blocks"},
+    {"more step", "%s more steps"},
+    {"older block", "%s older blocks"},
+    {"other rank", "%s other ranks"},
+    {"process", "%s processes"},
+    {"segment", "%s segments"},
+    {"site", "%s sites"},
+    {"stack", "%s stacks"},
+    {"step", "%s steps"},
+    {"turn", "%s turns"},
+};
+
 const char *label_counted(struct arena *arena, uint64_t count, const char *one)
 {
+    for (size_t i = 0; i < sizeof(counted_things) / sizeof(counted_things[0]); i++)
+        if (strcmp(counted_things[i].one, one) == 0 &&
+            translated(counted_things[i].many) != counted_things[i].many)
+            return sentence(arena, counted_things[i].many, label_count(arena, count));
     return arena_format(arena, "%s %s%s", label_count(arena, count), one, count == 1 ? "" : "s");
 }

@@ -60,14 +60,17 @@ static void add_frame(struct outlet *out, const struct report_frame *frame)
 /* "... 12 frames of the allocator, the C and C++ libraries": each of them once. */
 static void add_folded(struct outlet *out, const struct report_frame *frames, size_t count)
 {
-    outlet_format(out, "... %zu frame%s of ", count, count == 1 ? "" : "s");
+    if (count == 1)
+        outlet_sentence(out, "... %zu frame of ", count);
+    else
+        outlet_sentence(out, "... %zu frames of ", count);
     for (size_t i = 0; i < count; i++) {
         bool is_new = true;
 
         for (size_t before = 0; before < i && is_new; before++)
             is_new = strcmp(frames[before].folded_as, frames[i].folded_as) != 0;
         if (is_new)
-            outlet_format(out, "%s%s", i ? ", " : "", frames[i].folded_as);
+            outlet_format(out, "%s%s", i ? ", " : "", translated(frames[i].folded_as));
     }
     outlet_add(out, "\n");
 }

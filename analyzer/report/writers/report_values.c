@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "report_writers.h"
+#include "sentence.h"
 #include "text_builder.h"
 
 /* A bar for each number; where there are too many, each bar is the highest of its share. */
@@ -46,9 +47,11 @@ void report_put_value(struct outlet *out, const struct value *value, size_t seri
         outlet_add(out, "-");
         break;
     case VALUE_TEXT:
-    case VALUE_WORD:
     case VALUE_UNKNOWN:
         outlet_words(out, value->text);
+        break;
+    case VALUE_WORD:
+        outlet_words(out, translated(value->text));
         break;
     case VALUE_BYTES:
         outlet_amount(out, text_add_size, value->number);
