@@ -52,8 +52,8 @@ static void print_usage(FILE *out)
                 command_meaning(command));
     fprintf(out, "  leaktide %-11s %-25s %s\n", "help", "[COMMAND]",
             translated("this text, or a command's own"));
-    fprintf(out, "  leaktide %-11s %-25s %s\n", "version", "",
-            translated("which leaktide this is"));
+    fprintf(out, "  leaktide %-11s %-25s %s\n", "version", "[-v]",
+            translated("which leaktide this is; with -v, of what libraries"));
     fprintf(out, "  leaktide %-11s %-25s %s\n", "msleaks", "[options] PROGRAM [ARG...]",
             translated("as msleaks, with its options and files"));
     fprintf(out, "  leaktide %-10s %-26s %s\n", "msmemscope", "[options] PROGRAM [ARG...]",
@@ -112,6 +112,19 @@ static int help(const char *name)
         return say_unknown(name);
     else
         print_usage(stdout);
+    return EXIT_FINE;
+}
+
+static int print_version(const char *word)
+{
+    const char *name, *version;
+    bool is_long = word && (strcmp(word, "-v") == 0 || strcmp(word, "--verbose") == 0);
+
+    if (word && !is_long)
+        return complain(EXIT_USAGE, "version takes -v and nothing else: %s", word);
+    printf("leaktide %s\n", LEAKTIDE_VERSION);
+    for (size_t i = 0; is_long && (name = mt_part_at(i, &version)); i++)
+        printf("%s %s\n", name, version);
     return EXIT_FINE;
 }
 
@@ -202,7 +215,7 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], help_words[i]) == 0)
             return finish(help(argc > 2 ? argv[2] : NULL));
         if (strcmp(argv[1], version_words[i]) == 0)
-            return printf("leaktide %s\n", LEAKTIDE_VERSION) < 0 ? EXIT_USAGE : finish(EXIT_FINE);
+            return finish(print_version(argc > 2 ? argv[2] : NULL));
     }
     by_name = compat_generation_find(argv[1]);
     if (by_name)

@@ -8,6 +8,8 @@
 #ifndef LEAKTIDE_LIBRARY_H
 #define LEAKTIDE_LIBRARY_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,6 +23,10 @@ extern "C" {
 
 /* Of the library that is loaded, as "0.1.0". Static. */
 MT_API const char *mt_version(void);
+
+/* Libraries that are in it, one after the other, with their versions; NULL after the last. Static;
+ * version may be NULL. */
+MT_API const char *mt_part_at(size_t index, const char **version);
 
 #ifdef __cplusplus
 }
