@@ -109,7 +109,7 @@ class LeakPageTest(unittest.TestCase):
         self.assertIn("Trainer.remember", page.evaluate("document.querySelector('#site h2').textContent"))
         self.assertIn("site=Trainer.remember", page.evaluate("location.hash"))
         self.assertIn("l=host", page.evaluate("location.hash"))
-        self.assertTrue(page.evaluate("document.querySelector('#site .stack').textContent.includes('leaking.py:17')"))
+        self.assertTrue(page.evaluate("document.querySelector('#site .stack').textContent.includes('leaking.py:18')"))
         self.assertTrue(page.evaluate("document.querySelector('#site-blocks tbody tr') !== null"))
         self.assertTrue(page.evaluate("document.querySelector('#site polyline') !== null"))
         page.evaluate("history.back()")
@@ -156,7 +156,7 @@ class LeakPageTest(unittest.TestCase):
         growth = self.itself(page)
         self.assertLess(abs(growth - KEPT_BYTES), 2000)
         remember = next(row for row in self.rows(page) if row["function"] == "Trainer.remember")
-        self.assertEqual(remember["place"], "leaking.py:17")
+        self.assertEqual(remember["place"], "leaking.py:18")
         self.assertAlmostEqual(float(remember["total"]), growth, delta=2000)
         colours = page.evaluate("""Object.fromEntries([...document.querySelectorAll('.flame [role=treeitem]')].map(box =>
             [box.getAttribute('aria-label').split(' ')[0], box.querySelector('rect').getAttribute('fill')]))""")
@@ -205,6 +205,44 @@ class LeakPageTest(unittest.TestCase):
         self.assertIn("was ", rows[0][0])
         self.assertTrue(rows[0][1].startswith(more), rows)
 
+    # ---- where blocks lie, and whose they are
+
+    def test_address_map_shows_what_is_alive_at_a_moment(self):
+        page = self.open(fragment="#l=host")
+        end_ns = self.query("SELECT MAX(freed_ns) FROM named_blocks WHERE ledger_name = 'host'")
+        words = lambda: page.evaluate("document.querySelector('#addresses .summary').textContent")
+        red = """(() => { const canvas = document.querySelector('#addresses canvas');
+            const copy = Object.assign(document.createElement('canvas'), {width: canvas.width, height: canvas.height});
+            const context = copy.getContext('2d', {willReadFrequently: true});
+            context.drawImage(canvas, 0, 0);
+            const {data} = context.getImageData(0, 0, canvas.width, canvas.height);
+            let found = 0;
+            for (let i = 0; i < data.length; i += 4)
+                found += data[i] === 198 && data[i + 1] === 45 && data[i + 2] === 31;
+            return found; })()"""
+        kept_ns = self.query("SELECT MAX(born_ns) FROM named_blocks WHERE who LIKE 'Trainer.remember%'")
+        for at in (end_ns // 5, end_ns // 2, kept_ns):
+            page.evaluate("location.hash = '#l=host&at=%d.%09d'" % divmod(at, 10**9))
+            alive = self.query("SELECT COUNT(*) FROM named_blocks WHERE ledger_name = 'host' AND is_older IS NOT 1"
+                               " AND born_ns <= %d AND COALESCE(freed_ns > %d, 1)" % (at, at))
+            page.wait_for("document.querySelector('#addresses .summary').textContent.includes(' %s blocks')"
+                          % format(alive, ","))
+        self.assertEqual(page.evaluate(red), 0)
+        page.evaluate("document.querySelector('#verdict .card.bad').click()")
+        self.assertGreater(page.evaluate(red), 100)
+        before = words()
+        page.evaluate("""(() => { const slider = document.querySelector('#addresses input[type=range]');
+            slider.value = 100; slider.dispatchEvent(new Event('input')); })()""")
+        page.wait_for("/at=/.test(location.hash)")
+        self.assertNotEqual(words(), before)
+
+    def test_timeline_by_thread_and_by_purpose(self):
+        for by, wanted in (("thread", 2), ("purpose", 1)):
+            page = self.open(fragment="#l=host&by=" + by)
+            self.assertEqual(page.evaluate("document.querySelectorAll('#timeline select')[1].value"), by)
+            names = page.evaluate("[...document.querySelectorAll('#timeline .legend .key')].map(key => key.textContent)")
+            self.assertGreaterEqual(len(names), wanted, names)
+
     # ---- files, fingers, other readers
 
     def test_downloads_hold_what_is_seen(self):
@@ -212,7 +250,7 @@ class LeakPageTest(unittest.TestCase):
             URL.createObjectURL = blob => { window.saved.push(blob.text()); return 'data:,'; };
             HTMLAnchorElement.prototype.click = function () { window.savedAs = this.download; };"""])
         for place, format, wanted in (("#flame", "svg", "Trainer.remember"), ("#timeline", "csv", "Trainer.remember"),
-                                      ("#settings", "json", '"verdict"'), ("#flame-table, .flame-table", "csv", "leaking.py:17")):
+                                      ("#settings", "json", '"verdict"'), ("#flame-table, .flame-table", "csv", "leaking.py:18")):
             with self.subTest(place):
                 text = page.evaluate("""(async () => {
                     [...document.querySelectorAll('%s')].flatMap(each => [...each.querySelectorAll('button.download')])

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps 20,000 bytes in each step: the recording of the page's tests.
+"""Keeps some bytes in each step, and has a second thread that keeps some of its own: the recording of the page's tests.
 
 Run as leaking.py STEPS KEPT-BYTES.
 """
 
 import sys
+import threading
 
 import leaktide
 
@@ -22,8 +23,15 @@ class Trainer:
         return len(work)
 
 
+def prepare(kept):
+    kept.append(bytearray(300000))
+
+
 def main():
-    trainer = Trainer()
+    trainer, prepared = Trainer(), []
+    thread = threading.Thread(target=prepare, args=(prepared,))
+    thread.start()
+    thread.join()
     for _ in leaktide.steps(range(int(sys.argv[1]))):
         trainer.step(int(sys.argv[2]))
 

@@ -22,6 +22,7 @@ struct join_key {
     const char *label;
     uint32_t operator_text, owner_text;
     int32_t module;
+    enum category category;
     uint16_t ledger;
 };
 
@@ -92,6 +93,7 @@ static struct join_key key_of(const struct question *question, size_t group)
         .operator_text = detail->operator_text,
         .owner_text = detail->owner_text,
         .module = model_place_at(question->model, detail->place).module,
+        .category = category_of(question, group).category,
         .ledger = tally_group_at(question->tally, group)->ledger,
     };
 }
@@ -100,12 +102,13 @@ static uint64_t key_hash(const struct join_key *key)
 {
     return hash_pair(hash_pair(hash_bytes(key->label, strlen(key->label)),
                                (uint64_t)key->operator_text << 32 | key->owner_text),
-                     (uint64_t)(uint32_t)key->module << 16 | key->ledger);
+                     (uint64_t)(uint32_t)key->module << 32 | (uint32_t)key->category << 16 |
+                         key->ledger);
 }
 
 static bool is_key(const struct join_key *a, const struct join_key *b)
 {
-    return a->ledger == b->ledger && a->module == b->module &&
+    return a->ledger == b->ledger && a->module == b->module && a->category == b->category &&
            a->operator_text == b->operator_text && a->owner_text == b->owner_text &&
            (a->label == b->label || strcmp(a->label, b->label) == 0);
 }
@@ -138,9 +141,10 @@ static void add_to(struct page_group *row, const struct question *question, size
     row->end_bytes += tally_group_at(question->tally, group)->live_bytes;
 }
 
-static uint32_t row_add(struct page_groups *groups, size_t group)
+static uint32_t row_add(struct page_groups *groups, size_t group, enum category category)
 {
-    groups->rows[groups->count] = (struct page_group){.first = (uint32_t)group};
+    groups->rows[groups->count] =
+        (struct page_group){.first = (uint32_t)group, .category = category};
     return (uint32_t)groups->count++;
 }
 
@@ -158,7 +162,7 @@ static uint32_t rest_of(struct joining *joining, size_t group)
         if (groups->rows[row].is_rest &&
             tally_group_at(tally, groups->rows[row].first)->ledger == ledger)
             return row;
-    row = row_add(groups, group);
+    row = row_add(groups, group, CATEGORY_UNKNOWN);
     groups->rows[row].is_rest = true;
     return hash_index_add(&joining->index, hash, row) ? row : 0;
 }
@@ -181,7 +185,7 @@ static uint32_t joined_row(struct joining *joining, size_t group)
     if (joining->joined_count == joined_most)
         return rest_of(joining, group);
     joining->joined_count++;
-    row = row_add(groups, group);
+    row = row_add(groups, group, key.category);
     return hash_index_add(&joining->index, hash, row) ? row : 0;
 }
 
@@ -192,8 +196,9 @@ static bool join_all(struct joining *joining)
     struct selection selection = select_heaviest(tally);
 
     for (size_t i = 1; i < groups->tally_count; i++) {
-        uint32_t row = is_selected(&selection, weight_of(tally, i)) ? row_add(groups, i)
-                                                                    : joined_row(joining, i);
+        uint32_t row = is_selected(&selection, weight_of(tally, i))
+                           ? row_add(groups, i, category_of(joining->question, i).category)
+                           : joined_row(joining, i);
 
         if (!row)
             return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The groups of a picture: those of the tally that matter, one by one, and the others joined where
- * ledger, label, operator, owner and module are the same.
+ * ledger, label, operator, owner, module and category are the same.
  *
  * A recording with deep call stacks has a million groups. A joined group has of its stacks the
  * frames that all of them share.
@@ -14,12 +14,14 @@
 #include <stdint.h>
 
 #include "analysis.h"
+#include "category.h"
 
 struct page_group {
     uint32_t first; /* of the tally: the first that is in it */
     uint32_t stack; /* of the model: shared by all of its sites; 0: none */
     uint32_t group_count;
-    bool is_rest; /* of more labels than there is room for: only the ledger is one */
+    enum category category; /* of all that are in it, but for a rest: unknown */
+    bool is_rest;           /* of more labels than there is room for: only the ledger is one */
     uint64_t peak_bytes, peak_count, end_bytes;
 };
 

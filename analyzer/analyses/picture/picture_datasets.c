@@ -4,6 +4,7 @@
  *
  * A list of rows becomes one array per column; each function below is one dataset.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "labels.h"
@@ -175,7 +176,7 @@ static void add_groups(const struct picture *picture, struct name_list *names,
 {
     static const char *const keys[] = {"ledger",    "stack",       "label",      "operator",
                                        "owner",     "module",      "peak_bytes", "peak_count",
-                                       "end_bytes", "group_count", NULL};
+                                       "end_bytes", "group_count", "category",   NULL};
     const struct question *question = picture->question;
     struct sheet sheet = sheet_of(keys);
     size_t joined = 0;
@@ -196,7 +197,8 @@ static void add_groups(const struct picture *picture, struct name_list *names,
                               names_put(names, model_text_at(question->model, who.operator_text)),
                               names_put(names, model_text_at(question->model, who.owner_text)),
                               row->is_rest ? 0 : (uint64_t)(module + 1), row->peak_bytes,
-                              row->peak_count, row->end_bytes, row->group_count});
+                              row->peak_count, row->end_bytes, row->group_count,
+                              names_put(names, category_name(row->category))});
     }
     sheet_to_report(&sheet, report, named(picture, report, "groups"));
     if (joined)
@@ -231,16 +233,41 @@ static void add_stacks(const struct picture *picture, const struct page_stacks *
 
 static void add_blocks(const struct picture *picture, struct report *report)
 {
-    static const char *const keys[] = {"born_ns", "life_ns_next", "size_bytes", "group", NULL};
+    static const char *const keys[] = {"born_ns", "life_ns_next", "size_bytes", "group",
+                                       "thread",  "address",      NULL};
+    struct model *model = tally_model(picture->question->tally);
     struct sheet sheet = sheet_of(keys);
 
     for (size_t i = 0; i < picture->kept.count; i++) {
         const struct life *life = &picture->kept.blocks[i];
         uint64_t age = life->freed_ns == UINT64_MAX ? 0 : life->freed_ns - life->born_ns + 1;
 
-        sheet_add(&sheet, (const uint64_t[]){life->born_ns, age, life->size_bytes, life->group});
+        uint16_t process = tally_ledger_at(picture->question->tally, life->ledger)->process;
+        bool has_address = !model_process_at(model, process)->blocks_are_rows;
+
+        sheet_add(&sheet, (const uint64_t[]){life->born_ns, age, life->size_bytes, life->group,
+                                             life->thread, has_address ? life->address : 0});
     }
     sheet_to_report(&sheet, report, named(picture, report, "blocks"));
+}
+
+/* Those of blocks, by number. */
+static void add_threads(const struct picture *picture, struct name_list *names,
+                        struct report *report)
+{
+    static const char *const keys[] = {"name", NULL};
+    const struct question *question = picture->question;
+    struct sheet sheet = sheet_of(keys);
+
+    for (size_t i = 0; i < model_thread_count(question->model); i++) {
+        const struct model_thread *thread = model_thread_at(question->model, (uint32_t)i);
+        const char *name = model_text_at(question->model, thread->name);
+
+        sheet_add(&sheet, (const uint64_t[]){
+                              names_put(names, report_text(report, "%s%s%" PRIu64, name,
+                                                           *name ? " " : "", thread->thread_id))});
+    }
+    sheet_to_report(&sheet, report, named(picture, report, "threads"));
 }
 
 static void add_rest(const struct picture *picture, struct report *report)
@@ -411,6 +438,7 @@ void picture_to_report(const struct picture *picture, struct report *report)
     add_groups(picture, &names, &stacks, report);
     add_stacks(picture, &stacks, report);
     add_blocks(picture, report);
+    add_threads(picture, &names, report);
     add_rest(picture, report);
     add_steps(picture, report);
     add_phases(picture, &names, report);

@@ -39,7 +39,7 @@ export function groupsOf(recording, ledger) {
     return Uint8Array.from(recording.groups.ledger, each => (each === ledger ? 1 : 0));
 }
 
-// visit(timeNs, group, sizeClass, bytes): first what is alive when the stretch begins, with its
+// visit(timeNs, group, sizeClass, bytes, block), block -1 for a part of the rest: first what is alive when the stretch begins, with its
 // beginning as time, then every change in it. The rest counts at the begin of its stretches.
 export function visitChanges(recording, ledger, fromNs, toNs, hasRest, visit) {
     const {blocks, rest} = recording;
@@ -49,12 +49,12 @@ export function visitChanges(recording, ledger, fromNs, toNs, hasRest, visit) {
     const firstBorn = lowerBound(blocks.count, i => blocks.born[i], fromNs);
     for (let i = 0; i < firstBorn; i++)
         if (blocks.end[i] >= fromNs && isWanted[blocks.group[i]])
-            visit(fromNs, blocks.group[i], sizeClassOf(blocks.size[i]), blocks.size[i]);
+            visit(fromNs, blocks.group[i], sizeClassOf(blocks.size[i]), blocks.size[i], i);
     let row = 0;
     for (; row < rows && rest.stretch[row] * rest.stretchNs < fromNs; row++)
         if (isWanted[rest.group[row]])
             visit(fromNs, rest.group[row], rest.sizeClass[row],
-                rest.bornBytes[row] - rest.freedBytes[row]);
+                rest.bornBytes[row] - rest.freedBytes[row], -1);
     let born = firstBorn;
     let end = lowerBound(ends.length, i => blocks.end[ends[i]], fromNs);
     for (;;) {
@@ -67,7 +67,7 @@ export function visitChanges(recording, ledger, fromNs, toNs, hasRest, visit) {
         if (rowNs === timeNs) {
             if (isWanted[rest.group[row]])
                 visit(timeNs, rest.group[row], rest.sizeClass[row],
-                    rest.bornBytes[row] - rest.freedBytes[row]);
+                    rest.bornBytes[row] - rest.freedBytes[row], -1);
             row++;
             continue;
         }
@@ -75,6 +75,6 @@ export function visitChanges(recording, ledger, fromNs, toNs, hasRest, visit) {
         const block = isEnd ? ends[end++] : born++;
         if (isWanted[blocks.group[block]])
             visit(timeNs, blocks.group[block], sizeClassOf(blocks.size[block]),
-                isEnd ? -blocks.size[block] : blocks.size[block]);
+                isEnd ? -blocks.size[block] : blocks.size[block], block);
     }
 }

@@ -335,8 +335,9 @@ class Flame {
         const change = this.measure?.key === 'blocks' ? countChange : sizeChange;
         const number = (key, title, value, shown = show) => ({key, title, isNumber: true, value, show: shown});
         const columns = [
-            {key: 'function', title: say('function'), value: row => row.name, isWide: true},
-            {key: 'place', title: say('file:line'), value: row => row.place, isWide: true},
+            {key: 'function', title: say('function'), value: row => row.name, isWide: true,
+                more: row => make('span', {class: 'place'}, ` ${row.place}`)},
+            {key: 'place', value: row => row.place, isInFileOnly: true},
             ...(this.base ? [number('change', say('change'), row => row.value - row.base, change)] :
                 [number('own', say('itself'), row => row.own)]),
             number('total', say('with all below'), row => row.value),

@@ -68,10 +68,12 @@ export function axisMoments(moments) {
     return moments.map(ns => `${(ns / scale).toFixed(digits)} ${unit}`);
 }
 
-// A moment: seconds with as many digits as are needed to tell moments this far apart.
+// A moment: seconds with as many digits as are needed to tell moments this far apart, cut off as in
+// the sentences of the verdict.
 export function moment(ns, apartNs = 1000) {
     const digits = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(Math.max(apartNs, 1)))));
-    return `${(ns / 1e9).toFixed(digits)} s`;
+    const unit = 10 ** (9 - digits);
+    return `${(Math.trunc(ns / unit) / 10 ** digits).toFixed(digits)} s`;
 }
 
 // By the end of a key, as in the JSON report.

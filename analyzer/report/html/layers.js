@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live bytes over time in layers: by operator, site, owner, module or size class.
+// Live bytes over time in layers: by operator, site, owner, purpose, thread, module or size class.
 //
 // Each column of the picture shows the moment in it at which the layers together are highest, so
 // the outline of the stack is that of the total.
@@ -13,11 +13,11 @@ function chooseLayers(recording, {ledger, fromNs, toNs, layerMost, onTop}, keys)
     const weights = new Float64Array(keys.most);
     for (let i = 0; i < blocks.count && blocks.born[i] <= toNs; i++)
         if (blocks.end[i] > fromNs && isWanted[blocks.group[i]])
-            weights[keys.numberOf(blocks.group[i], sizeClassOf(blocks.size[i]))] += blocks.size[i] *
+            weights[keys.numberOf(blocks.group[i], sizeClassOf(blocks.size[i]), i)] += blocks.size[i] *
                 (Math.min(blocks.end[i], toNs) - Math.max(blocks.born[i], fromNs) + 1);
     for (let i = 0; i < rest.rows; i++)
         if (isWanted[rest.group[i]])
-            weights[keys.numberOf(rest.group[i], rest.sizeClass[i])] += rest.bornBytes[i];
+            weights[keys.numberOf(rest.group[i], rest.sizeClass[i], -1)] += rest.bornBytes[i];
     const heavy = [];
     for (let key = 0; key < keys.most; key++)
         if (weights[key] > 0)
@@ -59,9 +59,9 @@ export function layersOf(recording, wanted) {
             keep();
         }
     };
-    visitChanges(recording, ledger, fromNs, toNs, true, (timeNs, group, sizeClass, bytes) => {
+    visitChanges(recording, ledger, fromNs, toNs, true, (timeNs, group, sizeClass, bytes, block) => {
         moveTo(Math.floor((timeNs - fromNs) / widthNs));
-        now[chosen.layerOf[keys.numberOf(group, sizeClass)]] += bytes;
+        now[chosen.layerOf[keys.numberOf(group, sizeClass, block)]] += bytes;
         total += bytes;
         if (total > highest)
             keep();

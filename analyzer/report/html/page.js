@@ -10,6 +10,7 @@ import {download, makeDownload} from './download.js';
 import {leaksOf} from './recording.js';
 import {makeFlameView} from './flame.js';
 import {makeSiteView} from './site.js';
+import {makeAddressMap} from './address_map.js';
 import {makeTimeline} from './timeline.js';
 import {makeSelectionView} from './selection.js';
 import {drawVerdict} from './verdict.js';
@@ -135,6 +136,7 @@ class Page {
                 makeView(say('Steps'), () => makeStepsView(recording)),
                 makeView(say('Modules and ledger'), () => makeCountersView(recording)),
                 makeView(say('Fragmentation'), () => makeFragmentationView(recording)),
+                makeView(say('Address map'), () => makeAddressMap(recording)),
                 makeView(say('Ranks side by side'), () => makeRanksView(recording)),
             ].filter(Boolean));
         }

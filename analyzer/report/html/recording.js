@@ -4,6 +4,7 @@
 // Read in two parts: what the first picture needs, then blocks and stacks.
 import {takeDataset, takeReport} from './payload.js';
 import {lowerBound} from './search.js';
+import {say} from './language.js';
 
 // What a curve is of; numbered as in picture_datasets.c.
 export const CURVE_LIVE = 0;
@@ -158,7 +159,8 @@ function readBlocks(data, startNs) {
     const end = data.life_ns_next;
     for (let i = 0; i < end.length; i++)
         end[i] = end[i] ? born[i] + end[i] - 1 : Infinity;
-    return {count: born.length, born, end, size: data.size_bytes, group: Uint32Array.from(data.group)};
+    return {count: born.length, born, end, size: data.size_bytes, group: Uint32Array.from(data.group),
+        thread: Uint32Array.from(data.thread), address: data.address};
 }
 
 function readStepSeries(data, names) {
@@ -183,13 +185,14 @@ async function readGroups(recording, prefix) {
         stack: Uint32Array.from(groups.stack), label: Uint32Array.from(groups.label),
         operator: Uint32Array.from(groups.operator), owner: Uint32Array.from(groups.owner),
         module: Uint16Array.from(groups.module), peakBytes: groups.peak_bytes,
-        peakCount: groups.peak_count, endBytes: groups.end_bytes, groupCount: groups.group_count};
+        purpose: Uint32Array.from(groups.category), peakCount: groups.peak_count, endBytes: groups.end_bytes, groupCount: groups.group_count};
     const stackOf = readStacks(frames, nodes, names);
     recording.framesOf = group => stackOf(recording.groups.stack[group]);
 }
 
 async function readBlocksAndRest(recording, prefix) {
-    const {blocks, rest} = await takeNamed(['blocks', 'rest'], prefix);
+    const {blocks, rest, threads} = await takeNamed(['blocks', 'rest', 'threads'], prefix);
+    recording.threads = Array.from(threads.name, each => recording.names[each]);
     recording.blocks = readBlocks(blocks, recording.startNs);
     Object.assign(recording.rest, {rows: rest.stretch.length,
         stretch: Uint32Array.from(rest.stretch), group: Uint32Array.from(rest.group),
@@ -211,11 +214,15 @@ export async function readSecondPart(recording) {
 }
 
 // What blocks can be summed up by: the number of a group's key in `names`, or a text of its own.
-export const dimensions = ['operator', 'site', 'owner', 'module', 'size'];
+export const dimensions = ['operator', 'site', 'owner', 'purpose', 'thread', 'module', 'size'];
 
 export function hasDimension(recording, dimension) {
     if (dimension === 'size' || dimension === 'site')
         return true;
+    if (dimension === 'thread')
+        return recording.blocks.thread.some(each => each !== recording.blocks.thread[0]);
+    if (dimension === 'purpose')
+        return recording.groups.purpose.some((each, i) => i && recording.names[each] !== 'unknown');
     return recording.groups[dimension].some((value, i) => i && value);
 }
 
@@ -234,7 +241,8 @@ export function sizeClassOf(bytes) {
     return bytes >= 1 ? Math.floor(Math.log2(bytes)) : 0;
 }
 
-// Returns f(group, sizeClass) -> a small integer, and the names of these integers.
+// Returns f(group, sizeClass, block) -> a small integer, and the names of these integers. The block is
+// -1 for what is known as a sum only.
 export function keyNumbers(recording, dimension) {
     const {groups, names} = recording;
     if (dimension === 'size')
@@ -242,6 +250,11 @@ export function keyNumbers(recording, dimension) {
     if (dimension === 'module')
         return {numberOf: group => groups.module[group],
             nameOf: number => number ? `module ${number - 1}` : '', most: 65537};
+    if (dimension === 'thread') {
+        const {threads, blocks} = recording;
+        return {numberOf: (group, sizeClass, block) => (block < 0 ? threads.length : blocks.thread[block]),
+            nameOf: number => threads[number] ?? say('small blocks, of any thread'), most: threads.length + 1};
+    }
     const column = dimension === 'site' ? groups.label : groups[dimension];
     return {numberOf: group => column[group], nameOf: number => names[number], most: names.length};
 }

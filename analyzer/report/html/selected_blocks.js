@@ -81,7 +81,7 @@ export function sumBy(recording, found, selection, dimension, highNs) {
     const sums = new Map();
     const total = emptySum('');
     for (const i of found) {
-        const key = keys.numberOf(blocks.group[i], sizeClassOf(blocks.size[i]));
+        const key = keys.numberOf(blocks.group[i], sizeClassOf(blocks.size[i]), i);
         if (!sums.has(key))
             sums.set(key, emptySum(keys.nameOf(key)));
         const isBorn = blocks.born[i] >= selection.fromNs;

@@ -24,7 +24,8 @@ function countColumn(key, title, meaning) {
 
 const dimensionTitles = {
     operator: () => say('operator'), site: () => say('site'), owner: () => say('owner'),
-    module: () => say('module'), size: () => say('size class'),
+    purpose: () => say('what for'), thread: () => say('thread'), module: () => say('module'),
+    size: () => say('size class'),
 };
 
 class SelectionView {
@@ -169,7 +170,7 @@ class SelectionView {
 
     showBlocksOf(name) {
         go(this.recording, {tab: 'blocks', sort: '',
-            f: this.tab !== 'size' && this.tab !== 'module' ? name : state.f});
+            f: ['operator', 'site', 'owner'].includes(this.tab) ? name : state.f});
     }
 
     makeBlockTable(found) {

@@ -54,7 +54,8 @@ function compare(a, b) {
 }
 
 class Table {
-    // columns: {key, title, value(row), show(value, row), isNumber, isWide}
+    // columns: {key, title, value(row), show(value, row), more(row): beside the link of the first, isNumber,
+    // isWide, isInFileOnly}
     // options: {caption, sort: key, isAscending, onSort(key, isAscending), onRow(row), total: row, rowsAtOnce}
     constructor(columns, rows, options) {
         this.columns = columns;
@@ -108,11 +109,15 @@ class Table {
         this.sortKey = column.key;
         this.options.onSort?.(this.sortKey, this.isAscending);
         this.draw();
-        this.head.children[this.columns.indexOf(column)].firstChild.focus();
+        this.head.children[this.shownColumns.indexOf(column)].firstChild.focus();
+    }
+
+    get shownColumns() {
+        return this.columns.filter(column => !column.isInFileOnly);
     }
 
     drawHead() {
-        replaceContent(this.head, this.columns.map(column => {
+        replaceContent(this.head, this.shownColumns.map(column => {
             const isSorted = column.key === this.sortKey;
             return make('th', {scope: 'col', class: column.isNumber ? 'number' : null,
                 'aria-sort': isSorted ? (this.isAscending ? 'ascending' : 'descending') : null,
@@ -124,11 +129,12 @@ class Table {
 
     makeRow(row, isTotal) {
         const {onRow} = this.options;
-        const cells = this.columns.map((column, i) => {
+        const cells = this.shownColumns.map((column, i) => {
             const value = column.value(row);
             const shown = column.show ? column.show(value, row) : value;
             const content = i === 0 && onRow && !isTotal ?
-                makeButton(shown === '' ? say('(none)') : shown, () => onRow(row), {class: 'link'}) :
+                [makeButton(shown === '' ? say('(none)') : shown, () => onRow(row), {class: 'link'}),
+                    column.more && column.more(row)] :
                 shown;
             return make('td', {class: column.isNumber ? 'number' : (column.isWide ? 'wide' : null),
                 title: column.title_of ? column.title_of(row) :

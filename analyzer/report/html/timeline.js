@@ -25,7 +25,8 @@ const phaseRowMost = 3;
 
 const dimensionNames = {
     none: () => say('nothing: totals'), operator: () => say('operator'), site: () => say('site'),
-    owner: () => say('owner'), module: () => say('module'), size: () => say('size class'),
+    owner: () => say('owner'), purpose: () => say('what for'), thread: () => say('thread'),
+    module: () => say('module'), size: () => say('size class'),
 };
 
 function curveName(recording, curve) {

@@ -96,7 +96,8 @@ export function drawVerdict(report) {
     drawSentences();
     replaceContent(byId('numbers'), make('div', {class: 'cards'}, cards.map(makeCard)),
         report.notes.length > 0 && make('details', null,
-            make('summary', null, say('Data quality: {0} notes', report.notes.length)),
+            make('summary', null, report.notes.length === 1 ? say('Data quality: 1 note') :
+                say('Data quality: {0} notes', report.notes.length)),
             make('ul', null, report.notes.map(note =>
                 make('li', null, note.count ? `${count(note.count)}: ` : '', note.sentence)))));
     const facts = report.facts;

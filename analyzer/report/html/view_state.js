@@ -5,6 +5,8 @@
 // Times there are seconds since the start of the recording. Whoever changes the state says so with
 // update(), or with go() where back should lead to what was before; whoever shows it listens.
 
+import {dimensions} from './recording.js';
+
 const listeners = [];
 
 export const state = {
@@ -17,10 +19,10 @@ export const state = {
 };
 
 // Of the other views: key of the address -> what holds when the address has none.
-const texts = {site: '', tab: '', f: '', sort: '', m: '', inv: '', plumbing: '', z: '', q: ''};
+const texts = {site: '', tab: '', f: '', sort: '', m: '', inv: '', plumbing: '', z: '', q: '', at: ''};
 Object.assign(state, texts);
 
-const stackings = ['none', 'operator', 'site', 'owner', 'module', 'size'];
+const stackings = ['none', ...dimensions];
 
 export function listen(listener) {
     listeners.push(listener);
