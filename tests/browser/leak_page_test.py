@@ -104,7 +104,7 @@ class LeakPageTest(unittest.TestCase):
     def test_sentences_lead_to_curve_blocks_and_stack_and_back_leads_back(self):
         page = self.open(fragment="#l=python")
         self.assertFalse(page.evaluate("document.querySelector('#site').checkVisibility()"))
-        page.evaluate("[...document.querySelectorAll('#verdict-sentences button')]"
+        page.evaluate("[...document.querySelectorAll('#verdict-sentences a')]"
                       ".find(each => each.textContent.includes('Trainer.remember')).click()")
         self.assertIn("Trainer.remember", page.evaluate("document.querySelector('#site h2').textContent"))
         self.assertIn("site=Trainer.remember", page.evaluate("location.hash"))
@@ -119,7 +119,7 @@ class LeakPageTest(unittest.TestCase):
                          "python")
 
     def test_tiles_cards_and_rows_lead_to_the_site(self):
-        for start in ("#verdict .card.bad", "#steps .multiple.bad button", "#peak td button.link"):
+        for start in ("#verdict .card.bad", "#steps .multiple.bad a", "#peak td a.link"):
             with self.subTest(start):
                 page = self.open(fragment="#l=host")
                 page.evaluate("document.querySelector('%s').click()" % start)
@@ -204,6 +204,9 @@ class LeakPageTest(unittest.TestCase):
         self.assertTrue(rows)
         self.assertIn("was ", rows[0][0])
         self.assertTrue(rows[0][1].startswith(more), rows)
+        joined = page.evaluate("[...document.querySelectorAll('.flame-table td:first-child')]"
+                               ".filter(cell => /^\\d/.test(cell.textContent)).length")
+        self.assertEqual(joined, 0)
 
     # ---- where blocks lie, and whose they are
 

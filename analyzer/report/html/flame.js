@@ -7,7 +7,7 @@ import {percent, sizeChange, countChange, blockCount} from './format.js';
 import {styleColour, withAlpha} from './colours.js';
 import {state, update, go, listen} from './view_state.js';
 import {measuresOf} from './flame_measures.js';
-import {makeRoot, addGroups, nodeOfKey, functionsOf, KIND_PYTHON, KIND_NATIVE, KIND_PLUMBING, KIND_ORIGIN,
+import {makeRoot, addGroups, nameOfNode, nodeOfKey, functionsOf, KIND_PYTHON, KIND_NATIVE, KIND_PLUMBING, KIND_ORIGIN,
     KIND_JOINED} from './flame_tree.js';
 import {makeDownload, downloadSvg, downloadPng} from './download.js';
 import {makeTable} from './table.js';
@@ -42,15 +42,10 @@ function layOut(top, widthOf, width) {
 }
 
 function fitted(text, width) {
-    const letters = Math.floor((width - 6) / 6.7);
-    if (letters < 3)
+    const letters = Math.floor((width - 8) / 7.1);
+    if (letters < 4)
         return '';
     return text.length <= letters ? text : `${text.slice(0, letters - 1)}…`;
-}
-
-// What a box says in one line.
-function labelOf(node) {
-    return node.place && !node.name.includes(node.place) ? `${node.name} (${node.place})` : node.name;
 }
 
 class Flame {
@@ -157,6 +152,12 @@ class Flame {
 
     // ---- the picture
 
+    // What a box says in one line.
+    labelOf(node) {
+        const name = nameOfNode(node, this.base !== null);
+        return node.place && !name.includes(node.place) ? `${name} (${node.place})` : name;
+    }
+
     widthOf = node => (this.base ? node.value + node.base : node.value);
 
     isFound(node) {
@@ -178,7 +179,7 @@ class Flame {
     wordsOf(node) {
         const {show} = this.measure;
         const change = this.measure.key === 'blocks' ? countChange : sizeChange;
-        return [labelOf(node), node.kind === KIND_PYTHON ? say('Python') : null,
+        return [this.labelOf(node), node.kind === KIND_PYTHON ? say('Python') : null,
             this.base ? say('{0}, was {1}: {2}', show(node.value), show(node.base), change(node.value - node.base)) :
                 show(node.value), percent(this.widthOf(node), this.widthOf(this.root)),
             node.count && this.measure.key !== 'blocks' ? blockCount(node.count) : null].filter(Boolean).join(' · ');
@@ -200,7 +201,7 @@ class Flame {
     // For eyes: the boxes have their words as labels.
     makeTexts() {
         return makeSvg('g', {'aria-hidden': 'true'}, this.boxes.map(({node, left, width, depth}) => {
-            const text = fitted(labelOf(node), width);
+            const text = fitted(this.labelOf(node), width);
             return text && makeSvg('text', {x: (left + 4).toFixed(1), y: (depth + 1) * this.rowHeight - 5.5}, text);
         }).filter(Boolean));
     }
@@ -237,8 +238,8 @@ class Flame {
             path.unshift(node);
         const shown = path.length > 5 ? [path[0], null, ...path.slice(-3)] : path;
         replaceContent(this.path, shown.map((node, i) => [i > 0 && ' › ', node === null ? '…' :
-            node === this.top ? make('strong', null, node.name) :
-                makeButton(node.name, () => this.zoomTo(node), {class: 'link'})]).flat());
+            node === this.top ? make('strong', null, this.labelOf(node)) :
+                makeButton(this.labelOf(node), () => this.zoomTo(node), {class: 'link'})]).flat());
         this.readout.textContent = this.wordsOf(this.top);
         if (state.q) {
             const found = this.foundBelow(this.root);
@@ -335,7 +336,8 @@ class Flame {
         const change = this.measure?.key === 'blocks' ? countChange : sizeChange;
         const number = (key, title, value, shown = show) => ({key, title, isNumber: true, value, show: shown});
         const columns = [
-            {key: 'function', title: say('function'), value: row => row.name, isWide: true,
+            {key: 'function', title: say('function'), isWide: true,
+                value: row => nameOfNode(row, true),
                 more: row => make('span', {class: 'place'}, ` ${row.place}`)},
             {key: 'place', value: row => row.place, isInFileOnly: true},
             ...(this.base ? [number('change', say('change'), row => row.value - row.base, change)] :

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls as a tree of sizes: who called whom, and how much memory was asked for below.
 //
-// A node: {name, place, file, kind, value, base, own, count, children, parent, key}. key is a number
+// A node: {name, place, file, kind, value, base, own, count, stackCount, children, parent, key}. key is a number
 // made of the names on the way from the root: it stands in the address.
 import {placeOf} from './stack.js';
 import {say} from './language.js';
@@ -26,7 +26,7 @@ function makeNode(parent, step) {
     const place = isFrame ? placeOf(step) : '';
     const name = isFrame ? step.function || say('(no name)') : step.name;
     return {name, place, file: isFrame ? step.file || step.module : '', kind: isFrame ? kindOf(step) : step.kind,
-        value: 0, base: 0, own: 0, count: 0, children: new Map(), parent,
+        value: 0, base: 0, own: 0, count: 0, stackCount: 0, children: new Map(), parent,
         key: parent ? keyOf(parent.key, `${name} ${place}`) : 0x811c9dc5};
 }
 
@@ -92,6 +92,7 @@ function addPath(root, path, amount, isInverted) {
     add(root);
     for (const step of path) {
         node = childOf(node, step);
+        node.stackCount += step.stackCount || 0;
         first = first === root ? node : first;
         add(node);
     }
@@ -108,12 +109,20 @@ export function addGroups(root, recording, amountOf, options) {
             continue;
         const path = pathOf(recording, group, options.hasPlumbing);
         if (groups.groupCount[group] > 1)
-            path.push({name: say('{0} stacks of this part', count(groups.groupCount[group])), kind: KIND_JOINED});
+            path.push({name: 'joined', kind: KIND_JOINED, stackCount: groups.groupCount[group]});
         if (options.isInverted)
             path.reverse();
         addPath(root, path, amount, options.isInverted);
     }
     return root;
+}
+
+// Of stacks that were joined in one place it says how many; recordings that are compared join each their own.
+export function nameOfNode(node, isOfSeveral) {
+    if (node.kind !== KIND_JOINED)
+        return node.name;
+    return isOfSeveral ? say('stacks of little memory, joined') :
+        say('{0} stacks of this part', count(node.stackCount));
 }
 
 export function makeRoot(name) {

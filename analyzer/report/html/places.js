@@ -41,12 +41,16 @@ export function isSite(name) {
     return ledgersOfSites.has(name);
 }
 
-// ledgerName: where it is known; else that of its leak, else where it has most.
-export function goToSite(name, ledgerName) {
+// In the ledger that is named; else in that of its leak, else where it has most.
+function placeOfSite(name, ledgerName) {
     const ledgers = ledgersOfSites.get(name);
     const leak = leaksOf(recording.report).find(each => each.site === name);
     const wanted = ledgerNamed(ledgerName || leak?.ledger)?.index;
-    go(recording, {site: name, stackBy: 'site', ledger: ledgers.includes(wanted) ? wanted : ledgers[0]});
+    return {site: name, stackBy: 'site', ledger: ledgers.includes(wanted) ? wanted : ledgers[0]};
+}
+
+export function goToSite(name, ledgerName) {
+    go(recording, placeOfSite(name, ledgerName));
     showSection('site');
 }
 
@@ -56,8 +60,20 @@ export function goToLedger(name, sectionId = 'timeline', changes = {}) {
     showSection(sectionId);
 }
 
+// An address of its own, so that it can be opened beside; a line breaks inside of it.
+function makeLink(text, parameters, onClick) {
+    return make('a', {class: 'link', href: `#${new URLSearchParams(parameters)}`, onclick: event => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey)
+            return;
+        event.preventDefault();
+        onClick();
+    }}, text);
+}
+
 export function makeSiteLink(name, ledgerName) {
-    return makeButton(name, () => goToSite(name, ledgerName), {class: 'link'});
+    const {ledger} = placeOfSite(name, ledgerName);
+    return makeLink(name, {l: recording.ledgers[ledger].name, by: 'site', site: name},
+        () => goToSite(name, ledgerName));
 }
 
 // The names in a sentence that can be gone to, longest first.
@@ -91,7 +107,7 @@ export function makeLinked(text) {
             if (at < 0)
                 continue;
             const link = leadsToSite ? makeSiteLink(name, ledgerName) :
-                makeButton(name, () => goToLedger(name), {class: 'link'});
+                makeLink(name, {l: name}, () => goToLedger(name));
             return [...split(part.slice(0, at), names.slice(i)), link,
                 ...split(part.slice(at + name.length), names.slice(i))];
         }
