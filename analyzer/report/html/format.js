@@ -64,7 +64,10 @@ export function axisMoments(moments) {
     const last = Math.abs(moments[moments.length - 1] || 0);
     const apart = moments.length > 1 ? Math.abs(moments[1] - moments[0]) : last;
     const [scale, unit] = durationUnits.find(([each]) => last >= each) || [1e9, 's'];
-    const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(apart / scale || 1) - 1e-9)));
+    const isWhole = number => Math.abs(number - Math.round(number)) < 1e-6;
+    let digits = 0;
+    while (digits < 9 && !isWhole(apart / scale * 10 ** digits))
+        digits++;
     return moments.map(ns => `${(ns / scale).toFixed(digits)} ${unit}`);
 }
 
