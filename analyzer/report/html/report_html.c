@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "json_page.h"
+#include "leaktide/invariant.h"
 #include "page_bytes.h"
 #include "payload.h"
 #include "report_json.h"
@@ -82,6 +83,8 @@ static void write_json_report(const struct report *report, struct outlet *out)
 
     json_page_init(&page);
     report_write_page_json(report, &page, json);
+    if (MT_ASSERTS && !page.has_failed)
+        json_page_check(&page);
     payload_write_json("report", json, out);
     write_report_frames(&page, out);
     write_report_nodes(&page, out);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "leaktide/invariant.h"
 
 enum {
     rows_with_stacks_most = 1000, /* of a table */
@@ -30,6 +31,20 @@ void json_page_release(struct json_page *page)
     hash_index_release(&page->frame_index);
     hash_index_release(&page->node_index);
     arena_release(&page->arena);
+}
+
+void json_page_check(const struct json_page *page)
+{
+    MT_ASSERT(page->rows_left <= rows_together_most);
+    MT_ASSERT(page->has_failed || page->nodes.count);
+    MT_ASSERT(page->frame_index.count <= page->frames.count);
+    MT_ASSERT(page->node_index.count <= page->nodes.count);
+    for (size_t i = 1; i < page->nodes.count; i++) {
+        const struct json_page_node *node = table_at(&page->nodes, i);
+
+        MT_ASSERT(node->outer < i);
+        MT_ASSERT(node->frame < page->frames.count);
+    }
 }
 
 static bool is_same(const struct report_frame *a, const struct report_frame *b)

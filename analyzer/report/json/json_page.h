@@ -35,6 +35,9 @@ struct json_page_node {
 void json_page_init(struct json_page *page);
 void json_page_release(struct json_page *page);
 
+/* Asserts that a caller stands before those it calls, and that all frames are there. */
+void json_page_check(const struct json_page *page);
+
 /* The node of frames, innermost first; 0 for none. */
 uint32_t json_page_put_stack(struct json_page *page, const struct report_stack *stack);
 /* How many rows of a table the page has; the next table gets what these leave. */
