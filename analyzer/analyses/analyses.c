@@ -13,6 +13,7 @@
 #include "picture_analyses.h"
 #include "plain_analyses.h"
 #include "pool_analyses.h"
+#include "rank_analyses.h"
 #include "recording_notes.h"
 #include "waste_analyses.h"
 
@@ -159,7 +160,7 @@ static const struct analysis account_analyses[] = {
 static const struct analysis ranks_analyses[] = {
     {.write = analyse_ranks_verdict},
     {.write = analyse_recording},
-    {.write = analyse_ranks},
+    {.of_blocks = &ranks_analysis},
     {.of_blocks = &others_on_device_analysis},
     {.write = analyse_processes},
     {.write = analyse_notes},

@@ -23,7 +23,7 @@ struct command {
 };
 
 extern const struct command command_run, command_diff, command_export, command_gate, command_bless,
-    command_suppress, command_ctl, command_account, command_doctor;
+    command_suppress, command_ctl, command_account, command_doctor, command_summarize;
 
 extern const struct command questions[];
 extern const size_t question_count;
@@ -52,6 +52,9 @@ void tell_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * makes the exit code only where the command judges; else it is 0, or 3 when events are lost.
  */
 int answer(const char *question, const struct options *options, bool is_judged);
+
+/* command_summarize.c: the question "ranks", of recordings or of summaries. */
+int ranks_answer(const struct command *command, const struct options *options);
 
 /* "text|json|html": the names of mt_format_at(), once main has called this. */
 extern char answer_formats[64];
@@ -95,6 +98,9 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
 
 #define COLOR_OPTION                                                                               \
     {OPTION_COLOR, 0, "color", "auto|always|never", "colours (auto: on a terminal)"}
+
+#define PARALLEL_OPTION                                                                            \
+    {OPTION_PARALLEL, 0, "parallel", "LIST", "how ranks are numbered, as in tp=2,dp=8,pp=4"}
 
 /* Of every question about steps; diff has --steps of its own. */
 #define STEP_OPTIONS                                                                               \

@@ -60,7 +60,11 @@ const struct command questions[] = {
     {.name = "ops", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
     {.name = "breakdown", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
     {.name = "modules", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
-    {.name = "ranks", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
+    {.name = "ranks", .run = ranks_answer, .options = QUESTION_OPTIONS(
+        STEP_OPTIONS, PARALLEL_OPTION,
+        {OPTION_FAIL_ON, 0, "fail-on", "leak|finding", "exit with 1 when a rank leaks; on any finding"},
+        END),
+     .remark = "INPUT: recordings that are read together, or summaries of leaktide summarize."},
     {.name = "info", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
     {.name = "frag", .run = tell_answer, .options = QUESTION_OPTIONS(
         {OPTION_TRY, 0, "try", "SETTINGS", "what these settings of the allocator would reserve"},

@@ -10,6 +10,7 @@
 #include "library_answer.h"
 #include "missing.h"
 #include "picture_analyses.h"
+#include "rank_layout.h"
 #include "taken_options.h"
 #include "trace_question.h"
 
@@ -32,6 +33,7 @@ static void question_take(struct question *question, const struct mt_ask_options
     question->stack_depth = options->stack_depth;
     question->least_percent = options->stack_least_percent;
     question->allocator_settings = options->allocator_settings;
+    question->parallel = options->parallel;
 }
 
 static struct question question_make(const struct mt_trace *trace, size_t top,
@@ -52,14 +54,16 @@ static enum mt_result ask_options_take(struct mt_ask_options *whole,
     return options_take(whole, sizeof(*whole), options, error);
 }
 
-static enum mt_result settings_check(const char *settings, struct mt_error *error)
+/* What is a text with a meaning of its own. */
+static enum mt_result settings_check(const struct question *question, struct mt_error *error)
 {
-    struct allocator_settings ignored = {.pad_bytes = 0};
+    struct allocator_settings settings = {.pad_bytes = 0};
+    struct rank_layout layout;
 
-    if (!settings)
-        return MT_OK;
-    return mt_error_of(error, "allocator_settings",
-                       allocator_settings_read(settings, &ignored, error));
+    if (question->allocator_settings)
+        return mt_error_of(error, "allocator_settings",
+                           allocator_settings_read(question->allocator_settings, &settings, error));
+    return rank_layout_read(question->parallel, &layout, error);
 }
 
 enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
@@ -77,7 +81,7 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
     if (!kind)
         return mt_error_set(error, MT_USAGE, "there is no question named %s", name);
     question = question_make(trace, kind->top, &whole);
-    result = settings_check(question.allocator_settings, error);
+    result = settings_check(&question, error);
     if (result == MT_OK)
         result = report_create(name, &report, error);
     if (result != MT_OK)

@@ -18,6 +18,7 @@ static const struct command *const others[] = {
     &command_account,
     &command_diff,
     &command_export,
+    &command_summarize,
     &command_gate,
     &command_bless,
     &command_suppress,

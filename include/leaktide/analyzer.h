@@ -57,6 +57,9 @@ struct mt_ask_options {
     /* Of "frag": settings of the caching allocator to try beside the usual ones, as
      * PYTORCH_CUDA_ALLOC_CONF has them; NULL: none. */
     const char *allocator_settings;
+    /* Of "ranks": how ranks are numbered, "tp=2,dp=8,pp=4", what changes fastest first; NULL: not
+     * known. */
+    const char *parallel;
 };
 
 /* How far a reading has come. Made by the library: entries are only ever added at the end. */

@@ -10,9 +10,6 @@
 void analyse_recording(const struct question *question, struct report *report);
 void analyse_recording_verdict(const struct question *question, struct report *report);
 void analyse_event_kinds(const struct question *question, struct report *report);
-void analyse_ranks(const struct question *question, struct report *report);
-void analyse_known_ranks(const struct question *question, struct report *report);
-void analyse_ranks_verdict(const struct question *question, struct report *report);
 void analyse_stacks(const struct question *question, struct report *report);
 void analyse_failures(const struct question *question, struct report *report);
 void analyse_steps(const struct question *question, struct report *report);

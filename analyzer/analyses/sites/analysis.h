@@ -25,6 +25,8 @@
 
 enum { WARM_UP_DEFAULT = -1, NEAR_PEAK_PERCENT = 5 };
 
+struct rank_wish; /* rank_gather.h */
+
 /* Which blocks are listed: those for which all of it is true. */
 struct block_filter {
     const char *name; /* part of the name of the site, operator or owner; NULL: any */
@@ -51,6 +53,8 @@ struct question {
     const char *allocator_settings; /* tried beside the usual ones; NULL: none */
     bool is_for_pictures;           /* read once more for what a picture needs */
     const char *picture_name;       /* before the names of its datasets; NULL: none */
+    const char *parallel;           /* how ranks are numbered; NULL: not known */
+    const struct rank_wish *wish;   /* a summary that is to be filled; NULL: none is wanted */
 };
 
 /* One that sees every block. */

@@ -19,7 +19,7 @@ bool ends_with(const char *text, const char *end)
 }
 
 /* Some pools say it in their name already: "hal_virtual". */
-static const char *kind_word(const char *pool, enum ledger_kind kind)
+const char *label_kind(const char *pool, enum ledger_kind kind)
 {
     static const char *const words[LEDGER_KIND_COUNT] = {
         [LEDGER_MEMORY] = "",         [LEDGER_HOST] = "host",
@@ -71,7 +71,7 @@ const char *label_ledger(const struct question *question, struct arena *arena, u
 {
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
     const char *pool = label_pool(question, ledger);
-    const char *kind = kind_word(pool, ledger->kind);
+    const char *kind = label_kind(pool, ledger->kind);
     const char *device = "", *process = "";
 
     if (ledger->device >= 0)

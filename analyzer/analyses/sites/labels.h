@@ -29,6 +29,9 @@ static inline unsigned percent_of(uint64_t part, uint64_t whole)
 /* "hal" */
 const char *label_pool(const struct question *question, const struct ledger *ledger);
 
+/* "virtual", "mapping"; "" for memory of its own, and where the name of the pool says it. */
+const char *label_kind(const char *pool, enum ledger_kind kind);
+
 /* "hal device 0"; with " (virtual)" and the like where it is not memory of its own, and with
  * ", python3 4711" where the recording has several processes. */
 const char *label_ledger(const struct question *question, struct arena *arena, uint16_t ledger);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recording is gathered into the tables of a summary, and these are asked: the same sentences as
+ * from summaries on disk.
+ */
+#include "rank_analyses.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "growth.h"
+#include "rank_answer.h"
+#include "rank_gather.h"
+#include "rank_layout.h"
+
+/* --- what survives, for both ------------------------------------------------------------------ */
+
+struct search {
+    const struct question *question;
+    struct survivor_reading *reading; /* NULL: steps alone decide */
+};
+
+static void *search_begin(const struct question *question, struct life_visitor *visitor)
+{
+    struct search *search = calloc(1, sizeof(*search));
+
+    if (!search)
+        return NULL;
+    search->question = question;
+    if (!growth_needs_survivors(question))
+        return search;
+    search->reading = survivor_reading_create(question, visitor);
+    if (search->reading)
+        return search;
+    free(search);
+    return NULL;
+}
+
+static const struct survivors *survivors_of(const struct search *search)
+{
+    return search->reading ? survivor_reading_result(search->reading) : NULL;
+}
+
+static void search_release(void *state)
+{
+    struct search *search = state;
+
+    survivor_reading_destroy(search->reading);
+    free(search);
+}
+
+/* --- ranks ------------------------------------------------------------------------------------ */
+
+static bool uses_device(const struct question *question, uint16_t process, int32_t device)
+{
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(question->tally, i);
+
+        if (ledger->process == process && ledger->device == device &&
+            ledger->kind == LEDGER_MEMORY && ledger->peak_bytes)
+            return true;
+    }
+    return false;
+}
+
+static void note_shared_devices(const struct question *question, struct report *report)
+{
+    enum { devices_most = 64 };
+
+    for (int32_t device = 0; device < devices_most; device++) {
+        size_t users = 0;
+
+        for (size_t i = 0; i < model_process_count(question->model); i++)
+            users += uses_device(question, (uint16_t)i, device);
+        if (users > 1)
+            report_note(report, users,
+                        report_text(report,
+                                    "processes hold memory of device %" PRId32 " at some time",
+                                    device));
+    }
+}
+
+static void answer_ranks(const struct question *question, const struct survivors *survivors,
+                         bool is_part_of_report, struct report *report)
+{
+    struct rank_layout layout;
+    struct rank_set set;
+
+    rank_set_init(&set, false);
+    rank_gather(question, survivors, &(struct rank_wish){.summary = &set.summary});
+    if (rank_layout_read(question->parallel, &layout, NULL) == MT_OK)
+        rank_layout_apply(&layout, &set.summary);
+    rank_set_take(&set);
+    if (!rank_set_finish(&set) ||
+        !rank_answer(
+            &set,
+            &(struct rank_question){.top = question->top, .is_part_of_report = is_part_of_report},
+            report))
+        report_note(report, 0, "ranks: not enough memory to compare");
+    if (set.compared_count > 1)
+        note_shared_devices(question, report);
+    rank_set_release(&set);
+}
+
+static void ranks_write(void *state, struct report *report)
+{
+    const struct search *search = state;
+
+    answer_ranks(search->question, survivors_of(search), false, report);
+}
+
+const struct block_analysis ranks_analysis = {"ranks", search_begin, ranks_write, search_release};
+
+void analyse_ranks_verdict(const struct question *question, struct report *report)
+{
+    if (model_process_count(question->model) > 1)
+        return;
+    report_verdict(report, RANK_MODULES, "Only one process was recorded: nothing to compare.");
+    report_outcome(report, REPORT_NO_DATA);
+}
+
+void analyse_known_ranks(const struct question *question, struct report *report)
+{
+    struct model *model = tally_model(question->tally);
+    size_t known = 0;
+
+    for (size_t i = 0; i < model_process_count(model); i++)
+        known += model_process_at(model, (uint16_t)i)->rank >= 0;
+    if (known > 1)
+        answer_ranks(question, NULL, true, report);
+}
+
+/* --- a summary -------------------------------------------------------------------------------- */
+
+static void summary_write_rows(void *state, struct report *report)
+{
+    const struct search *search = state;
+
+    (void)report;
+    if (search->question->wish)
+        rank_gather(search->question, survivors_of(search), search->question->wish);
+}
+
+const struct block_analysis summary_analysis = {"summary", search_begin, summary_write_rows,
+                                                search_release};

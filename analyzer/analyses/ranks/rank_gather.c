@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "rank_gather.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "hash.h"
+#include "pool_counter.h"
+#include "rank_gather_parts.h"
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* -1: not known. */
+static int64_t rank_number(const struct gathering *gathering, const struct model_process *process)
+{
+    return gathering->wish->has_rank ? (int64_t)gathering->wish->rank : process->rank;
+}
+
+/*
+ * The start and the number of a process are its own on its host. A source that does not tell both
+ * is known by its path.
+ */
+static const char *process_key(struct gathering *gathering, const struct model_process *process)
+{
+    const char *source = model_text_at(gathering->question->model, process->source);
+    uint64_t hash = hash_pair(process->process_id, process->start_realtime_ns);
+
+    hash = hash_pair(hash, (uint64_t)rank_number(gathering, process));
+    if (gathering->wish->host)
+        hash = hash_pair(hash, hash_bytes(gathering->wish->host, strlen(gathering->wish->host)));
+    if (!process->process_id || !process->start_realtime_ns)
+        hash = hash_pair(hash, hash_bytes(source, strlen(source)));
+    return arena_format(&gathering->arena, "%016" PRIx64, hash);
+}
+
+const char *gathered_pool(struct gathering *gathering, uint16_t ledger)
+{
+    const struct ledger *row = tally_ledger_at(gathering->question->tally, ledger);
+    const char *pool = label_pool(gathering->question, row);
+    const char *kind = label_kind(pool, row->kind);
+
+    return *kind ? arena_format(&gathering->arena, "%s (%s)", pool, kind) : pool;
+}
+
+size_t gathered_row(struct gathering *gathering, enum summary_table table,
+                    struct gathered_columns columns, uint16_t ledger)
+{
+    const struct ledger *row = tally_ledger_at(gathering->question->tally, ledger);
+    struct summary *summary = gathering->summary;
+    size_t added = summary_add(summary, table);
+
+    summary_put_text(summary, columns.process_key, added, gathering->keys[row->process]);
+    summary_put_text(summary, columns.pool, added, gathered_pool(gathering, ledger));
+    if (row->device >= 0)
+        summary_put(summary, columns.device, added, (uint64_t)row->device);
+    return added;
+}
+
+const char *gathered_site_key(struct gathering *gathering, struct who who)
+{
+    uint64_t id = who.site ? symbols_site_id(gathering->question->symbols, who.site) : 0;
+    const char *label = label_who(gathering->question, &gathering->arena, who);
+
+    return arena_format(&gathering->arena, "%016" PRIx64,
+                        id ? id : hash_bytes(label, strlen(label)));
+}
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+/* The device whose ledgers hold most; -1: none. */
+static int32_t main_device(const struct tally *tally, uint16_t process)
+{
+    uint64_t most = 0;
+    int32_t device = -1;
+
+    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(tally, i);
+
+        if (ledger->process == process && ledger->kind == LEDGER_MEMORY && ledger->device >= 0 &&
+            ledger->peak_bytes > most) {
+            most = ledger->peak_bytes;
+            device = ledger->device;
+        }
+    }
+    return device;
+}
+
+static void put_optional(struct summary *summary, enum summary_column column, size_t row,
+                         int64_t number, bool is_known)
+{
+    if (is_known)
+        summary_put(summary, column, row, number > 0 ? (uint64_t)number : 0);
+}
+
+static void gather_process(struct gathering *gathering, uint16_t index)
+{
+    const struct question *question = gathering->question;
+    struct model *model = tally_model(question->tally);
+    const struct model_process *process = model_process_at(model, index);
+    struct summary *summary = gathering->summary;
+    size_t row = summary_add(summary, SUMMARY_ranks);
+    int32_t device = main_device(question->tally, index);
+    uint64_t lost = 0;
+
+    for (size_t i = 0; i < MT_LOST_KINDS; i++)
+        lost += process->lost_counts[i];
+    summary_put_text(summary, COLUMN_ranks_process_key, row, gathering->keys[index]);
+    summary_put_text(summary, COLUMN_ranks_name, row,
+                     label_process(question, &gathering->arena, index));
+    put_optional(summary, COLUMN_ranks_rank, row, rank_number(gathering, process),
+                 rank_number(gathering, process) >= 0);
+    if (gathering->wish->host)
+        summary_put_text(summary, COLUMN_ranks_host, row, gathering->wish->host);
+    put_optional(summary, COLUMN_ranks_device, row, device, device >= 0);
+    summary_put_text(
+        summary, COLUMN_ranks_program, row,
+        model_text_at(model, process->command_line ? process->command_line : process->executable));
+    summary_put_text(summary, COLUMN_ranks_settings, row, model_text_at(model, process->options));
+    summary_put_text(summary, COLUMN_ranks_allocator_settings, row,
+                     model_text_at(model, process->allocator_settings));
+    summary_put(summary, COLUMN_ranks_process_id, row, process->process_id);
+    put_optional(summary, COLUMN_ranks_start_realtime_ns, row, (int64_t)process->start_realtime_ns,
+                 process->start_realtime_ns != 0);
+    summary_put(summary, COLUMN_ranks_duration_ns, row,
+                process->end_ns > process->start_ns ? process->end_ns - process->start_ns : 0);
+    summary_put_text(summary, COLUMN_ranks_source, row, model_text_at(model, process->source));
+    summary_put_text(summary, COLUMN_ranks_source_kind, row, question->source_kind);
+    summary_put_text(summary, COLUMN_ranks_leaktide_version, row, LEAKTIDE_VERSION);
+    summary_put(summary, COLUMN_ranks_event_count, row, process->event_count);
+    summary_put(summary, COLUMN_ranks_lost_count, row, lost);
+    summary_put(summary, COLUMN_ranks_step_count, row,
+                tally_process_at(question->tally, index).ended_step_count);
+    summary_put(summary, COLUMN_ranks_is_complete, row,
+                process->is_complete && !lost && !model_is_incomplete(model));
+    put_optional(summary, COLUMN_ranks_exit_status, row, process->exit_status, process->has_exited);
+}
+
+/* --- ledgers ---------------------------------------------------------------------------------- */
+
+static void gather_ledger(struct gathering *gathering, uint16_t index)
+{
+    const struct question *question = gathering->question;
+    const struct ledger *ledger = tally_ledger_at(question->tally, index);
+    struct whole_peak peak = whole_peak_of(question, index);
+    struct summary *summary = gathering->summary;
+    struct tally_process process = tally_process_at(question->tally, ledger->process);
+    size_t row = gathered_row(gathering, SUMMARY_ledgers,
+                              (struct gathered_columns){COLUMN_ledgers_process_key,
+                                                        COLUMN_ledgers_pool, COLUMN_ledgers_device},
+                              index);
+
+    summary_put_text(summary, COLUMN_ledgers_name, row,
+                     label_ledger(question, &gathering->arena, index));
+    summary_put(summary, COLUMN_ledgers_is_memory, row, ledger->kind == LEDGER_MEMORY);
+    summary_put(summary, COLUMN_ledgers_peak_bytes, row, peak.bytes);
+    summary_put(summary, COLUMN_ledgers_peak_time_ns, row, peak.time_ns);
+    if (process.step_count)
+        summary_put(summary, COLUMN_ledgers_peak_step, row,
+                    step_number(question->tally, ledger->process, ledger->peak_step));
+    summary_put(summary, COLUMN_ledgers_seen_peak_bytes, row, ledger->peak_bytes);
+    if (ledger->has_reserved)
+        summary_put(summary, COLUMN_ledgers_reserved_peak_bytes, row, ledger->reserved_peak_bytes);
+    summary_put(summary, COLUMN_ledgers_end_bytes, row, whole_end_of(question, index));
+    if (process.ended_step_count > 1)
+        summary_put(summary, COLUMN_ledgers_growth_bytes_per_step, row,
+                    gathered_growth(question, index));
+    summary_put(summary, COLUMN_ledgers_alloc_bytes, row, ledger->alloc_bytes);
+    summary_put(summary, COLUMN_ledgers_alloc_count, row, ledger->alloc_count);
+    summary_put(summary, COLUMN_ledgers_failed_count, row, ledger->failed_count);
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+/* A shell that only started others says nothing about memory. */
+static bool has_memory(const struct tally *tally, uint16_t process)
+{
+    size_t accounts;
+
+    for (size_t i = 0; i < tally_ledger_count(tally); i++)
+        if (tally_ledger_at(tally, i)->process == process)
+            return true;
+    for (size_t i = 0; i < tally_sample_count(tally); i++)
+        if (tally_sample_at(tally, i)->process == process)
+            return true;
+    memory_accounts_of(tally_accounts(tally), process, &accounts);
+    return accounts != 0;
+}
+
+void rank_gather(const struct question *question, const struct survivors *survivors,
+                 const struct rank_wish *wish)
+{
+    struct summary *summary = wish->summary;
+    struct gathering gathering = {.question = question, .wish = wish, .summary = summary};
+    struct model *model = tally_model(question->tally);
+    size_t count = model_process_count(question->model);
+
+    arena_init(&gathering.arena);
+    gathering.keys = arena_alloc(&gathering.arena, (count + 1) * sizeof(*gathering.keys));
+    for (size_t i = 0; gathering.keys && i < count; i++) {
+        uint16_t process = (uint16_t)i;
+
+        gathering.keys[i] = process_key(&gathering, model_process_at(model, process));
+        if (!has_memory(question->tally, process))
+            continue;
+        gather_process(&gathering, process);
+        gather_steps(&gathering, process);
+        gather_account(&gathering, process);
+    }
+    if (gathering.keys) {
+        for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
+            gather_ledger(&gathering, (uint16_t)i);
+        gather_sites(&gathering, survivors);
+        gather_operators(&gathering);
+        gather_counters(&gathering);
+        gather_failures(&gathering);
+    }
+    summary->has_failed = summary->has_failed || gathering.arena.has_failed;
+    arena_release(&gathering.arena);
+}

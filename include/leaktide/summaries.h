@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Summaries: what is kept of a rank, small enough for ten thousand of them in one place.
+ *
+ *     mt_trace_summarize(trace, &options, "summaries", &error);        where the recording lies
+ *     mt_summaries_ask(&folder, 1, NULL, &answer, &error);             where all of them are
+ *
+ * A summary is a folder of Apache Parquet, a file for each table. docs/summaries.md has the tables.
+ */
+#ifndef LEAKTIDE_SUMMARIES_H
+#define LEAKTIDE_SUMMARIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "leaktide/analyzer.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What the recording does not say. Entries are only ever added at the end; size_bytes =
+ * sizeof(struct mt_summary_options).
+ */
+struct mt_summary_options {
+    size_t size_bytes;
+    const char *host;     /* NULL: not known */
+    bool has_rank;        /* the number is this one; of a recording of one process */
+    uint64_t rank;        /* number among the ranks of the job */
+    uint64_t world_size;  /* how many ranks the job has; 0: not known */
+    const char *parallel; /* how ranks are numbered, "tp=2,dp=8,pp=4": what changes fastest first;
+                             NULL: not known */
+};
+
+/*
+ * Writes the summary of all processes of a recording into a folder of its own below `folder`, which
+ * is made if need be. The name of that folder is of the first process, so that the same recording
+ * replaces its own summary. It is written whole, or not at all. Reads the recording once more,
+ * where the question "leaks" does.
+ *
+ * Returns MT_OK; MT_USAGE: it cannot be written there, or the options are wrong; MT_NO_DATA: no
+ * process has memory; else as mt_trace_ask().
+ */
+MT_API enum mt_result mt_trace_summarize(struct mt_trace *trace,
+                                         const struct mt_summary_options *options,
+                                         const char *folder, struct mt_error *error);
+
+/* Whether the path is a summary, or a folder with summaries in it. */
+MT_API bool mt_summaries_are_at(const char *path);
+
+/*
+ * One summary of many, with large groups of rows, in `folder`, which is new or a summary. What
+ * cannot be read ends it, as mt_trace_open() says.
+ */
+MT_API enum mt_result mt_summaries_merge(const char *const *paths, size_t count, const char *folder,
+                                         struct mt_error *error);
+
+/*
+ * The question "ranks", asked of summaries: of options, top and parallel. What is torn, missing,
+ * there twice or of another version is named, and does not stop the answer; its fact
+ * "unread_summary_count" says how many could not be read.
+ *
+ * Returns MT_OK; MT_NOT_FOUND, MT_IO; MT_NO_DATA: there is no summary; MT_USAGE: parallel;
+ * MT_NO_MEMORY.
+ */
+MT_API enum mt_result mt_summaries_ask(const char *const *paths, size_t count,
+                                       const struct mt_ask_options *options, struct mt_answer **out,
+                                       struct mt_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
