@@ -219,8 +219,9 @@ void outlet_style(struct outlet *outlet, enum style style)
 
 void outlet_headline(struct outlet *outlet, const char *words)
 {
-    enum style style;
-    size_t length = headline_style(words, &style);
+    enum style style = STYLE_PLAIN;
+    /* In one piece where nothing stands out: a string of JSON is one. */
+    size_t length = outlet && outlet->look.has_colours ? headline_style(words, &style) : 0;
 
     if (length) {
         outlet_style(outlet, style);
