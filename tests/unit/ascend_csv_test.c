@@ -163,6 +163,12 @@ static const struct oddity oddities[] = {
      "+a:1024@0 +b:1024@1000 -1024@3000 -1024@3000 +c:1024@3000 -1024@3000 ",
      NULL,
      NULL},
+    {"a last line without an end: nobody knows what is missing",
+     {{"operator_memory.csv", HEADER "a,1,5.0,8.0,8.0,,,,,,,,,2,NPU:0\n"
+                                     "b,1,6.0,8.0,8.0,,,,,,,,,2,NPU:0"}},
+     "+a:1024@0 -1024@3000 ",
+     NULL,
+     NULL},
     {"pitfall 13: a workspace that is handed out again and again",
      {{"operator_memory.csv", HEADER "w,1,5.0,,,,,1,2,1,,,,7,NPU:0\nw,3,6.0,,,,,3,4,3,,,,7,NPU:0\n"
                                      "a,1,7.0,,,,,9,9,9,,,,7,NPU:0\n"},

@@ -58,7 +58,7 @@ static bool row_fits(struct csv_table *table, const struct csv_row *row, bool is
 {
     if (is_counting)
         return csv_row_fits(table, row);
-    return csv_row_has_columns(table, row);
+    return csv_row_is_whole(table, row);
 }
 
 /* The reader knows the line only. */

@@ -149,7 +149,7 @@ void csv_table_close(struct csv_table *table)
 
 bool csv_row_fits(struct csv_table *table, const struct csv_row *row)
 {
-    if (csv_row_has_columns(table, row))
+    if (csv_row_is_whole(table, row))
         return true;
     csv_skip(table, row->is_cut ? CSV_SKIP_CUT : CSV_SKIP_COLUMNS, row->line);
     return false;

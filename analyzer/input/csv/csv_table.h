@@ -86,6 +86,13 @@ static inline bool csv_row_has_columns(const struct csv_table *table, const stru
            (table->has_rest && row->column_count > table->column_count);
 }
 
+/* A last line without an end may have lost a part of its last cell, which nobody can see: who
+ * writes these files ends each line. */
+static inline bool csv_row_is_whole(const struct csv_table *table, const struct csv_row *row)
+{
+    return csv_row_has_columns(table, row) && !row->is_cut;
+}
+
 /* The same; counts it as skipped where not. */
 bool csv_row_fits(struct csv_table *table, const struct csv_row *row);
 
