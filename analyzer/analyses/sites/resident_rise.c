@@ -50,6 +50,7 @@ static const struct resident_cause rough_cause = {
 
 const struct resident_cause *resident_cause_of(const struct resident_part *part)
 {
+    MT_ASSERT(part->part < ACCOUNT_PART_COUNT);
     if (part->is_rough)
         return &rough_cause;
     for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
@@ -173,6 +174,7 @@ size_t resident_rise_parts(const struct memory_account *accounts, size_t count, 
     uint64_t whole = resident_bytes_of(newest) - resident_bytes_of(base);
     size_t part_count = 0;
 
+    MT_ASSERT(base_index + 1 < count);
     MT_ASSERT(resident_bytes_of(base) < resident_bytes_of(newest));
     for (int part = 0; part < ACCOUNT_PART_COUNT; part++) {
         uint64_t bytes =

@@ -38,6 +38,9 @@ DAMAGE(make, time_back, accounts.rows[1].time_ns = 0; accounts.rows[0].time_ns =
 DAMAGE(make, part_of_too_many, accounts.rows[0].rows = &row; accounts.rows[0].row_count = 1;
        memory_account_part(&accounts.rows[0], ACCOUNT_BLOCKS))
 
+DAMAGE(make, grows_from_the_newest, resident_rise_parts(accounts.rows, 2, 1, NULL))
+DAMAGE(make, cause_of_no_part,
+       resident_cause_of(&(struct resident_part){.part = ACCOUNT_PART_COUNT}))
 DAMAGE(make, did_not_grow, resident_rise_parts(accounts.rows, 2, 0, NULL))
 
 int main(void)
