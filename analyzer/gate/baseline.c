@@ -228,7 +228,18 @@ static int by_key(const void *left, const void *right)
                   ((const struct chosen *)right)->measure->key);
 }
 
-/* Keeps everything but the small sites. */
+/* The peak of the site's pool; 0: not known. */
+static uint64_t peak_of(const struct chosen *rows, size_t count, const struct measure *site)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].measure->kind == RULE_PEAK_LIVE &&
+            strcmp(rows[i].measure->device, site->device) == 0 &&
+            strcmp(rows[i].measure->pool, site->pool) == 0)
+            return rows[i].spread.median;
+    return 0;
+}
+
+/* Keeps everything but the small sites; the rest stands in front of sites. */
 static size_t drop_small_sites(struct chosen *rows, size_t count)
 {
     size_t kept = 0, sites = 0;
@@ -242,7 +253,8 @@ static size_t drop_small_sites(struct chosen *rows, size_t count)
                                 strcmp(last->pool, now->pool) == 0;
 
             sites = is_same_pool ? sites + 1 : 1;
-            if (sites > BASELINE_SITES)
+            if (sites > BASELINE_SITES ||
+                rows[i].spread.median < peak_of(rows, kept, now) / BASELINE_LEAST_PART)
                 continue;
         }
         rows[kept++] = rows[i];

@@ -17,7 +17,10 @@
 
 #include "measures.h"
 
-enum { BASELINE_SITES = 50 }; /* of one pool: the largest at the peak */
+enum {
+    BASELINE_SITES = 50,      /* of one pool: the largest at the peak ... */
+    BASELINE_LEAST_PART = 100 /* ... that hold at least a hundredth of it: 1 % */
+};
 
 struct baseline_row {
     const char *key;

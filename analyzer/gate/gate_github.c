@@ -14,7 +14,7 @@ static void add_command(const struct gate_verdict *verdict, struct outlet *out, 
     outlet_format(out, "::%s file=", command);
     outlet_words_for(out, FOR_GITHUB_PROPERTY, place.file);
     outlet_format(out, ",line=%" PRIu32 ",title=leaktide ", place.line);
-    outlet_words_for(out, FOR_GITHUB_PROPERTY, row->rule);
+    outlet_words_for(out, FOR_GITHUB_PROPERTY, case_name(row));
     outlet_format(out, "::%s\n", row->sentence);
 }
 

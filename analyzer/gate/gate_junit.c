@@ -14,11 +14,9 @@ static void add_problem(struct outlet *out, const struct gate_case *row, const c
     outlet_format(out, " type=\"%s\"", row->rule);
     outlet_add(out, ">");
     outlet_words(out, row->sentence);
-    if (place_has_line(&row->where)) {
-        outlet_add(out, " at ");
-        outlet_words(out, project_path(row->where.file));
-        outlet_format(out, ":%" PRIu32, row->where.line);
-    }
+    outlet_format(out, "\nkey: %s", row->key);
+    if (place_has_line(&row->where))
+        outlet_format(out, "\nat: %s:%" PRIu32, project_path(row->where.file), row->where.line);
     outlet_format(out, "</%s>\n", element);
 }
 
@@ -36,12 +34,14 @@ static void add_said(struct outlet *out, const struct gate_case *row)
     outlet_add(out, "</system-out>\n");
 }
 
-static void add_case(struct outlet *out, const struct gate_case *row)
+static void add_case(struct outlet *out, const struct gate_verdict *verdict,
+                     const struct gate_case *row)
 {
+    const struct gate_place place = gate_place_of(verdict, row);
+
     outlet_add(out, "    <testcase");
-    outlet_format(out, " classname=\"%s\"", row->rule);
-    outlet_format(out, " name=\"%s\"", row->key);
-    outlet_add(out, " time=\"0\">\n");
+    outlet_format(out, " classname=\"leaktide.%s\" name=\"%s\"", row->rule, case_name(row));
+    outlet_format(out, " file=\"%s\" line=\"%" PRIu32 "\" time=\"0\">\n", place.file, place.line);
     switch (row->outcome) {
     case CASE_FAILED:
         add_problem(out, row, "failure");
@@ -71,6 +71,6 @@ void gate_write_junit(const struct gate_verdict *verdict, struct outlet *out)
                   gate_case_count(verdict), verdict->counts[CASE_FAILED], errors,
                   verdict->counts[CASE_SUPPRESSED]);
     for (size_t i = 0; i < gate_case_count(verdict); i++)
-        add_case(out, gate_case_at(verdict, i));
+        add_case(out, verdict, gate_case_at(verdict, i));
     outlet_add(out, "  </testsuite>\n</testsuites>\n");
 }

@@ -13,7 +13,7 @@ static const struct family {
     enum rule_kind kind;
     const char *name, *help;
 } families[] = {
-#define CHECK(rule, id, sentence)
+#define CHECK(rule, id, sentence, to_do)
 #define LIMIT(kind, rule, what, is_share, id, sentence, metric, help) {kind, metric, help},
 #include "rules.def"
 #undef LIMIT

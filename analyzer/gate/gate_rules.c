@@ -6,9 +6,15 @@
 
 #include "gate_writers.h"
 
+static const char limit_help[] =
+    "The message says how much over the limit it is, and which places in the program hold it. "
+    "Lower them, or agree to the new number with `leaktide bless` where the limit is relative, "
+    "or in the policy where it is not.";
+
 const struct gate_rule gate_rules[] = {
-#define CHECK(rule, id, sentence)                                     {rule, id, sentence},
-#define LIMIT(kind, rule, what, is_share, id, sentence, metric, help) {rule, id, sentence},
+#define CHECK(rule, id, sentence, to_do) {rule, id, sentence, to_do},
+#define LIMIT(kind, rule, what, is_share, id, sentence, metric, help)                              \
+    {rule, id, sentence, limit_help},
 #include "rules.def"
 #undef LIMIT
 #undef CHECK

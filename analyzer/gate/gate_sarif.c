@@ -121,8 +121,16 @@ static void add_result(const struct gate_verdict *verdict, struct outlet *out,
 static void add_rules(struct outlet *out)
 {
     for (size_t i = 0; i < gate_rule_count; i++) {
-        outlet_format(out, "            {\"id\": %s, \"shortDescription\": {\"text\": %s}}",
-                      gate_rules[i].id, gate_rules[i].meaning);
+        outlet_format(out, "            {\"id\": %s, \"name\": %s,\n", gate_rules[i].id,
+                      gate_rules[i].rule);
+        outlet_format(out,
+                      "             \"shortDescription\": {\"text\": %s}, \"fullDescription\": "
+                      "{\"text\": %s},\n",
+                      gate_rules[i].meaning, gate_rules[i].meaning);
+        outlet_format(out, "             \"help\": {\"text\": %s, \"markdown\": %s},\n",
+                      gate_rules[i].help, gate_rules[i].help);
+        outlet_add(out, "             \"defaultConfiguration\": {\"level\": \"error\"}, "
+                        "\"properties\": {\"tags\": [\"memory\"]}}");
         outlet_add_either(out, i + 1 < gate_rule_count, ",\n", "\n");
     }
 }

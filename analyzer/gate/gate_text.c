@@ -60,6 +60,23 @@ static void add_cases(const struct gate_verdict *verdict, enum case_outcome outc
     }
 }
 
+/* What to type to agree to it. */
+static void add_next(const struct gate_verdict *verdict, struct outlet *out)
+{
+    struct arena arena;
+    const char *growth, *leaks;
+
+    arena_init(&arena);
+    growth = gate_accept_growth(verdict, &arena);
+    leaks = gate_accept_leaks(verdict, &arena);
+    outlet_add_either(out, growth || leaks, "\n", "");
+    if (growth)
+        outlet_sentence(out, "To agree to what grew: %s\n", growth);
+    if (leaks)
+        outlet_sentence(out, "To let these leaks pass for a time: %s\n", leaks);
+    arena_release(&arena);
+}
+
 void gate_write_text(const struct gate_verdict *verdict, struct outlet *out)
 {
     outlet_fill_begin(out);
@@ -72,4 +89,5 @@ void gate_write_text(const struct gate_verdict *verdict, struct outlet *out)
     add_cases(verdict, CASE_REMARK, false, out);
     add_cases(verdict, CASE_SUPPRESSED, false, out);
     add_cases(verdict, CASE_PASSED, false, out);
+    add_next(verdict, out);
 }

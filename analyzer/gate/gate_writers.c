@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sentence.h"
+
 const struct gate_writer gate_writers[] = {
     {"text", "for a terminal", "gate.txt", FOR_TERMINAL, gate_write_text},
     {"md", "a summary for a page of the CI", "summary.md", FOR_MARKDOWN, gate_write_markdown},
@@ -41,22 +43,34 @@ static void add_headline(const struct gate_verdict *verdict, struct text_builder
         [CASE_INCOMPLETE] = "INCOMPLETE recording",
         [CASE_FAILED] = "FAILED",
     };
-    size_t judged = verdict->counts[CASE_PASSED] + verdict->counts[CASE_FAILED] +
-                    verdict->counts[CASE_SUPPRESSED];
+    static const struct {
+        const char *words;
+        enum case_outcome outcome;
+    } parts[] = {
+        {"failed", CASE_FAILED},
+        {"on an incomplete recording", CASE_INCOMPLETE},
+        {"cannot be judged", CASE_UNSURE},
+        {"suppressed", CASE_SUPPRESSED},
+    };
+    size_t all = gate_case_count(verdict) - verdict->counts[CASE_REMARK];
+    bool is_first = true;
 
-    text_add_sentence(text, "Memory gate %s: %zu of %zu checks kept",
-                      translated(words[gate_worst(verdict)]),
-                      verdict->counts[CASE_PASSED] + verdict->counts[CASE_SUPPRESSED],
-                      judged + verdict->counts[CASE_UNSURE] + verdict->counts[CASE_INCOMPLETE]);
-    if (verdict->counts[CASE_FAILED])
-        text_add_sentence(text, ", %zu failed", verdict->counts[CASE_FAILED]);
-    if (verdict->counts[CASE_INCOMPLETE])
-        text_add_sentence(text, ", %zu on an incomplete recording",
-                          verdict->counts[CASE_INCOMPLETE]);
-    if (verdict->counts[CASE_UNSURE])
-        text_add_sentence(text, ", %zu cannot be judged", verdict->counts[CASE_UNSURE]);
-    if (verdict->counts[CASE_SUPPRESSED])
-        text_add_sentence(text, ", %zu suppressed", verdict->counts[CASE_SUPPRESSED]);
+    text_add_sentence(text, "Memory gate %s", translated(words[gate_worst(verdict)]));
+    if (gate_worst(verdict) == CASE_PASSED) {
+        text_add_sentence(text, ": %zu of %zu checks passed", verdict->counts[CASE_PASSED], all);
+        is_first = false;
+    }
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (!verdict->counts[parts[i].outcome])
+            continue;
+        if (is_first)
+            text_add_sentence(text, ": %zu of %zu checks %s", verdict->counts[parts[i].outcome],
+                              all, translated(parts[i].words));
+        else
+            text_add_sentence(text, ", %zu %s", verdict->counts[parts[i].outcome],
+                              translated(parts[i].words));
+        is_first = false;
+    }
     text_add(text, ".");
 }
 
@@ -81,6 +95,63 @@ const char *project_path(const char *path)
     if (length > 1 && strncmp(path, folder, length) == 0 && path[length] == '/')
         return path + length + 1;
     return strncmp(path, "./", 2) == 0 ? path + 2 : path;
+}
+
+const char *gate_amount(struct arena *arena, const struct gate_case *row, uint64_t amount)
+{
+    static const struct {
+        const char *unit, *after;
+    } rates[] = {{"bytes_per_step", " per step"}, {"bytes_per_turn", " per turn"}};
+
+    if (strcmp(row->unit, "steps") == 0)
+        return label_count(arena, amount);
+    if (strcmp(row->unit, "hundredths_of_a_percent") == 0)
+        return label_share(arena, amount);
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+        if (strcmp(row->unit, rates[i].unit) == 0)
+            return arena_format(arena, "%s%s", label_size(arena, amount), rates[i].after);
+    return label_size(arena, amount);
+}
+
+static bool has_failed(const struct gate_verdict *verdict, bool with_base)
+{
+    for (size_t i = 0; i < gate_case_count(verdict); i++) {
+        const struct gate_case *row = gate_case_at(verdict, i);
+
+        if (row->outcome == CASE_FAILED &&
+            (with_base ? row->has_base : strcmp(row->rule, "leak") == 0))
+            return true;
+    }
+    return false;
+}
+
+/* As people type it; quotes only where a shell needs them. */
+static const char *shell_word(struct arena *arena, const char *word)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+    bool is_plain = *word && strspn(word, plain) == strlen(word);
+
+    return is_plain || strchr(word, '\'') ? word : arena_format(arena, "'%s'", word);
+}
+
+static const char *command_of(const struct gate_verdict *verdict, struct arena *arena,
+                              const char *command)
+{
+    return arena_format(
+        arena, "leaktide %s --policy %s %s", command,
+        shell_word(arena, project_path(verdict->policy_path)),
+        shell_word(arena, *verdict->recording_path ? verdict->recording_path : "RECORDING"));
+}
+
+const char *gate_accept_growth(const struct gate_verdict *verdict, struct arena *arena)
+{
+    return has_failed(verdict, true) ? command_of(verdict, arena, "bless") : NULL;
+}
+
+const char *gate_accept_leaks(const struct gate_verdict *verdict, struct arena *arena)
+{
+    return has_failed(verdict, false) ? command_of(verdict, arena, "suppress") : NULL;
 }
 
 struct gate_place gate_place_of(const struct gate_verdict *verdict, const struct gate_case *row)

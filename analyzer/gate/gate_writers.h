@@ -28,14 +28,22 @@ void gate_write_openmetrics(const struct gate_verdict *verdict, struct outlet *o
 void gate_write_github(const struct gate_verdict *verdict, struct outlet *out);
 void gate_write_gitlab(const struct gate_verdict *verdict, struct outlet *out);
 
-/* "Memory gate FAILED: 2 of 9 limits exceeded, 1 cannot be judged." */
+/* "Memory gate FAILED: 2 of 9 checks failed, 1 cannot be judged." */
 void gate_put_headline(const struct gate_verdict *verdict, struct outlet *out);
 /* Of all cases; the worst counts. */
 enum case_outcome gate_worst(const struct gate_verdict *verdict);
 
+/* A number of a case that has a unit, for people: "12.1 MiB", "64.0 KiB per step". In the arena. */
+const char *gate_amount(struct arena *arena, const struct gate_case *row, uint64_t amount);
+
+/* What to type to agree to what grew, or to leaks; NULL when nothing of the kind failed. */
+const char *gate_accept_growth(const struct gate_verdict *verdict, struct arena *arena);
+const char *gate_accept_leaks(const struct gate_verdict *verdict, struct arena *arena);
+
 /* What a rule is called where findings of many programs are collected. */
 struct gate_rule {
     const char *rule, *id, *meaning; /* "leak", "mem/leak" */
+    const char *help;                /* what to do, for people */
 };
 extern const struct gate_rule gate_rules[];
 extern const size_t gate_rule_count;

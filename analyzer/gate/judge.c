@@ -19,6 +19,11 @@ const char *amount_label(struct arena *arena, enum rule_kind kind, uint64_t amou
     return kind_is_share(kind) ? label_share(arena, amount) : label_size(arena, amount);
 }
 
+const char *pool_words(struct arena *arena, const char *pool, const char *device)
+{
+    return strcmp(device, "host") == 0 ? pool : sentence(arena, "%s on %s", pool, device);
+}
+
 void gate_add(struct gate_verdict *verdict, const struct gate_case *row)
 {
     struct gate_case *added = table_add(&verdict->cases);
@@ -42,6 +47,9 @@ static void judge_completeness(const struct gate *gate, struct gate_verdict *ver
             .key = arena_format(texts, "require/trace_complete%s%s",
                                 gate->recording_count > 1 ? "/" : "",
                                 gate->recording_count > 1 ? recording->path : ""),
+            .name = gate->recording_count > 1
+                        ? sentence(texts, "recording %s complete", recording->path)
+                        : translated("recording complete"),
             .outcome = recording->is_complete ? CASE_PASSED : CASE_INCOMPLETE,
         };
 
@@ -62,6 +70,7 @@ static void judge_step_count(const struct gate *gate, struct gate_verdict *verdi
     struct gate_case row = {
         .rule = "steps_min",
         .key = "require/steps_min",
+        .name = translated("steps recorded"),
         .policy_line = gate->policy->require.steps_line,
         .outcome = is_enough ? CASE_PASSED : CASE_UNSURE,
         .unit = "steps",
@@ -106,6 +115,9 @@ enum mt_result gate_judge(const struct gate *gate, struct gate_verdict **out,
     verdict->policy_path = arena_copy(&verdict->arena, gate->policy->path);
     verdict->baseline_path =
         gate->baseline ? arena_copy(&verdict->arena, gate->baseline->path) : NULL;
+    verdict->recording_path = arena_copy(
+        &verdict->arena,
+        gate->recording_count && gate->recordings[0].path ? gate->recordings[0].path : "");
     verdict->recording_count = gate->recording_count;
     verdict->step_count = fewest_steps(gate);
     for (size_t i = 0; i < gate->recording_count; i++)
@@ -164,4 +176,9 @@ const char *case_outcome_word(enum case_outcome outcome)
 const char *case_outcome_name(enum case_outcome outcome)
 {
     return outcomes[outcome].name;
+}
+
+const char *case_name(const struct gate_case *row)
+{
+    return row->name ? row->name : row->key;
 }

@@ -25,6 +25,7 @@ enum case_outcome {
 struct gate_case {
     const char *rule; /* "peak_live", "leak": the key in the policy */
     const char *key;  /* unique in a verdict */
+    const char *name; /* for people: "peak of host, against the baseline"; NULL: the key */
     const char *sentence;
     enum case_outcome outcome;
     unsigned policy_line; /* 0: not of one line */
@@ -50,6 +51,7 @@ struct gate_verdict {
     struct measures measures;
     struct table leaks; /* struct gate_leak */
     const char *policy_path, *baseline_path;
+    const char *recording_path; /* of the first; "": not known */
     size_t recording_count;
     uint32_t step_count; /* fewest of the recordings */
 };
@@ -89,10 +91,13 @@ size_t gate_case_count(const struct gate_verdict *verdict);
 const struct gate_case *gate_case_at(const struct gate_verdict *verdict, size_t index);
 const char *case_outcome_word(enum case_outcome outcome); /* for programs: "unsure" */
 const char *case_outcome_name(enum case_outcome outcome); /* for people: "cannot judge" */
+const char *case_name(const struct gate_case *row);       /* for people; never NULL */
 
 /* For the files that judge. */
 
 void gate_add(struct gate_verdict *verdict, const struct gate_case *row);
+/* "pta on npu:0"; "host": its pools are nowhere else. */
+const char *pool_words(struct arena *arena, const char *pool, const char *device);
 /* Bytes as a size, a share as "8.05 %". */
 const char *amount_label(struct arena *arena, enum rule_kind kind, uint64_t amount);
 

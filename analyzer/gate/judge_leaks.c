@@ -211,12 +211,14 @@ static size_t find_leaks(const struct gate *gate, struct gate_verdict *verdict, 
 /* --- telling them ------------------------------------------------------------------------------
  */
 
-static struct gate_case case_of(const struct gate *gate, const struct gate_leak *leak,
-                                enum case_outcome outcome)
+static struct gate_case case_of(const struct gate *gate, struct gate_verdict *verdict,
+                                const struct gate_leak *leak, enum case_outcome outcome)
 {
     return (struct gate_case){
         .rule = "leak",
         .key = leak->key,
+        .name = leak->is_cache ? sentence(&verdict->arena, "growing cache at %s", leak->where.label)
+                               : sentence(&verdict->arena, "leak at %s", leak->where.label),
         .outcome = outcome,
         .policy_line = gate->policy->leak.line,
         .where = leak->where,
@@ -266,7 +268,8 @@ static void tell_leak(const struct gate *gate, struct gate_verdict *verdict,
     struct arena *texts = &verdict->arena;
     const char *refused = leak->suppression ? refusal(gate, verdict, leak) : NULL;
     bool is_suppressed = leak->suppression && !refused;
-    struct gate_case row = case_of(gate, leak, is_suppressed ? CASE_SUPPRESSED : CASE_FAILED);
+    struct gate_case row =
+        case_of(gate, verdict, leak, is_suppressed ? CASE_SUPPRESSED : CASE_FAILED);
 
     row.sentence = leak_text(gate, verdict, leak);
     if (is_suppressed)
@@ -283,6 +286,7 @@ static void tell_unsure(const struct gate *gate, struct gate_verdict *verdict, c
 {
     struct gate_case row = {.rule = "leak",
                             .key = "leak",
+                            .name = translated("leaks"),
                             .outcome = CASE_UNSURE,
                             .policy_line = gate->policy->leak.line,
                             .sentence = translated(sentence)};
@@ -297,6 +301,7 @@ static void tell_no_leak(const struct gate *gate, struct gate_verdict *verdict, 
     struct judged_steps steps = growth_longest_steps(&gate->recordings[0].question);
     struct gate_case row = {.rule = "leak",
                             .key = "leak",
+                            .name = translated("leaks"),
                             .outcome = CASE_PASSED,
                             .policy_line = gate->policy->leak.line};
 
@@ -339,6 +344,7 @@ static void say_no_blocks(const struct gate *gate, struct gate_verdict *verdict,
 {
     struct gate_case row = {.rule = "leak",
                             .key = "leak",
+                            .name = translated("leaks"),
                             .outcome = CASE_UNSURE,
                             .policy_line = gate->policy->leak.line};
 
@@ -430,6 +436,7 @@ static void tell_window(const struct gate *gate, struct gate_verdict *verdict,
     struct gate_case row = {
         .rule = "window_growth",
         .key = pool->key,
+        .name = sentence(texts, "growth of %s", pool_words(texts, pool->pool, pool->device)),
         .outcome = growth > 0 && (uint64_t)growth > allowed ? CASE_FAILED : CASE_PASSED,
         .policy_line = gate->policy->leak.window_line,
         .unit = "bytes",
@@ -441,12 +448,12 @@ static void tell_window(const struct gate *gate, struct gate_verdict *verdict,
     if (pool->is_unknown) {
         row.outcome = CASE_UNSURE;
         row.sentence = sentence(texts,
-                                "%s on %s: older blocks of unknown size were released, so its "
+                                "%s: older blocks of unknown size were released, so its "
                                 "growth is not known",
-                                pool->pool, pool->device);
+                                pool_words(texts, pool->pool, pool->device));
     } else {
-        row.sentence = sentence(texts, "%s on %s kept %s%s of the recorded time%s, limit %s",
-                                pool->pool, pool->device, growth < 0 ? "-" : "",
+        row.sentence = sentence(texts, "%s kept %s%s of the recorded time%s, limit %s",
+                                pool_words(texts, pool->pool, pool->device), growth < 0 ? "-" : "",
                                 label_size(texts, (uint64_t)(growth < 0 ? -growth : growth)),
                                 several, label_size(texts, allowed));
     }
@@ -476,6 +483,7 @@ static void say_too_few_steps(const struct gate *gate, struct gate_verdict *verd
     uint32_t judged = steps.last - steps.warm_up;
     struct gate_case row = {.rule = "leak",
                             .key = "leak",
+                            .name = translated("leaks"),
                             .outcome = CASE_UNSURE,
                             .policy_line = gate->policy->leak.line};
 

@@ -114,9 +114,11 @@ static const char *part_text(struct gate_verdict *verdict, const struct part *pa
 
     if (!has_baseline)
         return sentence(texts, "%s at %s", label_size(texts, part->now), part->site->name);
+    if (part->is_new)
+        return sentence(texts, "+%s at %s (new)", label_size(texts, part->now), part->site->name);
     return sentence(texts, "%s at %s (was %s)",
                     label_size_change(texts, (int64_t)(part->now - part->before)), part->site->name,
-                    part->is_new ? "0" : label_size(texts, part->before));
+                    label_size(texts, part->before));
 }
 
 /* ": +380 MiB at forward (model.py:88) (was 0), +32 MiB at ..." and where the first one is. */
@@ -158,15 +160,14 @@ static const char *subject(const struct trial *trial)
     struct arena *texts = &trial->verdict->arena;
     const struct measure *measure = trial->measure;
     const char *what = translated(kind_what(measure->kind));
+    const char *pool = pool_words(texts, measure->pool, measure->device);
 
     switch (measure->kind) {
     case RULE_SITE:
     case RULE_OWNER:
-        return sentence(texts, "%s in %s on %s, %s", measure->name, measure->pool, measure->device,
-                        what);
+        return sentence(texts, "%s in %s, %s", measure->name, pool, what);
     case RULE_PHASE:
-        return sentence(texts, "%s %s of %s on %s", what, measure->name, measure->pool,
-                        measure->device);
+        return sentence(texts, "%s %s of %s", what, measure->name, pool);
     case RULE_UNATTRIBUTED:
         return sentence(texts, "%s on %s", what, measure->device);
     case RULE_RESIDENT:
@@ -176,7 +177,7 @@ static const char *subject(const struct trial *trial)
     case RULE_RANKS:
         return sentence(texts, "%s in %s", what, measure->pool);
     default:
-        return sentence(texts, "%s of %s on %s", what, measure->pool, measure->device);
+        return sentence(texts, "%s of %s", what, pool);
     }
 }
 
@@ -185,6 +186,7 @@ static struct gate_case case_of(const struct trial *trial, enum case_outcome out
     return (struct gate_case){
         .rule = kind_rule(trial->rule->kind),
         .key = trial->measure->key,
+        .name = subject(trial),
         .outcome = outcome,
         .policy_line = trial->rule->line,
         .measure = trial->measure,
@@ -242,6 +244,7 @@ static void say_noise(const struct trial *trial, int64_t noise)
     struct gate_case row = case_of(trial, CASE_UNSURE);
 
     row.key = arena_format(texts, "%s/growth", trial->measure->key);
+    row.name = sentence(texts, "%s, against the baseline", row.name);
     row.sentence = sentence(
         texts,
         "%s: the tolerance of %s is tighter than twice the noise of %s between recordings: raise "
@@ -292,6 +295,7 @@ static void try_growth(const struct trial *trial)
     bool is_share = kind_is_share(trial->rule->kind);
 
     row.key = arena_format(texts, "%s/growth", trial->measure->key);
+    row.name = sentence(texts, "%s, against the baseline", row.name);
     row.has_limit = row.has_base = true;
     row.limit = grown_by(before, trial->rule->relative);
     row.base = before;
@@ -317,6 +321,7 @@ static void try_relative(const struct trial *trial)
     int64_t noise = noise_of(trial);
 
     row.key = arena_format(texts, "%s/growth", trial->measure->key);
+    row.name = sentence(texts, "%s, against the baseline", row.name);
 
     if (!trial->base && !may_be_new(trial->rule->kind)) {
         row.sentence = sentence(texts,
@@ -329,6 +334,21 @@ static void try_relative(const struct trial *trial)
     } else {
         try_growth(trial);
     }
+}
+
+/* A site that the baseline does not have held at most this: too little for a line in it. */
+static uint64_t floor_of(const struct gate *gate, const struct measure *measure)
+{
+    struct text_builder key;
+    const struct baseline_row *peak;
+
+    if (measure->kind != RULE_SITE || !gate->baseline)
+        return 0;
+    text_init(&key);
+    text_add_format(&key, "%s/%s/%s", measure->device, measure->pool, kind_rule(RULE_PEAK_LIVE));
+    peak = baseline_find(gate->baseline, text_get(&key));
+    text_release(&key);
+    return peak ? peak->value / BASELINE_LEAST_PART : 0;
 }
 
 static struct trial trial_of(const struct gate *gate, struct gate_verdict *verdict,
@@ -344,7 +364,7 @@ static struct trial trial_of(const struct gate *gate, struct gate_verdict *verdi
         .measure = measure,
         .spread = measure_spread(&verdict->measures, measure),
         .base = base,
-        .base_value = base ? base->value : 0,
+        .base_value = base ? base->value : floor_of(gate, measure),
     };
 }
 
@@ -392,6 +412,7 @@ static void say_budget(const struct budget *budget, struct gate_verdict *verdict
     struct gate_case row = case_of(largest, CASE_PASSED);
 
     row.key = arena_format(texts, "%s/%s", kind_rule(rule->kind), rule->name);
+    row.name = arena_format(texts, "%s %s", kind_rule(rule->kind), rule->name);
     row.measure = NULL;
     row.has_limit = rule->has_max;
     row.limit = rule->max;

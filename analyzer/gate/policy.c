@@ -107,7 +107,7 @@ static const struct {
     const char *rule, *what;
     bool is_share;
 } kinds[RULE_KIND_COUNT] = {
-#define CHECK(rule, id, sentence)
+#define CHECK(rule, id, sentence, to_do)
 #define LIMIT(kind, rule, what, is_share, ...) [kind] = {rule, what, is_share},
 #include "rules.def"
 #undef LIMIT

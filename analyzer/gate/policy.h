@@ -17,7 +17,7 @@
 
 /* What a rule limits: the lines LIMIT of rules.def. */
 enum rule_kind {
-#define CHECK(rule, id, sentence)
+#define CHECK(rule, id, sentence, to_do)
 #define LIMIT(kind, ...) kind,
 #include "rules.def"
 #undef LIMIT

@@ -75,11 +75,11 @@ class MadeUpTest(Folder):
             (PEAK, 0, ("passed", "limit 1.00 GiB")),
             ('[device."*"]\npeak_live = "1 MiB"\n', 1, ("FAILED", "over the limit of 1.00 MiB",
                                                         "leaktide.toml:2")),
-            ('[device.host]\npeak_live = "1 KiB"\n', 0, ("peak of host on host: 512 B",)),
+            ('[device.host]\npeak_live = "1 KiB"\n', 0, ("peak of host: 512 B",)),
             ('[device."npu:7"]\npeak_live = "1 GiB"\n', 4, ("cannot judge", "npu:7",
                                                             "pta of npu:0, host of host")),
             ('[device."npu:*".pool.pta]\npeak_live = "1 KiB"\n[device."*"]\npeak_live = "1 GiB"\n',
-             1, ("peak of pta on npu:0", "over the limit of 1.00 KiB", "1 failed")),
+             1, ("peak of pta on npu:0", "over the limit of 1.00 KiB", "1 of 3 checks failed")),
             ('[device."*"]\npeak_live = { rel = "+2%" }\n', 4, ("there is none", "leaktide bless")),
             ("[leak]\n", 1, ("leak: 1.00 MiB per step at train+0x440",)),
             ('[leak]\nmin_slope = "2 MiB/step"\n', 0, ("no leak in steps 3 to 12",)),
@@ -218,10 +218,10 @@ class MadeUpTest(Folder):
         self.assertEqual(done.returncode, 1, done.stderr)
         return done.stdout
 
-    JUNIT = {  # elements, their attributes, what may be in them: as Jenkins' junit-10.xsd has it
+    JUNIT = {  # elements, their attributes, what may be in them: as Jenkins' junit-10.xsd has it, and file and line as pytest's
         "testsuites": (set(), {"testsuite"}),
         "testsuite": ({"name", "tests", "failures", "errors", "skipped", "time"}, {"testcase"}),
-        "testcase": ({"classname", "name", "time"}, {"failure", "error", "skipped", "system-out"}),
+        "testcase": ({"classname", "name", "time", "file", "line"}, {"failure", "error", "skipped", "system-out"}),
         "failure": ({"message", "type"}, set()),
         "error": ({"message", "type"}, set()),
         "skipped": ({"message"}, set()),
@@ -234,6 +234,18 @@ class MadeUpTest(Folder):
         for child in element:
             self.assertIn(child.tag, children)
             self.check_junit(child)
+
+    def check_summary(self, verdict):
+        """A row of five cells for each case, and what agrees to it."""
+        lines = self.read("out/summary.md").splitlines()
+        self.assertEqual(lines[:4], ["### " + verdict["headline"], "",
+                                     "| check | now | limit | was | where |", "|---|--:|--:|--:|---|"])
+        rows = [line for line in lines if line.startswith("| ") and "check | now" not in line]
+        self.assertEqual(len(rows), len(verdict["cases"]))
+        for row in rows:
+            self.assertEqual(row.replace("\\|", "").count("|"), 6, row)
+        self.assertEqual("leaktide suppress --policy" in "\n".join(lines),
+                         any(case["rule"] == "leak" and case["outcome"] == "failed" for case in verdict["cases"]))
 
     def test_formats_agree(self):
         said = self.all_formats()
@@ -259,7 +271,9 @@ class MadeUpTest(Folder):
         findings = json.loads(self.read("out/gl-code-quality-report.json"))
         self.assertEqual([finding["description"] for finding in findings],
                          [result["message"]["text"] for result in sarif["results"]])
+        self.assertEqual(verdict["headline"], said.splitlines()[0])
         self.assertLess(len(self.read("out/summary.md").splitlines()), 60)
+        self.check_summary(verdict)
         for case in verdict["cases"]:
             if case["outcome"] == "failed":
                 self.assertIn(case["sentence"], said)
@@ -328,7 +342,7 @@ class MadeUpTest(Folder):
         self.write("page.md", "before\n")
         done = self.leaktide("gate", "leak", variables={
             "GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": self.path("page.md")})
-        self.assertIn("::error file=leaktide.toml,line=1,title=leaktide leak::leak:", done.stdout)
+        self.assertIn("::error file=leaktide.toml,line=1,title=leaktide leak at train+0x440::leak:", done.stdout)
         self.assertTrue(self.read("page.md").startswith("before\n### Memory gate FAILED"))
 
     def test_wrong_formats(self):
@@ -463,7 +477,7 @@ class OnePlaceTest(Folder):
         findings = json.loads(self.read("out/gl-code-quality-report.json"))
         self.assertEqual(findings[0]["description"], sentence)
         self.assertEqual(findings[0]["location"]["lines"], {"begin": 4})
-        self.assertIn("caller.py,line=4,title=leaktide leak::" + sentence, self.said)
+        self.assertRegex(self.said, r"caller\.py,line=4,title=leaktide leak at forward \([^)]*\)::" + re.escape(sentence))
         self.assertIn("caller.py:4\n", self.said)
 
     def test_sarif_has_the_calls(self):
@@ -557,7 +571,7 @@ int main(void)
         run = self.record("grown", "-DEXTRA_BYTES=%d" % extra)
         self.judge(run, 0)
         self.write("leaktide.toml", self.read("leaktide.toml").replace("+2%", "+0.5%"))
-        self.judge(run, 1, "forward", "peak in phase forward of host on host: +")
+        self.judge(run, 1, "forward", "peak in phase forward of host: +")
 
     def test_an_unchanged_program_passes_every_time(self):
         self.bless()
