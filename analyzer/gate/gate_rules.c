@@ -5,16 +5,11 @@
 #include <string.h>
 
 #include "gate_writers.h"
-
-static const char limit_help[] =
-    "The message says how much over the limit it is, and which places in the program hold it. "
-    "Lower them, or agree to the new number with `leaktide bless` where the limit is relative, "
-    "or in the policy where it is not.";
+#include "sentence.h"
 
 const struct gate_rule gate_rules[] = {
-#define CHECK(rule, id, sentence, to_do) {rule, id, sentence, to_do},
-#define LIMIT(kind, rule, what, is_share, id, sentence, metric, help)                              \
-    {rule, id, sentence, limit_help},
+#define CHECK(rule, id, sentence, to_do)                              {rule, id, sentence, to_do},
+#define LIMIT(kind, rule, what, is_share, id, sentence, metric, help) {rule, id, sentence, NULL},
 #include "rules.def"
 #undef LIMIT
 #undef CHECK
@@ -29,4 +24,13 @@ size_t gate_rule_index(const char *rule)
     while (i + 1 < gate_rule_count && strcmp(gate_rules[i].rule, rule) != 0)
         i++;
     return i;
+}
+
+const char *gate_rule_help(size_t index)
+{
+    if (gate_rules[index].help)
+        return translated(gate_rules[index].help);
+    return translated("The message says how much over the limit it is, and which places in the "
+                      "program hold it. Lower them, or agree to the new number with `leaktide "
+                      "bless` where the limit is relative, or in the policy where it is not.");
 }

@@ -128,7 +128,7 @@ static void add_rules(struct outlet *out)
                       "{\"text\": %s},\n",
                       gate_rules[i].meaning, gate_rules[i].meaning);
         outlet_format(out, "             \"help\": {\"text\": %s, \"markdown\": %s},\n",
-                      gate_rules[i].help, gate_rules[i].help);
+                      gate_rule_help(i), gate_rule_help(i));
         outlet_add(out, "             \"defaultConfiguration\": {\"level\": \"error\"}, "
                         "\"properties\": {\"tags\": [\"memory\"]}}");
         outlet_add_either(out, i + 1 < gate_rule_count, ",\n", "\n");

@@ -43,10 +43,12 @@ const char *gate_accept_leaks(const struct gate_verdict *verdict, struct arena *
 /* What a rule is called where findings of many programs are collected. */
 struct gate_rule {
     const char *rule, *id, *meaning; /* "leak", "mem/leak" */
-    const char *help;                /* what to do, for people */
+    const char *help;                /* NULL: as of every limit */
 };
 extern const struct gate_rule gate_rules[];
 extern const size_t gate_rule_count;
+/* What to do, for people. */
+const char *gate_rule_help(size_t index);
 /* Always one of them. */
 size_t gate_rule_index(const char *rule);
 

@@ -21,7 +21,7 @@ const char *amount_label(struct arena *arena, enum rule_kind kind, uint64_t amou
 
 const char *pool_words(struct arena *arena, const char *pool, const char *device)
 {
-    return strcmp(device, "host") == 0 ? pool : sentence(arena, "%s on %s", pool, device);
+    return strchr(device, ':') ? sentence(arena, "%s on %s", pool, device) : pool;
 }
 
 void gate_add(struct gate_verdict *verdict, const struct gate_case *row)

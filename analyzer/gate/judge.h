@@ -96,7 +96,7 @@ const char *case_name(const struct gate_case *row);       /* for people; never N
 /* For the files that judge. */
 
 void gate_add(struct gate_verdict *verdict, const struct gate_case *row);
-/* "pta on npu:0"; "host": its pools are nowhere else. */
+/* "pta on npu:0"; of what has no number, "host", the pool alone: it is nowhere else. */
 const char *pool_words(struct arena *arena, const char *pool, const char *device);
 /* Bytes as a size, a share as "8.05 %". */
 const char *amount_label(struct arena *arena, enum rule_kind kind, uint64_t amount);
