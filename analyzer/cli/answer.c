@@ -224,6 +224,12 @@ static enum mt_result schedule_read(const struct options *options,
     };
     enum mt_result result = MT_OK;
 
+    if (options->values[OPTION_WARMUP] && !options->values[OPTION_ACTIVE])
+        return mt_error_set(
+            error, MT_USAGE,
+            "--warmup belongs to a schedule, and needs --active; --warm-up=%s leaves "
+            "the first steps unjudged",
+            options->values[OPTION_WARMUP]);
     for (size_t i = 0; result == MT_OK && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         size_t number = 0;
 

@@ -213,6 +213,8 @@ static int run(const struct command *command, const struct options *given)
 
 const struct command command_account = {
     .name = "account",
+    .examples = "  leaktide account --every=5 4711\n"
+                "  leaktide account run.leaktide\n",
     .operands = "PID|INPUT...",
     .options = options,
     .run = run,

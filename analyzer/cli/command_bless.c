@@ -75,6 +75,7 @@ static int run(const struct command *command, const struct options *given)
 
 const struct command command_bless = {
     .name = "bless",
+    .examples = "  leaktide bless run.leaktide && git diff leaktide.base\n",
     .operands = "INPUT...",
     .meaning = "agree to what a recording uses: write the baseline",
     .options = options,

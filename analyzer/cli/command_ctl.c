@@ -109,6 +109,8 @@ static int run(const struct command *command, const struct options *given)
 
 const struct command command_ctl = {
     .name = "ctl",
+    .examples = "  leaktide ctl 4711 status\n"
+                "  leaktide ctl 4711 set steps=100-120\n",
     .operands = "PID WORD...",
     .meaning = "speak to a program that is being recorded",
     .options = options,

@@ -258,6 +258,8 @@ static int run(const struct command *command, const struct options *given)
 
 const struct command command_diff = {
     .name = "diff",
+    .examples = "  leaktide diff yesterday.leaktide today.leaktide\n"
+                "  leaktide diff --steps=3,7 run.leaktide\n",
     .operands = "BASE INPUT",
     .meaning = "what changed between recordings, or between steps",
     .options = options,

@@ -95,11 +95,13 @@ static int run(const struct command *command, const struct options *given)
 
 const struct command command_export = {
     .name = "export",
+    .examples = "  leaktide export --to=perfetto -o run.pftrace run.leaktide\n"
+                "  leaktide export --to=help\n",
     .operands = "INPUT...",
     .meaning = "the recording as a file of another program",
     .options = options,
     .run = run,
     .remark =
-        "A file that is there is replaced when the new one is whole. A folder must be new or\n"
+        "Replaces an existing file only after the new one is complete. A folder must be new or\n"
         "empty.",
 };

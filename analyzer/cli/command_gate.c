@@ -67,6 +67,8 @@ static int run(const struct command *command, const struct options *given)
 
 const struct command command_gate = {
     .name = "gate",
+    .examples = "  leaktide gate run.leaktide\n"
+                "  leaktide gate -f md,junit,sarif -o results run.leaktide\n",
     .operands = "INPUT...",
     .meaning = "whether a recording keeps to a memory budget",
     .options = options,

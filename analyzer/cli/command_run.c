@@ -33,7 +33,7 @@
 #include "watch_files.h"
 
 static const struct option_spec options[] = {
-    {OPTION_OUTPUT_PATH, 'o', "output-path", "FOLDER",
+    {OPTION_OUTPUT_PATH, 'o', "output", "FOLDER",
      "where to record (./leaktide-PROGRAM-DATE-PID.leaktide)"},
     {OPTION_DEVICE, 0, "device", "LIST", "npu, gpu, opencl, cpu: whose memory (npu,gpu,opencl)"},
     {OPTION_EVENTS, 0, "events", "LIST", "alloc, free, launch, access: what else (alloc,free)"},
@@ -98,6 +98,23 @@ static bool is_one_of(const char *word, size_t length, const char *const *words)
     return false;
 }
 
+/* What people call it elsewhere; NULL: nothing is known. */
+static const char *meant_by(const char *word, const char *const *words)
+{
+    static const struct {
+        const char *said, *meant;
+    } others[] = {
+        {"cuda", "gpu"}, {"nvidia", "gpu"}, {"hip", "gpu"},   {"rocm", "gpu"}, {"ascend", "npu"},
+        {"host", "cpu"}, {"heap", "cpu"},   {"py", "python"}, {"native", "c"}, {"off", "none"},
+    };
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (strcmp(others[i].said, word) == 0 &&
+            is_one_of(others[i].meant, strlen(others[i].meant), words))
+            return others[i].meant;
+    return nearest_name(word, word_at, words);
+}
+
 /* Nothing is near enough to be guessed: all of them. */
 static enum mt_result words_say(const struct handed_on *option, const char *word,
                                 struct mt_error *error)
@@ -125,7 +142,7 @@ static enum mt_result words_check(const struct handed_on *option, const char *li
 
         if (!is_one_of(list, word_length, option->words)) {
             snprintf(word, sizeof(word), "%.*s", (int)word_length, list);
-            nearest = nearest_name(word, word_at, option->words);
+            nearest = meant_by(word, option->words);
             if (!nearest)
                 return words_say(option, word, error);
             return mt_error_set(error, MT_USAGE, "--%s: %s is not known; did you mean %s?",
@@ -611,6 +628,9 @@ const struct command command_run = {
     .options = options,
     .stops_at_operand = true,
     .run = run,
+    .examples = "  leaktide run -- python train.py\n"
+                "  leaktide run --device=cpu --call-stack=python,c -o train.leaktide -- ./train\n"
+                "  leaktide run --policy leaktide.toml -- ./train\n",
     .remark = "Without --device the host heap (cpu) is recorded too where no accelerator is.\n"
               "The exit status is the program's own; 128 + N when signal N ended it, 127 when it "
               "could\nnot be started, 2 for wrong use.",

@@ -19,7 +19,8 @@ struct command {
     const struct option_spec *options; /* ends with a NULL name */
     bool stops_at_operand;
     int (*run)(const struct command *command, const struct options *options);
-    const char *remark; /* below the options; may be NULL */
+    const char *remark;   /* below the options; may be NULL */
+    const char *examples; /* command lines, each with a line feed; may be NULL */
 };
 
 extern const struct command command_run, command_diff, command_export, command_gate, command_bless,

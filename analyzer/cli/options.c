@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "outlet.h"
+#include "screen.h"
 #include "sentence.h"
 
 enum { specs_most = 48, help_column = 30, word_most = 40, unknown_letter = '?' };
@@ -24,6 +26,12 @@ static const char *spec_name_at(const void *context, size_t i)
     return ((const struct option_spec *)context)[i].name;
 }
 
+/* Names that an option has elsewhere, with the same meaning; --help does not list them. */
+static const struct {
+    enum option_id id;
+    const char *name;
+} other_names[] = {{OPTION_OUTPUT_PATH, "output-path"}, {OPTION_OUTPUT, "output-path"}};
+
 /* Tables of getopt_long: they end where the next row comes. Letters get a colon when they take a
  * value. */
 struct tables {
@@ -36,6 +44,10 @@ static void add_to_tables(const struct option_spec *specs, struct tables *tables
     for (const struct option_spec *spec = specs; spec->name; spec++) {
         *tables->longs++ = (struct option){spec->name, spec->argument ? required_argument : 0, NULL,
                                            256 + (int)spec->id};
+        for (size_t i = 0; i < sizeof(other_names) / sizeof(other_names[0]); i++)
+            if (other_names[i].id == spec->id)
+                *tables->longs++ = (struct option){other_names[i].name, required_argument, NULL,
+                                                   256 + (int)spec->id};
         if (!spec->letter)
             continue;
         *tables->letters++ = spec->letter;
@@ -122,27 +134,39 @@ enum mt_result options_parse(const struct option_spec *specs, bool stops_at_oper
     return MT_OK;
 }
 
-static void print_spec(const struct option_spec *spec, FILE *out)
+static void print_spec(const struct option_spec *spec, struct outlet *name, struct outlet *out)
 {
-    int width = 0;
+    size_t width;
 
+    outlet_clear(name);
     if (spec->letter)
-        width += fprintf(out, "  -%c, ", spec->letter);
+        outlet_format(name, "  -%c, --%s", spec->letter, spec->name);
     else
-        width += fprintf(out, "      ");
-    width += fprintf(out, "--%s", spec->name);
+        outlet_format(name, "      --%s", spec->name);
     if (spec->argument)
-        width += fprintf(out, "=%s", spec->argument);
-    fprintf(out, "%*s%s\n", width < help_column ? help_column - width : 2, "",
-            translated(spec->meaning));
+        outlet_format(name, "=%s", spec->argument);
+    width = outlet_width(name);
+    outlet_fill_begin(out);
+    outlet_append(out, name);
+    outlet_blanks(out, width < help_column ? help_column - width : 2);
+    outlet_words(out, translated(spec->meaning));
+    outlet_add(out, "\n");
+    outlet_fill_end(out, help_column);
 }
 
-void options_print(const struct option_spec *specs, FILE *out)
+void options_print(const struct option_spec *specs, FILE *file)
 {
+    struct outlet *out = outlet_create(FOR_TERMINAL, file);
+    struct outlet *name = outlet_create(FOR_TERMINAL, NULL);
+    struct terminal_look look = screen_look(fileno(file));
+
+    outlet_show(out, &look);
     for (const struct option_spec *spec = specs; spec->name; spec++)
-        print_spec(spec, out);
+        print_spec(spec, name, out);
     for (const struct option_spec *spec = common_options; spec->name; spec++)
-        print_spec(spec, out);
+        print_spec(spec, name, out);
+    outlet_destroy(name);
+    outlet_destroy(out);
 }
 
 enum mt_result option_number(const char *name, const char *value, size_t most, size_t *number,

@@ -35,19 +35,40 @@ static int judge_if_asked(const struct command *command, const struct options *g
 #define WARM_UP_OPTION        {OPTION_WARM_UP, 0, "warm-up", "N", "steps at the beginning that are not judged (chosen)"}
 
 const struct command questions[] = {
-    {.name = "report", .run = judge_if_asked, .options = QUESTION_OPTIONS(
+    {.name = "report",
+     .examples =
+         "  leaktide report run.leaktide\n"
+         "  leaktide report -f html -o run.html run.leaktide\n"
+         "  leaktide report *_ascend_pt\n",
+     .run = judge_if_asked, .options = QUESTION_OPTIONS(
         STEP_OPTIONS, MARGIN_OPTION, WARM_UP_OPTION,
         {OPTION_FAIL_ON, 0, "fail-on", "leak", "exit with 1 when something leaks"},
         END)},
-    {.name = "leaks", .run = judge_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, WARM_UP_OPTION, END),
+    {.name = "leaks",
+     .examples =
+         "  leaktide leaks run.leaktide\n"
+         "  leaktide leaks --warm-up=5 run.leaktide\n"
+         "  leaktide leaks --step-site=train_one_batch run.leaktide\n",
+     .run = judge_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, WARM_UP_OPTION, END),
      .remark = "Exit status 1 when something leaks, 4 when there are too few steps to judge."},
-    {.name = "peak", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, MARGIN_OPTION, END)},
-    {.name = "stacks", .run = tell_answer, .options = QUESTION_OPTIONS(
+    {.name = "peak",
+     .examples =
+         "  leaktide peak run.leaktide\n"
+         "  leaktide peak -f csv --table=held_at_peak run.leaktide\n",
+     .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, MARGIN_OPTION, END)},
+    {.name = "stacks",
+     .examples =
+         "  leaktide stacks --depth=0 run.leaktide\n",
+     .run = tell_answer, .options = QUESTION_OPTIONS(
         STEP_OPTIONS,
         {OPTION_DEPTH, 0, "depth", "N", "so many calls of each stack; 0 for all"},
         {OPTION_MIN_PERCENT, 0, "min-percent", "N", "leave out branches with less (1)"},
         END)},
-    {.name = "blocks", .run = tell_answer, .options = QUESTION_OPTIONS(
+    {.name = "blocks",
+     .examples =
+         "  leaktide blocks --min-size=1M --at=1.25s run.leaktide\n"
+         "  leaktide blocks -f csv -o blocks.csv run.leaktide\n",
+     .run = tell_answer, .options = QUESTION_OPTIONS(
         STEP_OPTIONS,
         {OPTION_NAME, 0, "name", "TEXT", "with this in the name of the site, operator or owner"},
         {OPTION_MIN_SIZE, 0, "min-size", "SIZE", "of at least this size: 4096, 64K, 1.5G"},
@@ -66,7 +87,10 @@ const struct command questions[] = {
         END),
      .remark = "INPUT: recordings that are read together, or summaries of leaktide summarize."},
     {.name = "info", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
-    {.name = "frag", .run = tell_answer, .options = QUESTION_OPTIONS(
+    {.name = "frag",
+     .examples =
+         "  leaktide frag --try=max_split_size_mb:128 snapshot.pickle\n",
+     .run = tell_answer, .options = QUESTION_OPTIONS(
         {OPTION_TRY, 0, "try", "SETTINGS", "what these settings of the allocator would reserve"},
         END)},
     {.name = "oom", .run = tell_answer, .options = QUESTION_OPTIONS(

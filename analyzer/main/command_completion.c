@@ -228,6 +228,75 @@ static void write_zsh(FILE *out)
     fputs("esac\n", out);
 }
 
+/* --- fish --------------------------------------------------------------------------------------
+ */
+
+static const char *fish_when; /* the condition of what is written */
+
+/* In single quotes. */
+static void fish_text(const char *text, FILE *out)
+{
+    fputc('\'', out);
+    for (; *text; text++) {
+        if (strchr("\\'", *text))
+            fputc('\\', out);
+        fputc(*text, out);
+    }
+    fputc('\'', out);
+}
+
+static void fish_option(const struct completed *option, FILE *out)
+{
+    char words[256];
+
+    fprintf(out, "%s -l %s", fish_when, option->name);
+    if (option->letter)
+        fprintf(out, " -s %c", option->letter);
+    words_of(option, words, sizeof(words));
+    if (words[0])
+        fprintf(out, " -x -a '%s'", words);
+    else if (takes_files(option))
+        fputs(" -r -F", out);
+    else if (option->argument)
+        fputs(" -x", out);
+    fputs(" -d ", out);
+    fish_text(option->meaning, out);
+    fputc('\n', out);
+}
+
+static void fish_word(const char *name, const char *meaning, FILE *out)
+{
+    fprintf(out, "complete -c leaktide -n __fish_use_subcommand -f -a %s -d ", name);
+    fish_text(meaning, out);
+    fputc('\n', out);
+}
+
+static void write_fish(FILE *out)
+{
+    char when[128];
+
+    fputs(
+        "# Completion of leaktide, msmemscope and msleaks for fish; made by leaktide completion.\n",
+        out);
+    for (size_t i = 0; command_at(i); i++)
+        fish_word(command_at(i)->name, command_meaning(command_at(i)), out);
+    fish_word("msleaks", "as msleaks", out);
+    fish_word("msmemscope", "as msmemscope", out);
+    fish_word("help", "help", out);
+    fish_word("version", "version", out);
+    fish_when = when;
+    for (size_t i = 0; command_at(i); i++) {
+        snprintf(when, sizeof(when), "complete -c leaktide -n '__fish_seen_subcommand_from %s'",
+                 command_at(i)->name);
+        each_option(command_at(i), fish_option, out);
+    }
+    fish_when = "complete -c leaktide -n '__fish_seen_subcommand_from msmemscope msleaks'";
+    each_compat_option(fish_option, out);
+    fish_when = "complete -c msmemscope";
+    each_compat_option(fish_option, out);
+    fputs("complete -c msleaks -w msmemscope\n", out);
+}
+
 /* --- the command --------------------------------------------------------------------------------
  */
 
@@ -241,7 +310,8 @@ static int run(const struct command *command, const struct options *given)
     static const struct {
         const char *name;
         void (*write)(FILE *out);
-    } pages[] = {{"bash", write_bash}, {"zsh", write_zsh}, {"man", compat_write_man}};
+    } pages[] = {
+        {"bash", write_bash}, {"zsh", write_zsh}, {"fish", write_fish}, {"man", compat_write_man}};
     const char *path = given->values[OPTION_OUTPUT];
     const char *name = given->operand_count == 1 ? given->operands[0] : "";
     FILE *out;
@@ -257,12 +327,12 @@ static int run(const struct command *command, const struct options *given)
             return complain(EXIT_USAGE, "%s: %s", path, strerror(errno));
         return EXIT_FINE;
     }
-    return complain(EXIT_USAGE, "%s needs one of bash, zsh, man", command->name);
+    return complain(EXIT_USAGE, "%s needs one of bash, zsh, fish, man", command->name);
 }
 
 const struct command command_completion = {
     .name = "completion",
-    .operands = "bash|zsh|man",
+    .operands = "bash|zsh|fish|man",
     .meaning = "what a shell completes; the man page of msmemscope",
     .options = options,
     .run = run,

@@ -9,6 +9,7 @@
 #include "compat_command.h"
 #include "language.h"
 #include "memory_failures.h"
+#include "outlet.h"
 #include "screen.h"
 #include "sentence.h"
 
@@ -65,13 +66,28 @@ static void print_usage(FILE *out)
           out);
 }
 
+/* Lines that a narrow terminal breaks. */
+static void print_remark(const char *remark, FILE *file)
+{
+    struct outlet *out = outlet_create(FOR_TERMINAL_LINES, file);
+    struct terminal_look look = screen_look(fileno(file));
+
+    outlet_show(out, &look);
+    outlet_fill_begin(out);
+    outlet_format(out, "\n%s\n", remark);
+    outlet_fill_end(out, 0);
+    outlet_destroy(out);
+}
+
 static void print_help(const struct command *command, FILE *out)
 {
     fprintf(out, "leaktide %s [options] %s\n%s\n\n", command->name, command_operands(command),
             command_meaning(command));
     options_print(command->options, out);
     if (command->remark)
-        fprintf(out, "\n%s\n", translated(command->remark));
+        print_remark(translated(command->remark), out);
+    if (command->examples)
+        fprintf(out, translated("\nExamples\n%s"), command->examples);
 }
 
 static const char *command_name_at(const void *context, size_t i)
@@ -103,12 +119,34 @@ static int say_unknown(const char *name)
     return complain(EXIT_USAGE, "there is no command %s; see leaktide help", name);
 }
 
+/* Words of the command line that are no row of the table. */
+static const char *help_of_word(const char *name)
+{
+    static const struct {
+        const char *name, *help;
+    } words[] = {
+        {"version", "leaktide version\nwhich leaktide this is; also --version and -V\n"},
+        {"help", "leaktide help [COMMAND]\nall commands, or the options of one\n"},
+        {"msleaks", "leaktide msleaks [options] PROGRAM [ARG...]\nas msleaks, with its options and "
+                    "files: leaktide msleaks --help\n"},
+        {"msmemscope", "leaktide msmemscope [options] PROGRAM [ARG...]\nas msmemscope, with its "
+                       "options and files: leaktide msmemscope --help\n"},
+    };
+
+    for (size_t i = 0; name && i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(words[i].name, name) == 0)
+            return translated(words[i].help);
+    return NULL;
+}
+
 static int help(const char *name)
 {
     const struct command *command = name ? command_find(name) : NULL;
 
     if (command)
         print_help(command, stdout);
+    else if (help_of_word(name))
+        fputs(help_of_word(name), stdout);
     else if (name)
         return say_unknown(name);
     else

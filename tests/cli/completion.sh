@@ -34,6 +34,16 @@ check "kernel" msmemscope --level = k
 check "leaks,decompose" msmemscope --analysis = leaks,dec
 check "npu cpu" /opt/bin/msleaks --device ""
 check "csv" msmemscope --format = c
+# fish, which is not asked: it is no shell of every machine
+fish=$("$leaktide" completion fish) || exit 1
+for line in \
+    "complete -c leaktide -n __fish_use_subcommand -f -a report -d 'everything, verdict first'" \
+    "complete -c leaktide -n '__fish_seen_subcommand_from report' -l format -s f -x -a 'text json html csv md' -d 'how the answer is written (text)'" \
+    "complete -c leaktide -n '__fish_seen_subcommand_from gate' -l output -s o -r -F -d 'where files of formats for programs go'" \
+    "complete -c msleaks -w msmemscope"; do
+    grep -qF -- "${line%\'}" <<<"$fish" || { echo "fish: no line $line"; failed=1; }
+done
+[ "$(grep -cv '^complete -c\|^#' <<<"$fish")" = 0 ] || { echo "fish: other lines"; failed=1; }
 cd "$(mktemp -d)" || exit 1
 touch some_file.csv
 check "some_file.csv" msmemscope --input-path = some

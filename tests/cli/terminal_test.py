@@ -3,23 +3,21 @@
 Run as terminal_test.py LEAKTIDE MAKE_TRACES RECORDINGS.
 """
 
-import fcntl
 import os
-import pty
 import re
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import unittest
+
+import terminal
+from terminal import plain
 
 LEAKTIDE, MAKE_TRACES, RECORDINGS = (os.path.realpath(word) for word in sys.argv[1:4])
 SEQUENCE = re.compile(r"\x1b\][^\x1b]*\x1b\\\\|\x1b\[[0-9;]*[A-Za-z]")
 QUESTIONS = ["report", "leaks", "peak", "stacks", "blocks", "steps", "ops", "breakdown", "modules", "ranks", "info", "frag",
              "oom", "inefficient", "advice"]
-OURS = re.compile("NO_COLOR|CLICOLOR|FORCE_HYPERLINK|LEAKTIDE_|PAGER|LESS$|TERM|VTE_|KITTY_|WT_|KONSOLE_|DOMTERM")
 
 
 def setUpModule():
@@ -33,45 +31,15 @@ def tearDownModule():
     shutil.rmtree(folder)
 
 
-def on_terminal(*words, columns=80, lines=50, **variables):
-    """What the terminal gets, and the exit status."""
-    env = {name: value for name, value in os.environ.items() if not OURS.match(name)}
-    env.update(dict({"TERM": "xterm-256color", "LEAKTIDE_PAGER": "cat"}, **variables))
-    child, terminal = pty.fork()
-    if child == 0:
-        try:
-            os.read(0, 1)  # until the terminal has its size
-            os.chdir(folder)
-            os.execve(LEAKTIDE, [LEAKTIDE, *words], env)
-        finally:
-            os._exit(99)
-    settings = termios.tcgetattr(terminal)
-    settings[3] &= ~(termios.ECHO | termios.ICANON)
-    termios.tcsetattr(terminal, termios.TCSANOW, settings)
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-    os.write(terminal, b"x")
-    shown = b""
-    while True:
-        try:
-            part = os.read(terminal, 1 << 16)
-        except OSError:
-            break
-        if not part:
-            break
-        shown += part
-    os.close(terminal)
-    return shown.decode("utf-8").replace("\r\n", "\n"), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
 def to_pipe(*words, **variables):
-    env = {name: value for name, value in os.environ.items() if not OURS.match(name)}
+    env = {name: value for name, value in os.environ.items() if not terminal.OURS.match(name)}
     return subprocess.run([LEAKTIDE, *words], cwd=folder, env=dict(env, TERM="xterm", **variables),
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
                           universal_newlines=True, timeout=60).stdout
 
 
-def plain(shown):
-    return SEQUENCE.sub("", shown)
+def on_terminal(*words, **how):
+    return terminal.run([LEAKTIDE, *words], folder, **how)
 
 
 class Width(unittest.TestCase):

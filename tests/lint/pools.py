@@ -14,9 +14,10 @@ import sys
 
 # Words that are names of pools and mean something else in these files.
 WORDS = {
-    "host": {"labels.c", "export_sqlite.c", "ascend_folder.c", "memscope_rows.c", "pools.c"},
+    "host": {"command_run.c", "labels.c", "export_sqlite.c", "ascend_folder.c", "memscope_rows.c", "pools.c"},
     "mindspore": {"ascend_tables.c"},  # the framework of a profile
-    "python": {"compat_values.c", "program_file.c", "site_rules.c"},  # a language
+    "cuda": {"command_run.c"},  # what people call a family
+    "python": {"command_run.c", "compat_values.c", "program_file.c", "site_rules.c"},  # a language
     "unknown": {"category.c", "export_memory_viz.c"},
 }
 

@@ -75,8 +75,8 @@ def _ask(question, recording, *options):
     return json.loads(done.stdout)
 
 
-def _rows(question, name, recording, ledger=None):
-    for table in _ask(question, recording)["tables"]:
+def _rows(question, name, recording, ledger=None, *options):
+    for table in _ask(question, recording, *options)["tables"]:
         if (table["name"], table["ledger"]) == (name, ledger):
             return table["rows"]
     return []
@@ -92,6 +92,7 @@ class Recording:
 
     def __init__(self, path):
         self.path = path
+        self.steps = {}  # by ledger the step that used most: its number, its time, its bytes
 
     def step_peaks(self, warm_up=2):
         """The most that a step used on top of what was there when it began."""
@@ -100,7 +101,8 @@ class Recording:
             ledger = row["ledger"]
             if row["step"] > warm_up and ledger in before:
                 used = row["peak_bytes"] - before[ledger]
-                peaks[ledger] = max(peaks.get(ledger, 0), used)
+                if used > peaks.get(ledger, -1):
+                    peaks[ledger], self.steps[ledger] = used, (row["step"], row["duration_ns"], used)
             before[ledger] = row["end_bytes"]
         return peaks
 
@@ -110,9 +112,28 @@ class Recording:
                 for row in _rows("peak", "peaks", self.path)}
 
     def holders(self, ledger):
-        """The sites that held most at the peak, as sentences."""
-        table = _rows("peak", "held_at_peak", self.path, ledger)
-        return ["%s at %s" % (size_text(row["held_bytes"]), row["site"]) for row in table[:3]]
+        """The sites that held most at the peak, as sentences; of a step, what it made itself."""
+        if ledger in self.steps:
+            held = self._made_in_step(ledger, *self.steps[ledger])
+        else:
+            held = [(row["held_bytes"], row["site"]) for row in _rows("peak", "held_at_peak", self.path, ledger)]
+        return ["%s at %s" % (size_text(size), site) for size, site in held[:3]]
+
+    def _made_in_step(self, ledger, step, duration_ns, used):
+        """Blocks at the step's peak that are no older than the step is long, by site; of the whole, at most all."""
+        tables = _ask("peak", self.path, "--steps=%d" % step)["tables"]
+        rows = {(table["name"], table["ledger"]): table["rows"] for table in tables}
+        peaks_ns = [row["peak_ns"] for row in rows.get(("peaks", None), ()) if row["ledger"] == ledger]
+        sites = {}
+        for row in rows.get(("blocks_at_peak", ledger), ()):
+            if peaks_ns and row["born_ns"] >= peaks_ns[0] - duration_ns:
+                sites[row["site"]] = sites.get(row["site"], 0) + row["size_bytes"]
+        held = []
+        for size, site in sorted(((size, site) for site, size in sites.items()), key=lambda part: (-part[0], str(part[1]))):
+            if size <= used:  # what took the place of an older block is no part of it
+                held.append((size, site))
+                used -= size
+        return held
 
     def leaks(self, *options):
         """Findings: growth_bytes_per_step or _per_turn, site, file, line, ledger, sentence."""
@@ -125,9 +146,9 @@ class Recording:
         if peak is not None:
             for ledger, used in sorted(peaks.items()):
                 if used > size_of(peak):
-                    wrong.append("peak of %s: %s, limit %s: %s" % (
-                        ledger, size_text(used), size_text(size_of(peak)),
-                        ", ".join(self.holders(ledger))))
+                    held = ", ".join(self.holders(ledger))
+                    wrong.append("peak of %s: %s, limit %s%s" % (
+                        ledger, size_text(used), size_text(size_of(peak)), held and ": " + held))
         if leak is not None:
             found = self.leaks(*options)
             grown = sum(_rate(finding) for finding in found)
@@ -157,7 +178,8 @@ def _marked(item):
         return None
     unknown = set(marker.kwargs) - {"peak", "leak", "repeat", "warm_up"}
     if unknown or marker.args:
-        _refuse("leaktide: peak, leak, repeat and warm_up are known, each by its name")
+        _refuse("leaktide: %speak, leak, repeat and warm_up are known, each by its name" %
+                ("".join("%s is not known; " % name for name in sorted(unknown))))
     if marker.kwargs.get("peak") is None and marker.kwargs.get("leak") is None:
         _refuse("leaktide: a limit is needed: peak or leak")
     for name in ("peak", "leak"):

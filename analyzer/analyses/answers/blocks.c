@@ -91,6 +91,10 @@ static void add_facts(const struct selection *selection, struct report *report)
     report_fact(report, "unreleased_count", "Never freed",
                 value_count(selection->unreleased_count));
     report_fact(report, "unreleased_bytes", NULL, value_bytes(selection->unreleased_bytes));
+    if (!blocks->all_count) {
+        report_verdict(report, RANK_PEAK, "No blocks match.");
+        return;
+    }
     report_verdict(report, RANK_PEAK, "%s of %s in all; %s of them never freed.",
                    label_counted(texts, blocks->all_count, "block"),
                    label_size(texts, blocks->all_bytes),
@@ -119,9 +123,9 @@ static void selection_write(void *state, struct report *report)
         return;
     }
     add_facts(selection, report);
-    block_list_show(
-        &selection->blocks, selection->question, report,
-        report_table(report, "blocks", "Blocks, largest first", "No block is like that."), 0);
+    block_list_show(&selection->blocks, selection->question, report,
+                    report_table(report, "blocks", "Blocks, largest first", "No matching blocks."),
+                    0);
 }
 
 static void selection_release(void *state)
