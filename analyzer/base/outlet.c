@@ -81,6 +81,7 @@ void outlet_fail(struct outlet *outlet)
 
 bool outlet_flush(struct outlet *outlet)
 {
+    MT_ASSERT(!outlet || !outlet->is_filling); /* it would be written as it is */
     if (outlet && outlet->file)
         write_out(outlet, outlet->text.size_bytes);
     return !outlet_has_failed(outlet);
@@ -553,6 +554,9 @@ void outlet_append_lines(struct outlet *outlet, const struct outlet *other, size
 
 void outlet_clear(struct outlet *outlet)
 {
-    if (outlet)
-        text_clear(&outlet->text);
+    if (!outlet)
+        return;
+    MT_ASSERT(!outlet->file); /* of what went out, nothing comes back */
+    MT_ASSERT(!outlet->is_filling);
+    text_clear(&outlet->text);
 }

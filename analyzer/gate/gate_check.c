@@ -70,6 +70,8 @@ static void case_check(const struct gate_case *row)
     MT_ASSERT(row->rule && *row->rule);
     MT_ASSERT(row->key && *row->key);
     MT_ASSERT(row->sentence && *row->sentence);
+    MT_ASSERT(!row->name || *row->name);
+    MT_ASSERT(row->has_limit || !row->has_base);
     MT_ASSERT(row->outcome < CASE_OUTCOME_COUNT);
     MT_ASSERT(row->where.label && row->where.function && row->where.file);
     MT_ASSERT(row->unit || (!row->has_limit && !row->has_base));
@@ -88,6 +90,7 @@ void gate_verdict_check(const struct gate_verdict *verdict)
     size_t counts[CASE_OUTCOME_COUNT] = {0};
 
     MT_ASSERT(verdict->policy_path);
+    MT_ASSERT(verdict->recording_path);
     MT_ASSERT(verdict->measures.repeat_count == verdict->recording_count);
     for (size_t i = 0; i < verdict->cases.count; i++) {
         const struct gate_case *row = gate_case_at(verdict, i);

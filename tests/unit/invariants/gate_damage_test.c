@@ -61,6 +61,7 @@ static void make_verdict(void)
     table_init(&verdict.leaks, &verdict.arena, sizeof(struct gate_leak));
     make_measures();
     verdict.policy_path = "policy.toml";
+    verdict.recording_path = "run";
     verdict.recording_count = 1;
     row = table_add(&verdict.cases);
     *row = (struct gate_case){.rule = "leak",
@@ -101,6 +102,9 @@ MEASURE(measure_place, measure->where.file = NULL)
 MEASURE(measure_kind, measure->kind = RULE_KIND_COUNT)
 MEASURE(measure_unknown, measure->is_known[0] = false)
 MEASURE(measure_index, measures->index.count++)
+VERDICT(case_name_empty, row->name = "")
+VERDICT(case_base, row->has_base = true; row->unit = "bytes")
+VERDICT(recording_path, verdict.recording_path = NULL)
 VERDICT(case_rule, row->rule = "")
 VERDICT(case_key, row->key = NULL)
 VERDICT(case_sentence, row->sentence = "")

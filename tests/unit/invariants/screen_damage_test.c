@@ -33,6 +33,9 @@ DAMAGE(make, another_terminal_in_a_paragraph, outlet_fill_begin(outlet);
        outlet_show(outlet, &cell->look))
 DAMAGE(make, a_paragraph_after_the_end, outlet_fill_begin(outlet); outlet->fill_start = 1000;
        outlet_fill_end(outlet, 0))
+DAMAGE(make, a_paragraph_that_never_ended, outlet_fill_begin(outlet); outlet_destroy(outlet))
+DAMAGE(make, a_paragraph_that_is_taken_back, outlet_fill_begin(outlet); outlet_clear(outlet))
+DAMAGE(make, a_file_that_is_taken_back, outlet->file = stdout; outlet_clear(outlet))
 DAMAGE(make, a_style_that_is_none, outlet_style(outlet, STYLE_COUNT))
 DAMAGE(make, a_cell_for_another_reader, outlet_append_short(outlet, quoted, 3))
 DAMAGE(make, a_cell_with_colours, cell->look.has_colours = true;
