@@ -154,7 +154,7 @@ static void print_spec(const struct option_spec *spec, struct outlet *name, stru
     outlet_fill_end(out, help_column);
 }
 
-void options_print(const struct option_spec *specs, FILE *file)
+bool options_print(const struct option_spec *specs, FILE *file)
 {
     struct outlet *out = outlet_create(FOR_TERMINAL, file);
     struct outlet *name = outlet_create(FOR_TERMINAL, NULL);
@@ -165,8 +165,9 @@ void options_print(const struct option_spec *specs, FILE *file)
         print_spec(spec, name, out);
     for (const struct option_spec *spec = common_options; spec->name; spec++)
         print_spec(spec, name, out);
-    outlet_destroy(name);
-    outlet_destroy(out);
+    if (!outlet_destroy(name))
+        outlet_fail(out);
+    return outlet_destroy(out);
 }
 
 enum mt_result option_number(const char *name, const char *value, size_t most, size_t *number,

@@ -111,7 +111,8 @@ extern const struct option_spec common_options[];
  */
 enum mt_result options_parse(const struct option_spec *specs, bool stops_at_operand, int argc,
                              char **argv, struct options *options, struct mt_error *error);
-void options_print(const struct option_spec *specs, FILE *file);
+/* False: there was no memory for all of it. */
+bool options_print(const struct option_spec *specs, FILE *file);
 
 /* What the command calls a member of the library's options: "debug-dir". NULL: nothing. */
 const char *option_of_member(const char *member);

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sentence.h"
-
 const struct gate_writer gate_writers[] = {
     {"text", "for a terminal", "gate.txt", FOR_TERMINAL, gate_write_text},
     {"md", "a summary for a page of the CI", "summary.md", FOR_MARKDOWN, gate_write_markdown},

@@ -67,7 +67,7 @@ static void print_usage(FILE *out)
 }
 
 /* Lines that a narrow terminal breaks. */
-static void print_remark(const char *remark, FILE *file)
+static bool print_remark(const char *remark, FILE *file)
 {
     struct outlet *out = outlet_create(FOR_TERMINAL_LINES, file);
     struct terminal_look look = screen_look(fileno(file));
@@ -76,16 +76,17 @@ static void print_remark(const char *remark, FILE *file)
     outlet_fill_begin(out);
     outlet_format(out, "\n%s\n", remark);
     outlet_fill_end(out, 0);
-    outlet_destroy(out);
+    return outlet_destroy(out);
 }
 
+/* Up to where there is memory. */
 static void print_help(const struct command *command, FILE *out)
 {
     fprintf(out, "leaktide %s [options] %s\n%s\n\n", command->name, command_operands(command),
             command_meaning(command));
-    options_print(command->options, out);
-    if (command->remark)
-        print_remark(translated(command->remark), out);
+    if (!options_print(command->options, out) ||
+        (command->remark && !print_remark(translated(command->remark), out)))
+        return;
     if (command->examples)
         fprintf(out, translated("\nExamples\n%s"), command->examples);
 }
@@ -220,7 +221,7 @@ static int run_command(const struct command *command, int argc, char **argv)
         return complain(EXIT_USAGE, "%s", error.message);
     if (options.values[OPTION_HELP]) {
         print_help(command, stdout);
-        return EXIT_FINE;
+        return memory_checked(EXIT_FINE);
     }
     if (command == &command_run)
         return command->run(command, &options);
@@ -252,7 +253,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < 3; i++) {
         if (strcmp(argv[1], help_words[i]) == 0)
-            return finish(help(argc > 2 ? argv[2] : NULL));
+            return finish(memory_checked(help(argc > 2 ? argv[2] : NULL)));
         if (strcmp(argv[1], version_words[i]) == 0)
             return finish(print_version(argc > 2 ? argv[2] : NULL));
     }

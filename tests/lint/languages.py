@@ -20,8 +20,8 @@ CONVERSION = re.compile(r"%(?:(\d+)\$)?[-+0# ]*(\*|\d+)?(?:\.(\*|\d+))?(<PRI\w+>
 DEFINES = re.compile(r"^#define \w+(?:\([^)\n]*\))?((?:[^\n]*\\\n)*[^\n]*)", re.M)
 # A translation has them as they are.
 KEEPERS = re.compile(r"--[a-z][-a-z]+|\b[KMGT]iB\b")
-# Columns of the vendor's tables, and SQL: no words for people.
-NAMES = re.compile(r"APP reserved|activeReleaseTime|coalesce\(")
+# Columns of the vendor's tables, SQL, and command lines of examples: no words for people.
+NAMES = re.compile(r"APP reserved|activeReleaseTime|coalesce\(|  leaktide ")
 
 
 def entries(text):
