@@ -126,7 +126,8 @@ static const char *help_of_word(const char *name)
     static const struct {
         const char *name, *help;
     } words[] = {
-        {"version", "leaktide version\nwhich leaktide this is; also --version and -V\n"},
+        {"version", "leaktide version [-v]\nwhich leaktide this is, and the libraries inside; also "
+                    "--version, -V\n"},
         {"help", "leaktide help [COMMAND]\nall commands, or the options of one\n"},
         {"msleaks", "leaktide msleaks [options] PROGRAM [ARG...]\nas msleaks, with its options and "
                     "files: leaktide msleaks --help\n"},
