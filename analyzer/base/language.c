@@ -57,9 +57,9 @@ void language_choose_usual(void)
     }
 }
 
-const char *language_name(void)
+bool language_is_english(void)
 {
-    return catalogue ? "zh" : "en";
+    return !catalogue;
 }
 
 const char *language_find(const char *english)

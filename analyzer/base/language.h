@@ -19,8 +19,7 @@
 bool language_choose(const char *name);
 /* What the environment asks for: LC_ALL, LC_MESSAGES or LANG, the first that is set; or English. */
 void language_choose_usual(void);
-/* Its name as in HTML: "en", "zh". */
-const char *language_name(void);
+bool language_is_english(void);
 
 /* The translation; the text itself where the catalogue has none. Text may be NULL. Any thread. */
 const char *language_find(const char *english);

@@ -44,6 +44,7 @@ class LeakPageTest(unittest.TestCase):
         leaking, mended = record(folder, "leaking", KEPT_BYTES), record(folder, "mended", 0)
         cls.path = write(os.path.join(folder, "leak.html"), "report", "-f", "html", leaking)
         cls.difference = write(os.path.join(folder, "diff.html"), "diff", "-f", "html", mended, leaking)
+        cls.chinese = write(os.path.join(folder, "chinese.html"), "report", "-f", "html", "--lang=zh", leaking)
         cls.database = write(os.path.join(folder, "leak.db"), "export", "--to", "sqlite", leaking)
         cls.browser = Browser(seconds=60)
 
@@ -64,6 +65,13 @@ class LeakPageTest(unittest.TestCase):
             return database.execute(text).fetchone()[0]
         finally:
             database.close()
+
+    def test_a_page_in_chinese_opens_in_chinese(self):
+        page = self.open(self.chinese)
+        self.assertEqual(page.evaluate("document.documentElement.lang"), "zh")
+        self.assertEqual(page.evaluate("document.getElementById('verdict-title').textContent"), "结论")
+        self.assertIn("泄漏", page.evaluate("document.getElementById('verdict-sentences').textContent"))
+        self.assertEqual(self.open().evaluate("document.documentElement.lang"), "en")
 
     def rows(self, page):
         """The table beside the flame graph, as its button copies it."""

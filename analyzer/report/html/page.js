@@ -170,8 +170,13 @@ function openAddress(recording) {
         state.selection = nearPeak(recording);
 }
 
+/* Sentences and titles are in the language that the command spoke; the page's own words go with them. */
+function writtenLanguage() {
+    return byId('verdict-sentences').querySelector('[lang]')?.lang;
+}
+
 async function start() {
-    setLanguage(remembered('language') || (navigator.language || 'en').split('-')[0]);
+    setLanguage(remembered('language') || writtenLanguage() || (navigator.language || 'en').split('-')[0]);
     if (typeof DecompressionStream === 'undefined') {
         byId('numbers').textContent = say('This browser is too old for the pictures and tables: Firefox 113, Chromium 80 or Safari 16.4 can show them.');
         return;

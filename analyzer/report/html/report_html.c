@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "json_page.h"
+#include "language.h"
 #include "leaktide/invariant.h"
 #include "page_bytes.h"
 #include "payload.h"
@@ -15,8 +16,10 @@
 
 static void write_verdict(const struct report *report, struct outlet *out)
 {
-    for (size_t i = 0; i < report_verdict_count(report); i++)
-        outlet_format(out, "<p>%s</p>\n", report_verdict_at(report, i));
+    for (size_t i = 0; i < report_verdict_count(report); i++) {
+        outlet_add_either(out, language_is_english(), "<p>", "<p lang=\"zh\">");
+        outlet_format(out, "%s</p>\n", report_verdict_at(report, i));
+    }
 }
 
 static uint64_t flags_of(const struct report_frame *frame)
