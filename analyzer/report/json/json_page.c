@@ -131,7 +131,14 @@ static bool has_stacks(const struct report *report, size_t table, size_t column_
     return false;
 }
 
-size_t json_page_take_rows(struct json_page *page, const struct report *report, size_t table)
+/* Rows of steps are in the order of time: the last ones are the newest. */
+static bool is_by_step(const struct report *report, size_t table)
+{
+    return report_row_at(report, table, 0)[0].kind == VALUE_STEP;
+}
+
+size_t json_page_take_rows(struct json_page *page, const struct report *report, size_t table,
+                           size_t *first)
 {
     struct report_table_view view = report_table_at(report, table);
     size_t count = view.row_count;
@@ -143,5 +150,6 @@ size_t json_page_take_rows(struct json_page *page, const struct report *report, 
     if (count > page->rows_left)
         count = page->rows_left;
     page->rows_left -= count;
+    *first = count && is_by_step(report, table) ? view.row_count - count : 0;
     return count;
 }
