@@ -70,7 +70,7 @@ class AddressMap {
     }
 
     get atNs() {
-        const wanted = Number(state.at) * 1e9;
+        const wanted = Math.round(Number(state.at) * 1e9); // whole ns: a block born then is alive
         return state.at && wanted >= 0 ? Math.min(wanted, this.recording.endNs) : this.ledger.peakNs;
     }
 
