@@ -3,7 +3,7 @@
 // block ever used is cut out, and a line stands there. A slider moves the moment.
 import {say} from './language.js';
 import {make, makeSection, makeButton, makeSwatch, replaceContent} from './dom.js';
-import {size, moment, count, percent, blockCount} from './format.js';
+import {size, moment, count, percent, blockCount, wholeNs} from './format.js';
 import {layerColourAt, restColour, onTopColours, styleColour} from './colours.js';
 import {state, update, listen} from './view_state.js';
 import {goToSite, isSite, makeSiteLink} from './places.js';
@@ -70,7 +70,7 @@ class AddressMap {
     }
 
     get atNs() {
-        const wanted = Math.round(Number(state.at) * 1e9); // whole ns: a block born then is alive
+        const wanted = wholeNs(state.at);
         return state.at && wanted >= 0 ? Math.min(wanted, this.recording.endNs) : this.ledger.peakNs;
     }
 

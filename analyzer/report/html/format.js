@@ -71,6 +71,11 @@ export function axisMoments(moments) {
     return moments.map(ns => `${(ns / scale).toFixed(digits)} ${unit}`);
 }
 
+// Of a text of seconds. Events stand at whole ones, and a block born then is alive.
+export function wholeNs(seconds) {
+    return Math.round(Number(seconds) * 1e9);
+}
+
 // A moment: seconds with as many digits as are needed to tell moments this far apart, cut off as in
 // the sentences of the verdict.
 export function moment(ns, apartNs = 1000) {

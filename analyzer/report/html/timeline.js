@@ -3,7 +3,7 @@
 // pan and selection by mouse, by keyboard and by numbers.
 import {say} from './language.js';
 import {make, makeButton, makeSelect, makeSection, makeSwatch, replaceContent} from './dom.js';
-import {size, moment, duration, count, axisMoments} from './format.js';
+import {size, moment, duration, count, axisMoments, wholeNs} from './format.js';
 import {colourAt, layerColourAt, onTopColours, restColour, styleColour, withAlpha} from './colours.js';
 import {CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL, curvesOf, dimensions,
     hasDimension, stepAt, stepsBetween} from './recording.js';
@@ -187,7 +187,7 @@ class Timeline {
     }
 
     selectNumbers() {
-        this.select(Number(this.fromInput.input.value) * 1e9, Number(this.toInput.input.value) * 1e9);
+        this.select(wholeNs(this.fromInput.input.value), wholeNs(this.toInput.input.value));
     }
 
     // ---- moving about

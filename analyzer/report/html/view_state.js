@@ -5,6 +5,7 @@
 // Times there are seconds since the start of the recording. Whoever changes the state says so with
 // update(), or with go() where back should lead to what was before; whoever shows it listens.
 
+import {wholeNs} from './format.js';
 import {dimensions} from './recording.js';
 
 const listeners = [];
@@ -55,8 +56,8 @@ function readStretch(text, endNs) {
     const match = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(text || '');
     if (!match)
         return null;
-    const fromNs = Math.min(endNs, Number(match[1]) * 1e9);
-    const toNs = Math.min(endNs, Number(match[2]) * 1e9);
+    const fromNs = Math.min(endNs, wholeNs(match[1]));
+    const toNs = Math.min(endNs, wholeNs(match[2]));
     return toNs > fromNs ? {fromNs, toNs} : null;
 }
 
