@@ -24,32 +24,33 @@ struct manner {
     enum escape escape;    /* of what is dangerous anywhere */
     bool keeps_lines;      /* line feeds stay */
     bool computes;         /* runs a text that begins like a formula */
+    bool is_program;
 };
 
 // clang-format off
 static const struct manner manners[AUDIENCE_COUNT] = {
     [FOR_TERMINAL] = {.quote = ""},
     [FOR_TERMINAL_LINES] = {.quote = "", .keeps_lines = true},
-    [FOR_CSV] = {.quote = "\"", .quote_for = ",\"", .computes = true,
+    [FOR_CSV] = {.is_program = true, .quote = "\"", .quote_for = ",\"", .computes = true,
                  .as = {[','] = ",", ['"'] = "\"\""}},
-    [FOR_CSV_LINES] = {.quote = "\"", .keeps_lines = true, .computes = true,
+    [FOR_CSV_LINES] = {.is_program = true, .quote = "\"", .keeps_lines = true, .computes = true,
                        .as = {['"'] = "\"\""}},
-    [FOR_CSV_INSIDE] = {.quote = "", .as = {['"'] = "\"\""}},
-    [FOR_JSON] = {.quote = "\"", .escape = ESCAPE_JSON, .as = {['"'] = "\\\"", ['\\'] = "\\\\"}},
+    [FOR_CSV_INSIDE] = {.is_program = true, .quote = "", .as = {['"'] = "\"\""}},
+    [FOR_JSON] = {.is_program = true, .quote = "\"", .escape = ESCAPE_JSON, .as = {['"'] = "\\\"", ['\\'] = "\\\\"}},
     [FOR_PAGE_JSON] = {.quote = "\"", .as = {['"'] = "\\\"", ['\\'] = "\\\\"}},
     [FOR_HTML] = {.quote = "", .as = {['<'] = "&#60;", ['>'] = "&#62;", ['&'] = "&#38;",
                                       ['"'] = "&#34;", ['\''] = "&#39;"}},
-    [FOR_XML] = {.quote = "", .as = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;",
+    [FOR_XML] = {.is_program = true, .quote = "", .as = {['<'] = "&lt;", ['>'] = "&gt;", ['&'] = "&amp;",
                                      ['"'] = "&quot;"}},
     [FOR_MARKDOWN] = {.quote = "", .as = {['|'] = "\\|", ['\\'] = "\\\\", ['`'] = "\\`",
                                           ['*'] = "\\*", ['_'] = "\\_", ['['] = "\\[",
                                           [']'] = "\\]", ['<'] = "&lt;", ['>'] = "&gt;",
                                           ['&'] = "&amp;"}},
-    [FOR_METRICS] = {.quote = "", .as = {['"'] = "\\\"", ['\\'] = "\\\\"}},
+    [FOR_METRICS] = {.is_program = true, .quote = "", .as = {['"'] = "\\\"", ['\\'] = "\\\\"}},
     [FOR_GITHUB] = {.quote = "", .as = {['%'] = "%25"}},
     [FOR_GITHUB_PROPERTY] = {.quote = "", .as = {['%'] = "%25", [':'] = "%3A", [','] = "%2C"}},
-    [FOR_FOLDED] = {.quote = "", .as = {[';'] = ":"}},
-    [FOR_PATTERN] = {.quote = "\"", .quote_for = " ", .escape = ESCAPE_STAR,
+    [FOR_FOLDED] = {.is_program = true, .quote = "", .as = {[';'] = ":"}},
+    [FOR_PATTERN] = {.is_program = true, .quote = "\"", .quote_for = " ", .escape = ESCAPE_STAR,
                      .as = {[' '] = " ", ['"'] = "*"}},
 };
 // clang-format on
@@ -217,6 +218,11 @@ static bool is_formula(const char *words)
         return true;
     strtod(words, &end);
     return *end != '\0';
+}
+
+bool audience_is_people(enum audience audience)
+{
+    return !manners[audience].is_program;
 }
 
 void text_add_harmless(struct text_builder *text, enum audience audience, const char *words)

@@ -33,6 +33,9 @@ enum audience {
     AUDIENCE_COUNT
 };
 
+/* A person; else a program, which gets English whatever the reader speaks. */
+bool audience_is_people(enum audience audience);
+
 void text_add_harmless(struct text_builder *text, enum audience audience, const char *words);
 
 /* Nothing has to be written in another way; quotes around it aside. */

@@ -15,6 +15,7 @@
 #include "judge.h"
 #include "library_answer.h"
 #include "memory_failures.h"
+#include "report_writers.h"
 #include "taken_options.h"
 #include "trace_question.h"
 
@@ -255,6 +256,17 @@ const char *mt_gate_format_at(size_t index, const char **meaning, const char **f
     if (writer->name && file_name)
         *file_name = writer->file_name;
     return writer->name;
+}
+
+bool mt_format_is_for_people(const char *format)
+{
+    const struct report_writer *of_answers = report_writer_find(format);
+    const struct gate_writer *writer = gate_writers;
+
+    while (writer->name && strcmp(writer->name, format) != 0)
+        writer++;
+    return (of_answers && audience_is_people(of_answers->audience)) ||
+           (writer->name && audience_is_people(writer->audience));
 }
 
 const char *mt_gate_baseline_path(const struct mt_gate_verdict *gate)

@@ -13,6 +13,8 @@
 #include "screen.h"
 #include "sentence.h"
 
+enum { word_most = 40 };
+
 /* In the help after run and the questions. */
 // clang-format off
 static const struct command *const others[] = {
@@ -177,19 +179,16 @@ static int memory_checked(int code)
     return complain(EXIT_INPUT, "no memory: what was found is not whole");
 }
 
-/* Is it read by people? Of a list, all of it. */
+/* Is all of a list of formats read by people? */
 static bool is_for_people(const char *formats)
 {
-    static const char *const names[] = {"text", "html", "md", "github"};
+    char name[word_most + 1];
     size_t length;
 
     for (; formats && *formats; formats += length + (formats[length] == ',')) {
-        bool is_known = false;
-
         length = strcspn(formats, ",");
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-            is_known |= strlen(names[i]) == length && strncmp(formats, names[i], length) == 0;
-        if (!is_known)
+        snprintf(name, sizeof(name), "%.*s", (int)length, formats);
+        if (!mt_format_is_for_people(name))
             return false;
     }
     return true;

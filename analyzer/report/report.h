@@ -76,6 +76,9 @@ struct report_column {
     const char *title; /* NULL: not shown to people */
 };
 
+/* Rows of one table that a page for a browser takes; JSON has all. */
+enum { REPORT_PAGE_ROWS = 20000 };
+
 /* How the answer is to be taken, for exit codes; the greatest one counts. */
 enum report_outcome {
     REPORT_FINE,

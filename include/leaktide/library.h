@@ -8,6 +8,7 @@
 #ifndef LEAKTIDE_LIBRARY_H
 #define LEAKTIDE_LIBRARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -27,6 +28,9 @@ MT_API const char *mt_version(void);
 /* Libraries that are in it, one after the other, with their versions; NULL after the last. Static;
  * version may be NULL. */
 MT_API const char *mt_part_at(size_t index, const char **version);
+
+/* Whether people read it: a name that mt_format_at() or mt_gate_format_at() gives. */
+MT_API bool mt_format_is_for_people(const char *format);
 
 #ifdef __cplusplus
 }

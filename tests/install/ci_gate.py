@@ -164,14 +164,8 @@ def gitlab(work, package):
 
 
 def main():
-    build, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    shutil.rmtree(work, ignore_errors=True)
-    os.makedirs(work)
-    if subprocess.run([sys.executable, "-m", "venv", os.path.join(work, "venv")]).returncode:
-        print("no virtual environments here (package python3-venv)")
-        sys.exit(77)
-    folder = wheel.make(build, work)
-    package = next(os.path.join(folder, name) for name in sorted(os.listdir(folder)) if name.startswith("leaktide-"))
+    wheels, work = wheel.wheels_of_arguments()
+    package = next(path for path in wheels if os.path.basename(path).startswith("leaktide-"))
     github(work, package)
     gitlab(work, package)
 

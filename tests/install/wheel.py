@@ -80,14 +80,19 @@ def check(way, python, command, path, work):
     print(way + ": ok")
 
 
-def main():
+def wheels_of_arguments():
+    """The wheels of BUILD, and WORK, which has an empty virtual environment then; else skips."""
     build, work = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
     if subprocess.run([sys.executable, "-m", "venv", os.path.join(work, "venv")]).returncode:
         print("no virtual environments here (package python3-venv)")
         sys.exit(77)
-    wheels = sorted(glob.glob(os.path.join(make(build, work), "*.whl")))
+    return sorted(glob.glob(os.path.join(make(build, work), "*.whl"))), work
+
+
+def main():
+    wheels, work = wheels_of_arguments()
     python = os.path.join(work, "venv", "bin", "python3")
     pip = (python, "-m", "pip", "-q", "--disable-pip-version-check", "install", "--no-index", "--no-deps")
     run(*pip, *wheels)

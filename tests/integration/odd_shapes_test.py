@@ -63,7 +63,7 @@ class MillionSteps(Recording):
         self.assertEqual(report['facts']['step_count'], self.COUNT)
         for name in ('steps', ('peaks_by_step', 'host')):
             rows = report['tables'][name]
-            self.assertLessEqual(len(rows), 50000, name)
+            self.assertLessEqual(len(rows), 20000, name)
             self.assertEqual(rows[-1]['step'], self.COUNT - 1, name)
             self.assertEqual(rows[-1]['peak_bytes'], 8192, name)
         lines = self.ask('peak', trace).splitlines()

@@ -252,26 +252,33 @@ static uint64_t make_in(uint16_t pool, uint64_t bytes, uint32_t site)
     return address;
 }
 
+/* One line that keeps, each turn, a block of malloc's and one of Python's; then it is asked. */
+static void loop_of_two_pools(void **state, bool is_marked, uint64_t host_bytes,
+                              uint64_t python_bytes)
+{
+    uint32_t other, stays;
+
+    teardown(state);
+    assert_int_equal(setup(state), 0);
+    other = site_of("other", 10);
+    stays = site_of("copy", 20);
+    for (uint64_t i = 0; i < STEPS; i++) {
+        if (is_marked)
+            event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+        work(100, other);
+        make_in(model_known_pool(list.model, POOL_PYTHON), python_bytes, stays);
+        make(host_bytes, stays);
+        if (is_marked)
+            event_list_step(&list, EVENT_STEP_END, i + 1);
+    }
+    ask();
+}
+
 /* 12 KB stay in each of two pools: one leak of 24 KB, with steps and without. */
 static void what_stays_is_weighed_in_all_pools_together(void **state)
 {
     for (size_t is_marked = 0; is_marked < 2; is_marked++) {
-        uint32_t other, stays;
-
-        teardown(state);
-        assert_int_equal(setup(state), 0);
-        other = site_of("other", 10);
-        stays = site_of("copy", 20);
-        for (uint64_t i = 0; i < STEPS; i++) {
-            if (is_marked)
-                event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
-            work(100, other);
-            make(220, stays);
-            make_in(model_known_pool(list.model, POOL_PYTHON), 220, stays);
-            if (is_marked)
-                event_list_step(&list, EVENT_STEP_END, i + 1);
-        }
-        ask();
+        loop_of_two_pools(state, is_marked, 220, 220);
         assert_int_equal(report_outcome_of(report), REPORT_FOUND);
     }
 }
@@ -280,22 +287,7 @@ static void what_stays_is_weighed_in_all_pools_together(void **state)
 static void a_line_that_keeps_blocks_in_two_pools_is_one_finding(void **state)
 {
     for (size_t is_marked = 0; is_marked < 2; is_marked++) {
-        uint32_t other, stays;
-
-        teardown(state);
-        assert_int_equal(setup(state), 0);
-        other = site_of("other", 10);
-        stays = site_of("copy", 20);
-        for (uint64_t i = 0; i < STEPS; i++) {
-            if (is_marked)
-                event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
-            work(100, other);
-            make_in(model_known_pool(list.model, POOL_PYTHON), 400, stays);
-            make(3600, stays);
-            if (is_marked)
-                event_list_step(&list, EVENT_STEP_END, i + 1);
-        }
-        ask();
+        loop_of_two_pools(state, is_marked, 3600, 400);
         assert_int_equal(report_finding_count(report), 1);
         if (is_marked)
             assert_int_equal(number_of_leak("growth_bytes_per_step"), 4000);

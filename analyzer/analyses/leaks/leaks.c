@@ -15,6 +15,7 @@
 #include "ledger_growth.h"
 #include "missing.h"
 #include "sentence.h"
+#include "survivor_search.h"
 #include "survivor_verdict.h"
 #include "window_say.h"
 
@@ -272,33 +273,11 @@ void analyse_leaks(const struct question *question, struct report *report)
 
 /* --- with what survives ---------------------------------------------------------------------- */
 
-struct search {
-    const struct question *question;
-    struct survivor_reading *reading; /* NULL: steps alone decide */
-};
-
-static void *search_begin(const struct question *question, struct life_visitor *visitor)
-{
-    struct search *search = calloc(1, sizeof(*search));
-
-    if (!search)
-        return NULL;
-    search->question = question;
-    if (!growth_needs_survivors(question))
-        return search;
-    search->reading = survivor_reading_create(question, visitor);
-    if (search->reading)
-        return search;
-    free(search);
-    return NULL;
-}
-
 static void search_write(void *state, struct report *report)
 {
-    const struct search *search = state;
+    const struct survivor_search *search = state;
     const struct question *question = search->question;
-    const struct survivors *survivors =
-        search->reading ? survivor_reading_result(search->reading) : NULL;
+    const struct survivors *survivors = survivor_search_result(search);
 
     if (search->reading && !survivors)
         report_note(report, 0, "leaks: not enough memory to follow the blocks");
@@ -310,12 +289,5 @@ static void search_write(void *state, struct report *report)
     window_say(question, report);
 }
 
-static void search_release(void *state)
-{
-    struct search *search = state;
-
-    survivor_reading_destroy(search->reading);
-    free(search);
-}
-
-const struct block_analysis leaks_analysis = {"leaks", search_begin, search_write, search_release};
+const struct block_analysis leaks_analysis = {"leaks", survivor_search_begin, search_write,
+                                              survivor_search_release};

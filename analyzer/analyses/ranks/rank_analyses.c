@@ -6,48 +6,11 @@
 #include "rank_analyses.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "growth.h"
 #include "rank_answer.h"
 #include "rank_gather.h"
 #include "rank_layout.h"
-
-/* --- what survives, for both ------------------------------------------------------------------ */
-
-struct search {
-    const struct question *question;
-    struct survivor_reading *reading; /* NULL: steps alone decide */
-};
-
-static void *search_begin(const struct question *question, struct life_visitor *visitor)
-{
-    struct search *search = calloc(1, sizeof(*search));
-
-    if (!search)
-        return NULL;
-    search->question = question;
-    if (!growth_needs_survivors(question))
-        return search;
-    search->reading = survivor_reading_create(question, visitor);
-    if (search->reading)
-        return search;
-    free(search);
-    return NULL;
-}
-
-static const struct survivors *survivors_of(const struct search *search)
-{
-    return search->reading ? survivor_reading_result(search->reading) : NULL;
-}
-
-static void search_release(void *state)
-{
-    struct search *search = state;
-
-    survivor_reading_destroy(search->reading);
-    free(search);
-}
+#include "survivor_search.h"
 
 /* --- ranks ------------------------------------------------------------------------------------ */
 
@@ -104,12 +67,13 @@ static void answer_ranks(const struct question *question, const struct survivors
 
 static void ranks_write(void *state, struct report *report)
 {
-    const struct search *search = state;
+    const struct survivor_search *search = state;
 
-    answer_ranks(search->question, survivors_of(search), false, report);
+    answer_ranks(search->question, survivor_search_result(search), false, report);
 }
 
-const struct block_analysis ranks_analysis = {"ranks", search_begin, ranks_write, search_release};
+const struct block_analysis ranks_analysis = {"ranks", survivor_search_begin, ranks_write,
+                                              survivor_search_release};
 
 void analyse_ranks_verdict(const struct question *question, struct report *report)
 {
@@ -134,12 +98,12 @@ void analyse_known_ranks(const struct question *question, struct report *report)
 
 static void summary_write_rows(void *state, struct report *report)
 {
-    const struct search *search = state;
+    const struct survivor_search *search = state;
 
     (void)report;
     if (search->question->wish)
-        rank_gather(search->question, survivors_of(search), search->question->wish);
+        rank_gather(search->question, survivor_search_result(search), search->question->wish);
 }
 
-const struct block_analysis summary_analysis = {"summary", search_begin, summary_write_rows,
-                                                search_release};
+const struct block_analysis summary_analysis = {"summary", survivor_search_begin,
+                                                summary_write_rows, survivor_search_release};

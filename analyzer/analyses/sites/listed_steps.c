@@ -5,8 +5,8 @@
 
 #include "labels.h"
 
-/* Of all tables of a page together: a row takes up to 50 bytes of it. */
-enum { page_rows_most = 50000, page_rows_least = 500 };
+/* Of all tables of a page together they are as many as one table may have: none of them is cut. */
+enum { page_rows_least = 500 };
 
 /* Of one ledger; 0: all. A program that reads gets all, a page what a browser likes to have. */
 static size_t most_of(const struct question *question)
@@ -15,7 +15,7 @@ static size_t most_of(const struct question *question)
 
     if (question->top || !question->is_for_pictures)
         return question->top;
-    share = page_rows_most / (tally_ledger_count(question->tally) + 1);
+    share = REPORT_PAGE_ROWS / (tally_ledger_count(question->tally) + 1);
     return share > page_rows_least ? share : page_rows_least;
 }
 

@@ -20,7 +20,7 @@
 
 enum { RESIDENT_PARTS_MOST = ACCOUNT_PART_COUNT + 7 };
 
-/* What the growth of a part means; `is_leak`: somebody does not give back what they could. */
+/* What the growth of a part means; `is_leak`: somebody may not give back what they could. */
 struct resident_cause {
     enum account_part part;
     bool is_leak;

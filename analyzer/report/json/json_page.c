@@ -11,7 +11,6 @@
 
 enum {
     rows_with_stacks_most = 1000, /* of a table */
-    rows_most = 20000,
     rows_together_most = 150000,
 };
 
@@ -131,25 +130,17 @@ static bool has_stacks(const struct report *report, size_t table, size_t column_
     return false;
 }
 
-/* Rows of steps are in the order of time: the last ones are the newest. */
-static bool is_by_step(const struct report *report, size_t table)
-{
-    return report_row_at(report, table, 0)[0].kind == VALUE_STEP;
-}
-
-size_t json_page_take_rows(struct json_page *page, const struct report *report, size_t table,
-                           size_t *first)
+size_t json_page_take_rows(struct json_page *page, const struct report *report, size_t table)
 {
     struct report_table_view view = report_table_at(report, table);
     size_t count = view.row_count;
 
     if (count && count > rows_with_stacks_most && has_stacks(report, table, view.column_count))
         count = rows_with_stacks_most;
-    if (count > rows_most)
-        count = rows_most;
+    if (count > REPORT_PAGE_ROWS)
+        count = REPORT_PAGE_ROWS;
     if (count > page->rows_left)
         count = page->rows_left;
     page->rows_left -= count;
-    *first = count && is_by_step(report, table) ? view.row_count - count : 0;
     return count;
 }

@@ -40,11 +40,7 @@ void json_page_check(const struct json_page *page);
 
 /* The node of frames, innermost first; 0 for none. */
 uint32_t json_page_put_stack(struct json_page *page, const struct report_stack *stack);
-/*
- * How many rows of a table the page has, and which is the first; the next table gets what these
- * leave. Of a table of steps they are the last ones.
- */
-size_t json_page_take_rows(struct json_page *page, const struct report *report, size_t table,
-                           size_t *first);
+/* How many rows of a table the page has; the next table gets what these leave. */
+size_t json_page_take_rows(struct json_page *page, const struct report *report, size_t table);
 
 #endif

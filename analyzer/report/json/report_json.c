@@ -173,9 +173,8 @@ static void add_table(const struct writer *writer, const struct report *report, 
 {
     struct outlet *out = writer->out;
     struct report_table_view view = report_table_at(report, table);
-    size_t first = 0;
     size_t row_count =
-        writer->page ? json_page_take_rows(writer->page, report, table, &first) : view.row_count;
+        writer->page ? json_page_take_rows(writer->page, report, table) : view.row_count;
 
     outlet_add_either(out, table, ",\n    ", "\n    ");
     outlet_add(out, "{\"name\": ");
@@ -186,7 +185,7 @@ static void add_table(const struct writer *writer, const struct report *report, 
         outlet_format(out, ", \"row_count\": %zu", view.row_count);
     outlet_add(out, ", \"rows\": [");
     for (size_t r = 0; r < row_count; r++) {
-        const struct value *row = report_row_at(report, table, first + r);
+        const struct value *row = report_row_at(report, table, r);
 
         outlet_add_either(out, r, ",\n      {", "\n      {");
         for (size_t c = 0; c < view.column_count; c++) {
