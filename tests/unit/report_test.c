@@ -191,6 +191,31 @@ static void text_keeps_to_the_width_of_a_terminal(void **state)
     report_destroy(report);
 }
 
+/* A ledger repeats what a site says; where nothing else says who, it stays. */
+static void who_it_is_stays_in_a_narrow_table(void **state)
+{
+    const struct report_shown narrow = {.look = {.columns = 40}};
+    struct report *report;
+    struct report_table *table;
+    const struct field row[] = {
+        {"ledger", "ledger", value_text("pta device 0")},
+        {"unreleased_bytes", "unreleased", value_bytes(4096)},
+        {"unreleased_count", "blocks", value_count(12)},
+        {"older_released_bytes", "older, released", value_bytes(1024)},
+    };
+    char *text;
+
+    (void)state;
+    assert_int_equal(report_create("leaks", &report, NULL), MT_OK);
+    table = report_table(report, "window", "The window", NULL);
+    report_row(report, table, row, sizeof(row) / sizeof(row[0]));
+    text = written_as(report, "text", &narrow);
+    assert_non_null(strstr(text, "pta device 0"));
+    assert_null(strstr(text, "older, released"));
+    free(text);
+    report_destroy(report);
+}
+
 static void text_stops_where_the_screen_does(void **state)
 {
     const struct report_shown shown = {.lines = 6};
@@ -312,6 +337,7 @@ int main(void)
         cmocka_unit_test(sizes_have_three_digits),
         cmocka_unit_test(durations_and_times_name_their_unit),
         cmocka_unit_test(text_puts_the_verdict_first_and_leaves_out_empty_columns),
+        cmocka_unit_test(who_it_is_stays_in_a_narrow_table),
         cmocka_unit_test(text_keeps_to_the_width_of_a_terminal),
         cmocka_unit_test(text_stops_where_the_screen_does),
         cmocka_unit_test(text_has_colours_where_it_may),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Widths of columns. Where they do not fit, what repeats goes first; then columns go by their rank
- * until the rest does with its texts cut to a length that still says something, and only then those
- * that say how much. Texts get what room is left.
+ * Widths of columns. Where they do not fit, what repeats goes first, unless it alone says who; then
+ * columns go by their rank until the rest does with its texts cut to a length that still says
+ * something, and only then those that say how much. Texts get what room is left.
  */
 #include "table_layout.h"
 
@@ -66,11 +66,27 @@ static size_t width_of(const size_t *widths, size_t count)
     return LAYOUT_INDENT + all + (shown ? (shown - 1) * LAYOUT_GAP : 0);
 }
 
+/* The leftmost of what repeats, where no column shown says who; their count where one does. */
+static size_t column_that_says_who(const struct report_table_view *view, const size_t *widths)
+{
+    size_t repeats = view->column_count;
+
+    for (size_t c = view->column_count; c-- > 0;) {
+        enum column_rank rank = column_rank(view->columns[c].key);
+
+        if (widths[c] && rank == RANK_WHO)
+            return view->column_count;
+        if (widths[c] && rank == RANK_REPEATS)
+            repeats = c;
+    }
+    return repeats;
+}
+
 /* The one of this rank or more that goes first; their count when there is none, or one is left. */
 static size_t column_to_drop(const struct report_table_view *view, const size_t *widths,
                              enum column_rank least_rank)
 {
-    size_t worst = view->column_count, shown = 0;
+    size_t worst = view->column_count, shown = 0, who = column_that_says_who(view, widths);
     enum column_rank worst_rank = least_rank;
 
     for (size_t c = 0; c < view->column_count; c++) {
@@ -79,7 +95,7 @@ static size_t column_to_drop(const struct report_table_view *view, const size_t 
         if (!widths[c])
             continue;
         shown++;
-        if (rank < worst_rank)
+        if (rank < worst_rank || c == who)
             continue;
         worst = c;
         worst_rank = rank;
