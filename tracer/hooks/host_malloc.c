@@ -198,7 +198,7 @@ static ALWAYS_INLINE void *made(enum mode now, struct passage passage, void *blo
 
 static inline void record_free_by(struct thread_state *thread, const struct unwind_registers *from)
 {
-    uint32_t stack = call_stacks_capture(thread, from);
+    uint32_t stack = call_stacks_capture_free(thread, from);
 
     record_free_site(call_stacks_site(thread, stack, from->pc));
 }

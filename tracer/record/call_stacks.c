@@ -9,6 +9,7 @@
 #include "leaktide/frames.h"
 #include "own_memory.h"
 #include "python_stacks.h"
+#include "python_switch.h"
 #include "recorder.h"
 #include "recording.h"
 #include "stack_set.h"
@@ -59,6 +60,7 @@ static void python_look(bool may_load)
     if (!python_is_looked_for)
         return;
     python_find(may_load);
+    python_switch_look();
     if (header)
         header->unread_python = python_unread();
 }
@@ -242,27 +244,37 @@ static __attribute__((noinline)) void stack_cut(struct call_stacks *stacks,
     stack->hash = unwind_hash_end(last->hash);
 }
 
+/* The one native frame, where no others are asked for. */
+static void stack_of_caller(struct call_stacks *stacks, uint64_t pc, struct unwind_stack *stack)
+{
+    stacks->caller = pc;
+    *stack = (struct unwind_stack){
+        .pcs = &stacks->caller, .count = 1, .flags = UNWIND_COMPLETE, .hash = pc};
+}
+
 /* All that is asked for: native frames, frames of Python, or both. */
 static inline void stack_take(struct call_stacks *stacks, const struct unwind_registers *from,
-                              struct unwind_stack *stack)
+                              bool is_free, struct unwind_stack *stack)
 {
     uint32_t wanted = atomic_load_explicit(&frames_wanted, memory_order_relaxed);
     uint32_t python_wanted = atomic_load_explicit(&python_frames_wanted, memory_order_relaxed);
+    bool may_switch = is_free && UNLIKELY(python_wanted) && python_switch_is_here();
+    bool is_switched = false;
 
-    if (LIKELY(wanted)) {
+    if (LIKELY(wanted || may_switch))
         unwind_capture(&unwinder, &stacks->thread, from, stack);
-        if (UNLIKELY(stack->count > wanted))
-            stack_cut(stacks, stack, wanted);
-    } else {
-        stacks->caller = from->pc;
-        *stack = (struct unwind_stack){
-            .pcs = &stacks->caller, .count = 1, .flags = UNWIND_COMPLETE, .hash = from->pc};
-    }
-    if (UNLIKELY(python_wanted) && python_is_here())
+    if (UNLIKELY(may_switch))
+        is_switched = python_switch_is_under_way(stack);
+    if (UNLIKELY(!wanted))
+        stack_of_caller(stacks, from->pc, stack);
+    else if (UNLIKELY(stack->count > wanted))
+        stack_cut(stacks, stack, wanted);
+    if (UNLIKELY(python_wanted) && python_is_here() && !is_switched)
         python_stacks_merge(&stacks->python, python_wanted, stack);
 }
 
-uint32_t call_stacks_capture(struct thread_state *thread, const struct unwind_registers *from)
+static inline uint32_t capture(struct thread_state *thread, const struct unwind_registers *from,
+                               bool is_free)
 {
     struct call_stacks *stacks;
     struct unwind_stack stack;
@@ -275,7 +287,7 @@ uint32_t call_stacks_capture(struct thread_state *thread, const struct unwind_re
         return 0;
     stacks = thread->stacks;
     before = push_begin(thread);
-    stack_take(stacks, from, &stack);
+    stack_take(stacks, from, is_free, &stack);
     name = stack_set_find(&stacks->set, &stack);
     if (UNLIKELY(name.is_new) && UNLIKELY(!stack_write(stacks, &stack, &name)))
         stack_is_lost(stacks, &name);
@@ -283,6 +295,16 @@ uint32_t call_stacks_capture(struct thread_state *thread, const struct unwind_re
         count_no_stack();
     push_end(thread, before);
     return name.id;
+}
+
+uint32_t call_stacks_capture(struct thread_state *thread, const struct unwind_registers *from)
+{
+    return capture(thread, from, false);
+}
+
+uint32_t call_stacks_capture_free(struct thread_state *thread, const struct unwind_registers *from)
+{
+    return capture(thread, from, true);
 }
 
 struct call_site call_stacks_site(const struct thread_state *thread, uint32_t stack, uint64_t pc)

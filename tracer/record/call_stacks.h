@@ -54,6 +54,9 @@ uint32_t call_stacks_number(const struct call_stacks *stacks);
  */
 uint32_t call_stacks_capture(struct thread_state *thread, const struct unwind_registers *from);
 
+/* The same, of who gives a block back. */
+uint32_t call_stacks_capture_free(struct thread_state *thread, const struct unwind_registers *from);
+
 /* Of what the thread has captured; stack 0: the return address alone. */
 struct call_site call_stacks_site(const struct thread_state *thread, uint32_t stack, uint64_t pc);
 

@@ -5,7 +5,8 @@
  * was remembered: all frames read anew, names and lines from the code objects, merged from the
  * outside to the inside. A program can ask for its own frames, to compare them with sys._getframe.
  *
- * Exported: compared_read, compared_text, compared_counts, compared_lose, compared_start.
+ * Exported: compared_read, compared_text, compared_counts, compared_lose, compared_start,
+ * compared_look_for_switch.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,6 +20,7 @@
 
 #include "python_deaths.h"
 #include "python_stacks.h"
+#include "python_switch.h"
 #include "recorder.h"
 
 enum {
@@ -36,6 +38,7 @@ int compared_read(uint64_t (*frames)[3], int most);
 const char *compared_text(uint64_t id);
 void compared_counts(uint64_t *out);
 void compared_lose(void);
+void compared_look_for_switch(void);
 void compared_start(int event_every);
 
 /* glibc's own, which no preloaded library stands before. */
@@ -270,7 +273,18 @@ static void look(const struct unwind_registers *start, bool is_whole, struct unw
         compare(thread, native, count, most, stack);
 }
 
-static void event(struct unwind_registers start)
+/* greenlet frees a copy of a stack before the thread has its other state. */
+static bool is_switching(const struct unwind_registers *start)
+{
+    struct unwind_stack stack;
+
+    if (!python_switch_is_here())
+        return false;
+    unwind_capture(&unwinder, &thread_here()->unwind, start, &stack);
+    return python_switch_is_under_way(&stack);
+}
+
+static void event(struct unwind_registers start, bool is_free)
 {
     static __thread uint32_t skipped __attribute__((tls_model("initial-exec")));
     struct unwind_stack stack;
@@ -280,32 +294,33 @@ static void event(struct unwind_registers start)
         return;
     skipped = 0;
     is_inside = true;
-    look(&start, false, &stack);
+    if (!is_free || !is_switching(&start))
+        look(&start, false, &stack);
     is_inside = false;
     errno = error;
 }
 
 EXPORT void *malloc(size_t size_bytes)
 {
-    event(unwind_caller());
+    event(unwind_caller(), false);
     return __libc_malloc(size_bytes);
 }
 
 EXPORT void *calloc(size_t count, size_t size_bytes)
 {
-    event(unwind_caller());
+    event(unwind_caller(), false);
     return __libc_calloc(count, size_bytes);
 }
 
 EXPORT void *realloc(void *address, size_t size_bytes)
 {
-    event(unwind_caller());
+    event(unwind_caller(), false);
     return __libc_realloc(address, size_bytes);
 }
 
 EXPORT void free(void *address)
 {
-    event(unwind_caller());
+    event(unwind_caller(), true);
     __libc_free(address);
 }
 
@@ -362,6 +377,14 @@ static void (**destroy_slot(void))(void *)
 EXPORT void compared_lose(void)
 {
     *destroy_slot() = other_destroy;
+}
+
+/* Call after greenlet was imported. */
+EXPORT void compared_look_for_switch(void)
+{
+    is_inside = true;
+    python_switch_look();
+    is_inside = false;
 }
 
 /* Looks at each event_every-th allocation or free; at what the program asks, always. */

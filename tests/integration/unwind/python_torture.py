@@ -172,6 +172,7 @@ for i in range(50):
 
 def run_greenlets():
     import greenlet
+    LIBRARY.compared_look_for_switch()
 
     def switch(depth):
         if depth:

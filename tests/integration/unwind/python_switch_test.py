@@ -1,0 +1,41 @@
+"""Frees that greenlet makes while it moves stacks: the program lives, and frames are right again.
+
+    python_switch_test.py TRACER EVENT_DUMP SWITCHING
+
+Exit status 77: no CPython 3.11 or 3.12.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from python_stacks_test import events_of, interpreters, python_frames  # noqa: E402
+
+PROGRAM = """
+import ctypes, sys
+switching = ctypes.PyDLL(sys.argv[1]).free_while_switching
+switching.argtypes, switching.restype = [ctypes.c_size_t], ctypes.c_bool
+def switches(depth):
+    return switches(depth - 1) if depth else switching(5000001)
+for turn in range(100):
+    assert switches(turn % 7)
+"""
+
+
+def main():
+    tracer, dump, switching = sys.argv[1:4]
+    found = interpreters(range(11, 13))
+    for version, interpreter in found.items():
+        for stacks in ("c,python,free", "python,free"):
+            events = events_of(tracer, dump, f"--call-stack={stacks}",
+                               [interpreter, "-c", PROGRAM, switching])
+            blocks = [event for event in events if event.get("size_bytes") == 5000001]
+            assert len(blocks) == 100, f"{version}, {stacks}: {len(blocks)} blocks"
+            for turn, block in enumerate(blocks):
+                names = [frame[1] for frame in python_frames(block)]
+                assert names == ["switches"] * (turn % 7 + 1) + ["<module>"], (version, names)
+        print(version)
+    return 0 if found else 77
+
+
+if __name__ == "__main__":
+    sys.exit(main())
