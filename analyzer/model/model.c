@@ -98,6 +98,7 @@ struct model {
     const char *failure;    /* what there was no room for; NULL while all is well */
     size_t memory_failures; /* before this model */
     uint64_t lost_count;    /* of processes that have no row */
+    size_t helper_count;
     struct model_share shares[PART_COUNT];
     char first_damage[sizeof(((struct mt_error *)0)->message)];
     bool is_incomplete;
@@ -1006,6 +1007,19 @@ const struct model_thread *model_thread_at(const struct model *model, uint32_t i
 struct model_process *model_process_at(struct model *model, uint16_t index)
 {
     return table_at(&model->processes, index);
+}
+
+void model_set_helper(struct model *model, uint16_t index)
+{
+    struct model_process *process = model_process_at(model, index);
+
+    model->helper_count += !process->is_helper;
+    process->is_helper = true;
+}
+
+size_t model_helper_count(const struct model *model)
+{
+    return model->helper_count;
 }
 
 struct model_process *model_process_fill(struct model *model, uint16_t index)

@@ -93,6 +93,7 @@ struct model_process {
     bool hides_objects; /* its interpreter's own allocator made some that are not recorded */
     bool has_exited;    /* it called exit, or its main returned */
     uint8_t exit_status;
+    bool is_helper; /* helpers.h */
 };
 
 /* Of a block whose process says blocks_are_rows: its row in its file, from 0. */
@@ -215,6 +216,9 @@ const struct model_module *model_frame_module(const struct model *model, uint32_
 const struct model_stack *model_stack_at(const struct model *model, uint32_t index);
 const struct model_thread *model_thread_at(const struct model *model, uint32_t index);
 struct model_process *model_process_at(struct model *model, uint16_t index);
+/* Of the process; and how many there are. */
+void model_set_helper(struct model *model, uint16_t index);
+size_t model_helper_count(const struct model *model);
 /* For its source, to go on filling in what it learns late: end, completeness, counts. In a second
  * reading that is a row which nobody looks at. */
 struct model_process *model_process_fill(struct model *model, uint16_t index);

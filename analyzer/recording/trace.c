@@ -9,6 +9,7 @@
 
 #include "arena.h"
 #include "event_reader.h"
+#include "helpers.h"
 #include "input_list.h"
 #include "owner_source.h"
 #include "read_ahead.h"
@@ -112,6 +113,7 @@ static enum mt_result read_stepped(struct mt_trace *trace, struct mt_error *erro
     enum mt_result result;
 
     tally_finish(marked);
+    helpers_mark(trace->model, marked);
     result = stepping_begin(&trace->stepping, trace->model, trace->symbols, &trace->events,
                             &is_changed, error);
     if (result != MT_OK || !is_changed)

@@ -10,22 +10,35 @@
 #include "plain_analyses.h"
 #include "sentence.h"
 
+/* The first that is no helper; 0: there is none. */
+static uint16_t first_meant(struct model *model)
+{
+    for (size_t i = 0; i < model_process_count(model); i++)
+        if (!model_process_at(model, (uint16_t)i)->is_helper)
+            return (uint16_t)i;
+    return 0;
+}
+
 static void add_program(const struct question *question, struct report *report)
 {
     struct model *model = tally_model(question->tally);
-    size_t count = model_process_count(question->model);
-    const struct model_process *first;
+    size_t helper_count = model_helper_count(question->model);
+    const struct model_process *first, *meant;
     const char *program;
 
-    if (!count)
+    if (!model_process_count(question->model))
         return;
     first = model_process_at(model, 0);
-    program = model_text_at(model, first->command_line ? first->command_line : first->executable);
+    meant = model_process_at(model, first_meant(model));
+    program = model_text_at(model, meant->command_line ? meant->command_line : meant->executable);
     report_fact(report, "program", *program ? "Program" : NULL, value_text(program));
-    if (count > 1)
-        report_fact(report, "process_count", "Processes", value_count(count));
+    if (process_count_meant(question) > 1)
+        report_fact(report, "process_count", "Processes",
+                    value_count(process_count_meant(question)));
     else
-        report_fact(report, "process_id", NULL, value_step(first->process_id));
+        report_fact(report, "process_id", NULL, value_step(meant->process_id));
+    if (helper_count)
+        report_fact(report, "helper_count", "Helpers", value_count(helper_count));
     if (first->start_realtime_ns)
         report_fact(report, "start_realtime_ns", NULL,
                     value_count(first->start_realtime_ns - first->start_ns));
@@ -136,38 +149,52 @@ static uint64_t lost_of(const struct model_process *process)
     return sum;
 }
 
+static void add_process(const struct question *question, struct report *report,
+                        struct report_table *table, uint16_t index)
+{
+    struct model *model = tally_model(question->tally);
+    const struct model_process *process = model_process_at(model, index);
+    struct tally_process sums = tally_process_at(question->tally, index);
+    const struct field fields[] = {
+        {"process_id", "pid", value_step(process->process_id)},
+        {"parent_process_id", "parent", value_step(process->parent_process_id)},
+        {"rank", "rank", process->rank < 0 ? value_none() : value_step((uint64_t)process->rank)},
+        {"program", "program", value_text(path_base(model_text_at(model, process->executable)))},
+        {"start_ns", "start", value_time(process->start_ns)},
+        {"end_ns", "end", value_time(process->end_ns)},
+        {"event_count", "events", value_count(process->event_count)},
+        {"step_count", "steps", value_count(sums.step_count)},
+        {"alive_count", "blocks at end", value_count(sums.live_count)},
+        {"lost_count", "lost", value_count(lost_of(process))},
+        {"is_complete", "complete", value_number(VALUE_FLAG, process->is_complete)},
+        {"is_helper", NULL, value_number(VALUE_FLAG, process->is_helper)},
+        {"source", "file", value_text(path_base(model_text_at(model, process->source)))},
+    };
+
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+/* Those that were meant, then helpers, where all are shown. */
 void analyse_processes(const struct question *question, struct report *report)
 {
     struct report_table *table =
         report_table(report, "processes", "Processes", "No process was recorded.");
     struct model *model = tally_model(question->tally);
+    size_t count = model_process_count(model), meant = process_count_meant(question);
+    size_t most = question->top ? rows_shown(question, meant) : count, shown = 0;
 
-    size_t count = model_process_count(model), shown = rows_shown(question, count);
-
-    for (size_t i = 0; i < shown; i++) {
-        const struct model_process *process = model_process_at(model, (uint16_t)i);
-        struct tally_process sums = tally_process_at(question->tally, (uint16_t)i);
-        const struct field fields[] = {
-            {"process_id", "pid", value_step(process->process_id)},
-            {"parent_process_id", "parent", value_step(process->parent_process_id)},
-            {"rank", "rank",
-             process->rank < 0 ? value_none() : value_step((uint64_t)process->rank)},
-            {"program", "program",
-             value_text(path_base(model_text_at(model, process->executable)))},
-            {"start_ns", "start", value_time(process->start_ns)},
-            {"end_ns", "end", value_time(process->end_ns)},
-            {"event_count", "events", value_count(process->event_count)},
-            {"step_count", "steps", value_count(sums.step_count)},
-            {"alive_count", "blocks at end", value_count(sums.live_count)},
-            {"lost_count", "lost", value_count(lost_of(process))},
-            {"is_complete", "complete", value_number(VALUE_FLAG, process->is_complete)},
-            {"source", "file", value_text(path_base(model_text_at(model, process->source)))},
-        };
-
-        report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
-    }
-    if (shown < count)
-        report_table_remark(report, table, "... and %zu more processes.", count - shown);
+    for (int helpers = 0; helpers < 2; helpers++)
+        for (size_t i = 0; i < count && shown < most; i++)
+            if (model_process_at(model, (uint16_t)i)->is_helper == helpers) {
+                add_process(question, report, table, (uint16_t)i);
+                shown++;
+            }
+    if (meant > most)
+        report_table_remark(report, table, "... and %zu more processes.", meant - most);
+    if (count > meant && count > most)
+        report_table_remark(report, table,
+                            "... and %zu helpers: small programs around it, such as shells.",
+                            count - meant);
 }
 
 void analyse_event_kinds(const struct question *question, struct report *report)

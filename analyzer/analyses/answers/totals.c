@@ -40,7 +40,7 @@ void analyse_totals(const struct question *question, struct report *report)
     size_t count;
     uint16_t *order = ledger_order(question->tally, &count);
 
-    size_t shown = order ? rows_shown(question, count) : 0;
+    size_t shown = order ? ledgers_shown(question, order, count) : 0;
 
     for (size_t i = 0; i < shown; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);

@@ -70,7 +70,7 @@ static void add_ledgers(const struct question *question, struct report *report)
     size_t count, shown;
     uint16_t *order = ledger_order(question->tally, &count);
 
-    shown = order ? rows_shown(question, count) : 0;
+    shown = order ? ledgers_shown(question, order, count) : 0;
     for (size_t i = 0; i < shown; i++)
         add_ledger(question, report, table, order[i]);
     if (shown < count)

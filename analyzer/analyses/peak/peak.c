@@ -77,7 +77,7 @@ static void add_peaks(const struct question *question, struct report *report, co
     struct report_table *table =
         report_table(report, "peaks", "Highest point of each ledger", "Nothing was allocated.");
 
-    size_t shown = rows_shown(question, count);
+    size_t shown = ledgers_shown(question, order, count);
 
     for (size_t i = 0; i < shown; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);

@@ -77,7 +77,7 @@ const struct block_analysis ranks_analysis = {"ranks", survivor_search_begin, ra
 
 void analyse_ranks_verdict(const struct question *question, struct report *report)
 {
-    if (model_process_count(question->model) > 1)
+    if (process_count_meant(question) > 1)
         return;
     report_verdict(report, RANK_MODULES, "Only one process was recorded: nothing to compare.");
     report_outcome(report, REPORT_NO_DATA);

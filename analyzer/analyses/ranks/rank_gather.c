@@ -186,6 +186,13 @@ static bool has_memory(const struct tally *tally, uint16_t process)
     return accounts != 0;
 }
 
+/* Helpers are none. */
+static bool is_rank(const struct question *question, uint16_t process)
+{
+    return has_memory(question->tally, process) &&
+           !model_process_at(tally_model(question->tally), process)->is_helper;
+}
+
 void rank_gather(const struct question *question, const struct survivors *survivors,
                  const struct rank_wish *wish)
 {
@@ -200,7 +207,7 @@ void rank_gather(const struct question *question, const struct survivors *surviv
         uint16_t process = (uint16_t)i;
 
         gathering.keys[i] = process_key(&gathering, model_process_at(model, process));
-        if (!has_memory(question->tally, process))
+        if (!is_rank(question, process))
             continue;
         gather_process(&gathering, process);
         gather_steps(&gathering, process);
@@ -208,7 +215,8 @@ void rank_gather(const struct question *question, const struct survivors *surviv
     }
     if (gathering.keys) {
         for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
-            gather_ledger(&gathering, (uint16_t)i);
+            if (is_rank(question, tally_ledger_at(question->tally, i)->process))
+                gather_ledger(&gathering, (uint16_t)i);
         gather_sites(&gathering, survivors);
         gather_operators(&gathering);
         gather_counters(&gathering);

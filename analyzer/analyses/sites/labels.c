@@ -78,10 +78,23 @@ const char *label_ledger(const struct question *question, struct arena *arena, u
         device = arena_format(arena, " device %" PRId32, ledger->device);
     if (*kind)
         kind = arena_format(arena, " (%s)", kind);
-    if (model_process_count(question->model) > 1) {
+    if (process_count_meant(question) > 1 ||
+        model_process_at(tally_model(question->tally), ledger->process)->is_helper) {
         process = arena_format(arena, ", %s", label_process(question, arena, ledger->process));
     }
     return arena_format(arena, "%s%s%s%s", *pool ? pool : "(unnamed)", device, kind, process);
+}
+
+size_t ledgers_shown(const struct question *question, const uint16_t *order, size_t count)
+{
+    size_t shown = rows_shown(question, count);
+
+    while (question->top && shown > 1 &&
+           model_process_at(tally_model(question->tally),
+                            tally_ledger_at(question->tally, order[shown - 1])->process)
+               ->is_helper)
+        shown--;
+    return shown;
 }
 
 const char *label_who(const struct question *question, struct arena *arena, struct who who)

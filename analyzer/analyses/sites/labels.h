@@ -14,11 +14,20 @@ bool ends_with(const char *text, const char *end);
 /* "python3 4711" */
 const char *label_process(const struct question *question, struct arena *arena, uint16_t process);
 
+/* Of those that are no helpers (helpers.h). */
+static inline size_t process_count_meant(const struct question *question)
+{
+    return model_process_count(question->model) - model_helper_count(question->model);
+}
+
 /* How many rows of a list of `count` to show. */
 static inline size_t rows_shown(const struct question *question, size_t count)
 {
     return question->top && question->top < count ? question->top : count;
 }
+
+/* The same of ledgers in their order: where not all are shown, those of helpers are not. */
+size_t ledgers_shown(const struct question *question, const uint16_t *order, size_t count);
 
 /* Hundredths, rounded. */
 static inline unsigned percent_of(uint64_t part, uint64_t whole)
@@ -33,7 +42,7 @@ const char *label_pool(const struct question *question, const struct ledger *led
 const char *label_kind(const char *pool, enum ledger_kind kind);
 
 /* "hal device 0"; with " (virtual)" and the like where it is not memory of its own, and with
- * ", python3 4711" where the recording has several processes. */
+ * ", python3 4711" where the recording has several processes beside helpers, and for those. */
 const char *label_ledger(const struct question *question, struct arena *arena, uint16_t ledger);
 
 struct who {

@@ -15,9 +15,11 @@ struct place {
     uint64_t own_bytes; /* of its peak, what no ledger above it explains */
 };
 
-/* Views and address space are no memory of their own, whatever their size. */
-static int rank_of(const struct ledger *ledger)
+/* Views and address space are no memory of their own, whatever their size; helpers come last. */
+static int rank_of(const struct tally *tally, const struct ledger *ledger)
 {
+    if (model_process_at(tally_model(tally), ledger->process)->is_helper)
+        return 3;
     if (ledger->kind == LEDGER_MEMORY)
         return ledger->device >= 0 ? 0 : 1;
     return ledger->kind == LEDGER_HOST ? 1 : 2;
@@ -68,7 +70,7 @@ uint16_t *ledger_order(const struct tally *tally, size_t *count)
 
         if (ledger->alloc_count || ledger->has_reserved || ledger->failed_count)
             places[(*count)++] =
-                (struct place){(uint16_t)i, rank_of(ledger), own_bytes(tally, ledger)};
+                (struct place){(uint16_t)i, rank_of(tally, ledger), own_bytes(tally, ledger)};
     }
     if (order && places)
         qsort_r(places, *count, sizeof(*places), place_compare, (void *)tally);

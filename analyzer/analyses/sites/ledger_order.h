@@ -2,7 +2,7 @@
 /*
  * Which ledgers come first: memory of devices, then what devices reach, then the host's own; among
  * equals, the one with more memory that no recorded ledger above took from it: a pool comes before
- * the driver's ledger that it cuts up.
+ * the driver's ledger that it cuts up. Ledgers of helpers are the last.
  */
 #ifndef LEAKTIDE_ANALYSES_LEDGER_ORDER_H
 #define LEAKTIDE_ANALYSES_LEDGER_ORDER_H
