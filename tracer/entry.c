@@ -36,6 +36,7 @@ static void describe(struct recording_setup *setup, const struct config *config)
         .has_stacks = config->stack_frames || config->python_frames,
         .has_python = config->python_frames > 0,
         .rank = config->rank,
+        .world_size = config->world_size,
     };
     strcpy(setup->facts.control_file, config->control_file);
     setup->obey = control_obey;

@@ -38,7 +38,7 @@ static const struct option_spec options[] = {
     {OPTION_DEVICE, 0, "device", "LIST", "npu, gpu, opencl, cpu: whose memory (npu,gpu,opencl)"},
     {OPTION_EVENTS, 0, "events", "LIST", "alloc, free, launch, access: what else (alloc,free)"},
     {OPTION_CALL_STACK, 0, "call-stack", "LIST",
-     "none; c[:N], python[:N]: N frames or all; free (c; for Python python,c)"},
+     "none; c[:N], python[:N]: N frames or all; free (python,c)"},
     {OPTION_SAMPLE_MS, 0, "sample-ms", "N", "read the system's counters every N ms (20); 0: never"},
     {OPTION_RING_SIZE, 0, "ring-size", "SIZE",
      "buffer of each thread, " OPTION_RING_LIMITS " (1m)"},
@@ -277,8 +277,7 @@ static void add_usual(struct text_builder *text, const struct options *given)
                  "--device chooses");
     }
     if (!given->values[OPTION_CALL_STACK] && !(old && strstr(old, "--call-stack=")))
-        add_option(text, "call-stack",
-                   program_file_is_python(given->operands[0]) ? "python,c" : "c");
+        add_option(text, "call-stack", "python,c");
 }
 
 /* Those of the environment first, so that the command line has the last word. */

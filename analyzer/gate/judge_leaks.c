@@ -539,13 +539,16 @@ static const char *doubt_of(const struct gate *gate, const struct survivor_readi
             return translated("the process grows by what no recorded block explains: see "
                               "leaktide account");
         for (size_t k = 0; k < survivors->process_count; k++)
-            is_undecided |= survivors_are_undecided(&survivors->processes[k]);
+            is_undecided |= survivors_are_undecided(&survivors->processes[k]) ||
+                            (!growth_steps_decide(question) &&
+                             survivors_are_of_few_turns(&survivors->processes[k]));
         lacks_device |= !growth_steps_decide(question) &&
                         (survivors_lack_device(survivors, question->tally, &ledger) ||
                          survivors_in_one_pass(survivors));
     }
     if (is_undecided)
-        return translated("what stays may be a cache that still fills: run the job twice as long");
+        return translated(
+            "what stays may be a leak, or a cache that still fills: run the job twice as long");
     if (lacks_device)
         return translated("leaks of a device cannot be judged: what was made there in the loop was "
                           "not made to its end; run the job longer, or mark steps");

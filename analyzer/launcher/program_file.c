@@ -55,40 +55,6 @@ static bool is_static(const char *path)
     return !has_interpreter;
 }
 
-/* "python", with digits and points after it. */
-static bool is_interpreter(const char *word, size_t length)
-{
-    static const char name[] = "python";
-    size_t known = sizeof(name) - 1;
-
-    return length >= known && memcmp(word, name, known) == 0 &&
-           strspn(word + known, "0123456789.") >= length - known;
-}
-
-bool program_file_is_python(const char *program)
-{
-    char path[PATH_MAX], line[256] = "";
-    const char *base = strrchr(program, '/');
-    FILE *file;
-
-    base = base ? base + 1 : program;
-    if (is_interpreter(base, strlen(base)))
-        return true;
-    if (!path_of(program, path, sizeof(path)) || !(file = fopen(path, "rb")))
-        return false;
-    if (!fgets(line, sizeof(line), file) || strncmp(line, "#!", 2) != 0)
-        line[0] = 0;
-    fclose(file);
-    for (const char *word = line; *word;) {
-        size_t length = strcspn(word, "/ \t\n");
-
-        if (is_interpreter(word, length))
-            return true;
-        word += length + (word[length] != 0);
-    }
-    return false;
-}
-
 void program_file_explain(const char *program, char *out, size_t out_bytes)
 {
     char path[PATH_MAX];

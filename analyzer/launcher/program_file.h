@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a program is, seen from its file: whether Python runs it, and why the tracer may not get in.
+ * What a program is, seen from its file: why the tracer may not get in.
  */
 #ifndef LEAKTIDE_LAUNCHER_PROGRAM_FILE_H
 #define LEAKTIDE_LAUNCHER_PROGRAM_FILE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Words for "nothing was recorded: ...", into out. Always finds some. */
 void program_file_explain(const char *program, char *out, size_t out_bytes);
-
-/* An interpreter called python, python3, python3.11 ..., or a script that names one. */
-bool program_file_is_python(const char *program);
 
 #endif

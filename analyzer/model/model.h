@@ -85,9 +85,12 @@ struct model_process {
     uint32_t source;                            /* text: the file it came from */
     uint32_t allocator_settings; /* text: of its caching allocator; 0: none were given */
     int32_t rank;                /* -1: not known */
-    bool is_complete;            /* its recorder closed the trace */
-    bool is_window;              /* the program went on: what it freed was not freed by its end */
-    bool blocks_are_rows;        /* no addresses: that of a block is the row it stands in, from 1 */
+    /* What its launcher gave to the rank and so to its helpers; 0: not known. */
+    uint32_t job_rank_number; /* from 1 */
+    uint32_t world_size;      /* ranks of the job */
+    bool is_complete;         /* its recorder closed the trace */
+    bool is_window;           /* the program went on: what it freed was not freed by its end */
+    bool blocks_are_rows;     /* no addresses: that of a block is the row it stands in, from 1 */
     uint64_t event_count;
     uint64_t lost_counts[MT_LOST_KINDS];
     bool hides_objects; /* its interpreter's own allocator made some that are not recorded */

@@ -22,6 +22,8 @@ static const struct native_trait {
     {"exit", STACK_IS_ENDING},
     {"__run_exit_handlers", STACK_IS_ENDING},
     {"_dl_fini", STACK_IS_ENDING},
+    {"PyImport_ImportModuleLevelObject", STACK_IS_IMPORT},
+    {"PyImport_ImportFrozenModuleObject", STACK_IS_IMPORT},
     {"bounded_lru_cache_wrapper", STACK_IS_BOUNDED},
     {"_PyObject_Malloc", STACK_IS_POOLED},
     {"_PyObject_Calloc", STACK_IS_POOLED},

@@ -33,7 +33,7 @@ extern "C" {
 
 enum {
     MT_FORMAT_MAJOR = 1, /* a reader refuses a newer major version */
-    MT_FORMAT_MINOR = 2, /* newer minor versions add records, columns, fields */
+    MT_FORMAT_MINOR = 3, /* newer minor versions add records, columns, fields */
     MT_FILE_HEADER_BYTES = 4096,
     MT_CHUNK_HEADER_BYTES = 64,
     MT_CHUNK_EVENTS_MAX = 16384,
@@ -119,6 +119,9 @@ struct mt_file_header {
     uint64_t stack_restart_count; /* a thread's memory for stacks was full: it began anew */
     uint64_t unread_python;       /* its PY_VERSION_HEX: frames were asked for, none can be read */
     uint64_t unseen_python;       /* 1: its allocator makes objects that are not recorded */
+    /* Since 1.3; zeros before. */
+    uint64_t rank_number; /* of a distributed job, counted from 1; 0: not known */
+    uint64_t world_size;  /* ranks of the job; 0: not known */
 };
 
 struct mt_chunk_header {

@@ -114,6 +114,7 @@ struct mt_recording_facts {
     uint8_t is_controlled; /* it may be spoken to */
     uint8_t records_host, has_stacks, has_python;
     int64_t rank;                             /* in its job; -1: unknown */
+    int64_t world_size;                       /* ranks of the job; -1: unknown */
     char control_file[MT_RINGS_CONTROL_FILE]; /* watched for what to record; "": none */
 };
 
@@ -139,7 +140,7 @@ struct mt_rings_process {
     uint32_t changes_posted, changes_taken;       /* live: by the consumer; by the process */
     struct mt_rings_change changes[MT_RINGS_CHANGES];
     int64_t control_file_ns; /* the consumer's: when what was last taken from it was written */
-    uint8_t reserved[1036];
+    uint8_t reserved[1028];
 };
 
 enum { MT_RINGS_PROCESS_BYTES = 2 * MT_FILE_HEADER_BYTES };

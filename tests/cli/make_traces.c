@@ -219,12 +219,12 @@ static void make_window(const char *name)
     end(b, folder_of(name));
 }
 
-static void make_unmarked(const char *name, uint64_t kept_bytes)
+static void make_unmarked(const char *name, uint64_t turns, uint64_t kept_bytes)
 {
     struct trace_builder *b = begin(1000);
 
     host_alloc(b, 1 * ms, 0x7f0000000000, 1 << 20, 0x110);
-    for (uint64_t i = 1; i <= 60; i++) {
+    for (uint64_t i = 1; i <= turns; i++) {
         uint64_t t = 10 * ms * i;
 
         host_alloc(b, t, 0x7f0001000000, 8192, 0x220);
@@ -425,9 +425,10 @@ int main(void)
     make_training("leak", 12);
     make_training("short", 3);
     make_window("window");
-    make_unmarked("unmarked", 2000);
-    make_unmarked("light", 20);
-    make_unmarked("tidy", 0);
+    make_unmarked("unmarked", 60, 2000);
+    make_unmarked("light", 60, 20);
+    make_unmarked("tidy", 60, 0);
+    make_unmarked("few_turns", 14, 500000);
     make_lost("lost");
     make_newer("newer");
     make_cut("cut");

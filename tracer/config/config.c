@@ -320,12 +320,17 @@ static const char *json_read(const char *text)
     return end;
 }
 
-static int64_t own_rank(void)
-{
-    static const char *const names[] = {"RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"};
+/* Of torchrun and the like, of Ascend, of OpenMPI, and of other launchers of MPI. */
+static const char *const rank_names[] = {"RANK", "RANK_ID", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
+                                         NULL};
+static const char *const size_names[] = {"WORLD_SIZE", "RANK_SIZE", "OMPI_COMM_WORLD_SIZE",
+                                         "PMI_SIZE", NULL};
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        const char *value = getenv(names[i]);
+/* The first one that is set; -1: none is. */
+static int64_t number_of_job(const char *const *names)
+{
+    for (; *names; names++) {
+        const char *value = getenv(*names);
 
         if (value && *value)
             return strtoll(value, NULL, 10);
@@ -355,7 +360,8 @@ static void config_read(void)
 {
     const char *text = getenv("LEAKTIDE_OPTIONS");
 
-    config.rank = own_rank();
+    config.rank = number_of_job(rank_names);
+    config.world_size = number_of_job(size_names);
 
     config.is_forbidden = getauxval(AT_SECURE) != 0;
     if (config.is_forbidden)

@@ -37,6 +37,7 @@ struct config {
     uint64_t devices;       /* bit n: --device has npu:n, or no numbers at all */
     uint64_t run_id;
     int64_t rank;           /* of RANK and the like; -1: not known */
+    int64_t world_size;     /* of WORLD_SIZE and the like; -1: not known */
     char output_path[1024]; /* folder of the run; made if absent */
     char watch[544];        /* --watch: which tensors are read; "": none */
     char control_file[512]; /* --control-file: watched for steps to record; "":

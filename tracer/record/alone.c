@@ -67,7 +67,7 @@ struct mt_file_header *alone_begin(const struct recording_setup *setup,
     struct mt_file_header described;
     char path[sizeof(alone.rings.path)];
 
-    process_header_fill(&described, of_parent, setup->run_id, setup->options);
+    process_header_fill(&described, of_parent, setup);
     if (of_parent)
         forget_parent();
     folder_make(setup->output_path);

@@ -92,7 +92,7 @@ static void header_start_clocks(struct mt_file_header *header)
 }
 
 void process_header_fill(struct mt_file_header *header, const struct mt_file_header *of_parent,
-                         uint64_t run_id, const char *options)
+                         const struct recording_setup *setup)
 {
     memset(header, 0, sizeof(*header));
     header_start_clocks(header);
@@ -101,13 +101,15 @@ void process_header_fill(struct mt_file_header *header, const struct mt_file_hea
     header->major = MT_FORMAT_MAJOR;
     header->minor = MT_FORMAT_MINOR;
     header->header_bytes = MT_FILE_HEADER_BYTES;
-    header->run_id = run_id;
-    snprintf(header->options, sizeof(header->options), "%s", options);
+    header->run_id = setup->run_id;
+    snprintf(header->options, sizeof(header->options), "%s", setup->options);
     header->ticks_per_second = of_parent ? of_parent->ticks_per_second : clock_known_frequency();
     if (!header->ticks_per_second)
         header->ticks_per_second = frequency_measure(header);
     header->time_shift = time_shift_for(header->ticks_per_second);
     header->checksum = XXH64(header, offsetof(struct mt_file_header, checksum), 0);
+    header->rank_number = setup->facts.rank >= 0 ? (uint64_t)setup->facts.rank + 1 : 0;
+    header->world_size = setup->facts.world_size > 0 ? (uint64_t)setup->facts.world_size : 0;
     header->end_offset_bytes = MT_FILE_HEADER_BYTES;
     header->state = MT_FILE_RECORDING;
 }

@@ -155,7 +155,7 @@ static void describe(struct mt_rings_process *place, const struct recording_setu
                      const struct mt_file_header *of_parent)
 {
     place->process_id = (uint32_t)getpid();
-    process_header_fill(&place->header, of_parent, setup->run_id, setup->options);
+    process_header_fill(&place->header, of_parent, setup);
     place->facts = setup->facts;
 }
 

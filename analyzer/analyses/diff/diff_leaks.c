@@ -152,7 +152,8 @@ static bool judge_side(struct leaks *leaks, size_t side)
         is_judged = !survivors_with_unseen_growth(survivors);
         for (size_t i = 0; i < survivors->process_count; i++) {
             note_survivors(leaks, side, &survivors->processes[i]);
-            is_judged &= !survivors_are_undecided(&survivors->processes[i]);
+            is_judged &= !survivors_are_undecided(&survivors->processes[i]) &&
+                         !survivors_are_of_few_turns(&survivors->processes[i]);
         }
     }
     survivor_reading_destroy(reading);

@@ -211,8 +211,19 @@ static const struct survivor_origin *fading_origin(const struct survivor_process
     return most;
 }
 
-static void say_undecided(const struct question *question, struct report *report,
+static void say_few_turns(const struct question *question, struct report *report,
                           const struct survivor_process *process)
+{
+    report_verdict(report, RANK_LEAKS,
+                   "MAY BE A LEAK: %s. A loop of so few turns may fill a list on purpose: %s in "
+                   "all decide.",
+                   survivor_sentence(question, report_arena(report), process, &process->origins[0]),
+                   label_counted(report_arena(report), SURVIVOR_TURNS_LEAST, "turn"));
+    report_outcome(report, REPORT_NO_DATA);
+}
+
+static void say_fading(const struct question *question, struct report *report,
+                       const struct survivor_process *process)
 {
     const struct survivor_origin *origin = fading_origin(process);
 
@@ -291,6 +302,20 @@ static bool has_leak(const struct survivors *survivors)
     return false;
 }
 
+static bool say_all_of_few_turns(const struct question *question, struct report *report,
+                                 const struct survivors *survivors)
+{
+    bool is_said = false;
+
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        if (!survivors_are_of_few_turns(&survivors->processes[i]))
+            continue;
+        say_few_turns(question, report, &survivors->processes[i]);
+        is_said = true;
+    }
+    return is_said;
+}
+
 /* How many processes. */
 static size_t say_all_undecided(const struct question *question, struct report *report,
                                 const struct survivors *survivors)
@@ -300,7 +325,7 @@ static size_t say_all_undecided(const struct question *question, struct report *
     for (size_t i = 0; i < survivors->process_count; i++) {
         if (!survivors_are_undecided(&survivors->processes[i]))
             continue;
-        say_undecided(question, report, &survivors->processes[i]);
+        say_fading(question, report, &survivors->processes[i]);
         count++;
     }
     return count;
@@ -396,7 +421,7 @@ void survivors_say(const struct question *question, struct report *report,
     for (size_t i = 0; i < survivors->process_count; i++)
         if (survivors_are_leak(&survivors->processes[i]))
             say_leak(question, report, &survivors->processes[i]);
-    if (has_leak(survivors))
+    if (has_leak(survivors) || say_all_of_few_turns(question, report, survivors))
         return;
     if (!survivors_say_doubts(question, report, survivors))
         say_no_leak(question, report, survivors);

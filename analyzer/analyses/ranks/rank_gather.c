@@ -13,7 +13,9 @@
 /* -1: not known. */
 static int64_t rank_number(const struct gathering *gathering, const struct model_process *process)
 {
-    return gathering->wish->has_rank ? (int64_t)gathering->wish->rank : process->rank;
+    if (gathering->wish->has_rank)
+        return (int64_t)gathering->wish->rank;
+    return process->rank >= 0 ? process->rank : (int64_t)process->job_rank_number - 1;
 }
 
 /*
@@ -111,6 +113,8 @@ static void gather_process(struct gathering *gathering, uint16_t index)
                  rank_number(gathering, process) >= 0);
     if (gathering->wish->host)
         summary_put_text(summary, COLUMN_ranks_host, row, gathering->wish->host);
+    put_optional(summary, COLUMN_ranks_world_size, row, process->world_size,
+                 process->world_size > 0);
     put_optional(summary, COLUMN_ranks_device, row, device, device >= 0);
     summary_put_text(
         summary, COLUMN_ranks_program, row,

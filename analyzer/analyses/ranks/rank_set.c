@@ -198,13 +198,51 @@ static void list_ranks(struct rank_set *set)
         qsort(set->ranks, set->count, sizeof(*set->ranks), by_number);
 }
 
-static bool is_newer(const struct rank_set *set, const struct rank *a, const struct rank *b)
+static int64_t start_of(const struct rank_set *set, const struct rank *rank)
 {
-    return summary_number(&set->summary, COLUMN_ranks_start_realtime_ns, a->row) >
-           summary_number(&set->summary, COLUMN_ranks_start_realtime_ns, b->row);
+    return summary_number(&set->summary, COLUMN_ranks_start_realtime_ns, rank->row);
 }
 
-/* Of two processes with the number of one rank, the newer one: the job was started again. */
+/* Of two processes with the number of one rank, whether the first is the rank. A helper that it
+ * started, as one that loads data, holds less than half as much; else the job was started again,
+ * and the newer one counts. */
+static bool is_the_rank(const struct rank_set *set, const struct rank *a, const struct rank *b)
+{
+    uint64_t held_a = set->held_bytes[a->row], held_b = set->held_bytes[b->row];
+
+    if (held_a < held_b / 2 || held_b < held_a / 2)
+        return held_a > held_b;
+    return start_of(set, a) > start_of(set, b);
+}
+
+/* What the ledgers of each process held at their peaks: of devices, where any was recorded. */
+static bool find_held(struct rank_set *set)
+{
+    const struct summary *summary = &set->summary;
+    bool has_devices = false;
+
+    for (size_t row = 0; row < summary_rows(summary, SUMMARY_ledgers); row++)
+        has_devices = has_devices || summary_has(summary, COLUMN_ledgers_device, row);
+    set->held_bytes = arena_alloc(&set->arena, (summary_rows(summary, SUMMARY_ranks) + 1) *
+                                                   sizeof(*set->held_bytes));
+    for (size_t row = 0; set->held_bytes && row < summary_rows(summary, SUMMARY_ledgers); row++) {
+        uint32_t owner = set->owners[SUMMARY_ledgers][row];
+
+        if (owner && summary_number(summary, COLUMN_ledgers_is_memory, row) &&
+            summary_has(summary, COLUMN_ledgers_device, row) == has_devices)
+            set->held_bytes[owner - 1] +=
+                summary_bytes(summary, COLUMN_ledgers_seen_peak_bytes, row);
+    }
+    return set->held_bytes != NULL;
+}
+
+/* In a recording, only of processes that are known to be different ones. */
+static bool is_twice(const struct rank_set *set, const struct rank *rank, const struct rank *before)
+{
+    return rank->number != RANK_NONE && rank->number == before->number &&
+           (set->are_summaries || (start_of(set, rank) && start_of(set, before)));
+}
+
 static void drop_twice(struct rank_set *set)
 {
     size_t kept = 0;
@@ -212,12 +250,11 @@ static void drop_twice(struct rank_set *set)
     for (size_t i = 0; i < set->count; i++) {
         struct rank *rank = &set->ranks[i], *before = kept ? &set->ranks[kept - 1] : NULL;
 
-        if (!before || rank->number == RANK_NONE || rank->number != before->number) {
+        if (!before || !is_twice(set, rank, before)) {
             set->ranks[kept++] = *rank;
             continue;
         }
-        set->twice_row = set->twice_count++ ? set->twice_row : rank->row;
-        if (is_newer(set, rank, before))
+        if (is_the_rank(set, rank, before))
             *before = *rank;
     }
     set->count = kept;
@@ -423,8 +460,9 @@ bool rank_set_finish(struct rank_set *set)
     if (!set->ranks || set->summary.has_failed)
         return false;
     list_ranks(set);
-    if (set->are_summaries)
-        drop_twice(set);
+    if (!find_held(set))
+        return false;
+    drop_twice(set);
     drop_unnumbered(set);
     if (!index_ranks(set))
         return false;

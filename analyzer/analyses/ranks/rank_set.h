@@ -7,9 +7,9 @@
  *     rank_set_take(&set);                                  after each folder
  *     rank_set_finish(&set);
  *
- * A process that is there twice counts once, and so does the number of a rank: the one that was
- * started last. All are compared in the pool that holds most, each with its peers: the ranks of the
- * same pipeline stage and expert group, where these are known and enough.
+ * A process that is there twice counts once, and so does the number of a rank. All are compared in
+ * the pool that holds most, each with its peers: the ranks of the same pipeline stage and expert
+ * group, where these are known and enough.
  */
 #ifndef LEAKTIDE_ANALYSES_RANK_SET_H
 #define LEAKTIDE_ANALYSES_RANK_SET_H
@@ -49,11 +49,12 @@ struct rank_set {
     size_t compared_count; /* have a ledger */
     const char *pool;      /* that is compared */
     size_t group_count;
-    bool has_stages;    /* groups are of a pipeline stage, or expert group */
-    bool has_hosts;     /* several */
-    bool has_devices;   /* memory of devices is compared; else of the host */
-    size_t twice_count; /* processes and numbers that were there before; the first: */
-    size_t twice_row;   /* row of ranks */
+    bool has_stages;      /* groups are of a pipeline stage, or expert group */
+    bool has_hosts;       /* several */
+    bool has_devices;     /* memory of devices is compared; else of the host */
+    uint64_t *held_bytes; /* of each row of ranks: who of several is the rank */
+    size_t twice_count;   /* processes that were there before; the first: */
+    size_t twice_row;     /* row of ranks */
     struct rank_step *steps;
     struct arena arena;
 };

@@ -814,10 +814,20 @@ enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t
                                                                                 : SURVIVORS_SILENT;
 }
 
-bool survivors_are_leak(const struct survivor_process *process)
+static bool is_heavy(const struct survivor_process *process)
 {
     return process->bytes > process->bounded_bytes &&
            !leak_is_light(process->bytes, process->loop_bytes, process->peak_bytes);
+}
+
+bool survivors_are_of_few_turns(const struct survivor_process *process)
+{
+    return is_heavy(process) && process->turns && process->turns < SURVIVOR_TURNS_LEAST;
+}
+
+bool survivors_are_leak(const struct survivor_process *process)
+{
+    return is_heavy(process) && !survivors_are_of_few_turns(process);
 }
 
 size_t survivors_leak_count(const struct survivor_process *process)
@@ -833,7 +843,7 @@ size_t survivors_leak_count(const struct survivor_process *process)
 
 bool survivors_are_undecided(const struct survivor_process *process)
 {
-    return !survivors_are_leak(process) && process->fading_bytes &&
+    return !is_heavy(process) && process->fading_bytes &&
            !leak_is_light(process->fading_bytes, process->loop_bytes, process->peak_bytes);
 }
 

@@ -38,6 +38,8 @@ struct survivor_origin {
     bool keeps_all;         /* of every stack */
 };
 
+enum { SURVIVOR_TURNS_LEAST = 16 };
+
 /* What its stacks add up to. */
 struct survivor_process {
     uint16_t process;
@@ -83,6 +85,9 @@ void survivor_reading_destroy(struct survivor_reading *reading);
 
 /* Heavy enough to be called a leak; lighter, or bounded, is a remark. */
 bool survivors_are_leak(const struct survivor_process *process);
+/* Heavy enough, but of a loop of less than SURVIVOR_TURNS_LEAST turns: a program that makes a list
+ * of some large things and ends looks the same. No leak, unless steps that were marked say so. */
+bool survivors_are_of_few_turns(const struct survivor_process *process);
 /* Not a leak, but what may be a cache that fills is as heavy as one: more turns decide. */
 bool survivors_are_undecided(const struct survivor_process *process);
 /* How many of its origins, the first ones, are leaks of their own; 0: nothing leaks. */

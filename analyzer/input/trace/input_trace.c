@@ -254,6 +254,8 @@ static void add_process(struct run *run, struct run_file *file)
         .options = text_of(run->model, h->options, sizeof(h->options)),
         .source = model_text(run->model, file->path, strlen(file->path)),
         .rank = -1,
+        .job_rank_number = h->rank_number <= INT32_MAX ? (uint32_t)h->rank_number : 0,
+        .world_size = h->world_size <= INT32_MAX ? (uint32_t)h->world_size : 0,
         .is_complete = h->state == MT_FILE_CLOSED || became_another_program(run, file),
         .hides_objects = h->unseen_python != 0,
     };
