@@ -158,7 +158,6 @@ static const struct analysis account_analyses[] = {
     {NULL, NULL},
 };
 static const struct analysis ranks_analyses[] = {
-    {.write = analyse_ranks_verdict},
     {.write = analyse_recording},
     {.of_blocks = &ranks_analysis},
     {.of_blocks = &others_on_device_analysis},

@@ -213,7 +213,71 @@ class Diffs(Words):
         self.assertNotIn("was 0 B", text)
 
 
+    def test_a_rank_of_the_base_alone_is_in_no_table(self):
+        for rank in range(2):
+            recordings.ascend_profile(self.path("base"), rank, 0, [("aten::mm", 110, 1, None)])
+        recordings.ascend_profile(self.path("now"), 0, 0, [("aten::mm", 110, 1, None)])
+        text = self.ask("diff", self.path("base"), self.path("now"))
+        self.assertTrue(text.startswith("NO CHANGE of the peak, or of what is kept, in 1 ledger."), text)
+        self.assertNotIn("lined up in their order", text)
+
+    def test_a_pool_speaks_before_the_driver_s_blocks_that_it_cuts_up(self):
+        loss = [("PTA", "alloc", 0x10000000, 16 * MIB, 0, "PTA@loss"),
+                ("PTA", "free", 0x10000000, 16 * MIB, 0)]
+        recordings.memscope(self.path("base.csv"),
+                            [("HAL", "alloc", 0x10000000, 20 * MIB, 0, "CANN@loss"), *loss])
+        recordings.memscope(self.path("now.csv"), [
+            ("HAL", "alloc", 0x10000000, 20 * MIB, 0, "CANN@loss"),
+            ("PTA", "alloc", 0x11000000, 4 * MIB, 0, "PTA@copy"),
+            ("HAL", "alloc", 0x20000000, 4 * MIB, 0, "CANN@loss"), *loss])
+        text = self.ask("diff", self.path("base.csv"), self.path("now.csv"))
+        self.assertTrue(text.startswith("PEAK: +4.00 MiB of pta device 0 (20.0 MiB, was 16.0 MiB): "
+                                        "+4.00 MiB at PTA@copy (was 0 B)."), text)
+
+    def test_what_nobody_saw_being_made_is_called_older(self):
+        for name, older in ("base", []), ("now", [(GIB, 700 * MIB)]):
+            made = recordings.Snapshot()
+            made.segment(0, GIB, GIB)
+            made.alloc(0, GIB + 800 * MIB, 10 * MIB, [frame("forward")])
+            for address, size in older:
+                made.free(0, address, size)
+            made.write(self.path(name + ".pickle"))
+        peak, = self.lines("PEAK:", "diff", self.path("base.pickle"), self.path("now.pickle"))
+        self.assertIn("+700 MiB at (older than the recording) (was 0 B)", peak)
+
+
+class Order(Words):
+    def test_a_window_that_did_not_grow_comes_after_the_peak(self):
+        recordings.ascend_profile(self.path("run"), 0, 4096, [("aten::mm", 1024, 10, 40)], reserved_mib=6144)
+        lines = self.ask("report", self.path("run")).splitlines()
+        self.assertTrue(lines[0].startswith("PEAK: 5.00 GiB of pta device 0"), lines[0])
+        self.assertTrue(lines[1].startswith("No steps, so no leak verdict: pta device 0 did not grow"), lines[1])
+
+    def test_a_window_that_grew_comes_before_it(self):
+        recordings.ascend_profile(self.path("run"), 0, 1024, [("aten::mm", 1024, 10, None)], reserved_mib=6144)
+        lines = self.ask("report", self.path("run")).splitlines()
+        self.assertTrue(lines[0].startswith("No steps, so no leak verdict: pta device 0 grew by 1.00 GiB"), lines[0])
+
+    def test_a_finding_that_the_verdict_says_is_not_said_again(self):
+        made = recordings.Snapshot()
+        for device, size in enumerate([700, 300, 200]):
+            made.segment(device, GIB, GIB)
+            made.alloc(device, GIB, size * MIB, [frame("layer")])
+        made.write(self.path("snapshot.pickle"))
+        text = self.ask("advice", self.path("snapshot.pickle"))
+        said = [line for line in text.splitlines() if line.startswith("SEEN:")]
+        self.assertEqual(len(said), 3)
+        self.assertEqual([text.count(line) for line in said], [1, 1, 1], text)
+        self.assertIn("  4. SEEN: ", text)
+
+
 class Ranks(Words):
+    def test_the_table_is_there_for_one_rank(self):
+        recordings.ascend_profile(self.path("job"), 0, 90, [("aten::mm", 8, 1, None)], reserved_mib=200)
+        text = self.ask("ranks", self.path("job"))
+        self.assertTrue(text.startswith("Only one process was recorded: nothing to compare."), text)
+        self.assertRegex(text, r"rank 0 +pta device 0 +98\.0 MiB +200 MiB +98\.0 MiB")
+
     def test_ranks_are_shown_where_none_differs(self):
         for rank in range(3):
             recordings.ascend_profile(self.path("job"), rank, 90, [("aten::mm", 8 + rank / 2, 1, None)],

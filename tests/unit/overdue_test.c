@@ -301,6 +301,24 @@ static void what_is_freed_near_the_end_did_not_grow(void **state)
     overdue_release(&stack);
 }
 
+/* Work that keeps two at a time, and later ten: what is alive rises, but no block does. */
+static void many_blocks_that_stay_are_not_one_that_grows(void **state)
+{
+    struct overdue_stack stack = {0};
+    struct overdue overdue;
+    uint32_t clock = 0;
+
+    (void)state;
+    for (uint32_t turn = 0; turn < 60; turn++, clock += turn < 40 ? 100 : 20)
+        for (uint32_t i = 0; i < (turn < 40 ? 2 : 10); i++)
+            assert_true(overdue_born(&stack, clock + i, 8192));
+    overdue = overdue_judge(&stack, clock, true);
+    assert_int_equal(overdue.reason, OVERDUE_UNEVEN);
+    assert_false(overdue.is_growing);
+    assert_int_equal(overdue.bytes, 0);
+    overdue_release(&stack);
+}
+
 static void one_block_that_stays_as_large_is_none(void **state)
 {
     struct overdue_stack stack = {0};
@@ -358,7 +376,7 @@ static void a_long_first_turn_hides_no_leak(void **state)
 int main(void)
 {
     enum { story_count = sizeof(stories) / sizeof(stories[0]) };
-    struct CMUnitTest tests[story_count + 7];
+    struct CMUnitTest tests[story_count + 8];
 
     for (size_t i = 0; i < story_count; i++)
         tests[i] = (struct CMUnitTest){.name = stories[i].name,
@@ -374,5 +392,7 @@ int main(void)
     tests[story_count + 5] = (struct CMUnitTest)cmocka_unit_test(a_long_first_turn_hides_no_leak);
     tests[story_count + 6] =
         (struct CMUnitTest)cmocka_unit_test(what_is_freed_near_the_end_did_not_grow);
+    tests[story_count + 7] =
+        (struct CMUnitTest)cmocka_unit_test(many_blocks_that_stay_are_not_one_that_grows);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

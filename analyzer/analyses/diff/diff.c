@@ -18,6 +18,7 @@
 #include "diff_order.h"
 #include "diff_spread.h"
 #include "labels.h"
+#include "ledger_layers.h"
 #include "pool_counter.h"
 #include "recording_notes.h"
 #include "sentence.h"
@@ -45,6 +46,7 @@ struct changed_row {
 struct changed_pair {
     uint32_t pair;
     struct spread peak, end, reserved;
+    int64_t reserved_end_change;
     struct spread counted_peak, counted_end; /* by the pool itself */
     bool has_reserved, is_counted;
     bool is_alone; /* its process is on one side only: there is nothing to compare it with */
@@ -205,7 +207,7 @@ static struct changed_pair judge_pair(const struct diff *diff, uint32_t index)
 {
     const struct diff_pair *pair = diff_pair_at(diff->join, index);
     uint64_t peak[DIFF_SIDES_MOST] = {0}, end[DIFF_SIDES_MOST] = {0};
-    uint64_t reserved[DIFF_SIDES_MOST] = {0};
+    uint64_t reserved[DIFF_SIDES_MOST] = {0}, reserved_end[DIFF_SIDES_MOST] = {0};
     struct changed_pair changed = {.pair = index,
                                    .is_alone = diff_pair_is_alone(diff->join, index)};
 
@@ -219,11 +221,13 @@ static struct changed_pair judge_pair(const struct diff *diff, uint32_t index)
         peak[i] = side->held.ledgers[pair->ledgers[i]].peak_bytes;
         end[i] = side->held.ledgers[pair->ledgers[i]].end_bytes;
         reserved[i] = ledger->reserved_peak_bytes;
+        reserved_end[i] = ledger->reserved_bytes;
         changed.has_reserved |= ledger->has_reserved && !diff->is_steps;
     }
     changed.peak = spread_of(peak, diff->join->side_count);
     changed.end = spread_of(end, diff->join->side_count);
     changed.reserved = spread_of(reserved, diff->join->side_count);
+    changed.reserved_end_change = spread_of(reserved_end, diff->join->side_count).change;
     judge_counters(diff, pair, &changed);
     return changed;
 }
@@ -387,7 +391,7 @@ static void add_order(const struct diff *diff)
         const struct diff_row *row = diff->rows[i].row;
         const struct diff_order *order = row->order;
 
-        if (!order ||
+        if (!order || diff_pair_is_alone(diff->join, row->pair) ||
             !(order->moved_count + order->resized_count + order->new_count + order->gone_count))
             continue;
         if (diff->top && shown == diff->top) {
@@ -467,23 +471,62 @@ static void say_pair(const struct diff *diff, const struct changed_pair *changed
                        sizeof(facts) / sizeof(facts[0]));
 }
 
-/* The ledger whose peak, or end, changed most speaks; the table has the others. */
+/* Whether the blocks of a ledger are cut up for the other, on a side that has both. */
+static bool lies_directly_in(const struct diff *diff, uint32_t inner, uint32_t outer)
+{
+    const struct diff_pair *a = diff_pair_at(diff->join, inner),
+                           *b = diff_pair_at(diff->join, outer);
+
+    for (size_t i = 0; i < diff->join->side_count; i++) {
+        const struct tally *tally = diff->join->sides[i].question->tally;
+
+        if (a->ledgers[i] != DIFF_NO_LEDGER && b->ledgers[i] != DIFF_NO_LEDGER &&
+            ledger_lies_directly_in(tally, tally_ledger_at(tally, a->ledgers[i]),
+                                    tally_ledger_at(tally, b->ledgers[i])))
+            return true;
+    }
+    return false;
+}
+
+/* What changed of a ledger beside what changed in the pools that cut it up: these say who it was,
+ * and a driver's block only who came first. */
+static uint64_t own_change(const struct diff *diff, const struct changed_pair *pair,
+                           enum measure measure)
+{
+    int64_t change = shown_spread(pair, measure).change;
+
+    for (size_t i = 0; i < diff->join->pairs.count; i++) {
+        const struct changed_pair *inner = &diff->pairs[i];
+        int64_t taken = measure == PEAK_BYTES ? inner->reserved.change : inner->reserved_end_change;
+
+        if (lies_directly_in(diff, inner->pair, pair->pair))
+            change -= inner->has_reserved ? taken : shown_spread(inner, measure).change;
+    }
+    return (uint64_t)(change < 0 ? -change : change);
+}
+
+/* The ledger whose peak, or end, changed most by itself speaks; the table has the others. */
 static size_t say_pairs(const struct diff *diff, enum measure measure)
 {
     const struct changed_pair *most = NULL;
+    uint64_t most_bytes = 0;
     size_t count = 0;
 
     for (size_t i = 0; i < diff->join->pairs.count; i++) {
         const struct changed_pair *row = &diff->pairs[i];
         struct spread moved = shown_spread(row, measure);
+        uint64_t own_bytes;
 
         if (!moved.is_changed || row->is_alone)
             continue;
         count++;
         if (moved.change > 0)
             report_outcome(diff->report, REPORT_FOUND);
-        if (!most || spread_size(moved) > spread_size(shown_spread(most, measure)))
+        own_bytes = own_change(diff, row, measure);
+        if (!most || own_bytes > most_bytes) {
             most = row;
+            most_bytes = own_bytes;
+        }
     }
     if (most)
         say_pair(diff, most, measure);
@@ -550,6 +593,15 @@ static size_t say_operators(const struct diff *diff)
     return counts.all - same;
 }
 
+static size_t compared_count(const struct diff *diff)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < diff->join->pairs.count; i++)
+        count += !diff->pairs[i].is_alone;
+    return count;
+}
+
 /* "rank 1 is only in b.leaktide: not compared." */
 static void say_alone(const struct diff *diff)
 {
@@ -578,22 +630,22 @@ static void say_alone(const struct diff *diff)
 static void say_all(const struct diff *diff)
 {
     size_t peaks = say_pairs(diff, PEAK_BYTES), ends = say_pairs(diff, END_BYTES);
-    size_t operators = say_operators(diff), sites = 0;
+    size_t operators = say_operators(diff), compared = compared_count(diff), sites = 0;
 
     for (size_t i = 0; i < diff->join->rows.count; i++)
         sites += diff->rows[i].row->axis == DIFF_SITES && diff->rows[i].change != CHANGE_NONE &&
                  !diff_pair_is_alone(diff->join, diff->rows[i].row->pair);
     if (!diff->join->pairs.count)
         report_verdict(diff->report, ORDER_PEAK, "Nothing was allocated on any side.");
-    else if (!peaks && !ends)
+    else if (!peaks && !ends && compared)
         report_verdict(diff->report, ORDER_PEAK,
-                       "NO CHANGE of the peak, or of what is kept, in %zu ledger%s%s.",
-                       diff->join->pairs.count, diff->join->pairs.count == 1 ? "" : "s",
+                       "NO CHANGE of the peak, or of what is kept, in %zu ledger%s%s.", compared,
+                       compared == 1 ? "" : "s",
                        operators || !sites ? "" : translated("; but sites changed, see below"));
     if (peaks > 1 || ends > 1)
         report_verdict(diff->report, ORDER_MORE,
                        "In all, the peak changed in %zu and what is kept in %zu of %zu ledgers.",
-                       peaks, ends, diff->join->pairs.count);
+                       peaks, ends, compared);
     say_alone(diff);
 }
 

@@ -14,6 +14,8 @@
 
 /* Of all such sites: their own would be compared with nothing. */
 #define NO_MODULE_KEY UINT64_MAX
+/* Of what was held before, by nobody who is known. */
+#define OLDER_KEY     (UINT64_MAX - 1)
 
 /* --- names ---------------------------------------------------------------------------------- */
 
@@ -310,6 +312,9 @@ static void count_site(struct diff_join *join, size_t side, struct diff_row row,
     } else if (text) {
         row.key = (uint64_t)diff_name(join, side, text) + 1;
         row.name = diff_name_at(join, (uint32_t)(row.key - 1));
+    } else if (detail->is_older) {
+        row.key = OLDER_KEY;
+        row.name = translated("(older than the recording)");
     }
     row_count(join, side, row, values);
 }

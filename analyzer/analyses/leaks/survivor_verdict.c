@@ -52,7 +52,9 @@ const char *survivor_shares(const struct question *question, struct report *repo
         const struct symbol_frame *frames =
             symbols_frames(question->symbols, stack->who.site, &count);
 
-        text_add_format(&text, "%s%u %% ", i ? "; " : "",
+        if (!count)
+            continue;
+        text_add_format(&text, "%s%u %% ", text.size_bytes ? "; " : "",
                         percent_of(stack->overdue.bytes, origin->bytes));
         add_functions(&text, frames, count);
     }
@@ -86,6 +88,7 @@ static void add_finding(const struct question *question, struct report *report,
     const struct survivor_stack *first = &origin->stacks[0];
     struct place_in_code place = place_of(question, texts, first->who);
     uint64_t per_turn = survivors_per_turn(process, origin);
+    const char *shares = survivor_shares(question, report, origin);
     const struct field facts[] = {
         {"ledger", NULL, value_text(label_ledger(question, texts, first->ledger))},
         {"site", NULL, value_who(question, texts, first->who)},
@@ -107,9 +110,8 @@ static void add_finding(const struct question *question, struct report *report,
     };
 
     report_finding(report, "leak",
-                   report_text(report, "leak: %s. SURVIVORS: %s",
-                               survivor_sentence(question, texts, process, origin),
-                               survivor_shares(question, report, origin)),
+                   report_text(report, *shares ? "leak: %s. SURVIVORS: %s" : "leak: %s%s",
+                               survivor_sentence(question, texts, process, origin), shares),
                    facts, sizeof(facts) / sizeof(facts[0]));
 }
 
@@ -177,6 +179,7 @@ static void say_leak(const struct question *question, struct report *report,
                      const struct survivor_process *process)
 {
     struct arena *texts = report_arena(report);
+    const char *shares = survivor_shares(question, report, &process->origins[0]);
     size_t count = survivors_leak_count(process);
     const char *more =
         count > 1 ? report_text(report, "; %s at %s in all", label_size(texts, process->bytes),
@@ -185,8 +188,8 @@ static void say_leak(const struct question *question, struct report *report,
 
     report_verdict(report, RANK_LEAKS, "LEAK: %s%s.",
                    survivor_sentence(question, texts, process, &process->origins[0]), more);
-    report_verdict(report, RANK_LEAKS, "SURVIVORS: %s.",
-                   survivor_shares(question, report, &process->origins[0]));
+    if (*shares)
+        report_verdict(report, RANK_LEAKS, "SURVIVORS: %s.", shares);
     say_ground(question, report, process);
     report_outcome(report, REPORT_FOUND);
     for (size_t i = 0; i < count && i < findings_most; i++)

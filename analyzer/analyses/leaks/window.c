@@ -13,6 +13,7 @@
 #include "ledger_order.h"
 #include "missing.h"
 #include "origins.h"
+#include "pool_counter.h"
 #include "sentence.h"
 #include "window_account.h"
 #include "window_say.h"
@@ -302,6 +303,19 @@ static void say_state(const struct question *question, struct report *report,
                            : translated("; who made them is not recorded"));
 }
 
+/* A window that hardly grew has no news of leaks: its peak is said first. */
+static int rank_of(const struct question *question, uint16_t ledger,
+                   const struct window_account *account)
+{
+    enum { share_least = 10 };
+    int64_t growth = window_growth_bytes(account);
+
+    return account->is_released_known &&
+                   growth < (int64_t)(whole_peak_of(question, ledger).bytes / share_least)
+               ? RANK_NO_GROWTH
+               : RANK_LEAKS;
+}
+
 static void add_verdict(const struct question *question, struct report *report,
                         const struct remaining *rows, size_t count)
 {
@@ -309,6 +323,7 @@ static void add_verdict(const struct question *question, struct report *report,
     const struct remaining *largest;
     const char *unseen = NULL;
     uint16_t best = 0;
+    int rank;
 
     report_outcome(report, REPORT_NO_DATA);
     if (is_state(question)) {
@@ -319,9 +334,10 @@ static void add_verdict(const struct question *question, struct report *report,
         struct window_account account = window_account_of(question->tally, best);
 
         largest = largest_of(rows, count, best);
+        rank = rank_of(question, best, &account);
         if (largest)
             unseen = label_unseen_callers(question, texts, best, largest->origin->who);
-        report_verdict(report, RANK_LEAKS,
+        report_verdict(report, rank,
                        "No steps, so no leak verdict: %s %s in the recorded window (%s in %s not "
                        "released%s).%s Mark steps, or name what begins one, to "
                        "find leaks.",
@@ -331,7 +347,7 @@ static void add_verdict(const struct question *question, struct report *report,
                        older_words(report, &account),
                        maker_words(question, report, largest, account.unreleased_bytes));
         if (unseen)
-            report_verdict(report, RANK_LEAKS, "%s", unseen);
+            report_verdict(report, rank, "%s", unseen);
     } else {
         report_verdict(report, RANK_LEAKS, "No leak verdict: %s",
                        no_blocks_sentence(question, report_arena(report)));

@@ -8,8 +8,6 @@
 #include "analysis.h"
 
 extern const struct block_analysis ranks_analysis;
-/* Of `leaktide ranks` alone: one process has nobody to differ from. */
-void analyse_ranks_verdict(const struct question *question, struct report *report);
 /* In a report of everything: programs that merely run beside each other are not compared. */
 void analyse_known_ranks(const struct question *question, struct report *report);
 

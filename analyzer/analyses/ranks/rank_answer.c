@@ -478,9 +478,9 @@ bool rank_answer(struct rank_set *set, const struct rank_question *question, str
     if (!answering.said && set->compared_count > 1)
         report_verdict(report, RANK_MODULES, "%zu ranks, and none differs from the others.",
                        set->compared_count);
-    if (set->compared_count > 1) {
+    if (set->compared_count)
         add_ranks(&answering);
+    if (set->compared_count > 1)
         add_differences(&answering);
-    }
     return !set->arena.has_failed && !set->summary.has_failed;
 }

@@ -83,6 +83,7 @@ enum verdict_rank {
     RANK_INCOMPLETE = -1, /* before all others, of a comparison too: missing.h */
     RANK_LEAKS,
     RANK_PEAK,
+    RANK_NO_GROWTH, /* no leak verdict, and nothing to look at */
     RANK_RESIDENT,
     RANK_FRAGMENTATION,
     RANK_STEPS,

@@ -342,12 +342,28 @@ static void add_only_finding(struct outlet *out, const struct finding *finding)
     add_stacks_of(out, finding);
 }
 
+/* Word for word a sentence of the verdict, and no stack to it. */
+static bool is_said(const struct report *report, const struct finding *finding)
+{
+    for (size_t i = 0; i < report_verdict_count(report); i++)
+        if (strcmp(report_verdict_at(report, i), finding->sentence) == 0)
+            return !has_stack(finding);
+    return false;
+}
+
+/* The verdict stands a few lines above: what it says is not said again. */
 static void add_findings(struct outlet *out, const struct report *report)
 {
-    add_title(out, translated("Findings"));
+    bool has_title = false;
+
     for (size_t i = 0; i < report_finding_count(report); i++) {
         const struct finding *finding = report_finding_at(report, i);
 
+        if (is_said(report, finding))
+            continue;
+        if (!has_title)
+            add_title(out, translated("Findings"));
+        has_title = true;
         outlet_fill_begin(out);
         outlet_format(out, "  %zu. %s\n", i + 1, finding->sentence);
         outlet_fill_end(out, 5);
