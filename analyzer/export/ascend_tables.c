@@ -71,10 +71,21 @@ static const char schema[] =
     "CREATE TEMP TABLE names (id INTEGER PRIMARY KEY, value TEXT UNIQUE);";
 
 /* Blocks of the graph engine have no prefix here; an unreleased one says it was released at once,
- * with nothing left: that is how the profilers have it. Texts count from 2 << 28. */
+ * with nothing left: that is how the profilers have it. What a pool reserved is told after its
+ * first blocks, and profiles have no row without it. Texts count from 2 << 28. */
 static const char fill[] =
     "UPDATE blocks SET freed = born, freed_allocated = 0, freed_reserved = 0"
     " WHERE is_graph AND freed IS NULL;"
+    "CREATE TEMP TABLE told AS SELECT component, device, min(id), reserved FROM records"
+    " WHERE reserved IS NOT NULL GROUP BY component, device;"
+    "UPDATE records SET reserved = (SELECT told.reserved FROM told"
+    " WHERE told.component = records.component AND told.device = records.device)"
+    " WHERE reserved IS NULL AND component NOT IN ('APP', 'Device');"
+    "CREATE TEMP TABLE born_told AS SELECT is_graph, device, min(id), born_reserved AS reserved"
+    " FROM blocks WHERE born_reserved IS NOT NULL GROUP BY is_graph, device;"
+    "UPDATE blocks SET born_reserved = (SELECT reserved FROM born_told"
+    " WHERE born_told.is_graph = blocks.is_graph AND born_told.device = blocks.device)"
+    " WHERE born_reserved IS NULL;"
     "INSERT INTO names (id, value) VALUES (536870911, '');"
     "INSERT OR IGNORE INTO names (value) SELECT component FROM records"
     " WHERE component NOT IN ('APP', 'Device') ORDER BY id;"

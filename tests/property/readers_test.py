@@ -190,6 +190,14 @@ def quality_faults(checker, folder):
     ran = checker.ask("leaks", state)
     if ran.status != 4 or "holds 1.00 MiB in 1 block" not in ran.first():
         yield "a state: exit %d: %s" % (ran.status, ran.first())
+    refused = os.path.join(folder, "refused.pickle")
+    with open(refused, "wb") as file:
+        pickle.dump({"segments": [], "device_traces": [[
+            {"action": "alloc", "addr": 4096, "size": 512, "stream": 0, "time_us": 1, "frames": []},
+            {"size": 1 << 40, "device_free": 0, "stream": 0, "time_us": 2, "frames": []}]]}, file)
+    ran = checker.ask("steps", refused)
+    if not is_told(ran, refused):
+        yield "an event that lost what it was: exit %d: %s" % (ran.status, ran.first())
     rows = os.path.join(folder, "operator_memory.csv")
     with open(rows, "w") as file:
         file.write("Name,Size(KB),Allocation Time(us),Release Time(us),Duration(us),"

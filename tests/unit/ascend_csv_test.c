@@ -169,6 +169,19 @@ static const struct oddity oddities[] = {
      "+a:1024@0 -1024@3000 ",
      NULL,
      NULL},
+    {"the first row lacks a total that the others have",
+     {{"operator_memory.csv", HEADER "a,1,5.0,8.0,8.0,3.0,3.0,,8,1,,8,,2,NPU:0\n"
+                                     "b,1,6.0,8.0,8.0,2.0,2.0,2,8,2,,8,,2,NPU:0\n"}},
+     "+a:1024@0 +b:1024@1000 -1024@3000 -1024@3000 ",
+     NULL,
+     "rows skipped, the first in line 2: a cell is empty or no number where others have one"},
+    {"a duration, and no release time beside that of the return",
+     {{"operator_memory.csv",
+       HEADER "a,1,5.0,,8.0,3.0,3.0,1,8,1,1,8,1,2,NPU:0\n"
+              "b,1,6.0,8.0,8.0,2.0,2.0,0.0009765625,8,0.0009765625,0,8,0,2,NPU:0\n"}},
+     "+b:1024@1000 -1024@3000 ",
+     NULL,
+     "rows skipped, the first in line 2"},
     {"pitfall 13: a workspace that is handed out again and again",
      {{"operator_memory.csv", HEADER "w,1,5.0,,,,,1,2,1,,,,7,NPU:0\nw,3,6.0,,,,,3,4,3,,,,7,NPU:0\n"
                                      "a,1,7.0,,,,,9,9,9,,,,7,NPU:0\n"},

@@ -93,6 +93,51 @@ static void without_addresses_totals_are_samples(void **state)
     trace_reading_release(&reading);
 }
 
+/* It has no address, as no refused request has one. */
+static void a_refused_request_has_its_own_size(void **state)
+{
+    struct trace_reading reading = read_fixture("object.json");
+    size_t found = 0;
+
+    (void)state;
+    for (size_t i = 0; i < reading.count; i++)
+        if (reading.events[i].kind == EVENT_ALLOC_FAILED) {
+            assert_int_equal(reading.events[i].value, UINT64_C(1) << 40);
+            found++;
+        }
+    assert_int_equal(found, 1);
+    trace_reading_release(&reading);
+}
+
+#define MEMORY(name, arguments)                                                                    \
+    "{\"ph\": \"i\", \"name\": \"" name "\", \"tid\": 1, \"ts\": 5, \"args\": {" arguments "}}"
+
+/* Each lacks what the others prove that this version tells. */
+static const char *const partial_traces[] = {
+    "{\"traceEvents\": [" MEMORY(
+        "[memory]", "\"Device Type\": 1, \"Device Id\": 0, \"Addr\": 4096, \"Bytes\": 512") ", " //
+    MEMORY("[memory]", "\"Device Type\": 0, \"Device Id\": -1, \"Bytes\": 64") "]}",
+    "{\"traceEvents\": [" MEMORY("[memory]",
+                                 "\"Device Type\": 1, \"Device Id\": 0, \"Addr\": 4096, "
+                                 "\"Bytes\": 512, \"Total Allocated\": 512") ", " //
+    MEMORY("[OutOfMemory]", "\"Device Type\": 1, \"Device Id\": 0, \"Bytes\": 64") "]}",
+};
+
+static void what_lacks_a_number_that_others_have_is_missed(void **state)
+{
+    const char *text = *state;
+    char *folder = temporary_folder_create();
+    char *path = temporary_file_write(folder, "partial.json", text, strlen(text));
+    struct trace_reading reading = trace_reading_of(path, 0);
+
+    assert_int_equal(reading.result, MT_OK);
+    assert_int_equal(trace_reading_note(&reading, "lack a number which others have"), 1);
+    assert_true(model_is_incomplete(reading.model));
+    trace_reading_release(&reading);
+    free(path);
+    temporary_folder_remove(folder);
+}
+
 static void a_trace_without_memory_is_no_data(void **state)
 {
     struct trace_reading reading = read_fixture("no_memory.json");
@@ -167,6 +212,13 @@ int main(void)
         FORM("open_list.json"),
         cmocka_unit_test(a_block_belongs_to_the_innermost_operator),
         cmocka_unit_test(without_addresses_totals_are_samples),
+        cmocka_unit_test(a_refused_request_has_its_own_size),
+        {.name = "the processor's block has no address",
+         .test_func = what_lacks_a_number_that_others_have_is_missed,
+         .initial_state = (void *)(uintptr_t)partial_traces[0]},
+        {.name = "the refused request has no total",
+         .test_func = what_lacks_a_number_that_others_have_is_missed,
+         .initial_state = (void *)(uintptr_t)partial_traces[1]},
         cmocka_unit_test(a_trace_without_memory_is_no_data),
         cmocka_unit_test(a_trace_that_is_cut_says_where),
         cmocka_unit_test(a_packed_trace_that_is_cut_is_refused),

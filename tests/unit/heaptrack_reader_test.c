@@ -109,6 +109,9 @@ static const struct bad_file bad_files[] = {
     {"v 10400 3\nt 0 1\n", "line 2: a stack of unknown", MT_CORRUPT, 0},
     {"v 10400 3\ns 1 x\ni 10 2\n", "line 3: an address of an unknown module", MT_CORRUPT, 0},
     {"v 10400 3\n?\n", "line 2: a line of an unknown kind", MT_CORRUPT, 0},
+    {"v 10400 3\nc 1\nc #\n", "line 3: a time that is no number", MT_CORRUPT, 0},
+    {"v 10400 3\nI 1000 3d09\nR #\n", "line 3: a size that is no number", MT_CORRUPT, 0},
+    {"v 10400 3\nI #\n", "line 2: a size that is no number", MT_CORRUPT, 0},
     {"v 10400 3\nm 1 x\n", "line 2: a raw file", MT_UNSUPPORTED, 0},
     {"v 10400 9\n", "version 9", MT_UNSUPPORTED, 0},
 };

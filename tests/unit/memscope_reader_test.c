@@ -146,6 +146,36 @@ static void rows_that_make_no_sense_are_counted(void **state)
     trace_reading_release(&reading);
 }
 
+#define MEMSCOPE_HEADER                                                                            \
+    "ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr\n"
+#define MEMSCOPE_BLOCK(number)                                                                     \
+    number ",MALLOC,PTA,N/A,1764753084000000120,1,1,0,0x1000,\"{addr:0x1000,size:512}\""
+
+static const char *const damaged_rows[] = {
+    MEMSCOPE_HEADER MEMSCOPE_BLOCK("1") "\n2,MSTX,#?!,step start,1764753084000000130,1,1,0,N/A,\n",
+    MEMSCOPE_HEADER MEMSCOPE_BLOCK("1") "\n2,OP_LAUNCH,,aten.mm,1764753084000000130,1,1,0,N/A,\n",
+    MEMSCOPE_HEADER MEMSCOPE_BLOCK("1") "\n2,SYSTEM,#?!,N/A,1764753084000000130,1,1,0,N/A,\n",
+    MEMSCOPE_HEADER MEMSCOPE_BLOCK("1") "\n" MEMSCOPE_BLOCK("2"), /* a last line without an end */
+};
+
+static void each_row_that_makes_no_sense_is_missed(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof(damaged_rows) / sizeof(damaged_rows[0]); i++) {
+        char *folder = temporary_folder_create();
+        char *path =
+            temporary_file_write(folder, "dump.csv", damaged_rows[i], strlen(damaged_rows[i]));
+        struct trace_reading reading = trace_reading_of(path, 0);
+
+        assert_int_equal(reading.result, MT_OK);
+        assert_int_equal(trace_reading_note(&reading, "the first is line 3"), 1);
+        assert_true(model_is_incomplete(reading.model));
+        trace_reading_release(&reading);
+        free(path);
+        temporary_folder_remove(folder);
+    }
+}
+
 static void the_files_of_a_run_are_one_recording(void **state)
 {
     struct trace_reading reading = read_fixture("run");
@@ -249,6 +279,7 @@ int main(void)
         cmocka_unit_test(old_attributes_and_two_processes_are_read),
         cmocka_unit_test(the_first_version_is_read),
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
+        cmocka_unit_test(each_row_that_makes_no_sense_is_missed),
         cmocka_unit_test(the_files_of_a_run_are_one_recording),
         cmocka_unit_test(calls_of_python_are_ranges),
         cmocka_unit_test(a_header_without_rows_is_no_data),

@@ -97,13 +97,21 @@ void ascend_files_close(struct ascend_files *files, struct model *model);
 struct ascend_total ascend_bytes(const struct csv_table *table, const struct csv_row *row,
                                  size_t column, uint64_t megabyte);
 
+/* Which cells rows of one kind have; zeroed before the first. */
+struct ascend_given {
+    uint8_t cells;      /* a bit for each column that is asked for */
+    uint64_t row_count; /* that have these and no others; where the first is: */
+    struct csv_table *table;
+    uint64_t line;
+};
+
 /*
- * Rows of one kind have the same cells: those that are not missing here go into *given, which
- * begins as 0. False: a cell that a row before has is missing, or a cell is no number; the row is
- * counted as skipped. Up to eight columns; one that the file does not have does not matter.
+ * Rows of one kind have the same cells. False: a cell that a row before has is missing, or a cell
+ * is no number; the row is counted as skipped. So are rows before that lack what this one has:
+ * these were used without it. Up to eight columns; one that the file does not have does not matter.
  */
 bool ascend_cells_are_given(struct csv_table *table, const struct csv_row *row,
-                            const uint8_t *columns, size_t count, uint8_t *given);
+                            const uint8_t *columns, size_t count, struct ascend_given *given);
 /* The same for cells that may be missing. */
 bool ascend_cells_are_numbers(struct csv_table *table, const struct csv_row *row,
                               const uint8_t *columns, size_t count);
@@ -116,7 +124,7 @@ struct ascend_counters {
     size_t size_bytes;
     bool is_filled;
     uint32_t allocated, reserved, active; /* texts */
-    uint8_t given;                        /* for ascend_cells_are_given() */
+    struct ascend_given given;
 };
 
 enum { ASCEND_COMPONENTS = 8 };

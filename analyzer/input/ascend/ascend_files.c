@@ -136,9 +136,9 @@ bool ascend_cells_are_numbers(struct csv_table *table, const struct csv_row *row
 }
 
 bool ascend_cells_are_given(struct csv_table *table, const struct csv_row *row,
-                            const uint8_t *columns, size_t count, uint8_t *given)
+                            const uint8_t *columns, size_t count, struct ascend_given *given)
 {
-    uint8_t here = 0;
+    uint8_t here = 0, new_cells;
 
     if (!ascend_cells_are_numbers(table, row, columns, count))
         return false;
@@ -146,8 +146,19 @@ bool ascend_cells_are_given(struct csv_table *table, const struct csv_row *row,
         here |= (uint8_t)((csv_has(table, columns[i]) &&
                            !csv_is_missing(csv_at(table, row, columns[i])))
                           << i);
-    *given |= here;
-    return here == *given || skip_cell(table, row);
+    new_cells = (uint8_t)(here & ~given->cells);
+    for (uint64_t i = 0; new_cells && i < given->row_count; i++)
+        csv_skip(given->table, CSV_SKIP_BAD_CELL, given->line);
+    if (new_cells)
+        given->row_count = 0;
+    given->cells |= here;
+    if (here != given->cells)
+        return skip_cell(table, row);
+    if (!given->row_count++) {
+        given->table = table;
+        given->line = row->line;
+    }
+    return true;
 }
 
 bool ascend_device_is_sound(struct csv_table *table, const struct csv_row *row, size_t column)

@@ -31,7 +31,7 @@ static const struct csv_column npu_columns[NPU_COLUMNS] = {
 
 struct npu_csv {
     struct ascend_csv csv;
-    uint8_t given; /* which sizes rows had so far */
+    struct ascend_given given;
 };
 
 struct module_csv {

@@ -53,7 +53,7 @@ struct operator_csv {
         uint16_t place;
     } newest;
     struct ascend_counters framework, graph;
-    uint8_t given[2], given_at_release; /* for ascend_cells_are_given(): framework, graph */
+    struct ascend_given at_allocation, at_release;
 };
 
 static uint16_t place_of(struct operator_csv *file, struct csv_field device)
@@ -223,13 +223,14 @@ static bool is_given(const struct csv_table *table, const struct csv_row *cells,
 /* Totals or a duration of something that has no time: the time was lost. */
 static bool lacks_time(const struct csv_table *table, const struct csv_row *cells)
 {
-    bool is_released = !csv_has(table, RELEASE_TIME) || is_given(table, cells, RELEASE_TIME) ||
-                       is_given(table, cells, ACTIVE_RELEASE_TIME);
+    bool has_time = !csv_has(table, RELEASE_TIME) || is_given(table, cells, RELEASE_TIME);
 
     if (!is_given(table, cells, ALLOCATION_TIME) && is_given(table, cells, ALLOCATED))
         return true;
-    return !is_released &&
-           (is_given(table, cells, DURATION) || is_given(table, cells, RELEASE_ALLOCATED));
+    if (has_time)
+        return false;
+    return is_given(table, cells, DURATION) || (!is_given(table, cells, ACTIVE_RELEASE_TIME) &&
+                                                is_given(table, cells, RELEASE_ALLOCATED));
 }
 
 /* Totals stand beside each allocation, and beside each release by the framework. */
@@ -250,11 +251,10 @@ static bool is_sound(struct operator_csv *file, struct csv_table *table,
     if (!ascend_cells_are_numbers(table, cells, numbers, sizeof(numbers)))
         return false;
     if (is_allocated && !ascend_cells_are_given(table, cells, at_allocation, sizeof(at_allocation),
-                                                &file->given[is_graph]))
+                                                &file->at_allocation))
         return false;
     if (is_released && !is_graph &&
-        !ascend_cells_are_given(table, cells, at_release, sizeof(at_release),
-                                &file->given_at_release))
+        !ascend_cells_are_given(table, cells, at_release, sizeof(at_release), &file->at_release))
         return false;
     return ascend_device_is_sound(table, cells, DEVICE);
 }

@@ -167,25 +167,47 @@ static unsigned has_of(const struct chrome_record *record)
            (record->reserved_bytes ? HAS_RESERVED : 0);
 }
 
-/* A version tells the same of every block of a device: what others tell and this does not, is lost.
- */
-static void leave_out_partial(struct chrome_events *events)
+/* Totals of the processor are told by newer versions only; an address by all or by none. */
+static unsigned told_by_others(const struct chrome_events *events, uint8_t device_type)
 {
-    unsigned all[UINT8_MAX + 1] = {0};
-    size_t kept = 0;
+    unsigned told = 0;
 
-    for (size_t i = 0; i < events->count; i++)
-        if (events->records[i].kind == CHROME_MEMORY)
-            all[events->records[i].device_type] |= has_of(&events->records[i]);
     for (size_t i = 0; i < events->count; i++) {
         const struct chrome_record *record = &events->records[i];
 
-        if (record->kind == CHROME_MEMORY && has_of(record) != all[record->device_type]) {
-            events->bad_count++;
-            events->memory_count--;
-        } else {
-            events->records[kept++] = *record;
+        if (record->kind == CHROME_MEMORY)
+            told |=
+                record->device_type == device_type ? has_of(record) : has_of(record) & HAS_ADDRESS;
+    }
+    return told;
+}
+
+/* A version tells the same of every block of a device: what others tell and this does not, is lost.
+ * A request that was refused has no address, and is told even so. */
+static void leave_out_partial(struct chrome_events *events)
+{
+    unsigned all[UINT8_MAX + 1] = {0};
+    bool is_known[UINT8_MAX + 1] = {false};
+    size_t kept = 0;
+
+    for (size_t i = 0; i < events->count; i++) {
+        uint8_t type = events->records[i].device_type;
+
+        if (events->records[i].kind == CHROME_MEMORY && !is_known[type]) {
+            all[type] = told_by_others(events, type);
+            is_known[type] = true;
         }
+    }
+    for (size_t i = 0; i < events->count; i++) {
+        const struct chrome_record *record = &events->records[i];
+        unsigned lacking = all[record->device_type] & ~has_of(record);
+        bool is_lost = record->kind == CHROME_MEMORY && lacking;
+
+        events->bad_count +=
+            is_lost || (record->kind == CHROME_FAILED && (lacking & ~(unsigned)HAS_ADDRESS));
+        events->memory_count -= is_lost;
+        if (!is_lost)
+            events->records[kept++] = *record;
     }
     events->count = kept;
 }
@@ -379,15 +401,14 @@ static void pend_memory(struct chrome *chrome, const struct chrome_record *recor
     if (!device)
         return;
     event.kind = record->is_free ? EVENT_FREE : EVENT_ALLOC;
-    if (!record->has_address) {
+    if (record->kind == CHROME_FAILED) {
+        event.kind = EVENT_ALLOC_FAILED;
+        event.address = 0;
+    } else if (!record->has_address) {
         device->held_bytes += record->is_free ? 0 - record->size_bytes : record->size_bytes;
         event.kind = EVENT_SAMPLE;
         event.text = chrome->held_text;
         event.value = record->allocated_bytes ? record->allocated_bytes - 1 : device->held_bytes;
-    }
-    if (record->kind == CHROME_FAILED) {
-        event.kind = EVENT_ALLOC_FAILED;
-        event.address = 0;
     }
     pend(chrome, device, time_ns, event);
     if (record->reserved_bytes && record->reserved_bytes != device->reserved_bytes) {

@@ -270,24 +270,31 @@ static enum mt_result take_block(struct heaptrack *heaptrack, struct words words
     return MT_OK;
 }
 
-static void take_time(struct heaptrack *heaptrack, struct words words)
+static enum mt_result take_time(struct heaptrack *heaptrack, struct words words,
+                                struct mt_error *error)
 {
     uint64_t ms;
 
-    if (take_hex(&words, &ms) && ms < UINT64_MAX / 1000000 && ms * 1000000 > heaptrack->time_ns)
+    if (!take_hex(&words, &ms) || ms >= UINT64_MAX / 1000000)
+        return refuse(heaptrack, MT_CORRUPT, "a time that is no number", error);
+    if (ms * 1000000 > heaptrack->time_ns)
         heaptrack->time_ns = ms * 1000000;
+    return MT_OK;
 }
 
-static void take_resident(struct heaptrack *heaptrack, struct words words, struct event *event)
+static enum mt_result take_resident(struct heaptrack *heaptrack, struct words words,
+                                    struct event *event, struct mt_error *error)
 {
     uint64_t pages;
 
-    if (!take_hex(&words, &pages) || !heaptrack->page_bytes ||
-        pages > UINT64_MAX / heaptrack->page_bytes)
-        return;
+    if (!take_hex(&words, &pages))
+        return refuse(heaptrack, MT_CORRUPT, "a size that is no number", error);
+    if (!heaptrack->page_bytes || pages > UINT64_MAX / heaptrack->page_bytes)
+        return MT_OK;
     *event = event_of(heaptrack, EVENT_SAMPLE);
     event->text = heaptrack->resident_text;
     event->value = pages * heaptrack->page_bytes;
+    return MT_OK;
 }
 
 /* event->kind stays EVENT_KIND_COUNT where a line makes none. */
@@ -310,14 +317,12 @@ static enum mt_result take_line(struct heaptrack *heaptrack, const char *line, s
     case '-':
         return take_block(heaptrack, words, line[0] == '+', event, error);
     case 'c':
-        take_time(heaptrack, words);
-        return MT_OK;
+        return take_time(heaptrack, words, error);
     case 'R':
-        take_resident(heaptrack, words, event);
-        return MT_OK;
+        return take_resident(heaptrack, words, event, error);
     case 'I':
         if (!take_hex(&words, &heaptrack->page_bytes))
-            heaptrack->page_bytes = 0;
+            return refuse(heaptrack, MT_CORRUPT, "a size that is no number", error);
         return MT_OK;
     case 'X':
         process->command_line =

@@ -105,7 +105,7 @@ static void take_row(struct memscope_csv *csv, const struct memscope_row_visitor
     const struct csv_field *fields = csv->row.fields;
 
     csv->facts.row_count++;
-    if (csv->row.column_count >= csv->header_count) {
+    if (csv->row.column_count >= csv->header_count && !csv->row.is_cut) {
         for (size_t i = 0; i < csv->wanted; i++)
             csv->cells[csv->columns[i]] = (struct attr_text){fields[i].bytes, fields[i].size_bytes};
         if (visitor->row(visitor->context, csv->cells))

@@ -321,7 +321,7 @@ static int kind_of_mstx(const struct attr_text *cells)
     if (attr_is(cells[COLUMN_TYPE], "Range_end"))
         return EVENT_RANGE_END;
     if (!attr_is(cells[COLUMN_TYPE], "Range_start"))
-        return -1;
+        return -2;
     return attr_is(cells[COLUMN_NAME], "step start") ? RECORD_STEP_RANGE : EVENT_RANGE_BEGIN;
 }
 
@@ -336,8 +336,10 @@ static int kind_of(const struct attr_text *cells)
         return EVENT_FREE;
     if (attr_is(event, "ACCESS"))
         return EVENT_ACCESS;
+    if (attr_is(event, "OP_LAUNCH") && attr_ends_with(type, "_END"))
+        return EVENT_OPERATOR_END;
     if (attr_is(event, "OP_LAUNCH"))
-        return attr_ends_with(type, "_END") ? EVENT_OPERATOR_END : EVENT_OPERATOR_BEGIN;
+        return attr_ends_with(type, "_START") ? EVENT_OPERATOR_BEGIN : -2;
     if (attr_is(event, "KERNEL_LAUNCH"))
         return attr_is(type, "KERNEL_LAUNCH") ? EVENT_LAUNCH : -1;
     if (attr_is(event, "MSTX"))
@@ -420,27 +422,28 @@ static bool is_number(struct attr_text cell)
     return memscope_number(cell.bytes, cell.size_bytes, &ignored);
 }
 
-/* Pools may be new to this reader; a type that no version could have written is damage. */
+/* Pools may be new to this reader, and so may other kinds of rows; a type that no version could
+ * have written is damage. The first version wrote "acl init". */
 static bool is_type(struct attr_text cell)
 {
     for (size_t i = 0; i < cell.size_bytes; i++) {
         unsigned char letter = (unsigned char)cell.bytes[i] | 32u;
 
-        if ((letter < 'a' || letter > 'z') && cell.bytes[i] != '_')
+        if ((letter < 'a' || letter > 'z') && cell.bytes[i] != '_' && cell.bytes[i] != ' ')
             return false;
     }
     return cell.size_bytes > 0;
 }
 
 /* Whose the row is, and where it happened. */
-static bool makes_sense(const struct attr_text *cells, bool is_of_block)
+static bool makes_sense(const struct attr_text *cells)
 {
     struct attr_text device = cells[COLUMN_DEVICE], thread = cells[COLUMN_THREAD];
 
     return is_number(cells[COLUMN_PROCESS]) && (is_number(thread) || attr_is(thread, "N/A")) &&
            (is_number(device) || attr_is(device, "N/A") || attr_is(device, "cpu") ||
             attr_is(device, "host")) &&
-           (!is_of_block || is_type(cells[COLUMN_TYPE]));
+           is_type(cells[COLUMN_TYPE]);
 }
 
 bool memscope_rows_add(struct memscope_rows *rows, const struct attr_text *cells)
@@ -456,7 +459,7 @@ bool memscope_rows_add(struct memscope_rows *rows, const struct attr_text *cells
     memscope_attr_read(&attr, cells[COLUMN_ATTR].bytes, cells[COLUMN_ATTR].size_bytes,
                        &rows->guesses[kind != EVENT_ALLOC]);
     is_of_block = kind == EVENT_ALLOC || kind == EVENT_FREE;
-    if (!makes_sense(cells, is_of_block) || (is_of_block && !complete(&attr, cells)))
+    if (!makes_sense(cells) || (is_of_block && !complete(&attr, cells)))
         return false;
     /* The tool frees on paper, at the end, what the program did not. */
     rows->shadow_count += attr.is_shadow;

@@ -403,7 +403,7 @@ static enum object_kind kind_of(const struct fields *fields)
 static bool looks_cut(const struct fields *fields)
 {
     return has(fields, WORD_ADDR) || has(fields, WORD_ADDRESS) || has(fields, WORD_BLOCKS) ||
-           has(fields, WORD_REQUESTED_SIZE);
+           has(fields, WORD_REQUESTED_SIZE) || has(fields, WORD_DEVICE_FREE);
 }
 
 static size_t rows_of(const struct snapshot_tables *tables, enum object_kind kind)
