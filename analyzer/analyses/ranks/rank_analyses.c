@@ -43,21 +43,6 @@ static void note_shared_devices(const struct question *question, struct report *
     }
 }
 
-/* After what is said of that one process. */
-static void say_nothing_to_compare(const struct rank_set *set, size_t process_count,
-                                   struct report *report)
-{
-    if (process_count <= 1)
-        report_verdict(report, RANK_MODULES, "Only one process was recorded: nothing to compare.");
-    else if (set->compared_count)
-        report_verdict(report, RANK_MODULES,
-                       "Of %zu processes only one holds memory of pool %s: nothing to compare.",
-                       process_count, set->pool);
-    else
-        report_verdict(report, RANK_MODULES, "No process holds memory: nothing to compare.");
-    report_outcome(report, REPORT_NO_DATA);
-}
-
 static void answer_ranks(const struct question *question, const struct survivors *survivors,
                          bool is_part_of_report, struct report *report)
 {
@@ -77,8 +62,6 @@ static void answer_ranks(const struct question *question, const struct survivors
         report_note(report, 0, "ranks: not enough memory to compare");
     if (set.compared_count > 1)
         note_shared_devices(question, report);
-    else if (!is_part_of_report)
-        say_nothing_to_compare(&set, model_process_count(question->model), report);
     rank_set_release(&set);
 }
 
@@ -87,6 +70,10 @@ static void ranks_write(void *state, struct report *report)
     const struct survivor_search *search = state;
 
     answer_ranks(search->question, survivor_search_result(search), false, report);
+    if (model_process_count(search->question->model) > 1)
+        return;
+    report_verdict(report, RANK_MODULES, "Only one process was recorded: nothing to compare.");
+    report_outcome(report, REPORT_NO_DATA);
 }
 
 const struct block_analysis ranks_analysis = {"ranks", survivor_search_begin, ranks_write,

@@ -459,6 +459,21 @@ static bool compare_all(struct answering *answering)
     return true;
 }
 
+/* Of several; that one alone is there, the caller knows better. */
+static void say_nothing_to_compare(struct answering *answering)
+{
+    const struct rank_set *set = answering->set;
+
+    if (set->compared_count)
+        report_verdict(answering->report, RANK_MODULES,
+                       "Of %zu ranks only one holds memory of pool %s: nothing to compare.",
+                       set->count, set->pool);
+    else
+        report_verdict(answering->report, RANK_MODULES,
+                       "No rank holds memory: nothing to compare.");
+    report_outcome(answering->report, REPORT_NO_DATA);
+}
+
 bool rank_answer(struct rank_set *set, const struct rank_question *question, struct report *report)
 {
     struct answering answering = {
@@ -478,6 +493,8 @@ bool rank_answer(struct rank_set *set, const struct rank_question *question, str
     if (!answering.said && set->compared_count > 1)
         report_verdict(report, RANK_MODULES, "%zu ranks, and none differs from the others.",
                        set->compared_count);
+    if (set->count > 1 && set->compared_count < 2 && !question->is_part_of_report)
+        say_nothing_to_compare(&answering);
     if (set->compared_count)
         add_ranks(&answering);
     if (set->compared_count > 1)
