@@ -66,7 +66,10 @@ const char *survivor_sentence(const struct question *question, struct arena *are
                               const struct survivor_origin *origin)
 {
     const struct survivor_stack *first = &origin->stacks[0];
-    const char *how = first->overdue.is_growing
+    const char *how = first->overdue.is_in_many_blocks
+                          ? sentence(arena, "ever more is alive there, %s in all",
+                                     label_size(arena, origin->bytes))
+                      : first->overdue.is_growing
                           ? sentence(arena, "made anew again and again, larger by %s in all",
                                      label_size(arena, origin->bytes))
                           : sentence(arena, "%s in %s stay, older than any that these stacks freed",

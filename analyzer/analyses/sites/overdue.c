@@ -462,10 +462,7 @@ static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t
     return is_uneven(overdue, begin, until) ? OVERDUE_UNEVEN : OVERDUE_YES;
 }
 
-/*
- * What is alive rises to the end, and in a few blocks; 0: it does not. What rises by many blocks
- * that stay is for the rules of survivors to judge.
- */
+/* What is alive rises to the end; 0: it does not. */
 static uint64_t growth_of(const struct overdue_stack *stack)
 {
     uint64_t alive[OVERDUE_ROWS_MOST], growth;
@@ -480,8 +477,6 @@ static uint64_t growth_of(const struct overdue_stack *stack)
     if (alive[count - 1] <= alive[0] || trend_of(alive, count).rise_chance >= steady_chance_limit)
         return 0;
     growth = alive[count - 1] - alive[0];
-    if (growth / OVERDUE_NEEDED > stack->largest_bytes)
-        return 0;
     return alive[count - 1] > alive[late] &&
                    (alive[count - 1] - alive[late]) * growth_share >= growth
                ? growth
@@ -540,6 +535,7 @@ struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bo
     if (overdue.reason != OVERDUE_YES) {
         overdue.bytes = growth_of(stack);
         overdue.is_growing = overdue.bytes > 0;
+        overdue.is_in_many_blocks = overdue.bytes / OVERDUE_NEEDED > stack->largest_bytes;
         overdue.count = 0;
         overdue.first = stack->first;
         overdue.last = stack->last;

@@ -66,8 +66,9 @@ struct overdue {
     enum overdue_reason reason;
     bool is_active;         /* until the end; false: nothing else is known */
     bool is_fading;         /* overdue, but fewer and fewer: a cache that fills looks like that */
-    bool is_growing;        /* not overdue, but one block that is made anew, larger and larger */
-    uint64_t bytes, count;  /* of the overdue survivors; count 0 where one block grows */
+    bool is_growing;        /* not overdue, but what is alive rises, as a block that is made anew */
+    bool is_in_many_blocks; /* that grows: too many to be one that is made anew */
+    uint64_t bytes, count;  /* of the overdue survivors; count 0 where what is alive grows */
     uint32_t first, last;   /* births of them, or of the blocks that grow */
     uint32_t births;        /* of the stack, in all */
     uint32_t freed_age;     /* oldest that was freed before the newest birth */

@@ -167,8 +167,12 @@ static uint16_t place_of(struct memscope_rows *rows, struct attr_text device,
 
 static uint16_t process_of(struct memscope_rows *rows, uint64_t process_id)
 {
-    struct model_process process = {
-        .process_id = process_id, .source = rows->source, .rank = -1, .is_complete = true};
+    /* The tool may be told to begin late and to stop early, and does not say so. */
+    struct model_process process = {.process_id = process_id,
+                                    .source = rows->source,
+                                    .rank = -1,
+                                    .is_complete = true,
+                                    .is_window = true};
     struct process_row *row;
 
     for (size_t i = 0; i < rows->process_count; i++)
