@@ -175,6 +175,13 @@ static const struct oddity oddities[] = {
      "+a:1024@0 +b:1024@1000 -1024@3000 -1024@3000 ",
      NULL,
      "rows skipped, the first in line 2: a cell is empty or no number where others have one"},
+    {"MindSpore's records have a total of what is active",
+     {{"operator_memory.csv", HEADER "a,1,5.0,8.0,N/A,3.0,N/A,1,8,1,1,8,1,2,NPU:0\n"},
+      {"memory_record.csv", "Component,Timestamp(us),Total Allocated(MB),Total Reserved(MB),"
+                            "Device Type\nMindSpore,5.0,1,8,NPU:0\n"}},
+     NULL,
+     NULL,
+     "memory_record.csv has no column \"Total Active\""},
     {"a duration, and no release time beside that of the return",
      {{"operator_memory.csv",
        HEADER "a,1,5.0,,8.0,3.0,3.0,1,8,1,1,8,1,2,NPU:0\n"
@@ -407,6 +414,7 @@ static void says_why_a_file_cannot_be_read(void **state)
     static const struct refusal refusals[] = {
         {"operator_memory.csv", "", MT_NO_DATA},
         {"operator_memory.csv", HEADER, MT_NO_DATA},
+        {"operator_memory.csv", "Name,Size(KB),Allocation Time(us),Release Ti", MT_CORRUPT},
         {"operator_memory.csv", "\n" HEADER "a,1,5.0,,,,,,,,,,,2,NPU:0\n", MT_CORRUPT},
         {"operator_memory.csv", "a,1,5.0\n", MT_CORRUPT},
         {"ascend_pytorch_profiler_0.db", "not a database, but long enough to be one", MT_CORRUPT},

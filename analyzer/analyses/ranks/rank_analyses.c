@@ -70,7 +70,7 @@ static void ranks_write(void *state, struct report *report)
     const struct survivor_search *search = state;
 
     answer_ranks(search->question, survivor_search_result(search), false, report);
-    if (model_process_count(search->question->model) > 1)
+    if (process_count_meant(search->question) > 1)
         return;
     report_verdict(report, RANK_MODULES, "Only one process was recorded: nothing to compare.");
     report_outcome(report, REPORT_NO_DATA);

@@ -51,7 +51,7 @@ static void begin(struct ascend_csv *csv)
             table->lacking = columns[COMPONENT].names;
         else if (!csv_has(table, DEVICE) && !is_early)
             table->lacking = columns[DEVICE].names;
-        else if (csv_has(table, STREAM) && !csv_has(table, ACTIVE))
+        else if ((csv_has(table, STREAM) || csv->rank->is_mindspore) && !csv_has(table, ACTIVE))
             table->lacking = columns[ACTIVE].names;
     }
 }

@@ -101,6 +101,8 @@ static enum mt_result read_header(struct csv_table *table, const struct csv_colu
         match_header(table, &row, columns, count);
         table->first_row_offset_bytes = reader.offset_bytes;
         table->first_row_line = reader.line;
+        if (row.is_cut) /* who writes these files ends each line: nobody knows what is missing */
+            csv_skip(table, CSV_SKIP_CUT, 1);
     }
     for (size_t i = 0; i < count; i++)
         if (columns[i].need == CSV_EXPECTED && table->columns[i].column < 0 && !table->lacking)
