@@ -147,6 +147,14 @@ static void add_series(const struct step_series *series, const struct judged_ste
     }
 }
 
+/* More blocks are alive than before: what grows is not one that is made anew. */
+static bool has_more_blocks(const struct tally *tally, const struct judged *judged)
+{
+    uint64_t before = origin_at_step(tally, judged->origin, judged->steps.warm_up + 1).count;
+
+    return judged->alive.count >= before + OVERDUE_NEEDED;
+}
+
 /*
  * In the process's own heap stacks are known, and blocks are many: there survivors.h decides
  * wherever it can. Found steps may be of a loop that had ended.
@@ -163,6 +171,11 @@ static void judge_on_ground(const struct question *question, const struct surviv
                                  ledger_of_heap(question->tally, origin->ledger),
                                  symbols_site_key(question->symbols, origin->who.site), &where);
     judged->judgement = step_judge(history);
+    if (answer != SURVIVORS_SILENT && judged->judgement.is_one_growing_block &&
+        has_more_blocks(question->tally, judged)) {
+        judged->judgement.is_one_growing_block = false;
+        judged->judgement.verdict = VERDICT_CACHE;
+    }
     if (answer == SURVIVORS_STAY && judged->judgement.verdict != VERDICT_LEAK) {
         judged->judgement = step_judge_known(history);
         judged->stay_bytes_per_step =
@@ -345,7 +358,7 @@ static bool judge_rows(const struct question *question, const struct survivors *
     if (list->rows)
         explain(question->tally, list);
     for (size_t i = 0; list->rows && i < model_process_count(question->model); i++)
-        growth_weigh(question->tally, (uint16_t)i, list);
+        growth_weigh(question, (uint16_t)i, list);
     if (list->rows)
         qsort(list->rows, list->count, sizeof(*list->rows), judged_compare);
     return list->rows != NULL;

@@ -35,21 +35,38 @@ static bool is_weighed(const struct tally *tally, const struct judged *row, uint
            tally_ledger_at(tally, row->origin->ledger)->process == process;
 }
 
-void growth_weigh(const struct tally *tally, uint16_t process, struct judged_list *list)
+static bool is_of_each_step(const struct judged *row)
 {
-    uint64_t bytes = 0;
+    struct births_seen births = growth_births(row);
+
+    return births.with_survivors == births.stretch_count;
+}
+
+void growth_weigh(const struct question *question, uint16_t process, struct judged_list *list)
+{
+    const struct tally *tally = question->tally;
+    bool are_marked = growth_steps_are_marked(question);
+    uint64_t bytes = 0, steady_bytes = 0, asked, peak;
     size_t count = 0;
     bool is_light;
 
     for (size_t i = 0; i < list->count; i++) {
-        if (!is_weighed(tally, &list->rows[i], process))
+        const struct judged *row = &list->rows[i];
+
+        if (!is_weighed(tally, row, process))
             continue;
-        bytes += list->rows[i].is_explained ? 0 : list->rows[i].weight_bytes;
+        bytes += row->is_explained ? 0 : row->weight_bytes;
+        steady_bytes +=
+            row->is_explained || !are_marked || !is_of_each_step(row) ? 0 : row->weight_bytes;
         count++;
     }
-    is_light = count && leak_is_light(bytes, asked_bytes(tally, process),
-                                      leak_process_bytes(tally, process));
-    for (size_t i = 0; count && i < list->count; i++) {
+    if (!count)
+        return;
+    asked = asked_bytes(tally, process);
+    peak = leak_process_bytes(tally, process);
+    is_light =
+        leak_is_light(bytes, asked, peak) && leak_of_each_step_is_light(steady_bytes, asked, peak);
+    for (size_t i = 0; i < list->count; i++) {
         struct judged *row = &list->rows[i];
 
         if (!is_weighed(tally, row, process) ||

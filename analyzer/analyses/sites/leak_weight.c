@@ -54,10 +54,19 @@ static uint64_t least_bytes(uint64_t peak_bytes)
     return learned < LEAK_WEIGHT_MOST_BYTES ? learned : LEAK_WEIGHT_MOST_BYTES;
 }
 
+static bool is_trifle(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
+{
+    return bytes < loop_bytes / loop_share && bytes < peak_bytes / peak_share;
+}
+
 bool leak_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
 {
-    return bytes < least_bytes(peak_bytes) ||
-           (bytes < loop_bytes / loop_share && bytes < peak_bytes / peak_share);
+    return bytes < least_bytes(peak_bytes) || is_trifle(bytes, loop_bytes, peak_bytes);
+}
+
+bool leak_of_each_step_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t peak_bytes)
+{
+    return bytes < LEAK_WEIGHT_BYTES || is_trifle(bytes, loop_bytes, peak_bytes);
 }
 
 bool leak_is_beside(uint64_t bytes, uint64_t all_bytes)
