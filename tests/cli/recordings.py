@@ -76,11 +76,11 @@ class Snapshot:
     def __init__(self):
         self.traces, self.segments, self.now = {}, {}, 1_700_000_000_000_000
 
-    def _event(self, device, action, address, size, frames):
+    def _event(self, device, action, address, size, frames, stream=0):
         self.now += 1
         self.traces.setdefault(device, []).append(
-            {"action": action, "addr": address, "size": size, "stream": 0, "time_us": self.now,
-             "frames": frames})
+            {"action": action, "addr": address, "size": size, "stream": stream,
+             "time_us": self.now, "frames": frames})
 
     def segment(self, device, address, size, frames=()):
         self.segments[device, address] = size
@@ -89,8 +89,8 @@ class Snapshot:
     def segment_free(self, device, address):
         self._event(device, "segment_free", address, self.segments.pop((device, address)), [])
 
-    def alloc(self, device, address, size, frames):
-        self._event(device, "alloc", address, size, list(frames))
+    def alloc(self, device, address, size, frames, stream=0):
+        self._event(device, "alloc", address, size, list(frames), stream)
 
     def free(self, device, address, size):
         self._event(device, "free_requested", address, size, [])

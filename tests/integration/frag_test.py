@@ -5,11 +5,15 @@ Run as frag_test.py LEAKTIDE FOLDER-OF-REFERENCE-RECORDINGS.
 
 import glob
 import os
+import pickle
 import subprocess
 import sys
 import unittest
 
 import report_tables
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import allocator_replay
 
 LEAKTIDE, DATA = sys.argv[1:3]
 
@@ -26,7 +30,35 @@ def frag(path):
     return ask(path)["tables"]["fragmentation"]
 
 
+class Unpickler(pickle.Unpickler):
+    """Of what is not plain, only that it is there."""
+
+    def find_class(self, module, name):
+        return dict
+
+
 class Snapshots(unittest.TestCase):
+    def test_a_second_model_reserves_the_same(self):
+        snapshots = glob.glob(os.path.join(DATA, "pytorch", "torch2.*.pickle"))
+        snapshots += glob.glob(os.path.join(DATA, "ascend", "memsnapshot", "*.pkl"))
+        compared = 0
+        for path in snapshots:
+            rows = {row["setting"].replace("True", "").replace("False", ""): row
+                    for row in ask(path)["tables"]["what_if"]}
+            if not rows:
+                continue # its history is too short
+            with open(path, "rb") as file:
+                events = allocator_replay.events_of_snapshot(Unpickler(file).load(), 0)
+            pad = 32 if path.endswith(".pkl") else 0
+            ran_expandable = "snapshot_expandable" in path
+            for name, is_expandable in (("as it ran", ran_expandable),
+                                        ("expandable_segments:", not ran_expandable)):
+                with self.subTest(path=os.path.basename(path), name=name):
+                    self.assertEqual(rows[name]["reserved_peak_bytes"],
+                                     allocator_replay.replay(events, is_expandable, True, pad))
+                    compared += 1
+        self.assertGreaterEqual(compared, 12)
+
     def test_every_byte_is_somewhere(self):
         paths = glob.glob(os.path.join(DATA, "ascend", "memsnapshot", "*.pkl"))
         paths += glob.glob(os.path.join(DATA, "pytorch", "torch2.[46]*.pickle"))

@@ -45,7 +45,7 @@ static void look_for_model(const struct rule *rule, const struct evidence *evide
         const struct what_if_ledger *ledger = &evidence->what_ifs->ledgers[i];
         const struct what_if *best = what_if_best(ledger);
         uint64_t as_it_ran_bytes = ledger->as_it_ran.totals.reserved_peak_bytes;
-        uint64_t saves_bytes = best ? as_it_ran_bytes - best->totals.reserved_peak_bytes : 0;
+        uint64_t saves_bytes = best ? as_it_ran_bytes - what_if_most_bytes(best) : 0;
         struct rule with_setting = *rule;
 
         if (saves_bytes < UNUSED_LEAST || percent_of(saves_bytes, as_it_ran_bytes) < model_percent)
@@ -57,9 +57,9 @@ static void look_for_model(const struct rule *rule, const struct evidence *evide
         advice_add(
             advices, &with_setting,
             report_text(report,
-                        "with %s the same requests would have reserved %s of %s, not %s (the "
-                        "model is %u.%u %% off)",
-                        best->setting, label_size(texts, best->totals.reserved_peak_bytes),
+                        "with %s the same requests would have reserved %s of %s, not %s (as it "
+                        "ran, the model is %u.%u %% off)",
+                        best->setting, label_size(texts, what_if_most_bytes(best)),
                         label_ledger(question, texts, ledger->ledger),
                         label_size(texts, as_it_ran_bytes), ledger->error_permille / 10,
                         ledger->error_permille % 10),

@@ -7,6 +7,7 @@
  */
 #include "what_if.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +18,8 @@
 #include "live_set.h"
 #include "sentence.h"
 
-enum { models_most = WHAT_IFS_MOST + 1, ascend_pad_bytes = 32, unit_bytes = 512 };
+/* As it ran, the others, and these once more: allocators that never give back. */
+enum { models_most = 2 * WHAT_IFS_MOST + 1, ascend_pad_bytes = 32, unit_bytes = 512 };
 
 /* Where a block is in each model. */
 struct row {
@@ -34,7 +36,8 @@ struct older {
 struct ledger_models {
     struct caching_allocator *models[models_most]; /* 0: as it ran */
     size_t count;
-    bool gives_back; /* the newest event of it gave memory back */
+    size_t giving_count; /* the first ones give back when the recording does */
+    bool gives_back;     /* the newest event of it gave memory back */
     uint64_t reserved_bytes;
     struct older *older;
     size_t older_count, older_capacity;
@@ -161,7 +164,7 @@ static bool reserve(struct replay *replay, size_t ledger, uint64_t reserved_byte
 
     if (gives_back && !models->gives_back) {
         replay->what_ifs->ledgers[ledger].give_back_count++;
-        for (size_t i = 0; i < models->count && is_good; i++)
+        for (size_t i = 0; i < models->giving_count && is_good; i++)
             is_good = caching_allocator_empty(models->models[i]);
     }
     models->gives_back = gives_back;
@@ -308,6 +311,19 @@ static void choose_ledgers(const struct question *question, struct what_ifs *wha
     }
 }
 
+static enum mt_result make_models(struct ledger_models *models, const struct what_if_ledger *ledger,
+                                  struct mt_error *error)
+{
+    enum mt_result result = caching_allocator_create(&ledger->as_it_ran.settings,
+                                                     &models->models[models->count++], error);
+
+    models->giving_count = ledger->other_count + 1;
+    for (size_t k = 0; k < 2 * ledger->other_count && result == MT_OK; k++)
+        result = caching_allocator_create(&ledger->others[k % ledger->other_count].settings,
+                                          &models->models[models->count++], error);
+    return result;
+}
+
 static enum mt_result prepare(struct replay *replay, const char *asked, struct mt_error *error)
 {
     const struct question *question = replay->question;
@@ -316,7 +332,6 @@ static enum mt_result prepare(struct replay *replay, const char *asked, struct m
     for (size_t i = 0; i < replay->what_ifs->count && result == MT_OK; i++) {
         struct what_if_ledger *ledger = &replay->what_ifs->ledgers[i];
         const struct ledger *row = tally_ledger_at(question->tally, ledger->ledger);
-        struct ledger_models *models = &replay->ledgers[i];
         struct allocator_settings *settings = &ledger->as_it_ran.settings;
 
         *settings = (struct allocator_settings){
@@ -331,10 +346,7 @@ static enum mt_result prepare(struct replay *replay, const char *asked, struct m
         if (ledger->trouble)
             continue;
         choose_others(ledger, asked);
-        result = caching_allocator_create(settings, &models->models[models->count++], error);
-        for (size_t k = 0; k < ledger->other_count && result == MT_OK; k++)
-            result = caching_allocator_create(&ledger->others[k].settings,
-                                              &models->models[models->count++], error);
+        result = make_models(&replay->ledgers[i], ledger, error);
     }
     return result;
 }
@@ -373,8 +385,12 @@ static void finish(struct what_if_ledger *ledger, const struct ledger_models *mo
     if (ledger->trouble)
         return;
     ledger->as_it_ran.totals = caching_allocator_totals(models->models[0]);
-    for (size_t i = 0; i < ledger->other_count; i++)
+    for (size_t i = 0; i < ledger->other_count; i++) {
+        const struct caching_allocator *keeps = models->models[models->giving_count + i];
+
         ledger->others[i].totals = caching_allocator_totals(models->models[i + 1]);
+        ledger->others[i].kept_peak_bytes = caching_allocator_totals(keeps).reserved_peak_bytes;
+    }
     ledger->error_permille =
         permille_off(ledger->as_it_ran.totals.reserved_peak_bytes, ledger->recorded_bytes);
     ledger->is_believed = ledger->error_permille <= WHAT_IF_TRUST_PERMILLE;
@@ -410,16 +426,23 @@ enum mt_result what_ifs_read(const struct question *question, const char *asked,
     return result;
 }
 
+uint64_t what_if_most_bytes(const struct what_if *what_if)
+{
+    uint64_t peak_bytes = what_if->totals.reserved_peak_bytes;
+
+    return peak_bytes > what_if->kept_peak_bytes ? peak_bytes : what_if->kept_peak_bytes;
+}
+
 const struct what_if *what_if_best(const struct what_if_ledger *ledger)
 {
     uint64_t least_bytes = ledger->as_it_ran.totals.reserved_peak_bytes;
     const struct what_if *best = NULL;
 
     for (size_t i = 0; ledger->is_believed && i < ledger->other_count; i++) {
-        if (ledger->others[i].totals.reserved_peak_bytes >= least_bytes)
+        if (what_if_most_bytes(&ledger->others[i]) >= least_bytes)
             continue;
         best = &ledger->others[i];
-        least_bytes = best->totals.reserved_peak_bytes;
+        least_bytes = what_if_most_bytes(best);
     }
     return best;
 }
@@ -437,13 +460,16 @@ static void add_row(const struct question *question, struct report *report,
     const struct field fields[] = {
         {"setting", "setting", value_text(what_if->setting)},
         {"reserved_peak_bytes", "would reserve at most", value_bytes(totals->reserved_peak_bytes)},
+        {"kept_peak_bytes", "if it kept all",
+         ledger->give_back_count && !is_as_it_ran ? value_bytes(what_if->kept_peak_bytes)
+                                                  : value_none()},
         {"change_bytes", "change",
          value_change(VALUE_BYTES_CHANGE, (int64_t)(totals->reserved_peak_bytes - compared_bytes))},
         {"unused_bytes", "unused then", value_bytes(unused_bytes)},
         {"unused_percent", "share",
          value_number(VALUE_PERCENT, percent_of(unused_bytes, totals->reserved_peak_bytes))},
         {"is_as_it_ran", NULL, value_number(VALUE_FLAG, is_as_it_ran)},
-        {"is_believed", "believed", value_number(VALUE_FLAG, ledger->is_believed)},
+        {"is_believed", NULL, value_number(VALUE_FLAG, ledger->is_believed)},
         {"ledger", "ledger",
          value_text(label_ledger(question, report_arena(report), ledger->ledger))},
     };
@@ -484,6 +510,13 @@ static void show_ledger(const struct what_if_ledger *ledger, const struct questi
         label_size(texts, ledger->recorded_bytes),
         label_size(texts, ledger->as_it_ran.totals.reserved_peak_bytes),
         tenths(report, ledger->error_permille));
+    if (ledger->give_back_count)
+        report_table_remark(
+            report, table,
+            "%s gave memory back (times: %" PRIu64 "). Where the device was full, another setting "
+            "might have had no need to: it reserves something between the first column and \"if "
+            "it kept all\".",
+            label, ledger->give_back_count);
 }
 
 void what_ifs_show(const struct what_ifs *what_ifs, const struct question *question,

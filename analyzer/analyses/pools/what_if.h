@@ -22,6 +22,7 @@ struct what_if {
     const char *setting; /* as the allocator takes it */
     struct allocator_settings settings;
     struct allocator_totals totals;
+    uint64_t kept_peak_bytes; /* reserved at most by an allocator that never gives back */
 };
 
 struct what_if_ledger {
@@ -54,6 +55,12 @@ const char *what_if_variable(const struct question *question, const struct ledge
  */
 enum mt_result what_ifs_read(const struct question *question, const char *asked,
                              struct what_ifs *what_ifs, struct mt_error *error);
+
+/*
+ * Reserved at most, however it came that memory was given back: a program that empties its cache
+ * does so with any setting, a device that is full may not be with this one.
+ */
+uint64_t what_if_most_bytes(const struct what_if *what_if);
 
 /* The setting that would have reserved least, if less than it did; NULL: none, or not believed. */
 const struct what_if *what_if_best(const struct what_if_ledger *ledger);
