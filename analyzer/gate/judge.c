@@ -36,6 +36,8 @@ void gate_add(struct gate_verdict *verdict, const struct gate_case *row)
     verdict->counts[row->outcome]++;
 }
 
+static const char complete_rule[] = "trace_complete";
+
 static void judge_completeness(const struct gate *gate, struct gate_verdict *verdict)
 {
     struct arena *texts = &verdict->arena;
@@ -43,7 +45,7 @@ static void judge_completeness(const struct gate *gate, struct gate_verdict *ver
     for (size_t i = 0; i < gate->recording_count; i++) {
         const struct recording *recording = &gate->recordings[i];
         struct gate_case row = {
-            .rule = "trace_complete",
+            .rule = complete_rule,
             .key = arena_format(texts, "require/trace_complete%s%s",
                                 gate->recording_count > 1 ? "/" : "",
                                 gate->recording_count > 1 ? recording->path : ""),
@@ -89,6 +91,21 @@ static void judge_step_count(const struct gate *gate, struct gate_verdict *verdi
     gate_add(verdict, &row);
 }
 
+/* What is not there might have been over the limit. */
+static void doubt_what_passed(struct gate_verdict *verdict)
+{
+    for (size_t i = 0; i < verdict->cases.count; i++) {
+        struct gate_case *row = table_at(&verdict->cases, i);
+
+        if (row->outcome != CASE_PASSED || strcmp(row->rule, complete_rule) == 0)
+            continue;
+        verdict->counts[CASE_PASSED]--;
+        verdict->counts[CASE_UNSURE]++;
+        row->outcome = CASE_UNSURE;
+        row->sentence = sentence(&verdict->arena, "%s; but not all could be read", row->sentence);
+    }
+}
+
 static uint32_t fewest_steps(const struct gate *gate)
 {
     uint32_t fewest = UINT32_MAX;
@@ -128,6 +145,8 @@ enum mt_result gate_judge(const struct gate *gate, struct gate_verdict **out,
         judge_step_count(gate, verdict);
     judge_limits(gate, verdict);
     judge_leaks(gate, verdict);
+    if (verdict->counts[CASE_INCOMPLETE])
+        doubt_what_passed(verdict);
     if (verdict->arena.has_failed || verdict->measures.arena.has_failed) {
         gate_verdict_destroy(verdict);
         return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");

@@ -933,6 +933,16 @@ size_t model_process_count(const struct model *model)
     return table_count(&model->processes);
 }
 
+bool model_times_are_events(struct model *model)
+{
+    size_t count = model_process_count(model);
+
+    for (size_t i = 0; i < count; i++)
+        if (!model_process_at(model, (uint16_t)i)->times_are_events)
+            return false;
+    return count > 0;
+}
+
 size_t model_module_count(const struct model *model)
 {
     return table_count(&model->modules);

@@ -90,6 +90,7 @@ struct model_process {
     uint32_t world_size;      /* ranks of the job */
     bool is_complete;         /* its recorder closed the trace */
     bool is_window;           /* the program went on: what it freed was not freed by its end */
+    bool times_are_events;    /* its source tells no times: numbers of events stand for them */
     bool blocks_are_rows;     /* no addresses: that of a block is the row it stands in, from 1 */
     uint64_t event_count;
     uint64_t lost_counts[MT_LOST_KINDS];
@@ -204,6 +205,8 @@ size_t model_frame_count(const struct model *model);
 size_t model_stack_count(const struct model *model);
 size_t model_thread_count(const struct model *model);
 size_t model_process_count(const struct model *model);
+/* Of all processes. */
+bool model_times_are_events(struct model *model);
 size_t model_module_count(const struct model *model);
 size_t model_note_count(const struct model *model);
 

@@ -53,6 +53,7 @@ struct report {
     struct arena arena;
     const char *command;
     enum report_outcome outcome;
+    bool times_are_events;
     struct table verdicts, facts, findings, tables, datasets, notes;
 };
 
@@ -172,6 +173,10 @@ static struct value copy_value(struct report *report, struct value value)
 {
     if (value_is_text(&value))
         value.text = copy(report, value.text);
+    if (report->times_are_events && value.kind == VALUE_TIME_NS)
+        value.kind = VALUE_EVENT;
+    if (report->times_are_events && value.kind == VALUE_DURATION_NS)
+        value.kind = VALUE_EVENT_COUNT;
     return value;
 }
 
@@ -221,6 +226,11 @@ void report_verdict(struct report *report, int rank, const char *format, ...)
         row = before;
     }
     *row = added;
+}
+
+void report_times_are_events(struct report *report)
+{
+    report->times_are_events = true;
 }
 
 void report_outcome(struct report *report, enum report_outcome outcome)

@@ -37,6 +37,8 @@ enum value_kind {
     VALUE_COUNT_CHANGE, /* signed */
     VALUE_TIME_NS,      /* since the start of the run */
     VALUE_DURATION_NS,
+    VALUE_EVENT,       /* the number of one, where a source tells no times */
+    VALUE_EVENT_COUNT, /* as a duration */
     VALUE_STEP,
     VALUE_PERCENT,
     VALUE_SERIES, /* small numbers, drawn */
@@ -160,6 +162,8 @@ enum mt_result report_status(const struct report *report, struct mt_error *error
 
 void report_verdict(struct report *report, int rank, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* From now on: times are numbers of events, durations how many there were. */
+void report_times_are_events(struct report *report);
 void report_outcome(struct report *report, enum report_outcome outcome);
 /* A line of the head: what was looked at. */
 void report_fact(struct report *report, const char *key, const char *title, struct value value);

@@ -123,13 +123,16 @@ class Snapshot:
                            "address": at, "frames": []})
         return blocks
 
-    def write(self, path):
+    def write(self, path, has_times=True):
         segments = [
             {"device": device, "address": address, "total_size": size, "stream": 0,
              "segment_type": "large", "is_expandable": False, "frames": [],
              "allocated_size": 0, "active_size": 0, "requested_size": 0,
              "segment_pool_id": (0, 0), "blocks": self._blocks(device, address)}
             for (device, address), size in self.segments.items()]
+        if not has_times:
+            for entry in (entry for trace in self.traces.values() for entry in trace):
+                del entry["time_us"]
         traces = [self.traces.get(device, []) for device in range(max(self.traces) + 1)]
         with open(path, "wb") as file:
             pickle.dump({"segments": segments, "device_traces": traces}, file, protocol=4)

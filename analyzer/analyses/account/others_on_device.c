@@ -142,11 +142,11 @@ static void say_others(const struct question *question, struct report *report, s
         return;
     report_verdict(report, RANK_MODULES,
                    "OTHERS: up to %s of device %zu were in no pool of %s; %s of it came or went "
-                   "while it was recorded, most of it was there %" PRIu64 ".%03" PRIu64
-                   " s after the start: another program, or the runtime itself.",
+                   "while it was recorded, most of it was there %s: another program, or the "
+                   "runtime itself.",
                    label_size(texts, device->most_bytes), number,
                    label_process(question, texts, device->process), label_size(texts, came_bytes),
-                   device->most_ns / 1000000000, device->most_ns / 1000000 % 1000);
+                   label_moment(question, texts, device->most_ns));
 }
 
 static void others_write(void *state, struct report *report)

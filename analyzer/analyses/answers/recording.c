@@ -134,6 +134,8 @@ void analyse_recording(const struct question *question, struct report *report)
     report_fact(report, "source_kind", NULL, value_text(question->source_kind));
     report_fact(report, "recorded_ns", "Recorded",
                 value_number(VALUE_DURATION_NS, duration_ns(question)));
+    report_fact(report, "times_are_events", NULL,
+                value_number(VALUE_FLAG, model_times_are_events(tally_model(question->tally))));
     add_exit_status(question, report);
     report_fact(report, "event_count", "Events", value_count(counts->events));
     report_fact(report, "step_count", "Steps", value_count(step_count));

@@ -22,6 +22,7 @@
 #include "pool_counter.h"
 #include "recording_notes.h"
 #include "sentence.h"
+#include "window_account.h"
 
 enum { causes_most = 3, names_most = 3 };
 
@@ -442,6 +443,33 @@ static const char *causes_of(const struct diff *diff, uint32_t pair, enum measur
     return text;
 }
 
+static struct window_account account_of(const struct diff *diff, const struct changed_pair *changed,
+                                        size_t side)
+{
+    uint16_t ledger = diff_pair_at(diff->join, changed->pair)->ledgers[side];
+
+    if (ledger == DIFF_NO_LEDGER)
+        return (struct window_account){.is_released_known = true};
+    return window_account_of(diff->join->sides[side].question->tally, ledger);
+}
+
+/* What one side gave back, and the other did not, of blocks older than the recordings. */
+static const char *older_words(const struct diff *diff, const struct changed_pair *changed)
+{
+    struct arena *texts = report_arena(diff->report);
+    struct window_account base = account_of(diff, changed, 0),
+                          now = account_of(diff, changed, diff->join->side_count - 1);
+
+    if (diff->is_steps || base.released_bytes == now.released_bytes || !base.is_released_known ||
+        !now.is_released_known)
+        return "";
+    return report_text(
+        diff->report, "; older blocks released: %s (was %s)%s",
+        label_size(texts, now.released_bytes), label_size(texts, base.released_bytes),
+        changed->is_counted || now.is_older_known ? ""
+                                                  : translated(", which is not in these numbers"));
+}
+
 static void say_pair(const struct diff *diff, const struct changed_pair *changed,
                      enum measure measure)
 {
@@ -451,12 +479,13 @@ static void say_pair(const struct diff *diff, const struct changed_pair *changed
     struct arena *texts = report_arena(report);
     const char *label = label_pair(diff, changed->pair);
     const char *sentence = report_text(
-        report, "%s: %s of %s%s%s (%s, was %s)%s.", translated(is_peak ? "PEAK" : "KEPT"),
+        report, "%s: %s of %s%s%s (%s, was %s)%s%s.", translated(is_peak ? "PEAK" : "KEPT"),
         label_size_change(report_arena(report), moved.change), label,
         is_peak ? "" : translated(" at the end"),
         changed->is_counted ? translated(" as the pool counts") : "",
         label_size(texts, moved.current), label_size(texts, moved.base),
-        causes_of(diff, changed->pair, measure, spread_size(moved)));
+        causes_of(diff, changed->pair, measure, spread_size(moved)),
+        is_peak ? "" : older_words(diff, changed));
     const struct field facts[] = {
         {"ledger", NULL, value_text(label)},
         {"base_bytes", NULL, value_bytes(moved.base)},

@@ -97,10 +97,10 @@ static void look_for_leak_of_some_blocks(const struct rule *rule, const struct e
     count = survivor_parts_of(evidence->question, leak).made_count;
     if (leak->survivor_count + blocks_of_a_step(leak, count) < count)
         add_leak(rule, evidence, advices,
-                 report_text(evidence->report, "of %s that %s made, all but %s were freed",
+                 report_text(evidence->report, "%s of %s that %s made were never freed",
+                             label_count(report_arena(evidence->report), leak->survivor_count),
                              label_counted(report_arena(evidence->report), count, "block"),
-                             who(evidence),
-                             label_count(report_arena(evidence->report), leak->survivor_count)));
+                             who(evidence)));
 }
 
 static void look_for_leak_of_all_blocks(const struct rule *rule, const struct evidence *evidence,

@@ -220,6 +220,16 @@ static void say_no_leak(const struct question *question, struct report *report,
     }
     if (survivors && survivors_say_doubts(question, report, survivors))
         return;
+    if (missing_is_much(tally_model(question->tally))) {
+        report_verdict(report, RANK_LEAKS, SEEN_NO_LEAK_SENTENCE);
+        report_outcome(report, REPORT_NO_DATA);
+        return;
+    }
+    if (!list->origin_count) {
+        report_verdict(report, RANK_LEAKS,
+                       "No leak in %" PRIu32 " steps: nothing is alive at a step's end.", judged);
+        return;
+    }
     report_verdict(report, RANK_LEAKS, "No leak in %" PRIu32 " steps: %s judged, %s%s.", judged,
                    label_counted(report_arena(report), list->origin_count, "site"),
                    light_clause(question, report, list), kept_clause(report, list));

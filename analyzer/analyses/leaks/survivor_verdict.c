@@ -11,6 +11,7 @@
 #include "growth.h"
 #include "leak_words.h"
 #include "leaktide/preload.h"
+#include "missing.h"
 #include "place.h"
 #include "sentence.h"
 #include "text_builder.h"
@@ -400,6 +401,9 @@ static void say_no_leak(const struct question *question, struct report *report,
                        "record several.",
                        label_ledger(question, texts, pass->pass_ledger),
                        label_size(texts, pass->pass_bytes));
+        report_outcome(report, REPORT_NO_DATA);
+    } else if (missing_is_much(tally_model(question->tally))) {
+        report_verdict(report, RANK_LEAKS, SEEN_NO_LEAK_SENTENCE);
         report_outcome(report, REPORT_NO_DATA);
     } else if (survivors_lack_device(survivors, question->tally, &ledger)) {
         report_verdict(report, RANK_LEAKS,

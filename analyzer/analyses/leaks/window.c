@@ -95,11 +95,18 @@ static int remaining_compare(const void *left, const void *right)
     return a->origin < b->origin ? -1 : a->origin > b->origin;
 }
 
+static uint64_t older_left_count(const struct question *question)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
+        count += tally_ledger_at(question->tally, i)->older_left_count;
+    return count;
+}
+
 /* Whether there is one moment only, and what was held then: a snapshot without its history. */
 static bool is_state(const struct question *question)
 {
-    uint64_t older_count = 0;
-
     for (size_t i = 0; i < model_process_count(question->model); i++) {
         const struct model_process *process =
             model_process_at(tally_model(question->tally), (uint16_t)i);
@@ -107,9 +114,7 @@ static bool is_state(const struct question *question)
         if (process->end_ns > process->start_ns)
             return false;
     }
-    for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
-        older_count += tally_ledger_at(question->tally, i)->older_left_count;
-    return older_count > 0;
+    return older_left_count(question) > 0;
 }
 
 /* What was made in the window and is alive at its end; of a state, what is held. */
@@ -135,12 +140,10 @@ static void remark_older(const struct question *question, struct report *report,
                          struct report_table *table)
 {
     struct arena *texts = report_arena(report);
-    uint64_t bytes = 0, count = 0;
+    uint64_t bytes = 0, count = older_left_count(question);
 
-    for (size_t i = 0; i < tally_ledger_count(question->tally); i++) {
+    for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
         bytes += tally_ledger_at(question->tally, i)->older_left_bytes;
-        count += tally_ledger_at(question->tally, i)->older_left_count;
-    }
     if (count && !is_state(question))
         report_table_remark(report, table, "Not in this list: %s in %s older than the recording.",
                             label_size(texts, bytes), label_counted(texts, count, "block"));
@@ -153,7 +156,8 @@ static void add_remaining(const struct question *question, struct report *report
     struct report_table *table =
         report_table(report, "unreleased",
                      is_state(question) ? "Held, by site" : "Still alive at the end, by site",
-                     "Everything was released.");
+                     older_left_count(question) ? "What was made in the recording was released."
+                                                : "Everything was released.");
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {

@@ -171,13 +171,12 @@ static void say_peak(const struct question *question, struct report *report, uin
     const struct ledger *ledger = tally_ledger_at(question->tally, index);
     struct whole_peak whole = whole_peak_of(question, index);
 
-    report_verdict(
-        report, RANK_PEAK, "PEAK: %s of %s%s%s, %" PRIu64 ".%03" PRIu64 " s after the start%s%s.",
-        label_size(texts, whole.bytes), label_ledger(question, texts, index),
-        whole.is_counted ? " as the pool counts" : "",
-        label_in_step(question, texts, ledger->process, ledger->peak_step),
-        whole.time_ns / 1000000000, whole.time_ns / 1000000 % 1000, parts_of(report, ledger, whole),
-        holders_words(question, report, holders, count, whole.bytes));
+    report_verdict(report, RANK_PEAK, "PEAK: %s of %s%s%s, %s%s%s.", label_size(texts, whole.bytes),
+                   label_ledger(question, texts, index),
+                   whole.is_counted ? " as the pool counts" : "",
+                   label_in_step(question, texts, ledger->process, ledger->peak_step),
+                   label_moment(question, texts, whole.time_ns), parts_of(report, ledger, whole),
+                   holders_words(question, report, holders, count, whole.bytes));
 }
 
 void analyse_peak(const struct question *question, struct report *report)

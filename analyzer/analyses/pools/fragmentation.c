@@ -183,12 +183,10 @@ static void say_ledger(const struct question *question, struct report *report,
                    label_size(texts, peak->reserved_bytes), label_size(texts, peak->unused_bytes),
                    percent_of(peak->unused_bytes, peak->reserved_bytes), where(report, peak));
     if (worst->event != peak->event)
-        report_verdict(
-            report, RANK_FRAGMENTATION,
-            "At worst %s (%u %%) were unused, %" PRIu64 ".%03" PRIu64 " s after the start%s.",
-            label_size(texts, worst->unused_bytes),
-            percent_of(worst->unused_bytes, worst->reserved_bytes), worst->time_ns / 1000000000,
-            worst->time_ns / 1000000 % 1000, where(report, worst));
+        report_verdict(report, RANK_FRAGMENTATION, "At worst %s (%u %%) were unused, %s%s.",
+                       label_size(texts, worst->unused_bytes),
+                       percent_of(worst->unused_bytes, worst->reserved_bytes),
+                       label_moment(question, texts, worst->time_ns), where(report, worst));
     if (pins->count && who_is_known(pins->rows[0].who) &&
         percent_of(pins->rows[0].hole_bytes, worst->reserved_bytes))
         report_verdict(report, RANK_FRAGMENTATION,

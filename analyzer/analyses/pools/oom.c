@@ -432,16 +432,13 @@ static void say_failure(const struct question *question, struct report *report,
     const struct ledger *ledger = tally_ledger_at(question->tally, failure->ledger);
 
     report_verdict(
-        report, RANK_LEAKS,
-        "%s: %s refused %s to %s%s, %" PRIu64 ".%03" PRIu64
-        " s after the start, when it had handed out %s%s.%s",
+        report, RANK_LEAKS, "%s: %s refused %s to %s%s, %s, when it had handed out %s%s.%s",
         translated(is_answered ? "REFUSED, AND GRANTED WHEN ASKED AGAIN" : "OUT OF MEMORY"),
         asked(question, report, failure), label_size(texts, failure->size_bytes),
         label_who(question, texts, (struct who){.site = failure->site}),
         label_in_step(question, texts, ledger->process, failure->step),
-        failure->time_ns / 1000000000, failure->time_ns / 1000000 % 1000,
-        label_size(texts, failure->live_bytes), device_free(question, report, failure),
-        reason(report, failed));
+        label_moment(question, texts, failure->time_ns), label_size(texts, failure->live_bytes),
+        device_free(question, report, failure), reason(report, failed));
 }
 
 /* Whether b is the failure of another layer, or of another try, of the request that failed in the
@@ -494,12 +491,11 @@ static void note_others(const struct question *question, struct report *report,
     const struct failure *first = tally_failure_at(question->tally, 0);
     const struct ledger *ledger = tally_ledger_at(question->tally, first->ledger);
     size_t kept = tally_failure_count(question->tally), requests = count_requests(question);
-    const char *first_words = report_text(
-        report, "the first was %s for %s%s, %" PRIu64 ".%03" PRIu64 " s after the start",
-        label_size(texts, first->size_bytes),
-        label_who(question, texts, (struct who){.site = first->site}),
-        label_in_step(question, texts, ledger->process, first->step), first->time_ns / 1000000000,
-        first->time_ns / 1000000 % 1000);
+    const char *first_words =
+        report_text(report, "the first was %s for %s%s, %s", label_size(texts, first->size_bytes),
+                    label_who(question, texts, (struct who){.site = first->site}),
+                    label_in_step(question, texts, ledger->process, first->step),
+                    label_moment(question, texts, first->time_ns));
 
     if (shown->number > kept) /* not all are there to be joined */
         report_note(report, shown->number,

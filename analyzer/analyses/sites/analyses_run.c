@@ -71,6 +71,8 @@ void analyses_run(const struct analysis *analyses, const struct analysis *furthe
     struct running running = {.question = question, .result = MT_OK};
     size_t state_index = 0;
 
+    if (model_times_are_events(tally_model(question->tally)))
+        report_times_are_events(report);
     begin_all(&running, analyses);
     if (further)
         begin_all(&running, further);

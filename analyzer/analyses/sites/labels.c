@@ -191,6 +191,14 @@ const char *label_size(struct arena *arena, uint64_t bytes)
     return text_keep(&text, arena);
 }
 
+const char *label_moment(const struct question *question, struct arena *arena, uint64_t ns)
+{
+    if (model_times_are_events(tally_model(question->tally)))
+        return sentence(arena, "at event %" PRIu64, ns);
+    return sentence(arena, "%" PRIu64 ".%03" PRIu64 " s after the start", ns / 1000000000,
+                    ns / 1000000 % 1000);
+}
+
 const char *label_duration(struct arena *arena, uint64_t ns)
 {
     struct text_builder text;

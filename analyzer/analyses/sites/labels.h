@@ -86,6 +86,8 @@ uint64_t step_number(const struct tally *tally, uint16_t process, uint32_t index
 const char *label_size(struct arena *arena, uint64_t bytes);
 /* "2.10 min" */
 const char *label_duration(struct arena *arena, uint64_t ns);
+/* "0.316 s after the start"; where the source tells no times, "at event 316" */
+const char *label_moment(const struct question *question, struct arena *arena, uint64_t ns);
 /* "+412 MiB" */
 const char *label_size_change(struct arena *arena, int64_t change);
 /* Hundredths of a percent: "8.05 %"; with its sign "+8.05 %". */

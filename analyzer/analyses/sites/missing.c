@@ -63,6 +63,20 @@ const char *missing_words(struct model *model, struct arena *texts)
     return said;
 }
 
+bool missing_is_much(struct model *model)
+{
+    const struct model_share shares[] = {model_share_of(model, PART_ROWS), lost_of(model),
+                                         model_share_of(model, PART_EVENTS)};
+    bool is_counted = false;
+
+    for (size_t i = 0; i < sizeof(shares) / sizeof(shares[0]); i++) {
+        if (percent_of(shares[i].missing, shares[i].whole))
+            return true;
+        is_counted |= shares[i].missing > 0;
+    }
+    return !is_counted && model_is_incomplete(model);
+}
+
 void missing_say(const struct question *question, const char *name, struct report *report)
 {
     const char *words = missing_words(tally_model(question->tally), report_arena(report));

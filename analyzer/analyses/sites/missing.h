@@ -10,6 +10,12 @@
 
 /* "5 of 8 rows (62 %) could not be read"; "" where nothing is missing. Never NULL. */
 const char *missing_words(struct model *model, struct arena *texts);
+/* So much that what was not found may be there: a hundredth, or nobody knows how much. */
+bool missing_is_much(struct model *model);
+/* Then. */
+#define SEEN_NO_LEAK_SENTENCE                                                                      \
+    "CANNOT SAY whether something leaks: nothing was found to leak in what could be read."
+
 /*
  * Why there is no block to speak of: nothing was allocated, or the source has counters alone; then
  * the highest. Ends in a full stop.

@@ -192,6 +192,7 @@ static bool fill_op_memory(struct table_stream *stream, struct ascend_row *row)
     row->size_bytes = (uint64_t)(size < 0 ? -size : size);
     if (database_is_null(stream->query, OP_ALLOCATION)) {
         row->kind = ASCEND_OLDER_RELEASE;
+        row->release_allocated = total_at(stream, OP_RELEASE_ALLOCATED);
         return true;
     }
     row->kind = ASCEND_BLOCK;

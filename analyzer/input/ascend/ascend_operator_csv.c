@@ -210,6 +210,7 @@ static bool older_release_of(struct operator_csv *file, struct csv_table *table,
         return false;
     }
     row->kind = ASCEND_OLDER_RELEASE;
+    row->release_allocated = ascend_bytes(table, cells, RELEASE_ALLOCATED, 0);
     row->pool = is_of_graph_engine(table, csv_at(table, cells, NAME)) ? file->graph_pool
                                                                       : file->framework_pool;
     return true;

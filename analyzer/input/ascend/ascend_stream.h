@@ -53,7 +53,7 @@ struct ascend_row {
     struct ascend_total allocated, reserved, release_allocated;
     bool is_workspace; /* ended by the next one of its stream */
     uint64_t stream;
-    unsigned counter_count;
+    unsigned counter_count; /* of a block: `allocated` is the first, or none are of its pool */
     struct ascend_counter {
         uint32_t text;
         uint64_t bytes;

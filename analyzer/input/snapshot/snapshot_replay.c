@@ -202,10 +202,7 @@ static void note(const struct snapshot_replay *replay)
     struct model *model = tables->model;
 
     if (!replay->has_times)
-        model_note(model, 0,
-                   "%s tells no times: where a time is shown, it is the number of the "
-                   "event in ns",
-                   replay->path);
+        model_note(model, 0, "%s tells no times: events are numbered instead", replay->path);
     if (replay->counts.old_count)
         model_note(model, replay->counts.old_count,
                    "blocks (%" PRIu64 " B) that are older than the history of the snapshot; they "
@@ -259,6 +256,7 @@ static void fill_process(struct snapshot_replay *replay)
 
     if (replay->has_times)
         process->start_realtime_ns = replay->start_us * 1000;
+    process->times_are_events = !replay->has_times;
     process->allocator_settings = settings_of(replay);
     process->is_complete = true;
 }

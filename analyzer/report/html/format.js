@@ -47,7 +47,16 @@ export function percent(part, whole) {
 
 const durationUnits = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']];
 
+let timesAreEvents = false;
+
+// A source that tells no times: numbers of events stand for them.
+export function countTimesInEvents() {
+    timesAreEvents = true;
+}
+
 export function duration(ns) {
+    if (timesAreEvents)
+        return say('{0} events', count(ns));
     for (const [scale, unit] of durationUnits)
         if (Math.abs(ns) >= scale)
             return `${threeDigits(ns / scale)} ${unit}`;
@@ -61,6 +70,8 @@ export function blockCount(number) {
 
 // Moments next to each other on an axis: all in the unit that fits the last.
 export function axisMoments(moments) {
+    if (timesAreEvents)
+        return moments.map(count);
     const last = Math.abs(moments[moments.length - 1] || 0);
     const apart = moments.length > 1 ? Math.abs(moments[1] - moments[0]) : last;
     const [scale, unit] = durationUnits.find(([each]) => last >= each) || [1e9, 's'];
@@ -79,6 +90,8 @@ export function wholeNs(seconds) {
 // A moment: seconds with as many digits as are needed to tell moments this far apart, cut off as in
 // the sentences of the verdict.
 export function moment(ns, apartNs = 1000) {
+    if (timesAreEvents)
+        return say('event {0}', count(ns));
     const digits = Math.max(0, Math.min(9, Math.ceil(9 - Math.log10(Math.max(apartNs, 1)))));
     const unit = 10 ** (9 - digits);
     return `${(Math.trunc(ns / unit) / 10 ** digits).toFixed(digits)} s`;

@@ -206,6 +206,7 @@ const chinese = {
     '{0} block': '{0} 块',
     '{0} blocks': '{0} 块',
     '{0} events': '{0} 个事件',
+    'event {0}': '第 {0} 个事件',
     '{0} frames': '{0} 帧',
     '{0} frames of allocators, frameworks, interpreters': '{0} 帧：分配器、框架、解释器',
     '{0} from {1} to {2} ({3}). ': '{0}，{1} 到 {2}（{3}）。',

@@ -19,6 +19,7 @@ import {makeStepsView} from './steps.js';
 import {makeCountersView} from './counters.js';
 import {makeFragmentationView} from './fragmentation.js';
 import {makeRanksView} from './ranks.js';
+import {countTimesInEvents} from './format.js';
 import {makeOtherTables, rowsNamed, setTitles} from './tables.js';
 import {makeDifferenceView} from './difference.js';
 
@@ -78,6 +79,8 @@ function makeView(name, makeIt) {
 class Page {
     constructor(recording) {
         this.recording = recording;
+        if (recording.report.facts.times_are_events)
+            countTimesInEvents();
         this.theme = setTheme(remembered('theme'));
         matchMedia('(prefers-color-scheme: dark)').addEventListener('change',
             () => this.timeline?.onTheme());

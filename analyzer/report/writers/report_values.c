@@ -69,6 +69,14 @@ void report_put_value(struct outlet *out, const struct value *value, size_t seri
     case VALUE_DURATION_NS:
         outlet_amount(out, text_add_duration, value->number);
         break;
+    case VALUE_EVENT:
+        outlet_words(out, translated("event "));
+        outlet_number(out, value->number);
+        break;
+    case VALUE_EVENT_COUNT:
+        outlet_amount(out, text_add_count, value->number);
+        outlet_words(out, translated(value->number == 1 ? " event" : " events"));
+        break;
     case VALUE_STEP:
         outlet_format(out, "%" PRIu64, value->number);
         break;
