@@ -13,9 +13,11 @@ static enum mt_result write_row(void *context, const struct memscope_row *row,
 }
 
 static enum mt_result write_all(const struct export_request *request,
-                                struct memscope_writer *writer, struct mt_error *error)
+                                struct memscope_writer *writer, bool names_pinned,
+                                struct mt_error *error)
 {
-    const struct memscope_sink sink = {.context = writer, .row = write_row};
+    const struct memscope_sink sink = {
+        .context = writer, .row = write_row, .names_pinned = names_pinned};
     enum mt_result result = memscope_rows_read(request, &sink, error);
 
     if (result == MT_OK)
@@ -29,7 +31,7 @@ enum mt_result export_memscope_csv(const struct export_request *request, struct 
     struct memscope_writer *writer;
     enum mt_result result = memscope_csv_create(request->text, &writer, error);
 
-    return result == MT_OK ? write_all(request, writer, error) : result;
+    return result == MT_OK ? write_all(request, writer, false, error) : result;
 }
 
 enum mt_result export_memscope_db(const struct export_request *request, struct mt_error *error)
@@ -38,5 +40,5 @@ enum mt_result export_memscope_db(const struct export_request *request, struct m
     enum mt_result result =
         memscope_database_create(request->path, request->name, "memscope_dump", &writer, error);
 
-    return result == MT_OK ? write_all(request, writer, error) : result;
+    return result == MT_OK ? write_all(request, writer, true, error) : result;
 }

@@ -32,6 +32,8 @@ static void ledger_begin(const struct memscope_source *source, const struct ledg
     made->is_driver = pool->id == POOL_HAL;
     made->is_below = pool_is_of_device(pool);
     made->is_pinned = pool->id == POOL_HOST_PINNED || pool->id == POOL_HAL_HOST;
+    if (made->is_pinned && source->sink->names_pinned)
+        copy_upper(made->type, "HOST_PINNED");
     made->is_host = pool->id == POOL_HOST || ledger->kind == LEDGER_HOST || made->is_pinned;
     made->device = made->is_host         ? MEMSCOPE_DEVICE_CPU
                    : ledger->device >= 0 ? ledger->device
@@ -319,7 +321,8 @@ void memscope_take_older_free(struct memscope_source *source, const struct event
     const struct memscope_ledger *ledger = ledger_of(source, event);
     struct memscope_row row;
 
-    if (!ledger || memscope_block_at(source, event->address, event->pool).bucket)
+    if (!ledger || ledger->older_id ||
+        memscope_block_at(source, event->address, event->pool).bucket)
         return;
     memscope_row_send_held(source);
     memscope_row_begin(source, &row, "FREE", ledger->type, event->time_ns, event->thread);
@@ -329,4 +332,73 @@ void memscope_take_older_free(struct memscope_source *source, const struct event
     memscope_address(&row, "addr", event->address);
     memscope_number(&row, "size", event->value);
     memscope_row_send(source, &row);
+}
+
+/* --- what is older, as a sum ---------------------------------------------------------------- */
+
+/* Beyond all blocks that have a life. */
+#define OLDER_FIRST_ID  (UINT64_C(1) << 40)
+#define OLDER_ADDRESSES (UINT64_C(1) << 50)
+
+static void older_row(struct memscope_source *source, struct memscope_row *row, const char *event,
+                      const struct memscope_ledger *ledger)
+{
+    memscope_row_begin(source, row, event, ledger->type, source->newest_ns, 0);
+    row->device = ledger->device;
+    row->has_pointer = true;
+    row->pointer = OLDER_ADDRESSES | (uint64_t)(ledger - source->ledgers) << 44;
+    memscope_number(row, "allocation_id", ledger->older_id);
+    memscope_address(row, "addr", row->pointer);
+    memscope_number(row, "size", ledger->older_bytes);
+}
+
+static void older_free(struct memscope_source *source, struct memscope_ledger *ledger)
+{
+    struct memscope_row row;
+
+    older_row(source, &row, "FREE", ledger);
+    ledger->used_bytes -= ledger->older_bytes;
+    add_sums(source, &row, ledger);
+    memscope_row_send(source, &row);
+}
+
+static void older_make(struct memscope_source *source, struct memscope_ledger *ledger)
+{
+    struct memscope_row row;
+
+    ledger->older_id = OLDER_FIRST_ID + ++source->older_count;
+    older_row(source, &row, "MALLOC", ledger);
+    ledger->used_bytes += ledger->older_bytes;
+    add_sums(source, &row, ledger);
+    snprintf(source->held_owner, sizeof(source->held_owner), "%s@older than the recording",
+             ledger->type);
+    memscope_text(&row, "owner", source->held_owner);
+    memscope_row_send(source, &row);
+}
+
+void memscope_take_older(struct memscope_source *source, const struct event *event)
+{
+    struct memscope_ledger *ledger = ledger_of(source, event);
+
+    if (!ledger || ledger->older_bytes == event->value)
+        return;
+    if (ledger->older_bytes)
+        older_free(source, ledger);
+    ledger->older_bytes = event->value;
+    if (ledger->older_bytes)
+        older_make(source, ledger);
+}
+
+void memscope_older_over(struct memscope_source *source, uint16_t process)
+{
+    for (size_t i = 0; i < source->ledger_count; i++) {
+        struct memscope_row row;
+
+        if (!source->ledgers[i].older_bytes ||
+            tally_ledger_at(source->question->tally, i)->process != process)
+            continue;
+        older_row(source, &row, "FREE", &source->ledgers[i]);
+        memscope_text(&row, "shadow", "true");
+        memscope_row_send(source, &row);
+    }
 }

@@ -101,6 +101,8 @@ static bool on_event(void *context, const struct event *event)
     if (!source->has_process || source->process != event->process)
         process_begin(source, event->process);
     source->newest_ns = event->time_ns;
+    if (event->kind == EVENT_SAMPLE && event->flags & EVENT_IS_OLDER)
+        take = memscope_take_older;
     if (take && take != memscope_take_reserved && take != memscope_take_sample)
         memscope_row_send_held(source);
     if (take)
@@ -127,7 +129,8 @@ static bool on_process_over(void *context, uint16_t process)
     memscope_row_send_held(source);
     if (end_ns > source->newest_ns)
         source->newest_ns = end_ns;
-    return true;
+    memscope_older_over(source, process);
+    return source->result == MT_OK;
 }
 
 enum mt_result memscope_rows_read(const struct export_request *request,

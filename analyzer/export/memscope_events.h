@@ -15,6 +15,8 @@ struct memscope_sink {
     void *context;
     /* The row is borrowed until it returns. */
     enum mt_result (*row)(void *context, const struct memscope_row *row, struct mt_error *error);
+    /* Pinned memory is HOST_PINNED, the name that Insight knows, and not HOST, the tool's. */
+    bool names_pinned;
 };
 
 /* As lives_read(), or what the sink returned. */

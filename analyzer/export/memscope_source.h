@@ -19,6 +19,7 @@ enum { MEMSCOPE_OWNER_BYTES = 64, MEMSCOPE_TYPE_BYTES = 32, MEMSCOPE_NOTES = 64 
 
 struct memscope_ledger {
     uint64_t used_bytes, total_bytes;
+    uint64_t older_bytes, older_id;     /* of the block that stands for what is older; 0: none */
     char type[MEMSCOPE_TYPE_BYTES];     /* "PTA" */
     bool is_driver, is_host, is_pinned; /* is_host: of the processor, not of a device */
     bool is_below;                      /* others take their memory from it */
@@ -55,6 +56,7 @@ struct memscope_source {
     enum mt_result result;
     struct mt_error *error;
     uint64_t next_id;
+    uint64_t older_count; /* blocks that stood for what is older */
     struct memscope_ledger *ledgers;
     size_t ledger_count;
     struct live_set live;       /* birth: number of the alloc */
@@ -102,6 +104,11 @@ struct live_place memscope_block_at(const struct memscope_source *source, uint64
                                     uint16_t pool);
 memscope_take memscope_take_older_free, memscope_take_reserved, memscope_take_access,
     memscope_take_failed_alloc;
+
+/* What a pool holds that is older than the recording, where only the sum is known: one block, that
+ * is freed and made again where the sum changes. */
+memscope_take memscope_take_older;
+void memscope_older_over(struct memscope_source *source, uint16_t process);
 
 /* Which block an address lies in: memscope_holders.c. False when there is no memory. */
 bool memscope_holder_add(struct memscope_source *source, const struct life *life, uint16_t pool);

@@ -3,9 +3,11 @@
  * The stack columns of msmemscope.
  *
  *   Python: train.py(88): forward
- *   C:      libtorch.so(at::empty+0x0), train(+0x131d)
+ *   C:      /opt/lib/libtorch.so(at::empty+0x0) [0x4312f7], /home/u/train(+0x131d) [0x131d]
  *
- * As backtrace_symbols() has it; how far into a function the call was is not kept.
+ * As backtrace_symbols() has it, but for two things: how far into a function the call was is not
+ * kept, and the address is that in the file, as addr2line takes it; where it is not known there is
+ * none.
  */
 #include "memscope_stacks.h"
 
@@ -55,13 +57,16 @@ static void add_line(struct text_builder *text, const struct symbol_frame *frame
     const char *offset = offset_of(frame);
 
     if (is_python(frame))
-        text_add_format(text, "%s(%" PRIu32 "): %s\n", frame->file, frame->line, frame->function);
+        text_add_format(text, "%s(%" PRIu32 "): %s", frame->file, frame->line, frame->function);
     else if (!*frame->module)
-        text_add_format(text, "%s\n", frame->function);
+        text_add_format(text, "%s", frame->function);
     else if (offset)
-        text_add_format(text, "%s(+%.*s)\n", frame->module, (int)strcspn(offset, " "), offset);
+        text_add_format(text, "%s(+%.*s)", frame->module_path, (int)strcspn(offset, " "), offset);
     else
-        text_add_format(text, "%s(%s+0x0)\n", frame->module, frame->function);
+        text_add_format(text, "%s(%s+0x0)", frame->module_path, frame->function);
+    if (!is_python(frame) && frame->link_address)
+        text_add_format(text, " [0x%" PRIx64 "]", frame->link_address);
+    text_add(text, "\n");
 }
 
 static const char *keep(struct memscope_stacks *stacks, const struct text_builder *text)

@@ -155,6 +155,7 @@ static struct named_frames name_text(struct frame_names *names, const struct mod
     *row = (struct named_frame){
         .file = known_text(model_text_at(names->model, frame->file)),
         .module = base_of_path(model_text_at(names->model, frame->module)),
+        .module_path = model_text_at(names->model, frame->module),
         .line = frame->line,
         .address = frame->address,
         .is_python = frame->kind == FRAME_PYTHON,
@@ -174,9 +175,10 @@ static struct named_frames name_symbols(struct frame_names *names,
     for (size_t i = 0; i < count; i++) {
         rows[i] = (struct named_frame){.function = "",
                                        .file = "",
-                                       .module = found->module,
+                                       .module = base_of_path(found->module_path),
+                                       .module_path = found->module_path,
                                        .address = found->link_address,
-                                       .is_linked = *found->module != 0};
+                                       .is_linked = *found->module_path != 0};
         if (i < found->count) {
             const struct symbol *symbol = &found->symbols[i];
 

@@ -21,9 +21,10 @@
 
 /* One function at one place. Texts are never NULL; "" is not known. */
 struct named_frame {
-    const char *function;  /* readable */
-    const char *file;      /* as the source of names has it */
-    const char *module;    /* base name */
+    const char *function; /* readable */
+    const char *file;     /* as the source of names has it */
+    const char *module;   /* base name */
+    const char *module_path;
     uint32_t line;         /* 0: not known */
     uint64_t address;      /* 0: not known */
     bool is_linked;        /* address is an offset in the module, not what the process had */

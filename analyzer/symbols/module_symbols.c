@@ -306,12 +306,12 @@ void module_symbols_find(struct module_symbols *modules, const struct return_pla
     const struct model_module *module = module_of(modules, place);
     struct symbol_file *file;
 
-    found->module = "";
+    found->module_path = "";
     found->link_address = place->address;
     found->count = 0;
     if (!module)
         return;
-    found->module = base_of_path(model_text_at(modules->model, module->path));
+    found->module_path = model_text_at(modules->model, module->path);
     found->link_address = place->address - module->bias;
     file = file_of(modules, module);
     if (file && found->link_address)

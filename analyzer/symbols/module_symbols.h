@@ -33,7 +33,7 @@ struct module_symbols {
 
 /* What is at an address. Names and files are borrowed from module_symbols. */
 struct address_names {
-    const char *module;                  /* base name; "": in no known module */
+    const char *module_path;             /* "": in no known module */
     uint64_t link_address;               /* in the module; as recorded without one */
     struct symbol symbols[INLINED_MOST]; /* innermost first */
     size_t count;                        /* 0: no symbol covers it */

@@ -450,6 +450,8 @@ static struct symbol_frame shown_frame(const struct named_frame *frame)
         .function = frame->function,
         .file = frame->file,
         .module = frame->module,
+        .module_path = frame->module_path,
+        .link_address = frame->is_linked ? frame->address : 0,
         .line = frame->line,
         .is_inlined = frame->is_inlined,
         .is_plumbing = frame_classes[frame->class].is_plumbing,
@@ -504,6 +506,7 @@ const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site
             .function = symbols_label(symbols, site),
             .file = "",
             .module = "",
+            .module_path = "",
             .is_telling = true,
             .whose = "",
         };

@@ -61,8 +61,10 @@ struct symbol_frame {
     const char *function; /* readable */
     const char *file;     /* as the debug data has it */
     const char *module;   /* base name of the object, or "" */
-    uint32_t line;        /* 0: not known */
-    bool is_inlined;      /* in the next outer frame */
+    const char *module_path;
+    uint64_t link_address; /* in that file, of the return; 0: not known */
+    uint32_t line;         /* 0: not known */
+    bool is_inlined;       /* in the next outer frame */
     bool is_python;
     bool is_plumbing;  /* of an allocator, a framework, an interpreter: seldom who asked */
     bool is_telling;   /* the site is named after this one */

@@ -52,7 +52,8 @@ static const struct database_case cases[] = {
      "rank 3 PTA older blocks=1000@0 pta+aten::mm:512@0 PTA allocated=1512@0 PTA reserved=4096@0 "
      "PTA active=1512@0 GE older blocks=0@500 ge+cann::Conv:64@500 GE allocated=64@500 GE "
      "reserved=4096@500 pta+aten::mm:100@1000 PTA allocated=1612@1000 PTA reserved=4096@1000 PTA "
-     "active=1612@1000 pta-512@2000 pta-100@2000 PTA older blocks=900@2000 "},
+     "active=1612@1000 pta-512@2000 pta-100@2000 PTA older blocks=900@2000 PTA "
+     "allocated=1000@2000 "},
     {"an extension of its own, tables and columns that nobody knows", "renamed.dat",
      WORDS OP_MEMORY "ALTER TABLE OP_MEMORY ADD COLUMN depth INTEGER;"
                      "CREATE TABLE memory_block (x); CREATE TABLE RANK_DEVICE_MAP (rankId INTEGER, "

@@ -34,7 +34,8 @@ struct ascend_pool_state {
     uint64_t rise_count; /* the counter rose by more than the rows explain */
     uint64_t reserved_bytes;
     bool has_reserved;
-    uint32_t allocated_counter; /* text; 0: not of these rows */
+    uint32_t allocated_counter; /* text; 0: the rows have none */
+    uint64_t allocated_bytes;   /* as it was told last */
     uint32_t older_counter;     /* text */
 };
 
