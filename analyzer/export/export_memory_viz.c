@@ -17,11 +17,14 @@
 #include "live_set.h"
 #include "origins.h"
 #include "snapshot_writer.h"
+#include "viz_annotations.h"
 #include "viz_segments.h"
 
 /* Keys of a snapshot; the writer tells them apart by their pointers. */
 static const char key_action[] = "action";
 static const char key_active_size[] = "active_size";
+static const char key_allocator_settings[] = "allocator_settings";
+static const char key_conf[] = "PYTORCH_CUDA_ALLOC_CONF";
 static const char key_addr[] = "addr";
 static const char key_address[] = "address";
 static const char key_allocated_size[] = "allocated_size";
@@ -46,7 +49,7 @@ static const char key_time_us[] = "time_us";
 static const char key_total_size[] = "total_size";
 
 struct viz_block {
-    uint64_t address, size_bytes;
+    uint64_t address, size_bytes, stream;
     uint32_t group;
     bool is_waiting; /* freed, and a stream still uses it */
 };
@@ -65,10 +68,13 @@ struct viz {
     const char **categories; /* by group */
     uint32_t *frame_memos;   /* by group */
     struct live_set waiting; /* blocks of this ledger, freed, that a stream still uses */
+    struct live_set streams; /* of blocks of this ledger that are alive: size_bytes is the stream */
+    uint64_t stream;         /* of the newest event, where it tells one */
     bool has_failed;
     /* Of the ledger that is being written. */
     uint16_t ledger;
     uint64_t base_ns;
+    bool has_times;
     struct event failed; /* kind EVENT_ALLOC_FAILED: waits for what was free then */
 };
 
@@ -154,6 +160,29 @@ static void put_frames(struct viz *viz, uint32_t group)
 
 /* --- events -------------------------------------------------------------------------------- */
 
+/* Stream 0 is that of whom none is known. */
+static uint64_t stream_at(const struct viz *viz, uint64_t address)
+{
+    struct live_place place = live_set_find(&viz->streams, live_hash(address), address);
+
+    return place.bucket ? live_set_at(&viz->streams, place).size_bytes : 0;
+}
+
+static void keep_stream(struct viz *viz, uint64_t address)
+{
+    const struct live_block block = {.address = address, .size_bytes = viz->stream, .group = 1};
+
+    if (viz->stream)
+        viz->has_failed |= !live_set_put(&viz->streams, live_hash(address), &block);
+}
+
+static uint64_t take_stream(struct viz *viz, uint64_t address)
+{
+    struct live_place place = live_set_find(&viz->streams, live_hash(address), address);
+
+    return place.bucket ? live_set_take(&viz->streams, live_hash(address), place).size_bytes : 0;
+}
+
 /* Begins an event: who calls puts what else belongs to it, and ends it. */
 static void put_action(struct viz *viz, const char *action, uint64_t address, uint64_t size_bytes,
                        uint64_t time_ns)
@@ -164,7 +193,7 @@ static void put_action(struct viz *viz, const char *action, uint64_t address, ui
     } numbers[] = {
         {key_addr, address},
         {key_size, size_bytes},
-        {key_stream, 0},
+        {key_stream, viz->stream},
         {key_time_us, (viz->base_ns + time_ns) / 1000},
     };
 
@@ -172,6 +201,8 @@ static void put_action(struct viz *viz, const char *action, uint64_t address, ui
     put_key(&viz->writer, key_action);
     put_text(&viz->writer, action);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (numbers[i].key == key_time_us && !viz->has_times)
+            continue;
         put_key(&viz->writer, numbers[i].key);
         put_number(&viz->writer, numbers[i].number);
     }
@@ -215,6 +246,7 @@ static void put_free_waits(struct viz *viz, const struct event *event)
     if (live_set_find(&viz->waiting, live_hash(event->address), event->address).bucket)
         return;
     viz->has_failed |= !live_set_put(&viz->waiting, live_hash(event->address), &block);
+    viz->stream = stream_at(viz, event->address);
     put_plain_action(viz, "free_requested", event->address, event->value, event->time_ns);
 }
 
@@ -241,6 +273,9 @@ static bool on_event(void *context, const struct event *event)
     struct viz *viz = context;
     uint16_t ledger;
 
+    viz->stream = event->kind == EVENT_ALLOC && event->detail
+                      ? strtoull(model_text_at(viz->question->model, event->detail), NULL, 10)
+                      : 0;
     if (viz->failed.kind == EVENT_ALLOC_FAILED)
         put_failed(viz, is_free_memory(viz, event) ? event->value : 0);
     if (!viz_ledger_of(viz->request, event, &ledger) || ledger != viz->ledger)
@@ -258,8 +293,11 @@ static bool on_born(void *context, const struct life *life)
 {
     struct viz *viz = context;
 
-    if (life->ledger != viz->ledger || tally_detail_at(viz->question->tally, life->group)->is_older)
+    if (life->ledger != viz->ledger)
         return true;
+    keep_stream(viz, life->address);
+    if (tally_detail_at(viz->question->tally, life->group)->is_older)
+        return !viz->has_failed;
     put_action(viz, "alloc", viz_address(&viz->ledgers[viz->ledger], life), life->size_bytes,
                life->born_ns);
     put_key(&viz->writer, key_category);
@@ -269,14 +307,15 @@ static bool on_born(void *context, const struct life *life)
     return !viz->has_failed;
 }
 
-static bool keep_left(struct viz *viz, const struct life *life, bool is_waiting)
+static bool keep_left(struct viz *viz, const struct life *life, uint64_t stream, bool is_waiting)
 {
     struct viz_blocks *left = &viz->left[viz->ledger];
 
     if (!list_has_room(&left->rows, &left->capacity, left->count, sizeof(*left->rows)))
         return false;
-    left->rows[left->count++] = (struct viz_block){viz_address(&viz->ledgers[viz->ledger], life),
-                                                   life->size_bytes, life->group, is_waiting};
+    left->rows[left->count++] =
+        (struct viz_block){viz_address(&viz->ledgers[viz->ledger], life), life->size_bytes, stream,
+                           life->group, is_waiting};
     return true;
 }
 
@@ -288,9 +327,10 @@ static bool on_over(void *context, const struct life *life)
 
     if (life->ledger != viz->ledger)
         return true;
+    viz->stream = take_stream(viz, life->address);
     place = live_set_find(&viz->waiting, live_hash(life->address), life->address);
     if (!life->freed_event) {
-        viz->has_failed |= !keep_left(viz, life, place.bucket != NULL);
+        viz->has_failed |= !keep_left(viz, life, viz->stream, place.bucket != NULL);
         return !viz->has_failed;
     }
     address = viz_address(&viz->ledgers[viz->ledger], life);
@@ -367,6 +407,13 @@ static uint64_t allocated_bytes(const struct viz_blocks *left, struct range segm
     return bytes;
 }
 
+/* That of its first block; of one without blocks nobody knows. */
+static uint64_t stream_of(const struct viz_blocks *left, struct range segment, size_t first)
+{
+    return first < left->count && left->rows[first].address < segment.to ? left->rows[first].stream
+                                                                         : 0;
+}
+
 static size_t put_segment(struct viz *viz, struct range segment, size_t first)
 {
     uint64_t bytes = allocated_bytes(&viz->left[viz->ledger], segment, first);
@@ -380,7 +427,7 @@ static size_t put_segment(struct viz *viz, struct range segment, size_t first)
         {key_allocated_size, bytes},
         {key_active_size, bytes},
         {key_requested_size, bytes},
-        {key_stream, 0},
+        {key_stream, stream_of(&viz->left[viz->ledger], segment, first)},
     };
     size_t next;
 
@@ -423,16 +470,19 @@ static enum mt_result put_trace(struct viz *viz, uint16_t ledger, struct mt_erro
         .born = on_born,
         .over = on_over,
         .event = on_event,
-        .event_kinds = 1u << EVENT_SEGMENT | 1u << EVENT_SEGMENT_GONE | 1u << EVENT_FREE_WAITS |
-                       1u << EVENT_ALLOC_FAILED | 1u << EVENT_SAMPLE,
+        .event_kinds = 1u << EVENT_ALLOC | 1u << EVENT_SEGMENT | 1u << EVENT_SEGMENT_GONE |
+                       1u << EVENT_FREE_WAITS | 1u << EVENT_ALLOC_FAILED | 1u << EVENT_SAMPLE,
     };
     uint16_t process = tally_ledger_at(viz->question->tally, ledger)->process;
     enum mt_result result;
 
     viz->ledger = ledger;
     viz->base_ns = export_realtime_base(model_process_at(viz->request->model, process));
+    viz->has_times = !model_process_at(viz->request->model, process)->times_are_events;
     viz->failed.kind = EVENT_KIND_COUNT;
     live_set_clear(&viz->waiting);
+    live_set_clear(&viz->streams);
+    viz->stream = 0;
     put_list_begin(&viz->writer);
     put_start(viz);
     result = lives_read(viz->question->events, viz->request->model, &visitor, error);
@@ -451,12 +501,31 @@ static void put_names(struct viz *viz, size_t count)
     put_end(&viz->writer);
 }
 
+/* Of the first process: one allocator, one set of settings. */
+static void put_settings(struct viz *viz)
+{
+    const char *settings = "";
+
+    if (model_process_count(viz->request->model))
+        settings = model_text_at(viz->request->model,
+                                 model_process_at(viz->request->model, 0)->allocator_settings);
+    if (!*settings)
+        return;
+    put_key(&viz->writer, key_allocator_settings);
+    put_map_begin(&viz->writer);
+    put_key(&viz->writer, key_conf);
+    put_text(&viz->writer, settings);
+    put_end(&viz->writer);
+}
+
 static enum mt_result put_all(struct viz *viz, size_t count, struct mt_error *error)
 {
     enum mt_result result = MT_OK;
 
     put_map_begin(&viz->writer);
     put_names(viz, count);
+    put_settings(viz);
+    result = viz_put_annotations(viz->request, &viz->writer, error);
     put_key(&viz->writer, key_device_traces);
     put_list_begin(&viz->writer);
     for (size_t i = 0; i < count && result == MT_OK; i++)
@@ -481,7 +550,8 @@ enum mt_result export_memory_viz(const struct export_request *request, struct mt
     viz.frame_memos =
         calloc(tally_group_count(request->question->tally) + 1, sizeof(*viz.frame_memos));
     snapshot_writer_init(&viz.writer, request->out, request->text);
-    viz.has_failed = !live_set_init(&viz.waiting) || !viz.left || !viz.frame_memos;
+    viz.has_failed = !live_set_init(&viz.waiting) || !live_set_init(&viz.streams) || !viz.left ||
+                     !viz.frame_memos;
     if (result == MT_OK && !viz.has_failed && judge_groups(&viz))
         result = put_all(&viz, count, error);
     else if (result == MT_OK)
@@ -495,5 +565,6 @@ enum mt_result export_memory_viz(const struct export_request *request, struct mt
     free(viz.categories);
     viz_segments_destroy(viz.ledgers, count);
     live_set_release(&viz.waiting);
+    live_set_release(&viz.streams);
     return result;
 }

@@ -83,6 +83,11 @@ def walk_back(snapshot, device):
         yield segments, found
 
 
+def annotations_of(snapshot):
+    return [(row["stage"], row["name"]) for row in snapshot.get("external_annotations", [])
+            if row["device"] == 0]
+
+
 class Snapshots(exported.Exported):
     def read(self, source):
         """The snapshot, which is the same in both forms."""
@@ -192,6 +197,15 @@ class Snapshots(exported.Exported):
             made = [[(event["action"], event["addr"], event["size"]) for event in trace[1:]
                      if event["action"] != "snapshot"] for trace in ours["device_traces"]]
             self.assertEqual([trace for trace in made if trace], traces, source)
+            for key in "stream", "time_us":
+                rows = [[[event.get(key) for event in trace
+                          if event["action"] in ("alloc", "free_completed")]
+                         for trace in snapshot["device_traces"] if trace]
+                        for snapshot in (theirs, ours)]
+                self.assertTrue(rows[0] == rows[1], (source, key))
+            conf = theirs.get("allocator_settings", {}).get("PYTORCH_CUDA_ALLOC_CONF", "")
+            self.assertIn(conf, ours.get("allocator_settings", {}).get("PYTORCH_CUDA_ALLOC_CONF", ""))
+            self.assertEqual(annotations_of(theirs), annotations_of(ours), source)
             segments = collections.Counter(segment["total_size"] for segment in theirs["segments"])
             self.assertEqual(collections.Counter(segment["total_size"]
                                                  for segment in ours["segments"]), segments, source)
