@@ -12,6 +12,26 @@ import unittest
 
 LEAKTIDE = sys.argv[1]
 STEPS = 60
+SHORT_LOOP = """\
+import decimal, email.message, http.client, sys, xml.dom.minidom
+kept = []
+class Model:
+    def forward(self):
+        hidden = [bytes(4000 + i) for i in range(20)]
+        if "leak" in sys.argv:
+            kept.append(hidden[0])
+        return len(hidden)
+def train(model):
+    rows = [bytearray(2000) for _ in range(30)]
+    return model.forward() / len(rows)
+def validate():
+    return [bytearray(3000 + i) for i in range(50)][0]
+weights, model = [bytearray(1 << 20) for _ in range(4)], Model()
+for turn in range(int(sys.argv[1])):
+    train(model)
+    if turn % 10 == 9:
+        validate()
+"""
 PROGRAM = """\
 import email.message, http.client, mmap, sys
 kept = []
@@ -31,10 +51,10 @@ for step in range(%d):
 
 
 class UnmarkedLoop(unittest.TestCase):
-    def leaks(self, folder, *arguments):
+    def leaks(self, folder, *arguments, source=PROGRAM):
         program, trace = os.path.join(folder, "job.py"), os.path.join(folder, "job.leaktide")
         with open(program, "w", encoding="utf-8") as file:
-            file.write(PROGRAM)
+            file.write(source)
         environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
         environment.update(PYTHONMALLOC="malloc", PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1")
         subprocess.run([LEAKTIDE, "run", "--device=cpu", "--call-stack=python,c", "-o", trace, "--",
@@ -53,6 +73,17 @@ class UnmarkedLoop(unittest.TestCase):
         self.assertLessEqual(report["facts"]["step_count"], STEPS)
         sites = [finding["site"] for finding in report["findings"]]
         self.assertIn("job.py:9", sites[0])
+
+    def test_short_loops_behind_imports_and_beside_others(self):
+        for turns in "12", "20", "120":
+            with tempfile.TemporaryDirectory() as folder:
+                status, report = self.leaks(folder, turns, "leak", source=SHORT_LOOP)
+            self.assertEqual(status, 1, report["verdict"])
+            self.assertIn("job.py:5", report["findings"][0]["site"])
+            self.assertEqual(len(report["findings"]), 1, report["findings"])
+            with tempfile.TemporaryDirectory() as folder:
+                status, report = self.leaks(folder, turns, source=SHORT_LOOP)
+            self.assertEqual(status, 0, report["verdict"])
 
     def test_small_mappings_that_stay_are_a_leak(self):
         with tempfile.TemporaryDirectory() as folder:

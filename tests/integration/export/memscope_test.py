@@ -178,6 +178,11 @@ class RoundTrip(exported.Exported):
                 report["facts"].pop("event_count")
             self.assertEqual(reports[0], reports[1], name)
 
+    def test_stacks_have_folders(self):
+        out = self.export("memscope-csv", self.source("callstack_c6.csv"), self.out("csv"))
+        stacks = "\n".join(row["Call Stack(C)"] for row in read_csv(out))
+        self.assertIn("\n/lib/x86_64-linux-gnu/libc.so.6(__libc_start_main+0x0)\n", stacks)
+
     def test_rows_are_the_same_cell_by_cell(self):
         """All but what only the live tool knows: kind of access, shape, inefficiency, flags."""
         unknown = {"inefficient_type", "process_used", "device_used", "alloc_type", "func", "flag"}
