@@ -15,6 +15,7 @@
 #include "module_list.h"
 #include "recorder.h"
 #include "recording.h"
+#include "shared_names.h"
 
 _Static_assert(sizeof(((struct config *)0)->control_file) == MT_RINGS_CONTROL_FILE,
                "as it is asked to");
@@ -87,6 +88,7 @@ static void leave_children_alone(void)
 static void on_exit_of_process(int status, void *nothing)
 {
     (void)nothing;
+    shared_names_end();
     recording_finish(status & 0xff); /* what the parent gets */
 }
 

@@ -22,6 +22,7 @@
 static const struct analysis report_analyses[] = {
     {.write = analyse_recording},
     {.write = analyse_oom_if_any},
+    {.of_blocks = &shared_names_analysis},
     {.of_blocks = &leaks_analysis},
     {.write = analyse_window},
     {.write = analyse_peak},
@@ -56,6 +57,7 @@ static const struct analysis page_analyses[] = {
 static const struct analysis verdict_analyses[] = {
     {.write = analyse_recording},
     {.write = analyse_oom_in_short},
+    {.of_blocks = &shared_names_analysis},
     {.of_blocks = &leaks_analysis},
     {.write = analyse_window},
     {.write = analyse_peak},
@@ -70,6 +72,7 @@ static const struct analysis verdict_analyses[] = {
 };
 static const struct analysis leaks_analyses[] = {
     {.write = analyse_recording},
+    {.of_blocks = &shared_names_analysis},
     {.of_blocks = &leaks_analysis},
     {.write = analyse_leftovers},
     {.write = analyse_window},
@@ -153,6 +156,7 @@ static const struct analysis breakdown_analyses[] = {
     {NULL, NULL},
 };
 static const struct analysis account_analyses[] = {
+    {.of_blocks = &shared_names_analysis},
     {.write = analyse_resident},
     {.write = analyse_notes},
     {NULL, NULL},

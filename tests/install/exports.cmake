@@ -10,11 +10,13 @@ cmake_minimum_required(VERSION 3.22)
 
 set(host_heap malloc calloc realloc reallocarray free posix_memalign aligned_alloc memalign valloc
   pvalloc malloc_usable_size mmap mmap64 munmap mremap)
+set(shared_memory open open64 openat openat64 unlink unlinkat remove ftruncate ftruncate64
+  posix_fallocate posix_fallocate64 shm_open shm_unlink shmget shmat shmdt shmctl _exit _Exit)
 set(starts execve execv execvp execvpe execl execle execlp execveat fexecve posix_spawn posix_spawnp)
 set(loader dlopen dlmopen dlclose dlsym)
 set(confinement prctl syscall)
-set(entry_points InitInjectionMstx ${loader} ${confinement} ${host_heap} ${starts})
-set(must_be_there InitInjectionMstx mt_tracer_functions ${loader} ${confinement} ${host_heap} ${starts}
+set(entry_points InitInjectionMstx ${loader} ${confinement} ${host_heap} ${shared_memory} ${starts})
+set(must_be_there InitInjectionMstx mt_tracer_functions ${loader} ${confinement} ${host_heap} ${shared_memory} ${starts}
   halMemAlloc halMemFree aclrtMalloc aclrtFree rtMalloc rtFree
   clCreateBuffer clReleaseMemObject clSVMAlloc cudaMalloc cudaFree cuMemAlloc_v2 cuMemFree_v2)
 # libdl, libpthread and librt are parts of the C library that have been one with it since glibc 2.34.

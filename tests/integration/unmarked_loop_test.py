@@ -90,7 +90,7 @@ class UnmarkedLoop(unittest.TestCase):
             status, report = self.leaks(folder, "map")
         self.assertEqual(status, 1, report["verdict"])
         self.assertIn("job.py:11", report["findings"][0]["site"])
-        self.assertIn("mmap", report["findings"][0]["ledger"])
+        self.assertIn("shared_memory", report["findings"][0]["ledger"])
 
     def test_nothing_is_called_a_leak_without_one(self):
         with tempfile.TemporaryDirectory() as folder:

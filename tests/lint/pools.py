@@ -18,6 +18,7 @@ WORDS = {
     "mindspore": {"ascend_tables.c"},  # the framework of a profile
     "cuda": {"command_run.c"},  # what people call a family
     "python": {"command_run.c", "compat_values.c", "program_file.c", "site_rules.c"},  # a language
+    "shared_memory": {"policy.c", "rules.def"},  # a part of a process's account
     "unknown": {"category.c", "export_memory_viz.c"},
 }
 

@@ -164,6 +164,46 @@ static void what_grows_is_named_with_its_cause(void **state)
     }
 }
 
+static void mapped(const char *pool, uint64_t address, uint64_t bytes, const char *site)
+{
+    list.time_ns += UINT64_C(1000000);
+    event_list_add(&list,
+                   (struct event){.kind = EVENT_ALLOC,
+                                  .time_ns = list.time_ns,
+                                  .pool = model_pool(list.model, event_list_text(&list, pool)),
+                                  .address = address,
+                                  .value = bytes,
+                                  .site = event_list_site(&list, site)});
+}
+
+static void who_mapped_most_of_what_grew_is_named(void **state)
+{
+    (void)state;
+    mapped("mapped_file", 1, 900 * MIB, "weights");
+    mapped("shared_memory", 4096, 20 * MIB, "queue");
+    for (uint64_t i = 0; i < ACCOUNTS; i++) {
+        mapped("shared_memory", (i + 10) << 24, 4 * MIB, "batch");
+        account((struct moment){
+            .part = complaints[2].part, .name = "/dev/shm/queue", .bytes = (10 + 4 * i) * MIB});
+    }
+    ask();
+    expect_said("/dev/shm/queue, mapped by batch. To do:");
+    assert_string_equal(cell("resident_growth", 0, "site")->text, "batch");
+}
+
+/* Mappings past the hooks: a line that made little of it is not blamed. */
+static void a_line_that_mapped_little_of_it_is_not_named(void **state)
+{
+    (void)state;
+    mapped("shared_memory", 4096, 20 * MIB, "queue");
+    for (uint64_t i = 0; i < ACCOUNTS; i++)
+        account((struct moment){
+            .part = complaints[2].part, .name = "/dev/shm/queue", .bytes = (10 + 4 * i) * MIB});
+    ask();
+    expect_said("/dev/shm/queue. To do:");
+    assert_int_equal(cell("resident_growth", 0, "site")->kind, VALUE_NONE);
+}
+
 static void what_fills_up_and_stays_is_no_growth(void **state)
 {
     (void)state;
@@ -285,6 +325,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(what_grows_is_named_with_its_cause),
+        TEST(who_mapped_most_of_what_grew_is_named),
+        TEST(a_line_that_mapped_little_of_it_is_not_named),
         TEST(what_fills_up_and_stays_is_no_growth),
         TEST(what_goes_up_and_down_is_no_growth),
         TEST(little_growth_is_not_said),

@@ -19,5 +19,7 @@ void analyse_modules(const struct question *question, struct report *report);
 void analyse_modules_verdict(const struct question *question, struct report *report);
 
 extern const struct block_analysis others_on_device_analysis;
+/* What of shared memory has a name that nobody unlinked. */
+extern const struct block_analysis shared_names_analysis;
 
 #endif

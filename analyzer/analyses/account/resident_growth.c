@@ -56,6 +56,54 @@ static uint32_t grown_name(const struct memory_account *base, const struct memor
     return name;
 }
 
+/* The pool of what such a part is mapped by; POOL_OTHER: none. */
+static enum pool_id pool_of(enum account_part part)
+{
+    switch (part) {
+    case ACCOUNT_SHARED:
+        return POOL_SHARED_MEMORY;
+    case ACCOUNT_FILES:
+        return POOL_MAPPED_FILE;
+    case ACCOUNT_ANONYMOUS:
+        return POOL_MMAP;
+    default:
+        return POOL_OTHER;
+    }
+}
+
+/* Who mapped most of what is left of that part, where that explains at least half of its growth.
+ * Nobody for other parts. */
+static struct who mapped_by(const struct question *question, const struct resident_part *grown)
+{
+    const struct tally *tally = question->tally;
+    enum pool_id pool = pool_of(grown->part);
+    uint64_t most_bytes = grown->bytes / 2;
+    struct who who = {0};
+
+    for (size_t i = 1; pool != POOL_OTHER && i < tally_group_count(tally); i++) {
+        const struct group *group = tally_group_at(tally, i);
+        const struct group_detail *detail = tally_detail_at(tally, i);
+
+        if (detail->process != grown->newest->process || group->live_bytes < most_bytes ||
+            model_pool_at(question->model, detail->pool)->id != pool)
+            continue;
+        most_bytes = group->live_bytes;
+        who = (struct who){detail->site, detail->operator_text, detail->owner_text, 0};
+    }
+    return who;
+}
+
+/* ", mapped by read (loader.c:7)" */
+static const char *mapped_words(const struct question *question, struct report *report,
+                                const struct resident_part *grown)
+{
+    struct who who = mapped_by(question, grown);
+
+    return who_is_known(who) ? report_text(report, ", mapped by %s",
+                                           label_who(question, report_arena(report), who))
+                             : "";
+}
+
 /* ", most of it /dev/shm/a (deleted)"; ", with 312 threads instead of 12" */
 static const char *more_words(const struct question *question, struct report *report,
                               const struct resident_part *grown)
@@ -85,6 +133,7 @@ static void add_row(const struct question *question, struct report *report,
 {
     size_t count;
     uint32_t name = grown_name(grown->base, grown->newest, grown->part, &count);
+    struct who who = mapped_by(question, grown);
     const struct field fields[] = {
         {"cause", "what grew", value_word(cause ? cause->name : account_part_name(grown->part))},
         {"growth_bytes", "by", value_bytes(grown->bytes)},
@@ -96,6 +145,8 @@ static void add_row(const struct question *question, struct report *report,
         {"duration_ns", "in",
          value_number(VALUE_DURATION_NS, grown->newest->time_ns - grown->base->time_ns)},
         {"name", "most of it", value_name(question, name)},
+        {"site", "mapped by",
+         who_is_known(who) ? value_who(question, report_arena(report), who) : value_none()},
         {"process", "of",
          value_text(label_process(question, report_arena(report), grown->newest->process))},
         {"what_to_do", "what to do", value_text(cause ? translated(cause->what_to_do) : "-")},
@@ -121,14 +172,15 @@ void resident_growth_say(const struct question *question, struct report *report,
     if (!part_count)
         return;
     cause = resident_cause_of(&parts[0]);
-    report_verdict(report, rank_of(cause), "%s grew by %s in %s: %s (%u %%) is %s%s.%s%s%s",
+    report_verdict(report, rank_of(cause), "%s grew by %s in %s: %s (%u %%) is %s%s%s.%s%s%s",
                    label_process(question, texts, parts[0].newest->process),
                    label_size(texts, parts[0].whole_bytes),
                    label_duration(texts, accounts[count - 1].time_ns - accounts[base].time_ns),
                    label_size(texts, parts[0].bytes),
                    percent_of(parts[0].bytes, parts[0].whole_bytes),
                    cause ? translated(cause->meaning) : account_part_name(parts[0].part),
-                   more_words(question, report, &parts[0]), cause ? translated(" To do: ") : "",
+                   more_words(question, report, &parts[0]),
+                   mapped_words(question, report, &parts[0]), cause ? translated(" To do: ") : "",
                    cause ? translated(cause->what_to_do) : "", cause ? "." : "");
 }
 

@@ -331,6 +331,12 @@ static void explain(const struct tally *tally, struct judged_list *list)
                                      is_explained(tally, list, &list->rows[i]);
 }
 
+/* Mapped files, reserved addresses, names: no memory of the process that a block could leak. */
+static bool is_of_host_without_memory(const struct ledger *ledger)
+{
+    return ledger->kind == LEDGER_VIRTUAL && ledger->device < 0;
+}
+
 /* Origins come ledger by ledger, so by process: the steps are looked for once for each. */
 static bool judge_rows(const struct question *question, const struct survivors *survivors,
                        const struct origin *origins, size_t count, struct judged_list *list)
@@ -339,12 +345,14 @@ static bool judge_rows(const struct question *question, const struct survivors *
 
     list->rows = malloc((count + 1) * sizeof(*list->rows));
     for (size_t i = 0; list->rows && i < count; i++) {
-        uint16_t process = tally_ledger_at(question->tally, origins[i].ledger)->process;
+        const struct ledger *ledger = tally_ledger_at(question->tally, origins[i].ledger);
+        uint16_t process = ledger->process;
         struct judged *row = &list->rows[list->count];
 
         if (!i || steps.process != process)
             steps = growth_steps_of(question, process);
-        if (!steps.last || !was_alive_at_a_step_end(question->tally, &origins[i]))
+        if (!steps.last || is_of_host_without_memory(ledger) ||
+            !was_alive_at_a_step_end(question->tally, &origins[i]))
             continue;
         *row = judge(question, survivors, &steps, &origins[i], count, &list->arena);
         if (row->judgement.verdict == VERDICT_CACHE)

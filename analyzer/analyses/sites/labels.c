@@ -256,6 +256,7 @@ static const struct {
     {"ledger", "%s ledgers"},
     {"more block", "%s more blocks"},
     {"more step", "%s more steps"},
+    {"name", "%s names"},
     {"older block", "%s older blocks"},
     {"other rank", "%s other ranks"},
     {"process", "%s processes"},
