@@ -21,6 +21,7 @@
 // clang-format off
 static const struct analysis report_analyses[] = {
     {.write = analyse_recording},
+    {.write = analyse_killed},
     {.write = analyse_oom_if_any},
     {.of_blocks = &shared_names_analysis},
     {.of_blocks = &leaks_analysis},
@@ -56,6 +57,7 @@ static const struct analysis page_analyses[] = {
 /* Analyses that add a sentence to the report's verdict. Only leaks may need a second reading. */
 static const struct analysis verdict_analyses[] = {
     {.write = analyse_recording},
+    {.write = analyse_killed},
     {.write = analyse_oom_in_short},
     {.of_blocks = &shared_names_analysis},
     {.of_blocks = &leaks_analysis},
@@ -107,6 +109,7 @@ static const struct analysis advice_analyses[] = {
     {NULL, NULL},
 };
 static const struct analysis oom_analyses[] = {
+    {.write = analyse_killed},
     {.write = analyse_oom},
     {.write = analyse_recording},
     {.write = analyse_failures},

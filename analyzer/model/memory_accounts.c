@@ -47,6 +47,7 @@ void memory_accounts_release(struct memory_accounts *accounts)
         free(accounts->rows[i].rows);
     free(accounts->rows);
     free(accounts->open.rows);
+    free(accounts->kills);
     memset(accounts, 0, sizeof(*accounts));
 }
 
@@ -176,6 +177,17 @@ static void take_cgroup(struct memory_account *open, const char *key, uint64_t n
             open->cgroup[i] = number;
 }
 
+static void take_kill(struct memory_accounts *accounts, const struct event *note)
+{
+    if (!list_has_room(&accounts->kills, &accounts->kill_capacity, accounts->kill_count,
+                       sizeof(*accounts->kills))) {
+        accounts->has_failed = true;
+        return;
+    }
+    accounts->kills[accounts->kill_count++] =
+        (struct memory_kill){note->process, note->text, note->address, note->value};
+}
+
 void memory_accounts_note(struct memory_accounts *accounts, const struct model *model,
                           const struct event *note)
 {
@@ -193,6 +205,8 @@ void memory_accounts_note(struct memory_accounts *accounts, const struct model *
         accounts->foreign = note->detail;
         return;
     }
+    if (strcmp(subject, ACCOUNT_SUBJECT_KILLED) == 0)
+        take_kill(accounts, note);
     if (!accounts->is_open || accounts->open.process != note->process)
         return;
     text = model_text_at(model, note->text);

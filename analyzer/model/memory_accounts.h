@@ -36,6 +36,14 @@ struct memory_account {
     size_t row_count, row_capacity;
 };
 
+/* The kernel killed processes of a cgroup for memory while this one, which has ended, ran. */
+struct memory_kill {
+    uint16_t process;
+    uint32_t path; /* text: of the cgroup */
+    uint64_t kills;
+    uint64_t limit; /* UINT64_MAX: none, or not known */
+};
+
 struct memory_accounts {
     struct memory_account *rows; /* process after process, by time */
     size_t count, capacity;
@@ -43,6 +51,8 @@ struct memory_accounts {
     size_t open_row_count;      /* that it says it has */
     bool is_open, has_failed;   /* no memory */
     uint32_t foreign;           /* text: a subject of notes about something else */
+    struct memory_kill *kills;
+    size_t kill_count, kill_capacity;
 };
 
 void memory_accounts_release(struct memory_accounts *accounts);

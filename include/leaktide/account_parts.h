@@ -40,5 +40,6 @@ enum account_doubt {
 #define ACCOUNT_SUBJECT_CGROUP_AT "account cgroup path"
 #define ACCOUNT_SUBJECT_MAPPED    "account also mapped by"
 #define ACCOUNT_SUBJECT_END       "account end"
+#define ACCOUNT_SUBJECT_KILLED    "account killed"
 
 #endif

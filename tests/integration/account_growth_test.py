@@ -6,11 +6,12 @@ about the cgroup needs one of its own, and is left out where none can be made.
 """
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 import unittest
+
+import memory_cgroup
 
 LEAKTIDE, PROGRAM = sys.argv[1:3]
 SECONDS = 32
@@ -31,24 +32,6 @@ COMPLAINTS = {
 OF_CGROUP = ("left", "cache")
 
 
-def cgroup_make(name):
-    """A folder whose cgroup.procs takes processes; None: none can be made here."""
-    with open("/proc/self/cgroup", encoding="ascii") as file:
-        lines = file.read()
-    memory = re.search(r"^\d+:memory:(.*)$", lines, re.M)
-    new = re.search(r"^0::(.*)$", lines, re.M)
-    for root, path in (("/sys/fs/cgroup/memory", memory), ("/sys/fs/cgroup", new)):
-        folder = root + (path[1].rstrip("/") if path else "") + "/" + name
-        try:
-            os.mkdir(folder)
-        except OSError:
-            continue
-        if os.path.exists(folder + "/memory.stat"):
-            return folder
-        os.rmdir(folder)
-    return None
-
-
 class Growth(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -58,7 +41,7 @@ class Growth(unittest.TestCase):
             for mended in (0, 1):
                 name = "%s%d" % (complaint, mended)
                 if complaint in OF_CGROUP:
-                    cls.cgroups[name] = cgroup_make("leaktide-%d-%s" % (os.getpid(), name))
+                    cls.cgroups[name] = memory_cgroup.make("leaktide-%d-%s" % (os.getpid(), name))
                     if not cls.cgroups[name]:
                         continue
                 runs[name] = cls.start(name, complaint, mended)
@@ -129,6 +112,25 @@ class Growth(unittest.TestCase):
     def test_the_report_says_the_same(self):
         rows, _ = self.growth("shared0", "report")
         self.assertEqual(rows[0]["cause"], "shared_memory")
+
+
+class End(unittest.TestCase):
+    """What a process has when it ends is in its last account, however long ago the one before was."""
+
+    def test_the_last_account_is_of_the_end(self):
+        program = ("import ctypes, time\nlibc = ctypes.CDLL(None)\nlibc.malloc.restype = ctypes.c_void_p\n"
+                   "time.sleep(10)\nctypes.memset(libc.malloc(24 << 20), 1, 24 << 20)\n")
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "end")
+            subprocess.run([LEAKTIDE, "run", "--device=cpu", "--no-report", "--sample-ms=60000", "-o", trace, "--",
+                            os.path.realpath(sys.executable), "-c", program], check=True, timeout=120)
+            done = subprocess.run([LEAKTIDE, "account", "--format=json", trace], stdout=subprocess.PIPE,
+                                  timeout=120, check=False)
+        tables = {table["name"]: table["rows"] for table in json.loads(done.stdout)["tables"]}
+        resident = tables["resident"][0]
+        self.assertEqual(resident["part"], "resident")
+        self.assertGreater(resident["first_bytes"], 0)
+        self.assertLess(resident["first_bytes"], resident["resident_bytes"] - 20 * MIB)
 
 
 if __name__ == "__main__":

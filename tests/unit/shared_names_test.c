@@ -139,6 +139,16 @@ static void a_site_that_leaves_many_leaks(void **state)
     assert_int_equal(report_outcome_of(report), REPORT_FOUND);
 }
 
+static void while_a_process_runs_nothing_is_said(void **state)
+{
+    (void)state;
+    made(100, 7, 3 * MIB, "batch");
+    model_process_fill(list.model, 0)->is_complete = false;
+    ask();
+    assert_int_equal(report_table_at(report, 0).row_count, 1);
+    assert_int_equal(report_verdict_count(report), 0);
+}
+
 static void other_pools_are_not_read_again(void **state)
 {
     (void)state;
@@ -158,6 +168,7 @@ int main(void)
         NAMES_TEST(a_name_is_not_taken_for_one_before_it),
         NAMES_TEST(little_is_listed_and_not_said),
         NAMES_TEST(a_site_that_leaves_many_leaks),
+        NAMES_TEST(while_a_process_runs_nothing_is_said),
         NAMES_TEST(other_pools_are_not_read_again),
     };
 

@@ -556,6 +556,19 @@ static int take_all(struct taking *taking, int folder, enum account_depth depth)
     return result;
 }
 
+/* Its memory goes while the kernel ends it: what was read is of a moment that never was. */
+static bool is_ending(int process)
+{
+    enum { FIELDS_BEFORE_FLAGS = 7, FLAG_IS_EXITING = 4 };
+    char text[1024], *field = NULL;
+
+    if (file_read(process, "stat", text, sizeof(text)))
+        field = strrchr(text, ')');
+    for (int i = 0; field && i < FIELDS_BEFORE_FLAGS; i++)
+        field = strchr(field + 1, ' ');
+    return field && strtoul(field, NULL, 10) & FLAG_IS_EXITING;
+}
+
 int account_take(const char *folder, enum account_depth depth, struct account *account)
 {
     struct taking taking = {.account = account, .begin_ns = processor_ns()};
@@ -566,6 +579,8 @@ int account_take(const char *folder, enum account_depth depth, struct account *a
         return errno;
     memset(account, 0, sizeof(*account));
     result = take_all(&taking, process, depth);
+    if (!result && is_ending(process))
+        result = ESRCH;
     close(process);
     account_rows_join(&taking.rows);
     if (!result && taking.rows.has_failed)

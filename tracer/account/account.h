@@ -58,6 +58,9 @@ void account_release(struct account *account);
 /* Keeps that many rows apart, the largest; of each part, the others become one without a name. */
 void account_fold(struct account *account, size_t row_most);
 
+/* "kept free by malloc" */
+const char *account_part_key(enum account_part part);
+
 /*
  * The account as notes of a trace, in their order: docs/trace-format.md.
 

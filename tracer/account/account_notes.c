@@ -27,6 +27,11 @@ static const char *const cgroup_keys[] = {
 #include "leaktide/account_parts.def"
 };
 
+const char *account_part_key(enum account_part part)
+{
+    return part_subjects[part] + strlen(ACCOUNT_SUBJECT_PART);
+}
+
 static size_t cgroup_note_count(const struct account *account)
 {
     size_t count = account->cgroup.version != 0;

@@ -58,6 +58,23 @@ static uint64_t number_in(int folder, const char *name)
     return strtoull(text, NULL, 10);
 }
 
+static uint64_t kills_in(int folder, int version)
+{
+    char text[1024];
+
+    if (!file_read(folder, version == 2 ? "memory.events" : "memory.oom_control", text,
+                   sizeof(text)))
+        return UINT64_MAX;
+    return stat_number(text, "oom_kill");
+}
+
+static uint64_t limit_in(int folder, int version)
+{
+    uint64_t limit = number_in(folder, version == 2 ? "memory.max" : "memory.limit_in_bytes");
+
+    return limit >= LIMIT_IS_NONE ? UINT64_MAX : limit;
+}
+
 static uint64_t process_count(int folder, char *text)
 {
     uint64_t count = 0;
@@ -77,14 +94,10 @@ static void folder_take(struct account_cgroup *cgroup, int folder, char *text)
 
     if (file_read(folder, "memory.stat", text, TEXT_BYTES))
         stat_take(cgroup, text);
-    if (file_read(folder, is_new ? "memory.events" : "memory.oom_control", text, TEXT_BYTES))
-        figures[ACCOUNT_CGROUP_OOM_KILLS] = stat_number(text, "oom_kill");
+    figures[ACCOUNT_CGROUP_OOM_KILLS] = kills_in(folder, cgroup->version);
     figures[ACCOUNT_CGROUP_CURRENT] =
         number_in(folder, is_new ? "memory.current" : "memory.usage_in_bytes");
-    figures[ACCOUNT_CGROUP_LIMIT] =
-        number_in(folder, is_new ? "memory.max" : "memory.limit_in_bytes");
-    if (figures[ACCOUNT_CGROUP_LIMIT] >= LIMIT_IS_NONE)
-        figures[ACCOUNT_CGROUP_LIMIT] = UINT64_MAX;
+    figures[ACCOUNT_CGROUP_LIMIT] = limit_in(folder, cgroup->version);
     figures[ACCOUNT_CGROUP_PROCESSES] = process_count(folder, text);
     if (!is_new)
         figures[ACCOUNT_CGROUP_SLAB] = number_in(folder, "memory.kmem.usage_in_bytes");
@@ -146,29 +159,86 @@ static int open_at(const char *point, const char *root, const char *path)
     return folder >= 0 ? folder : open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
+/* mounts: of TEXT_BYTES. The folder of the process's cgroup, and in path what it is called; -1:
+ * there is none of that version. */
+static int folder_open(int process, const char *mounts, int version, char path[PATH_BYTES])
+{
+    char text[4096], root[PATH_BYTES], point[PATH_BYTES], *found;
+
+    if (!file_read(process, "cgroup", text, sizeof(text)))
+        return -1;
+    found = path_of(text, version == 2);
+    if (!found || !find_mount(mounts, version == 2, root, point))
+        return -1;
+    snprintf(path, PATH_BYTES, "%s", found);
+    return open_at(point, root, path);
+}
+
 /* mounts: of TEXT_BYTES, followed by room for another file. */
 static bool read_version(struct account_cgroup *cgroup, int process, char *mounts, int version)
 {
-    char text[4096], root[PATH_BYTES], point[PATH_BYTES], *path;
-    int folder;
+    char path[PATH_BYTES];
+    int folder = folder_open(process, mounts, version, path);
 
-    if (!file_read(process, "cgroup", text, sizeof(text)))
-        return false;
-    path = path_of(text, version == 2);
-    if (!path || !find_mount(mounts, version == 2, root, point))
-        return false;
-    folder = open_at(point, root, path);
     if (folder < 0)
         return false;
     memset(cgroup, 0xff, sizeof(*cgroup)); /* nothing is known */
     cgroup->version = version;
-    snprintf(cgroup->path, sizeof(cgroup->path), "%s", path);
+    snprintf(cgroup->path, sizeof(cgroup->path), "%.255s", path);
     folder_take(cgroup, folder, mounts + TEXT_BYTES);
     close(folder);
     if (cgroup->figures[ACCOUNT_CGROUP_CURRENT] == UINT64_MAX)
         cgroup->version = 0;
     return cgroup->version != 0;
 }
+
+/* --- one that is watched ------------------------------------------------------------------- */
+
+/* The root of version 2 has no such file, nor has one whose controllers are of version 1. */
+static bool watch_version(struct cgroup_watch *watch, int process, const char *mounts, int version)
+{
+    char path[PATH_BYTES];
+
+    watch->version = version;
+    watch->folder = folder_open(process, mounts, version, path);
+    snprintf(watch->path, sizeof(watch->path), "%.255s", path);
+    if (watch->folder >= 0 && cgroup_watch_kills(watch) == UINT64_MAX)
+        cgroup_watch_close(watch);
+    return watch->folder >= 0;
+}
+
+void cgroup_watch_open(struct cgroup_watch *watch, const char *process)
+{
+    int folder = open(process, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    char *mounts = malloc(TEXT_BYTES);
+
+    watch->folder = -1;
+    if (folder >= 0 && mounts && file_read(folder, "../self/mountinfo", mounts, TEXT_BYTES) &&
+        !watch_version(watch, folder, mounts, 1))
+        watch_version(watch, folder, mounts, 2);
+    free(mounts);
+    if (folder >= 0)
+        close(folder);
+}
+
+void cgroup_watch_close(struct cgroup_watch *watch)
+{
+    if (watch->folder >= 0)
+        close(watch->folder);
+    watch->folder = -1;
+}
+
+uint64_t cgroup_watch_kills(const struct cgroup_watch *watch)
+{
+    return kills_in(watch->folder, watch->version);
+}
+
+uint64_t cgroup_watch_limit(const struct cgroup_watch *watch)
+{
+    return limit_in(watch->folder, watch->version);
+}
+
+/* --- one that is read once ----------------------------------------------------------------- */
 
 bool cgroup_memory_read(struct account_cgroup *cgroup, int process)
 {

@@ -2,6 +2,10 @@
 #define _GNU_SOURCE
 #include "accounts.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "account_taker.h"
 #include "clock.h"
 #include "drain_workers.h"
@@ -12,7 +16,9 @@ enum {
     FIRST_COST_TIMES = 100,  /* the first whole one of a process, by its size */
     COST_BYTES_OF_NS = 2,    /* of a heap of small blocks, so many are walked in a nanosecond */
     LIVES_MOST = 200,        /* at most one in this part of the process's life */
+    LAST_COST_TIMES = 1000,  /* so long it must have lived for one at its end */
     FIRST_MS = 1000,         /* of its life: most processes end before */
+    WATCH_MS = 50,           /* the same, for its cgroup */
     ROWS_MOST = 96,          /* of one account in a trace: its ring is small */
     NEW_PEAK_PARTS = 16      /* higher than ever by a sixteenth */
 };
@@ -37,12 +43,21 @@ static bool is_new_peak(const struct recorded *recorded)
            recorded->account.highest_bytes;
 }
 
+/* It waits for this account. */
+static bool is_ending(const struct recorded *recorded)
+{
+    return shared_load(&recorded->place->account_wanted) !=
+           shared_load(&recorded->place->account_done);
+}
+
 static bool is_due(const struct recorded *recorded, uint64_t now_ns)
 {
     uint64_t lived_ns = now_ns - recorded->account.since_ns;
 
     if (recorded->account.is_wanted)
         return true;
+    if (is_ending(recorded))
+        return recorded->account.rough_cost_ns * LAST_COST_TIMES <= lived_ns;
     if (now_ns < accounts.not_before_ns || lived_ns < FIRST_MS * MILLISECOND_NS)
         return false;
     return !recorded->account.last_ns ||
@@ -56,6 +71,11 @@ static enum account_depth depth_of(const struct recorded *recorded, uint64_t now
 
     if (account->is_wanted)
         return ACCOUNT_WHOLE;
+    if (is_ending(recorded))
+        return account->last_whole_ns &&
+                       account->whole_cost_ns * LAST_COST_TIMES <= now_ns - account->since_ns
+                   ? ACCOUNT_WHOLE
+                   : ACCOUNT_ROUGH;
     if (now_ns < accounts.whole_not_before_ns)
         return ACCOUNT_ROUGH;
     if (!account->last_whole_ns)
@@ -66,15 +86,34 @@ static enum account_depth depth_of(const struct recorded *recorded, uint64_t now
                : ACCOUNT_ROUGH;
 }
 
+/* --- the kernel kills ---------------------------------------------------------------------- */
+
+static void watch_cgroup(struct recorded *recorded, uint64_t now_ns)
+{
+    struct recorded_account *account = &recorded->account;
+    char folder[64];
+
+    if (account->is_watched || !recorded->process_id ||
+        now_ns - account->since_ns < WATCH_MS * MILLISECOND_NS)
+        return;
+    account->is_watched = true;
+    snprintf(folder, sizeof(folder), "/proc/%d", (int)recorded->process_id);
+    cgroup_watch_open(&account->cgroup, folder);
+    if (account->cgroup.folder >= 0)
+        account->kills = cgroup_watch_kills(&account->cgroup);
+}
+
 void accounts_look(struct recorded *recorded, uint64_t now_ns)
 {
     if (!recorded->account.since_ns)
         recorded->account.since_ns = now_ns;
+    watch_cgroup(recorded, now_ns);
     if (!recorded->process_id || !recorded->place->facts.sample_ms || accounts.recorded ||
         __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED ||
         !is_due(recorded, now_ns))
         return;
-    if (!accounts.next || recorded->account.last_ns < accounts.next->account.last_ns)
+    if (!accounts.next || is_ending(recorded) ||
+        recorded->account.last_ns < accounts.next->account.last_ns)
         accounts.next = recorded;
 }
 
@@ -110,6 +149,11 @@ static void remember(struct recorded_account *of, const struct account *account,
 {
     uint64_t resident_bytes = account->figures[ACCOUNT_FIGURE_RESIDENT];
 
+    of->rough_cost_ns = account->rough_cost_ns;
+    of->resident_bytes = resident_bytes;
+    memset(of->part_bytes, 0, sizeof(of->part_bytes));
+    for (size_t i = 0; i < account->row_count; i++)
+        of->part_bytes[account->rows[i].part] += account->rows[i].resident_bytes;
     if (resident_bytes > of->highest_bytes)
         of->highest_bytes = resident_bytes;
     if (account->figures[ACCOUNT_FIGURE_DOUBTS] & ACCOUNT_IS_ROUGH)
@@ -152,6 +196,20 @@ static void take_done(uint64_t now_ns)
     account_release(&account);
 }
 
+void accounts_end(struct recorded *recorded)
+{
+    const struct cgroup_watch *cgroup = &recorded->account.cgroup;
+    uint64_t kills = cgroup->folder >= 0 ? cgroup_watch_kills(cgroup) : UINT64_MAX, limit;
+
+    if (accounts.recorded == recorded)
+        take_done(clock_now_ns(CLOCK_MONOTONIC));
+    if (kills == UINT64_MAX || kills <= recorded->account.kills)
+        return;
+    limit = cgroup_watch_limit(cgroup);
+    own_stream_note(&recorded->stream, ACCOUNT_SUBJECT_KILLED, cgroup->path,
+                    kills - recorded->account.kills, limit);
+}
+
 void accounts_poll(uint64_t now_ns)
 {
     struct recorded *next = accounts.next;
@@ -160,8 +218,30 @@ void accounts_poll(uint64_t now_ns)
     accounts.next = NULL;
     if (!next || !account_taker_is_idle())
         return;
-    if (account_taker_ask(next->process_id, depth_of(next, now_ns)))
+    if (account_taker_ask(next->process_id, depth_of(next, now_ns),
+                          is_ending(next) ? &next->place->account_done : NULL,
+                          shared_load(&next->place->account_wanted)))
         accounts.recorded = next;
     else
         accounts.not_before_ns = now_ns + ROUGH_COST_TIMES * MILLISECOND_NS;
+}
+
+/* --- in words ------------------------------------------------------------------------------ */
+
+void accounts_say(const struct recorded *recorded, uint64_t now_ns, char *text, size_t text_bytes)
+{
+    const struct recorded_account *account = &recorded->account;
+    size_t length;
+
+    text[0] = 0;
+    if (!account->resident_bytes || !account->last_ns)
+        return;
+    length =
+        (size_t)snprintf(text, text_bytes, "account %" PRIu64 " ms ago, %" PRIu64 " B\n",
+                         (now_ns - account->last_ns) / MILLISECOND_NS, account->resident_bytes);
+    for (int part = 0; part < ACCOUNT_PART_COUNT && length < text_bytes; part++)
+        if (account->part_bytes[part])
+            length += (size_t)snprintf(text + length, text_bytes - length, "  %s %" PRIu64 " B\n",
+                                       account_part_key((enum account_part)part),
+                                       account->part_bytes[part]);
 }

@@ -26,6 +26,13 @@ void accounts_poll(uint64_t now_ns);
 /* The next account is of this process, as soon as can be. */
 void accounts_want(struct recorded *recorded);
 
+/* Lines about the newest one for people; "": there was none. */
+void accounts_say(const struct recorded *recorded, uint64_t now_ns, char *text, size_t text_bytes);
+
+/* It has ended, and its trace is open: what was taken of it, and whether the kernel killed for
+ * memory meanwhile. */
+void accounts_end(struct recorded *recorded);
+
 /* Before it is closed: an account that is being taken of it goes nowhere. */
 void accounts_forget(const struct recorded *recorded);
 

@@ -54,6 +54,8 @@ static void forget(uint32_t number)
 
     consumer.recorded[number] = NULL;
     hearing_remove(recorded);
+    if (recorded_has_trace(recorded))
+        accounts_end(recorded);
     accounts_forget(recorded);
     if (recorded_has_trace(recorded))
         own_stream_clocks(&recorded->stream);

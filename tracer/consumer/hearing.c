@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "accounts.h"
+#include "clock.h"
 #include "control_words.h"
 #include "drain_workers.h"
 #include "rings_socket.h"
@@ -178,11 +179,15 @@ static void say_status(struct recorded *recorded, char *answer)
         .event_count = recorded->trace.header->event_count,
         .folder = hearing.folder,
     };
+    size_t length;
 
     recorded_publish(recorded);
     for (size_t i = 0; i < MT_LOST_KINDS; i++)
         status.lost_count += recorded->trace.header->lost_counts[i];
     control_say_status(&status, answer, CONTROL_ANSWER_BYTES);
+    length = strlen(answer);
+    accounts_say(recorded, clock_now_ns(CLOCK_MONOTONIC), answer + length,
+                 CONTROL_ANSWER_BYTES - length);
 }
 
 static void answer_for(struct recorded *recorded, char *line, char *answer)

@@ -125,6 +125,7 @@ struct recorded *recorded_open(struct mt_rings_process *place, uint32_t number, 
     recorded->place = place;
     recorded->trace.heartbeat = heartbeat;
     recorded->listening = recorded->statm = recorded->process_descriptor = -1;
+    recorded->account.cgroup.folder = -1;
     recorded->process_id = outer_id(place, heartbeat);
     if (recorded->process_id) {
         recorded->process_descriptor = (int)syscall(SYS_pidfd_open, recorded->process_id, 0);
@@ -236,6 +237,7 @@ uint64_t recorded_close(struct recorded *recorded)
     descriptor_close(recorded->process_descriptor);
     descriptor_close(recorded->statm);
     descriptor_close(recorded->listening);
+    cgroup_watch_close(&recorded->account.cgroup);
     free(recorded);
     return untold_count;
 }

@@ -15,6 +15,8 @@ void analyse_components(const struct question *question, struct report *report);
 /* What grew, and where most is if that is no block; nothing where there is no account. */
 void analyse_resident_in_short(const struct question *question, struct report *report);
 void analyse_resident(const struct question *question, struct report *report);
+/* Processes that the kernel killed for memory, and who held it; nothing where there is none. */
+void analyse_killed(const struct question *question, struct report *report);
 void analyse_modules(const struct question *question, struct report *report);
 void analyse_modules_verdict(const struct question *question, struct report *report);
 

@@ -232,6 +232,15 @@ static void add_site(const struct question *question, struct report *report,
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
+/* Somebody may still unlink them, as the manager of PyTorch's shared memory does. */
+static bool is_somebody_running(const struct question *question)
+{
+    for (size_t i = 0; i < model_process_count(question->model); i++)
+        if (!model_process_at(tally_model(question->tally), (uint16_t)i)->is_complete)
+            return true;
+    return false;
+}
+
 static void say(const struct question *question, struct report *report,
                 const struct left_site *sites, size_t count)
 {
@@ -242,7 +251,7 @@ static void say(const struct question *question, struct report *report,
         bytes += sites[i].bytes;
         names += sites[i].count;
     }
-    if (!(bytes >> SIZE_BITS_LEAST))
+    if (!(bytes >> SIZE_BITS_LEAST) || is_somebody_running(question))
         return;
     report_verdict(report, RANK_LEAKS,
                    "SHARED MEMORY: %s with %s not unlinked: this memory stays when the program has "

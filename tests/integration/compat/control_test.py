@@ -8,6 +8,7 @@ import glob
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -111,6 +112,11 @@ class ControlTest(unittest.TestCase):
         self.assertIn("step 3", said)
         self.assertIn(self.run_folder, said)
         self.say("snapshot", "before", "the", "end")
+        while "account " not in said:
+            said = self.say("status")
+        self.assertRegex(said, r"\naccount \d+ ms ago, \d+ B\n")
+        parts = [int(size) for size in re.findall(r"\n  [a-z ]+ (\d+) B", said)]
+        self.assertEqual(sum(parts), int(re.search(r"ago, (\d+) B", said)[1]))
         os.kill(self.pid, signal.SIGKILL)
         self.assertEqual(self.process.wait(timeout=30), 128 + signal.SIGKILL)
         self.process.stdin.close()
