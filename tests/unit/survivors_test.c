@@ -208,6 +208,7 @@ static void garbage_that_waits_for_the_collector_is_no_leak(void **state)
     finalize(waiting, STEPS);
     ask();
     assert_int_equal(report_outcome_of(report), REPORT_FINE);
+    assert_non_null(strstr(report_verdict_at(report, 1), "stay until the interpreter ends"));
 }
 
 /* 24 KB of the 6 GB that the loop asks for, in a process of 5 MiB; and of as much as 2 MB. */

@@ -233,6 +233,8 @@ static void say_no_leak(const struct question *question, struct report *report,
     report_verdict(report, RANK_LEAKS, "No leak in %" PRIu32 " steps: %s judged, %s%s.", judged,
                    label_counted(report_arena(report), list->origin_count, "site"),
                    light_clause(question, report, list), kept_clause(report, list));
+    if (survivors)
+        survivors_say_waiting(question, report, survivors);
 }
 
 static void say_judged(const struct question *question, struct report *report,

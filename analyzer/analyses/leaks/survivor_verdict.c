@@ -260,6 +260,24 @@ static void say_remarks(const struct question *question, struct report *report,
                        leak_who(question, texts, origin->stacks[0].who));
 }
 
+void survivors_say_waiting(const struct question *question, struct report *report,
+                           const struct survivors *survivors)
+{
+    struct arena *texts = report_arena(report);
+
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        const struct survivor_process *process = &survivors->processes[i];
+
+        if (survivors_wait(process))
+            report_verdict(report, RANK_LEAKS,
+                           "REMARK: %s, most of it at %s, stay until the interpreter ends and are "
+                           "let go then: garbage that no collection met, or what an exit handler "
+                           "frees. gc.collect() in the loop tells which.",
+                           label_size(texts, process->waiting_bytes),
+                           leak_who(question, texts, process->waiting_who));
+    }
+}
+
 static uint64_t active_count(const struct survivors *survivors)
 {
     uint64_t count = 0;
@@ -433,4 +451,5 @@ void survivors_say(const struct question *question, struct report *report,
     if (!survivors_say_doubts(question, report, survivors))
         say_no_leak(question, report, survivors);
     say_remarks(question, report, &survivors->processes[0]);
+    survivors_say_waiting(question, report, survivors);
 }

@@ -14,6 +14,9 @@ void survivors_say(const struct question *question, struct report *report,
  * can. Steps of a job on a device are asked about its memory, not about small objects of Python. */
 bool survivors_say_doubts(const struct question *question, struct report *report,
                           const struct survivors *survivors);
+/* Where nothing leaks: what is let go only at the interpreter's end. */
+void survivors_say_waiting(const struct question *question, struct report *report,
+                           const struct survivors *survivors);
 /* "sum_row (ctypes): 61 %; PyDict_Copy < dict_merge: 39 %" Of at most three stacks. */
 const char *survivor_shares(const struct question *question, struct report *report,
                             const struct survivor_origin *origin);

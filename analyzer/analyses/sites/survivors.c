@@ -470,9 +470,26 @@ static void judging_release(struct judging *judging)
     free(judging->is_active);
 }
 
+/* Whether the row would be kept, were what the last collection freed not thought to be garbage. */
+static void see_waiting(const struct survivor_reading *reading, struct survivor_process *process,
+                        const struct stack_row *row, uint64_t *most_bytes)
+{
+    struct overdue overdue = overdue_judge(&row->stack, process->end, false);
+
+    if (!reading->current.is_cleared || overdue.reason != OVERDUE_YES || !is_kept(row, &overdue))
+        return;
+    process->waiting_bytes += overdue.bytes;
+    if (overdue.bytes <= *most_bytes)
+        return;
+    *most_bytes = overdue.bytes;
+    process->waiting_who = row->who;
+}
+
 static void judge_rows(struct survivor_reading *reading, struct survivor_process *process,
                        struct judging *judging)
 {
+    uint64_t most_waiting = 0;
+
     for (size_t i = reading->first_row; i < reading->rows.count; i++) {
         const struct stack_row *row = table_at(&reading->rows, i);
         struct overdue overdue =
@@ -486,7 +503,9 @@ static void judge_rows(struct survivor_reading *reading, struct survivor_process
         process->loop_bytes += row->stack.allocated_bytes;
         judging->active[process->active_count++] =
             (struct active_stack){row->stack.births, row->stack.first};
-        if (is_kept(row, &overdue))
+        if (!is_kept(row, &overdue))
+            see_waiting(reading, process, row, &most_waiting);
+        else
             judging->stacks[judging->stack_count++] = (struct survivor_stack){
                 .who = row->who,
                 .name = row->name,
@@ -828,6 +847,11 @@ bool survivors_are_of_few_turns(const struct survivor_process *process)
 bool survivors_are_leak(const struct survivor_process *process)
 {
     return is_heavy(process) && !survivors_are_of_few_turns(process);
+}
+
+bool survivors_wait(const struct survivor_process *process)
+{
+    return !leak_is_light(process->waiting_bytes, process->loop_bytes, process->peak_bytes);
 }
 
 size_t survivors_leak_count(const struct survivor_process *process)

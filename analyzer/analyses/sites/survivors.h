@@ -61,6 +61,10 @@ struct survivor_process {
      * when the window did. Not in the origins. */
     uint64_t pass_bytes;
     uint16_t pass_ledger;
+    /* Stays as overdue survivors do, until the interpreter lets it go at its end: garbage that no
+     * collection met, or what an exit handler frees. Not in the origins. */
+    uint64_t waiting_bytes;
+    struct who waiting_who; /* of most of it */
     bool is_judged; /* these made most of what was made meanwhile, so "no leak" says something */
     const struct survivor_pool *unjudged_pools; /* where they did not, and much stays */
     size_t unjudged_pool_count;
@@ -107,6 +111,8 @@ enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t
                                      const struct survivor_origin **origin);
 /* A process has objects that the recording does not. */
 bool survivors_hide_objects(const struct survivors *survivors);
+/* What waits for the end is as heavy as a leak. */
+bool survivors_wait(const struct survivor_process *process);
 /* The process that grows most by what no recorded block explains; NULL: none does. */
 const struct survivor_process *survivors_with_unseen_growth(const struct survivors *survivors);
 /* 0: turns are not known. */
