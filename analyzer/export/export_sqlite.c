@@ -17,6 +17,7 @@
 #include "hash_index.h"
 #include "labels.h"
 #include "lives.h"
+#include "memory_accounts.h"
 #include "sqlite_schema.h"
 #include "table.h"
 
@@ -346,6 +347,29 @@ static void put_older_frees(struct sqlite_export *export)
     }
 }
 
+/* A row for each row of each account. */
+static void put_accounts(struct sqlite_export *export)
+{
+    const struct memory_accounts *accounts = tally_accounts(export->question->tally);
+    struct database_insert *insert = export->inserts[TABLE_ACCOUNTS];
+
+    for (size_t i = 0; i < accounts->count; i++)
+        for (size_t k = 0; k < accounts->rows[i].row_count; k++) {
+            const struct memory_account *account = &accounts->rows[i];
+            const struct memory_row *row = &account->rows[k];
+
+            insert_number(insert, (int64_t)i + 1);
+            insert_number(insert, account->process);
+            insert_number(insert, (int64_t)account->time_ns);
+            insert_number(insert, memory_account_is_rough(account));
+            insert_text(insert, account_part_name(row->part));
+            insert_text_or_null(insert, text_at(export, row->name));
+            insert_number(insert, (int64_t)row->resident_bytes);
+            insert_number(insert, (int64_t)row->proportional_bytes);
+            put_row(export, TABLE_ACCOUNTS);
+        }
+}
+
 static void put_notes(struct sqlite_export *export)
 {
     for (size_t i = 0; i < model_note_count(export->question->model); i++) {
@@ -578,6 +602,7 @@ static void put_model(struct sqlite_export *export)
     put_driver_modules(export);
     put_event_kinds(export);
     put_older_frees(export);
+    put_accounts(export);
     put_notes(export);
 }
 

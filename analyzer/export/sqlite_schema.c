@@ -24,6 +24,7 @@ const struct sqlite_table_shape sqlite_tables[TABLE_COUNT] = {
     [TABLE_OLDER_FREES] = {"older_frees", 3},
     [TABLE_EVENT_KINDS] = {"event_kinds", 2},
     [TABLE_NOTES] = {"notes", 2},
+    [TABLE_ACCOUNTS] = {"accounts", 8},
 };
 
 const char sqlite_schema[] =
@@ -67,7 +68,10 @@ const char sqlite_schema[] =
     " name TEXT, value INTEGER, address INTEGER, ledger INTEGER REFERENCES ledgers);"
     "CREATE TABLE older_frees (ledger INTEGER REFERENCES ledgers, count INTEGER, bytes INTEGER);"
     "CREATE TABLE event_kinds (kind TEXT PRIMARY KEY, count INTEGER) WITHOUT ROWID;"
-    "CREATE TABLE notes (count INTEGER, sentence TEXT);";
+    "CREATE TABLE notes (count INTEGER, sentence TEXT);"
+    "CREATE TABLE accounts (account INTEGER, process INTEGER REFERENCES processes,"
+    " time_ns INTEGER, is_rough INTEGER, part TEXT, name TEXT, resident_bytes INTEGER,"
+    " proportional_bytes INTEGER);";
 
 /* An alloc at an address that is alive first ends the old block; a block that was freed before it
  * was seen counts before it goes. */

@@ -28,6 +28,7 @@ enum sqlite_table {
     TABLE_OLDER_FREES,
     TABLE_EVENT_KINDS,
     TABLE_NOTES,
+    TABLE_ACCOUNTS,
     TABLE_COUNT
 };
 

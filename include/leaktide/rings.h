@@ -140,8 +140,7 @@ struct mt_rings_process {
     uint32_t changes_posted, changes_taken;       /* live: by the consumer; by the process */
     struct mt_rings_change changes[MT_RINGS_CHANGES];
     int64_t control_file_ns; /* the consumer's: when what was last taken from it was written */
-    uint32_t account_wanted, account_done; /* futexes: at its end, of its resident memory */
-    uint8_t reserved[1020];
+    uint8_t reserved[1028];
 };
 
 enum { MT_RINGS_PROCESS_BYTES = 2 * MT_FILE_HEADER_BYTES };

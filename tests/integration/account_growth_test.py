@@ -114,24 +114,5 @@ class Growth(unittest.TestCase):
         self.assertEqual(rows[0]["cause"], "shared_memory")
 
 
-class End(unittest.TestCase):
-    """What a process has when it ends is in its last account, however long ago the one before was."""
-
-    def test_the_last_account_is_of_the_end(self):
-        program = ("import ctypes, time\nlibc = ctypes.CDLL(None)\nlibc.malloc.restype = ctypes.c_void_p\n"
-                   "time.sleep(10)\nctypes.memset(libc.malloc(24 << 20), 1, 24 << 20)\n")
-        with tempfile.TemporaryDirectory() as folder:
-            trace = os.path.join(folder, "end")
-            subprocess.run([LEAKTIDE, "run", "--device=cpu", "--no-report", "--sample-ms=60000", "-o", trace, "--",
-                            os.path.realpath(sys.executable), "-c", program], check=True, timeout=120)
-            done = subprocess.run([LEAKTIDE, "account", "--format=json", trace], stdout=subprocess.PIPE,
-                                  timeout=120, check=False)
-        tables = {table["name"]: table["rows"] for table in json.loads(done.stdout)["tables"]}
-        resident = tables["resident"][0]
-        self.assertEqual(resident["part"], "resident")
-        self.assertGreater(resident["first_bytes"], 0)
-        self.assertLess(resident["first_bytes"], resident["resident_bytes"] - 20 * MIB)
-
-
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "leaktide/invariant.h"
-#include "rings_file.h"
 
 enum taker_state { TAKER_IDLE, TAKER_ASKED, TAKER_DONE };
 
@@ -18,7 +17,6 @@ static struct {
     bool has_thread;
     pid_t process;
     enum account_depth depth;
-    uint32_t *done, told;
     struct account account; /* the thread's while it is asked for one */
     int error;
 } taker = {.mutex = PTHREAD_MUTEX_INITIALIZER, .asked = PTHREAD_COND_INITIALIZER};
@@ -28,7 +26,6 @@ static void *take_accounts(void *nothing)
     (void)nothing;
     for (;;) {
         char folder[64];
-        uint32_t *done, told;
 
         pthread_mutex_lock(&taker.mutex);
         while (atomic_load(&taker.state) != TAKER_ASKED)
@@ -36,13 +33,7 @@ static void *take_accounts(void *nothing)
         pthread_mutex_unlock(&taker.mutex);
         snprintf(folder, sizeof(folder), "/proc/%d", (int)taker.process);
         taker.error = account_take(folder, taker.depth, &taker.account);
-        done = taker.done;
-        told = taker.told;
         atomic_store(&taker.state, TAKER_DONE);
-        if (done) {
-            shared_store(done, told);
-            shared_wake(done);
-        }
     }
     return NULL;
 }
@@ -63,7 +54,7 @@ static bool thread_start(void)
     return taker.has_thread;
 }
 
-bool account_taker_ask(pid_t process, enum account_depth depth, uint32_t *done, uint32_t told)
+bool account_taker_ask(pid_t process, enum account_depth depth)
 {
     MT_ASSERT(account_taker_is_idle());
     if (!thread_start())
@@ -71,8 +62,6 @@ bool account_taker_ask(pid_t process, enum account_depth depth, uint32_t *done, 
     pthread_mutex_lock(&taker.mutex);
     taker.process = process;
     taker.depth = depth;
-    taker.done = done;
-    taker.told = told;
     atomic_store(&taker.state, TAKER_ASKED);
     pthread_cond_signal(&taker.asked);
     pthread_mutex_unlock(&taker.mutex);

@@ -19,14 +19,8 @@
 /* Nothing is being taken. */
 bool account_taker_is_idle(void);
 
-/*
- * process     in our name space
- * done, told  a word that processes share, and what is stored there when the account is done; NULL:
- *             nobody waits
- *
- * False: there is no thread to be had. Only when idle.
- */
-bool account_taker_ask(pid_t process, enum account_depth depth, uint32_t *done, uint32_t told);
+/* process: in our name space. False: there is no thread to be had. Only when idle. */
+bool account_taker_ask(pid_t process, enum account_depth depth);
 
 /* True once for each that was asked for, when it is done: *account, to be released, or an errno in
  * *error when there is none. */

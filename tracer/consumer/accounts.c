@@ -16,7 +16,6 @@ enum {
     FIRST_COST_TIMES = 100,  /* the first whole one of a process, by its size */
     COST_BYTES_OF_NS = 2,    /* of a heap of small blocks, so many are walked in a nanosecond */
     LIVES_MOST = 200,        /* at most one in this part of the process's life */
-    LAST_COST_TIMES = 1000,  /* so long it must have lived for one at its end */
     FIRST_MS = 1000,         /* of its life: most processes end before */
     WATCH_MS = 50,           /* the same, for its cgroup */
     ROWS_MOST = 96,          /* of one account in a trace: its ring is small */
@@ -43,21 +42,12 @@ static bool is_new_peak(const struct recorded *recorded)
            recorded->account.highest_bytes;
 }
 
-/* It waits for this account. */
-static bool is_ending(const struct recorded *recorded)
-{
-    return shared_load(&recorded->place->account_wanted) !=
-           shared_load(&recorded->place->account_done);
-}
-
 static bool is_due(const struct recorded *recorded, uint64_t now_ns)
 {
     uint64_t lived_ns = now_ns - recorded->account.since_ns;
 
     if (recorded->account.is_wanted)
         return true;
-    if (is_ending(recorded))
-        return recorded->account.rough_cost_ns * LAST_COST_TIMES <= lived_ns;
     if (now_ns < accounts.not_before_ns || lived_ns < FIRST_MS * MILLISECOND_NS)
         return false;
     return !recorded->account.last_ns ||
@@ -71,11 +61,6 @@ static enum account_depth depth_of(const struct recorded *recorded, uint64_t now
 
     if (account->is_wanted)
         return ACCOUNT_WHOLE;
-    if (is_ending(recorded))
-        return account->last_whole_ns &&
-                       account->whole_cost_ns * LAST_COST_TIMES <= now_ns - account->since_ns
-                   ? ACCOUNT_WHOLE
-                   : ACCOUNT_ROUGH;
     if (now_ns < accounts.whole_not_before_ns)
         return ACCOUNT_ROUGH;
     if (!account->last_whole_ns)
@@ -112,8 +97,7 @@ void accounts_look(struct recorded *recorded, uint64_t now_ns)
         __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED ||
         !is_due(recorded, now_ns))
         return;
-    if (!accounts.next || is_ending(recorded) ||
-        recorded->account.last_ns < accounts.next->account.last_ns)
+    if (!accounts.next || recorded->account.last_ns < accounts.next->account.last_ns)
         accounts.next = recorded;
 }
 
@@ -149,7 +133,6 @@ static void remember(struct recorded_account *of, const struct account *account,
 {
     uint64_t resident_bytes = account->figures[ACCOUNT_FIGURE_RESIDENT];
 
-    of->rough_cost_ns = account->rough_cost_ns;
     of->resident_bytes = resident_bytes;
     memset(of->part_bytes, 0, sizeof(of->part_bytes));
     for (size_t i = 0; i < account->row_count; i++)
@@ -218,9 +201,7 @@ void accounts_poll(uint64_t now_ns)
     accounts.next = NULL;
     if (!next || !account_taker_is_idle())
         return;
-    if (account_taker_ask(next->process_id, depth_of(next, now_ns),
-                          is_ending(next) ? &next->place->account_done : NULL,
-                          shared_load(&next->place->account_wanted)))
+    if (account_taker_ask(next->process_id, depth_of(next, now_ns)))
         accounts.recorded = next;
     else
         accounts.not_before_ns = now_ns + ROUGH_COST_TIMES * MILLISECOND_NS;

@@ -33,7 +33,6 @@ struct recorded {
         uint64_t last_ns;       /* the newest was done; 0: there was none */
         uint64_t last_whole_ns; /* the newest that was not rough */
         uint64_t whole_cost_ns; /* of that one */
-        uint64_t rough_cost_ns; /* of the newest: what a rough one costs */
         uint64_t resident_bytes, part_bytes[ACCOUNT_PART_COUNT]; /* of the newest */
         uint64_t highest_bytes;                                  /* resident, of all accounts */
         bool is_wanted;  /* by somebody, without regard to its cost */

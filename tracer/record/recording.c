@@ -19,10 +19,6 @@
 #include "stack_memory.h"
 #include "thread_state.h"
 
-enum { ACCOUNT_LIFE_PARTS = 200 }; /* of its life, a process waits for an account at its end */
-#define ACCOUNT_LIFE_NS      UINT64_C(2000000000) /* that it must have lived for one */
-#define ACCOUNT_WAIT_MOST_NS UINT64_C(100000000)
-
 enum phase { IDLE, RUNNING, IMPOSSIBLE };
 
 struct recording_state recording_state;
@@ -230,22 +226,10 @@ void recording_is_confined(bool is_strict)
     }
 }
 
-/* As it ends: what the last account by the clock shows may be long ago. */
-static void account_at_end(void)
-{
-    uint64_t lived_ns = clock_now_ns(CLOCK_MONOTONIC) - recording_header()->start_monotonic_ns;
-
-    if (recording_state.is_served && lived_ns >= ACCOUNT_LIFE_NS && !served_avoids_calls())
-        served_account(lived_ns / ACCOUNT_LIFE_PARTS < ACCOUNT_WAIT_MOST_NS
-                           ? lived_ns / ACCOUNT_LIFE_PARTS
-                           : ACCOUNT_WAIT_MOST_NS);
-}
-
 void recording_finish(int exit_status)
 {
     if (!is_running_here())
         return;
-    account_at_end();
     recorder_push(MT_RECORD_process_exit, (uint64_t[]){(uint64_t)exit_status});
     modules_record_changes();
     recording_note_clocks(); /* takes a ring if this thread has none */

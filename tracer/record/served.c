@@ -265,16 +265,6 @@ bool served_flush(void)
     return true;
 }
 
-void served_account(uint64_t most_ns)
-{
-    uint32_t wanted = __atomic_add_fetch(&process->account_wanted, 1, __ATOMIC_SEQ_CST);
-    uint32_t done = shared_load(&process->account_done);
-
-    served_wake();
-    if (done != wanted)
-        shared_wait(&process->account_done, done, most_ns);
-}
-
 void served_avoid_calls(void)
 {
     uint32_t first = 0, end = shared_load(&file.header->slots_end);

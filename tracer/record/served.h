@@ -45,9 +45,6 @@ void served_wake(void);
 /* Until the consumer has written all that was recorded so far; false: not within a second. */
 bool served_flush(void);
 
-/* Waits until an account of this process's resident memory was taken, at most so long. */
-void served_account(uint64_t most_ns);
-
 /* From here on only what needs no system call. Rings for threads to come are mapped now. */
 void served_avoid_calls(void);
 

@@ -227,6 +227,14 @@ class Sqlite(exported.Exported):
             rows = self.report(source)["tables"].get("samples", [])
             self.assertEqual(rows_of(self.ask(source, "samples"), columns), rows_of(rows, columns))
 
+    def test_accounts(self):
+        source = os.path.join(self.folder, "accounts")
+        rows = self.report(source, "account")["tables"]["resident"]
+        wanted = {row["part"]: row["resident_bytes"] for row in rows[1:] if row["resident_bytes"]}
+        got = {row["part"].replace(" ", "_"): row["resident_bytes"] for row in self.ask(source, "resident")}
+        self.assertGreater(len(got), 2)
+        self.assertEqual(got, wanted)
+
     def test_steps_whose_ledgers_change(self):
         """The report leaves out ledgers that are the same at each step end."""
         compared = 0
