@@ -106,6 +106,8 @@ class Peaks(Words):
         peak, = self.lines("PEAK:", "peak", self.path("snapshot.pickle"))
         self.assertIn("; 700 MiB (99 %) older than the recording, without a site; largest holder "
                       "with one: forward (user/train.py:1) with 10.0 MiB (1 %)", peak)
+        self.assertRegex(self.ask("peak", self.path("snapshot.pickle")),
+                         r"700 MiB +99 % +1 +\(older than the recording\) +torch device 0")
 
     def test_growth_is_said_of_memory_not_of_addresses_nor_of_what_is_cut_up(self):
         recordings.memscope(self.path("dump.csv"), [

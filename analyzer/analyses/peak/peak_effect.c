@@ -60,7 +60,7 @@ static void add_effects(const struct question *question, struct report *report,
              ledger->has_uses ? value_bytes(fall(peak_bytes, trial->used_bytes)) : value_none()},
             {"held_bytes", "held", value_bytes(trial->held.bytes)},
             {"block_count", "blocks", value_count(trial->held.count)},
-            {"site", "without", value_who(question, texts, trial->origin->who)},
+            {"site", "without", value_origin(question, texts, trial->origin)},
             {"operator", "operator", value_name(question, trial->origin->who.operator_text)},
             {"ledger", "ledger", value_text(label)},
         };

@@ -15,6 +15,7 @@
 #include "leaktide/invariant.h"
 #include "ledger_layers.h"
 #include "list.h"
+#include "sentence.h"
 
 /* What is compared, by group. */
 struct group_key {
@@ -242,6 +243,14 @@ void origins_release(struct origins *origins)
     free(origins->groups);
     free(origins->rows);
     memset(origins, 0, sizeof(*origins));
+}
+
+struct value value_origin(const struct question *question, struct arena *arena,
+                          const struct origin *origin)
+{
+    if (!who_is_known(origin->who) && tally_detail_at(question->tally, origin->groups[0])->is_older)
+        return value_unknown(translated("(older than the recording)"));
+    return value_who(question, arena, origin->who);
 }
 
 struct step_sample origin_alive(const struct tally *tally, const struct origin *origin)

@@ -36,6 +36,10 @@ bool origins_init(struct origins *origins, const struct question *question,
                   enum origin_split split);
 void origins_release(struct origins *origins);
 
+/* Who it is; of whom nobody knows and whose blocks are older than the recording, that. */
+struct value value_origin(const struct question *question, struct arena *arena,
+                          const struct origin *origin);
+
 /* Sums over the groups of an origin. */
 struct step_sample origin_alive(const struct tally *tally, const struct origin *origin);
 struct step_sample origin_at_peak(const struct tally *tally, const struct origin *origin);
