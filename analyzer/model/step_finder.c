@@ -36,7 +36,7 @@ struct step_finder {
     uint64_t position, allocated_bytes;
     uint16_t process;
     bool has_process, is_off;
-    bool has_place, place_is_host; /* of the event that came last */
+    bool has_place, place_is_host, place_is_address_space; /* of the event that came last */
     uint16_t place;
     struct found_steps *found; /* by process */
     size_t found_count;
@@ -108,16 +108,34 @@ struct found_steps step_finder_at(const struct step_finder *finder, uint16_t pro
 /* --- counting ------------------------------------------------------------------------------- */
 
 /* Most events are of one place. */
+static void look_at_place(struct step_finder *finder, uint16_t index)
+{
+    struct mt_place place;
+
+    if (finder->has_place && finder->place == index)
+        return;
+    place = model_place_at(finder->model, index);
+    finder->has_place = true;
+    finder->place = index;
+    finder->place_is_host = place.device < 0;
+    finder->place_is_address_space = place.device < 0 && place.flags & MT_PLACE_VIRTUAL;
+}
+
 static bool is_host_event(struct step_finder *finder, const struct event *event)
 {
     if (event->kind != EVENT_ALLOC)
         return false;
-    if (!finder->has_place || finder->place != event->place) {
-        finder->has_place = true;
-        finder->place = event->place;
-        finder->place_is_host = model_place_at(finder->model, event->place).device < 0;
-    }
+    look_at_place(finder, event->place);
     return finder->place_is_host;
+}
+
+/* Mapped files, reserved addresses, names: no memory, in which nothing could be judged. */
+static bool is_of_no_memory(struct step_finder *finder, const struct event *event)
+{
+    if (event->kind != EVENT_ALLOC)
+        return false;
+    look_at_place(finder, event->place);
+    return finder->place_is_address_space;
 }
 
 /* The index of the token's row, which is made if need be. */
@@ -240,7 +258,8 @@ void step_finder_feed(struct step_finder *finder, const struct event *events, si
             if (found)
                 found->has_marks = true;
             finder->is_off = true;
-        } else if (token.kind != TOKEN_NONE) {
+        } else if (token.kind != TOKEN_NONE &&
+                   (finder->named || !is_of_no_memory(finder, &events[i]))) {
             count_token(finder, token, is_host_event(finder, &events[i]));
         }
     }

@@ -145,12 +145,17 @@ class ControlTest(unittest.TestCase):
         self.assertIn("devices are npu", self.say("set", "device=npu:64", status=2))
         self.assertIn("levels are op", self.say("set", "level=op,x", status=2))
         self.assertIn("call-stack is none", self.say("set", "call-stack=c:1001", status=2))
-        self.assertIn("without stacks of Python", self.say("set", "call-stack=python:5", status=2))
         self.assertIn("host-leaks cannot", self.say("set", "analysis=leaks,host-leaks", status=2))
         self.assertIn("analyses are leaks", self.say("set", "analysis=leak", status=2))
         self.assertIn("collect-mode is", self.say("set", "collect-mode=later", status=2))
         self.assertIn("watch is [START", self.say("set", "watch=a", status=2))
         self.assertIn("belongs to the command line", self.say("set", "format=db", status=2))
+        self.finish()
+
+    def test_stacks_of_python_cannot_come_later(self):
+        self.start("--call-stack=c")
+        self.steps(1)
+        self.assertIn("without stacks of Python", self.say("set", "call-stack=python:5", status=2))
         self.finish()
 
     def rows(self, *columns):
