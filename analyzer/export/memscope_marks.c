@@ -45,6 +45,18 @@ static void add_note(struct memscope_source *source, struct memscope_row *row, u
     memscope_number(row, "workspace_size", note->workspace_bytes);
 }
 
+/* "aten::add.Tensor" as Python has it: "torch._ops.aten.add.Tensor". */
+static const char *name_in_python(const char *name, char *room, size_t room_bytes)
+{
+    const char *colons = strstr(name, "::");
+
+    if (!colons || strstr(colons + 2, "::") || strpbrk(name, " #"))
+        return name;
+    snprintf(room, room_bytes, "torch._ops.%.*s.%s%s", (int)(colons - name), name, colons + 2,
+             strchr(colons, '.') ? "" : ".default");
+    return room;
+}
+
 /* Operators of ATB have a prefix, and a type of their own. */
 void memscope_take_operator(struct memscope_source *source, const struct event *event)
 {
@@ -52,12 +64,14 @@ void memscope_take_operator(struct memscope_source *source, const struct event *
     static const char *const types[2][2] = {{"ATEN_END", "ATB_END"}, {"ATEN_START", "ATB_START"}};
     const char *name = model_text_at(source->question->model, event->text);
     bool is_atb = strncmp(name, prefix, sizeof(prefix) - 1) == 0;
+    char room[MEMSCOPE_OPERATOR_BYTES];
     struct memscope_row row;
 
     memscope_row_begin(source, &row, "OP_LAUNCH",
                        types[event->kind == EVENT_OPERATOR_BEGIN][is_atb], event->time_ns,
                        event->thread);
-    row.name = event->text ? name + (is_atb ? sizeof(prefix) - 1 : 0) : NULL;
+    if (event->text)
+        row.name = is_atb ? name + sizeof(prefix) - 1 : name_in_python(name, room, sizeof(room));
     if (is_atb)
         add_note(source, &row, event->thread);
     row.device = device_of(source, event);

@@ -15,7 +15,12 @@
 #include "memscope_stacks.h"
 #include "ordered_set.h"
 
-enum { MEMSCOPE_OWNER_BYTES = 64, MEMSCOPE_TYPE_BYTES = 32, MEMSCOPE_NOTES = 64 };
+enum {
+    MEMSCOPE_OWNER_BYTES = 64,
+    MEMSCOPE_TYPE_BYTES = 32,
+    MEMSCOPE_NOTES = 64,
+    MEMSCOPE_OPERATOR_BYTES = 320
+};
 
 struct memscope_ledger {
     uint64_t used_bytes, total_bytes;

@@ -16,6 +16,7 @@
 #include "loader.h"
 #include "module_list.h"
 #include "python_heap.h"
+#include "torch_operators.h"
 
 HOOK_EXPORT int dlclose(void *handle);
 
@@ -30,6 +31,7 @@ static void look(void)
         return;
     modules_record_changes();
     python_heap_look();
+    torch_operators_look();
     guard_leave(LAYER_MARKS);
 }
 
@@ -38,6 +40,7 @@ void *loader_before_dlopen(void)
     look();
     modules_may_come();
     python_heap_may_come();
+    torch_operators_may_come();
     return hook_real(&real_dlopen);
 }
 

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "module_list.h"
 #include "python_heap.h"
+#include "torch_operators.h"
 
 static const struct hook_entry *entry_find(const char *name)
 {
@@ -48,6 +49,7 @@ void *symbol_lookup(void *library, const char *name)
 
     modules_look_if_they_came(); /* first: it asks the loader, whose last error is the program's */
     python_heap_look();
+    torch_operators_look();
     real = hook_symbol_in(library, name);
     entry = real ? entry_find(name) : NULL;
     if (!entry || !(config_get()->records_device || config_get()->records_launches))

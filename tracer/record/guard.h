@@ -30,9 +30,10 @@ enum layer {
     LAYER_OPENCL,
     LAYER_CUDA_RUNTIME,
     LAYER_CUDA_DRIVER,
-    LAYER_TORCH,  /* what allocators of PyTorch report */
-    LAYER_PYTHON, /* allocators of CPython */
-    LAYER_MARKS,  /* leaktide/tracer.h */
+    LAYER_TORCH,     /* what allocators of PyTorch report */
+    LAYER_OPERATORS, /* of PyTorch */
+    LAYER_PYTHON,    /* allocators of CPython */
+    LAYER_MARKS,     /* leaktide/tracer.h */
     LAYER_COUNT
 };
 

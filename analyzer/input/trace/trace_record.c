@@ -261,8 +261,14 @@ static void fill_access(struct trace_context *context, const struct trace_record
 static void fill_note(struct trace_context *context, const struct trace_record *record,
                       struct event *event)
 {
+    const char *subject;
+
     event->detail = text_at(context, record, AT(note, subject));
-    if (strcmp(model_text_at(context->model, event->detail), "block owner") != 0)
+    subject = model_text_at(context->model, event->detail);
+    if (strcmp(subject, "no operators") == 0)
+        model_note(context->model, 0, "operators of %s are missing: its version is not known",
+                   model_text_at(context->model, event->text));
+    if (strcmp(subject, "block owner") != 0)
         return;
     event->kind = EVENT_BLOCK_OWNER;
     event->detail = 0;

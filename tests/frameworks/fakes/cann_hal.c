@@ -93,6 +93,14 @@ int halMemUnmap(void *address)
     return HAL_SUCCESS;
 }
 
+/* As the driver has them for tools that stand before its own. */
+int halMemAllocInner(void **address, unsigned long long size, unsigned long long flags)
+    __attribute__((alias("halMemAlloc")));
+int halMemFreeInner(void *address) __attribute__((alias("halMemFree")));
+int halMemCreateInner(void **handle, size_t size, const struct hal_property *property,
+                      uint64_t flags) __attribute__((alias("halMemCreate")));
+int halMemReleaseInner(void *handle) __attribute__((alias("halMemRelease")));
+
 void fake_hal_memory(int device, size_t *free_bytes, size_t *total_bytes)
 {
     *total_bytes = books_capacity_bytes();

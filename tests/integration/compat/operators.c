@@ -18,10 +18,10 @@ static void run_operator(void *block)
              "memscope-aten-ac:ptr=%" PRIu64 ";is_write=True;is_read=False;is_output=True;"
              "name=aten.fill;shape=torch.Size([8]);dtype=torch.uint8;tensor_size=8;device=npu:0",
              (uint64_t)(uintptr_t)block);
-    mstx.mark("memscope-aten-b: name=aten.fill", NULL);
+    mstx.mark("memscope-aten-b: name=aten::fill_.Scalar", NULL);
     mstx.mark(message, NULL);
     aclrtLaunchKernel((void *)(uintptr_t) "fill_kernel", 1, NULL, 0, NULL);
-    mstx.mark("memscope-aten-e: name=aten.fill", NULL);
+    mstx.mark("memscope-aten-e: name=aten::fill_.Scalar", NULL);
 }
 
 int main(void)

@@ -256,6 +256,32 @@ class DeviceTest(unittest.TestCase):
         self.assertEqual(Counter(e["text"] for e in done.events if e["event"] == "alloc" and
                                  (e["text"] or "").startswith("torch")), Counter({"torch": 36}))
 
+    def operators_of(self, words):
+        done = TRACER.run(program(*words), options="--device=npu")
+        self.assertEqual((done.status, done.errors), (0, ""))
+        return done.events
+
+    def test_operators_of_torch(self):
+        """Of a library that the program opens: they nest, on each thread, under their full names."""
+        words = ["torch_operators", os.path.join(FAKES, "libc10.so"),
+                 os.path.join(FAKES, "libtorch_cpu.so")]
+        events = self.operators_of(words)
+        ran = [(e["event"], e["text"]) for e in events if e["event"].startswith("operator")]
+        self.assertEqual(ran[:8], [
+            ("operator_begin", "Optimizer.step#SGD.step"), ("operator_begin", "aten::add.Tensor"),
+            ("operator_begin", "aten::empty"), ("operator_end", "aten::empty"),
+            ("operator_end", "aten::add.Tensor"), ("operator_end", "Optimizer.step#SGD.step"),
+            ("operator_begin", "AddBackward0"), ("operator_end", "AddBackward0")])
+        self.assertEqual(len(ran), 10)
+        self.assertEqual({len(name) for _, name in ran[8:]}, {255})
+        self.assertFalse([e for e in events if e["event"] == "note"])
+
+    def test_operators_of_an_unknown_torch(self):
+        """Another interface of its observers, perhaps: it is left alone, and that is said."""
+        events = self.operators_of(["torch_operators", os.path.join(FAKES, "libtorch_cpu.so")])
+        self.assertFalse([e for e in events if e["event"].startswith("operator")])
+        self.assertEqual([e["text"] for e in events if e["event"] == "note"], ["PyTorch"])
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
