@@ -34,6 +34,19 @@ static void begin_step(void)
     atomic_store(&open_step, record_step_begin(0));
 }
 
+/* Steps that end by a word: each begins where the one before it ended. */
+static void told_step(bool has_ended)
+{
+    static _Atomic uint64_t open_step;
+    uint64_t before = atomic_load(&open_step);
+
+    if (before && !has_ended)
+        return;
+    if (before)
+        record_told_step_end(before);
+    atomic_store(&open_step, record_told_step_begin());
+}
+
 static void choose_steps(const struct control_change *change)
 {
     recorder_choose_steps(change->first, change->last);
@@ -57,6 +70,10 @@ static bool change_do(const struct control_change *change, const char **why)
         return true;
     case CHANGE_STEP:
         begin_step();
+        return true;
+    case CHANGE_STEP_OPEN:
+    case CHANGE_STEP_DONE:
+        told_step(change->kind == CHANGE_STEP_DONE);
         return true;
     case CHANGE_STEPS:
     case CHANGE_WISH:
@@ -136,7 +153,7 @@ static void obey_line(char *line, char *answer, size_t answer_bytes)
             snprintf(answer, answer_bytes, "%s", why);
         break;
     case CONTROL_STEP:
-        begin_step();
+        change_do(&change, &why);
         snprintf(answer, answer_bytes, "ok step %" PRIu64 "\n", recorder_newest_step());
         break;
     case CONTROL_SNAPSHOT:

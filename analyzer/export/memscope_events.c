@@ -87,6 +87,7 @@ static void process_begin(struct memscope_source *source, uint16_t index)
     source->main_device = first_device(source, index);
     source->range_count = 0;
     source->begun_ranges = 0;
+    source->told_step = 0;
     memset(source->notes, 0, sizeof(source->notes));
     memset(&source->readings, 0, sizeof(source->readings));
 }

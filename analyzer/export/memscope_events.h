@@ -17,6 +17,8 @@ struct memscope_sink {
     enum mt_result (*row)(void *context, const struct memscope_row *row, struct mt_error *error);
     /* Pinned memory is HOST_PINNED, the name that Insight knows, and not HOST, the tool's. */
     bool names_pinned;
+    /* A step that a row of the system ends begins here; NULL: nobody wants to know. */
+    void (*told_step)(void *context);
 };
 
 /* As lives_read(), or what the sink returned. */

@@ -159,6 +159,11 @@ void memscope_take_range_end(struct memscope_source *source, const struct event 
 /* One that is a range of the program has a row already. A step ends where the next one begins. */
 void memscope_take_step_begin(struct memscope_source *source, const struct event *event)
 {
+    if (event->address == MT_RANGE_TOLD) {
+        source->told_step = event->value;
+        if (source->sink->told_step)
+            source->sink->told_step(source->sink->context);
+    }
     if (event->address)
         return;
     for (size_t i = source->range_count; i-- > 0;)
@@ -167,11 +172,26 @@ void memscope_take_step_begin(struct memscope_source *source, const struct event
     range_begin(source, event, event->value, "step start");
 }
 
+static void send_told_step(struct memscope_source *source, const struct event *event)
+{
+    struct memscope_row row;
+    char number[24];
+
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)event->value);
+    memscope_row_begin(source, &row, "SYSTEM", "STEP", event->time_ns, event->thread);
+    row.name = number;
+    row.device = source->main_device;
+    source->told_step = 0;
+    memscope_row_send(source, &row);
+}
+
 void memscope_take_step_end(struct memscope_source *source, const struct event *event)
 {
     struct memscope_range *range = range_find(source, event->value, true);
 
-    if (range)
+    if (event->value == source->told_step)
+        send_told_step(source, event);
+    else if (range)
         range_end(source, event, range);
 }
 

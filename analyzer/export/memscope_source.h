@@ -75,6 +75,7 @@ struct memscope_source {
     struct memscope_range *ranges;
     size_t range_count, range_capacity;
     uint64_t begun_ranges;
+    uint64_t told_step; /* the open one, of those that end when the program says so; 0: none */
     struct memscope_readings readings;
     struct memscope_operator_note
         notes[MEMSCOPE_NOTES]; /* by thread, the newest of those that share a place */

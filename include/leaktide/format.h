@@ -122,7 +122,11 @@ struct mt_file_header {
     /* Since 1.3; zeros before. */
     uint64_t rank_number; /* of a distributed job, counted from 1; 0: not known */
     uint64_t world_size;  /* ranks of the job; 0: not known */
+    uint64_t told_steps;  /* the newest step that somebody said has ended */
 };
+
+/* The range of a step that ends when somebody says so: nobody knows before whether it is one. */
+#define MT_RANGE_TOLD UINT64_MAX
 
 struct mt_chunk_header {
     uint32_t magic;

@@ -212,6 +212,16 @@ uint64_t record_step_begin(uint64_t range)
     return step;
 }
 
+uint64_t record_told_step_begin(void)
+{
+    return record_step_begin(MT_RANGE_TOLD);
+}
+
+void record_told_step_end(uint64_t step)
+{
+    record_step_end(step);
+}
+
 void record_step_end(uint64_t step)
 {
     event_add(MT_RECORD_step_end, text_of(NULL))->address = step;

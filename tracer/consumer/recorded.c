@@ -211,6 +211,7 @@ void recorded_publish(struct recorded *recorded)
     trace->stack_restart_count = told->stack_restart_count;
     trace->unread_python = told->unread_python;
     trace->unseen_python = told->unseen_python;
+    trace->told_steps = told->told_steps;
     told->event_count = trace->event_count;
     told->rss_bytes = trace->rss_bytes;
     told->rss_peak_bytes = trace->rss_peak_bytes;

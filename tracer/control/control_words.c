@@ -57,9 +57,17 @@ static enum control_word hear_stop(const char *rest, const struct hearing *h)
 
 static enum control_word hear_step(const char *rest, const struct hearing *h)
 {
-    (void)rest;
-    h->change->kind = CHANGE_STEP;
-    return CONTROL_STEP;
+    static const struct {
+        const char *word;
+        enum control_kind kind;
+    } words[] = {{"", CHANGE_STEP}, {"open", CHANGE_STEP_OPEN}, {"done", CHANGE_STEP_DONE}};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        if (strcmp(rest, words[i].word) == 0) {
+            h->change->kind = words[i].kind;
+            return CONTROL_STEP;
+        }
+    return refuse(h, "step, step open or step done");
 }
 
 static enum control_word hear_snapshot(const char *rest, const struct hearing *h)

@@ -4,7 +4,8 @@
  *
  *   start, stop       record, or pause
  *   step              begin the next step, for programs that mark none
- *   snapshot [NAME]   read the system's counters now, and write all that is recorded to disk
+ *   step open, step done    the same for who says when a step has ended: from open on, and at each
+ * end snapshot [NAME]   read the system's counters now, and write all that is recorded to disk
  *   status            what is going on
  *   set NAME=VALUE    from here on, as the option of that name: events, level, call-stack, device,
  *                     collect-mode, analysis, watch; steps=A-B: only these, steps=all ends it
@@ -41,6 +42,8 @@ enum control_kind {
     CHANGE_START,
     CHANGE_STOP,
     CHANGE_STEP,        /* the next one begins */
+    CHANGE_STEP_OPEN,   /* from here on somebody may say that a step has ended */
+    CHANGE_STEP_DONE,   /* it has, and the next one begins */
     CHANGE_STEPS,       /* only first to last; 0: all */
     CHANGE_WISH,        /* of a file: first to last, 0: all; or, if is_wanted is false, none */
     CHANGE_EVENTS,      /* text */

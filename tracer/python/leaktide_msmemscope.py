@@ -76,6 +76,7 @@ def _check_name(name: Any, what: str) -> str:
 
 def start() -> None:
     """Record from here on."""
+    _say("step open")
     _say("start")
 
 
@@ -85,8 +86,8 @@ def stop() -> None:
 
 
 def step() -> None:
-    """The next step begins; the one that was begun by the call before ends."""
-    _say("step")
+    """A step ends: the first began with start() or config(), each other where the one before it ended."""
+    _say("step done")
 
 
 def _list_of(*words: str) -> "re.Pattern[str]":
@@ -142,6 +143,7 @@ def config(**options: Any) -> None:
             raise ValueError("%s can be given only once" % name)
         changed[name] = _option(name, value)
     _configured.update(changed)
+    _say("step open")
     for name, value in changed.items():
         try:
             _say("set %s=%s" % (name.replace("_", "-"), value))

@@ -763,18 +763,49 @@ static void step_choose(uint64_t step)
                        step > atomic_load_explicit(&last_step, memory_order_relaxed));
 }
 
-uint64_t record_step_begin(uint64_t range)
+static void step_push_begin(uint64_t step, uint64_t range)
 {
-    uint64_t step = atomic_fetch_add_explicit(&step_number, 1, memory_order_relaxed) + 1;
     uint64_t fields[] = {step, range};
-    struct mt_file_header *header;
 
     step_choose(step);
     recorder_push(MT_RECORD_step_begin, fields);
-    header = recording_header();
+}
+
+static struct mt_file_header *step_count(uint64_t step)
+{
+    struct mt_file_header *header = recording_header();
+
     if (header)
         __atomic_store_n(&header->step_count, step, __ATOMIC_RELAXED);
+    return header;
+}
+
+uint64_t record_step_begin(uint64_t range)
+{
+    uint64_t step = atomic_fetch_add_explicit(&step_number, 1, memory_order_relaxed) + 1;
+
+    step_push_begin(step, range);
+    step_count(step);
     return step;
+}
+
+uint64_t record_told_step_begin(void)
+{
+    uint64_t step = recorder_newest_step() + 1;
+
+    step_push_begin(step, MT_RANGE_TOLD);
+    return step;
+}
+
+void record_told_step_end(uint64_t step)
+{
+    struct mt_file_header *header;
+
+    atomic_store_explicit(&step_number, step, memory_order_relaxed);
+    record_step_end(step);
+    header = step_count(step);
+    if (header)
+        __atomic_store_n(&header->told_steps, step, __ATOMIC_RELAXED);
 }
 
 void record_step_end(uint64_t step)

@@ -96,6 +96,10 @@ void record_mark(struct text name, struct text domain);
  */
 uint64_t record_step_begin(uint64_t range);
 void record_step_end(uint64_t step);
+/* The same of steps that end when somebody says so: one that never does is none, and has no number.
+ */
+uint64_t record_told_step_begin(void);
+void record_told_step_end(uint64_t step);
 void record_tag_begin(struct text owner);
 void record_tag_end(struct text owner);
 void record_launch(struct text name, uint64_t place);

@@ -120,6 +120,7 @@ static void header_refresh(struct mt_file_header *header, const struct mt_rings_
     header->stack_restart_count = place->header.stack_restart_count;
     header->unread_python = place->header.unread_python;
     header->unseen_python = place->header.unseen_python;
+    header->told_steps = place->header.told_steps;
 }
 
 /* Rings of its own, or those that it has in the file of the run. */

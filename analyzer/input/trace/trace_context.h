@@ -48,6 +48,7 @@ struct trace_context {
     struct trace_tensor tensors[TRACE_TENSORS];
     /* Grows when a module takes the place of another: sites must be looked up again. */
     uint32_t site_epoch;
+    uint64_t told_steps; /* of those that end when somebody says so: the newest that has ended */
     uint64_t event_count;
     uint64_t last_time_ns;
     uint64_t lost_counts[MT_LOST_KINDS];

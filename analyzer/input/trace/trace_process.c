@@ -438,6 +438,7 @@ enum mt_result trace_process_open(struct trace_process *process, const char *pat
     result = mtt_file_open(&process->file, path, error);
     if (result == MT_OK)
         result = mtt_file_find(&process->file, context->model, error);
+    process->context.told_steps = process->file.header.told_steps;
     if (result == MT_OK)
         result = streams_create(process, error);
     if (result != MT_OK)

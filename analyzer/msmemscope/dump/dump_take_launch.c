@@ -69,5 +69,7 @@ enum mt_result dump_take_system(struct dump_state *state, const struct memscope_
 {
     struct memscope_row made = *row;
 
+    if (strcmp(row->type, "STEP") == 0)
+        dump_step_end(&state->steps);
     return state->what->steps ? MT_OK : dump_emit(state, &made, true, error);
 }

@@ -48,6 +48,13 @@ static enum mt_result on_row(void *context, const struct memscope_row *row, stru
     return dump_is_device_chosen(state->what, row->device) ? take_row(state, row, error) : MT_OK;
 }
 
+static void on_told_step(void *context)
+{
+    struct dump_state *state = context;
+
+    dump_step_begin(&state->steps);
+}
+
 static void reading_begin(struct dump_state *state)
 {
     state->next_id = state->next_allocation = 0;
@@ -62,7 +69,7 @@ static enum mt_result read_once(struct dump_state *state, struct mt_trace *trace
 {
     struct question question = trace_question(trace);
     const struct export_request request = {.question = &question, .model = trace_model(trace)};
-    const struct memscope_sink sink = {.context = state, .row = on_row};
+    const struct memscope_sink sink = {.context = state, .row = on_row, .told_step = on_told_step};
     enum mt_result result;
 
     reading_begin(state);

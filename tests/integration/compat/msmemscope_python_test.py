@@ -182,6 +182,7 @@ msmemscope.describe.describer(owner="left").__enter__()
 msmemscope.describe.describer(owner="left").__exit__()
 take(6)
 msmemscope.take_snapshot(name="here")
+msmemscope.step()
 msmemscope.stop()
 take(4)
 with warnings.catch_warnings(record=True) as said:
@@ -216,9 +217,13 @@ class TracedTest(unittest.TestCase):
                          ["first", "model@weight@late", "a@b", None])
         self.assertIn('"here"', rows)
         self.assertIn("START_TRACE", rows)
-        answer = subprocess.run([LEAKTIDE, "steps", "--format=json", run],
+        self.assertEqual([line.split(",")[3] for line in rows.splitlines() if ",SYSTEM,STEP," in line],
+                         ["1", "2"])
+        order = [",102,", ",STEP,1,", ",103,", ",STEP,2,"]
+        self.assertEqual(sorted(order, key=lambda text: rows.replace("size:", ",").index(text)), order)
+        answer = subprocess.run([LEAKTIDE, "leaks", "--format=json", run],
                                 stdout=subprocess.PIPE, universal_newlines=True)
-        self.assertTrue(json.loads(answer.stdout))
+        self.assertEqual(json.loads(answer.stdout)["facts"]["step_count"], 2)
 
 
 CALLS = """
