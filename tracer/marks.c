@@ -10,13 +10,14 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "config.h"
 #include "guard.h"
 #include "leaktide/format.h"
 #include "recorder.h"
 
 #define MARKS_EXPORT __attribute__((visibility("default")))
 
-enum { RANGES = 64 };
+enum { RANGES = 64, TENSOR_READ = 1, TENSOR_WRITE = 2 };
 
 struct open_marks {
     uint64_t ranges[RANGES];
@@ -125,6 +126,38 @@ static void note(const char *subject, const char *text, uint64_t first, uint64_t
     guard_leave(LAYER_MARKS);
 }
 
+static void operator_begin(const char *name)
+{
+    if (config_get()->passes_operators || !guard_enter(LAYER_MARKS))
+        return;
+    record_operator_begin(text_of(name));
+    guard_leave(LAYER_MARKS);
+}
+
+static void operator_end(const char *name)
+{
+    if (config_get()->passes_operators || !guard_enter(LAYER_MARKS))
+        return;
+    record_operator_end(text_of(name));
+    guard_leave(LAYER_MARKS);
+}
+
+static void tensor_access(const char *pool, const void *address, uint64_t size_bytes, int flags,
+                          const char *operator_name, const char *dtype, const char *shape)
+{
+    const struct tensor_use use = {.address = (uintptr_t)address,
+                                   .size_bytes = size_bytes,
+                                   .flags = (uint64_t)flags & (TENSOR_READ | TENSOR_WRITE),
+                                   .operator_name = text_of(operator_name),
+                                   .dtype = text_of(dtype),
+                                   .shape = text_of(shape)};
+
+    if (!address || !config_get()->records_accesses || !guard_enter(LAYER_MARKS))
+        return;
+    record_tensor_access(text_of(pool), &use);
+    guard_leave(LAYER_MARKS);
+}
+
 static struct text pool_name(const char *pool)
 {
     return text_of(pool && *pool ? pool : "private");
@@ -184,6 +217,9 @@ const struct mt_tracer_functions *mt_tracer_functions(void)
         .pool_reserved = pool_reserved,
         .tag_block = tag_block,
         .note = note,
+        .operator_begin = operator_begin,
+        .operator_end = operator_end,
+        .tensor_access = tensor_access,
     };
 
     return &functions;

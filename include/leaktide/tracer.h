@@ -49,6 +49,12 @@ struct mt_tracer_functions {
     void (*tag_block)(const void *address, const char *owner);
     /* For bindings: a record `note`, by its subjects in trace-format.md. */
     void (*note)(const char *subject, const char *text, uint64_t first, uint64_t second);
+    /* For frameworks: an operator runs, on this thread; it reads (bit 0) or writes (bit 1) a
+     * tensor. */
+    void (*operator_begin)(const char *name);
+    void (*operator_end)(const char *name);
+    void (*tensor_access)(const char *pool, const void *address, uint64_t size_bytes, int flags,
+                          const char *operator_name, const char *dtype, const char *shape);
 };
 
 typedef const struct mt_tracer_functions *(*mt_tracer_functions_getter)(void);
@@ -56,7 +62,7 @@ typedef const struct mt_tracer_functions *(*mt_tracer_functions_getter)(void);
 /* NULL when no tracer is loaded. Looked up once; two threads that race find the same answer. */
 static inline const struct mt_tracer_functions *mt_tracer(void)
 {
-    static const struct mt_tracer_functions none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+    static const struct mt_tracer_functions none = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
     static const struct mt_tracer_functions *found;
     const struct mt_tracer_functions *functions = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
 

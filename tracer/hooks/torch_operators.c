@@ -22,6 +22,7 @@
 #include "guard.h"
 #include "hook.h"
 #include "recorder.h"
+#include "torch_python.h"
 
 enum {
     SCOPE_FUNCTION = 0, /* at::RecordScope */
@@ -58,7 +59,9 @@ static bool is_wanted(const char *name)
 {
     static const char engine[] = "autograd::engine::";
 
-    return strncmp(name, engine, sizeof(engine) - 1) != 0;
+    if (strncmp(name, engine, sizeof(engine) - 1) == 0)
+        return false;
+    return !atomic_load_explicit(&is_left, memory_order_relaxed) || !strstr(name, "::");
 }
 
 /* "aten::add.Tensor", as schemas are written. */
@@ -81,8 +84,7 @@ static void operator_record(const void *function, void (*record)(struct text nam
     char room[NAME_BYTES];
     const char *name;
 
-    if (atomic_load_explicit(&is_left, memory_order_relaxed) || config_get()->passes_operators ||
-        !guard_enter(LAYER_OPERATORS))
+    if (config_get()->passes_operators || !guard_enter(LAYER_OPERATORS))
         return;
     name = torch.name(function);
     if (name && is_wanted(name))
@@ -100,6 +102,7 @@ static void operator_end(const void *function, void *context)
 void torch_operator_begin(const void *function);
 void torch_operator_begin(const void *function)
 {
+    torch_python_look();
     operator_record(function, record_operator_begin);
 }
 

@@ -14,7 +14,7 @@
 void torch_operators_look(void);
 void torch_operators_may_come(void);
 
-/* Somebody else says which operators run, from here on, or no longer. */
+/* Somebody else tells of the dispatcher's operators, from here on, or no longer. */
 void torch_operators_leave(bool is_left);
 
 #endif

@@ -258,6 +258,23 @@ static void fill_access(struct trace_context *context, const struct trace_record
 }
 
 /* An owner is a kind of its own. */
+/* What a framework would tell, had its version been known. */
+static void note_missing(struct trace_context *context, const char *subject, const char *framework)
+{
+    static const struct {
+        const char *subject, *sentence;
+    } missing[] = {
+        {"no operators", "operators of %s are missing: its version is not known"},
+        {"no owners", "weights, gradients and optimizer state of %s have no owners: its version is "
+                      "not known"},
+        {"no accesses", "accesses of tensors of %s are missing: its version is not known"},
+    };
+
+    for (size_t i = 0; i < sizeof(missing) / sizeof(missing[0]); i++)
+        if (strcmp(subject, missing[i].subject) == 0)
+            model_note(context->model, 0, missing[i].sentence, framework);
+}
+
 static void fill_note(struct trace_context *context, const struct trace_record *record,
                       struct event *event)
 {
@@ -265,9 +282,7 @@ static void fill_note(struct trace_context *context, const struct trace_record *
 
     event->detail = text_at(context, record, AT(note, subject));
     subject = model_text_at(context->model, event->detail);
-    if (strcmp(subject, "no operators") == 0)
-        model_note(context->model, 0, "operators of %s are missing: its version is not known",
-                   model_text_at(context->model, event->text));
+    note_missing(context, subject, model_text_at(context->model, event->text));
     if (strcmp(subject, "block owner") != 0)
         return;
     event->kind = EVENT_BLOCK_OWNER;

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Implements torch_python.h.
+ *
+ * Whether PyTorch's import is over is known to Python alone. So the interpreter is asked to run the
+ * code (Py_AddPendingCall, from any thread and without its lock), at the first operator, the
+ * second, the fourth and so on, until the code says that it is at work.
+ */
+#include "torch_python.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "config.h"
+#include "hook.h"
+#include "recorder.h"
+#include "torch_operators.h"
+
+enum { FILE_INPUT = 257 /* Py_file_input */ };
+
+/* `state` of the code. */
+enum { NOT_READY, TELLS_OWNERS, TELLS_ACCESSES };
+
+__asm__(".section .rodata\n"
+        "torch_python_code:\n"
+        ".incbin \"" TORCH_PYTHON_CODE "\"\n"
+        ".byte 0\n"
+        ".previous\n");
+extern const char torch_python_code[];
+
+static const char *const no_libraries[] = {NULL};
+
+static struct {
+    int (*later)(int (*call)(void *), void *argument);
+    void *(*module)(const char *name); /* borrowed */
+    void *(*names_of)(void *module);   /* borrowed */
+    void *(*run)(const char *code, int start, void *globals, void *locals, void *flags);
+    void *(*name)(void *names, const char *name); /* borrowed */
+    long (*number)(void *object);
+    void (*error_clear)(void);
+    void (*release)(void *object);
+} python;
+
+static _Atomic uint64_t operators;
+static _Atomic int state; /* what the code said */
+static _Atomic bool is_asked;
+static _Atomic bool has_no_python;
+
+static bool python_find(void)
+{
+    const struct {
+        const char *name;
+        void **place;
+    } names[] = {{"Py_AddPendingCall", (void **)&python.later},
+                 {"PyImport_AddModule", (void **)&python.module},
+                 {"PyModule_GetDict", (void **)&python.names_of},
+                 {"PyRun_StringFlags", (void **)&python.run},
+                 {"PyDict_GetItemString", (void **)&python.name},
+                 {"PyLong_AsLong", (void **)&python.number},
+                 {"PyErr_Clear", (void **)&python.error_clear},
+                 {"Py_DecRef", (void **)&python.release}};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        *names[i].place = hook_find(names[i].name, no_libraries);
+        if (!*names[i].place)
+            return false;
+    }
+    return true;
+}
+
+static bool run(const char *code, void *names)
+{
+    void *result = python.run(code, FILE_INPUT, names, names, NULL);
+
+    if (!result) {
+        python.error_clear();
+        return false;
+    }
+    python.release(result);
+    return true;
+}
+
+static int wanted(void)
+{
+    return config_get()->records_accesses ? TELLS_ACCESSES : TELLS_OWNERS;
+}
+
+/* Something of this PyTorch is not as the code expects it. */
+static void give_up(void)
+{
+    bool has_accesses = wanted() == TELLS_ACCESSES;
+
+    atomic_store(&state, TELLS_ACCESSES);
+    if (!guard_enter(LAYER_OPERATORS))
+        return;
+    record_note(&(struct note){.subject = text_of(has_accesses ? "no accesses" : "no owners"),
+                               .text = text_of("PyTorch")});
+    guard_leave(LAYER_OPERATORS);
+}
+
+/* With the interpreter's lock, in its main thread. */
+static int code_run(void *unused)
+{
+    void *module = python.module("leaktide_torch");
+    void *names = module ? python.names_of(module) : NULL, *said;
+
+    (void)unused;
+    if (names &&
+        run(wanted() == TELLS_ACCESSES ? "WANTS_ACCESSES = True" : "WANTS_ACCESSES = False",
+            names) &&
+        run(torch_python_code, names)) {
+        said = python.name(names, "state");
+        atomic_store(&state, said ? (int)python.number(said) : NOT_READY);
+        torch_operators_leave(atomic_load(&state) == TELLS_ACCESSES);
+    } else {
+        give_up();
+    }
+    atomic_store(&operators, 0);
+    atomic_store(&is_asked, false);
+    return 0;
+}
+
+static void ask(void)
+{
+    if (!python.later && !python_find())
+        atomic_store(&has_no_python, true);
+    else if (!atomic_exchange(&is_asked, true) && python.later(code_run, NULL) != 0)
+        atomic_store(&is_asked, false); /* too many wait */
+}
+
+void torch_python_look(void)
+{
+    uint64_t count;
+
+    if (atomic_load_explicit(&state, memory_order_relaxed) >= wanted() ||
+        atomic_load_explicit(&has_no_python, memory_order_relaxed) || recorder_is_paused())
+        return;
+    count = atomic_fetch_add_explicit(&operators, 1, memory_order_relaxed) + 1;
+    if ((count & (count - 1)) == 0)
+        ask();
+}
