@@ -25,6 +25,7 @@ DEPENDENCIES = ["numpy", "pyyaml", "filelock", "typing_extensions", "sympy", "mp
                 "fsspec", "packaging"]
 WHEELS = {"cuda": ["torch==2.14.0"], "npu": ["torch==2.13.0", "torch-npu==2.13.0"]}
 LIMIT_SECONDS = 600
+CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "leaktide-frameworks")
 
 
 @dataclass
@@ -235,8 +236,7 @@ def fakes_for(options, wheels, folders, made):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--cache", default=os.path.join(os.environ.get("XDG_CACHE_HOME") or
-                                                        os.path.expanduser("~/.cache"), "leaktide-frameworks"))
+    parser.add_argument("--cache", default=CACHE)
     parser.add_argument("--fetch", action="store_true")
     parser.add_argument("--only", action="append", choices=list(STORIES), metavar="STORY")
     parser.add_argument("leaktide")

@@ -276,6 +276,28 @@ class DeviceTest(unittest.TestCase):
         self.assertEqual({len(name) for _, name in ran[8:]}, {255})
         self.assertFalse([e for e in events if e["event"] == "note"])
 
+    def python_program_of_torch(self, *words):
+        path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_program.py")
+        done = TRACER.run([sys.executable, "-S", path, FAKES, *words], options="--device=npu")
+        self.assertEqual((done.status, done.errors), (0, ""))
+        return done
+
+    def test_owners_of_torch(self):
+        """Weights and state once, gradients after each step; the hook is there once, when the import is over."""
+        done = self.python_program_of_torch()
+        self.assertEqual(done.output, "1\n")
+        owners = [(e["address"], e["text"]) for e in done.events if e["event"] == "block_owner"]
+        self.assertEqual(owners, [(1024, "model@weight"), (2048, "model@gradient"), (4096, "model@optimizer_state"),
+                                  (8192, "model@weight"), (2048, "model@gradient")])
+        self.assertFalse([e for e in done.events if e["event"] == "note" and e["text"] == "PyTorch"])
+        self.assertEqual(sum(e["event"] == "operator_begin" for e in done.events), 104)
+
+    def test_owners_of_an_unknown_torch(self):
+        done = self.python_program_of_torch("without-optimizers")
+        self.assertEqual(done.output, "0\n")
+        self.assertEqual([e["text"] for e in done.events if e["event"] == "note" and e["text"] == "PyTorch"], ["PyTorch"])
+        self.assertEqual(sum(e["event"] == "operator_begin" for e in done.events), 104)
+
     def test_operators_of_an_unknown_torch(self):
         """Another interface of its observers, perhaps: it is left alone, and that is said."""
         events = self.operators_of(["torch_operators", os.path.join(FAKES, "libtorch_cpu.so")])

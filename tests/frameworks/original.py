@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""msmemscope itself beside leaktide under its name, on its own examples, on real torch_npu: row by row.
+
+    original.py [--cache FOLDER] --original FOLDER LEAKTIDE
+
+FOLDER has the original as it is built: output/{bin,lib64}, python/msmemscope with _msmemscope.so in it, example. The wheels
+are those of run.py; mstx.py of CANN is made here. Prints a table of the kinds of rows and of owners, theirs and ours. The
+status is 1 where we have less than they, 77 where nothing could be run.
+"""
+import argparse
+import ast
+import csv
+import glob
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import make_fakes  # noqa: E402
+import run  # noqa: E402
+
+# What an example says in its config(): the original hears it there, ours on the command line.
+EXAMPLES = {
+    "leaks/python/test_leaks.py": ["--events=alloc,free,launch"],
+    "decompose/test_decompose.py": ["--analysis=decompose"],
+    "inefficient/test_inefficient.py": ["--analysis=inefficient"],
+    "example_api.py": ["--events=alloc,free,access,launch", "--level=kernel,op", "--call-stack=c,python",
+                       "--analysis=leaks,inefficient,decompose"],
+}
+MSTX = '''import ctypes
+_library = ctypes.CDLL("libms_tools_ext.so")
+_library.mstxRangeStartA.restype = ctypes.c_uint64
+def mark(message, stream=None): _library.mstxMarkA(message.encode(), ctypes.c_void_p(stream))
+def range_start(message, stream=None): return _library.mstxRangeStartA(message.encode(), ctypes.c_void_p(stream))
+def range_end(number): _library.mstxRangeEnd(ctypes.c_uint64(number))
+'''
+LIMIT_SECONDS = 900
+
+
+def other_modules():
+    """The packages of our wheel, by name of file."""
+    with open(os.path.join(HERE, "..", "..", "cmake", "packages", "make-wheel")) as file:
+        tree = ast.parse(file.read())
+    return next(ast.literal_eval(one.value) for one in tree.body
+                if isinstance(one, ast.Assign) and one.targets[0].id == "OTHER_MODULES")
+
+
+def environment_for(folders, cann, *python):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("FAKE_", "PYTORCH_"))}
+    environment.update(ASCEND_HOME_PATH=cann, ASCEND_OPP_PATH=cann, LD_LIBRARY_PATH=os.path.join(cann, "lib64"),
+                       PYTHONPATH=os.pathsep.join([*python, *folders]), OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+    return environment
+
+
+def run_theirs(options, example, environment, folder):
+    script = 'source "$1" --load-api-env >/dev/null; exec "$2" -S "$3"'
+    return subprocess.run(["bash", "-c", script, "bash", os.path.join(options.original, "output", "bin", "msmemscope"),
+                           sys.executable, example], cwd=folder, env=environment, capture_output=True, text=True,
+                          timeout=LIMIT_SECONDS)
+
+
+def run_ours(options, example, environment, folder):
+    command = os.path.join(os.path.dirname(os.path.abspath(options.leaktide)), "msmemscope")
+    return subprocess.run([command, *EXAMPLES[os.path.relpath(example, os.path.join(options.original, "example"))],
+                           "--collect-mode=deferred", "--output-path=output", "--", sys.executable, "-S", example],
+                          cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT_SECONDS)
+
+
+def rows_of(folder):
+    rows = []
+    for path in glob.glob(os.path.join(folder, "output", "*", "device_0", "dump", "*.csv")):
+        with open(path, newline="") as file:
+            rows += list(csv.DictReader(file))
+    return rows
+
+
+def facts_of(rows, said):
+    """Counts by what they are of."""
+    facts = Counter()
+    for row in rows:
+        facts[row["Event"] + " " + row["Event Type"]] += row["Event Type"] not in ("ACL_INIT", "ACL_FINI")
+        owner = re.search(r"owner:([^,}]*)", row["Attr"])
+        for word in ("gradient", "weight", "optimizer_state", "ops", "train"):
+            facts["owner " + word] += bool(owner) and word in owner.group(1).split("@")
+        facts["inefficient"] += "inefficient_type" in row["Attr"]
+        if row["Event Type"] == "ATEN_START":
+            facts["operator " + row["Name"]] += 1
+    facts.update("said: " + re.sub(r"0x[0-9a-f]+", "ADDRESS", line).strip() for line in said.splitlines()
+                 if line.startswith(("Direct", "======", "MinGap", "MaxGap", "\tMin")))
+    return +facts
+
+
+def print_row(example, what, theirs, ours):
+    print("%-34s %-58s %6d %6d  %s" % (example, what, theirs, ours,
+                                       "equal" if ours == theirs else "more" if ours > theirs else "LESS"))
+
+
+def compare(options, example, folders, cann):
+    facts = []
+    for who, module_folder in ((run_theirs, os.path.join(options.original, "python")), (run_ours, "ours")):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "mstx.py"), "w") as file:
+                file.write(MSTX)
+            python = [module_folder, folder]
+            if who is run_ours:
+                package = os.path.join(folder, "msmemscope")
+                os.mkdir(package)
+                for name, text in other_modules().items():
+                    with open(os.path.join(package, name + ".py"), "w") as file:
+                        file.write(text)
+                python = [folder, os.path.join(HERE, "..", "..", "tracer", "python")]
+            done = who(options, os.path.join(options.original, "example", example), environment_for(folders, cann, *python),
+                       folder)
+            if done.returncode:
+                raise RuntimeError(done.stderr.strip()[-400:])
+            facts.append(facts_of(rows_of(folder), done.stdout))
+    theirs, ours = facts
+    operators = [name for name in theirs if name.startswith("operator ")]
+    for what in sorted(set(theirs) - set(operators)):
+        print_row(example, what, theirs[what], ours[what])
+    missing = sum(ours[name] < theirs[name] for name in operators)
+    print_row(example, "names of operators, as often as there", len(operators), len(operators) - missing)
+    return all(ours[what] >= theirs[what] for what in theirs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--cache", default=run.CACHE)
+    parser.add_argument("--original", required=True)
+    parser.add_argument("--only", action="append", choices=list(EXAMPLES))
+    parser.add_argument("leaktide")
+    options = parser.parse_args()
+    options.fetch = False
+    options.original = os.path.abspath(options.original)
+    folders = run.packages(options, "npu")
+    if not folders or not os.path.isdir(os.path.join(options.original, "output")):
+        print("skipped: no wheels, or no original")
+        return 77
+    is_right = True
+    with tempfile.TemporaryDirectory() as cann:
+        make_fakes.make(make_fakes.CANN, folders, cann)
+        print("%-34s %-58s %6s %6s" % ("example", "rows", "theirs", "ours"))
+        for example in options.only or EXAMPLES:
+            is_right &= compare(options, example, folders, cann)
+    return 0 if is_right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
