@@ -61,6 +61,7 @@ static bool change_do(const struct control_change *change, const char **why)
 
     switch (change->kind) {
     case CHANGE_START:
+        recorder_keep_history(false);
         choose_steps(change);
         mark_change("START_TRACE");
         return true;
@@ -194,6 +195,7 @@ void control_begin(void)
     recorder_choose_devices(config->devices);
     if (config->starts_paused)
         recorder_pause(true);
+    recorder_keep_history(config->keeps_history);
     if (config->json[0]) {
         wish = control_of_file(config->json, config->rank);
         choose_steps(&wish);

@@ -54,7 +54,9 @@ static const struct option_spec options[] = {
      "then hold the recording against this budget: leaktide gate"},
     {OPTION_BASELINE, 'b', "baseline", "FILE", "for --policy: what was agreed to"},
     {OPTION_COLLECT_MODE, 0, "collect-mode", "MODE",
-     "immediate, or deferred: record when leaktide ctl says start (immediate)"},
+     "immediate; deferred: record when leaktide ctl says start; history: and know what devices "
+     "hold "
+     "then (immediate)"},
     {OPTION_CONTROL, 0, "control", "yes|no", "let leaktide ctl speak to the program (yes)"},
     {OPTION_CONTROL_FILE, 0, "control-file", "FILE",
      "watch it for steps to record; keys of profiler_config.json"},
@@ -75,7 +77,8 @@ static const struct handed_on {
     {OPTION_STACK_MEMORY, "stack-memory", NULL},
     {OPTION_SAMPLE_MS, "sample-ms", NULL},
     {OPTION_RING_SIZE, "ring-size", NULL},
-    {OPTION_COLLECT_MODE, "collect-mode", (const char *const[]){"immediate", "deferred", NULL}},
+    {OPTION_COLLECT_MODE, "collect-mode",
+     (const char *const[]){"immediate", "deferred", "history", NULL}},
     {OPTION_CONTROL, "control", (const char *const[]){"yes", "no", NULL}},
     {OPTION_CONTROL_FILE, "control-file", NULL},
     {OPTION_WATCH, "watch", NULL},

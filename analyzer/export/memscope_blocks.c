@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "driver_modules.h"
+#include "list.h"
 #include "memscope_source.h"
 
 /* --- pools --------------------------------------------------------------------------------- */
@@ -138,18 +139,15 @@ static void hold(struct memscope_source *source, uint16_t ledger, uint64_t time_
     source->held_time_ns = time_ns;
 }
 
-bool memscope_block_born(struct memscope_source *source, const struct life *life)
+static void hold_birth(struct memscope_source *source, const struct life *life, uint64_t time_ns)
 {
     const struct group_detail *detail = tally_detail_at(source->question->tally, life->group);
     struct mt_place place = model_place_at(source->question->model, detail->place);
     struct memscope_ledger *ledger = &source->ledgers[life->ledger];
     struct memscope_row *row = &source->held;
 
-    memscope_row_send_held(source);
-    if (!keep(source, life))
-        return false;
     ledger->used_bytes += life->size_bytes;
-    block_row(source, row, "MALLOC", life, life->born_ns, life->thread);
+    block_row(source, row, "MALLOC", life, time_ns, life->thread);
     add_sums(source, row, ledger);
     add_owner(source, row, detail, ledger->is_driver ? place.module : -1);
     if (ledger->is_driver) {
@@ -157,7 +155,57 @@ bool memscope_block_born(struct memscope_source *source, const struct life *life
         memscope_text(row, "alloc_type", place.flags & MT_PLACE_HANDLE ? "create" : "alloc");
     }
     memscope_stacks_of(&source->stacks, detail->site, &row->python_stack, &row->c_stack);
-    hold(source, life->ledger, life->born_ns);
+    hold(source, life->ledger, time_ns);
+}
+
+static bool early_add(struct memscope_source *source, const struct life *life)
+{
+    if (!list_has_room(&source->early, &source->early_capacity, source->early_count,
+                       sizeof(*source->early))) {
+        source->result = mt_error_set(source->error, MT_NO_MEMORY, "no memory for early blocks");
+        return false;
+    }
+    source->early[source->early_count++] = (struct memscope_early){*life, false};
+    return true;
+}
+
+static void early_remove(struct memscope_source *source, const struct life *life)
+{
+    size_t low = 0, high = source->early_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (source->early[middle].life.index < life->index)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < source->early_count)
+        source->early[low].is_over = true;
+}
+
+void memscope_history_ends(struct memscope_source *source, const struct event *event)
+{
+    source->is_history = false;
+    for (size_t i = 0; i < source->early_count; i++) {
+        if (source->early[i].is_over)
+            continue;
+        memscope_row_send_held(source);
+        hold_birth(source, &source->early[i].life, event->time_ns);
+    }
+    source->early_count = 0;
+    memscope_row_send_held(source);
+}
+
+bool memscope_block_born(struct memscope_source *source, const struct life *life)
+{
+    memscope_row_send_held(source);
+    if (!keep(source, life))
+        return false;
+    if (source->is_history)
+        return early_add(source, life);
+    hold_birth(source, life, life->born_ns);
     return source->result == MT_OK;
 }
 
@@ -193,6 +241,10 @@ bool memscope_block_over(struct memscope_source *source, const struct life *life
 
     memscope_row_send_held(source);
     drop(source, life);
+    if (source->is_history) {
+        early_remove(source, life);
+        return true;
+    }
     block_row(source, row, "FREE", life, time_ns, is_freed ? life->freeing_thread : life->thread);
     if (is_freed) {
         ledger->used_bytes -= life->size_bytes;

@@ -73,8 +73,23 @@ static int32_t first_device(const struct memscope_source *source, uint16_t proce
     return MEMSCOPE_DEVICE_NONE;
 }
 
+/* Recorded before the program says start as well, and nobody asked for that. */
+static bool is_deferred(const struct model *model, const struct model_process *process)
+{
+    return strstr(model_text_at(model, process->options), "--collect-mode=history") != NULL;
+}
+
+/* Those that have no row before the program says start, but are needed after it. */
+static bool is_early(const struct memscope_source *source, const struct event *event)
+{
+    return event->kind == EVENT_RESERVED || event->kind == EVENT_SAMPLE ||
+           (event->kind == EVENT_STEP_BEGIN && event->address == MT_RANGE_TOLD) ||
+           memscope_is_start(source, event);
+}
+
 static void process_begin(struct memscope_source *source, uint16_t index)
 {
+    const struct model *model = source->question->model;
     const struct model_process *process = model_process_at(source->request->model, index);
 
     source->has_process = true;
@@ -88,6 +103,8 @@ static void process_begin(struct memscope_source *source, uint16_t index)
     source->range_count = 0;
     source->begun_ranges = 0;
     source->told_step = 0;
+    source->early_count = 0;
+    source->is_history = is_deferred(model, process);
     memset(source->notes, 0, sizeof(source->notes));
     memset(&source->readings, 0, sizeof(source->readings));
 }
@@ -102,6 +119,8 @@ static bool on_event(void *context, const struct event *event)
     if (!source->has_process || source->process != event->process)
         process_begin(source, event->process);
     source->newest_ns = event->time_ns;
+    if (source->is_history && !is_early(source, event))
+        return true;
     if (event->kind == EVENT_SAMPLE && event->flags & EVENT_IS_OLDER)
         take = memscope_take_older;
     if (take && take != memscope_take_reserved && take != memscope_take_sample)
@@ -165,5 +184,6 @@ enum mt_result memscope_rows_read(const struct export_request *request,
     ordered_set_release(&source.holders);
     free(source.ledgers);
     free(source.ranges);
+    free(source.early);
     return source.result;
 }

@@ -216,10 +216,18 @@ static bool is_of_system(const char *name)
     return false;
 }
 
+bool memscope_is_start(const struct memscope_source *source, const struct event *event)
+{
+    return event->kind == EVENT_MARK &&
+           strcmp(model_text_at(source->question->model, event->text), "START_TRACE") == 0;
+}
+
 void memscope_take_mark(struct memscope_source *source, const struct event *event)
 {
     const char *name = model_text_at(source->question->model, event->text);
 
+    if (source->is_history)
+        memscope_history_ends(source, event);
     if (is_of_system(name))
         send_system(source, event, name);
     else

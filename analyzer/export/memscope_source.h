@@ -37,6 +37,12 @@ struct memscope_range {
     bool is_step;
 };
 
+/* A block that was handed out before the program said start. */
+struct memscope_early {
+    struct life life;
+    bool is_over;
+};
+
 enum { MEMSCOPE_DEVICES = 64 };
 
 /* What the system said last; 0: nothing yet. */
@@ -75,6 +81,12 @@ struct memscope_source {
     struct memscope_range *ranges;
     size_t range_count, range_capacity;
     uint64_t begun_ranges;
+    /* Nothing has a row before the program says start; what is alive then has its rows at that
+     * moment.
+     */
+    bool is_history;
+    struct memscope_early *early; /* by number */
+    size_t early_count, early_capacity;
     uint64_t told_step; /* the open one, of those that end when the program says so; 0: none */
     struct memscope_readings readings;
     struct memscope_operator_note
@@ -105,6 +117,8 @@ typedef void memscope_take(struct memscope_source *source, const struct event *e
 bool memscope_ledgers_init(struct memscope_source *source);
 bool memscope_block_born(struct memscope_source *source, const struct life *life);
 bool memscope_block_over(struct memscope_source *source, const struct life *life);
+/* The program said start: rows of what is alive. */
+void memscope_history_ends(struct memscope_source *source, const struct event *event);
 /* One of this pool that starts there; its bucket is NULL when there is none. */
 struct live_place memscope_block_at(const struct memscope_source *source, uint64_t address,
                                     uint16_t pool);
@@ -127,6 +141,9 @@ struct live_place memscope_holder_of(const struct memscope_source *source, uint6
 memscope_take memscope_take_operator, memscope_take_launch, memscope_take_range_begin,
     memscope_take_range_end, memscope_take_step_begin, memscope_take_step_end, memscope_take_mark,
     memscope_take_device, memscope_take_note;
+
+/* The program says start. */
+bool memscope_is_start(const struct memscope_source *source, const struct event *event);
 
 /* What the system says: memscope_readings.c. */
 memscope_take memscope_take_sample;

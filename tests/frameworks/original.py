@@ -85,9 +85,10 @@ def facts_of(rows, said):
         facts[row["Event"] + " " + row["Event Type"]] += row["Event Type"] not in ("ACL_INIT", "ACL_FINI")
         owner = re.search(r"owner:([^,}]*)", row["Attr"])
         for word in ("gradient", "weight", "optimizer_state", "ops", "train"):
-            facts["owner " + word] += bool(owner) and word in owner.group(1).split("@")
+            parts = owner.group(1).split("@") if owner else []
+            facts["owner " + word] += word in parts or (word == "ops" and "model" in parts)  # of 26.0: that in place of ops
         facts["inefficient"] += "inefficient_type" in row["Attr"]
-        if row["Event Type"] == "ATEN_START":
+        if row["Event Type"] == "ATEN_START" and "_ops.profiler." not in row["Name"]:  # ours: what these name
             facts["operator " + row["Name"]] += 1
     facts.update("said: " + re.sub(r"0x[0-9a-f]+", "ADDRESS", line).strip() for line in said.splitlines()
                  if line.startswith(("Direct", "======", "MinGap", "MaxGap", "\tMin")))

@@ -136,7 +136,8 @@ static bool set_python_objects(const char *value)
 
 static bool set_collect_mode(const char *value)
 {
-    config.starts_paused = strcmp(value, "deferred") == 0;
+    config.keeps_history = strcmp(value, "history") == 0;
+    config.starts_paused = config.keeps_history || strcmp(value, "deferred") == 0;
     return config.starts_paused || strcmp(value, "immediate") == 0;
 }
 
@@ -191,7 +192,7 @@ static const struct option {
     {"--call-stack", set_call_stack,
      "expected none, or c[:N], python[:N] with N up to 1000, and free"},
     {"--stack-memory", set_stack_memory, "expected " OPTION_STACK_LIMITS},
-    {"--collect-mode", set_collect_mode, "expected immediate or deferred"},
+    {"--collect-mode", set_collect_mode, "expected immediate, deferred or history"},
     {"--control", set_control, "expected yes or no"},
     {"--control-file", set_control_file, "expected a path of at most 511 bytes"},
     {"--watch", set_watch, "expected " OPTION_WATCH_SHAPE},

@@ -31,10 +31,11 @@ struct config {
     uint32_t python_frames; /* --call-stack=python:N */
     uint64_t stack_bytes;   /* --stack-memory, default 32 MiB a thread, touched as it is used */
     bool starts_paused;     /* --collect-mode=deferred: until somebody says start */
-    bool is_controlled;     /* --control: a socket is opened (default) */
-    uint32_t sample_ms;     /* --sample-ms, default 20; 0 = no samples */
-    uint64_t ring_bytes;    /* --ring-size, default 1 MiB a thread */
-    uint64_t devices;       /* bit n: --device has npu:n, or no numbers at all */
+    bool keeps_history;  /* --collect-mode=history: the same, but what devices hold then is known */
+    bool is_controlled;  /* --control: a socket is opened (default) */
+    uint32_t sample_ms;  /* --sample-ms, default 20; 0 = no samples */
+    uint64_t ring_bytes; /* --ring-size, default 1 MiB a thread */
+    uint64_t devices;    /* bit n: --device has npu:n, or no numbers at all */
     uint64_t run_id;
     int64_t rank;           /* of RANK and the like; -1: not known */
     int64_t world_size;     /* of WORLD_SIZE and the like; -1: not known */

@@ -36,6 +36,7 @@ __thread struct thread_state thread_state
 static _Atomic uint64_t step_number;
 static _Atomic uint64_t first_step, last_step; /* to be recorded; 0: all */
 static _Atomic uint64_t range_number;
+static _Atomic bool keeps_history;
 static _Atomic uint64_t devices_left_out; /* bit n: device n */
 
 /* --- layers ----------------------------------------------------------------------------- */
@@ -409,6 +410,11 @@ bool recorder_is_paused(void)
     return __atomic_load_n(recorder_attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED;
 }
 
+void recorder_keep_history(bool is_kept)
+{
+    atomic_store(&keeps_history, is_kept);
+}
+
 /* --- records ---------------------------------------------------------------------------- */
 
 struct record_shape {
@@ -675,10 +681,17 @@ static bool is_left_out(uint64_t place)
     return UNLIKELY(device >= 0 && device < 64 && (left_out >> device & 1));
 }
 
+/* A block that is handed out there now. */
+static bool is_passed_over(uint64_t place)
+{
+    return is_left_out(place) || (recorder_is_paused() && !(atomic_load(&keeps_history) &&
+                                                            mt_place_unpack(place).device >= 0));
+}
+
 void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t size_bytes,
                   struct call_site site)
 {
-    if (recorder_is_paused() || is_left_out(place))
+    if (is_passed_over(place))
         return;
     uint64_t fields[] = {site_value(site), size_bytes, address, recorder_text(pool), place};
 

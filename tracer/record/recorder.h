@@ -126,6 +126,8 @@ void record_device_event(struct text name, uint64_t place, uint64_t status);
  */
 void recorder_pause(bool is_paused);
 bool recorder_is_paused(void);
+/* Blocks of devices are recorded in a pause, too. */
+void recorder_keep_history(bool is_kept);
 
 /*
  * Where somebody outside says that he wants something; NULL: nobody is there, or it is not known

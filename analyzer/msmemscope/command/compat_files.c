@@ -100,8 +100,6 @@ static struct dump_write dump_of(const struct compat_request *request, struct ma
     struct dump_write what = request->dump;
 
     what.collected_events = compat_events_needed(request);
-    if (request->is_deferred)
-        what.analyses &= ~(uint32_t)DUMP_BIT_LEAKS;
     what.context = making;
     what.file_make = file_make;
     return what;

@@ -139,7 +139,7 @@ int compat_record(const struct compat_request *request)
     add_stacks(&words, request);
     add_watch(&words, &request->watch);
     if (request->is_deferred)
-        word_add(&words, "--collect-mode=deferred");
+        word_add(&words, "--collect-mode=history");
     if (request->log_level >= COMPAT_ERROR)
         word_add(&words, "--quiet");
     status = run_words(&words, request);

@@ -188,7 +188,7 @@ void dump_steps_print(struct dump_steps *steps, FILE *file)
         i = print_leaks(steps, i, out);
     if (steps->use_count)
         qsort(steps->uses, steps->use_count, sizeof(*steps->uses), compare_uses);
-    for (size_t i = 0; steps->newest && i < steps->use_count; i++) {
+    for (size_t i = 0; i < steps->use_count; i++) {
         const struct dump_step_use *use = &steps->uses[i];
 
         outlet_format(out, "======= %s Gap Analysis of Device %d =======\n", pools[use->pool].name,

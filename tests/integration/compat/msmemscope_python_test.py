@@ -195,7 +195,44 @@ assert "format" in str(said[1].message), said
 """
 
 
+HISTORY = """
+import leaktide
+from leaktide import msmemscope
+def take(n):
+    leaktide.pool_alloc("pta", 0, 4096 * n, 100 + n)
+take(1)
+take(2)
+leaktide.pool_free("pta", 4096 * 2)
+take(3)
+leaktide.mark("not yet")
+msmemscope.start()
+take(4)
+leaktide.pool_free("pta", 4096)
+msmemscope.step()
+"""
+
+
 class TracedTest(unittest.TestCase):
+    def test_what_is_alive_at_the_start_is_told_then(self):
+        """It has its rows at that moment, in the order of births; what is over has none."""
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        done = subprocess.run([os.path.join(BIN, "msmemscope"), "--collect-mode=deferred", "--output-path=" + folder, "--",
+                               sys.executable, "-c", HISTORY], env=dict(os.environ, PYTHONPATH=FOLDER), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, universal_newlines=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        path, = glob.glob(os.path.join(folder, "msmemscope_*_ascend", "device_0", "dump", "memscope_dump_*.csv"))
+        with open(path, newline="") as file:
+            rows = list(csv.DictReader(file))
+        told = [(row["Event"], row["Event Type"],
+                 [int(number) for number in re.findall(r"(?:size|used):(\d+)", row["Attr"])]) for row in rows if row["Event Type"] != "START_TRACE"]
+        self.assertEqual(told, [("MALLOC", "PTA", [101, 101]), ("MALLOC", "PTA", [103, 204]), ("MALLOC", "PTA", [104, 308]),
+                                ("FREE", "PTA", [101, 207]), ("SYSTEM", "STEP", []),
+                                ("FREE", "PTA", [103]), ("FREE", "PTA", [104])])
+        start, = [row["Timestamp(ns)"] for row in rows if row["Event Type"] == "START_TRACE"]
+        self.assertEqual([row["Timestamp(ns)"] for row in rows[:2]], [start, start])
+        self.assertIn("Gap Analysis", done.stdout)
+
     def test_recording_follows_the_calls(self):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder)
