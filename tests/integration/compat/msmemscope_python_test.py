@@ -196,8 +196,15 @@ assert "format" in str(said[1].message), said
 
 
 HISTORY = """
-import leaktide
+import ctypes, leaktide
 from leaktide import msmemscope
+class Functions(ctypes.Structure):
+    _fields_ = [("size_bytes", ctypes.c_size_t), ("others", ctypes.c_void_p * 12),
+                ("operator_begin", ctypes.CFUNCTYPE(None, ctypes.c_char_p)),
+                ("operator_end", ctypes.CFUNCTYPE(None, ctypes.c_char_p))]
+getter = ctypes.CDLL(None).mt_tracer_functions
+getter.restype = ctypes.POINTER(Functions)
+functions = getter().contents
 def take(n):
     leaktide.pool_alloc("pta", 0, 4096 * n, 100 + n)
 take(1)
@@ -206,7 +213,9 @@ leaktide.pool_free("pta", 4096 * 2)
 take(3)
 leaktide.mark("not yet")
 msmemscope.start()
+functions.operator_begin(b"aten::add.Tensor")
 take(4)
+functions.operator_end(b"aten::mm")
 leaktide.pool_free("pta", 4096)
 msmemscope.step()
 """
@@ -226,12 +235,15 @@ class TracedTest(unittest.TestCase):
             rows = list(csv.DictReader(file))
         told = [(row["Event"], row["Event Type"],
                  [int(number) for number in re.findall(r"(?:size|used):(\d+)", row["Attr"])]) for row in rows if row["Event Type"] != "START_TRACE"]
-        self.assertEqual(told, [("MALLOC", "PTA", [101, 101]), ("MALLOC", "PTA", [103, 204]), ("MALLOC", "PTA", [104, 308]),
+        self.assertEqual(told, [("MALLOC", "PTA", [101, 101]), ("MALLOC", "PTA", [103, 204]),
+                                ("OP_LAUNCH", "ATEN_START", []), ("MALLOC", "PTA", [104, 308]), ("OP_LAUNCH", "ATEN_END", []),
                                 ("FREE", "PTA", [101, 207]), ("SYSTEM", "STEP", []),
                                 ("FREE", "PTA", [103]), ("FREE", "PTA", [104])])
         start, = [row["Timestamp(ns)"] for row in rows if row["Event Type"] == "START_TRACE"]
         self.assertEqual([row["Timestamp(ns)"] for row in rows[:2]], [start, start])
         self.assertIn("Gap Analysis", done.stdout)
+        self.assertEqual([row["Name"] for row in rows if row["Event"] == "OP_LAUNCH"],
+                         ["torch._ops.aten.add.Tensor", "torch._ops.aten.mm.default"])
 
     def test_recording_follows_the_calls(self):
         folder = tempfile.mkdtemp()
