@@ -428,7 +428,7 @@ int main(void)
     make_unmarked("unmarked", 60, 2000);
     make_unmarked("light", 60, 20);
     make_unmarked("tidy", 60, 0);
-    make_unmarked("few_turns", 14, 500000);
+    make_unmarked("few_turns", 9, 500000);
     make_lost("lost");
     make_newer("newer");
     make_cut("cut");
