@@ -62,6 +62,20 @@ class Module(unittest.TestCase):
         self.assertEqual((by_kind["alloc"]["address"], by_kind["alloc"]["size_bytes"],
                           by_kind["alloc"]["device"]), (0x7f0000001000, 1 << 33, 0))
 
+    def test_a_step_that_is_not_entered_warns(self):
+        output, events = run("""
+            import warnings
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always")
+                leaktide.step()
+                with leaktide.step():
+                    pass
+                leaktide.step()(print)("used")
+                print([str(warning.message).split(":")[0] for warning in said])
+        """)
+        self.assertEqual(output, "used\n['leaktide.step() alone marks nothing']\n")
+        self.assertEqual(short(events), [("step_begin", 1), ("step_end", 1), ("step_begin", 2), ("step_end", 2)])
+
     def test_without_a_tracer_does_nothing(self):
         output, _ = run(EVERYTHING, preload=False)
         self.assertEqual(output, "3 work adds False\n")

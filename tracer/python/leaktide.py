@@ -27,6 +27,7 @@ any thread.
 
 import ctypes
 import functools
+import warnings
 from typing import Any, Callable, Iterable, Iterator, Optional, TypeVar, Union, cast
 
 # Without `range` and `open`: `from leaktide import *` shall not hide the built-ins.
@@ -131,14 +132,27 @@ class _Span:
 
 
 class _Step(_Span):
-    __slots__ = ()
+    __slots__ = ("_is_used",)
+
+    def __init__(self) -> None:
+        self._is_used = False
+
+    def __call__(self, function: _F) -> _F:
+        self._is_used = True
+        return super().__call__(function)
 
     def __enter__(self) -> "_Step":
+        self._is_used = True
         step_begin()
         return self
 
     def __exit__(self, *exception: object) -> None:
         step_end()
+
+    def __del__(self) -> None:
+        if not self._is_used:
+            warnings.warn("leaktide.step() alone marks nothing: write `with leaktide.step():`, or leaktide.step_begin()",
+                          RuntimeWarning, stacklevel=2)
 
 
 class _Range(_Span):
@@ -174,7 +188,6 @@ class _Tag(_Span):
 
 
 _NOTHING = _Span()
-_STEP = _Step()
 
 
 def is_traced() -> bool:
@@ -196,7 +209,7 @@ def step_end() -> None:
 
 def step() -> _Span:
     """One iteration, for `with leaktide.step():` or as a decorator: `@leaktide.step()`."""
-    return _STEP if _tracer is not None else _NOTHING
+    return _Step() if _tracer is not None else _NOTHING
 
 
 def steps(iterable: Iterable[_T]) -> Iterator[_T]:
