@@ -181,13 +181,10 @@ static void name_add(struct owned *owned, uint32_t name)
         owned->names[owned->name_count++] = name;
 }
 
-static void block_name(struct finding *finding, const struct event *event)
+static void block_name(struct finding *finding, struct live *block, uint32_t name)
 {
-    struct live *block = smallest_that_holds(finding, event->address);
     struct owner_source *source = finding->source;
 
-    if (!block || !event->text)
-        return;
     if (!block->owned) {
         if (!owned_add(source, (struct owned){.alloc = block->alloc})) {
             finding->has_failed = true;
@@ -196,7 +193,21 @@ static void block_name(struct finding *finding, const struct event *event)
         block->owned = (uint32_t)source->count;
         name_add(&source->owned[block->owned - 1], block->owner);
     }
-    name_add(&source->owned[block->owned - 1], event->text);
+    name_add(&source->owned[block->owned - 1], name);
+}
+
+/* The smallest block that holds the address, and those that it is in other pools. */
+static void blocks_name(struct finding *finding, const struct event *event)
+{
+    const struct live *smallest = smallest_that_holds(finding, event->address);
+
+    for (uint16_t pool = 0; smallest && event->text && pool < finding->pool_count; pool++) {
+        struct live *block = block_at_or_below(finding, pool, event->address);
+
+        if (block && block->address == smallest->address &&
+            block->size_bytes == smallest->size_bytes)
+            block_name(finding, block, event->text);
+    }
 }
 
 /* "model@weight". After the reading: before, the model belongs to whoever reads. */
@@ -239,7 +250,7 @@ static void find_in(struct finding *finding, const struct event *event)
         tag_change(finding, event);
         break;
     case EVENT_BLOCK_OWNER:
-        block_name(finding, event);
+        blocks_name(finding, event);
         break;
     default:
         break;

@@ -139,6 +139,21 @@ static void the_smallest_block_that_holds_the_address_is_meant(void **state)
     check(&r, "1000:pool 1100:weight 1200:-");
 }
 
+/* A tensor on the host is a block of malloc's, too. */
+static void a_block_is_meant_in_each_pool(void **state)
+{
+    struct recording r = {.count = 0};
+
+    (void)state;
+    alloc(&r, HAL_BLOCKS, 0x1000, 0x100);
+    alloc(&r, PTA_BLOCKS, 0x1000, 0x100);
+    alloc(&r, HAL_BLOCKS, 0x2000, 0x1000);
+    alloc(&r, PTA_BLOCKS, 0x2000, 0x100); /* the first one in its segment */
+    name(&r, 0x1000, "weight");
+    name(&r, 0x2000, "gradient");
+    check(&r, "1000:weight 1000:weight 2000:- 2000:gradient");
+}
+
 static void a_block_is_meant_while_it_is_alive(void **state)
 {
     struct recording r = {.count = 0};
@@ -186,6 +201,7 @@ static void processes_have_blocks_of_their_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_block_is_meant_in_each_pool, setup, teardown),
         cmocka_unit_test_setup_teardown(the_smallest_block_that_holds_the_address_is_meant, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_block_is_meant_while_it_is_alive, setup, teardown),
