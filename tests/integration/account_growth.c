@@ -28,7 +28,8 @@ static void be_recorded(void)
     free(block);
 }
 
-/* Less than the others: an account walks all small blocks, and may not cost more than its budget. */
+/* Less than the others: an account walks all small blocks, and may not cost more than its budget.
+ */
 static void blocks_turn(int turn)
 {
     enum { COUNT = TURN_BYTES / 4 / BLOCK_BYTES };
