@@ -18,7 +18,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 tracer=$source/tracer unwind=$source/tracer/unwind
-flags=(-std=gnu11 -O2 -Wall -Wextra -Werror -fPIC)
+flags=(-std=gnu11 -O2 -Wall -Wextra -Werror -fPIC
+    "-DTORCH_PYTHON_CODE=\"$source/tracer/python/leaktide_torch.py\"")
 includes=(-I"$source/include" -I"$tracer" -I"$tracer/hooks" -I"$tracer/record"
     -I"$tracer/control" -I"$tracer/drain" -I"$tracer/rings" -I"$tracer/config"
     -I"$tracer/runtimes" -I"$tracer/watch" -I"$tracer/account" -I"$unwind" -I"$unwind/cfi" -I"$unwind/arch/aarch64" -I"$work/headers")
