@@ -256,30 +256,6 @@ class Recordings(Folder):
         self.assertEqual(len(os.listdir(self.path("out"))), 1)
 
 
-class Jobs(Folder):
-    """What a launcher says of a rank is in the recording; shells and helpers of a rank are no ranks."""
-
-    PROGRAM = """
-import os
-kept = [bytearray(1 << 20) for _ in range(4 + 4 * (os.environ["RANK"] == "2"))]
-if os.fork() == 0: # as one that loads data does
-    os._exit(0)
-os.wait()
-"""
-
-    def test_ranks_are_known_by_their_numbers(self):
-        script = "for r in 0 1 2 3; do RANK=$r WORLD_SIZE=5 %s -c '%s' & done; wait" % (sys.executable, self.PROGRAM.replace("'", '"'))
-        command("run", "--quiet", "-o", self.path("job"), "--", "sh", "-c", script)
-        command("summarize", "-o", self.path("summaries"), self.path("job"))
-        for path in (self.path("job"), self.path("summaries")):
-            with self.subTest(path=path):
-                answer = ranks(path, status=3 if path.endswith("summaries") else 0)
-                rows = answer["tables"]["ranks"]
-                self.assertEqual([row["process"] for row in rows], ["rank %d" % i for i in range(4)])
-                self.assertGreater(rows[2]["peak_bytes"], rows[1]["peak_bytes"] + (3 << 20))
-                self.assertIn("rank 2 differs from 3 other ranks", " ".join(answer["verdict"]))
-
-
 class Engines(Folder):
     def setUp(self):
         super().setUp()

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a launcher says of a rank is in the recording; shells and helpers of a rank are no ranks.
+
+Run as job_ranks_test.py LEAKTIDE.
+"""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import report_tables
+
+LEAKTIDE = sys.argv[1]
+
+
+def command(*words, status=0):
+    done = subprocess.run([LEAKTIDE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
+                          timeout=300)
+    assert done.returncode == status, (words, done.returncode, done.stdout[:500], done.stderr)
+    return done.stdout
+
+
+class Jobs(unittest.TestCase):
+    PROGRAM = """
+import os
+kept = [bytearray(1 << 20) for _ in range(4 + 4 * (os.environ["RANK"] == "2"))]
+if os.fork() == 0: # as one that loads data does
+    os._exit(0)
+os.wait()
+"""
+
+    def test_ranks_are_known_by_their_numbers(self):
+        script = "for r in 0 1 2 3; do RANK=$r WORLD_SIZE=5 %s -c '%s' & done; wait" % (sys.executable, self.PROGRAM)
+        with tempfile.TemporaryDirectory() as folder:
+            job, summaries = os.path.join(folder, "job"), os.path.join(folder, "summaries")
+            command("run", "--quiet", "-o", job, "--", "sh", "-c", script)
+            command("summarize", "-o", summaries, job)
+            # Of a recording nobody expects all ranks of the job; of the folder of its summaries, all.
+            for path, status in ((job, 0), (summaries, 3)):
+                with self.subTest(path=path):
+                    answer = report_tables.load(command("ranks", "--format=json", path, status=status))
+                    rows = answer["tables"]["ranks"]
+                    self.assertEqual([row["process"] for row in rows], ["rank %d" % i for i in range(4)])
+                    self.assertGreater(rows[2]["peak_bytes"], rows[1]["peak_bytes"] + (3 << 20))
+                    self.assertIn("rank 2 differs from 3 other ranks", " ".join(answer["verdict"]))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
