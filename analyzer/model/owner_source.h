@@ -5,7 +5,8 @@
  * EVENT_BLOCK_OWNER says whose a block is when it is alive already. Here its alloc stands between
  * EVENT_TAG_BEGIN and EVENT_TAG_END of that owner, so whoever reads it needs to know nothing of
  * such events. What the block was called when it was taken stays in front: "model@weight". Of
- * blocks that hold the address the smallest is meant: a block of a pool, not the pool's own; in each pool where it is that block.
+ * blocks that hold the address the smallest is meant: a block of a pool, not the pool's own; in
+ * each pool where it is that block.
  */
 #ifndef LEAKTIDE_MODEL_OWNER_SOURCE_H
 #define LEAKTIDE_MODEL_OWNER_SOURCE_H
