@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * account_growth COMPLAINT MENDED SECONDS: a process that grows in one of the ways that people
- * report, or, with MENDED 1, its twin that does not.
+ * report, or, with MENDED 1, its twin that does not. ACCOUNT_GROWTH_NAME, in its environment,
+ * stands in the names of files that "left" leaves behind.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -155,12 +156,13 @@ static void processes_turn(int turn)
 }
 
 /* Segments that nobody maps any more, and whose names stay. */
+/* Who started it unlinks these: while the program did, an account would see them go. */
 static void left_turn(int turn)
 {
     char path[64], bytes[4096] = {1};
     int file;
 
-    snprintf(path, sizeof(path), "/dev/shm/account-%d-%d", (int)getpid(), turn);
+    snprintf(path, sizeof(path), "/dev/shm/account-%s-%d", getenv("ACCOUNT_GROWTH_NAME"), turn);
     file = open(path, O_CREAT | O_RDWR, 0600);
     for (int i = 0; i < TURN_BYTES; i += (int)sizeof(bytes))
         if (write(file, bytes, sizeof(bytes)) < 0)

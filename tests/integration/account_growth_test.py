@@ -4,6 +4,7 @@
 Run as account_growth_test.py LEAKTIDE ACCOUNT_GROWTH. All run at once, for some seconds. What is
 about the cgroup needs one of its own, and is left out where none can be made.
 """
+import glob
 import json
 import os
 import subprocess
@@ -47,6 +48,8 @@ class Growth(unittest.TestCase):
                 runs[name] = cls.start(name, complaint, mended)
         for name, run in runs.items():
             cls.errors[name] = run.communicate(timeout=SECONDS * 10)[1]
+        for path in glob.glob("/dev/shm/account-%d_*" % os.getpid()):
+            os.unlink(path)
 
     @classmethod
     def start(cls, name, complaint, mended):
@@ -56,7 +59,8 @@ class Growth(unittest.TestCase):
         return subprocess.Popen(
             ["/bin/sh", "-c", command, "sh", LEAKTIDE, "run", "--device=cpu", "--no-report", "-o",
              os.path.join(cls.folder.name, name), "--", PROGRAM, complaint, str(mended), str(SECONDS)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
+            env=dict(os.environ, ACCOUNT_GROWTH_NAME="%d_%s" % (os.getpid(), name)))
 
     @classmethod
     def tearDownClass(cls):
