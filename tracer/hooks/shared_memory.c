@@ -59,10 +59,15 @@ static bool is_shm_path(const char *path)
 
 typedef int open_function(const char *path, int flags, ...);
 typedef int openat_function(int folder, const char *path, int flags, ...);
+typedef int path_function(const char *path);
+typedef int unlinkat_function(int folder, const char *path, int flags);
 
 static const char *const no_libraries[] = {NULL};
 static struct hook_slot real_open = {.name = "open64", .libraries = no_libraries};
 static struct hook_slot real_openat = {.name = "openat64", .libraries = no_libraries};
+static struct hook_slot real_unlink = {.name = "unlink", .libraries = no_libraries};
+static struct hook_slot real_unlinkat = {.name = "unlinkat", .libraries = no_libraries};
+static struct hook_slot real_remove = {.name = "remove", .libraries = no_libraries};
 static struct hook_slot real_allocate = {.name = "posix_fallocate64", .libraries = no_libraries};
 
 /* Now: who opens a file later may be inside his own malloc, where the loader must not be asked. */
@@ -70,6 +75,9 @@ __attribute__((constructor)) static void find_calls(void)
 {
     hook_real(&real_open);
     hook_real(&real_openat);
+    hook_real(&real_unlink);
+    hook_real(&real_unlinkat);
+    hook_real(&real_remove);
     hook_real(&real_allocate);
 }
 
@@ -179,20 +187,35 @@ static int unlink_and_record(int folder, const char *path, int flags)
 
 int unlink(const char *path)
 {
-    return unlink_and_record(AT_FDCWD, path, 0);
+    path_function *real =
+        (path_function *)atomic_load_explicit(&real_unlink.real, memory_order_acquire);
+
+    return is_shm_path(path) || !real ? unlink_and_record(AT_FDCWD, path, 0) : real(path);
 }
 
 int unlinkat(int folder, const char *path, int flags)
 {
-    return unlink_and_record(folder, path, flags);
+    unlinkat_function *real =
+        (unlinkat_function *)atomic_load_explicit(&real_unlinkat.real, memory_order_acquire);
+
+    return is_shm_path(path) || !real ? unlink_and_record(folder, path, flags)
+                                      : real(folder, path, flags);
 }
 
 /* As the C library does it. */
-int remove(const char *path)
+static int remove_and_record(const char *path)
 {
     int result = unlink_and_record(AT_FDCWD, path, 0);
 
     return result != 0 && errno == EISDIR ? rmdir(path) : result;
+}
+
+int remove(const char *path)
+{
+    path_function *real =
+        (path_function *)atomic_load_explicit(&real_remove.real, memory_order_acquire);
+
+    return is_shm_path(path) || !real ? remove_and_record(path) : real(path);
 }
 
 /* It may have a name of ours. */
