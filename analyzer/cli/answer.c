@@ -250,7 +250,8 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
                                   .site_rules = options->values[OPTION_SITE_RULES],
                                   .sysroot = options->values[OPTION_SYSROOT],
                                   .debug_folders = options->values[OPTION_DEBUG_DIR],
-                                  .on_progress = waiting_note};
+                                  .on_progress = waiting_note,
+                                  .asks_debug_servers = true};
     enum mt_result result = schedule_read(options, &how.schedule, error);
 
     waiting_begin();

@@ -172,6 +172,7 @@ static enum mt_result symbols_begin(struct mt_trace *trace, const char *const *p
                                  .debug_folders = options->debug_folders,
                                  .name_folders = folders,
                                  .name_folder_count = count,
+                                 .asks_servers = options->asks_debug_servers,
                              },
                              error);
 }

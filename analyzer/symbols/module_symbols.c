@@ -57,6 +57,7 @@ void module_symbols_release(struct module_symbols *modules)
         debug_files_release(&file->found);
         free(file->expected);
     }
+    debug_server_close(modules->server);
     arena_release(&modules->arena);
 }
 
@@ -164,16 +165,46 @@ static bool file_told(struct module_symbols *modules, struct symbol_file *file)
     return file->told != NULL;
 }
 
+static void note_server(struct module_symbols *modules, enum debug_server_answer answer)
+{
+    switch (answer) {
+    case DEBUG_SERVER_HAS_IT:
+        model_note(modules->model, 1, "modules whose debug data came from debuginfod");
+        break;
+    case DEBUG_SERVER_HAS_NONE:
+        break;
+    case DEBUG_SERVER_SILENT:
+        model_note(modules->model, 0,
+                   "no server of DEBUGINFOD_URLS answers: names and lines are those that are here");
+        break;
+    case DEBUG_SERVER_NO_CLIENT:
+        model_note(modules->model, 0,
+                   "DEBUGINFOD_URLS is set, and nobody was asked: libdebuginfod.so.1 is not "
+                   "installed (Debian: libdebuginfod1)");
+        break;
+    }
+}
+
+static void file_ask_server(struct module_symbols *modules, struct symbol_file *file)
+{
+    struct build_id recorded = {file->build_id, file->build_id_bytes};
+
+    if (modules->server && recorded.size_bytes)
+        note_server(modules, debug_server_find(modules->server, recorded, &file->found.debug));
+}
+
 static void file_find(struct module_symbols *modules, struct symbol_file *file)
 {
     const char *path = model_text_at(modules->model, file->path);
     struct build_id recorded = {file->build_id, file->build_id_bytes};
 
     debug_files_find(&file->found, &modules->places, path, recorded);
+    if (path[0] == '/' && !file->found.debug && (file->found.module || !file_told(modules, file)))
+        file_ask_server(modules, file);
     if (file->found.debug || file->found.module)
         file->cache = symbol_cache_open(
             recorded, origin_of(file->found.debug, origin_of(file->found.module, 0)));
-    if (path[0] == '/' && !file->found.debug && !file->found.module && !file_told(modules, file))
+    if (path[0] == '/' && !file->found.debug && !file->found.module && !file->told)
         note_missing(modules, file, file->found.is_changed);
 }
 
@@ -181,7 +212,7 @@ static void note_no_debug_data(struct module_symbols *modules)
 {
     model_note(modules->model, 1,
                "modules without debug data: their functions have no lines, and static ones no "
-               "names; packages with debug data, or --debug-dir, help");
+               "names; packages with debug data, DEBUGINFOD_URLS or --debug-dir help");
 }
 
 /* A file with debug data has more symbols than the module, which may be stripped. */

@@ -14,6 +14,7 @@
 
 #include "arena.h"
 #include "debug_files.h"
+#include "debug_server.h"
 #include "model.h"
 #include "symbol_source.h"
 #include "table.h"
@@ -26,6 +27,7 @@ struct module_symbols {
     struct debug_places places;
     const char *const *name_folders; /* with names that stayed with recordings; borrowed */
     size_t name_folder_count;
+    struct debug_server *server; /* NULL: nobody is asked */
     struct table files;
     /* That were found last, by address: the next one is often there. */
     const struct model_module *newest[MODULE_SYMBOLS_NEWEST];

@@ -162,6 +162,8 @@ enum mt_result symbols_configure(struct symbols *symbols, const struct symbols_o
 
     symbols->modules.name_folders = options->name_folders;
     symbols->modules.name_folder_count = options->name_folder_count;
+    if (options->asks_servers && !symbols->modules.server)
+        symbols->modules.server = debug_server_open();
     while (result == MT_OK && (path = take_path(symbols, &rules)))
         result = site_rules_add_file(&symbols->rules, path, error);
     if (result == MT_OK && options->sysroot) {

@@ -33,6 +33,7 @@ void symbols_destroy(struct symbols *symbols);
  * debug_folders  where debug data is, besides where it always is: debug_files.h
  * name_folders   with names that stayed with recordings (symbols_keep()); not a list with colons,
  *                and borrowed until symbols_destroy()
+ * asks_servers   for debug data that is not here: debug_server.h
  *
  * MT_USAGE: there is no such file or folder, or a line of a file is wrong.
  */
@@ -40,6 +41,7 @@ struct symbols_options {
     const char *rule_files, *sysroot, *debug_folders;
     const char *const *name_folders;
     size_t name_folder_count;
+    bool asks_servers;
 };
 
 enum mt_result symbols_configure(struct symbols *symbols, const struct symbols_options *options,

@@ -98,6 +98,9 @@ struct mt_open_options {
     /* Told now and then while the recording is read; false stops that. NULL: nobody. */
     mt_progress_function on_progress;
     void *progress_context; /* handed on */
+    /* Debug data that is not here is asked for from the servers that DEBUGINFOD_URLS names, by
+     * elfutils' client, if it is installed. */
+    bool asks_debug_servers;
 };
 
 /*

@@ -196,7 +196,8 @@ class _OpenOptions(ctypes.Structure):
                 ("steps", ctypes.c_char_p), ("schedule", ctypes.c_uint64 * 5),
                 ("step_site", ctypes.c_char_p), ("site_rules", ctypes.c_char_p),
                 ("sysroot", ctypes.c_char_p), ("debug_folders", ctypes.c_char_p),
-                ("on_progress", _ProgressFunction), ("progress_context", ctypes.c_void_p)]
+                ("on_progress", _ProgressFunction), ("progress_context", ctypes.c_void_p),
+                ("asks_debug_servers", ctypes.c_bool)]
 
 
 class _AskOptions(ctypes.Structure):
@@ -524,7 +525,8 @@ def open_recording(path: _Path, *more: _Path, partial: bool = False, steps: Opti
                    site_rules: Optional[Sequence[_Path]] = None,
                    sysroot: Optional[_Path] = None,
                    debug_folders: Optional[Sequence[_Path]] = None,
-                   progress: Optional[Progress] = None) -> Recording:
+                   progress: Optional[Progress] = None,
+                   debug_servers: bool = False) -> Recording:
     """Reads a recording, or several as one; options as in leaktide/analyzer.h.
 
     progress is called now and then with (events so far, events in all or 0, number of the reading);
@@ -533,5 +535,6 @@ def open_recording(path: _Path, *more: _Path, partial: bool = False, steps: Opti
     options = _OpenOptions(size_bytes=ctypes.sizeof(_OpenOptions), is_partial=partial,
                            steps=_bytes_or_none(steps), step_site=_bytes_or_none(step_site),
                            site_rules=_list_or_none(site_rules), sysroot=_bytes_or_none(sysroot),
-                           debug_folders=_list_or_none(debug_folders))
+                           debug_folders=_list_or_none(debug_folders),
+                           asks_debug_servers=debug_servers)
     return Recording([path, *more], progress, options)
