@@ -113,7 +113,7 @@ class Unmarked(Recorded):
         for report in (found, marks_only):  # without steps, what stays is judged by its age
             leak, = report["findings"]
             self.assertEqual(leak["site"].split(" ")[0], "remember_metrics")
-            self.assertAlmostEqual(leak["growth_bytes_per_turn"] / KIB, 192, delta=8)
+            self.assertAlmostEqual(leak["growth_bytes_per_step"] / KIB, 192, delta=8)
         for report in (named, chosen):
             self.assertEqual([(f["site"].split(" ")[0], f["growth_bytes_per_step"])
                               for f in report["findings"]], [("remember_metrics", 192 * KIB)])

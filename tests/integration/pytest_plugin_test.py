@@ -71,8 +71,8 @@ def test_runs_a_program_that_fails(leaktide_run):
 
 
 def test_counts_leaks_by_turns(monkeypatch):
-    found = [{"sentence": "leak: 2 KiB per turn", "growth_bytes_per_turn": 2048},
-             {"sentence": "leak: 9 KiB", "growth_bytes_per_turn": None}]
+    found = [{"sentence": "leak: 2 KiB per turn", "growth_bytes_per_step": 2048},
+             {"sentence": "leak: 9 KiB", "growth_bytes_per_step": None}]
     recording = pytest_leaktide.Recording("nowhere")
     monkeypatch.setattr(recording, "leaks", lambda: found)
     assert recording.check({}, leak="2 KiB") == []

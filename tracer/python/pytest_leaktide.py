@@ -84,7 +84,7 @@ def _rows(question, name, recording, ledger=None, *options):
 
 def _rate(finding):
     """Bytes per step; of a loop that marks none, per turn."""
-    return finding.get("growth_bytes_per_step") or finding.get("growth_bytes_per_turn") or 0
+    return finding.get("growth_bytes_per_step") or 0
 
 
 class Recording:

@@ -71,7 +71,8 @@ bool leak_of_each_step_is_light(uint64_t bytes, uint64_t loop_bytes, uint64_t pe
 
 bool leak_is_beside(uint64_t bytes, uint64_t all_bytes)
 {
-    enum { line_bytes = 2 << 10, line_share = 16 };
+    enum { line_bytes = 2 << 10, line_share = 16, trifle_share = 256 };
 
-    return bytes < line_bytes && bytes < all_bytes / line_share;
+    return (bytes < line_bytes && bytes < all_bytes / line_share) ||
+           (bytes < LEAK_WEIGHT_BYTES && bytes < all_bytes / trifle_share);
 }

@@ -769,27 +769,40 @@ void survivor_reading_destroy(struct survivor_reading *reading)
     free(reading);
 }
 
+struct rate {
+    double bytes, count;
+};
+
 /* Turns are counted over the loop; what is overdue was born in a part of it. */
-static uint64_t bytes_per_turn(const struct survivor_process *process,
-                               const struct survivor_origin *origin, uint32_t turns)
+static struct rate rate_per_turn(const struct survivor_process *process,
+                                 const struct survivor_origin *origin, uint32_t turns)
 {
-    double loop = (double)process->end - (double)process->turns_begin, sum = 0;
+    double loop = (double)process->end - (double)process->turns_begin;
+    struct rate sum = {0, 0};
 
     if (!turns || loop <= 0)
-        return 0;
+        return sum;
     for (size_t i = 0; i < origin->stack_count; i++) {
         const struct overdue *overdue = &origin->stacks[i].overdue;
         double part = (double)(overdue->last - overdue->first) / loop;
+        double born_in = 1 + (turns - 1) * (part < 1 ? part : 1);
 
-        sum += (double)overdue->bytes / (1 + (turns - 1) * (part < 1 ? part : 1));
+        sum.bytes += (double)overdue->bytes / born_in;
+        sum.count += (double)overdue->count / born_in;
     }
-    return (uint64_t)sum;
+    return sum;
 }
 
 uint64_t survivors_per_turn(const struct survivor_process *process,
                             const struct survivor_origin *origin)
 {
-    return bytes_per_turn(process, origin, process->turns);
+    return (uint64_t)rate_per_turn(process, origin, process->turns).bytes;
+}
+
+uint64_t survivors_blocks_per_1000_turns(const struct survivor_process *process,
+                                         const struct survivor_origin *origin)
+{
+    return (uint64_t)(1000 * rate_per_turn(process, origin, process->turns).count);
 }
 
 static const struct survivor_process *process_of(const struct survivors *survivors,
@@ -806,7 +819,7 @@ uint64_t survivors_per_step(const struct survivors *survivors, uint16_t process,
 {
     const struct survivor_process *row = process_of(survivors, process);
 
-    return row ? bytes_per_turn(row, origin, steps) : 0;
+    return row ? (uint64_t)rate_per_turn(row, origin, steps).bytes : 0;
 }
 
 enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t process,

@@ -129,6 +129,8 @@ size_t survivors_unjudged_processes(const struct survivors *survivors);
 /* Bytes that a turn of the loop leaves; 0: turns are not known. */
 uint64_t survivors_per_turn(const struct survivor_process *process,
                             const struct survivor_origin *origin);
+uint64_t survivors_blocks_per_1000_turns(const struct survivor_process *process,
+                                         const struct survivor_origin *origin);
 /* The same where the turns are steps that are known. */
 uint64_t survivors_per_step(const struct survivors *survivors, uint16_t process,
                             const struct survivor_origin *origin, uint32_t steps);

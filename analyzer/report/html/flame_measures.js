@@ -24,7 +24,7 @@ function allocated(recording) {
     return recording.allocated;
 }
 
-const growthOf = finding => finding.growth_bytes_per_step ?? finding.growth_bytes_per_turn ?? 0;
+const growthOf = finding => finding.growth_bytes_per_step ?? 0;
 
 // By group. Where a site has several stacks, its growth is divided as what is alive at the end.
 function leakedBy(recording) {

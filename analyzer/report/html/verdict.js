@@ -21,12 +21,18 @@ function peakNumber(report) {
         go: () => goToLedger(row.ledger, 'peak')};
 }
 
+/* Marked loops have no turns; of others the turns may not be known. */
+function leakRate(leak) {
+    if (leak.growth_bytes_per_step === null)
+        return sizeChange(leak.overdue_bytes);
+    const rate = sizeChange(leak.growth_bytes_per_step);
+    return leak.turn_count === undefined ? say('{0} per step', rate) : say('{0} per turn', rate);
+}
+
 function growthNumber(report) {
     const leak = leaksOf(report)[0];
     if (leak)
-        return {number: leak.growth_bytes_per_step === undefined ?
-            say('{0} per turn', sizeChange(leak.growth_bytes_per_turn)) :
-            say('{0} per step', sizeChange(leak.growth_bytes_per_step)),
+        return {number: leakRate(leak),
         title: say('largest leak'), text: `${leak.site}, ${leak.ledger}`, isBad: true,
         go: () => (isSite(leak.site) ? goToSite(leak.site, leak.ledger) : goToLedger(leak.ledger))};
     const window = rowsNamed(report, 'window')[0];
