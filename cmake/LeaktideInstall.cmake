@@ -1,7 +1,8 @@
 # Where things lie, in the build folder as after installation, so that the command finds the tracer
 # beside itself in both:
 #
-#   bin/leaktide; msleaks and msmemscope are links to it
+#   bin/leaktide; msleaks and msmemscope are scripts that call it (LeaktideOtherTool.cmake)
+#   share/leaktide/msmemscope/{bin,lib64,python}    links: the layout of the tool of that name
 #   lib/leaktide/libascend_kernel_hook.so    the name is what frameworks look for
 #   lib/libleaktide.so                       what leaktide/analyzer.h declares
 #   include/leaktide/*.h, *.def
@@ -13,10 +14,7 @@ include(CMakePackageConfigHelpers)
 if(TARGET leaktide)
   set_target_properties(leaktide PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
   install(TARGETS leaktide RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  # The same command under the names of the tools whose words it knows.
-  foreach(name msleaks msmemscope)
-    install(FILES ${PROJECT_BINARY_DIR}/bin/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
-  endforeach()
+  include(LeaktideOtherTool)
 endif()
 if(TARGET ascend_kernel_hook)
   set_target_properties(ascend_kernel_hook PROPERTIES

@@ -17,6 +17,8 @@
 #include "recording.h"
 #include "watch.h"
 
+#define PLACE "place "
+
 /* Marks of this name are rows of the system in the files of msmemscope. */
 static void mark_change(const char *name)
 {
@@ -170,6 +172,23 @@ static void obey_line(char *line, char *answer, size_t answer_bytes)
     }
 }
 
+/*
+ * place PATH: the recording goes to this folder, if nothing of it is there yet; the answer is where
+ * it is. Only where the program itself begins it, and writes its files.
+ */
+static void settle_place(const char *path, char *answer, size_t answer_bytes)
+{
+    const struct config *config = config_get();
+
+    if (!config->waits_for_script || !recording_is_alone())
+        snprintf(answer, answer_bytes,
+                 "error: the command that started the recording says where\n");
+    else if (*path && !recording_header() && !config_set_output(path))
+        snprintf(answer, answer_bytes, "error: expected a folder of at most 1023 bytes\n");
+    else
+        snprintf(answer, answer_bytes, "ok %s\n", config->output_path);
+}
+
 bool mt_control(const char *line, char *answer, size_t answer_bytes)
 {
     char copy[CONTROL_LINE_BYTES];
@@ -180,7 +199,10 @@ bool mt_control(const char *line, char *answer, size_t answer_bytes)
     answer[0] = 0;
     if (!guard_enter(LAYER_MARKS))
         return false;
-    obey_line(copy, answer, answer_bytes);
+    if (strncmp(copy, PLACE, strlen(PLACE)) == 0)
+        settle_place(copy + strlen(PLACE), answer, answer_bytes);
+    else
+        obey_line(copy, answer, answer_bytes);
     guard_leave(LAYER_MARKS);
     return strncmp(answer, "ok", 2) == 0;
 }

@@ -105,6 +105,8 @@ __attribute__((constructor)) static void on_load(void)
     control_begin();
     modules_record_changes(); /* before a child may be forked that knows them from us */
     modules_prepare_for_forks();
+    if (config->waits_for_script)
+        return;
     if (config->records_host || config->starts_paused || config->control_file[0])
         recording_start();
 }

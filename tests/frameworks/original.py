@@ -8,7 +8,6 @@ are those of run.py; mstx.py of CANN is made here. Prints a table of the kinds o
 status is 1 where we have less than they, 77 where nothing could be run.
 """
 import argparse
-import ast
 import csv
 import glob
 import os
@@ -39,14 +38,6 @@ def range_start(message, stream=None): return _library.mstxRangeStartA(message.e
 def range_end(number): _library.mstxRangeEnd(ctypes.c_uint64(number))
 '''
 LIMIT_SECONDS = 900
-
-
-def other_modules():
-    """The packages of our wheel, by name of file."""
-    with open(os.path.join(HERE, "..", "..", "cmake", "packages", "make-wheel")) as file:
-        tree = ast.parse(file.read())
-    return next(ast.literal_eval(one.value) for one in tree.body
-                if isinstance(one, ast.Assign) and one.targets[0].id == "OTHER_MODULES")
 
 
 def environment_for(folders, cann, *python):
@@ -108,11 +99,6 @@ def compare(options, example, folders, cann):
                 file.write(MSTX)
             python = [module_folder, folder]
             if who is run_ours:
-                package = os.path.join(folder, "msmemscope")
-                os.mkdir(package)
-                for name, text in other_modules().items():
-                    with open(os.path.join(package, name + ".py"), "w") as file:
-                        file.write(text)
                 python = [folder, os.path.join(HERE, "..", "..", "tracer", "python")]
             done = who(options, os.path.join(options.original, "example", example), environment_for(folders, cann, *python),
                        folder)

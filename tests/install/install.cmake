@@ -36,6 +36,9 @@ set(expected
   bin/leaktide
   lib/leaktide/libascend_kernel_hook.so
   include/leaktide/tracer.h
+  share/leaktide/msmemscope/bin/msmemscope
+  share/leaktide/msmemscope/lib64/libleaks_ascend_hal_hook.so
+  share/leaktide/msmemscope/python/msmemscope/describe.py
   share/leaktide/python/leaktide.py
   share/leaktide/python/leaktide_reading.py)
 foreach(file IN LISTS expected)

@@ -136,7 +136,8 @@ static bool set_python_objects(const char *value)
 
 static bool set_collect_mode(const char *value)
 {
-    config.keeps_history = strcmp(value, "history") == 0;
+    config.waits_for_script = strcmp(value, "script") == 0;
+    config.keeps_history = config.waits_for_script || strcmp(value, "history") == 0;
     config.starts_paused = config.keeps_history || strcmp(value, "deferred") == 0;
     return config.starts_paused || strcmp(value, "immediate") == 0;
 }
@@ -192,7 +193,7 @@ static const struct option {
     {"--call-stack", set_call_stack,
      "expected none, or c[:N], python[:N] with N up to 1000, and free"},
     {"--stack-memory", set_stack_memory, "expected " OPTION_STACK_LIMITS},
-    {"--collect-mode", set_collect_mode, "expected immediate, deferred or history"},
+    {"--collect-mode", set_collect_mode, "expected immediate, deferred, history or script"},
     {"--control", set_control, "expected yes or no"},
     {"--control-file", set_control_file, "expected a path of at most 511 bytes"},
     {"--watch", set_watch, "expected " OPTION_WATCH_SHAPE},
@@ -253,7 +254,9 @@ static void output_path_settle(void)
     int length;
 
     if (!config.output_path[0])
-        snprintf(config.output_path, sizeof(config.output_path), "leaktide-%d.leaktide",
+        snprintf(config.output_path, sizeof(config.output_path),
+                 config.waits_for_script ? "memscopeDumpResults/msmemscope_%d.leaktide"
+                                         : "leaktide-%d.leaktide",
                  (int)getpid());
     if (config.output_path[0] == '/')
         return;
@@ -357,9 +360,30 @@ static void config_check(const struct config *c)
     MT_ASSERT(memchr(c->control_file, 0, sizeof(c->control_file)));
 }
 
+bool config_set_output(const char *value)
+{
+    if (!set_output(value))
+        return false;
+    output_path_settle();
+    return true;
+}
+
+/* What scripts for msmemscope that set LD_PRELOAD themselves ask for: see lib64 beside its name. */
+static const char *text_of_script(void)
+{
+    const char *preload = getenv("LD_PRELOAD");
+
+    return preload && strstr(preload, "/libleaks_ascend_hal_hook.so")
+               ? "--collect-mode=script --call-stack=c,python"
+               : NULL;
+}
+
 static void config_read(void)
 {
     const char *text = getenv("LEAKTIDE_OPTIONS");
+
+    if (!text)
+        text = text_of_script();
 
     config.rank = number_of_job(rank_names);
     config.world_size = number_of_job(size_names);

@@ -6,6 +6,8 @@
  * backslash takes the next character as it is: "--device=npu,cpu --output-path=/tmp/my\ run".
  * It may begin with a JSON object as MS_PROFILER_OPTIONS has it: options with _ for -, and the keys
  * of control/control_wish.h: {"output_path": "/tmp/run", "start_step": 10, "stop_step": 12}.
+ * Where it is not set, and the libraries are preloaded by the names that msmemscope's own scripts
+ * have for them, the program's calls of that module begin the recording.
  */
 #ifndef LEAKTIDE_TRACER_CONFIG_H
 #define LEAKTIDE_TRACER_CONFIG_H
@@ -31,11 +33,12 @@ struct config {
     uint32_t python_frames; /* --call-stack=python:N */
     uint64_t stack_bytes;   /* --stack-memory, default 32 MiB a thread, touched as it is used */
     bool starts_paused;     /* --collect-mode=deferred: until somebody says start */
-    bool keeps_history;  /* --collect-mode=history: the same, but what devices hold then is known */
-    bool is_controlled;  /* --control: a socket is opened (default) */
-    uint32_t sample_ms;  /* --sample-ms, default 20; 0 = no samples */
-    uint64_t ring_bytes; /* --ring-size, default 1 MiB a thread */
-    uint64_t devices;    /* bit n: --device has npu:n, or no numbers at all */
+    bool keeps_history; /* --collect-mode=history: the same, but what devices hold then is known */
+    bool waits_for_script; /* --collect-mode=script: the same; the program says when and where */
+    bool is_controlled;    /* --control: a socket is opened (default) */
+    uint32_t sample_ms;    /* --sample-ms, default 20; 0 = no samples */
+    uint64_t ring_bytes;   /* --ring-size, default 1 MiB a thread */
+    uint64_t devices;      /* bit n: --device has npu:n, or no numbers at all */
     uint64_t run_id;
     int64_t rank;           /* of RANK and the like; -1: not known */
     int64_t world_size;     /* of WORLD_SIZE and the like; -1: not known */
@@ -50,6 +53,8 @@ struct config {
 /* The same while the program runs. False: no such value, and nothing has changed. Any thread. */
 bool config_set_events(const char *value);
 bool config_set_level(const char *value);
+/* Before the recording has begun; relative to where the process is now. */
+bool config_set_output(const char *value);
 
 /* Never fails: what is wrong is said once on stderr and left at default. */
 const struct config *config_get(void);

@@ -17,6 +17,7 @@ everywhere. The analyzers need no tracer: they run the command leaktide on files
 LEAKTIDE_COMMAND, else from beside this file, else from PATH.
 """
 
+import atexit
 import ctypes
 import functools
 import os
@@ -55,13 +56,21 @@ def _find_control() -> Optional[Callable[..., bool]]:
 _control = _find_control()
 
 
-def _say(line: str) -> None:
-    """Asks the recorder of this process; ValueError when it refuses."""
+def _ask_recorder(line: str) -> str:
+    """What the recorder of this process answers, "" where there is none; ValueError when it refuses."""
     if _control is None:
-        return
+        return ""
     answer = ctypes.create_string_buffer(4096)
-    if not _control(line.encode("utf-8", "replace"), answer, len(answer)):
-        raise ValueError(answer.value.decode("utf-8", "replace").strip() or "not possible here")
+    is_done = _control(os.fsencode(line), answer, len(answer))
+    said = os.fsdecode(answer.value).strip()
+    if not is_done:
+        raise ValueError(said or "not possible here")
+    return said
+
+
+def _say(line: str) -> None:
+    """The same, for what has no answer."""
+    _ask_recorder(line)
 
 
 def _check_name(name: Any, what: str) -> str:
@@ -76,6 +85,7 @@ def _check_name(name: Any, what: str) -> str:
 
 def start() -> None:
     """Record from here on."""
+    _files.prepare()
     _say("step open")
     _say("start")
 
@@ -110,7 +120,52 @@ _OPTIONS: Dict[str, "re.Pattern[str]"] = {
 }
 _DEPRECATED = {"data_format": "format", "output": "output_path"}
 _ONCE = ("format", "output_path", "watch")
+_FOR_FILES = ("format", "output_path")
 _configured: Dict[str, str] = {}
+
+
+class _Files:
+    """The files of a recording that this program began by itself: nobody else will write them."""
+
+    def __init__(self) -> None:
+        self._owner: Optional[int] = None  # the process: a forked child has its parent's recording
+
+    def prepare(self) -> bool:
+        """False where the command that started the recording writes them. Begins nothing yet."""
+        folder = os.path.join(self.folder(), "msmemscope_%d.leaktide" % os.getpid())
+        if self._owner is None:
+            try:
+                if not _ask_recorder("place " + folder):
+                    return False
+            except ValueError:
+                return False
+            self._owner = os.getpid()
+            atexit.register(self._write)
+        return True
+
+    @staticmethod
+    def folder() -> str:
+        return os.path.abspath(_configured.get("output_path", "memscopeDumpResults"))
+
+    def _write(self) -> None:
+        """At exit. What the program frees later is in the recording, which stays."""
+        import subprocess
+
+        if self._owner != os.getpid():
+            return
+        recording = _ask_recorder("place ")[len("ok "):]
+        if not os.path.isdir(recording):
+            return
+        options = ["--%s=%s" % (name.replace("_", "-"), value) for name, value in _configured.items()
+                   if name not in ("output_path", "watch")]
+        try:
+            subprocess.run([_command(), "msmemscope", "--input-path=" + recording, "--collect-mode=deferred",
+                            "--output-path=" + self.folder(), *options], env=_environment(), check=False)
+        except OSError as trouble:
+            warnings.warn("the files of %s were not written: %s" % (recording, trouble), RuntimeWarning)
+
+
+_files = _Files()
 
 
 def _option(key: str, value: Any) -> str:
@@ -129,7 +184,8 @@ def config(**options: Any) -> None:
     words of the command line.
 
     They hold from here on, but for format, output_path and what a recording cannot change while it
-    runs: those are taken from the command line that started it, and a warning says so.
+    runs: those are taken from the command line that started it, and a warning says so. Where none
+    did (`source msmemscope --load-api-env`), they are what the files are written with at the end.
     """
     changed = {}
     for key, value in options.items():
@@ -143,8 +199,11 @@ def config(**options: Any) -> None:
             raise ValueError("%s can be given only once" % name)
         changed[name] = _option(name, value)
     _configured.update(changed)
+    has_files = _files.prepare()
     _say("step open")
     for name, value in changed.items():
+        if has_files and name in _FOR_FILES:
+            continue
         try:
             _say("set %s=%s" % (name.replace("_", "-"), value))
         except ValueError as refused:
@@ -405,12 +464,17 @@ def _command() -> str:
 
     chosen = os.environ.get("LEAKTIDE_COMMAND")
     here = os.path.dirname(os.path.abspath(__file__))
-    beside = os.path.join(here, *[os.pardir] * 3, "bin", "leaktide")
+    beside = os.path.join(here, *[os.pardir] * 3, "bin", "leaktide")  # of an installed tree
     in_target = os.path.join(here, "bin", "leaktide")  # of pip install --target
     for candidate in (chosen, beside, in_target, shutil.which("leaktide")):
         if candidate and os.access(candidate, os.X_OK):
             return candidate
     raise FileNotFoundError("the command leaktide is not in PATH; name it in LEAKTIDE_COMMAND")
+
+
+def _environment() -> Dict[str, str]:
+    """For a command of ours, which nobody records."""
+    return {key: value for key, value in os.environ.items() if key not in ("LD_PRELOAD", "LEAKTIDE_OPTIONS")}
 
 
 def _ask(analysis: str, input_path: str, *options: str) -> bool:
@@ -419,10 +483,9 @@ def _ask(analysis: str, input_path: str, *options: str) -> bool:
 
     if not isinstance(input_path, (str, os.PathLike)):
         raise TypeError("input_path: a path is needed, not %s" % type(input_path).__name__)
-    environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
     done = subprocess.run([_command(), "msmemscope", "--analysis=" + analysis,
                            "--input-path=" + os.fspath(input_path), *options],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=_environment(),
                           universal_newlines=True, check=False)
     print(done.stdout, end="")
     if done.returncode not in (0, 1, 4):

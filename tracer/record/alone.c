@@ -184,4 +184,5 @@ void alone_end(void)
 {
     alone_drain_all();
     trace_file_finish(&alone.trace);
+    own_file_remove(&alone.rings); /* all of it is in the trace */
 }

@@ -155,6 +155,28 @@ static enum mt_result host_write(const struct compat_place *place, const char *p
     return result;
 }
 
+/* config.json, and a log of what was written from which recording: as in every folder of that tool.
+ */
+static enum mt_result settings_write(const struct compat_place *place, const char *recording,
+                                     struct mt_error *error)
+{
+    char path[PATH_MAX], stamp[64];
+    FILE *log = NULL;
+    struct tm local;
+    time_t now = time(NULL);
+    enum mt_result result = compat_config_write(place->request, place->folder, error);
+
+    if (result == MT_OK)
+        result =
+            compat_file_open(place, "msmemscope_logs", "msmemscope", ".log", path, &log, error);
+    if (result != MT_OK)
+        return result;
+    strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", localtime_r(&now, &local));
+    outlet_print(log, "%s [INFO] leaktide %s: files of process %ju, from %s\n", stamp,
+                 LEAKTIDE_VERSION, (uintmax_t)place->process_id, recording);
+    return fclose(log) == 0 ? MT_OK : mt_error_set(error, MT_IO, "%s: %s", path, strerror(errno));
+}
+
 /* Steps are those that the program marks: the tool knows no others. */
 static enum mt_result trace_open(const char *path, struct mt_trace **trace, struct mt_error *error)
 {
@@ -198,7 +220,7 @@ static enum mt_result process_write(const struct compat_request *request, const 
     /* Only an empty folder goes, if it has not gone with its last file. */
     if (result == MT_OK && request->has_process_folders && rmdir(place.folder) != 0 &&
         errno != ENOENT)
-        result = compat_config_write(request, place.folder, error);
+        result = settings_write(&place, path, error);
     mt_trace_close(trace);
     return result;
 }
@@ -222,24 +244,26 @@ static int is_trace(const struct dirent *entry)
 }
 
 /* What was asked for, where no process has files: the folder of one, as that tool leaves it. */
-static enum mt_result config_alone_write(const struct compat_request *request,
-                                         const struct mt_file_header *header,
-                                         struct mt_error *error)
+static enum mt_result settings_alone_write(const struct compat_request *request,
+                                           const char *recording,
+                                           const struct mt_file_header *header,
+                                           struct mt_error *error)
 {
     struct compat_place place = {.request = request};
     enum mt_result result =
         compat_place_make(&place, request, header->process_id,
                           (time_t)(header->start_realtime_ns / 1000000000), error);
 
-    return result == MT_OK ? compat_config_write(request, place.folder, error) : result;
+    return result == MT_OK ? settings_write(&place, recording, error) : result;
 }
 
-static void say_no_rows(const struct compat_request *request, const struct mt_file_header *header)
+static void say_no_rows(const struct compat_request *request, const char *recording,
+                        const struct mt_file_header *header)
 {
     struct mt_error error;
 
     if (request->has_process_folders && !request->has_recording &&
-        config_alone_write(request, header, &error) != MT_OK)
+        settings_alone_write(request, recording, header, &error) != MT_OK)
         complain_of(request, error.message);
     if (request->dump.events && request->log_level <= COMPAT_WARNING)
         outlet_print(stderr,
@@ -277,6 +301,6 @@ bool compat_files_write(const struct compat_request *request, const char *trace_
     free(names);
     fflush(stdout);
     if (is_ok && *process_count && !file_count)
-        say_no_rows(request, &first);
+        say_no_rows(request, trace_folder, &first);
     return is_ok;
 }

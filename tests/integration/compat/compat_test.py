@@ -196,6 +196,8 @@ class CompatTest(unittest.TestCase):
         run = self.record()
         self.assertEqual(os.stat(self.dump_of(run)).st_mode & 0o777, 0o600)
         self.assertEqual(os.stat(run.one("msmemscope_*_ascend/config.json")).st_mode & 0o777, 0o640)
+        with open(run.one("msmemscope_*_ascend/msmemscope_logs/msmemscope_*.log")) as file:
+            self.assertIn(".leaktide", file.read())
         self.assertEqual(os.stat(run.one("msmemscope_*_ascend")).st_mode & 0o777, 0o750)
 
     def test_the_old_name_has_the_old_layout(self):

@@ -221,6 +221,69 @@ msmemscope.step()
 """
 
 
+BY_SCRIPT = """
+import leaktide, msmemscope, os, sys, warnings
+warnings.simplefilter("ignore")
+def take(n):
+    leaktide.pool_alloc("pta", 0, 4096 * n, 100 + n)
+msmemscope.config(events="alloc,free", data_format="csv", output=sys.argv[1])
+take(1)
+msmemscope.start()
+take(2)
+msmemscope.step()
+take(3)
+msmemscope.stop()
+take(4)
+"""
+TOOL = os.path.join(BIN, "..", "share", "leaktide", "msmemscope")
+NAMES = ("libleaks_ascend_hal_hook.so", "libascend_mstx_hook.so", "libascend_kernel_hook.so")
+
+
+class ScriptTest(unittest.TestCase):
+    """No command starts the recording: the program does, and its files are there when it has ended."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def run_script(self, script, *arguments, shell="bash", **environment):
+        done = subprocess.run([shell, "-c", script, shell, *arguments], cwd=self.folder, stdout=subprocess.PIPE,
+                              env=dict(os.environ, PYTHONPATH=FOLDER, **environment), stderr=subprocess.PIPE,
+                              universal_newlines=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def check(self, output):
+        path, = glob.glob(os.path.join(self.folder, output, "msmemscope_*_ascend", "device_0", "dump", "*.csv"))
+        with open(path, newline="") as file:
+            rows = [(row["Event Type"], *re.findall(r"size:(\d+)", row["Attr"])) for row in csv.DictReader(file)
+                    if row["Event"] != "FREE"]  # of what is alive at the end
+        self.assertEqual([row for row in rows if row[0] != "START_TRACE"],
+                         [("PTA", "101"), ("PTA", "102"), ("STEP",), ("PTA", "103"), ("STOP_TRACE",)])
+        self.assertEqual(os.listdir(self.folder), [output])
+        recording, = glob.glob(os.path.join(self.folder, output, "*.leaktide"))
+        self.assertEqual([os.path.splitext(name)[1] for name in os.listdir(recording)], [".mtt"])
+
+    def test_a_shell_that_was_told_so(self):
+        for shell in filter(shutil.which, ("bash", "zsh")):
+            said = self.run_script('source "$1" --load-api-env; ls >/dev/null; "$2" -c "$3" out; '
+                                   'source "$1" --unload-api-env; echo "left: $LD_PRELOAD$LEAKTIDE_OPTIONS"',
+                                   os.path.join(TOOL, "bin", "msmemscope"), sys.executable, BY_SCRIPT, shell=shell)
+            self.check("out")
+            self.assertIn("left: \n", said)
+            shutil.rmtree(os.path.join(self.folder, "out"))
+
+    def test_the_libraries_by_their_names(self):
+        self.run_script('"$1" -c "$2" "named here"', sys.executable, BY_SCRIPT,
+                        LD_PRELOAD=":".join(os.path.join(TOOL, "lib64", name) for name in NAMES))
+        self.check("named here")
+
+    def test_nothing_is_left_by_who_says_nothing(self):
+        self.run_script('source "$1" --load-api-env; "$2" -c "import msmemscope; msmemscope.stop"; ls',
+                        os.path.join(TOOL, "bin", "msmemscope"), sys.executable)
+        self.assertEqual(os.listdir(self.folder), [])
+
+
 class TracedTest(unittest.TestCase):
     def test_what_is_alive_at_the_start_is_told_then(self):
         """It has its rows at that moment, in the order of births; what is over has none."""

@@ -1,0 +1,2 @@
+"""msmemscope, or msleaks: leaktide in its place."""
+from leaktide_msmemscope import *  # noqa: F401,F403
