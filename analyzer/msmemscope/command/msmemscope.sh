@@ -16,7 +16,7 @@ _leaktide_msmemscope() {
     while IFS= read -r one; do # of LD_PRELOAD, what is not ours
         case "$one" in "" | "$libraries"/*) ;; *) kept="$kept:$one" ;; esac
     done <<EOF
-$(printf '%s\n' "${LD_PRELOAD:-}" | tr ': ' '\n\n')
+$(printf '%s\n' "${LD_PRELOAD:-}" | tr ': ' '\n')
 EOF
     if [ "$2" = --load-api-env ]; then
         export LD_PRELOAD="$libraries/libascend_kernel_hook.so$kept"
