@@ -17,7 +17,8 @@ struct event_source {
     void *context;
     /* Back to the first event. */
     enum mt_result (*rewind)(void *context, struct mt_error *error);
-    /* As input_next(): *count 0 is the end; a batch never mixes two processes. */
+    /* As input_next(): *count 0 is the end; a batch never mixes two processes. NULL: it only lends.
+     * Who wants batches from whatever source takes them with event_reader.h. */
     enum mt_result (*next)(void *context, struct event *batch, size_t capacity, size_t *count,
                            struct mt_error *error);
     /* The same without a copy: *events are good until the next call of any of the three. NULL: the

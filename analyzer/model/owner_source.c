@@ -3,9 +3,10 @@
  * Invariant: `owned` is in the order of the allocs, so a reading finds the next one without a
  * search.
  *
- * Events count from 1 in the order of reading. The first reading keeps the blocks that are alive,
- * by pool and address; of an address the block with the greatest start that is not above it is
- * found first, so keys count addresses from above.
+ * Events count from 1 in the order of reading. The reading that looks for the blocks keeps those
+ * that are alive and hold an address that is named at some time, by pool and address; of an address
+ * the block with the greatest start that is not above it is found first, so keys count addresses
+ * from above.
  */
 #include "owner_source.h"
 
@@ -13,13 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_reader.h"
+#include "hash.h"
 #include "leaktide/invariant.h"
 #include "list.h"
 #include "ordered_set.h"
 
-enum { GROWTH = 3, INNER_EVENTS = 2048, TAGS_DEEP = 64, OWNER_BYTES = 1024 };
+enum { GROWTH = 3, TAGS_DEEP = 64, OWNER_BYTES = 1024, NAMES_MOST = 8 };
 
-enum { NAMES_MOST = 8 };
+/* A bit for each start of a block that is kept, by its hash. */
+enum { START_BITS = 14 };
 
 /* A block that somebody named, and its names: that from its alloc first, if it has one. */
 struct owned {
@@ -50,6 +54,8 @@ struct finding {
     struct tags *threads;
     size_t thread_count;
     uint16_t pool_count; /* that had a block */
+    struct owner_places *places;
+    uint64_t starts[(1 << START_BITS) / 64];
     struct owner_source *source;
     uint64_t event_count;
     bool has_failed;
@@ -57,15 +63,18 @@ struct finding {
 
 struct owner_source {
     struct event_source inner;
+    struct event_reader reader; /* of inner */
     struct owned *owned;
     size_t count, capacity;
     /* While reading. */
+    const struct event *batch;
+    size_t batch_at, batch_count;
     size_t next;
-    uint64_t event_count;
-    struct event batch[INNER_EVENTS];
+    uint64_t event_count; /* that were handed out */
+    struct event named[GROWTH];
 };
 
-/* --- the first reading ------------------------------------------------------------------------
+/* --- the reading that looks for the blocks ----------------------------------------------------
  */
 
 static struct ordered_key key_of(uint16_t pool, uint64_t address, uint64_t alloc)
@@ -83,10 +92,22 @@ static struct live *block_at_or_below(const struct finding *finding, uint16_t po
     return node && node->key.first == pool ? &finding->rows[node->row] : NULL;
 }
 
+static uint64_t *start_word(struct finding *finding, uint64_t address, uint64_t *bit)
+{
+    uint64_t hash = hash_u64(address) >> (64 - START_BITS);
+
+    *bit = UINT64_C(1) << (hash & 63);
+    return &finding->starts[hash >> 6];
+}
+
 static void block_end(struct finding *finding, const struct event *event)
 {
-    struct live *block = block_at_or_below(finding, event->pool, event->address);
+    struct live *block;
+    uint64_t bit;
 
+    if (!(*start_word(finding, event->address, &bit) & bit))
+        return;
+    block = block_at_or_below(finding, event->pool, event->address);
     if (!block || block->address != event->address)
         return;
     ordered_set_remove(&finding->by_address, key_of(event->pool, block->address, block->alloc));
@@ -125,10 +146,14 @@ static void tag_change(struct finding *finding, const struct event *event)
 
 static void block_begin(struct finding *finding, const struct event *event)
 {
-    const struct tags *tags = tags_of(finding, event->thread);
-    uint32_t row = finding->free_row;
+    const struct tags *tags;
+    uint64_t bit;
+    uint32_t row;
 
     block_end(finding, event); /* its free was not seen */
+    if (!owner_places_touch(finding->places, event->address, event->value))
+        return;
+    tags = tags_of(finding, event->thread);
     row = finding->free_row;
     if (!tags || (!row && !list_has_room(&finding->rows, &finding->capacity, finding->count,
                                          sizeof(*finding->rows)))) {
@@ -143,6 +168,7 @@ static void block_begin(struct finding *finding, const struct event *event)
                                        .size_bytes = event->value,
                                        .alloc = finding->event_count,
                                        .owner = open_owner(tags)};
+    *start_word(finding, event->address, &bit) |= bit;
     if (event->pool >= finding->pool_count)
         finding->pool_count = (uint16_t)(event->pool + 1);
     if (!ordered_set_add(&finding->by_address,
@@ -227,8 +253,10 @@ static void owner_join(struct model *model, struct owned *owned)
     owned->owner = model_text(model, joined, length);
 }
 
-static void process_begin(struct finding *finding)
+static void process_begin(struct finding *finding, uint16_t process)
 {
+    owner_places_begin(finding->places, process);
+    memset(finding->starts, 0, sizeof(finding->starts));
     ordered_set_release(&finding->by_address);
     ordered_set_init(&finding->by_address);
     finding->count = 0;
@@ -261,21 +289,21 @@ static enum mt_result find_all(struct finding *finding, struct mt_error *error)
 {
     struct owner_source *source = finding->source;
     enum mt_result result = source->inner.rewind(source->inner.context, error);
+    const struct event *batch;
     bool has_process = false;
     uint16_t process = 0;
     size_t count = 1;
 
     while (result == MT_OK && count && !finding->has_failed) {
-        result =
-            source->inner.next(source->inner.context, source->batch, INNER_EVENTS, &count, error);
+        result = event_reader_next(&source->reader, &batch, &count, error);
         if (result != MT_OK || !count)
             break;
-        if (!has_process || source->batch[0].process != process)
-            process_begin(finding);
+        if (!has_process || batch[0].process != process)
+            process_begin(finding, batch[0].process);
         has_process = true;
-        process = source->batch[0].process;
+        process = batch[0].process;
         for (size_t i = 0; i < count; i++)
-            find_in(finding, &source->batch[i]);
+            find_in(finding, &batch[i]);
     }
     if (result == MT_OK && finding->has_failed)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for the owners of blocks");
@@ -311,60 +339,110 @@ static struct event tag_like(const struct event *event, enum event_kind kind, ui
                           .kind = (uint8_t)kind};
 }
 
-static size_t pass_event(struct owner_source *source, const struct event *event, struct event *out)
+/* How many events of the batch come before the next alloc of a block that somebody named. */
+static size_t plain_count(const struct owner_source *source)
 {
-    uint32_t owner;
+    size_t left = source->batch_count - source->batch_at;
+    uint64_t before;
 
-    source->event_count++;
     MT_ASSERT(source->next <= source->count);
-    MT_ASSERT(source->next == source->count ||
-              source->owned[source->next].alloc >= source->event_count);
-    if (source->next == source->count || source->owned[source->next].alloc != source->event_count) {
-        out[0] = *event;
-        return 1;
-    }
-    owner = source->owned[source->next++].owner;
-    out[0] = tag_like(event, EVENT_TAG_BEGIN, owner);
-    out[1] = *event;
-    out[2] = tag_like(event, EVENT_TAG_END, owner);
-    return GROWTH;
+    if (source->next == source->count)
+        return left;
+    MT_ASSERT(source->owned[source->next].alloc > source->event_count);
+    before = source->owned[source->next].alloc - source->event_count - 1;
+    return before < left ? (size_t)before : left;
+}
+
+/* The alloc between the tags of its owner. */
+static void name_alloc(struct owner_source *source, const struct event *event)
+{
+    uint32_t owner = source->owned[source->next++].owner;
+
+    source->named[0] = tag_like(event, EVENT_TAG_BEGIN, owner);
+    source->named[1] = *event;
+    source->named[2] = tag_like(event, EVENT_TAG_END, owner);
+}
+
+static void batch_drop(struct owner_source *source)
+{
+    source->batch = NULL;
+    source->batch_at = source->batch_count = 0;
 }
 
 static enum mt_result source_rewind(void *context, struct mt_error *error)
 {
     struct owner_source *source = context;
 
+    batch_drop(source);
     source->next = 0;
     source->event_count = 0;
     return source->inner.rewind(source->inner.context, error);
 }
 
-static enum mt_result source_next(void *context, struct event *batch, size_t capacity,
-                                  size_t *count, struct mt_error *error)
+static enum mt_result batch_reach(struct owner_source *source, struct mt_error *error)
 {
-    struct owner_source *source = context;
-    size_t room = capacity / GROWTH < INNER_EVENTS ? capacity / GROWTH : INNER_EVENTS, read = 0;
-    enum mt_result result =
-        source->inner.next(source->inner.context, source->batch, room, &read, error);
+    enum mt_result result;
 
-    *count = 0;
-    for (size_t i = 0; result == MT_OK && i < read; i++)
-        *count += pass_event(source, &source->batch[i], batch + *count);
+    if (source->batch_at < source->batch_count)
+        return MT_OK;
+    batch_drop(source);
+    result = event_reader_next(&source->reader, &source->batch, &source->batch_count, error);
+    if (result != MT_OK)
+        batch_drop(source);
     return result;
 }
 
+static enum mt_result source_lend(void *context, const struct event **events, size_t *count,
+                                  struct mt_error *error)
+{
+    struct owner_source *source = context;
+    enum mt_result result = batch_reach(source, error);
+    size_t plain;
+
+    *count = 0;
+    if (result != MT_OK || !source->batch_count)
+        return result;
+    plain = plain_count(source);
+    *events = source->batch + source->batch_at;
+    *count = plain;
+    if (!plain) {
+        name_alloc(source, *events);
+        *events = source->named;
+        *count = GROWTH;
+        plain = 1;
+    }
+    source->batch_at += plain;
+    source->event_count += plain;
+    return MT_OK;
+}
+
+/* owned: complete. */
+static void owners_settle(struct owner_source *source, struct model *model)
+{
+    for (size_t i = 0; i < source->count; i++)
+        owner_join(model, &source->owned[i]);
+    if (source->count)
+        qsort(source->owned, source->count, sizeof(*source->owned), by_alloc);
+    if (MT_ASSERTS)
+        owned_check(source);
+}
+
 enum mt_result owner_source_create(const struct event_source *inner, struct model *model,
-                                   struct owner_source **source, struct mt_error *error)
+                                   struct owner_places *places, struct owner_source **source,
+                                   struct mt_error *error)
 {
     struct owner_source *made = calloc(1, sizeof(*made));
-    struct finding finding = {.source = made};
+    struct finding finding = {.source = made, .places = places};
     enum mt_result result;
 
     if (!made)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for the owners of blocks");
     made->inner = *inner;
+    owner_places_finish(places);
     ordered_set_init(&finding.by_address);
-    result = find_all(&finding, error);
+    result = event_reader_begin(&made->reader, &made->inner, error);
+    if (result == MT_OK)
+        result = find_all(&finding, error);
     ordered_set_release(&finding.by_address);
     free(finding.rows);
     free(finding.threads);
@@ -372,12 +450,7 @@ enum mt_result owner_source_create(const struct event_source *inner, struct mode
         owner_source_destroy(made);
         return result;
     }
-    for (size_t i = 0; i < made->count; i++)
-        owner_join(model, &made->owned[i]);
-    if (made->count)
-        qsort(made->owned, made->count, sizeof(*made->owned), by_alloc);
-    if (MT_ASSERTS)
-        owned_check(made);
+    owners_settle(made, model);
     *source = made;
     return MT_OK;
 }
@@ -386,11 +459,12 @@ void owner_source_destroy(struct owner_source *source)
 {
     if (!source)
         return;
+    event_reader_end(&source->reader);
     free(source->owned);
     free(source);
 }
 
 struct event_source owner_source_events(struct owner_source *source)
 {
-    return (struct event_source){source, source_rewind, source_next, NULL};
+    return (struct event_source){source, source_rewind, NULL, source_lend};
 }

@@ -13,17 +13,20 @@
 
 #include "event_source.h"
 #include "model.h"
+#include "owner_places.h"
 
 struct owner_source;
 
 /*
- * Reads all of inner once. inner and model must outlive it. MT_OK, MT_NO_MEMORY, or what inner
- * says.
+ * Reads all of inner once more. inner and model must outlive it.
+ * places  of all events of inner; are put in order.
+ * MT_OK, MT_NO_MEMORY, or what inner says.
  */
 enum mt_result owner_source_create(const struct event_source *inner, struct model *model,
-                                   struct owner_source **source, struct mt_error *error);
+                                   struct owner_places *places, struct owner_source **source,
+                                   struct mt_error *error);
 void owner_source_destroy(struct owner_source *source);
-/* Lives as long as the source. */
+/* Lives as long as the source, and only lends. */
 struct event_source owner_source_events(struct owner_source *source);
 
 #endif

@@ -9,10 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROWTH = 3, INNER_EVENTS = 2048 };
+#include "event_reader.h"
+
+enum { GROWTH = 3 };
 
 struct step_source {
     struct event_source inner;
+    struct event_reader reader; /* of inner */
+    const struct event *batch;
+    size_t batch_at, batch_count;
     const struct step_rule *rule;
     const struct step_choice *choice;
     /* Of the process that is read. */
@@ -22,8 +27,8 @@ struct step_source {
     bool has_window, is_over, is_open;
     uint64_t step_count, open_number;
     struct step_token wanted;
-    uint64_t earlier_left; /* beginnings that are passed over: they come before the loop */
-    struct event batch[INNER_EVENTS];
+    uint64_t earlier_left;        /* beginnings that are passed over: they come before the loop */
+    struct event changed[GROWTH]; /* what came of one event */
 };
 
 static struct found_steps found_in_process(const struct step_source *source)
@@ -127,31 +132,80 @@ static size_t pass_event(struct step_source *source, const struct event *event, 
     return count;
 }
 
+/* How many events of the batch come before one that changes something. */
+static size_t plain_count(struct step_source *source)
+{
+    const struct event *events = source->batch + source->batch_at;
+    size_t left = source->batch_count - source->batch_at, count = 0;
+
+    if (source->is_over)
+        return 0;
+    while (count < left && events[count].kind != EVENT_STEP_BEGIN &&
+           events[count].kind != EVENT_STEP_END &&
+           !(source->has_own_steps && begins_step(source, &events[count])))
+        count++;
+    return count;
+}
+
+static void batch_drop(struct step_source *source)
+{
+    source->batch = NULL;
+    source->batch_at = source->batch_count = 0;
+}
+
 static enum mt_result source_rewind(void *context, struct mt_error *error)
 {
     struct step_source *source = context;
 
+    batch_drop(source);
     source->has_process = false;
     return source->inner.rewind(source->inner.context, error);
 }
 
-static enum mt_result source_next(void *context, struct event *batch, size_t capacity,
-                                  size_t *count, struct mt_error *error)
+static enum mt_result batch_reach(struct step_source *source, struct mt_error *error)
+{
+    enum mt_result result;
+
+    if (source->batch_at < source->batch_count)
+        return MT_OK;
+    batch_drop(source);
+    result = event_reader_next(&source->reader, &source->batch, &source->batch_count, error);
+    if (result != MT_OK)
+        batch_drop(source);
+    if (source->batch_count &&
+        (!source->has_process || source->process != source->batch[0].process))
+        process_begin(source, source->batch[0].process);
+    return result;
+}
+
+/* What comes of the next events; 0: nothing. */
+static size_t advance(struct step_source *source, const struct event **events)
+{
+    size_t plain = plain_count(source);
+
+    *events = source->batch + source->batch_at;
+    if (plain) {
+        source->batch_at += plain;
+        return plain;
+    }
+    source->batch_at++;
+    plain = pass_event(source, *events, source->changed);
+    *events = source->changed;
+    return plain;
+}
+
+static enum mt_result source_lend(void *context, const struct event **events, size_t *count,
+                                  struct mt_error *error)
 {
     struct step_source *source = context;
-    size_t room = capacity / GROWTH < INNER_EVENTS ? capacity / GROWTH : INNER_EVENTS;
     enum mt_result result = MT_OK;
-    size_t read = 1;
 
     *count = 0;
-    while (result == MT_OK && read && !*count) {
-        result = source->inner.next(source->inner.context, source->batch, room, &read, error);
-        if (result != MT_OK || !read)
+    while (result == MT_OK && !*count) {
+        result = batch_reach(source, error);
+        if (result != MT_OK || !source->batch_count)
             break;
-        if (!source->has_process || source->process != source->batch[0].process)
-            process_begin(source, source->batch[0].process);
-        for (size_t i = 0; i < read; i++)
-            *count += pass_event(source, &source->batch[i], batch + *count);
+        *count = advance(source, events);
     }
     return result;
 }
@@ -162,20 +216,26 @@ struct step_source *step_source_create(const struct event_source *inner,
 {
     struct step_source *source = calloc(1, sizeof(*source));
 
-    if (source) {
-        source->inner = *inner;
-        source->rule = rule;
-        source->choice = choice;
-    }
-    return source;
+    if (!source)
+        return NULL;
+    source->inner = *inner;
+    source->rule = rule;
+    source->choice = choice;
+    if (event_reader_begin(&source->reader, &source->inner, NULL) == MT_OK)
+        return source;
+    free(source);
+    return NULL;
 }
 
 void step_source_destroy(struct step_source *source)
 {
+    if (!source)
+        return;
+    event_reader_end(&source->reader);
     free(source);
 }
 
 struct event_source step_source_events(struct step_source *source)
 {
-    return (struct event_source){source, source_rewind, source_next, NULL};
+    return (struct event_source){source, source_rewind, NULL, source_lend};
 }

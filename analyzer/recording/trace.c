@@ -34,7 +34,8 @@ struct mt_trace {
     struct read_ahead *ahead;
     struct reading_watch watch;
     struct event_source events;  /* the steps that are looked at are in it, once they are known */
-    struct owner_source *owners; /* NULL: no block was given one later */
+    struct owner_places places;  /* of blocks that were given an owner later */
+    struct owner_source *owners; /* NULL: none was */
     struct stepping stepping;
 };
 
@@ -56,9 +57,15 @@ static enum mt_result read_ahead_begin(struct mt_trace *trace,
     return MT_OK;
 }
 
-/* Adds all up from where the source stands. finder: NULL: no steps are looked for. */
+/* Who is told of all events beside the sums. */
+struct listeners {
+    struct step_finder *finder; /* NULL: no steps are looked for */
+    struct owner_places *places;
+};
+
+/* Adds all up from where the source stands. others: NULL: there are none. */
 static enum mt_result read_all(const struct event_source *events, struct tally *tally,
-                               struct step_finder *finder, struct mt_error *error)
+                               const struct listeners *others, struct mt_error *error)
 {
     struct event_reader reader;
     enum mt_result result = event_reader_begin(&reader, events, error);
@@ -70,70 +77,95 @@ static enum mt_result read_all(const struct event_source *events, struct tally *
         if (result != MT_OK || !count)
             break;
         result = tally_feed(tally, batch, count, error);
-        if (finder)
-            step_finder_feed(finder, batch, count);
+        if (others && others->finder)
+            step_finder_feed(others->finder, batch, count);
+        if (others)
+            owner_places_feed(others->places, batch, count);
     }
     event_reader_end(&reader);
     return result;
 }
 
 /* Adds everything up again, with other steps or owners. */
-static enum mt_result read_again(struct mt_trace *trace, struct tally *tally,
+static enum mt_result read_again(struct mt_trace *trace, struct tally **tally,
                                  struct mt_error *error)
 {
-    enum mt_result result = trace->events.rewind(trace->events.context, error);
+    enum mt_result result = tally_create(trace->model, tally, error);
 
     if (result == MT_OK)
-        result = read_all(&trace->events, tally, NULL, error);
+        result = trace->events.rewind(trace->events.context, error);
+    if (result == MT_OK)
+        result = read_all(&trace->events, *tally, NULL, error);
+    if (result == MT_OK)
+        tally_finish(*tally);
     return result;
 }
 
 /* Blocks that were given an owner later have it from their beginning. */
-static enum mt_result read_owned(struct mt_trace *trace, struct mt_error *error)
+static enum mt_result owners_begin(struct mt_trace *trace, struct mt_error *error)
 {
     enum mt_result result;
 
-    if (!tally_event_count(trace->tally, EVENT_BLOCK_OWNER))
+    if (trace->places.has_failed)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for the owners of blocks");
+    if (!trace->places.count)
         return MT_OK;
-    result = owner_source_create(&trace->events, trace->model, &trace->owners, error);
-    if (result != MT_OK)
-        return result;
-    trace->events = owner_source_events(trace->owners);
-    tally_destroy(trace->tally);
-    trace->tally = NULL;
-    result = tally_create(trace->model, &trace->tally, error);
-    return result == MT_OK ? read_again(trace, trace->tally, error) : result;
+    result =
+        owner_source_create(&trace->events, trace->model, &trace->places, &trace->owners, error);
+    if (result == MT_OK)
+        trace->events = owner_source_events(trace->owners);
+    owner_places_release(&trace->places);
+    return result;
 }
 
-/* The second reading takes the place of the first, unless the steps that it found are none. */
-static enum mt_result read_stepped(struct mt_trace *trace, struct mt_error *error)
+/* *is_taken: the sums with these steps are those that count; else the steps that were found are
+ * none. */
+static enum mt_result read_stepped(struct mt_trace *trace, bool *is_taken, struct mt_error *error)
 {
     struct tally *marked = trace->tally, *stepped = NULL;
-    bool is_changed;
+    enum mt_result result = read_again(trace, &stepped, error);
+
+    *is_taken = result == MT_OK && stepping_confirm(&trace->stepping, stepped);
+    if (!*is_taken) {
+        trace->events = stepping_marked_events(&trace->stepping);
+        tally_destroy(stepped);
+        return result;
+    }
+    trace->tally = stepped;
+    if (step_choice_is_made(&trace->stepping.choice) && !tally_step_count(stepped))
+        result = mt_error_set(error, MT_NO_DATA,
+                              "the recording has %zu steps, and none of those asked for",
+                              tally_step_count(marked));
+    tally_destroy(marked);
+    return result;
+}
+
+/* What the first reading added up is right unless blocks have owners. */
+static enum mt_result read_owned(struct mt_trace *trace, struct mt_error *error)
+{
+    if (!trace->owners)
+        return MT_OK;
+    tally_destroy(trace->tally);
+    trace->tally = NULL;
+    return read_again(trace, &trace->tally, error);
+}
+
+/* A second reading takes the place of the first, where owners or other steps are known by then. */
+static enum mt_result read_chosen(struct mt_trace *trace, struct mt_error *error)
+{
+    bool is_changed = false, is_taken = false;
     enum mt_result result;
 
-    tally_finish(marked);
-    helpers_mark(trace->model, marked);
-    result = stepping_begin(&trace->stepping, trace->model, trace->symbols, &trace->events,
-                            &is_changed, error);
-    if (result != MT_OK || !is_changed)
-        return result;
-    result = tally_create(trace->model, &stepped, error);
+    tally_finish(trace->tally);
+    helpers_mark(trace->model, trace->tally);
+    result = owners_begin(trace, error);
     if (result == MT_OK)
-        result = read_again(trace, stepped, error);
-    if (result == MT_OK)
-        tally_finish(stepped);
-    if (result == MT_OK && stepping_confirm(&trace->stepping, stepped)) {
-        trace->tally = stepped;
-        stepped = marked;
-        if (step_choice_is_made(&trace->stepping.choice) && !tally_step_count(trace->tally))
-            result = mt_error_set(error, MT_NO_DATA,
-                                  "the recording has %zu steps, and none of those asked for",
-                                  tally_step_count(marked));
-    } else {
-        trace->events = stepping_marked_events(&trace->stepping);
-    }
-    tally_destroy(stepped);
+        result = stepping_begin(&trace->stepping, trace->model, trace->symbols, &trace->events,
+                                &is_changed, error);
+    if (result == MT_OK && is_changed)
+        result = read_stepped(trace, &is_taken, error);
+    if (result == MT_OK && !is_taken)
+        result = read_owned(trace, error);
     return result;
 }
 
@@ -201,13 +233,12 @@ static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths
 static enum mt_result read_everything(struct mt_trace *trace, struct mt_error *error)
 {
     const struct input_list *inputs = &trace->inputs;
-    enum mt_result result = read_all(&trace->events, trace->tally, trace->stepping.finder, error);
+    const struct listeners others = {trace->stepping.finder, &trace->places};
+    enum mt_result result = read_all(&trace->events, trace->tally, &others, error);
 
     reading_watch_expect(&trace->watch, trace_event_count(trace));
     if (result == MT_OK)
-        result = read_owned(trace, error);
-    if (result == MT_OK)
-        result = read_stepped(trace, error);
+        result = read_chosen(trace, error);
     if (result == MT_OK)
         result = model_status(trace->model, error);
     if (result == MT_OK && !trace_event_count(trace) && inputs->damage_result != MT_OK)
@@ -244,6 +275,7 @@ void trace_close(struct mt_trace *trace)
     input_list_release(&trace->inputs);
     stepping_release(&trace->stepping);
     owner_source_destroy(trace->owners);
+    owner_places_release(&trace->places);
     symbols_destroy(trace->symbols);
     arena_release(&trace->arena); /* after the symbols, which borrow from it */
     tally_destroy(trace->tally);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "event_reader.h"
 #include "model.h"
 #include "owner_source.h"
 
@@ -65,26 +66,47 @@ static void name(struct recording *r, uint64_t address, const char *owner)
     add(r, (struct event){.kind = EVENT_BLOCK_OWNER, .address = address, .text = text(owner)});
 }
 
+/* The first reading. */
+static void find_places(struct recording *r, const struct event_source *inner,
+                        struct owner_places *places)
+{
+    struct event batch[3];
+    struct mt_error error;
+    size_t count = 1;
+
+    assert_int_equal(inner->rewind(inner->context, &error), MT_OK);
+    while (count) {
+        assert_int_equal(inner->next(r, batch, 3, &count, &error), MT_OK);
+        owner_places_feed(places, batch, count);
+    }
+    assert_false(places->has_failed);
+}
+
 /* "0x10:a 0x20:-": allocs in order, each with the innermost tag around it. */
 static void read_owners(struct recording *r, char *told, size_t room)
 {
     const struct event_source inner = {
         .context = r, .rewind = recording_rewind, .next = recording_next};
     struct owner_source *source = NULL;
+    struct owner_places places = {.count = 0};
     struct event_source events;
-    struct event batch[16];
+    struct event_reader reader;
+    const struct event *batch;
     struct mt_error error;
     uint32_t tags[8];
     size_t depth = 0, count = 1, length = 0;
 
-    assert_int_equal(owner_source_create(&inner, model, &source, &error), MT_OK);
+    find_places(r, &inner, &places);
+    assert_int_equal(owner_source_create(&inner, model, &places, &source, &error), MT_OK);
+    owner_places_release(&places);
     events = owner_source_events(source);
+    assert_int_equal(event_reader_begin(&reader, &events, &error), MT_OK);
     for (int reading = 0; reading < 2; reading++) { /* the second is as the first */
         length = 0;
         told[0] = 0;
         assert_int_equal(events.rewind(events.context, &error), MT_OK);
         for (count = 1; count;) {
-            assert_int_equal(events.next(events.context, batch, 16, &count, &error), MT_OK);
+            assert_int_equal(event_reader_next(&reader, &batch, &count, &error), MT_OK);
             for (size_t i = 0; i < count; i++) {
                 if (batch[i].kind == EVENT_TAG_BEGIN)
                     tags[depth++] = batch[i].text;
@@ -99,6 +121,7 @@ static void read_owners(struct recording *r, char *told, size_t room)
         }
         assert_int_equal(depth, 0);
     }
+    event_reader_end(&reader);
     owner_source_destroy(source);
 }
 
@@ -198,6 +221,49 @@ static void processes_have_blocks_of_their_own(void **state)
     check(&r, "10:one 20:-");
 }
 
+/* The end of one, the middle of a large one, and a page with an address that is not in the block.
+ */
+static void an_address_is_found_in_blocks_of_any_size(void **state)
+{
+    struct recording r = {.count = 0};
+
+    (void)state;
+    alloc(&r, PTA_BLOCKS, 0x10ff0, 0x20);
+    alloc(&r, PTA_BLOCKS, 0x20000, 0x100000);
+    alloc(&r, PTA_BLOCKS, 0x200000, 0x10);
+    alloc(&r, PTA_BLOCKS, UINT64_MAX - 0xff, 0x1000);
+    alloc(&r, PTA_BLOCKS, 0x300000, 0);
+    name(&r, 0x1100f, "last");
+    name(&r, 0x88888, "middle");
+    name(&r, 0x200010, "beside");
+    name(&r, UINT64_MAX, "highest");
+    name(&r, 0x300000, "empty");
+    check(&r, "10ff0:last 20000:middle 200000:- ffffffffffffff00:highest 300000:-");
+}
+
+/* As in a loop that names its weights in each step. */
+static void places_are_kept_once(void **state)
+{
+    struct owner_places places = {.count = 0};
+    struct event events[2] = {{.kind = EVENT_BLOCK_OWNER}, {.kind = EVENT_BLOCK_OWNER}};
+
+    (void)state;
+    for (uint64_t i = 0; i < 10000; i++) {
+        events[0].address = 0x1000 + i % 7;
+        events[1].process = (uint16_t)(i % 3);
+        owner_places_feed(&places, events, 2);
+    }
+    assert_in_range(places.capacity, 1, 100);
+    owner_places_finish(&places);
+    assert_int_equal(places.count, 10);
+    owner_places_begin(&places, 2);
+    assert_true(owner_places_touch(&places, 0, 1));
+    assert_false(owner_places_touch(&places, 0x1000, 7));
+    owner_places_begin(&places, 3);
+    assert_false(owner_places_touch(&places, 0, UINT64_MAX));
+    owner_places_release(&places);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +273,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_block_is_meant_while_it_is_alive, setup, teardown),
         cmocka_unit_test_setup_teardown(names_are_joined, setup, teardown),
         cmocka_unit_test_setup_teardown(processes_have_blocks_of_their_own, setup, teardown),
+        cmocka_unit_test_setup_teardown(an_address_is_found_in_blocks_of_any_size, setup, teardown),
+        cmocka_unit_test(places_are_kept_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event_reader.h"
 #include "export.h"
 #include "list.h"
 #include "outlet.h"
 #include "trace_question.h"
-
-enum { BATCH = 4096 };
 
 struct call {
     uint32_t name; /* text */
@@ -140,26 +139,26 @@ static enum mt_result read_calls(struct mt_trace *trace, struct reading *reading
                                  struct mt_error *error)
 {
     struct question question = trace_question(trace);
-    struct event *batch = malloc(BATCH * sizeof(*batch));
+    struct event_reader reader;
+    const struct event *batch;
     size_t count = 1;
-    enum mt_result result;
+    enum mt_result result = event_reader_begin(&reader, question.events, error);
 
-    if (!batch)
-        return no_memory(error);
     reading->model = trace_model(trace);
     reading->error = error;
-    result = question.events->rewind(question.events->context, error);
+    if (result == MT_OK)
+        result = question.events->rewind(question.events->context, error);
     while (result == MT_OK && count) {
-        result = question.events->next(question.events->context, batch, BATCH, &count, error);
+        result = event_reader_next(&reader, &batch, &count, error);
         for (size_t i = 0; result == MT_OK && i < count; i++)
             result = take(reading, &batch[i]);
     }
+    event_reader_end(&reader);
     if (result == MT_OK)
         result = give_open(reading);
     for (size_t i = 0; i < reading->thread_count; i++)
         free(reading->threads[i].open);
     free(reading->threads);
-    free(batch);
     return result;
 }
 
