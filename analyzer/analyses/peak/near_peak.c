@@ -55,18 +55,20 @@ static bool on_born(void *context, const struct life *life)
 {
     struct search *search = context;
     struct region *region = region_of(search, life->ledger);
-    uint64_t peak_bytes;
+    const struct ledger *ledger;
 
     if (!region || region->is_over)
         return true;
-    peak_bytes = tally_ledger_at(search->question->tally, life->ledger)->peak_bytes;
+    ledger = tally_ledger_at(search->question->tally, life->ledger);
     region->live_bytes += life->size_bytes;
     if (!region->is_above && region->live_bytes >= region->threshold_bytes) {
         region->is_above = true;
         region->from_ns = life->born_ns;
         region->from_index = life->index;
     }
-    if (!region->is_peak_behind && region->live_bytes == peak_bytes) {
+    /* Steps that were not asked for may have been as high before. */
+    if (!region->is_peak_behind && region->live_bytes == ledger->peak_bytes &&
+        life->born_ns >= ledger->peak_time_ns) {
         region->is_peak_behind = true;
         region->peak_index = life->index;
     }
