@@ -4,6 +4,7 @@ Run as pytest_plugin_test.py LEAKTIDE FOLDER-OF-THE-PLUG-IN
 """
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ except ImportError:
     print("skipped: python3-pytest is not installed")
     sys.exit(77)
 
-LEAKTIDE, PLUGIN = sys.argv[1:3]
+LEAKTIDE, PLUGIN = map(os.path.abspath, sys.argv[1:3])
 
 CONFTEST = 'pytest_plugins = ["pytest_leaktide"]\n'
 
@@ -62,12 +63,44 @@ def test_has_an_unknown_word():
     pass
 
 
+@pytest.mark.leaktide(peak="2 MiB")
+def test_uses_as_much_each_time():
+    filled(2500000)
+
+
+def filled(size):
+    return len(bytearray(size))
+
+
+@pytest.mark.leaktide(peak="1 MiB", repeat=3)
+def test_is_killed():
+    import os
+    import signal
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.leaktide(peak="1 MiB", repeat=3)
+def test_comes_after_one_that_was_killed(monkeypatch):
+    monkeypatch.setenv("SOME", "thing")
+
+
 def test_runs_a_program(leaktide_run):
     assert leaktide_run(["echo", "hello"], peak="16 MiB") == "hello\\n"
 
 
 def test_runs_a_program_that_fails(leaktide_run):
     leaktide_run(["sh", "-c", "exit 3"], peak="16 MiB")
+
+
+def test_waits_for_steps(monkeypatch):
+    answers = [{"facts": {"step_count": count}, "tables": []} for count in (3, 10)]
+    monkeypatch.setattr(pytest_leaktide, "_ask", lambda *_: answers.pop(0))
+    assert pytest_leaktide.Recording("nowhere").step_peaks(2, 10) == {}
+    assert not answers
+    monkeypatch.setattr(pytest_leaktide, "_PATIENCE_S", 0)
+    monkeypatch.setattr(pytest_leaktide, "_ask", lambda *_: {"facts": {"step_count": 3}, "tables": []})
+    with pytest.raises(pytest.fail.Exception, match="3 of 10 steps were recorded"):
+        pytest_leaktide.Recording("nowhere").step_peaks(2, 10)
 
 
 def test_counts_leaks_by_turns(monkeypatch):
@@ -79,15 +112,29 @@ def test_counts_leaks_by_turns(monkeypatch):
     assert recording.check({}, leak="1 KiB") == [row["sentence"] for row in found]
 '''
 
+TIMED = '''
+import pytest
+
+
+@pytest.mark.leaktide(peak="4 MiB", leak="0")
+@pytest.mark.parametrize("number", range(%d))
+def test_one(number):
+    bytearray(1 << 20)
+'''
+
 EXPECTED = {
     "test_keeps_its_budget": None,
     "test_leaks": "leak: 48.9 KiB per step",
     "test_needs_too_much": "limit 1 MiB",
+    "test_uses_as_much_each_time": "limit 2 MiB: 2.38 MiB at filled (",
+    "test_is_killed": "ended with -9",
+    "test_comes_after_one_that_was_killed": None,
     "test_is_wrong_itself": "'this' == 'that'",
     "test_has_an_unknown_unit": "'1 MiBs' is no size",
     "test_has_an_unknown_word": "peak, leak, repeat and warm_up are known",
     "test_runs_a_program": None,
     "test_runs_a_program_that_fails": "ended with 3",
+    "test_waits_for_steps": None,
     "test_counts_leaks_by_turns": None,
 }
 
@@ -103,6 +150,24 @@ class Outcomes:
             self.reports[report.nodeid.split("::")[-1]] = report
 
 
+def complain_of_time():
+    """A marked test takes at most 0.3 s of processor time: twenty more, a twentieth each."""
+    def seconds(tests):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in (("conftest.py", CONFTEST), ("test_time.py", TIMED % tests)):
+                with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", folder], check=True,
+                           stdout=subprocess.DEVNULL)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    each = (seconds(21) - seconds(1)) / 20
+    print("%.3f s of processor time a marked test" % each)
+    return each > 0.3
+
+
 def main():
     os.environ["LEAKTIDE"] = LEAKTIDE
     os.environ["PYTHONPATH"] = PLUGIN
@@ -115,7 +180,7 @@ def main():
         os.chdir(folder)
         pytest.main(["-q", "--no-header", "-p", "no:cacheprovider", folder], plugins=[outcomes])
         os.chdir("/")
-    wrong = 0
+    wrong = complain_of_time()
     for name, words in EXPECTED.items():
         report = outcomes.reports.get(name)
         said = report and report.longreprtext

@@ -12,7 +12,8 @@
         leaktide_run(["./convert", "in.bin"], peak="64 MiB", leak="0")
 
 A marked test runs in a process of its own under `leaktide run`, its body several times, each time as
-a step. peak is what a call may use on top of what was there before it; leak is how much each call
+a step. These processes are forks of one that has loaded pytest and no test, and only the steps are
+recorded. peak is what a call may use on top of what was there before it; leak is how much each call
 may leave behind, where "leave behind" is leaktide's verdict: growth from call to call that is not by
 chance. Both are of each pool by itself: the host heap, and each pool of a device. Caches that fill
 and stop are no leaks.
@@ -20,7 +21,9 @@ and stop are no leaks.
 The command is `leaktide` of the PATH, or the one that the variable LEAKTIDE names.
 """
 
+import ctypes
 import gc
+import glob
 import json
 import os
 import re
@@ -28,6 +31,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+import traceback
 
 import pytest
 
@@ -35,6 +40,7 @@ _INNER = "LEAKTIDE_PYTEST_ITEM"  # set in the process that is recorded: which te
 _UNITS = {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
           "kB": 1000, "KB": 1000, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _REPEAT = 10
+_PATIENCE_S = 20
 _DEVICES = "npu,gpu,opencl,cpu"
 
 
@@ -76,7 +82,11 @@ def _ask(question, recording, *options):
 
 
 def _rows(question, name, recording, ledger=None, *options):
-    for table in _ask(question, recording, *options)["tables"]:
+    return _rows_of(_ask(question, recording, *options), name, ledger)
+
+
+def _rows_of(answer, name, ledger=None):
+    for table in answer["tables"]:
         if (table["name"], table["ledger"]) == (name, ledger):
             return table["rows"]
     return []
@@ -94,10 +104,22 @@ class Recording:
         self.path = path
         self.steps = {}  # by ledger the step that used most: its number, its time, its bytes
 
-    def step_peaks(self, warm_up=2):
-        """The most that a step used on top of what was there when it began."""
+    def _answer_with_steps(self, count):
+        """What is said of the steps, when all are on disk: the recorder writes the last ones after the process ended."""
+        until = time.monotonic() + _PATIENCE_S
+        while True:
+            answer = _ask("steps", self.path)
+            found = answer["facts"]["step_count"]
+            if found >= count:
+                return answer
+            if time.monotonic() > until:
+                pytest.fail("leaktide: %d of %d steps were recorded" % (found, count), pytrace=False)
+            time.sleep(0.05)
+
+    def step_peaks(self, warm_up=2, count=0):
+        """The most that a step used on top of what was there when it began; count steps are there."""
         peaks, before = {}, {}
-        for row in _rows("steps", "steps", self.path):
+        for row in _rows_of(self._answer_with_steps(count), "steps"):
             ledger = row["ledger"]
             if row["step"] > warm_up and ledger in before:
                 used = row["peak_bytes"] - before[ledger]
@@ -157,13 +179,71 @@ class Recording:
         return wrong
 
 
-def _record(folder, arguments, environment, options=()):
+def _run_command(path, *options):
+    """The beginning of a command line; the program and its arguments follow."""
+    return [_command(), "run", "--quiet", "--device=" + _DEVICES, *options, "--output-path=" + path, "--"]
+
+
+def _record(folder, arguments, environment):
     path = os.path.join(folder, "run")
-    done = subprocess.run([_command(), "run", "--quiet", "--device=" + _DEVICES, *options,
-                           "--output-path=" + path, "--", *arguments],
-                          env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          universal_newlines=True, check=False)
+    done = subprocess.run([*_run_command(path), *arguments], env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, universal_newlines=True, check=False)
     return done, Recording(path)
+
+
+class _Forks:
+    """A recorded process that forks one for each test. Made at the first marked test of a session."""
+
+    def __init__(self):
+        self._folder = tempfile.TemporaryDirectory(prefix="leaktide-")
+        self._path = os.path.join(self._folder.name, "run")
+        self._complaints = open(os.path.join(self._folder.name, "complaints"), "w+", encoding="utf-8")
+        environment = dict(os.environ)
+        environment["PYTHONMALLOC"] = "malloc"  # each object of Python is a block of its own
+        self._process = subprocess.Popen(
+            [*_run_command(self._path, "--collect-mode=deferred"), sys.executable, os.path.abspath(__file__)],
+            env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._complaints,
+            universal_newlines=True)
+
+    def call(self, item):
+        """Runs the test: its exit status, what it said, and its recording, which is there until the next call."""
+        for path in glob.glob(os.path.join(self._path, "*.mtt")):
+            os.unlink(path)
+        request = {"item": item.nodeid, "folder": os.getcwd(), "environment": dict(os.environ),
+                   "arguments": ["-q", "-p", "no:cacheprovider", "--rootdir", str(item.config.rootpath),
+                                 str(item.config.rootpath / item.nodeid)],
+                   "output": os.path.join(self._folder.name, "output")}
+        answer = self._ask(json.dumps(request))
+        with open(request["output"], encoding="utf-8", errors="replace") as file:
+            said = file.read()
+        return answer["status"], said, Recording(self._file_of(answer["process"]))
+
+    def _ask(self, line):
+        try:
+            self._process.stdin.write(line + "\n")
+            self._process.stdin.flush()
+            answer = self._process.stdout.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            self._process.wait()
+            self._complaints.seek(0)
+            pytest.fail("leaktide run ended with %d:\n%s" % (self._process.returncode, self._complaints.read()),
+                        pytrace=False)
+        return json.loads(answer)
+
+    def _file_of(self, process):
+        found = glob.glob(os.path.join(self._path, "%d-*.mtt" % process))
+        if not found:
+            pytest.fail("leaktide: process %d of the test was not recorded" % process, pytrace=False)
+        return found[0]
+
+    def close(self):
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+        self._complaints.close()
+        self._folder.cleanup()
 
 
 def pytest_configure(config):
@@ -193,30 +273,50 @@ def _call(item):
     item.obj(**{name: item.funcargs[name] for name in names})
 
 
+def _tell_recorder(line):
+    try:
+        control = ctypes.CDLL(None).mt_control
+    except AttributeError:
+        _refuse("leaktide: this process is not recorded")
+    control.restype = ctypes.c_bool
+    answer = ctypes.create_string_buffer(4096)
+    if not control(line, answer, ctypes.c_size_t(len(answer))):
+        _refuse("leaktide: " + answer.value.decode("utf-8", "replace").strip())
+
+
 def _call_in_steps(item, repeat):
     import leaktide
 
+    _tell_recorder(b"start")
     for _ in range(repeat):
         leaktide.step_begin()
         _call(item)
         gc.collect()
         leaktide.step_end()
+    _tell_recorder(b"stop")
+
+
+_FORKS = pytest.StashKey()
+
+
+def _forks_of(config):
+    if _FORKS not in config.stash:
+        config.stash[_FORKS] = _Forks()
+    return config.stash[_FORKS]
+
+
+def pytest_unconfigure(config):
+    if _FORKS in config.stash:
+        config.stash[_FORKS].close()
 
 
 def _call_recorded(item, limits):
-    environment = dict(os.environ)
-    environment[_INNER] = item.nodeid
-    environment["PYTHONMALLOC"] = "malloc"  # each object of Python is a block of its own
-    with tempfile.TemporaryDirectory(prefix="leaktide-") as folder:
-        done, recording = _record(folder, [
-            sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir",
-            str(item.config.rootpath), str(item.config.rootpath / item.nodeid)], environment)
-        if done.returncode != 0:
-            pytest.fail("under leaktide the test ended with %d:\n%s"
-                        % (done.returncode, done.stdout), pytrace=False)
-        warm_up = limits.get("warm_up", 2)
-        wrong = recording.check(recording.step_peaks(warm_up), limits.get("peak"),
-                                limits.get("leak"), "--warm-up=%d" % warm_up)
+    status, said, recording = _forks_of(item.config).call(item)
+    if status != 0:
+        pytest.fail("under leaktide the test ended with %d:\n%s" % (status, said), pytrace=False)
+    warm_up = limits.get("warm_up", 2)
+    peaks = recording.step_peaks(warm_up, limits.get("repeat", _REPEAT))
+    wrong = recording.check(peaks, limits.get("peak"), limits.get("leak"), "--warm-up=%d" % warm_up)
     if wrong:
         pytest.fail("memory budget exceeded:\n  " + "\n  ".join(wrong), pytrace=False)
 
@@ -251,3 +351,55 @@ def leaktide_run():
         return done.stdout
 
     return run
+
+
+# What follows runs in the recorded process.
+
+def _run_test(request):
+    """In a fork: never returns."""
+    status = 1
+    try:
+        os.environ.update(request["environment"])
+        os.environ[_INNER] = request["item"]
+        os.chdir(request["folder"])
+        sys.path[0] = request["folder"]
+        with open(request["output"], "w", encoding="utf-8") as output:
+            os.dup2(output.fileno(), 1)
+            os.dup2(output.fileno(), 2)
+        status = pytest.main(request["arguments"])
+    except BaseException:
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(int(status))
+
+
+def _load_pytest():
+    """With its plug-ins, as a session without tests loads them; the forks have them then."""
+    added = os.environ.pop("PYTEST_ADDOPTS", None)
+    with tempfile.TemporaryDirectory(prefix="leaktide-") as folder:
+        pytest.main(["-q", "--collect-only", "-p", "no:cacheprovider", "--rootdir", folder, folder])
+    if added is not None:
+        os.environ["PYTEST_ADDOPTS"] = added
+    gc.collect()
+    gc.freeze()  # what is there before a test is not looked at in each of its steps
+
+
+def _answer_requests():
+    requests, answers = os.fdopen(os.dup(0)), os.fdopen(os.dup(1), "w")
+    nothing = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nothing, 0)
+    os.dup2(nothing, 1)
+    _load_pytest()
+    for line in requests:
+        process = os.fork()
+        if process == 0:
+            _run_test(json.loads(line))
+        _, status = os.waitpid(process, 0)
+        status = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+        answers.write(json.dumps({"process": process, "status": status}) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    _answer_requests()
