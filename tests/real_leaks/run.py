@@ -76,12 +76,13 @@ def growth(findings):
     """Bytes and blocks that the findings say stay in each turn of the program's loop."""
     size = count = 0.0
     for finding in findings:
-        if finding.get("growth_bytes_per_step") is not None:
-            size += finding["growth_bytes_per_step"]
-            count += finding.get("growth_blocks_per_1000_steps", 0) / 1000
-        else:
-            size += finding.get("overdue_bytes", 0) / FEWEST_TURNS
-            count += finding.get("overdue_count", 0) / FEWEST_TURNS
+        if finding["growth_bytes_per_step"] is None:
+            size += finding["overdue_bytes"] / FEWEST_TURNS
+            count += finding["overdue_count"] / FEWEST_TURNS
+        else:  # turns may be those of a loop within the program's
+            loops = finding["turn_count"] / FEWEST_TURNS if "turn_count" in finding else 1
+            size += finding["growth_bytes_per_step"] * loops
+            count += finding["growth_blocks_per_1000_steps"] / 1000 * loops
     return size, count
 
 
