@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commands.h"
 #include "leaktide/summaries.h"
+#include "rank_engine.h"
 #include "waiting.h"
 
 static const struct option_spec options[] = {
@@ -144,6 +146,17 @@ static int code_of(const struct mt_answer *given, const char *fail_on)
     return fail_on && mt_answer_outcome(given) == MT_OUTCOME_NO_DATA ? EXIT_NO_DATA : EXIT_FINE;
 }
 
+/* Recordings, which no engine reads. What is not on this machine may be summaries. */
+static bool is_of_recordings(const struct options *given, bool has_summaries)
+{
+    struct stat status;
+
+    for (size_t i = 0; !has_summaries && i < given->operand_count; i++)
+        if (stat(given->operands[i], &status) == 0)
+            return true;
+    return false;
+}
+
 /* The answer of summaries, or of recordings that are read together. */
 static enum mt_result ask(const struct options *given, bool is_of_summaries,
                           const struct mt_ask_options *how, struct mt_answer **answer,
@@ -154,6 +167,9 @@ static enum mt_result ask(const struct options *given, bool is_of_summaries,
     enum mt_result result;
 
     *is_complete = true;
+    if (given->values[OPTION_ENGINE])
+        return rank_engine_ask(given->values[OPTION_ENGINE], paths, given->operand_count,
+                               how->parallel, answer, error);
     if (is_of_summaries)
         return mt_summaries_ask(paths, given->operand_count, how, answer, error);
     result = open_inputs(given, paths, given->operand_count, &trace, error);
@@ -163,6 +179,20 @@ static enum mt_result ask(const struct options *given, bool is_of_summaries,
     *is_complete = mt_trace_is_complete(trace);
     mt_trace_close(trace);
     return result;
+}
+
+static int print_query(const struct options *given)
+{
+    FILE *out = answer_open(given);
+    struct mt_error error;
+    enum mt_result result;
+
+    if (!out)
+        return complain(EXIT_USAGE, "%s: %s", given->values[OPTION_OUTPUT], strerror(errno));
+    result =
+        mt_summaries_query((const char *const *)given->operands, given->operand_count,
+                           given->values[OPTION_SQL], given->values[OPTION_PARALLEL], out, &error);
+    return answer_finish(out, given, result, &error);
 }
 
 int ranks_answer(const struct command *command, const struct options *given)
@@ -179,6 +209,10 @@ int ranks_answer(const struct command *command, const struct options *given)
     if (!given->operand_count)
         return complain(EXIT_USAGE, "%s needs a recording to read; see leaktide %s --help",
                         command->name, command->name);
+    if (given->values[OPTION_SQL])
+        return print_query(given);
+    if (given->values[OPTION_ENGINE] && is_of_recordings(given, is_of_summaries))
+        return complain(EXIT_USAGE, "--engine reads summaries of leaktide summarize");
     if (is_mixed)
         return complain(EXIT_USAGE, "ranks reads recordings or summaries, not both at once");
     if (fail_on && strcmp(fail_on, "leak") != 0 && strcmp(fail_on, "finding") != 0)

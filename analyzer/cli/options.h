@@ -79,6 +79,8 @@ enum option_id {
     OPTION_RANK,
     OPTION_WORLD_SIZE,
     OPTION_PARALLEL,
+    OPTION_ENGINE,
+    OPTION_SQL,
     OPTION_COUNT
 };
 

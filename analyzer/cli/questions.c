@@ -84,7 +84,12 @@ const struct command questions[] = {
     {.name = "ranks", .run = ranks_answer, .options = QUESTION_OPTIONS(
         STEP_OPTIONS, PARALLEL_OPTION,
         {OPTION_FAIL_ON, 0, "fail-on", "leak|finding", "exit with 1 when a rank leaks; on any finding"},
+        {OPTION_ENGINE, 0, "engine", "duckdb|spark", "summaries are compared by this engine"},
+        {OPTION_SQL, 0, "sql", "duckdb|spark", "print the query that such an engine is asked"},
         END),
+     .examples =
+         "  leaktide ranks summaries\n"
+         "  leaktide ranks --sql=duckdb s3://bucket/summaries > ranks.sql\n",
      .remark = "INPUT: recordings that are read together, or summaries of leaktide summarize."},
     {.name = "info", .run = tell_answer, .options = QUESTION_OPTIONS(STEP_OPTIONS, END)},
     {.name = "frag",

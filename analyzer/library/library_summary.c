@@ -14,6 +14,8 @@
 #include "missing.h"
 #include "rank_analyses.h"
 #include "rank_gather.h"
+#include "rank_returned.h"
+#include "rank_sql.h"
 #include "rank_summaries.h"
 #include "summary_files.h"
 #include "taken_options.h"
@@ -206,4 +208,33 @@ enum mt_result mt_summaries_ask(const char *const *paths, size_t count,
         question.top = whole.top;
     return answer_give(report, rank_summaries_answer(&sources, &question, report, error), out,
                        error);
+}
+
+/* --- from an engine --------------------------------------------------------------------------- */
+
+enum mt_result mt_summaries_query(const char *const *paths, size_t count, const char *dialect,
+                                  const char *parallel, FILE *out, struct mt_error *error)
+{
+    struct rank_sources sources = {.paths = paths, .count = count};
+    struct text_builder text;
+    enum mt_result result = rank_layout_read(parallel, &sources.layout, error);
+
+    text_init(&text);
+    if (result == MT_OK)
+        result = rank_sql_write(&sources, dialect, &text, error);
+    if (result == MT_OK && fputs(text_get(&text), out) < 0)
+        result = mt_error_set(error, MT_USAGE, "the query: %s", strerror(errno));
+    text_release(&text);
+    return result;
+}
+
+enum mt_result mt_summaries_returned(const char *path, const char *engine, struct mt_answer **out,
+                                     struct mt_error *error)
+{
+    struct report *report;
+    enum mt_result result = report_create("ranks", &report, error);
+
+    if (result != MT_OK)
+        return result;
+    return answer_give(report, rank_returned_answer(path, engine, report, error), out, error);
 }

@@ -53,5 +53,8 @@ enum mt_result summary_folders_find(const char *path, struct summary_folders *fo
                                     struct mt_error *error);
 void summary_folders_init(struct summary_folders *folders);
 void summary_folders_release(struct summary_folders *folders);
+/* Those of several paths by name: which of two of one process is first does not hang on the order
+ * in which paths are given. */
+void summary_folders_sort(struct summary_folders *folders);
 
 #endif

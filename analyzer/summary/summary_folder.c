@@ -204,3 +204,14 @@ enum mt_result summary_folders_find(const char *path, struct summary_folders *fo
         return mt_error_set(error, MT_NO_MEMORY, "no memory for names of folders");
     return MT_OK;
 }
+
+static int path_compare(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
+void summary_folders_sort(struct summary_folders *folders)
+{
+    if (folders->count)
+        qsort(folders->paths, folders->count, sizeof(*folders->paths), path_compare);
+}

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "leaktide/analyzer.h"
 
@@ -68,6 +69,32 @@ MT_API enum mt_result mt_summaries_merge(const char *const *paths, size_t count,
 MT_API enum mt_result mt_summaries_ask(const char *const *paths, size_t count,
                                        const struct mt_ask_options *options, struct mt_answer **out,
                                        struct mt_error *error);
+
+/*
+ * The same comparison as one query of SQL, for an engine that reads the files where they lie.
+ *
+ * dialect   "duckdb" or "spark"
+ * parallel  as in struct mt_ask_options; NULL: what the summaries say
+ * out       gets the text of the query, without a semicolon
+ *
+ * Paths that are not of this machine, as of an object store, are taken to hold summaries side by
+ * side. docs/summaries.md says what the query returns. Returns MT_OK; MT_USAGE: dialect, parallel,
+ * or out cannot be written; MT_NO_MEMORY.
+ */
+MT_API enum mt_result mt_summaries_query(const char *const *paths, size_t count,
+                                         const char *dialect, const char *parallel, FILE *out,
+                                         struct mt_error *error);
+
+/*
+ * The answer that such a query is: findings as of mt_summaries_ask(), without its tables of ranks.
+ *
+ * path      a file of Parquet, of the rows that the query returned
+ * engine    as sentences name it
+ *
+ * Returns MT_OK; MT_NOT_FOUND, MT_IO, MT_CORRUPT, MT_UNSUPPORTED: of the file; MT_NO_MEMORY.
+ */
+MT_API enum mt_result mt_summaries_returned(const char *path, const char *engine,
+                                            struct mt_answer **out, struct mt_error *error);
 
 #ifdef __cplusplus
 }

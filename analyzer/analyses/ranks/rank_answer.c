@@ -9,8 +9,6 @@
 #include "rank_findings.h"
 #include "sentence.h"
 
-enum { FINDINGS_MOST = 20 };
-
 struct answering {
     struct rank_set *set;
     const struct rank_question *question;
@@ -109,7 +107,7 @@ static void say_leaks(struct answering *answering)
 
     if (!rank_find_leaks(answering->set, answering->texts, &leaks, &count))
         return;
-    for (size_t i = 0; i < count && i < FINDINGS_MOST; i++) {
+    for (size_t i = 0; i < count && i < RANK_FINDINGS_MOST; i++) {
         const struct rank_leak *leak = &leaks[i];
         const char *rate =
             leak->growth ? report_text(report, "%s per step", size_of(answering, leak->growth))
@@ -201,7 +199,7 @@ static void say_stops(struct answering *answering)
 
     if (!rank_find_stops(answering->set, answering->texts, &stops, &count))
         return;
-    for (size_t i = 0; i < count && i < FINDINGS_MOST; i++) {
+    for (size_t i = 0; i < count && i < RANK_FINDINGS_MOST; i++) {
         struct figures figures = {
             .cause = "ended early",
             .rank = rank_label(answering->set, answering->texts, stops[i].rank),
@@ -224,7 +222,7 @@ static void say_stops(struct answering *answering)
 
 static void say_hosts(struct answering *answering)
 {
-    for (size_t i = 0; i < answering->host_count && i < FINDINGS_MOST; i++) {
+    for (size_t i = 0; i < answering->host_count && i < RANK_FINDINGS_MOST; i++) {
         const struct rank_host *host = &answering->hosts[i];
         struct figures figures = {
             .cause = "one host",
@@ -290,7 +288,7 @@ static void say_difference(struct answering *answering, const struct rank_differ
         report_text(report, "%s differs from %s%s: %s %s%s%s, median %s%s%s.", figures.rank,
                     label_counted(texts, peer_count(set, difference->rank), "other rank"),
                     set->has_stages ? translated(" of its stage") : "",
-                    translated(rank_measure_word(difference->kind)),
+                    translated(rank_measures[difference->kind].word),
                     difference->name ? difference->name : "", difference->name ? " " : "",
                     size_of(answering, difference->value), size_of(answering, difference->median),
                     site && site != difference
@@ -310,7 +308,8 @@ static void say_ranks(struct answering *answering)
     bool *is_said = arena_alloc(answering->texts, (set->count + 1) * sizeof(*is_said));
     size_t said = 0;
 
-    for (size_t i = 0; is_said && i < answering->difference_count && said < FINDINGS_MOST; i++) {
+    for (size_t i = 0; is_said && i < answering->difference_count && said < RANK_FINDINGS_MOST;
+         i++) {
         const struct rank_difference *difference = &answering->differences[i];
 
         if (is_said[difference->rank - set->ranks] ||
@@ -431,7 +430,7 @@ static void add_differences(struct answering *answering)
         const struct field fields[] = {
             {"process", "rank",
              value_text(rank_label(answering->set, answering->texts, row->rank))},
-            {"measure", "what", value_word(rank_measure_word(row->kind))},
+            {"measure", "what", value_word(rank_measures[row->kind].word)},
             {"name", "of", row->name ? value_text(row->name) : value_none()},
             {"value_bytes", "here", value_bytes(row->value)},
             {"median_bytes", "median", value_bytes(row->median)},

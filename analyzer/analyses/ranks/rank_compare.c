@@ -11,9 +11,6 @@
 #include "list.h"
 #include "sentence.h"
 
-enum { SHARE = 20, LEAST_BYTES = 1 << 20, GROWTH_LEAST_BYTES = 1024, SITE_SHARE = 100 };
-enum { SPREAD_PEERS_LEAST = 8, SPREAD_TIMES = 8 };
-
 struct entry {
     uint64_t value;
     uint32_t measure, group, rank;
@@ -31,20 +28,13 @@ struct comparison {
     size_t entry_count, entry_capacity;
     struct measure *measures;
     size_t measure_count, measure_capacity;
-    uint32_t *sites, *counters; /* of a name, by number of text: measure + 1 */
+    uint32_t *measure_of_name[RANK_MEASURE_COUNT]; /* by number of text: measure + 1 */
     struct rank_difference *differences;
     size_t difference_count, difference_capacity;
     size_t *group_sizes;
     uint64_t *spare;
     bool has_failed;
 };
-
-const char *rank_measure_word(enum rank_measure_kind kind)
-{
-    static const char *const words[] = {"peak", "growth per step", "site", "module"};
-
-    return words[kind];
-}
 
 uint64_t rank_difference_bytes(const struct rank_difference *difference)
 {
@@ -80,74 +70,97 @@ static void add_value(struct comparison *comparison, uint32_t measure, const str
     comparison->measures[measure].entry_count++;
 }
 
-static void measure_ledgers(struct comparison *comparison)
+/* --- which rows ------------------------------------------------------------------------------- */
+
+static bool always(const struct summary *summary, const struct rank *rank, size_t row)
 {
-    const struct rank_set *set = comparison->set;
-    uint32_t peak = add_measure(comparison, RANK_MEASURE_PEAK, NULL);
-    uint32_t growth = add_measure(comparison, RANK_MEASURE_GROWTH, NULL);
-
-    for (size_t i = 0; i < set->count; i++) {
-        const struct rank *rank = &set->ranks[i];
-
-        if (rank->ledger == SIZE_MAX)
-            continue;
-        add_value(comparison, peak, rank,
-                  summary_bytes(&set->summary, COLUMN_ledgers_peak_bytes, rank->ledger));
-        add_value(comparison, growth, rank,
-                  summary_bytes(&set->summary, COLUMN_ledgers_growth_bytes_per_step, rank->ledger));
-    }
+    (void)summary;
+    (void)rank;
+    (void)row;
+    return true;
 }
 
-static uint32_t measure_of(struct comparison *comparison, uint32_t *known,
-                           enum rank_measure_kind kind, int64_t name)
+static bool is_large_site(const struct summary *summary, const struct rank *rank, size_t row)
 {
-    if (!known[name])
-        known[name] =
-            add_measure(comparison, kind, summary_text(&comparison->set->summary, name)) + 1;
-    return known[name] - 1;
+    return summary_number(summary, COLUMN_sites_pool, row) ==
+               summary_number(summary, COLUMN_ledgers_pool, rank->ledger) &&
+           summary_number(summary, COLUMN_sites_device, row) ==
+               summary_number(summary, COLUMN_ledgers_device, rank->ledger) &&
+           summary_bytes(summary, COLUMN_sites_peak_bytes, row) >=
+               summary_bytes(summary, COLUMN_ledgers_seen_peak_bytes, rank->ledger) /
+                   RANK_SITE_SHARE;
 }
 
-/* Sites that held at least a hundredth of the peak, by name: ids need the same build. */
-static void measure_sites(struct comparison *comparison)
+/* Not of pools that are compared themselves. */
+static bool is_of_driver(const struct summary *summary, const struct rank *rank, size_t row)
 {
-    const struct rank_set *set = comparison->set;
-    const struct summary *summary = &set->summary;
-
-    for (size_t row = 0; row < summary_rows(summary, SUMMARY_sites); row++) {
-        const struct rank *rank = rank_set_owner(set, SUMMARY_sites, row);
-        uint64_t bytes = summary_bytes(summary, COLUMN_sites_peak_bytes, row);
-
-        if (!rank || rank->ledger == SIZE_MAX ||
-            summary_number(summary, COLUMN_sites_pool, row) !=
-                summary_number(summary, COLUMN_ledgers_pool, rank->ledger) ||
-            summary_number(summary, COLUMN_sites_device, row) !=
-                summary_number(summary, COLUMN_ledgers_device, rank->ledger) ||
-            bytes <
-                summary_bytes(summary, COLUMN_ledgers_seen_peak_bytes, rank->ledger) / SITE_SHARE)
-            continue;
-        add_value(comparison,
-                  measure_of(comparison, comparison->sites, RANK_MEASURE_SITE,
-                             summary_number(summary, COLUMN_sites_site, row)),
-                  rank, bytes);
-    }
+    (void)rank;
+    return summary_has(summary, COLUMN_modules_device, row) &&
+           strncmp(summary_text_at(summary, COLUMN_modules_counter, row), "module ", 7) == 0;
 }
 
-/* Of the driver, not of pools that are compared themselves. */
-static void measure_counters(struct comparison *comparison)
+enum { MORE = false, BOTH = true };
+
+const struct rank_measure rank_measures[RANK_MEASURE_COUNT] = {
+#define RANK_MEASURE(name, word, least, which, table, column, name_column, counts, counts_sql)     \
+    {#name,                                                                                        \
+     word,                                                                                         \
+     RANK_##least,                                                                                 \
+     which,                                                                                        \
+     SUMMARY_##table,                                                                              \
+     COLUMN_##table##_##column,                                                                    \
+     COLUMN_##table##_##name_column,                                                               \
+     counts,                                                                                       \
+     counts_sql},
+#include "rank_rules.def"
+};
+
+/* --- their values ----------------------------------------------------------------------------- */
+
+static void measure_ledgers(struct comparison *comparison, enum rank_measure_kind kind)
 {
     const struct rank_set *set = comparison->set;
-    const struct summary *summary = &set->summary;
+    uint32_t measure = add_measure(comparison, kind, NULL);
 
-    for (size_t row = 0; row < summary_rows(summary, SUMMARY_modules); row++) {
-        const struct rank *rank = rank_set_owner(set, SUMMARY_modules, row);
+    for (size_t i = 0; i < set->count; i++)
+        if (set->ranks[i].ledger != SIZE_MAX)
+            add_value(
+                comparison, measure, &set->ranks[i],
+                summary_bytes(&set->summary, rank_measures[kind].column, set->ranks[i].ledger));
+}
 
-        if (rank && rank->ledger != SIZE_MAX && summary_has(summary, COLUMN_modules_device, row) &&
-            strncmp(summary_text_at(summary, COLUMN_modules_counter, row), "module ", 7) == 0)
+/* By name: ids need the same build. */
+static uint32_t measure_of(struct comparison *comparison, enum rank_measure_kind kind, int64_t name)
+{
+    uint32_t *known = &comparison->measure_of_name[kind][name];
+
+    if (!*known)
+        *known = add_measure(comparison, kind, summary_text(&comparison->set->summary, name)) + 1;
+    return *known - 1;
+}
+
+static void measure_names(struct comparison *comparison, enum rank_measure_kind kind)
+{
+    const struct rank_measure *how = &rank_measures[kind];
+    const struct summary *summary = &comparison->set->summary;
+
+    for (size_t row = 0; row < summary_rows(summary, how->table); row++) {
+        const struct rank *rank = rank_set_owner(comparison->set, how->table, row);
+
+        if (rank && rank->ledger != SIZE_MAX && how->counts(summary, rank, row))
             add_value(comparison,
-                      measure_of(comparison, comparison->counters, RANK_MEASURE_COUNTER,
-                                 summary_number(summary, COLUMN_modules_counter, row)),
-                      rank, summary_bytes(summary, COLUMN_modules_high_bytes, row));
+                      measure_of(comparison, kind, summary_number(summary, how->name_column, row)),
+                      rank, summary_bytes(summary, how->column, row));
     }
+}
+
+static void measure_all(struct comparison *comparison)
+{
+    for (size_t kind = 0; kind < RANK_MEASURE_COUNT; kind++)
+        if (rank_measures[kind].table == SUMMARY_ledgers)
+            measure_ledgers(comparison, (enum rank_measure_kind)kind);
+        else
+            measure_names(comparison, (enum rank_measure_kind)kind);
 }
 
 /* --- medians ---------------------------------------------------------------------------------- */
@@ -199,15 +212,13 @@ static uint64_t spread_of(struct comparison *comparison, const struct entry *ent
     return rank_median(comparison->spare, count + zeros);
 }
 
-/* What a site lacks shows at the site that has it instead, so only more counts there. */
 static bool is_different(enum rank_measure_kind kind, uint64_t value, uint64_t median)
 {
     uint64_t gap = gap_of(value, median);
 
-    if (kind != RANK_MEASURE_PEAK && value < median)
+    if (!rank_measures[kind].counts_less && value < median)
         return false;
-    return gap >= (kind == RANK_MEASURE_GROWTH ? GROWTH_LEAST_BYTES : LEAST_BYTES) &&
-           gap > median / SHARE;
+    return gap >= rank_measures[kind].least && gap > median / RANK_SHARE;
 }
 
 static void add_difference(struct comparison *comparison, const struct measure *measure,
@@ -241,10 +252,10 @@ static void compare_group(struct comparison *comparison, const struct measure *m
         if (!is_different(measure->kind, entries[i].value, median))
             continue;
         if (spread == UINT64_MAX)
-            spread = peers < SPREAD_PEERS_LEAST
+            spread = peers < RANK_SPREAD_PEERS_LEAST
                          ? 0
                          : spread_of(comparison, entries, count, zeros, median);
-        if (gap_of(entries[i].value, median) / SPREAD_TIMES >= spread)
+        if (gap_of(entries[i].value, median) / RANK_SPREAD_TIMES >= spread)
             add_difference(comparison, measure, &entries[i], median);
     }
 }
@@ -345,14 +356,16 @@ static bool comparison_init(struct comparison *comparison, struct rank_set *set)
 
     *comparison = (struct comparison){
         .set = set,
-        .sites = calloc(texts, sizeof(uint32_t)),
-        .counters = calloc(texts, sizeof(uint32_t)),
         .group_sizes = calloc(set->group_count + 1, sizeof(size_t)),
         .spare = calloc(set->count + 1, sizeof(uint64_t)),
     };
-    if (!comparison->sites || !comparison->counters || !comparison->group_sizes ||
-        !comparison->spare)
+    if (!comparison->group_sizes || !comparison->spare)
         return false;
+    for (size_t i = 0; i < RANK_MEASURE_COUNT; i++) {
+        comparison->measure_of_name[i] = calloc(texts, sizeof(uint32_t));
+        if (!comparison->measure_of_name[i])
+            return false;
+    }
     for (size_t i = 0; i < set->count; i++)
         comparison->group_sizes[set->ranks[i].group] += set->ranks[i].ledger != SIZE_MAX;
     return true;
@@ -362,8 +375,8 @@ static void comparison_release(struct comparison *comparison)
 {
     free(comparison->entries);
     free(comparison->measures);
-    free(comparison->sites);
-    free(comparison->counters);
+    for (size_t i = 0; i < RANK_MEASURE_COUNT; i++)
+        free(comparison->measure_of_name[i]);
     free(comparison->differences);
     free(comparison->group_sizes);
     free(comparison->spare);
@@ -377,9 +390,7 @@ bool rank_compare(struct rank_set *set, struct rank_difference **out, size_t *co
     *out = NULL;
     *count = 0;
     if (is_done) {
-        measure_ledgers(&comparison);
-        measure_sites(&comparison);
-        measure_counters(&comparison);
+        measure_all(&comparison);
         if (!comparison.has_failed)
             compare_all(&comparison);
         is_done = !comparison.has_failed;

@@ -13,11 +13,24 @@
 #include "rank_set.h"
 
 enum rank_measure_kind {
-    RANK_MEASURE_PEAK,
-    RANK_MEASURE_GROWTH,
-    RANK_MEASURE_SITE,
-    RANK_MEASURE_COUNTER
+#define RANK_MEASURE(name, word, least, which, table, column, name_column, counts, counts_sql)     \
+    RANK_MEASURE_##name,
+#include "rank_rules.def"
+    RANK_MEASURE_COUNT
 };
+
+/* A row of rank_rules.def. */
+struct rank_measure {
+    const char *name, *word;
+    uint64_t least;
+    bool counts_less;
+    enum summary_table table;
+    enum summary_column column, name_column;
+    bool (*counts)(const struct summary *summary, const struct rank *rank, size_t row);
+    const char *counts_sql;
+};
+
+extern const struct rank_measure rank_measures[RANK_MEASURE_COUNT];
 
 struct rank_difference {
     enum rank_measure_kind kind;
@@ -26,8 +39,6 @@ struct rank_difference {
     uint64_t value, median;
 };
 
-/* "growth per step" */
-const char *rank_measure_word(enum rank_measure_kind kind);
 uint64_t rank_difference_bytes(const struct rank_difference *difference);
 
 /* Peaks first, then by size. In the arena of the set; false without memory. */

@@ -6,10 +6,6 @@
 
 #include "labels.h"
 
-enum { HOST_PERCENT = 90, HOSTS_LEAST = 3, HOST_SHARE = 20, HOST_SPREADS = 4 };
-enum { STAGE_SHARE = 10, STOP_SHARE = 10, STOP_LEAST = 3 };
-enum { LEAST_BYTES = 1 << 20 };
-
 /* --- leaks ------------------------------------------------------------------------------------ */
 
 /* A leak of one rank. */
@@ -94,7 +90,7 @@ static int leak_compare(const void *left, const void *right)
         return a->rank_count > b->rank_count ? -1 : 1;
     if (a->bytes != b->bytes)
         return a->bytes > b->bytes ? -1 : 1;
-    return strcmp(a->site, b->site);
+    return strcmp(a->site, b->site) ? strcmp(a->site, b->site) : strcmp(a->pool, b->pool);
 }
 
 bool rank_find_leaks(const struct rank_set *set, struct arena *arena, struct rank_leak **out,
@@ -187,7 +183,8 @@ static bool is_far(const struct host_rank *row, bool is_more)
 {
     uint64_t gap = row->gap < 0 ? (uint64_t)-row->gap : (uint64_t)row->gap;
 
-    return (row->gap > 0) == is_more && gap >= LEAST_BYTES && gap > row->median / HOST_SHARE;
+    return (row->gap > 0) == is_more && gap >= RANK_LEAST_BYTES &&
+           gap > row->median / RANK_HOST_SHARE;
 }
 
 /* What the ranks of one host have in common; rows by gap. */
@@ -215,6 +212,16 @@ static uint64_t chance_of_hosts(const struct rank_host *hosts, size_t count, uin
     return rank_median(spare, count);
 }
 
+/* The one that is furthest off first. */
+static int host_compare(const void *left, const void *right)
+{
+    const struct rank_host *a = left, *b = right;
+
+    if (a->median_gap != b->median_gap)
+        return a->median_gap > b->median_gap ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
 static size_t find_hosts(const struct rank_set *set, struct host_rank *rows, uint64_t *medians,
                          uint64_t *spare, struct rank_host *hosts)
 {
@@ -228,13 +235,15 @@ static size_t find_hosts(const struct rank_set *set, struct host_rank *rows, uin
             end++;
         hosts[count++] = host_of(set, rows + first, end - first);
     }
-    if (count < HOSTS_LEAST)
+    if (count < RANK_HOSTS_LEAST)
         return 0;
     chance = chance_of_hosts(hosts, count, spare);
     for (size_t i = 0; i < count; i++)
-        if (hosts[i].rank_count > 1 && hosts[i].median_gap / HOST_SPREADS >= chance &&
-            hosts[i].differing_count * 100 >= hosts[i].rank_count * HOST_PERCENT)
+        if (hosts[i].rank_count > 1 && hosts[i].median_gap / RANK_HOST_SPREADS >= chance &&
+            hosts[i].differing_count * 100 >= hosts[i].rank_count * RANK_HOST_PERCENT)
             hosts[kept++] = hosts[i];
+    if (kept)
+        qsort(hosts, kept, sizeof(*hosts), host_compare);
     return kept;
 }
 
@@ -307,8 +316,8 @@ struct rank_stages rank_find_stages(const struct rank_set *set, struct arena *ar
     if (stages.count < 2)
         return (struct rank_stages){0};
     stages.mean_bytes = sum / stages.count;
-    if (stages.highest_bytes - stages.mean_bytes <= stages.highest_bytes / STAGE_SHARE ||
-        stages.highest_bytes - stages.mean_bytes < LEAST_BYTES)
+    if (stages.highest_bytes - stages.mean_bytes <= stages.highest_bytes / RANK_STAGE_SHARE ||
+        stages.highest_bytes - stages.mean_bytes < RANK_LEAST_BYTES)
         return (struct rank_stages){0};
     return stages;
 }
@@ -373,7 +382,8 @@ struct rank_failures rank_find_failures(const struct rank_set *set)
             continue;
         failures.rank_count += !is_refused[rank - set->ranks];
         is_refused[rank - set->ranks] = true;
-        if (!failures.first || failure_time(set, row) < failure_time(set, failures.row)) {
+        if (!failures.first || failure_time(set, row) < failure_time(set, failures.row) ||
+            (failure_time(set, row) == failure_time(set, failures.row) && rank < failures.first)) {
             failures.first = rank;
             failures.row = row;
         }
@@ -407,7 +417,7 @@ bool rank_find_stops(const struct rank_set *set, struct arena *arena, struct ran
     for (size_t i = 0; i < set->count; i++) {
         uint64_t own = summary_bytes(&set->summary, COLUMN_ranks_step_count, set->ranks[i].row);
 
-        if (own && own + STOP_LEAST <= median && median - own > median / STOP_SHARE)
+        if (own && own + RANK_STOP_LEAST <= median && median - own > median / RANK_STOP_SHARE)
             (*out)[(*count)++] = (struct rank_stop){&set->ranks[i], own, median};
     }
     return true;

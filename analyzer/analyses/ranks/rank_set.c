@@ -203,18 +203,6 @@ static int64_t start_of(const struct rank_set *set, const struct rank *rank)
     return summary_number(&set->summary, COLUMN_ranks_start_realtime_ns, rank->row);
 }
 
-/* Of two processes with the number of one rank, whether the first is the rank. A helper that it
- * started, as one that loads data, holds less than half as much; else the job was started again,
- * and the newer one counts. */
-static bool is_the_rank(const struct rank_set *set, const struct rank *a, const struct rank *b)
-{
-    uint64_t held_a = set->held_bytes[a->row], held_b = set->held_bytes[b->row];
-
-    if (held_a < held_b / 2 || held_b < held_a / 2)
-        return held_a > held_b;
-    return start_of(set, a) > start_of(set, b);
-}
-
 /* What the ledgers of each process held at their peaks: of devices, where any was recorded. */
 static bool find_held(struct rank_set *set)
 {
@@ -243,19 +231,33 @@ static bool is_twice(const struct rank_set *set, const struct rank *rank, const 
            (set->are_summaries || (start_of(set, rank) && start_of(set, before)));
 }
 
+/* Of processes with the number of one rank, the newest of those that hold half as much as the
+ * largest. Helpers that it started, as one that loads data, hold less; where others do, the job was
+ * started again. */
+static const struct rank *the_rank(const struct rank_set *set, const struct rank *ranks,
+                                   size_t count)
+{
+    const struct rank *found = NULL;
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < count; i++)
+        most = set->held_bytes[ranks[i].row] > most ? set->held_bytes[ranks[i].row] : most;
+    for (size_t i = 0; i < count; i++)
+        if (set->held_bytes[ranks[i].row] >= most / 2 &&
+            (!found || start_of(set, &ranks[i]) > start_of(set, found)))
+            found = &ranks[i];
+    return found;
+}
+
 static void drop_twice(struct rank_set *set)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < set->count; i++) {
-        struct rank *rank = &set->ranks[i], *before = kept ? &set->ranks[kept - 1] : NULL;
-
-        if (!before || !is_twice(set, rank, before)) {
-            set->ranks[kept++] = *rank;
-            continue;
-        }
-        if (is_the_rank(set, rank, before))
-            *before = *rank;
+    for (size_t first = 0, end; first < set->count; first = end) {
+        for (end = first + 1;
+             end < set->count && is_twice(set, &set->ranks[end], &set->ranks[first]);)
+            end++;
+        set->ranks[kept++] = *the_rank(set, &set->ranks[first], end - first);
     }
     set->count = kept;
 }

@@ -16,7 +16,13 @@
 
 #include "summary.h"
 
-enum { RANK_NONE = -1, RANK_PEERS_LEAST = 3 };
+enum { RANK_NONE = -1 };
+
+/* RANK_SHARE and the like: from where on a difference counts. */
+enum rank_number {
+#define RANK_NUMBER(name, value) RANK_##name = (value),
+#include "rank_rules.def"
+};
 
 struct rank_step {
     int64_t number;

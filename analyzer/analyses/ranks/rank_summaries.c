@@ -31,6 +31,7 @@ static enum mt_result find_folders(struct reading *reading, const struct rank_so
 
     for (size_t i = 0; result == MT_OK && i < sources->count; i++)
         result = summary_folders_find(sources->paths[i], &reading->folders, error);
+    summary_folders_sort(&reading->folders);
     if (result == MT_OK && !reading->folders.count)
         return mt_error_set(error, MT_NO_DATA, "%s: there is no summary", sources->paths[0]);
     return result;
