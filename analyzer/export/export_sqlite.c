@@ -366,6 +366,10 @@ static void put_accounts(struct sqlite_export *export)
             insert_text_or_null(insert, text_at(export, row->name));
             insert_number(insert, (int64_t)row->resident_bytes);
             insert_number(insert, (int64_t)row->proportional_bytes);
+            insert_number_if(insert, account->figures[ACCOUNT_FIGURE_STEP] != 0,
+                             account->figures[ACCOUNT_FIGURE_STEP]);
+            insert_number_if(insert, account->figures[ACCOUNT_FIGURE_STEP] != 0,
+                             account->figures[ACCOUNT_FIGURE_LATE_NS]);
             put_row(export, TABLE_ACCOUNTS);
         }
 }

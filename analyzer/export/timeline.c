@@ -272,6 +272,41 @@ static bool on_event(void *context, const struct event *event)
     return true;
 }
 
+/* --- accounts ------------------------------------------------------------------------------ */
+
+/* A counter, where any of the accounts has that part. Rough ones, which do not split heaps, are
+ * left out if others do. */
+static void put_part(struct timeline *timeline, const struct memory_account *accounts, size_t count,
+                     enum account_part part)
+{
+    struct open_track track = {0};
+    bool has_whole = false;
+
+    for (size_t i = 0; i < count; i++)
+        has_whole |= !memory_account_is_rough(&accounts[i]);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bytes = memory_account_part(&accounts[i], part);
+
+        if (has_whole && memory_account_is_rough(&accounts[i]))
+            continue;
+        if (!track.track.number && bytes)
+            tell_counter(
+                timeline, &track, accounts[i].process,
+                arena_format(timeline->request->labels, "resident: %s", account_part_name(part)));
+        if (track.track.number)
+            put_counter(timeline, &track, accounts[i].time_ns, bytes);
+    }
+}
+
+static void put_accounts(struct timeline *timeline, uint16_t process)
+{
+    const struct memory_accounts *accounts = tally_accounts(timeline->question->tally);
+    size_t count, first = memory_accounts_of(accounts, process, &count);
+
+    for (int part = 0; count && part < ACCOUNT_PART_COUNT; part++)
+        put_part(timeline, &accounts->rows[first], count, part);
+}
+
 static bool on_process_over(void *context, uint16_t process)
 {
     struct timeline *timeline = context;
@@ -282,6 +317,7 @@ static bool on_process_over(void *context, uint16_t process)
             while (timeline->threads[i].open_count)
                 slice_end(timeline, &timeline->threads[i], timeline->newest_ns);
     slice_end(timeline, &timeline->steps[process], timeline->newest_ns);
+    put_accounts(timeline, process);
     return true;
 }
 

@@ -108,6 +108,20 @@ static void accounts_check(const struct memory_accounts *accounts)
               newest[-1].time_ns <= newest->time_ns);
 }
 
+/* When the process was read: its notes came later. Not before the account before, which a broken
+ * recording may say. */
+static uint64_t taken_ns(const struct memory_accounts *accounts)
+{
+    const struct memory_account *open = &accounts->open;
+    const struct memory_account *before =
+        accounts->count ? &accounts->rows[accounts->count - 1] : NULL;
+    uint64_t age_ns = open->figures[ACCOUNT_FIGURE_AGE_NS];
+    uint64_t time_ns = open->time_ns > age_ns ? open->time_ns - age_ns : 0;
+
+    return before && before->process == open->process && before->time_ns > time_ns ? before->time_ns
+                                                                                   : time_ns;
+}
+
 static void account_close(struct memory_accounts *accounts)
 {
     size_t first = accounts->count;
@@ -117,6 +131,7 @@ static void account_close(struct memory_accounts *accounts)
         accounts->has_failed = true;
         return;
     }
+    accounts->open.time_ns = taken_ns(accounts);
     accounts->rows[accounts->count++] = accounts->open;
     memset(&accounts->open, 0, sizeof(accounts->open));
     accounts->is_open = false;

@@ -132,15 +132,16 @@ struct mt_rings_process {
     uint32_t attention;       /* live: enum mt_rings_attention */
     uint32_t counters_wanted; /* live: of devices; a bit for each layer that has not read them */
     uint32_t makes_no_calls;  /* it told the kernel which system calls it may make */
-    uint32_t reserved_word;
-    uint32_t is_refused; /* live: its trace cannot be written; what finds no room is lost */
+    uint32_t step_end_wanted; /* live: the next step that ends is to be told, below */
+    uint32_t is_refused;      /* live: its trace cannot be written; what finds no room is lost */
     uint32_t flush_wanted, flush_done; /* futexes: the process wants its own events on disk */
     struct mt_recording_facts facts;
     uint64_t consumer_lost_counts[MT_LOST_KINDS]; /* what the consumer could not write */
     uint32_t changes_posted, changes_taken;       /* live: by the consumer; by the process */
     struct mt_rings_change changes[MT_RINGS_CHANGES];
     int64_t control_file_ns; /* the consumer's: when what was last taken from it was written */
-    uint8_t reserved[1028];
+    uint64_t step_ended, step_end_ns; /* live: CLOCK_MONOTONIC; 0: none has */
+    uint8_t reserved[1012];
 };
 
 enum { MT_RINGS_PROCESS_BYTES = 2 * MT_FILE_HEADER_BYTES };

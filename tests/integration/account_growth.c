@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "leaktide/tracer.h"
+
 enum { TURN_MS = 100, TURN_BYTES = 1 << 20, BLOCK_BYTES = 4000 };
 
 static int is_mended;
@@ -189,6 +191,21 @@ static void cache_turn(int turn)
             exit(1);
 }
 
+/* What a step holds is gone at its end; between them nothing is. */
+static void steps_turn(int turn)
+{
+    enum { OF_STEP_BYTES = 24 << 20 };
+    char *held;
+
+    (void)turn;
+    mt_step_begin();
+    held = mmap(NULL, OF_STEP_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(held, 1, OF_STEP_BYTES);
+    nanosleep(&(struct timespec){.tv_nsec = TURN_MS * 3000000L}, NULL);
+    munmap(held, OF_STEP_BYTES);
+    mt_step_end();
+}
+
 static const struct {
     const char *name;
     void (*turn)(int turn);
@@ -196,6 +213,7 @@ static const struct {
     {"blocks", blocks_turn}, {"kept", kept_turn},           {"shared", shared_turn},
     {"files", files_turn},   {"threads", threads_turn},     {"left", left_turn},
     {"cache", cache_turn},   {"processes", processes_turn}, {"unseen", unseen_turn},
+    {"steps", steps_turn},
 };
 
 static void leave_no_segments(int turns)

@@ -4,9 +4,11 @@
 Run as account_growth_test.py LEAKTIDE ACCOUNT_GROWTH. All run at once, for some seconds. What is
 about the cgroup needs one of its own, and is left out where none can be made.
 """
+import contextlib
 import glob
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -46,6 +48,7 @@ class Growth(unittest.TestCase):
                     if not cls.cgroups[name]:
                         continue
                 runs[name] = cls.start(name, complaint, mended)
+        runs["steps0"] = cls.start("steps0", "steps", 0)
         for name, run in runs.items():
             cls.errors[name] = run.communicate(timeout=SECONDS * 10)[1]
         for path in glob.glob("/dev/shm/account-%d_*" % os.getpid()):
@@ -112,6 +115,23 @@ class Growth(unittest.TestCase):
                 rows, verdict = self.growth(complaint + "0")
                 self.assertRegex(rows[0]["site"], r"^%s_turn \(account_growth\.c:\d+\)$" % complaint)
                 self.assertTrue(any(", mapped by " + rows[0]["site"] in said for said in verdict), verdict)
+
+    def test_steps_have_their_accounts_at_their_ends(self):
+        into = os.path.join(self.folder.name, "steps.db")
+        subprocess.run([LEAKTIDE, "export", "--to=sqlite", "-o", into,
+                        os.path.join(self.folder.name, "steps0")], check=True, timeout=120)
+        with contextlib.closing(sqlite3.connect(into)) as database:
+            of_steps, others = ([row for row in database.execute(
+                "SELECT SUM(resident_bytes), MAX(late_ns), step FROM accounts WHERE step IS %s NULL "
+                "GROUP BY account ORDER BY account" % word)] for word in ("NOT", ""))
+            ends = {row[0]: row[1] for row in database.execute("SELECT step, end_ns FROM steps")}
+            times = dict(database.execute("SELECT step, MIN(time_ns) FROM accounts WHERE step GROUP BY step"))
+        self.assertGreater(len(of_steps), 5)
+        self.assertGreater(len(of_steps), 2 * len(others))
+        for size, late_ns, step in of_steps:
+            self.assertLess(size, 16 * MIB, (step, late_ns))
+            self.assertLess(abs(times[step] - late_ns - ends[step]), 1e6)
+        self.assertGreater(max(size for size, _, _ in others), 24 * MIB, "at the peak")
 
     def test_the_report_says_the_same(self):
         rows, _ = self.growth("shared0", "report")

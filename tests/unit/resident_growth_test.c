@@ -320,6 +320,42 @@ static void very_many_accounts_are_thinned_out(void **state)
     assert_int_equal(cell("resident", 0, "resident_bytes")->number, 42 * MIB);
 }
 
+/* age_ns: between reading the process and saying so. */
+static void aged_account(uint64_t bytes, uint64_t age_ns)
+{
+    note(ACCOUNT_SUBJECT, "", 1, 0);
+    note(complaints[0].part, "main arena", bytes, bytes);
+    figure("resident", bytes);
+    figure("step", 7);
+    figure("late_ns", 2000000);
+    figure("age_ns", age_ns);
+    note(ACCOUNT_SUBJECT_END, "", 0, 0);
+}
+
+static void an_account_is_of_when_the_process_was_read(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < ACCOUNTS - 1; i++)
+        aged_account((10 + 4 * i) * MIB, 0);
+    list.time_ns += UINT64_C(5000000000);
+    aged_account((10 + 4 * ACCOUNTS) * MIB, UINT64_C(5000000000));
+    ask();
+    assert_int_equal(cell("resident_growth", 0, "duration_ns")->number,
+                     (ACCOUNTS - 1 - ACCOUNTS / 4) * UINT64_C(7000000));
+    assert_int_equal(cell("resident_figures", 0, "step")->number, 7);
+    assert_int_equal(cell("resident_figures", 0, "late_ns")->number, 2000000);
+}
+
+/* What no recorder says. */
+static void an_account_is_not_older_than_the_one_before(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < ACCOUNTS; i++)
+        aged_account((10 + 4 * i) * MIB, i % 2 ? UINT64_MAX : i << 40);
+    ask();
+    assert_non_null(cell("resident_figures", 0, "step"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +372,8 @@ int main(void)
         TEST(a_limit_that_is_near_is_said),
         TEST(an_account_with_a_missing_row_is_left_out),
         TEST(very_many_accounts_are_thinned_out),
+        TEST(an_account_is_of_when_the_process_was_read),
+        TEST(an_account_is_not_older_than_the_one_before),
 #undef TEST
     };
 

@@ -518,12 +518,17 @@ static void count_rows(struct taking *taking)
     }
 }
 
-static uint64_t processor_ns(void)
+static uint64_t now_ns(clockid_t clock)
 {
     struct timespec now = {0};
 
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t processor_ns(void)
+{
+    return now_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static int take_all(struct taking *taking, int folder, enum account_depth depth)
@@ -578,6 +583,7 @@ int account_take(const char *folder, enum account_depth depth, struct account *a
     if (process < 0)
         return errno;
     memset(account, 0, sizeof(*account));
+    account->begin_ns = now_ns(CLOCK_MONOTONIC);
     result = take_all(&taking, process, depth);
     if (!result && is_ending(process))
         result = ESRCH;

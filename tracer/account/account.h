@@ -36,6 +36,7 @@ struct account {
     struct account_row *rows; /* by part, then largest first */
     size_t row_count;
     uint64_t rough_cost_ns; /* of COST_NS: what a rough one would have cost */
+    uint64_t begin_ns;      /* CLOCK_MONOTONIC: the mappings were read from then on */
     struct account_cgroup {
         int version; /* 1 or 2; 0: there is none, or it cannot be read */
         char path[256];
@@ -63,7 +64,6 @@ const char *account_part_key(enum account_part part);
 
 /*
  * The account as notes of a trace, in their order: docs/trace-format.md.
-
  */
 struct account_note {
     const char *subject, *text;

@@ -18,6 +18,8 @@ enum {
     LIVES_MOST = 200,        /* at most one in this part of the process's life */
     FIRST_MS = 1000,         /* of its life: most processes end before */
     WATCH_MS = 50,           /* the same, for its cgroup */
+    STEP_WAIT_MS = 2000,     /* for the end of a step, at least; then the clock is enough */
+    STEP_LATE_MS = 50,       /* an end that is longer ago is none: the next one is waited for */
     ROWS_MOST = 96,          /* of one account in a trace: its ring is small */
     NEW_PEAK_PARTS = 16      /* higher than ever by a sixteenth */
 };
@@ -71,6 +73,59 @@ static enum account_depth depth_of(const struct recorded *recorded, uint64_t now
                : ACCOUNT_ROUGH;
 }
 
+/* --- at the end of a step -------------------------------------------------------------------- */
+
+static void step_ask(struct recorded *recorded, uint64_t now_ns)
+{
+    recorded->account.step_asked_ns = now_ns;
+    __atomic_store_n(&recorded->place->step_ended, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&recorded->place->step_end_wanted, 1, __ATOMIC_RELEASE);
+}
+
+static void step_ask_no_more(struct recorded *recorded)
+{
+    recorded->account.step_asked_ns = 0;
+    __atomic_store_n(&recorded->place->step_end_wanted, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&recorded->place->step_ended, 0, __ATOMIC_RELAXED);
+}
+
+static bool is_step_end_here(struct recorded *recorded, uint64_t now_ns)
+{
+    uint64_t ended = __atomic_load_n(&recorded->place->step_ended, __ATOMIC_ACQUIRE);
+    uint64_t end_ns = recorded->place->step_end_ns;
+
+    if (ended && now_ns - end_ns > STEP_LATE_MS * MILLISECOND_NS)
+        step_ask(recorded, recorded->account.step_asked_ns);
+    return ended && now_ns - end_ns <= STEP_LATE_MS * MILLISECOND_NS;
+}
+
+/* It is due. A program with steps has its accounts at their ends, where they can be compared; not
+ * longer is waited than the last one is ago. */
+static bool waits_for_step(struct recorded *recorded, uint64_t now_ns)
+{
+    struct recorded_account *account = &recorded->account;
+    uint64_t waited_ns, ago_ns;
+
+    if (account->is_wanted || is_new_peak(recorded) || !recorded->place->header.step_count)
+        return false;
+    if (!account->step_asked_ns)
+        step_ask(recorded, now_ns);
+    waited_ns = now_ns - account->step_asked_ns;
+    ago_ns = account->last_ns ? account->step_asked_ns - account->last_ns : 0;
+    return !is_step_end_here(recorded, now_ns) &&
+           (waited_ns < STEP_WAIT_MS * MILLISECOND_NS || waited_ns < ago_ns);
+}
+
+/* Of the one that is taken now. */
+static void step_remember(struct recorded *recorded)
+{
+    struct recorded_account *account = &recorded->account;
+
+    account->step = __atomic_load_n(&recorded->place->step_ended, __ATOMIC_ACQUIRE);
+    account->step_end_ns = recorded->place->step_end_ns;
+    step_ask_no_more(recorded);
+}
+
 /* --- the kernel kills ---------------------------------------------------------------------- */
 
 static void watch_cgroup(struct recorded *recorded, uint64_t now_ns)
@@ -95,7 +150,7 @@ void accounts_look(struct recorded *recorded, uint64_t now_ns)
     watch_cgroup(recorded, now_ns);
     if (!recorded->process_id || !recorded->place->facts.sample_ms || accounts.recorded ||
         __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED ||
-        !is_due(recorded, now_ns))
+        !is_due(recorded, now_ns) || waits_for_step(recorded, now_ns))
         return;
     if (!accounts.next || recorded->account.last_ns < accounts.next->account.last_ns)
         accounts.next = recorded;
@@ -117,10 +172,22 @@ void accounts_forget(const struct recorded *recorded)
 
 /* --- into the trace ------------------------------------------------------------------------ */
 
+/* When it was, which is before it is written; and how long after the end of a step. */
+static void account_date(const struct recorded_account *of, struct account *account)
+{
+    uint64_t *figures = account->figures;
+
+    figures[ACCOUNT_FIGURE_AGE_NS] = clock_now_ns(CLOCK_MONOTONIC) - account->begin_ns;
+    figures[ACCOUNT_FIGURE_STEP] = of->step;
+    if (of->step && account->begin_ns > of->step_end_ns)
+        figures[ACCOUNT_FIGURE_LATE_NS] = account->begin_ns - of->step_end_ns;
+}
+
 static void account_write(struct recorded *recorded, struct account *account)
 {
     account_fold(account, ROWS_MOST);
     drain_process(recorded); /* so that there is room for all of it */
+    account_date(&recorded->account, account);
     for (size_t i = 0; i < account_note_count(account); i++) {
         struct account_note note = account_note_at(account, i);
 
@@ -201,10 +268,12 @@ void accounts_poll(uint64_t now_ns)
     accounts.next = NULL;
     if (!next || !account_taker_is_idle())
         return;
-    if (account_taker_ask(next->process_id, depth_of(next, now_ns)))
+    if (account_taker_ask(next->process_id, depth_of(next, now_ns))) {
         accounts.recorded = next;
-    else
+        step_remember(next);
+    } else {
         accounts.not_before_ns = now_ns + ROUGH_COST_TIMES * MILLISECOND_NS;
+    }
 }
 
 /* --- in words ------------------------------------------------------------------------------ */

@@ -35,8 +35,10 @@ struct recorded {
         uint64_t whole_cost_ns; /* of that one */
         uint64_t resident_bytes, part_bytes[ACCOUNT_PART_COUNT]; /* of the newest */
         uint64_t highest_bytes;                                  /* resident, of all accounts */
-        bool is_wanted;  /* by somebody, without regard to its cost */
-        bool is_watched; /* its cgroup was looked for */
+        uint64_t step_asked_ns;     /* since when it waits for the end of a step; 0: it does not */
+        uint64_t step, step_end_ns; /* at whose end the one that is being taken is; 0: none */
+        bool is_wanted;             /* by somebody, without regard to its cost */
+        bool is_watched;            /* its cgroup was looked for */
         struct cgroup_watch cgroup;
         uint64_t kills; /* of that cgroup, when the process was young */
     } account;

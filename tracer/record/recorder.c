@@ -823,7 +823,12 @@ void record_told_step_end(uint64_t step)
 
 void record_step_end(uint64_t step)
 {
+    int error = errno;
+
     recorder_push(MT_RECORD_step_end, &step);
+    if (recording_state.is_served)
+        served_step_ended(step);
+    errno = error;
 }
 
 void record_tag_begin(struct text owner)

@@ -251,6 +251,16 @@ bool served_wait_for_room(struct ring *ring, uint64_t position, uint32_t *given_
     return true;
 }
 
+void served_step_ended(uint64_t step)
+{
+    if (!process || !__atomic_load_n(&process->step_end_wanted, __ATOMIC_RELAXED) || !has_calls())
+        return;
+    __atomic_store_n(&process->step_end_wanted, 0, __ATOMIC_RELAXED);
+    process->step_end_ns = clock_now_ns(CLOCK_MONOTONIC);
+    __atomic_store_n(&process->step_ended, step, __ATOMIC_RELEASE);
+    served_wake();
+}
+
 bool served_flush(void)
 {
     uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + FLUSH_MS * MILLISECOND_NS;

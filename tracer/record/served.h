@@ -42,6 +42,9 @@ bool served_wait_for_room(struct ring *ring, uint64_t position, uint32_t *given_
 /* There is something to take. */
 void served_wake(void);
 
+/* For accounts at the ends of steps: tells the consumer of this one, if it wants one. */
+void served_step_ended(uint64_t step);
+
 /* Until the consumer has written all that was recorded so far; false: not within a second. */
 bool served_flush(void);
 

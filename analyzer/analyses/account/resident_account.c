@@ -146,6 +146,38 @@ static void add_names(const struct question *question, struct report *report,
 
 /* --- beside the parts ---------------------------------------------------------------------- */
 
+/* Of the newest account; 0 of a process that was looked at without a recording. */
+static uint64_t before_end_ns(const struct question *question, const struct resident *resident)
+{
+    const struct model_process *process =
+        model_process_at(tally_model(question->tally), resident->process);
+
+    return process->end_ns > resident->newest->time_ns ? process->end_ns - resident->newest->time_ns
+                                                       : 0;
+}
+
+/* A recording has several. */
+static void say_when(struct report *report, struct report_table *table,
+                     const struct resident *resident, uint64_t before_ns)
+{
+    const uint64_t *figures = resident->newest->figures;
+    struct arena *texts = report_arena(report);
+
+    if (resident->count < 2)
+        return;
+    if (figures[ACCOUNT_FIGURE_STEP])
+        report_table_remark(report, table,
+                            "The newest account is of the end of step %" PRIu64
+                            ", %s late, and %s before the end of what was recorded.",
+                            figures[ACCOUNT_FIGURE_STEP],
+                            label_duration(texts, figures[ACCOUNT_FIGURE_LATE_NS]),
+                            label_duration(texts, before_ns));
+    else
+        report_table_remark(report, table,
+                            "The newest account was taken %s before the end of what was recorded.",
+                            label_duration(texts, before_ns));
+}
+
 static void add_figures(const struct question *question, struct report *report,
                         struct report_table *table, const struct resident *resident)
 {
@@ -166,9 +198,13 @@ static void add_figures(const struct question *question, struct report *report,
         {"python_object_count", NULL, value_count(figures[ACCOUNT_FIGURE_OBJECT_COUNT])},
         {"account_count", NULL, value_count(resident->count)},
         {"cost_ns", NULL, value_number(VALUE_DURATION_NS, figures[ACCOUNT_FIGURE_COST_NS])},
+        {"before_end_ns", NULL, value_number(VALUE_DURATION_NS, before_end_ns(question, resident))},
+        {"step", NULL, value_count(figures[ACCOUNT_FIGURE_STEP])},
+        {"late_ns", NULL, value_number(VALUE_DURATION_NS, figures[ACCOUNT_FIGURE_LATE_NS])},
     };
 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
+    say_when(report, table, resident, before_end_ns(question, resident));
 }
 
 static void note_doubts(struct report *report, uint64_t doubts)

@@ -146,6 +146,20 @@ class Timelines(Viewers):
         for ledger, alive in self.ledgers(source, "alive_bytes").items():
             self.assertEqual(last.get(ledger, 0), alive, source)
 
+    def test_parts_of_accounts_are_counters(self):
+        source = os.path.join(self.folder, "accounts")
+        made = json.loads(self.read("chrome", source))
+        counted = collections.defaultdict(list)
+        for event in made["traceEvents"]:
+            if event["ph"] == "C" and event["name"].startswith("resident: "):
+                counted[event["name"]].append((event["ts"], event["args"]["bytes"]))
+        self.assertEqual(sorted(counted), ["resident: blocks of malloc", "resident: kept free by malloc",
+                                           "resident: shared memory"])
+        self.assertEqual([size >> 20 for _, size in counted["resident: shared memory"]],
+                         list(range(10, 170, 10)))
+        self.assertEqual(sorted(counted["resident: shared memory"]), counted["resident: shared memory"])
+        self.assertIn(b"resident: shared memory", self.read("perfetto", source))
+
     def test_chrome_counters_and_slices(self):
         for source in self.inputs:
             made = json.loads(self.read("chrome", source))
