@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "account.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,6 +16,8 @@
 #include "glibc_heap.h"
 #include "leaktide/invariant.h"
 #include "mappings.h"
+#include "object_image.h"
+#include "other_heaps.h"
 #include "process_files.h"
 #include "process_memory.h"
 #include "python_pools.h"
@@ -30,7 +31,8 @@ struct taking {
     struct mappings mappings;
     struct thread_stacks stacks;
     struct process_memory *memory; /* NULL: may not be read, or is not wanted */
-    uint64_t begin_ns;             /* of processor time */
+    struct other_heaps others;
+    uint64_t begin_ns; /* of processor time */
     uint64_t pages_looked_at;
     bool has_python;
     const char *allocator; /* base name of a library whose mappings the plain ones may be; "" */
@@ -197,10 +199,38 @@ static uint64_t take_python_pool(struct taking *taking, struct mapping *mapping,
     return address + pool.size_bytes;
 }
 
+/* Of what is free, that comes first which was never touched. */
+static uint64_t take_other_heap(struct taking *taking, struct mapping *mapping, uint64_t address)
+{
+    struct jemalloc_extent extent;
+    const struct other_heap *heap =
+        other_heaps_extent(&taking->others, address, mapping->end, &extent);
+    uint64_t resident, absent, kept;
+
+    if (!heap)
+        return address;
+    resident = memory_resident_bytes(taking->memory, address, address + extent.size_bytes);
+    absent = extent.size_bytes - resident;
+    kept = extent.free_bytes > absent ? extent.free_bytes - absent : 0;
+    if (kept)
+        take(taking, mapping,
+             (struct account_row){.part = ACCOUNT_KEPT, .resident_bytes = kept, .count = 1},
+             heap->name);
+    if (resident > kept)
+        take(taking, mapping,
+             (struct account_row){.part = extent.is_own ? ACCOUNT_MALLOC_OWN : ACCOUNT_BLOCKS,
+                                  .resident_bytes = resident - kept,
+                                  .count = extent.block_count},
+             heap->name);
+    return address + extent.size_bytes;
+}
+
 static uint64_t take_known(struct taking *taking, struct mapping *mapping, uint64_t address)
 {
-    uint64_t after = take_arena_heap(taking, mapping, address);
+    uint64_t after = take_other_heap(taking, mapping, address);
 
+    if (after == address)
+        after = take_arena_heap(taking, mapping, address);
     if (after == address)
         after = take_mapped_block(taking, mapping, address);
     if (after == address && taking->has_python)
@@ -233,36 +263,6 @@ static void look_at_pages(struct taking *taking, struct mapping *mapping, uint64
 }
 
 /* --- objects ------------------------------------------------------------------------------- */
-
-/* Where the variables end of the object that is mapped from start on: they go on past its file. */
-static uint64_t object_end(struct process_memory *memory, uint64_t start)
-{
-    Elf64_Ehdr head;
-    const void *at = memory_at(memory, start, sizeof(head));
-    uint64_t first = UINT64_MAX, last = 0;
-
-    if (!at)
-        return 0;
-    memcpy(&head, at, sizeof(head));
-    if (memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_phentsize != sizeof(Elf64_Phdr))
-        return 0;
-    for (uint64_t i = 0; i < head.e_phnum; i++) {
-        Elf64_Phdr part;
-
-        at = memory_at(memory, start + head.e_phoff + i * sizeof(part), sizeof(part));
-        if (!at)
-            return 0;
-        memcpy(&part, at, sizeof(part));
-        if (part.p_type != PT_LOAD)
-            continue;
-        if (part.p_vaddr < first)
-            first = part.p_vaddr / memory->page_bytes * memory->page_bytes;
-        if (part.p_vaddr + part.p_memsz > last)
-            last = part.p_vaddr + part.p_memsz;
-    }
-    last = (last + memory->page_bytes - 1) / memory->page_bytes * memory->page_bytes;
-    return last > first ? start + (last - first) : 0;
-}
 
 /* The rest of an object's variables is the beginning of a plain mapping after it. */
 static uint64_t take_variables(struct taking *taking, const struct mapping *object, size_t count,
@@ -542,8 +542,10 @@ static int take_all(struct taking *taking, int folder, enum account_depth depth)
         result = ENOMEM;
     } else {
         look_at_names(taking);
-        if (depth == ACCOUNT_WHOLE && process_memory_open(&memory, folder))
+        if (depth == ACCOUNT_WHOLE && process_memory_open(&memory, folder)) {
             taking->memory = &memory;
+            other_heaps_find(&taking->others, folder, &taking->mappings);
+        }
         if (!taking->memory)
             taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |=
                 depth == ACCOUNT_WHOLE ? ACCOUNT_NO_MEMORY_READ : ACCOUNT_IS_ROUGH;
@@ -553,8 +555,10 @@ static int take_all(struct taking *taking, int folder, enum account_depth depth)
         sum_up(taking, folder);
         if (!cgroup_memory_read(&taking->account->cgroup, folder))
             result = ENOMEM;
-        if (taking->memory)
+        if (taking->memory) {
+            other_heaps_release(&taking->others);
             process_memory_close(&memory);
+        }
     }
     thread_stacks_release(&taking->stacks);
     mappings_release(&taking->mappings);

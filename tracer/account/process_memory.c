@@ -38,15 +38,17 @@ void process_memory_close(struct process_memory *memory)
 
 /* --- which pages are resident --------------------------------------------------------------- */
 
-/* Pages past what can be read are not there. */
+/* Pages past what can be read are not there. Windows are aligned, so that who looks here and there
+ * in one stays in it. */
 static void pages_fetch(struct process_memory *memory, uint64_t page)
 {
+    uint64_t first = page / PAGES_WINDOW * PAGES_WINDOW;
     ssize_t size = pread(memory->pagemap, memory->pages, PAGES_WINDOW * sizeof(*memory->pages),
-                         (off_t)(page * sizeof(*memory->pages)));
+                         (off_t)(first * sizeof(*memory->pages)));
     size_t got = size > 0 ? (size_t)size : 0;
 
     memset((char *)memory->pages + got, 0, PAGES_WINDOW * sizeof(*memory->pages) - got);
-    memory->first_page = page;
+    memory->first_page = first;
     memory->page_count = PAGES_WINDOW;
 }
 

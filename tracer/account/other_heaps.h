@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Heaps of a process that are not glibc's: which there are, and what stands at an address of them.
+ */
+#ifndef LEAKTIDE_TRACER_OTHER_HEAPS_H
+#define LEAKTIDE_TRACER_OTHER_HEAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "jemalloc_heap.h"
+#include "mappings.h"
+#include "process_memory.h"
+
+enum { OTHER_HEAPS_MOST = 4, OTHER_HEAP_NAME_BYTES = 96 };
+
+struct other_heaps {
+    struct process_memory memory; /* for what they say of themselves */
+    bool is_open;
+    struct other_heap {
+        struct jemalloc jemalloc;
+        char name[OTHER_HEAP_NAME_BYTES]; /* "jemalloc of libjemalloc.so.2" */
+    } heaps[OTHER_HEAPS_MOST];
+    size_t count;
+};
+
+/* folder: a descriptor of the process's own in /proc. What cannot be read has no heaps. */
+void other_heaps_find(struct other_heaps *heaps, int folder, const struct mappings *mappings);
+void other_heaps_release(struct other_heaps *heaps);
+
+/* address: of a page; end: of its mapping. NULL: it is of none of them. Else *extent. */
+const struct other_heap *other_heaps_extent(struct other_heaps *heaps, uint64_t address,
+                                            uint64_t end, struct jemalloc_extent *extent);
+
+#endif
