@@ -141,6 +141,8 @@ static const struct complaint complaints[] = {
      "stacks of threads that do not end, with 123 threads", true},
     {"python", "account part kept free by python", "", "kept by python",
      "pools of Python that few objects pin", false},
+    {"java", "account part java objects", "", "java objects", "objects of Java that are in use",
+     true},
     {"anonymous", "account part mapped without a file", "", "anonymous mappings",
      "mapped without a file and not unmapped", true},
 };

@@ -14,6 +14,7 @@
 #include "account_rows.h"
 #include "cgroup_memory.h"
 #include "glibc_heap.h"
+#include "java_heap.h"
 #include "leaktide/invariant.h"
 #include "mappings.h"
 #include "object_image.h"
@@ -32,6 +33,8 @@ struct taking {
     struct thread_stacks stacks;
     struct process_memory *memory; /* NULL: may not be read, or is not wanted */
     struct other_heaps others;
+    struct java_heap java;
+    uint64_t java_used_left_bytes;
     uint64_t begin_ns; /* of processor time */
     uint64_t pages_looked_at;
     bool has_python;
@@ -356,9 +359,27 @@ static size_t join_following(struct taking *taking, size_t index)
     return index;
 }
 
+/* Which of its pages are in use is not known, only how many. */
+static void take_java_heap(struct taking *taking, struct mapping *mapping)
+{
+    uint64_t used_bytes = taking->java_used_left_bytes < mapping->left_bytes
+                              ? taking->java_used_left_bytes
+                              : mapping->left_bytes;
+
+    taking->java_used_left_bytes -= used_bytes;
+    take(taking, mapping,
+         (struct account_row){.part = ACCOUNT_JAVA_OBJECTS, .resident_bytes = used_bytes}, "");
+    take_rest(taking, mapping, ACCOUNT_JAVA_KEPT, "");
+}
+
 static void take_plain(struct taking *taking, size_t index, uint64_t from)
 {
     struct mapping *mapping = &taking->mappings.rows[index];
+
+    if (mapping->start >= taking->java.start && mapping->end <= taking->java.end) {
+        take_java_heap(taking, mapping);
+        return;
+    }
 
     if (is_stack(taking, index)) {
         take_rest(taking, mapping, ACCOUNT_STACKS, "");
@@ -545,6 +566,8 @@ static int take_all(struct taking *taking, int folder, enum account_depth depth)
         if (depth == ACCOUNT_WHOLE && process_memory_open(&memory, folder)) {
             taking->memory = &memory;
             other_heaps_find(&taking->others, folder, &taking->mappings);
+            java_heap_find(&taking->java, &memory, &taking->mappings);
+            taking->java_used_left_bytes = taking->java.used_bytes;
         }
         if (!taking->memory)
             taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |=

@@ -24,6 +24,11 @@ static const struct resident_cause causes[] = {
      "record with --device=cpu --call-stack=python; leaktide leaks says which lines keep them"},
     {ACCOUNT_PYTHON_KEPT, false, "kept by python", "pools of Python that few objects pin: no leak",
      "make what lives long before what is many and lives short"},
+    {ACCOUNT_JAVA_OBJECTS, true, "java objects",
+     "objects of Java that are in use, or were not collected yet",
+     "jcmd PID GC.class_histogram says of which classes; a dump of the heap says who keeps them"},
+    {ACCOUNT_JAVA_KEPT, false, "kept by java", "kept free by Java for its heap: no leak",
+     "set -Xmx lower, or have G1 give it back with -XX:G1PeriodicGCInterval"},
     {ACCOUNT_ANONYMOUS, true, "anonymous mappings", "mapped without a file and not unmapped",
      "record with --device=cpu: leaktide leaks says who maps it"},
     {ACCOUNT_SHARED, true, "shared memory", "shared memory that is not given back",
@@ -38,8 +43,9 @@ static const struct resident_cause causes[] = {
 
 /* Rough accounts say no more of these than their sum. */
 static const enum account_part heap_parts[] = {
-    ACCOUNT_BLOCKS,      ACCOUNT_KEPT,           ACCOUNT_MALLOC_OWN, ACCOUNT_HEAP,
-    ACCOUNT_PYTHON_KEPT, ACCOUNT_PYTHON_OBJECTS, ACCOUNT_ANONYMOUS};
+    ACCOUNT_BLOCKS,       ACCOUNT_KEPT,        ACCOUNT_MALLOC_OWN,
+    ACCOUNT_HEAP,         ACCOUNT_PYTHON_KEPT, ACCOUNT_PYTHON_OBJECTS,
+    ACCOUNT_JAVA_OBJECTS, ACCOUNT_JAVA_KEPT,   ACCOUNT_ANONYMOUS};
 enum { HEAP_PARTS = sizeof(heap_parts) / sizeof(heap_parts[0]) };
 _Static_assert(ACCOUNT_PART_COUNT + HEAP_PARTS <= RESIDENT_PARTS_MOST, "a heap is split in parts");
 
