@@ -8,6 +8,7 @@ import contextlib
 import glob
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -32,6 +33,22 @@ COMPLAINTS = {
     "left": ("shared_memory_of_the_cgroup", True, 70),
     "cache": ("page_cache", False, 70),
 }
+PINNED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "account_pinned.py")
+# Eight workers that share 32 MiB of their parent's, and have 4 MiB each.
+FORKED = """
+import os, sys, time
+data = bytearray(os.urandom(32 << 20))
+workers = []
+for i in range(8):
+    worker = os.fork()
+    if not worker:
+        own = bytearray(os.urandom(4 << 20))
+        time.sleep(28)
+        os._exit(0)
+    workers.append(worker)
+for worker in workers:
+    os.waitpid(worker, 0)
+"""
 OF_CGROUP = ("left", "cache")
 
 
@@ -48,22 +65,33 @@ class Growth(unittest.TestCase):
                     if not cls.cgroups[name]:
                         continue
                 runs[name] = cls.start(name, complaint, mended)
-        runs["steps0"] = cls.start("steps0", "steps", 0)
+        for mended in "01":  # a shell that becomes another program, as launchers of Python do
+            runs["pinned" + mended] = cls.record("pinned" + mended, [
+                "/bin/sh", "-c", "true; exec \"$@\"", "sh", sys.executable, PINNED, mended, str(SECONDS)])
+        runs["forked0"] = cls.record("forked0", [sys.executable, "-c", FORKED])
+        runs["steps0"] = cls.start("steps0", "steps", 0, SECONDS // 4)
         for name, run in runs.items():
             cls.errors[name] = run.communicate(timeout=SECONDS * 10)[1]
         for path in glob.glob("/dev/shm/account-%d_*" % os.getpid()):
             os.unlink(path)
 
     @classmethod
-    def start(cls, name, complaint, mended):
+    def start(cls, name, complaint, mended, seconds=SECONDS):
         into = cls.cgroups.get(name)
         enter = "echo $$ > %s/cgroup.procs && " % into if into else ""
         command = enter + 'exec "$@"'
         return subprocess.Popen(
             ["/bin/sh", "-c", command, "sh", LEAKTIDE, "run", "--device=cpu", "--no-report", "-o",
-             os.path.join(cls.folder.name, name), "--", PROGRAM, complaint, str(mended), str(SECONDS)],
+             os.path.join(cls.folder.name, name), "--", PROGRAM, complaint, str(mended), str(seconds)],
             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True,
             env=dict(os.environ, ACCOUNT_GROWTH_NAME="%d_%s" % (os.getpid(), name)))
+
+    @classmethod
+    def record(cls, name, words):
+        return subprocess.Popen(
+            [LEAKTIDE, "run", "--device=cpu", "--call-stack=none", "--no-report", "-o",
+             os.path.join(cls.folder.name, name), "--", *words],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -132,6 +160,26 @@ class Growth(unittest.TestCase):
             self.assertLess(size, 16 * MIB, (step, late_ns))
             self.assertLess(abs(times[step] - late_ns - ends[step]), 1e6)
         self.assertGreater(max(size for size, _, _ in others), 24 * MIB, "at the peak")
+
+    def test_pools_that_few_objects_pin_are_no_leak(self):
+        rows, verdict = self.growth("pinned0")
+        self.assertEqual([rows[0]["cause"], rows[0]["is_leak"]], ["kept_by_python", False], rows)
+        self.assertGreaterEqual(rows[0]["share_percent"], 70)
+        self.assertFalse(any(" together: " in said for said in verdict), verdict)
+        self.assertEqual(self.growth("pinned1")[0], [])
+
+    def test_forked_workers_are_added_up_with_nothing_twice(self):
+        done = subprocess.run([LEAKTIDE, "account", "--format=json", os.path.join(self.folder.name, "forked0")],
+                              stdout=subprocess.PIPE, timeout=120)
+        tables = {table["name"]: table["rows"] for table in json.loads(done.stdout)["tables"]}
+        together = sum(row["proportional_bytes"] for row in tables["resident_together"])
+        apart = sum(row["resident_bytes"] for row in tables["resident_figures"])
+        said = re.search(r"The (\d+) processes have ", "\n".join(json.loads(done.stdout)["verdict"]))
+        running = int(said[1])  # of which there is an account: all share what these may cost
+        self.assertGreaterEqual(running, 3)
+        self.assertGreater(together, (32 * running / 9 + 4 * (running - 1)) * MIB)
+        self.assertLess(together, (32 + 8 * 4 + 48) * MIB)  # code and interpreters' own beside it
+        self.assertGreater(apart, together + (running - 1) * 24 * MIB)
 
     def test_the_report_says_the_same(self):
         rows, _ = self.growth("shared0", "report")

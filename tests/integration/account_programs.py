@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Accounts of real programs beside what the kernel says, added up by this script alone.
 
-    account_programs.py LEAKTIDE [NAME ...]
+    account_programs.py LEAKTIDE [--recorded] [NAME ...]
 
 Starts each program that is installed, lets it work, and compares its account with /proc/PID/status
 and smaps. Fails where more than 5 % of what is resident is unexplained, or a sum differs by more than
 3 % of it, as it may in a program that goes on meanwhile. Prints a table.
+
+--recorded: the programs run under the recorder, are asked for a snapshot, and are killed. Of the
+accounts in the recording, the highest and the newest are looked at, and the newest is compared with
+what /proc said just before it was asked for.
 """
+import contextlib
 import json
 import os
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -141,6 +147,46 @@ def compare(name, process):
                 figures["cost_ns"] / 1e6, "" if is_fine else "  WRONG")), is_fine
 
 
+def newest_and_highest(recording, folder):
+    """(resident, unexplained, step or None, count) of the process that has most."""
+    database = os.path.join(folder, "accounts.db")
+    subprocess.run([LEAKTIDE, "export", "--to=sqlite", "-o", database, recording], check=True, timeout=300,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with contextlib.closing(sqlite3.connect(database)) as opened:
+        rows = opened.execute("SELECT process, account, SUM(resident_bytes), SUM(CASE part WHEN 'unexplained' "
+                              "THEN resident_bytes ELSE 0 END) FROM accounts GROUP BY account").fetchall()
+    if not rows:
+        return None
+    process = max(rows, key=lambda row: row[2])[0]
+    rows = [row for row in rows if row[0] == process]
+    return max(rows, key=lambda row: row[2]), rows[-1], len(rows)
+
+
+def compare_recorded(name, program, folder, recording):
+    """Ends the program, whose recorder then closes the recording."""
+    process = largest_descendant(program.pid)
+    said = kernel_says(process)
+    subprocess.run([LEAKTIDE, "ctl", str(process), "snapshot"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   check=False)
+    time.sleep(2)
+    os.kill(process, signal.SIGKILL)
+    try:
+        program.wait(timeout=30)
+    except subprocess.TimeoutExpired:
+        os.killpg(program.pid, signal.SIGTERM)
+        program.wait(timeout=60)
+    found = newest_and_highest(recording, folder)
+    if not found:
+        return "%-15s has no account" % name, False
+    highest, newest, count = found
+    parts = [100 * row[3] / row[2] for row in (highest, newest)]
+    difference = 100 * abs(newest[2] - newest[3] - said["all"]) / said["all"]
+    is_fine = max(parts) <= 5 and difference <= 3
+    return ("%-15s %3d accounts  highest %8.1f MiB, unexplained %4.2f %%  newest %8.1f MiB, unexplained %4.2f %%, "
+            "from smaps %4.2f %%%s" % (name, count, highest[2] / 2**20, parts[0], newest[2] / 2**20, parts[1],
+                                     difference, "" if is_fine else "  WRONG")), is_fine
+
+
 def postgres_start(folder):
     data = os.path.join(folder, "data")
     user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] if os.geteuid() == 0 else []
@@ -175,12 +221,17 @@ def largest_descendant(process):
     return max(found, key=size)
 
 
-def run(name, folder):
+def run(name, folder, is_recorded):
+    recording = os.path.join(folder, "recording")
     words = words_of(name, folder)
     if not words or (words[0] != "@postgres" and not shutil.which(words[0])):
         return "%-15s is not here" % name, None
+    if is_recorded:
+        words = [LEAKTIDE, "run", "--device=cpu", "--call-stack=none", "--no-report", "-o", recording, "--"] + words
     if words[0] == "@postgres":
         program = postgres_start(folder)
+    elif "@postgres" in words:
+        return "%-15s is not recorded here" % name, None
     else:
         program = subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL, start_new_session=True)
@@ -191,9 +242,11 @@ def run(name, folder):
                             b"where x<300000) insert into t select x from c; select count(*) from t;\n")
         program.stdin.flush()
     try:
-        time.sleep(8 if name in ("chromium", "torch workers", "java") else 4)
+        time.sleep((8 if name in ("chromium", "torch workers", "java") else 4) * (2 if is_recorded else 1))
         if program.poll() is not None:
             return "%-15s has ended with %d" % (name, program.returncode), None
+        if is_recorded:
+            return compare_recorded(name, program, folder, recording)
         return compare(name, largest_descendant(program.pid))
     finally:
         if program.poll() is None:
@@ -202,11 +255,12 @@ def run(name, folder):
 
 
 def main():
-    names, wrong, count = sys.argv[2:] or PROGRAMS, 0, 0
+    is_recorded = sys.argv[2:3] == ["--recorded"]
+    names, wrong, count = sys.argv[2 + is_recorded:] or PROGRAMS, 0, 0
     for name in names:
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             large_c(os.path.join(folder, "large.c"))
-            line, is_fine = run(name, folder)
+            line, is_fine = run(name, folder, is_recorded)
         print(line, flush=True)
         count += is_fine is not None
         wrong += is_fine is False

@@ -357,24 +357,91 @@ static void say_process(const struct question *question, struct report *report,
             : "");
 }
 
+/* --- together ------------------------------------------------------------------------------ */
+
+/* One that another program replaced, or that has ended, has no part in what comes later. */
+static bool runs_at(const struct question *question, uint16_t index, uint64_t time_ns)
+{
+    const struct model_process *process = model_process_at(tally_model(question->tally), index);
+
+    return !process->end_ns || (process->start_ns <= time_ns && time_ns <= process->end_ns);
+}
+
+/* The newest one up to then, or the first. */
+static const struct memory_account *account_at(const struct resident *resident, uint64_t time_ns)
+{
+    size_t low = 0, high = resident->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (resident->all[middle].time_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &resident->all[low ? low - 1 : 0];
+}
+
+/* How much the processes had that ran then. */
+static uint64_t bytes_at(const struct question *question, const struct resident *residents,
+                         size_t count, uint64_t time_ns, size_t *running)
+{
+    uint64_t sum = 0;
+
+    *running = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!runs_at(question, residents[i].process, time_ns))
+            continue;
+        ++*running;
+        sum += account_at(&residents[i], time_ns)->figures[ACCOUNT_FIGURE_PROPORTIONAL];
+    }
+    return sum;
+}
+
+/* The moment when they had most, of those when one of them had most, or was looked at last. */
+static uint64_t highest_moment(const struct question *question, const struct resident *residents,
+                               size_t count)
+{
+    uint64_t found_ns = 0, most = 0;
+    size_t running;
+
+    for (size_t i = 0; i < 2 * count; i++) {
+        const struct resident *resident = &residents[i / 2];
+        uint64_t time_ns = i % 2 ? resident->newest->time_ns : resident->highest->time_ns;
+        uint64_t bytes = bytes_at(question, residents, count, time_ns, &running);
+
+        if (bytes <= most)
+            continue;
+        most = bytes;
+        found_ns = time_ns;
+    }
+    return found_ns;
+}
+
 /* Shared pages count once for all, as far as these are the processes that share them. */
-static void say_together(struct report *report, const struct resident *residents, size_t count)
+static void say_together(const struct question *question, struct report *report,
+                         const struct resident *residents, size_t count)
 {
     struct report_table *table = report_table(
         report, "resident_together", "All of them, pages that they share counted once", NULL);
+    uint64_t time_ns = highest_moment(question, residents, count);
     struct part_size parts[ACCOUNT_PART_COUNT];
-    uint64_t whole = 0;
+    size_t running;
+    uint64_t whole = bytes_at(question, residents, count, time_ns, &running);
 
+    if (running < 2)
+        return;
     for (int i = 0; i < ACCOUNT_PART_COUNT; i++)
         parts[i] = (struct part_size){i, 0};
     for (size_t i = 0; i < count; i++) {
-        const struct memory_account *account = residents[i].newest;
+        const struct memory_account *account = account_at(&residents[i], time_ns);
 
-        whole += account->figures[ACCOUNT_FIGURE_PROPORTIONAL];
-        for (size_t k = 0; k < account->row_count; k++)
+        for (size_t k = 0;
+             runs_at(question, residents[i].process, time_ns) && k < account->row_count; k++)
             parts[account->rows[k].part].bytes += account->rows[k].proportional_bytes;
     }
-    report_verdict(report, RANK_RESIDENT, "The %zu processes have %s together: %s.", count,
+    report_verdict(report, RANK_RESIDENT, "The %zu processes have %s together: %s.", running,
                    label_size(report_arena(report), whole), largest_parts(report, parts, whole));
     for (int i = 0; i < ACCOUNT_PART_COUNT && parts[i].bytes; i++) {
         const struct field fields[] = {
@@ -387,6 +454,8 @@ static void say_together(struct report *report, const struct resident *residents
         report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
 }
+
+/* --- all of it ----------------------------------------------------------------------------- */
 
 /* What grows comes before what is. */
 static void say_growth(const struct question *question, struct report *report,
@@ -463,7 +532,7 @@ void analyse_resident(const struct question *question, struct report *report)
         doubts |= residents[i].newest->figures[ACCOUNT_FIGURE_DOUBTS];
     }
     if (count > 1)
-        say_together(report, residents, count);
+        say_together(question, report, residents, count);
     add_tables(question, report, residents, count);
     note_doubts(report, doubts);
     free(residents);
