@@ -32,6 +32,9 @@ enum account_doubt {
     ACCOUNT_IS_ROUGH = 32        /* heaps and plain mappings were not looked into */
 };
 
+/* Rows of a heap of jemalloc are named by this, and the object that it is linked into. */
+#define ACCOUNT_NAME_JEMALLOC     "jemalloc of "
+
 /* Subjects of the notes of a trace: docs/trace-format.md. */
 #define ACCOUNT_SUBJECT           "account"
 #define ACCOUNT_SUBJECT_PART      "account part "

@@ -3,8 +3,10 @@
 
 Run as shared_memory_test.py LEAKTIDE.
 """
+import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -162,6 +164,50 @@ class SharedMemory(unittest.TestCase):
     def test_no_memory_counts_twice(self):
         host = self.in_pool("host", "mapped (") + self.in_pool("mmap", "mapped (")
         self.assertFalse([size for size, _ in host if size >= MIB])
+
+
+BATCHES = 24
+BATCH_BYTES = 256 * 512 * 4
+LOADING = """\
+import os, sys
+import torch
+from torch.utils.data import DataLoader
+kept = []
+def train():
+    for batch in DataLoader(torch.zeros(%d * 256, 512), batch_size=256, num_workers=2):
+        if sys.argv[1] == "kept":
+            kept.append(batch)
+train()
+""" % BATCHES
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "there is no PyTorch here")
+class Batches(unittest.TestCase):
+    """Workers of a DataLoader hand their batches over in shared memory."""
+
+    def batches(self, word):
+        """Of the main process and of the workers: how many at the loop's line, and how many of them were not freed."""
+        with tempfile.TemporaryDirectory() as folder:
+            program, trace = os.path.join(folder, "job.py"), os.path.join(folder, "job.leaktide")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write(LOADING)
+            subprocess.run([LEAKTIDE, "run", "--device=cpu", "--call-stack=python", "--no-report", "-o", trace, "--",
+                            os.path.realpath(sys.executable) if sys.prefix == sys.base_prefix else sys.executable,
+                            program, word], check=True, timeout=500,
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            done = subprocess.run([LEAKTIDE, "blocks", "--format=json", "--top=0", trace], stdout=subprocess.PIPE,
+                                  timeout=300, check=False)
+        rows = [table["rows"] for table in json.loads(done.stdout)["tables"] if table["name"] == "blocks"][0]
+        rows = [row for row in rows
+                if row["ledger"].startswith("shared_memory") and row["size_bytes"] == BATCH_BYTES
+                and re.match(r"train \(\S*job\.py:6\)$", row["site"])]
+        return len(rows), len([row for row in rows if row["freed_ns"] is None])
+
+    def test_kept_ones_are_blocks_of_the_line_that_keeps_them(self):
+        self.assertEqual(self.batches("kept"), (2 * BATCHES, BATCHES))
+
+    def test_others_are_given_back(self):
+        self.assertEqual(self.batches("used"), (2 * BATCHES, 0))
 
 
 if __name__ == "__main__":

@@ -133,6 +133,8 @@ static const struct complaint complaints[] = {
      "is blocks that are not freed", true},
     {"kept by malloc", "account part kept free by malloc", "main arena", "kept by malloc",
      "freed, and kept by malloc: no leak", false},
+    {"kept by jemalloc", "account part kept free by malloc", "jemalloc of redis-server",
+     "kept by malloc", "freed, and kept by jemalloc: no leak", false},
     {"shared memory", "account part shared memory", "/dev/shm/queue (deleted)", "shared memory",
      "shared memory that is not given back, /dev/shm/queue (deleted)", true},
     {"mapped files", "account part mapped files", "/data/shard.bin", "mapped files",
@@ -186,7 +188,7 @@ static void who_mapped_most_of_what_grew_is_named(void **state)
     for (uint64_t i = 0; i < ACCOUNTS; i++) {
         mapped("shared_memory", (i + 10) << 24, 4 * MIB, "batch");
         account((struct moment){
-            .part = complaints[2].part, .name = "/dev/shm/queue", .bytes = (10 + 4 * i) * MIB});
+            .part = complaints[3].part, .name = "/dev/shm/queue", .bytes = (10 + 4 * i) * MIB});
     }
     ask();
     expect_said("/dev/shm/queue, mapped by batch. To do:");
@@ -200,7 +202,7 @@ static void a_line_that_mapped_little_of_it_is_not_named(void **state)
     mapped("shared_memory", 4096, 20 * MIB, "queue");
     for (uint64_t i = 0; i < ACCOUNTS; i++)
         account((struct moment){
-            .part = complaints[2].part, .name = "/dev/shm/queue", .bytes = (10 + 4 * i) * MIB});
+            .part = complaints[3].part, .name = "/dev/shm/queue", .bytes = (10 + 4 * i) * MIB});
     ask();
     expect_said("/dev/shm/queue. To do:");
     assert_int_equal(cell("resident_growth", 0, "site")->kind, VALUE_NONE);
@@ -220,7 +222,7 @@ static void what_goes_up_and_down_is_no_growth(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < ACCOUNTS; i++)
-        account((struct moment){.part = complaints[2].part,
+        account((struct moment){.part = complaints[3].part,
                                 .name = "/dev/shm/queue",
                                 .bytes = (10 + i % 4 * 30) * MIB});
     expect_no_growth();

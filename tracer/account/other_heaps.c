@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "leaktide/account_parts.h"
 #include "leaktide/preload.h"
 #include "object_image.h"
 
@@ -45,7 +46,7 @@ static void find_jemalloc(struct other_heaps *heaps, const struct mappings *mapp
     end = variables_end(heaps, mappings, index);
     if (!jemalloc_find(&heap->jemalloc, &heaps->memory, mappings, start, end))
         return;
-    snprintf(heap->name, sizeof(heap->name), "jemalloc of %.64s",
+    snprintf(heap->name, sizeof(heap->name), ACCOUNT_NAME_JEMALLOC "%.64s",
              base_of(mappings->rows[index - 1].name));
     heaps->count++;
 }

@@ -56,6 +56,25 @@ static uint32_t grown_name(const struct memory_account *base, const struct memor
     return name;
 }
 
+/* Who keeps it decides what to do. */
+static const struct resident_cause *cause_of(const struct question *question,
+                                             const struct resident_part *grown)
+{
+    static const struct resident_cause kept_by_jemalloc = {
+        ACCOUNT_KEPT, false, "kept by malloc", "freed, and kept by jemalloc: no leak",
+        "set dirty_decay_ms and muzzy_decay_ms lower in MALLOC_CONF, or call "
+        "mallctl(\"arena.4096.purge\", NULL, NULL, NULL, 0) at a quiet moment"};
+    size_t count;
+    uint32_t name = grown->part == ACCOUNT_KEPT && !grown->is_rough
+                        ? grown_name(grown->base, grown->newest, grown->part, &count)
+                        : 0;
+    const char *words = name ? model_text_at(question->model, name) : "";
+
+    return strncmp(words, ACCOUNT_NAME_JEMALLOC, strlen(ACCOUNT_NAME_JEMALLOC)) == 0
+               ? &kept_by_jemalloc
+               : resident_cause_of(grown);
+}
+
 /* The pool of what such a part is mapped by; POOL_OTHER: none. */
 static enum pool_id pool_of(enum account_part part)
 {
@@ -115,7 +134,7 @@ static const char *more_words(const struct question *question, struct report *re
         return report_text(report, ", with %" PRIu64 " threads instead of %" PRIu64,
                            grown->newest->figures[ACCOUNT_FIGURE_THREADS],
                            grown->base->figures[ACCOUNT_FIGURE_THREADS]);
-    if (grown->part == ACCOUNT_KEPT)
+    if (grown->part == ACCOUNT_KEPT && grown->newest->figures[ACCOUNT_FIGURE_TRIM])
         return report_text(
             report, ", of which malloc_trim(0) would give back %s",
             label_size(report_arena(report), grown->newest->figures[ACCOUNT_FIGURE_TRIM]));
@@ -168,10 +187,10 @@ void resident_growth_say(const struct question *question, struct report *report,
         return;
     part_count = resident_rise_parts(accounts, count, base, parts);
     for (size_t i = 0; i < part_count; i++)
-        add_row(question, report, table, &parts[i], resident_cause_of(&parts[i]));
+        add_row(question, report, table, &parts[i], cause_of(question, &parts[i]));
     if (!part_count)
         return;
-    cause = resident_cause_of(&parts[0]);
+    cause = cause_of(question, &parts[0]);
     report_verdict(report, rank_of(cause), "%s grew by %s in %s: %s (%u %%) is %s%s%s.%s%s%s",
                    label_process(question, texts, parts[0].newest->process),
                    label_size(texts, parts[0].whole_bytes),
