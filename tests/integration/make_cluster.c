@@ -5,8 +5,8 @@
  *
  *   make_cluster FOLDER CAUSE RANKS SEED [SITES STEPS [each]]
  *
- * CAUSE: clean, rank, one_host, stages, leak_all, leak_one, leak_late, refused. One summary of all
- * ranks, or with `each` one a rank. What was planted is printed as JSON.
+ * CAUSE: clean, rank, one_host, stages, leak_all, leak_one, leak_late, leak_two, refused, stray.
+ * One summary of all ranks, or with `each` one a rank. What was planted is printed as JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,7 +54,8 @@ static uint64_t stage_of(const struct cluster *cluster, uint64_t rank)
 static bool leaks(const struct cluster *cluster, uint64_t rank)
 {
     return is_cause(cluster, "leak_all") ||
-           ((is_cause(cluster, "leak_one") || is_cause(cluster, "leak_late")) &&
+           ((is_cause(cluster, "leak_one") || is_cause(cluster, "leak_late") ||
+             is_cause(cluster, "leak_two")) &&
             rank == cluster->rank);
 }
 
@@ -139,6 +140,8 @@ static void add_sites(struct cluster *cluster, struct summary *summary, uint64_t
     }
     if (surplus(cluster, rank))
         add_site(summary, rank, key, "planted (cause.py:7)", surplus(cluster, rank));
+    if (is_cause(cluster, "stray") && rank == cluster->rank)
+        add_site(summary, rank, key, "stray (cause.py:11)", 40 * gib / 50);
 }
 
 static void add_steps(struct cluster *cluster, struct summary *summary, uint64_t rank,
@@ -178,6 +181,21 @@ static void add_leak(struct cluster *cluster, struct summary *summary, const cha
     summary_put(summary, COLUMN_findings_first_step, row, cluster->step);
 }
 
+/* A kilobyte a step, of every rank. */
+static void add_small_leak(struct cluster *cluster, struct summary *summary, const char *key)
+{
+    size_t row = summary_add(summary, SUMMARY_findings);
+
+    summary_put_text(summary, COLUMN_findings_process_key, row, key);
+    summary_put_text(summary, COLUMN_findings_kind, row, "leak");
+    summary_put_text(summary, COLUMN_findings_sentence, row, "1.00 KiB per step at small");
+    summary_put_text(summary, COLUMN_findings_pool, row, "pta");
+    summary_put_text(summary, COLUMN_findings_site, row, "small (cause.py:9)");
+    summary_put(summary, COLUMN_findings_growth_bytes_per_step, row, 1024);
+    summary_put(summary, COLUMN_findings_bytes, row, cluster->step_count * 1024);
+    summary_put(summary, COLUMN_findings_first_step, row, 1);
+}
+
 /* The chosen rank first; two others, that waited for it, a little later. */
 static void add_failure(const struct cluster *cluster, struct summary *summary, uint64_t rank,
                         const char *key, uint64_t peak)
@@ -212,6 +230,8 @@ static void gather(struct cluster *cluster, struct summary *summary, uint64_t ra
     add_steps(cluster, summary, rank, key, 20 * gib);
     if (leaks(cluster, rank))
         add_leak(cluster, summary, key);
+    if (is_cause(cluster, "leak_two"))
+        add_small_leak(cluster, summary, key);
     if (is_cause(cluster, "refused"))
         add_failure(cluster, summary, rank, key, peak);
 }

@@ -16,7 +16,7 @@ import unittest
 import report_tables
 
 LEAKTIDE, MAKE_CLUSTER, MAKE_TRACES, FIXTURES = sys.argv[1:5]
-CAUSES = {"clean": set(), "rank": {"rank"}, "one_host": {"one_host"}, "stages": {"stages"}, "leak_all": {"leak"},
+CAUSES = {"clean": set(), "stray": set(), "rank": {"rank"}, "one_host": {"one_host"}, "stages": {"stages"}, "leak_all": {"leak"},
           "leak_one": {"leak"}, "leak_late": {"leak"}, "refused": {"refused"}}
 TABLES = ["account", "failures", "findings", "ledgers", "modules", "operators", "ranks", "sites", "steps"]
 
@@ -88,6 +88,13 @@ class Clusters(Folder):
                 with self.subTest(cause=cause, seed=seed):
                     path = self.path("%s-%d" % (cause, seed))
                     check(self, cause, make_cluster(path, cause, count, seed), ranks(path))
+
+    def test_the_largest_leak_comes_first(self):
+        """Over all ranks: a kilobyte on each of 64 is less than a megabyte on one."""
+        make_cluster(self.path("ranks"), "leak_two", 64, 4)
+        answer = ranks(self.path("ranks"))
+        self.assertEqual([finding["site"] for finding in answer["findings"]], ["planted (cause.py:7)", "small (cause.py:9)"])
+        self.assertIn("1.00 MiB per step at planted", answer["verdict"][0])
 
     def test_the_layout_may_be_said_with_the_question(self):
         planted = make_cluster(self.path("ranks"), "stages", 64, 3)
