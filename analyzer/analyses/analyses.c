@@ -225,3 +225,8 @@ const struct analysis *answer_page_analyses(const struct answer_kind *kind)
 {
     return kind->analyses == report_analyses ? report_page_analyses : page_analyses;
 }
+
+bool answer_is_of_totals(const struct answer_kind *kind)
+{
+    return kind->analyses == info_analyses;
+}

@@ -5,6 +5,8 @@
 #ifndef LEAKTIDE_ANALYSES_H
 #define LEAKTIDE_ANALYSES_H
 
+#include <stdbool.h>
+
 #include "analysis.h"
 
 /* What can be asked: each a list of analyses, ended by an empty one. */
@@ -18,6 +20,8 @@ struct answer_kind {
 extern const struct answer_kind answer_kinds[]; /* ends with a NULL name */
 
 const struct answer_kind *answer_kind_find(const char *name);
+/* It shows sums of processes and pools, and neither sites nor steps that were found. */
+bool answer_is_of_totals(const struct answer_kind *kind);
 /* What else is asked when the answer is drawn; a list as the other. */
 const struct analysis *answer_page_analyses(const struct answer_kind *kind);
 

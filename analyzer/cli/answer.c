@@ -240,8 +240,10 @@ static enum mt_result schedule_read(const struct options *options,
     return result;
 }
 
-enum mt_result open_inputs(const struct options *options, const char *const *paths, size_t count,
-                           struct mt_trace **trace, struct mt_error *error)
+/* question: the only one; NULL: any. */
+static enum mt_result open_for(const char *question, const struct options *options,
+                               const char *const *paths, size_t count, struct mt_trace **trace,
+                               struct mt_error *error)
 {
     struct mt_open_options how = {.size_bytes = sizeof(how),
                                   .is_partial = options->values[OPTION_PARTIAL] != NULL,
@@ -251,11 +253,18 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
                                   .sysroot = options->values[OPTION_SYSROOT],
                                   .debug_folders = options->values[OPTION_DEBUG_DIR],
                                   .on_progress = waiting_note,
-                                  .asks_debug_servers = true};
+                                  .asks_debug_servers = true,
+                                  .question = question};
     enum mt_result result = schedule_read(options, &how.schedule, error);
 
     waiting_begin();
     return result == MT_OK ? mt_trace_open_with(paths, count, &how, trace, error) : result;
+}
+
+enum mt_result open_inputs(const struct options *options, const char *const *paths, size_t count,
+                           struct mt_trace **trace, struct mt_error *error)
+{
+    return open_for(NULL, options, paths, count, trace, error);
 }
 
 int answer(const char *question, const struct options *options, bool is_judged)
@@ -272,8 +281,9 @@ int answer(const char *question, const struct options *options, bool is_judged)
                         question, question);
     result = answer_options_read(options, &format, &ask, &error);
     if (result == MT_OK)
-        result = open_inputs(options, (const char *const *)options->operands,
-                             options->operand_count, &trace, &error);
+        result = open_for(ask.flags & MT_ASK_PICTURES ? NULL : question, options,
+                          (const char *const *)options->operands, options->operand_count, &trace,
+                          &error);
     if (result != MT_OK)
         return complain_about(result, &error);
     code = ask_and_write(trace, question, format, options, &ask, is_judged);

@@ -123,7 +123,7 @@ enum mt_result viz_put_annotations(const struct export_request *request,
                                             EVENT_RANGE_END};
     struct annotations annotations = {.request = request, .writer = writer};
     struct life_visitor visitor = {.context = &annotations, .event = on_event};
-    uint64_t count = 0;
+    uint64_t count = tally_step_count(request->question->tally);
     enum mt_result result;
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {

@@ -81,7 +81,9 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
     if (!kind)
         return mt_error_set(error, MT_USAGE, "there is no question named %s", name);
     question = question_make(trace, kind->top, &whole);
-    result = settings_check(&question, error);
+    result = trace_allows(trace, question.is_for_pictures ? NULL : name, error);
+    if (result == MT_OK)
+        result = settings_check(&question, error);
     if (result == MT_OK)
         result = report_create(name, &report, error);
     if (result != MT_OK)
@@ -142,7 +144,10 @@ enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count
     if (side_count < diff_sides_least || side_count > DIFF_SIDES_MOST)
         return mt_error_set(error, MT_USAGE, "2 to %d recordings or steps can be compared, not %zu",
                             DIFF_SIDES_MOST, side_count);
-    result = report_create("diff", &report, error);
+    for (size_t i = 0; result == MT_OK && i < side_count; i++)
+        result = trace_allows(sides[i].trace, NULL, error);
+    if (result == MT_OK)
+        result = report_create("diff", &report, error);
     if (result != MT_OK)
         return result;
     sides_take(&on, sides, side_count, &whole);

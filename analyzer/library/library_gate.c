@@ -76,6 +76,10 @@ static enum mt_result take_recordings(struct mt_gate_verdict *gate, struct mt_tr
     if (!gate->recordings)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
     for (size_t i = 0; i < count; i++) {
+        enum mt_result result = trace_allows(traces[i], NULL, error);
+
+        if (result != MT_OK)
+            return result;
         gate->recordings[i] = (struct recording){
             .question = trace_question(traces[i]),
             .is_complete = trace_is_complete(traces[i]),

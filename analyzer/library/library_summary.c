@@ -125,6 +125,8 @@ enum mt_result mt_trace_summarize(struct mt_trace *trace, const struct mt_summar
     enum mt_result result = options_take(&whole, sizeof(whole), options, error);
     struct summary summary;
 
+    if (result == MT_OK)
+        result = trace_allows(trace, NULL, error);
     if (result != MT_OK)
         return result;
     summary_init(&summary);

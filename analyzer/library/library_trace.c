@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "analyses.h"
 #include "export.h"
 #include "leaktide/analyzer.h"
 #include "taken_options.h"
@@ -24,14 +25,28 @@ enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_t
     return mt_trace_open_with(paths, count, NULL, out, error);
 }
 
+static enum mt_result no_question(const char *name, struct mt_error *error)
+{
+    return mt_error_set(error, MT_USAGE, "there is no question named %s", name);
+}
+
 enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
                                   const struct mt_open_options *options, struct mt_trace **out,
                                   struct mt_error *error)
 {
     struct mt_open_options whole = {.size_bytes = sizeof(whole)};
     enum mt_result result = options_take(&whole, sizeof(whole), options, error);
+    const struct answer_kind *kind = NULL;
 
-    return result == MT_OK ? trace_open(paths, count, &whole, out, error) : result;
+    if (result == MT_OK && whole.question) {
+        kind = answer_kind_find(whole.question);
+        if (!kind)
+            return mt_error_of(error, "question", no_question(whole.question, error));
+        whole.question = kind->name;
+    }
+    if (result != MT_OK)
+        return result;
+    return trace_open(paths, count, &whole, kind && answer_is_of_totals(kind), out, error);
 }
 
 void mt_trace_close(struct mt_trace *trace)
@@ -56,7 +71,9 @@ uint64_t mt_trace_event_count(const struct mt_trace *trace)
 
 enum mt_result mt_trace_keep_names(struct mt_trace *trace, struct mt_error *error)
 {
-    return trace_keep_names(trace, error);
+    enum mt_result result = trace_allows(trace, NULL, error);
+
+    return result == MT_OK ? trace_keep_names(trace, error) : result;
 }
 
 enum mt_result mt_trace_export(struct mt_trace *trace, const char *name, const char *path,
@@ -70,6 +87,9 @@ enum mt_result mt_trace_export(struct mt_trace *trace, const char *name, const c
         return mt_error_set(error, MT_USAGE, "there is no exporter named %s", name);
     if (trace_has_input(trace, path))
         return mt_error_set(error, MT_USAGE, "%s is an input; write somewhere else", path);
+    result = trace_allows(trace, NULL, error);
+    if (result != MT_OK)
+        return result;
     trace_begin(trace);
     result = export_write(exporter, &question, trace_model(trace), path, error);
     return trace_end(trace, result, error);

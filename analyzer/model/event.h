@@ -57,7 +57,9 @@ enum event_flag {
     EVENT_IS_WRITE = 4,
     EVENT_IS_MAPPED = 8, /* a segment: pages of one mapping, that go on in their neighbours */
     /* An alloc, a free: its device has addresses of its own, which others may have, too. */
-    EVENT_IS_OF_DEVICE = 16
+    EVENT_IS_OF_DEVICE = 16,
+    /* Not of the recording: a step, an owner, a window that is put in where it is known to be. */
+    EVENT_IS_PUT_IN = 32
 };
 
 struct event {

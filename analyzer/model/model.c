@@ -103,6 +103,7 @@ struct model {
     char first_damage[sizeof(((struct mt_error *)0)->message)];
     bool is_incomplete;
     bool wants_partial;
+    bool wants_no_sites;
     bool is_reread;
     size_t reread_processes;  /* so far */
     struct stretch site_sets; /* pages come as they are needed */
@@ -750,6 +751,16 @@ void model_add_lost(struct model *model, uint64_t count)
 uint64_t model_lost_count(const struct model *model)
 {
     return model->lost_count;
+}
+
+void model_want_no_sites(struct model *model)
+{
+    model->wants_no_sites = true;
+}
+
+bool model_wants_sites(const struct model *model)
+{
+    return !model->wants_no_sites;
 }
 
 void model_want_partial(struct model *model)

@@ -189,6 +189,10 @@ const char *model_first_damage(const struct model *model);
 void model_add_lost(struct model *model, uint64_t count);
 uint64_t model_lost_count(const struct model *model);
 
+/* Nobody will ask where events come from: a source that has to look for it leaves that out. */
+void model_want_no_sites(struct model *model);
+bool model_wants_sites(const struct model *model);
+
 /* Damage is no reason to give up: what can be read is wanted, and a note where it ends. */
 void model_want_partial(struct model *model);
 bool model_wants_partial(const struct model *model);

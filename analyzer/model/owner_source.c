@@ -336,7 +336,8 @@ static struct event tag_like(const struct event *event, enum event_kind kind, ui
                           .text = owner,
                           .thread = event->thread,
                           .process = event->process,
-                          .kind = (uint8_t)kind};
+                          .kind = (uint8_t)kind,
+                          .flags = EVENT_IS_PUT_IN};
 }
 
 /* How many events of the batch come before the next alloc of a block that somebody named. */

@@ -79,7 +79,8 @@ static struct event mark_like(const struct event *event, enum event_kind kind, u
                           .value = number,
                           .thread = event->thread,
                           .process = event->process,
-                          .kind = (uint8_t)kind};
+                          .kind = (uint8_t)kind,
+                          .flags = event->kind == kind ? 0 : EVENT_IS_PUT_IN};
 }
 
 /* A step begins before this event. Returns what it adds to out. */

@@ -553,7 +553,10 @@ HOT void feed_events(struct tally *tally, const struct event *events, size_t cou
             free_count++;
         } else {
             on_other(tally, &events[i]);
-            tally->kind_counts[events[i].kind]++;
+            if (events[i].flags & EVENT_IS_PUT_IN)
+                tally->counts.events--;
+            else
+                tally->kind_counts[events[i].kind]++;
         }
     }
     tally_settle(tally);

@@ -210,7 +210,7 @@ struct tally_process {
 };
 
 struct tally_counts {
-    uint64_t events;
+    uint64_t events;     /* of the recording: what was put in does not count */
     uint64_t late_frees; /* swallowed: their block was taken as freed when its address came again */
     uint64_t early_frees; /* matched with the alloc that followed */
     uint64_t overwritten; /* alloc at a live address, and no free of the old block */
@@ -296,6 +296,7 @@ size_t tally_baseline_count(const struct tally *tally);
 const struct baseline *tally_baseline_at(const struct tally *tally, size_t index);
 /* Zeros for a process without events. */
 struct tally_process tally_process_at(const struct tally *tally, uint16_t process);
+/* Of the recording: what was put in does not count. */
 uint64_t tally_event_count(const struct tally *tally, enum event_kind kind);
 
 /* Bytes and blocks of the group when its ledger was highest. */

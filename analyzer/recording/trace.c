@@ -37,6 +37,7 @@ struct mt_trace {
     struct owner_places places;  /* of blocks that were given an owner later */
     struct owner_source *owners; /* NULL: none was */
     struct stepping stepping;
+    const char *question; /* the only one that may be asked; NULL: any */
 };
 
 static enum mt_result read_ahead_begin(struct mt_trace *trace,
@@ -59,8 +60,8 @@ static enum mt_result read_ahead_begin(struct mt_trace *trace,
 
 /* Who is told of all events beside the sums. */
 struct listeners {
-    struct step_finder *finder; /* NULL: no steps are looked for */
-    struct owner_places *places;
+    struct step_finder *finder;  /* NULL: no steps are looked for */
+    struct owner_places *places; /* NULL: nobody asks for owners */
 };
 
 /* Adds all up from where the source stands. others: NULL: there are none. */
@@ -79,7 +80,7 @@ static enum mt_result read_all(const struct event_source *events, struct tally *
         result = tally_feed(tally, batch, count, error);
         if (others && others->finder)
             step_finder_feed(others->finder, batch, count);
-        if (others)
+        if (others && others->places)
             owner_places_feed(others->places, batch, count);
     }
     event_reader_end(&reader);
@@ -211,12 +212,15 @@ static enum mt_result symbols_begin(struct mt_trace *trace, const char *const *p
 
 /* Everything that reading needs. */
 static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths, size_t count,
-                                const struct mt_open_options *options, struct mt_error *error)
+                                const struct mt_open_options *options, bool is_of_totals,
+                                struct mt_error *error)
 {
     enum mt_result result = model_create(&trace->model, error);
 
     if (result == MT_OK && options->is_partial)
         model_want_partial(trace->model);
+    if (result == MT_OK && is_of_totals)
+        model_want_no_sites(trace->model);
     if (result == MT_OK)
         result = input_list_init(&trace->inputs, trace->model, paths, count, error);
     if (result == MT_OK)
@@ -233,7 +237,8 @@ static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths
 static enum mt_result read_everything(struct mt_trace *trace, struct mt_error *error)
 {
     const struct input_list *inputs = &trace->inputs;
-    const struct listeners others = {trace->stepping.finder, &trace->places};
+    const struct listeners others = {trace->stepping.finder,
+                                     model_wants_sites(trace->model) ? &trace->places : NULL};
     enum mt_result result = read_all(&trace->events, trace->tally, &others, error);
 
     reading_watch_expect(&trace->watch, trace_event_count(trace));
@@ -246,9 +251,9 @@ static enum mt_result read_everything(struct mt_trace *trace, struct mt_error *e
     return result;
 }
 
-enum mt_result trace_open(const char *const *paths, size_t count,
-                          const struct mt_open_options *options, struct mt_trace **out,
-                          struct mt_error *error)
+static enum mt_result open_whole(const char *const *paths, size_t count,
+                                 const struct mt_open_options *options, bool is_of_totals,
+                                 struct mt_trace **out, struct mt_error *error)
 {
     struct mt_trace *trace = calloc(1, sizeof(*trace));
     enum mt_result result;
@@ -256,7 +261,8 @@ enum mt_result trace_open(const char *const *paths, size_t count,
     if (!trace)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", count ? paths[0] : "it");
     arena_init(&trace->arena);
-    result = begin_all(trace, paths, count, options, error);
+    trace->question = options->question;
+    result = begin_all(trace, paths, count, options, is_of_totals, error);
     if (result == MT_OK)
         result = read_everything(trace, error);
     if (result != MT_OK) {
@@ -265,6 +271,50 @@ enum mt_result trace_open(const char *const *paths, size_t count,
     }
     *out = trace;
     return MT_OK;
+}
+
+static bool asks_for_steps(const struct mt_open_options *options)
+{
+    return options->steps || options->step_site || options->schedule.active;
+}
+
+/* Without sites; but requests that failed are shown with theirs. */
+static enum mt_result open_totals(const char *const *paths, size_t count,
+                                  const struct mt_open_options *options, struct mt_trace **out,
+                                  struct mt_error *error)
+{
+    struct mt_open_options marked = *options;
+    struct mt_trace *trace;
+    enum mt_result result;
+
+    marked.step_site = "";
+    result = open_whole(paths, count, &marked, true, &trace, error);
+    if (result != MT_OK)
+        return result;
+    if (tally_event_count(trace->tally, EVENT_ALLOC_FAILED)) {
+        trace_close(trace);
+        return open_whole(paths, count, &marked, false, out, error);
+    }
+    *out = trace;
+    return MT_OK;
+}
+
+enum mt_result trace_open(const char *const *paths, size_t count,
+                          const struct mt_open_options *options, bool is_of_totals,
+                          struct mt_trace **out, struct mt_error *error)
+{
+    if (is_of_totals && !asks_for_steps(options))
+        return open_totals(paths, count, options, out, error);
+    return open_whole(paths, count, options, false, out, error);
+}
+
+enum mt_result trace_allows(const struct mt_trace *trace, const char *question,
+                            struct mt_error *error)
+{
+    if (!trace->question || (question && strcmp(trace->question, question) == 0))
+        return MT_OK;
+    return mt_error_set(error, MT_USAGE, "the recording was opened for the question %s alone",
+                        trace->question);
 }
 
 void trace_close(struct mt_trace *trace)

@@ -8,10 +8,18 @@
 #include "analysis.h"
 #include "leaktide/analyzer.h"
 
-/* As mt_trace_open_with(); options are whole. */
+/*
+ * As mt_trace_open_with(); options are whole; their question is a name of answer_kinds, and
+ * kept.
+ * is_of_totals: it needs sums of processes and pools alone.
+ */
 enum mt_result trace_open(const char *const *paths, size_t count,
-                          const struct mt_open_options *options, struct mt_trace **out,
-                          struct mt_error *error);
+                          const struct mt_open_options *options, bool is_of_totals,
+                          struct mt_trace **out, struct mt_error *error);
+/* Before something is asked. question: NULL: no question of answer_kinds. MT_USAGE: the trace was
+ * opened for another one. */
+enum mt_result trace_allows(const struct mt_trace *trace, const char *question,
+                            struct mt_error *error);
 /* NULL is fine. */
 void trace_close(struct mt_trace *trace);
 

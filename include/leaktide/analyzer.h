@@ -101,6 +101,10 @@ struct mt_open_options {
     /* Debug data that is not here is asked for from the servers that DEBUGINFOD_URLS names, by
      * elfutils' client, if it is installed. */
     bool asks_debug_servers;
+    /* The only question that will be asked: what it does not need is not read, and everything else
+     * that is asked of the trace is MT_USAGE. "info" needs no call sites, and no steps but those
+     * that the program marked. Pictures are not part of it. NULL: any question. Not kept. */
+    const char *question;
 };
 
 /*
@@ -111,8 +115,8 @@ struct mt_open_options {
  * options  NULL: none. Of MT_USAGE, error->option is the member that is wrong.
  *
  * Returns MT_OK; MT_NOT_FOUND, MT_IO: an input is not there or cannot be read; MT_UNSUPPORTED: of
- * no known kind, or of a newer version; MT_USAGE: the steps asked for; MT_CORRUPT: damaged beyond
- * use; MT_NO_DATA: an empty recording; MT_CANCELLED; MT_NO_MEMORY.
+ * no known kind, or of a newer version; MT_USAGE: the steps or the question; MT_CORRUPT: damaged
+ * beyond use; MT_NO_DATA: an empty recording; MT_CANCELLED; MT_NO_MEMORY.
  */
 MT_API enum mt_result mt_trace_open(const char *const *paths, size_t count, struct mt_trace **out,
                                     struct mt_error *error);

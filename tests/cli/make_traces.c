@@ -246,6 +246,33 @@ static void make_lost(const char *name)
     end(b, folder_of(name));
 }
 
+/* Stacks that share frames, one that shares more than there are, and one that is not defined. */
+static void make_broken_stacks(const char *name)
+{
+    static const uint64_t frames[] = {site_base + 0x100, site_base + 0x200, site_base + 0x300};
+    static const struct built_stack stacks[] = {
+        {.id = 1, .flags = MT_STACK_COMPLETE, .frames = frames, .count = 3},
+        {.id = 2,
+         .flags = MT_STACK_TRUNCATED,
+         .shared_count = 2,
+         .before = site_base + 0x200,
+         .frames = frames,
+         .count = 1},
+        {.id = 3, .shared_count = 7, .frames = frames, .count = 1},
+    };
+    struct trace_builder *b = begin(1000);
+
+    for (uint64_t i = 0; i < 4; i++) {
+        if (i < 3)
+            trace_builder_stack(b, 0, (2 * i + 1) * ms, &stacks[i]);
+        trace_builder_host_alloc(b, 0, (2 * i + 2) * ms,
+                                 (struct built_block){.address = 0x7f0000001000 + 4096 * i,
+                                                      .size = 4096,
+                                                      .site = MT_SITE_IS_STACK | (i + 1)});
+    }
+    end(b, folder_of(name));
+}
+
 static void make_newer(const char *name)
 {
     struct trace_builder *b = begin(1000);
@@ -430,6 +457,7 @@ int main(void)
     make_unmarked("tidy", 60, 0);
     make_unmarked("few_turns", 9, 500000);
     make_lost("lost");
+    make_broken_stacks("broken_stacks");
     make_newer("newer");
     make_cut("cut");
     folder_of("empty");

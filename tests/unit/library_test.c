@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "leaktide/analyzer.h"
+#include "leaktide/summaries.h"
 #include "temporary_folder.h"
 #include "trace_builder.h"
 
@@ -439,6 +440,7 @@ static void an_error_names_the_option(void **state)
         {{.site_rules = "/no/such"}, "site_rules"},
         {{.sysroot = "/no/such"}, "sysroot"},
         {{.debug_folders = "/no/such"}, "debug_folders"},
+        {{.question = "nothing"}, "question"},
     };
     const struct fixture *f = *state;
     const char *nowhere = "/no/such/recording";
@@ -457,6 +459,32 @@ static void an_error_names_the_option(void **state)
     assert_null(error.option);
 }
 
+/* What it does not need was not read, so nothing else may be asked. */
+static void one_question_is_answered_alone(void **state)
+{
+    const struct fixture *f = *state;
+    const struct mt_open_options options = {.size_bytes = sizeof(options), .question = "info"};
+    const struct mt_ask_options drawn = {.size_bytes = sizeof(drawn), .flags = MT_ASK_PICTURES};
+    struct mt_trace *trace = open_trace(f, &options);
+    const struct mt_diff_side sides[] = {{.trace = trace}, {.trace = trace}};
+    struct mt_answer *any = answer_to(f, "info"), *alone = ask(trace, "info"), *none = NULL;
+    char *expected = json_of(any), *given = json_of(alone);
+
+    assert_string_equal(given, expected);
+    assert_int_equal(mt_trace_ask(trace, "leaks", NULL, &none, NULL), MT_USAGE);
+    assert_int_equal(mt_trace_ask(trace, "info", &drawn, &none, NULL), MT_USAGE);
+    assert_int_equal(mt_trace_diff(sides, 2, NULL, &none, NULL), MT_USAGE);
+    assert_int_equal(mt_trace_export(trace, "sqlite", "/no/such/file", NULL), MT_USAGE);
+    assert_int_equal(mt_trace_summarize(trace, NULL, "/no/such", NULL), MT_USAGE);
+    assert_int_equal(mt_trace_keep_names(trace, NULL), MT_USAGE);
+    assert_null(none);
+    free(expected);
+    free(given);
+    mt_answer_close(any);
+    mt_answer_close(alone);
+    mt_trace_close(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -473,6 +501,7 @@ int main(void)
         cmocka_unit_test(recordings_are_read_by_several_threads),
         cmocka_unit_test(options_of_other_versions_are_taken),
         cmocka_unit_test(an_error_names_the_option),
+        cmocka_unit_test(one_question_is_answered_alone),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -315,6 +315,18 @@ static enum mt_result run_open(const char *path, struct model *model, void **sta
 
 /* --- reading ------------------------------------------------------------------------------- */
 
+/* 0: sites are wanted. */
+static uint32_t any_site(struct model *model, uint16_t process)
+{
+    static const char name[] = "(anywhere)";
+
+    if (model_wants_sites(model))
+        return 0;
+    return model_site(model,
+                      (struct model_site){.process = process,
+                                          .label = model_text(model, name, sizeof(name) - 1)});
+}
+
 static enum mt_result open_process(struct run *run, const struct run_file *file,
                                    struct mt_error *error)
 {
@@ -324,6 +336,7 @@ static enum mt_result open_process(struct run *run, const struct run_file *file,
         .process = file->process,
         .host_pool = model_known_pool(run->model, POOL_HOST),
         .host_place = model_place(run->model, mt_place_unpack(0)),
+        .any_site = any_site(run->model, file->process),
     };
 
     if (!trace_clock_init(&context.clock, &file->header, run->files[0].header.start_monotonic_ns))

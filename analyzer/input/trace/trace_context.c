@@ -129,6 +129,7 @@ struct stack_source trace_context_stack_source(struct trace_context *context, ui
         .model = context->model,
         .frames = &context->frames,
         .time_ns = time_ns,
+        .any_site = context->any_site,
         .epoch = context->site_epoch,
         .process = context->process,
     };
@@ -148,6 +149,8 @@ uint32_t trace_context_site(struct trace_context *context, uint64_t site, uint64
 {
     if (site & MT_SITE_IS_STACK)
         return site_of_stack(context, site & ~MT_SITE_IS_STACK, time_ns);
+    if (context->any_site)
+        return context->any_site;
     return model_site(
         context->model,
         (struct model_site){.process = context->process, .address = site, .time_ns = time_ns});
@@ -155,7 +158,7 @@ uint32_t trace_context_site(struct trace_context *context, uint64_t site, uint64
 
 void trace_context_site_soon(const struct trace_context *context, uint64_t site)
 {
-    if (!(site & MT_SITE_IS_STACK))
+    if (!(site & MT_SITE_IS_STACK) && !context->any_site)
         model_site_soon(context->model,
                         (struct model_site){.process = context->process, .address = site});
 }

@@ -45,6 +45,7 @@ struct trace_context {
     struct trace_clock clock;
     uint16_t process;
     uint16_t host_pool, host_place;
+    uint32_t any_site; /* stands for all of them, where nobody asks for sites; else 0 */
     struct trace_tensor tensors[TRACE_TENSORS];
     /* Grows when a module takes the place of another: sites must be looked up again. */
     uint32_t site_epoch;

@@ -478,7 +478,7 @@ static void keep_stacks(const struct trace_process *process)
 {
     const struct trace_context *context = &process->context;
 
-    if (process->file.header.state != MT_FILE_CLOSED || context->site_epoch)
+    if (process->file.header.state != MT_FILE_CLOSED || context->site_epoch || context->any_site)
         return;
     for (size_t i = 0; i < process->stream_count; i++)
         trace_stacks_keep(&process->streams[i].stacks, context->model, context->process,

@@ -175,7 +175,7 @@ static uint32_t outer_end(const struct stack_source *source, uint64_t flags)
     };
     struct model_frame frame = {.process = source->process, .time_ns = source->time_ns};
 
-    if (flags & MT_STACK_COMPLETE)
+    if (flags & MT_STACK_COMPLETE || source->any_site)
         return 0;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         if (flags & ends[i].flag) {
@@ -183,6 +183,13 @@ static uint32_t outer_end(const struct stack_source *source, uint64_t flags)
             return model_stack(source->model, 0, model_frame(source->model, frame));
         }
     return 0;
+}
+
+/* The stack of a callee. */
+static uint32_t call(const struct stack_source *source, uint32_t outer, uint64_t frame_of_trace)
+{
+    return source->any_site ? 0
+                            : model_stack(source->model, outer, frame_of(source, frame_of_trace));
 }
 
 /* The frames after the first `last->count`. False: they do not read back. */
@@ -204,7 +211,7 @@ static bool take_frames(struct last_stack *last, const struct stack_source *sour
         at = mt_frame_get(at, end, frame, &frame);
         if (!at || last->count == MT_STACK_FRAMES_MAX)
             return false;
-        outer = model_stack(source->model, outer, frame_of(source, frame));
+        outer = call(source, outer, frame);
         last->stacks[last->count] = outer;
         last->frames[last->count++] = frame;
     }
@@ -214,7 +221,7 @@ static bool take_frames(struct last_stack *last, const struct stack_source *sour
 /* Other modules were loaded since the stack was taken: its frames may be others. */
 static void last_renew(struct last_stack *last, const struct stack_source *source)
 {
-    for (uint32_t i = 0; i < last->count; i++) {
+    for (uint32_t i = 0; i < last->count && !source->any_site; i++) {
         const struct model_stack *row = model_stack_at(source->model, last->stacks[i]);
         uint32_t outer = i ? last->stacks[i - 1] : row->outer;
 
@@ -337,6 +344,8 @@ uint32_t trace_stacks_site(struct trace_stacks *stacks, const struct stack_sourc
     row = row_find(stacks, id);
     if (!row)
         return 0;
+    if (source->any_site)
+        return source->any_site;
     if (row->epoch != source->epoch) {
         row->stack = stack_again(source, row->stack);
         row->epoch = source->epoch;

@@ -46,7 +46,8 @@ struct stack_source {
     struct model *model;
     struct trace_frames *frames;
     uint64_t time_ns;
-    uint32_t epoch; /* grows when a module takes the place of another */
+    uint32_t any_site; /* of all stacks: they are looked through, and not made; else 0 */
+    uint32_t epoch;    /* grows when a module takes the place of another */
     uint16_t process;
 };
 
