@@ -117,7 +117,7 @@ class LeakPageTest(unittest.TestCase):
         self.assertIn("Trainer.remember", page.evaluate("document.querySelector('#site h2').textContent"))
         self.assertIn("site=Trainer.remember", page.evaluate("location.hash"))
         self.assertIn("l=host", page.evaluate("location.hash"))
-        self.assertTrue(page.evaluate("document.querySelector('#site .stack').textContent.includes('leaking.py:18')"))
+        self.assertTrue(page.evaluate("document.querySelector('#site .stack').textContent.includes('leaking.py:21')"))
         self.assertTrue(page.evaluate("document.querySelector('#site-blocks tbody tr') !== null"))
         self.assertTrue(page.evaluate("document.querySelector('#site polyline') !== null"))
         page.evaluate("history.back()")
@@ -164,7 +164,7 @@ class LeakPageTest(unittest.TestCase):
         growth = self.itself(page)
         self.assertLess(abs(growth - KEPT_BYTES), 2000)
         remember = next(row for row in self.rows(page) if row["function"] == "Trainer.remember")
-        self.assertEqual(remember["place"], "leaking.py:18")
+        self.assertEqual(remember["place"], "leaking.py:21")
         self.assertAlmostEqual(float(remember["total"]), growth, delta=2000)
         colours = page.evaluate("""Object.fromEntries([...document.querySelectorAll('.flame [role=treeitem]')].map(box =>
             [box.getAttribute('aria-label').split(' ')[0], box.querySelector('rect').getAttribute('fill')]))""")
@@ -254,6 +254,32 @@ class LeakPageTest(unittest.TestCase):
             names = page.evaluate("[...document.querySelectorAll('#timeline .legend .key')].map(key => key.textContent)")
             self.assertGreaterEqual(len(names), wanted, names)
 
+    def test_timeline_by_parts_of_the_account(self):
+        page = self.open(fragment="#l=host&by=account", scripts=["""URL.createObjectURL = blob => {
+            window.saved = blob.text(); return 'data:,'; };"""])
+        text = page.evaluate("""(async () => {
+            [...document.querySelectorAll('#timeline button.download')].find(each => each.textContent === 'csv').click();
+            return await window.saved; })()""")
+        last = list(csv.DictReader(io.StringIO(text)))[-1]
+        del last["from_ns"]
+        resident = self.query("SELECT SUM(resident_bytes) FROM accounts WHERE account = (SELECT MAX(account) FROM accounts)")
+        self.assertGreater(resident, 0)
+        self.assertEqual(sum(float(value) for value in last.values()), resident)
+        self.assertIn("code and its data", last)
+
+    def test_timeline_of_a_comparison_has_both_recordings(self):
+        page = self.open(self.difference, scripts=["""URL.createObjectURL = blob => {
+            window.saved = blob.text(); return 'data:,'; };"""])
+        self.assertEqual(page.evaluate("document.querySelector('#timeline select').selectedOptions[0].textContent"), "host")
+        text = page.evaluate("""(async () => {
+            [...document.querySelectorAll('#timeline button.download')].find(each => each.textContent === 'csv').click();
+            return await window.saved; })()""")
+        rows = list(csv.DictReader(io.StringIO(text)))
+        highest = lambda column: max(float(row[column]) for row in rows if row[column])
+        self.assertGreater(highest("host: allocated highest_bytes"), highest("host: base highest_bytes") + KEPT_BYTES)
+        ends = [bool(rows[-1][name]) for name in ("host: allocated highest_bytes", "host: base highest_bytes")]
+        self.assertEqual(sorted(ends), [False, True])  # the longer one goes on
+
     # ---- files, fingers, other readers
 
     def test_downloads_hold_what_is_seen(self):
@@ -261,7 +287,7 @@ class LeakPageTest(unittest.TestCase):
             URL.createObjectURL = blob => { window.saved.push(blob.text()); return 'data:,'; };
             HTMLAnchorElement.prototype.click = function () { window.savedAs = this.download; };"""])
         for place, format, wanted in (("#flame", "svg", "Trainer.remember"), ("#timeline", "csv", "Trainer.remember"),
-                                      ("#settings", "json", '"verdict"'), ("#flame-table, .flame-table", "csv", "leaking.py:18")):
+                                      ("#settings", "json", '"verdict"'), ("#flame-table, .flame-table", "csv", "leaking.py:21")):
             with self.subTest(place):
                 text = page.evaluate("""(async () => {
                     [...document.querySelectorAll('%s')].flatMap(each => [...each.querySelectorAll('button.download')])

@@ -255,6 +255,8 @@ class PageTest(unittest.TestCase):
             "difference": ["diff", "memscope/first.csv", "memscope/today.csv"],
             "difference of steps": ["diff", "--steps=1,2", "memscope/today.csv"],
         }
+        if REFERENCES:
+            inputs["long names"] = ["report", os.path.join(REFERENCES, "pytorch/torch2.6_cs336_silmont_small.pickle")]
         sections = {}
         for name, (command, *rest) in inputs.items():
             path = os.path.join(self.folder.name, "kind.html")
@@ -267,6 +269,8 @@ class PageTest(unittest.TestCase):
                 page = self.browser.open(path)
                 self.check_quiet(page)
                 self.assertEqual(page.evaluate("document.querySelectorAll('.error').length"), 0)
+                page.set_size(390, 844)
+                page.wait_for("document.documentElement.scrollWidth <= 390")
                 sections[name] = page.evaluate(
                     "[...document.querySelectorAll('main section')].map(section => section.id)")
         self.assertIn("steps", sections["steps"])

@@ -14,7 +14,7 @@
 #include "picture.h"
 #include "sheet.h"
 
-enum { series_most = 256, steps_most = 200000 };
+enum { series_most = 256, steps_most = 200000, account_points_most = 60000 };
 
 /* Each picture of a report has datasets of its own. */
 static const char *named(const struct picture *picture, struct report *report, const char *name)
@@ -81,7 +81,7 @@ static void add_ledgers(const struct picture *picture, struct name_list *names,
 }
 
 /* What a curve is of. The page knows these numbers. */
-enum curve_of { CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL };
+enum curve_of { CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL, CURVE_ACCOUNT };
 
 struct curve_sheets {
     struct sheet curves, points;
@@ -117,7 +117,61 @@ static void add_detail(struct curve_sheets *sheets, const struct picture *pictur
         add_point(&sheets->points, curve_detail_at(detail, i));
 }
 
-static void add_curves(const struct picture *picture, struct report *report)
+static bool has_part(const struct memory_account *rows, size_t count, enum account_part part)
+{
+    for (size_t i = 0; i < count; i++)
+        if (memory_account_part(&rows[i], part))
+            return true;
+    return false;
+}
+
+/* One part of a process's accounts; of each stride accounts the highest. */
+static void add_account_part(struct curve_sheets *sheets, const struct memory_accounts *accounts,
+                             size_t first, size_t count, size_t stride, enum account_part part,
+                             uint64_t subject)
+{
+    sheet_add(&sheets->curves,
+              (const uint64_t[]){CURVE_ACCOUNT, subject, 0, (count + stride - 1) / stride});
+    for (size_t i = 0; i < count; i += stride) {
+        size_t left = count - i;
+        size_t at = memory_accounts_highest(accounts, first + i, left < stride ? left : stride);
+        const struct memory_account *account = &accounts->rows[at];
+        uint64_t bytes = memory_account_part(account, part);
+
+        add_point(&sheets->points,
+                  &(struct curve_point){
+                      .time_ns = account->time_ns, .last = bytes, .low = bytes, .high = bytes});
+    }
+}
+
+/* What the resident memory of each process is made of, over time. */
+static void add_accounts(const struct picture *picture, struct name_list *names,
+                         struct curve_sheets *sheets, struct report *report)
+{
+    static const char *const keys[] = {"part", "process", NULL};
+    const struct memory_accounts *accounts = tally_accounts(picture->question->tally);
+    size_t points = accounts->count * ACCOUNT_PART_COUNT;
+    size_t stride = (points + account_points_most - 1) / account_points_most;
+    struct sheet sheet = sheet_of(keys);
+    uint64_t subject = 0;
+
+    for (size_t p = 0; p < model_process_count(picture->question->model); p++) {
+        size_t count, first = memory_accounts_of(accounts, (uint16_t)p, &count);
+
+        for (int part = 0; part < ACCOUNT_PART_COUNT; part++) {
+            if (!has_part(&accounts->rows[first], count, (enum account_part)part))
+                continue;
+            add_account_part(sheets, accounts, first, count, stride, (enum account_part)part,
+                             subject++);
+            sheet_add(&sheet, (const uint64_t[]){
+                                  names_put(names, account_part_name((enum account_part)part)), p});
+        }
+    }
+    sheet_to_report(&sheet, report, named(picture, report, "accounts"));
+}
+
+static void add_curves(const struct picture *picture, struct name_list *names,
+                       struct report *report)
 {
     static const char *const curve_keys[] = {"of", "subject", "stretch_ns", "point_count", NULL};
     static const char *const point_keys[] = {"time_ns", "last_bytes", "below_bytes", "above_bytes",
@@ -132,6 +186,7 @@ static void add_curves(const struct picture *picture, struct report *report)
         add_curve(&sheets, &picture->samples[i], CURVE_SAMPLE, i);
     for (size_t i = 0; i < picture->detail_count; i++)
         add_detail(&sheets, picture, i);
+    add_accounts(picture, names, &sheets, report);
     sheet_to_report(&sheets.curves, report, named(picture, report, "curves"));
     sheet_to_report(&sheets.points, report, named(picture, report, "points"));
 }
@@ -434,7 +489,7 @@ void picture_to_report(const struct picture *picture, struct report *report)
     add_processes(picture, &names, report);
     add_ledgers(picture, &names, report);
     add_samples(picture, &names, report);
-    add_curves(picture, report);
+    add_curves(picture, &names, report);
     add_groups(picture, &names, &stacks, report);
     add_stacks(picture, &stacks, report);
     add_blocks(picture, report);

@@ -43,7 +43,9 @@ export function makeDifferenceView(recording) {
         report.facts.base ? say('Base: {0}. Current: {1}.', report.facts.base, report.facts.current) : null);
     if (base) {
         const others = new Map(base.ledgers.map(ledger => [ledger.name, ledger]));
-        const pairs = recording.ledgerOrder.filter(ledger => others.has(ledger.name)).slice(0, pairMost);
+        const change = ledger => Math.abs(ledger.peakBytes - others.get(ledger.name).peakBytes);
+        const pairs = recording.ledgerOrder.filter(ledger => others.has(ledger.name))
+            .sort((a, b) => change(b) - change(a)).slice(0, pairMost);
         body.append(make('div', {class: 'multiples pairs'}, pairs.map(ledger =>
             makePair(recording, base, ledger, others.get(ledger.name)))));
     }

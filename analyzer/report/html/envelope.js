@@ -3,7 +3,7 @@
 import {lowerBound} from './search.js';
 
 // Index of the last point at or before the time, or -1. Times are whole nanoseconds.
-function lastAtOrBefore(times, timeNs) {
+export function lastAtOrBefore(times, timeNs) {
     return lowerBound(times.length, i => times[i], Math.floor(timeNs) + 1) - 1;
 }
 

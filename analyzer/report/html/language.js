@@ -10,11 +10,14 @@ const chinese = {
     ', before the first step': '，第一步之前',
     ', in step {0}': '，第 {0} 步',
     '1 frame': '1 帧',
+    '1 more curve': '另有 1 条曲线',
     '1 more sentence': '另有 1 句',
     'A colour is a site, what is empty is free. What no block ever used is cut out, and a line stands there.':
         '颜色为分配位置，空白为空闲。从未使用的地址已剪去，以竖线标出。',
     'A row is a segment, up to {0}; a colour is a site; what is empty is a hole.':
         '一行为一段，至多 {0}；一色为一个分配位置；空白为空洞。',
+    'account of the process': '进程账目',
+    '{0}: base': '{0}：基线',
     'Address map': '地址图',
     'Alive at the end of each step': '每步结束时的占用',
     'Alive at the end of each step, by site; what grows comes first. Each picture has its own scale, from 0.':

@@ -154,10 +154,11 @@ class Page {
     }
 }
 
-// Without an address, what the verdict says: the leak on top of its ledger, or the ledger of the peak.
+// Without an address, what the verdict says: the leak on top of its ledger, the ledger that changed, or that of the peak.
 function lookAtVerdict(recording) {
-    const leak = leaksOf(recording.report)[0];
-    const name = leak ? leak.ledger : rowsNamed(recording.report, 'peaks')[0]?.ledger;
+    const {report} = recording;
+    const leak = report.command === 'diff' ? undefined : leaksOf(report)[0];
+    const name = (leak ?? rowsNamed(report, report.command === 'diff' ? 'ledger_changes' : 'peaks')[0])?.ledger;
     const ledger = recording.ledgers.find(each => each.name === name);
     if (ledger)
         state.ledger = ledger.index;
@@ -167,7 +168,7 @@ function lookAtVerdict(recording) {
 
 function openAddress(recording) {
     const {isEmpty, hasSelection} = readAddress(recording);
-    if (isEmpty && recording.report.command !== 'diff')
+    if (isEmpty)
         lookAtVerdict(recording);
     if (!hasSelection)
         state.selection = nearPeak(recording);

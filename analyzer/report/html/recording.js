@@ -11,6 +11,7 @@ export const CURVE_LIVE = 0;
 export const CURVE_RESERVED = 1;
 export const CURVE_SAMPLE = 2;
 export const CURVE_PEAK_DETAIL = 3;
+export const CURVE_ACCOUNT = 4;
 
 function shift(times, startNs) {
     for (let i = 0; i < times.length; i++)
@@ -62,7 +63,7 @@ async function takeNamed(names, prefix = '') {
 // prefix: 'base-' for the other recording of a comparison.
 async function readPicture(prefix) {
     const data = await takeNamed(['picture', 'names', 'processes', 'ledgers', 'samples', 'curves',
-        'points', 'steps', 'phases', 'failures'], prefix);
+        'points', 'steps', 'phases', 'failures', 'accounts'], prefix);
     if (!data.picture)
         return {hasPictures: false};
     const names = data.names.text;
@@ -81,6 +82,8 @@ async function readPicture(prefix) {
         ledgers: readLedgers(data.ledgers, names, startNs),
         samples: rowsOf(data.samples, i => ({name: names[data.samples.counter[i]],
             process: data.samples.process[i], device: data.samples.device_next[i] - 1})),
+        accounts: rowsOf(data.accounts, i => ({name: names[data.accounts.part[i]],
+            process: data.accounts.process[i]})),
         curves: readCurves(data.curves, data.points, startNs),
         steps: rowsOf(data.steps, i => ({process: data.steps.process[i],
             index: data.steps.index[i], number: data.steps.number[i],
@@ -151,7 +154,8 @@ export async function readFirstPart() {
     const columnTitles = await takeDataset('column-titles');
     const recording = await readPicture('');
     const base = await readPicture('base-');
-    return Object.assign(recording, {report, titles, columnTitles, base: base.hasPictures ? base : null});
+    return Object.assign(recording, {report, titles, columnTitles, base: base.hasPictures ? base : null,
+        shownEndNs: Math.max(recording.endNs, base.hasPictures ? base.endNs : 0)}); /* of both */
 }
 
 function readBlocks(data, startNs) {

@@ -5,10 +5,11 @@ import {say} from './language.js';
 import {make, makeButton, makeSelect, makeSection, makeSwatch, replaceContent} from './dom.js';
 import {size, moment, duration, count, axisMoments, wholeNs} from './format.js';
 import {colourAt, layerColourAt, onTopColours, restColour, styleColour, withAlpha} from './colours.js';
-import {CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL, curvesOf, dimensions,
+import {CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL, CURVE_ACCOUNT, curvesOf, dimensions,
     hasDimension, stepAt, stepsBetween} from './recording.js';
 import {envelopeOf, envelope} from './envelope.js';
 import {layersOf} from './layers.js';
+import {accountLayers, hasAccount} from './account_layers.js';
 import {state, update, go, listen} from './view_state.js';
 import {makeSiteLink, isSite} from './places.js';
 import {leaksOf} from './recording.js';
@@ -27,6 +28,7 @@ const dimensionNames = {
     none: () => say('nothing: totals'), operator: () => say('operator'), site: () => say('site'),
     owner: () => say('owner'), purpose: () => say('what for'), thread: () => say('thread'),
     module: () => say('module'), size: () => say('size class'),
+    account: () => say('account of the process'),
 };
 
 function curveName(recording, curve) {
@@ -72,7 +74,7 @@ function placePhases(phases) {
 class Timeline {
     constructor(recording) {
         this.recording = recording;
-        this.curves = recording.curves.filter(curve => curve.of !== CURVE_PEAK_DETAIL);
+        this.curves = recording.curves.filter(curve => ![CURVE_PEAK_DETAIL, CURVE_ACCOUNT].includes(curve.of));
         this.curves.forEach((curve, i) => {
             curve.name = curveName(recording, curve);
             curve.colour = colourAt(i);
@@ -117,6 +119,8 @@ class Timeline {
         const ledgers = recording.ledgerOrder.map(each => [String(each.index), each.name]);
         const stackable = recording.isWhole ?
             dimensions.filter(each => hasDimension(recording, each)) : [];
+        if (recording.isWhole && hasAccount(recording, this.ledger?.process))
+            stackable.push('account');
         this.fromInput = this.makeTimeInput(say('From'));
         this.toInput = this.makeTimeInput(say('to'));
         replaceContent(this.controls,
@@ -200,14 +204,14 @@ class Timeline {
     }
 
     showStretch(fromNs, toNs) {
-        const {endNs} = this.recording;
+        const endNs = this.recording.shownEndNs;
         const width = Math.min(endNs, Math.max(leastViewNs, toNs - fromNs));
         const from = Math.max(0, Math.min(fromNs, endNs - width));
         update(this.recording, {viewFromNs: from, viewToNs: from + width});
     }
 
     showWhole() {
-        this.showStretch(0, this.recording.endNs);
+        this.showStretch(0, this.recording.shownEndNs);
     }
 
     showSelection() {
@@ -320,20 +324,41 @@ class Timeline {
 
     totalsOf(columns) {
         const {recording} = this;
-        return this.curves.filter(curve => this.shown.has(curve)).map(curve => {
+        return [...this.baseCurves(columns), ...this.curves.filter(curve => this.shown.has(curve)).map(curve => {
             const detail = curve.of === CURVE_LIVE ?
                 curvesOf(recording, CURVE_PEAK_DETAIL, curve.subject)[0] : null;
-            const {low, high} = envelopeOf(curve, detail, state.viewFromNs, state.viewToNs, columns);
+            const {low, high} = this.cutAfter(recording.endNs, envelopeOf(curve, detail, state.viewFromNs, state.viewToNs, columns));
             return {name: curve.name, colour: curve.colour, low, high,
                 isFilled: curve.of === CURVE_LIVE, isDashed: curve.of === CURVE_RESERVED};
-        });
+        })];
+    }
+
+    // What is after the end of a recording is not known.
+    cutAfter(endNs, {low, high}) {
+        const share = (endNs - state.viewFromNs) / (state.viewToNs - state.viewFromNs);
+        for (const values of [low, high])
+            values.fill(NaN, Math.max(0, Math.ceil(share * values.length)));
+        return {low, high};
+    }
+
+    // In a comparison: the same ledger in the base, from its own start.
+    baseCurves(columns) {
+        const {base} = this.recording;
+        const other = base && this.ledger && base.ledgers.find(each => each.name === this.ledger.name);
+        const curve = other && curvesOf(base, CURVE_LIVE, other.index)[0];
+        if (!curve)
+            return [];
+        const {low, high} = this.cutAfter(base.endNs, envelope(curve, state.viewFromNs, state.viewToNs, columns));
+        return [{name: say('{0}: base', other.name), colour: styleColour('--soft'), low, high, isDashed: true}];
     }
 
     // Drawn from the top of the stack down, so that each layer covers what is below it.
     layers(columns) {
         const onTop = state.stackBy === 'site' ? this.sitesOnTop() : [];
-        const layers = layersOf(this.recording, {ledger: state.ledger, dimension: state.stackBy,
-            fromNs: state.viewFromNs, toNs: state.viewToNs, columns, layerMost, onTop});
+        const wanted = {fromNs: state.viewFromNs, toNs: state.viewToNs, columns, layerMost};
+        const layers = state.stackBy === 'account' ?
+            accountLayers(this.recording, {...wanted, process: this.ledger.process}) :
+            layersOf(this.recording, {...wanted, ledger: state.ledger, dimension: state.stackBy, onTop});
         const sum = new Float64Array(columns);
         const series = layers.map(({name, othersCount, isOnTop, values}, i) => {
             const high = new Float64Array(columns);
@@ -392,7 +417,7 @@ class Timeline {
             legend: {show: false},
             scales: {x: {time: false, range: () => [state.viewFromNs / 1e9, state.viewToNs / 1e9]},
                 y: {range: (chart, low, high) => [0, high > 0 ? high * 1.06 : 1]}},
-            axes: [{...axis, space: 90,
+            axes: [{...axis, space: 90, size: 34,
                 values: (chart, splits) => axisMoments(splits.map(at => at * 1e9))},
             {...axis, size: 78, incrs: Array.from({length: 60}, (_, i) => 2 ** i),
                 values: (chart, splits) => splits.map(size)}],
@@ -506,7 +531,7 @@ class Timeline {
         ctx.rect(bbox.left, 0, bbox.width, bbox.top + bbox.height);
         ctx.clip();
         this.drawSelection(chart);
-        if (this.ledger)
+        if (this.ledger && state.stackBy !== 'account')
             this.drawLabel(chart, this.ledger.peakNs, `▼ ${say('peak')} ${this.peakText()}`,
                 styleColour('--mark'));
         for (const failure of this.recording.failures)
@@ -621,12 +646,14 @@ class Timeline {
             return make('label', {class: 'key'}, box, makeSwatch(curve.colour), curve.name);
         });
         const totals = this.curves.filter(curve => curve.of !== CURVE_SAMPLE);
+        const base = this.series.filter(each => !this.curves.some(curve => curve.name === each.name))
+            .map(each => make('span', {class: 'key'}, makeSwatch(each.colour), each.name));
         const isFirst = curve => this.shown.has(curve) ||
             (totals.length <= legendMost && curve.of !== CURVE_SAMPLE);
         const others = boxes.filter((_, i) => !isFirst(this.curves[i]));
         const first = boxes.filter((_, i) => isFirst(this.curves[i]));
-        replaceContent(this.legend, first, others.length > 0 && make('details', null,
-            make('summary', null, say('{0} more curves', others.length)), others));
+        replaceContent(this.legend, first, base, others.length > 0 && make('details', null,
+            make('summary', null, others.length === 1 ? say('1 more curve') : say('{0} more curves', others.length)), others));
     }
 
     drawSummary(columns) {

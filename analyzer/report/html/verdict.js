@@ -49,8 +49,11 @@ function endNumber(report) {
     const rows = rowsNamed(report, 'totals');
     const name = rowsNamed(report, 'peaks')[0]?.ledger;
     const row = rows.find(each => each.ledger === name) || rows[0];
-    return row ? {number: size(row.alive_bytes), title: say('alive at the end'),
-        text: `${row.ledger}, ${blockCount(row.alive_count)}`,
+    const counted = rowsNamed(report, 'window').find(each => each.ledger === row?.ledger)?.end_bytes;
+    const isMore = counted > row?.alive_bytes;
+    return row ? {number: size(isMore ? counted : row.alive_bytes), title: say('alive at the end'),
+        text: isMore ? say('{0}; {1} of it in the recording', row.ledger, size(row.alive_bytes)) :
+            `${row.ledger}, ${blockCount(row.alive_count)}`,
         go: () => goToLedger(row.ledger, 'flame', {m: 'end', z: ''})} : null;
 }
 

@@ -23,7 +23,7 @@ export const state = {
 const texts = {site: '', tab: '', f: '', sort: '', m: '', inv: '', plumbing: '', z: '', q: '', at: ''};
 Object.assign(state, texts);
 
-const stackings = ['none', ...dimensions];
+const stackings = ['none', ...dimensions, 'account'];
 
 export function listen(listener) {
     listeners.push(listener);
@@ -38,7 +38,7 @@ const seconds = ns => (ns / 1e9).toFixed(9).replace(/\.?0+$/, '');
 
 function fragment(recording) {
     const parameters = new URLSearchParams();
-    if (state.viewFromNs > 0 || state.viewToNs < recording.endNs)
+    if (state.viewFromNs > 0 || state.viewToNs < recording.shownEndNs)
         parameters.set('t', `${seconds(state.viewFromNs)}-${seconds(state.viewToNs)}`);
     if (state.selection)
         parameters.set('s', `${seconds(state.selection.fromNs)}-${seconds(state.selection.toNs)}`);
@@ -64,10 +64,10 @@ function readStretch(text, endNs) {
 // What the address asks for; parts that make no sense are passed over.
 export function readAddress(recording) {
     const parameters = new URLSearchParams(location.hash.slice(1));
-    const view = readStretch(parameters.get('t'), recording.endNs);
+    const view = readStretch(parameters.get('t'), recording.shownEndNs);
     const ledger = recording.ledgers.find(each => each.name === parameters.get('l'));
     state.viewFromNs = view ? view.fromNs : 0;
-    state.viewToNs = view ? view.toNs : recording.endNs;
+    state.viewToNs = view ? view.toNs : recording.shownEndNs;
     state.selection = readStretch(parameters.get('s'), recording.endNs);
     state.ledger = (ledger || recording.ledgerOrder[0] || {index: 0}).index;
     state.stackBy = stackings.includes(parameters.get('by')) ? parameters.get('by') : 'none';
