@@ -50,6 +50,34 @@ static void what_is_open_ends_with_the_recording(void **state)
     phases_release(&phases);
 }
 
+static void operator_of(struct phases *phases, enum event_kind kind, uint64_t time_ns,
+                        uint32_t thread, uint32_t text)
+{
+    struct event event = {
+        .kind = (uint8_t)kind, .time_ns = time_ns, .thread = thread, .text = text};
+
+    assert_true(phases_put_operator(phases, &event));
+}
+
+static void operators_nest_on_their_thread(void **state)
+{
+    struct phases phases = {0};
+
+    (void)state;
+    operator_of(&phases, EVENT_OPERATOR_BEGIN, 10, 2, 20);
+    operator_of(&phases, EVENT_OPERATOR_BEGIN, 11, 1, 10);
+    operator_of(&phases, EVENT_OPERATOR_BEGIN, 12, 1, 11);
+    operator_of(&phases, EVENT_OPERATOR_END, 13, 2, 0);
+    operator_of(&phases, EVENT_OPERATOR_END, 14, 1, 0);
+    operator_of(&phases, EVENT_RANGE_END, 15, 1, 0);
+    assert_int_equal(phases.count, 2);
+    assert_int_equal(phases.rows[0].text, 20);
+    assert_int_equal(phases.rows[1].text, 11);
+    assert_int_equal(phases.rows[1].begin_ns, 12);
+    assert_int_equal(phases.open_count, 1);
+    phases_release(&phases);
+}
+
 static void of_very_many_the_longest_stay(void **state)
 {
     enum { count = 20000 };
@@ -73,6 +101,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_may_overlap),
         cmocka_unit_test(what_is_open_ends_with_the_recording),
+        cmocka_unit_test(operators_nest_on_their_thread),
         cmocka_unit_test(of_very_many_the_longest_stay),
     };
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Named stretches of time, as ranges and marks of the program tell them.
+ * Named stretches of time, as ranges and marks of the program, and operators, tell them.
  */
 #include "phases.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "list.h"
 
@@ -39,7 +40,7 @@ static bool keep(struct phases *phases, const struct phase *phase)
     return true;
 }
 
-static bool begin(struct phases *phases, const struct event *event)
+static bool begin(struct phases *phases, const struct event *event, uint64_t range_id)
 {
     if (phases->open_count == open_most) {
         phases->left_out_count++;
@@ -50,21 +51,23 @@ static bool begin(struct phases *phases, const struct event *event)
         return false;
     phases->open[phases->open_count++] = (struct phase){.begin_ns = event->time_ns,
                                                         .end_ns = event->time_ns,
-                                                        .range_id = event->address,
+                                                        .range_id = range_id,
                                                         .text = event->text,
                                                         .process = event->process};
     return true;
 }
 
 /* The newest open range of this id; ends that match nothing are passed over. */
-static bool end(struct phases *phases, const struct event *event)
+static bool end(struct phases *phases, const struct event *event, uint64_t range_id)
 {
     for (size_t i = phases->open_count; i-- > 0;) {
         struct phase phase = phases->open[i];
 
-        if (phase.range_id != event->address || phase.process != event->process)
+        if (phase.range_id != range_id || phase.process != event->process)
             continue;
-        phases->open[i] = phases->open[--phases->open_count];
+        phases->open_count--;
+        memmove(&phases->open[i], &phases->open[i + 1],
+                (phases->open_count - i) * sizeof(*phases->open));
         phase.end_ns = event->time_ns > phase.begin_ns ? event->time_ns : phase.begin_ns;
         return keep(phases, &phase);
     }
@@ -75,9 +78,9 @@ bool phases_put(struct phases *phases, const struct event *event)
 {
     switch (event->kind) {
     case EVENT_RANGE_BEGIN:
-        return begin(phases, event);
+        return begin(phases, event, event->address);
     case EVENT_RANGE_END:
-        return end(phases, event);
+        return end(phases, event, event->address);
     case EVENT_MARK:
         return keep(phases, &(struct phase){.begin_ns = event->time_ns,
                                             .end_ns = event->time_ns,
@@ -86,6 +89,13 @@ bool phases_put(struct phases *phases, const struct event *event)
     default:
         return true;
     }
+}
+
+bool phases_put_operator(struct phases *phases, const struct event *event)
+{
+    if (event->kind == EVENT_OPERATOR_BEGIN)
+        return begin(phases, event, event->thread);
+    return event->kind != EVENT_OPERATOR_END || end(phases, event, event->thread);
 }
 
 bool phases_finish(struct phases *phases, uint64_t end_ns)

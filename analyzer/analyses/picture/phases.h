@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Named stretches of time, as ranges and marks of the program tell them. The longest ones are kept.
+ * Named stretches of time: ranges and marks of the program, or operators. The longest ones are
+ * kept.
  */
 #ifndef LEAKTIDE_ANALYSES_PHASES_H
 #define LEAKTIDE_ANALYSES_PHASES_H
@@ -13,7 +14,7 @@
 
 struct phase {
     uint64_t begin_ns, end_ns; /* equal: a mark */
-    uint64_t range_id;
+    uint64_t range_id;         /* of an operator its thread, on which operators nest */
     uint32_t text;
     uint16_t process;
 };
@@ -27,6 +28,8 @@ struct phases {
 
 /* Looks at range and mark events only. False when there is no memory. */
 bool phases_put(struct phases *phases, const struct event *event);
+/* The same of operators. */
+bool phases_put_operator(struct phases *phases, const struct event *event);
 /* What is still open ends here. */
 bool phases_finish(struct phases *phases, uint64_t end_ns);
 void phases_release(struct phases *phases);

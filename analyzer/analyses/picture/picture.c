@@ -130,6 +130,7 @@ static void picture_release(void *state)
     page_groups_release(&picture->groups);
     kept_release(&picture->kept);
     phases_release(&picture->phases);
+    phases_release(&picture->operators);
     free(picture);
 }
 
@@ -205,9 +206,9 @@ static void on_reserved(struct picture *picture, const struct event *event)
 }
 
 /* That on_event() does something with. */
-static const uint32_t event_kinds = 1u << EVENT_SAMPLE | 1u << EVENT_RESERVED |
-                                    1u << EVENT_RANGE_BEGIN | 1u << EVENT_RANGE_END |
-                                    1u << EVENT_MARK;
+static const uint32_t event_kinds =
+    1u << EVENT_SAMPLE | 1u << EVENT_RESERVED | 1u << EVENT_RANGE_BEGIN | 1u << EVENT_RANGE_END |
+    1u << EVENT_MARK | 1u << EVENT_OPERATOR_BEGIN | 1u << EVENT_OPERATOR_END;
 
 static bool on_event(void *context, const struct event *event)
 {
@@ -224,6 +225,10 @@ static bool on_event(void *context, const struct event *event)
     case EVENT_RANGE_END:
     case EVENT_MARK:
         picture->has_failed |= !phases_put(&picture->phases, event);
+        break;
+    case EVENT_OPERATOR_BEGIN:
+    case EVENT_OPERATOR_END:
+        picture->has_failed |= !phases_put_operator(&picture->operators, event);
         break;
     default:
         break;
@@ -259,6 +264,7 @@ static void picture_write(void *state, struct report *report)
     if (!picture->question->is_for_pictures)
         return;
     picture->has_failed |= !phases_finish(&picture->phases, picture->limits.end_ns);
+    picture->has_failed |= !phases_finish(&picture->operators, picture->limits.end_ns);
     picture->has_failed |= !kept_finish(&picture->kept);
     if (picture->has_failed)
         report_note(report, 0, "pictures: not enough memory to draw them");

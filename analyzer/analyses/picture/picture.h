@@ -30,7 +30,7 @@ struct picture {
     size_t detail_count;
     struct page_groups groups;
     struct kept_blocks kept; /* their groups are those of the page */
-    struct phases phases;
+    struct phases phases, operators;
     bool has_failed; /* no memory */
 };
 

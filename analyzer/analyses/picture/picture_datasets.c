@@ -367,20 +367,20 @@ static void add_steps(const struct picture *picture, struct report *report)
                     "steps that the timeline does not show: it has the last ones of a process");
 }
 
-static void add_phases(const struct picture *picture, struct name_list *names,
-                       struct report *report)
+static void add_phases(const struct picture *picture, const struct phases *phases,
+                       const char *dataset, struct name_list *names, struct report *report)
 {
     static const char *const keys[] = {"process", "name", "begin_ns", "end_ns", NULL};
     struct sheet sheet = sheet_of(keys);
 
-    for (size_t i = 0; i < picture->phases.count; i++) {
-        const struct phase *phase = &picture->phases.rows[i];
+    for (size_t i = 0; i < phases->count; i++) {
+        const struct phase *phase = &phases->rows[i];
         const char *name = model_text_at(picture->question->model, phase->text);
 
         sheet_add(&sheet, (const uint64_t[]){phase->process, names_put(names, name),
                                              phase->begin_ns, phase->end_ns});
     }
-    sheet_to_report(&sheet, report, named(picture, report, "phases"));
+    sheet_to_report(&sheet, report, named(picture, report, dataset));
 }
 
 static void add_failures(const struct picture *picture, struct name_list *names,
@@ -496,7 +496,8 @@ void picture_to_report(const struct picture *picture, struct report *report)
     add_threads(picture, &names, report);
     add_rest(picture, report);
     add_steps(picture, report);
-    add_phases(picture, &names, report);
+    add_phases(picture, &picture->phases, "phases", &names, report);
+    add_phases(picture, &picture->operators, "operators", &names, report);
     add_failures(picture, &names, report);
     add_step_series(picture, &names, report);
     report_dataset_texts(report, report_dataset(report, named(picture, report, "names"), 1), "text",

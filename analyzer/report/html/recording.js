@@ -55,6 +55,11 @@ function ledgerOrder(ledgers) {
             (b.peakBytes - a.peakBytes));
 }
 
+function readPhases(data, names, startNs) {
+    return rowsOf(data, i => ({process: data.process[i], name: names[data.name[i]],
+        beginNs: data.begin_ns[i] - startNs, endNs: data.end_ns[i] - startNs}));
+}
+
 async function takeNamed(names, prefix = '') {
     const datasets = await Promise.all(names.map(name => takeDataset(prefix + name)));
     return Object.fromEntries(names.map((name, i) => [name, datasets[i]]));
@@ -63,7 +68,8 @@ async function takeNamed(names, prefix = '') {
 // prefix: 'base-' for the other recording of a comparison.
 async function readPicture(prefix) {
     const data = await takeNamed(['picture', 'names', 'processes', 'ledgers', 'samples', 'curves',
-        'points', 'steps', 'phases', 'failures', 'accounts'], prefix);
+        'points', 'steps', 'phases', 'failures', 'accounts',
+        'operators'], prefix);
     if (!data.picture)
         return {hasPictures: false};
     const names = data.names.text;
@@ -88,9 +94,8 @@ async function readPicture(prefix) {
         steps: rowsOf(data.steps, i => ({process: data.steps.process[i],
             index: data.steps.index[i], number: data.steps.number[i],
             beginNs: data.steps.begin_ns[i] - startNs, endNs: data.steps.end_ns[i] - startNs})),
-        phases: rowsOf(data.phases, i => ({process: data.phases.process[i],
-            name: names[data.phases.name[i]], beginNs: data.phases.begin_ns[i] - startNs,
-            endNs: data.phases.end_ns[i] - startNs})),
+        phases: readPhases(data.phases, names, startNs),
+        operators: readPhases(data.operators, names, startNs),
         failures: rowsOf(data.failures, i => ({timeNs: data.failures.time_ns[i] - startNs,
             sizeBytes: data.failures.size_bytes[i], liveBytes: data.failures.live_bytes[i],
             ledger: data.failures.ledger[i], site: names[data.failures.site_name[i]]})),

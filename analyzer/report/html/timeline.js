@@ -22,7 +22,7 @@ const legendMost = 12;
 const leastViewNs = 10;
 const chartHeight = () => (innerWidth < 700 ? 250 : 330);
 const stripHeight = 15; /* of steps, of phases */
-const phaseRowMost = 3;
+const phaseRowMost = 3, operatorRowMost = 2;
 
 const dimensionNames = {
     none: () => say('nothing: totals'), operator: () => say('operator'), site: () => say('site'),
@@ -89,16 +89,25 @@ class Timeline {
         this.controls = make('div', {class: 'controls'});
         this.moreControls = make('div', {class: 'controls'});
         placePhases(recording.phases);
+        placePhases(recording.operators);
         this.chooseCurves();
         listen(keys => this.onState(keys));
         new ResizeObserver(() => this.onResize()).observe(this.chartBox);
     }
 
-    // As many as this process needs.
-    phaseRows() {
+    // Lanes from the top: phases, then operators; as many rows as this process needs.
+    lanes() {
         const process = this.ledger?.process ?? 0;
-        return this.recording.phases.reduce((most, phase) => (phase.process === process &&
-            phase.row < phaseRowMost ? Math.max(most, phase.row + 1) : most), 0);
+        const lane = (stretches, rowMost, colours) => {
+            const shown = stretches.filter(each => each.process === process && each.row < rowMost);
+            return {shown, colours, rows: shown.reduce((most, each) => Math.max(most, each.row + 1), 0)};
+        };
+        return [lane(this.recording.phases, phaseRowMost, ['--phase-a', '--phase-b']),
+            lane(this.recording.operators, operatorRowMost, ['--operator-a', '--operator-b'])];
+    }
+
+    laneRows() {
+        return this.lanes().reduce((sum, lane) => sum + lane.rows, 0);
     }
 
     get ledger() {
@@ -413,7 +422,7 @@ class Timeline {
         const axis = {stroke: text, grid, ticks: grid, font: '12px system-ui, sans-serif'};
         return {
             width: Math.max(200, this.chartBox.clientWidth), height: chartHeight(),
-            padding: [(1 + this.phaseRows()) * stripHeight + 6, 14, 0, 0],
+            padding: [(1 + this.laneRows()) * stripHeight + 6, 26, 0, 0],
             legend: {show: false},
             scales: {x: {time: false, range: () => [state.viewFromNs / 1e9, state.viewToNs / 1e9]},
                 y: {range: (chart, low, high) => [0, high > 0 ? high * 1.06 : 1]}},
@@ -500,18 +509,14 @@ class Timeline {
 
     drawSteps(chart) {
         const {ctx, bbox} = chart;
-        const process = this.ledger?.process ?? 0;
-        const isSeen = each => each.process === process && each.endNs >= state.viewFromNs &&
-            each.beginNs <= state.viewToNs;
-        const steps = this.stepsSeen(process, bbox.width);
-        const phaseRows = this.phaseRows();
-        const phases = this.recording.phases.filter(each => isSeen(each) && each.row < phaseRows)
-            .map(phase => ({...phase, label: phase.name}));
+        const steps = this.stepsSeen(this.ledger?.process ?? 0, bbox.width);
+        let above = 1 + this.laneRows();
         ctx.save();
-        for (let row = 0; row < phaseRows; row++)
-            this.drawStrip(chart, phases.filter(phase => phase.row === row),
-                bbox.top - (1 + phaseRows - row) * stripHeight * devicePixelRatio,
-                [styleColour('--phase-a'), styleColour('--phase-b')]);
+        for (const {shown, rows, colours} of this.lanes())
+            for (let row = 0; row < rows; row++, above--)
+                this.drawStrip(chart, shown.filter(each => each.row === row && each.endNs >= state.viewFromNs &&
+                    each.beginNs <= state.viewToNs).map(each => ({...each, label: each.name})),
+                bbox.top - above * stripHeight * devicePixelRatio, colours.map(styleColour));
         this.drawStrip(chart, steps, bbox.top - stripHeight * devicePixelRatio,
             [styleColour('--step-a'), styleColour('--step-b')]);
         if (steps.length > 1)
@@ -566,10 +571,11 @@ class Timeline {
         ctx.setLineDash([]);
         ctx.font = `bold ${11 * pixels}px system-ui, sans-serif`;
         ctx.textBaseline = 'top';
-        const isRight = x + ctx.measureText(text).width + 8 * pixels > bbox.left + bbox.width;
-        ctx.textAlign = isRight ? 'right' : 'left';
-        ctx.fillText(text, x + (isRight ? -4 : 4) * pixels, bbox.top + 3 * pixels);
+        const width = ctx.measureText(text).width, gap = 4 * pixels;
+        const isRight = x + gap + width + gap > bbox.left + bbox.width;
+        const left = isRight ? x - gap - width : x + gap;
         ctx.textAlign = 'left';
+        ctx.fillText(text, Math.max(bbox.left + gap, left), bbox.top + 3 * pixels);
     }
 
     drawSelection(chart) {
@@ -622,6 +628,8 @@ class Timeline {
         const parts = [moment(atNs, (state.viewToNs - state.viewFromNs) / 1000)];
         if (step)
             parts.push(say('step {0}', step.number));
+        for (const {shown} of this.lanes())
+            parts.push(...shown.filter(each => each.beginNs <= atNs && atNs < each.endNs).map(each => each.name));
         for (const each of this.series.filter(one => one.high[column] >= 0).slice(-6))
             parts.push(`${each.name} ${size((each.values || each.high)[column])}`);
         this.readout.textContent = parts.join(' · ');
