@@ -383,10 +383,36 @@ static enum mt_result tracer_find(char *path, size_t path_bytes, struct mt_error
     return MT_OK;
 }
 
+enum { LOOKS_KEPT = 20 };
+
 struct progress {
     const char *folder;
     bool is_shown;
+    uint64_t look_count;
+    struct {
+        time_t seconds;
+        uint64_t bytes;
+    } looks[LOOKS_KEPT]; /* the newest ones, by turns */
 };
+
+/* Since the oldest look that is kept: "+1.20 MiB in 20 s". */
+static void add_growth(struct text_builder *line, struct progress *progress, uint64_t now_bytes)
+{
+    uint64_t count = progress->look_count++, oldest = count < LOOKS_KEPT ? 0 : count % LOOKS_KEPT;
+    struct timespec now;
+    uint64_t was_bytes = progress->looks[oldest].bytes;
+    time_t seconds;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    seconds = now.tv_sec - progress->looks[oldest].seconds;
+    if (count && seconds > 0) {
+        text_add(line, now_bytes < was_bytes ? " (-" : " (+");
+        text_add_size(line, now_bytes < was_bytes ? was_bytes - now_bytes : now_bytes - was_bytes);
+        text_add_format(line, " in %lld s)", (long long)seconds);
+    }
+    progress->looks[count % LOOKS_KEPT].seconds = now.tv_sec;
+    progress->looks[count % LOOKS_KEPT].bytes = now_bytes;
+}
 
 static void show_progress(void *context)
 {
@@ -397,20 +423,23 @@ static void show_progress(void *context)
     if (!run_folder_look(progress->folder, &state))
         return;
     text_init(&line);
-    text_add(&line, "\r\033[Kleaktide: ");
+    text_add(&line, "leaktide: ");
     text_add_count(&line, state.event_count);
     text_add(&line, " events, ");
     text_add_size(&line, state.now_bytes);
-    text_add(&line, " now, ");
-    text_add_size(&line, state.peak_bytes);
-    text_add(&line, " peak");
+    text_add(&line, state.has_devices ? " on devices" : " resident");
+    add_growth(&line, progress, state.now_bytes);
     if (state.step_count)
         text_add_format(&line, ", step %" PRIu64, state.step_count);
     if (state.process_count > 1)
         text_add_format(&line, ", %zu processes", state.process_count);
     if (state.lost_count)
         text_add_format(&line, ", %" PRIu64 " lost", state.lost_count);
-    (void)!write(STDERR_FILENO, text_get(&line), line.size_bytes);
+    if (state.peak_bytes > state.now_bytes) {
+        text_add(&line, ", at most ");
+        text_add_size(&line, state.peak_bytes);
+    }
+    waiting_show(&line);
     text_release(&line);
     progress->is_shown = true;
 }

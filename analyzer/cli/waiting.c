@@ -72,25 +72,31 @@ static void add_share(struct text_builder *line, double seconds)
                       seconds * (double)(all - events) / (double)events);
 }
 
-/* Cut at the width of a narrow terminal. */
+void waiting_show(const struct text_builder *line)
+{
+    struct winsize size = {.ws_col = 0};
+    size_t shown = line->size_bytes;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col)
+        size.ws_col = 80;
+    if (shown >= size.ws_col)
+        shown = size.ws_col - 1U;
+    (void)!write(STDERR_FILENO, "\r\033[K", 4);
+    (void)!write(STDERR_FILENO, text_get(line), shown);
+}
+
 static void show_line(void)
 {
     double seconds = seconds_since(&waiting.reading_began);
     struct text_builder line;
-    struct winsize size = {.ws_col = 0};
 
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || !size.ws_col)
-        size.ws_col = 80;
     text_init(&line);
     text_add_sentence(&line, "leaktide: reading, %.0f s", seconds_since(&waiting.began));
     if (waiting.progress.reading > 1)
         text_add_sentence(&line, ", time %u", waiting.progress.reading);
     add_events(&line, seconds);
     add_share(&line, seconds);
-    if (line.size_bytes >= size.ws_col)
-        line.size_bytes = size.ws_col - 1U;
-    (void)!write(STDERR_FILENO, "\r\033[K", 4);
-    (void)!write(STDERR_FILENO, text_get(&line), line.size_bytes);
+    waiting_show(&line);
     text_release(&line);
 }
 

@@ -165,6 +165,7 @@ static void add_process(struct run_state *state, const struct mt_file_header *he
     if (header->step_count > state->step_count)
         state->step_count = header->step_count;
     if (header->device_used_peak_bytes) {
+        state->has_devices = true;
         state->now_bytes += is_recording ? header->device_used_bytes : 0;
         state->peak_bytes += header->device_used_peak_bytes;
     } else {

@@ -15,7 +15,8 @@
 struct run_state {
     size_t process_count;
     uint64_t event_count, lost_count, step_count;
-    uint64_t now_bytes, peak_bytes; /* of devices if they are known, else of processes */
+    uint64_t now_bytes, peak_bytes; /* of devices if they are known, else resident ones */
+    bool has_devices;
 };
 
 /*

@@ -134,7 +134,7 @@ static bool keys_find(struct key_rows *keys, const struct question *question,
     return true;
 }
 
-/* Of the ledgers of one heap, the one that holds most of it at its peak. */
+/* Of the ledgers of one heap, the one that was asked for most of it: each has a peak of its own. */
 static uint16_t heaviest_ledger(const struct tally *tally, const struct origin *origin)
 {
     uint64_t bytes[POOL_COUNT] = {0};
@@ -147,7 +147,7 @@ static uint16_t heaviest_ledger(const struct tally *tally, const struct origin *
         enum pool_id pool =
             model_pool_at(tally_model(tally), tally_ledger_at(tally, ledger)->pool)->id;
 
-        bytes[pool] += group_at_peak(tally, group).bytes;
+        bytes[pool] += tally_group_at(tally, group)->alloc_bytes;
         ledgers[pool] = ledger;
         if (i == 0 || bytes[pool] > bytes[heaviest])
             heaviest = pool;

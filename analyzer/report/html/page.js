@@ -154,11 +154,14 @@ class Page {
     }
 }
 
-// Without an address, what the verdict says: the leak on top of its ledger, the ledger that changed, or that of the peak.
+// Without an address, what the verdict says: the leak on top of its ledger, or the ledger of the peak. Of a comparison the
+// ledger whose leaks changed, or what changed most.
 function lookAtVerdict(recording) {
     const {report} = recording;
-    const leak = report.command === 'diff' ? undefined : leaksOf(report)[0];
-    const name = (leak ?? rowsNamed(report, report.command === 'diff' ? 'ledger_changes' : 'peaks')[0])?.ledger;
+    const leak = leaksOf(report)[0];
+    const rows = report.command === 'diff' ? [...report.findings, ...rowsNamed(report, 'ledger_changes')] :
+        rowsNamed(report, 'peaks');
+    const name = (leak ?? rows[0])?.ledger;
     const ledger = recording.ledgers.find(each => each.name === name);
     if (ledger)
         state.ledger = ledger.index;
