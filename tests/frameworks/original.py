@@ -123,7 +123,7 @@ def main():
     options = parser.parse_args()
     options.fetch = False
     options.original = os.path.abspath(options.original)
-    folders = run.packages(options, "npu")
+    folders = run.packages(options, "npu", "dependencies")
     if not folders or not os.path.isdir(os.path.join(options.original, "output")):
         print("skipped: no wheels, or no original")
         return 77

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Real frameworks on devices that are not there: what was recorded, against the framework's own statistics.
+"""Real frameworks: on devices that are not there, against the framework's own statistics; and on the host, with a leak.
 
-    run.py [--cache FOLDER] [--fetch] [--only STORY]... LEAKTIDE EVENT-DUMP
+    run.py [--cache FOLDER] [--fetch] [--only STORY]... [--table FILE] LEAKTIDE EVENT-DUMP
 
-Wheels are kept in the cache; --fetch gets those that are not there (1.4 GB). The libraries of the vendors are made
-anew (make_fakes.py); they keep books. Each story is compared to the byte: blocks, bytes, peak and reserved size of each
-device with memory_stats(), the ledger below with the books. Prints a table. The status is 1 where something differs, 77
-where nothing could be run.
+Wheels are kept in the cache; --fetch gets those that are not there (7 GB on disk). The libraries of
+the vendors are made anew (make_fakes.py); they keep books. Each story of a device is compared to the byte: blocks, bytes,
+peak and reserved size of each device with memory_stats(), the ledger below with the books. A loop is recorded twice, with a
+leak that nobody marked, which must be named with its line, and mended. Prints a table, and writes it to FILE as rows of
+Markdown. The status is 1 where something differs, 77 where nothing could be run.
 """
 import argparse
 import json
@@ -23,9 +24,30 @@ import make_fakes  # noqa: E402
 
 DEPENDENCIES = ["numpy", "pyyaml", "filelock", "typing_extensions", "sympy", "mpmath", "networkx", "jinja2", "markupsafe",
                 "fsspec", "packaging"]
-WHEELS = {"cuda": ["torch==2.14.0"], "npu": ["torch==2.13.0", "torch-npu==2.13.0"]}
+WHEELS = {"cuda": ["torch==2.14.0"], "npu": ["torch==2.13.0", "torch-npu==2.13.0"], "dependencies": DEPENDENCIES}
+HOST_VERSIONS = ("2.1", "2.4", "2.6", "2.9", "2.14")  # of PyTorch, used as one for the host
+WHEELS.update({"torch-" + version: ["torch==%s.0" % version] for version in HOST_VERSIONS[:-1]})
+# These with all that they ask for.
+RESOLVED = {
+    "jax": ["jax==0.10.2", "jaxlib==0.10.2"],
+    "mindspore": ["mindspore==2.10.0", "numpy==1.26.4"],
+    "onnxruntime": ["onnxruntime==1.32.0", "numpy"],
+    "pyopencl": ["pyopencl==2026.1.4", "numpy"],
+    "tensorflow": ["tensorflow-cpu==2.21.0"],
+}
 LIMIT_SECONDS = 600
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "leaktide-frameworks")
+
+
+@dataclass
+class Loop:
+    """A program on the host, with a leak in a loop that nobody marked; with MENDED=1 it has none."""
+
+    wheels: str
+    program: str
+    leak: str  # the line that the first sentence names, or the one for threads of a runtime
+    dependencies: tuple = ()  # other folders of wheels
+    options: list = field(default_factory=list)
 
 
 @dataclass
@@ -56,9 +78,14 @@ def expandable(variable):
     return {variable: "expandable_segments:True"}
 
 
+def on_host(version):
+    wheels = "cuda" if version == HOST_VERSIONS[-1] else "torch-" + version
+    return Story(wheels, "host.py", pool="torch_cpu", options=["--device=cpu", "--call-stack=none", "--quiet"],
+                 environment={"FAKE_DEVICES": "0"})
+
+
 STORIES = {
-    "torch 2.14 on the host": Story("cuda", "host.py", pool="torch_cpu", options=["--device=cpu"],
-                                    environment={"FAKE_DEVICES": "0"}),
+    **{"torch %s on the host" % version: on_host(version) for version in HOST_VERSIONS},
     "torch 2.14 on CUDA": on_cuda("story.py", leak="remember (programs/story.py"),
     "torch 2.14 on CUDA, hostile": on_cuda("hostile.py"),
     "torch 2.14 on CUDA, expandable": Story("cuda", "hostile.py", "cuda", "torch", "cuda", "cuda", "libcuda.so.1",
@@ -70,18 +97,24 @@ STORIES = {
                                          environment=expandable("PYTORCH_NPU_ALLOC_CONF")),
     "torch_npu 2.13, workspace": on_npu("workspace.py", has_segments=False, counts={"pta_workspace": 12},
                                         environment={"TASK_QUEUE_ENABLE": "2", "FAKE_NPU_WORKSPACE": str(16 << 20)}),
+    "JAX 0.10.2": Loop("jax", "jax_loop.py", leak="remember (programs/jax_loop.py:16)"),
+    "MindSpore 2.10.0": Loop("mindspore", "mindspore_loop.py", leak="remember (programs/mindspore_loop.py:24)"),
+    "ONNX Runtime 1.32.0": Loop("onnxruntime", "onnxruntime_loop.py", leak="answer (programs/onnxruntime_loop.py:46)"),
+    "PyOpenCL 2026.1.4": Loop("pyopencl", "pyopencl_loop.py", leak="remember (programs/pyopencl_loop.py:17)"),
+    "TensorFlow 2.21.0": Loop("tensorflow", "tensorflow_loop.py", leak="<module> (programs/tensorflow_loop.py:28)"),
 }
 
 
-def packages(options, wheels):
-    """The folders that hold them; None where they are not to be had."""
+def packages(options, *names):
+    """The folders that hold these wheels; None where they are not to be had. They are called as pip calls them."""
     folders = []
-    for name, requirements in ((wheels, WHEELS[wheels]), ("dependencies", DEPENDENCIES)):
-        folder = os.path.join(options.cache, name)
+    for name in names:
+        folder = os.path.join(options.cache, name, "site-packages")
         if not os.path.isdir(folder):
+            whole = ["--no-deps", *WHEELS[name]] if name in WHEELS else RESOLVED[name]
             if not options.fetch or subprocess.run(
-                    [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-compile", "--target", folder + ".new",
-                     *requirements], stderr=subprocess.DEVNULL).returncode:
+                    [sys.executable, "-m", "pip", "install", "-q", "--no-compile", "--target", folder + ".new", *whole],
+                    stderr=subprocess.DEVNULL).returncode:
                 return None
             os.rename(folder + ".new", folder)
         folders.append(folder)
@@ -100,8 +133,8 @@ def environment_of(story, folders, fakes, scratch):
 def record(options, story, folders, fakes, scratch):
     """The recording's folder and what was said of it."""
     run = os.path.join(scratch, "run")
-    devices = story.options or ["--device=npu,gpu,opencl"]
-    done = subprocess.run([options.leaktide, "run", "--call-stack=python,c", "-o", run, *devices, "--",
+    chosen = story.options or ["--device=npu,gpu,opencl", "--call-stack=python,c"]
+    done = subprocess.run([options.leaktide, "run", "-o", run, *chosen, "--",
                            sys.executable, "-S", os.path.join(HERE, "programs", story.program)],
                           env=environment_of(story, folders, fakes, scratch), capture_output=True, text=True,
                           timeout=LIMIT_SECONDS)
@@ -221,15 +254,62 @@ def tell(story_name, story, options, folders, fakes):
             first = next((line for line in said.splitlines() if line.startswith("leaktide: ")), "")
             result.check("first sentence", story.leak if "LEAK" in first and story.leak in first else first,
                          story.leak)
-    print("%-32s %s" % (story_name, "equal: " + "; ".join(result.equal) if not result.differences else
+    return tell_row(options, story_name, result)
+
+
+def verdict_of(options, loop, folders, is_mended):
+    """The sentences at the end of the recording."""
+    environment = {name: value for name, value in os.environ.items() if name != "MENDED"}
+    environment.update(PYTHONPATH=os.pathsep.join(folders), OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1",
+                       **{"MENDED": "1"} if is_mended else {})
+    with tempfile.TemporaryDirectory() as scratch:
+        done = subprocess.run([options.leaktide, "run", "-o", os.path.join(scratch, "run"), *loop.options, "--",
+                               sys.executable, "-S", os.path.join(HERE, "programs", loop.program)],
+                              env=environment, capture_output=True, text=True, timeout=LIMIT_SECONDS)
+    if done.returncode:
+        raise RuntimeError(done.stderr.strip()[-400:])
+    return [line[len("leaktide: "):] for line in done.stderr.splitlines() if line.startswith("leaktide: ")]
+
+
+def tell_loop(name, loop, options, folders):
+    result = Comparison()
+    said = [line for line in verdict_of(options, loop, folders, False) if line.startswith(("LEAK: ", "LINE OF PYTHON: "))]
+    is_named = bool(said) and said[0].startswith("LEAK: ") and any(loop.leak in line for line in said)
+    result.check("leak named", loop.leak if is_named else said, loop.leak)
+    said = [line for line in verdict_of(options, loop, folders, True) if line.startswith(("LEAK: ", "MAY BE A LEAK: "))]
+    result.check("leaks of the mended one", len(said), 0)
+    return tell_row(options, name, result)
+
+
+def tell_row(options, name, result):
+    print("%-32s %s" % (name, "equal: " + "; ".join(result.equal) if not result.differences else
                         "DIFFERS: " + "; ".join(result.differences)), flush=True)
+    if options.table:
+        with open(options.table, "a") as file:
+            file.write("| %s | %s |\n" % (name, "; ".join(result.equal + ["**%s**" % one for one in result.differences])))
     return not result.differences
+
+
+def run_one(name, options, made):
+    """True: as it should be. None: no wheels."""
+    story = STORIES[name]
+    folders = packages(options, story.wheels, *(story.dependencies if isinstance(story, Loop) else ["dependencies"]))
+    if not folders:
+        print("%-32s skipped: no wheels in %s" % (name, options.cache))
+        return None
+    try:
+        if isinstance(story, Loop):
+            return tell_loop(name, story, options, folders)
+        return tell(name, story, options, folders, fakes_for(options, story.wheels, folders, made))
+    except (RuntimeError, OSError, subprocess.SubprocessError) as trouble:
+        print("%-32s FAILED: %s" % (name, trouble), flush=True)
+        return False
 
 
 def fakes_for(options, wheels, folders, made):
     if wheels not in made:
         out = os.path.join(made["folder"], wheels)
-        make_fakes.make(make_fakes.CUDA if wheels == "cuda" else make_fakes.CANN, folders, out)
+        make_fakes.make(make_fakes.CANN if wheels == "npu" else make_fakes.CUDA, folders, out)
         made[wheels] = out
     return made[wheels]
 
@@ -239,6 +319,7 @@ def main():
     parser.add_argument("--cache", default=CACHE)
     parser.add_argument("--fetch", action="store_true")
     parser.add_argument("--only", action="append", choices=list(STORIES), metavar="STORY")
+    parser.add_argument("--table")
     parser.add_argument("leaktide")
     parser.add_argument("event_dump")
     options = parser.parse_args()
@@ -246,18 +327,9 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         made = {"folder": folder}
         for name in options.only or STORIES:
-            story = STORIES[name]
-            folders = packages(options, story.wheels)
-            if not folders:
-                print("%-32s skipped: no wheels in %s" % (name, options.cache))
-                continue
-            try:
-                outcomes[tell(name, story, options, folders, fakes_for(options, story.wheels, folders, made))] += 1
-            except (RuntimeError, OSError, subprocess.SubprocessError) as trouble:
-                print("%-32s FAILED: %s" % (name, trouble))
-                outcomes[False] += 1
+            outcomes[run_one(name, options, made)] += 1
     print("%d equal, %d not" % (outcomes[True], outcomes[False]))
-    return 1 if outcomes[False] else 0 if outcomes else 77
+    return 1 if outcomes[False] else 0 if outcomes[True] else 77
 
 
 if __name__ == "__main__":

@@ -519,6 +519,60 @@ static const char *verdict_with(const char *words)
     return line;
 }
 
+/* A thread of a runtime makes the tensors, the program's line their handles; or another line at
+ * other times. */
+static void the_line_of_python_beside_a_thread_of_a_runtime_is_named(void **state)
+{
+    for (size_t is_late = 0; is_late < 2; is_late++) {
+        uint32_t other, tensor, remember;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        tensor = site_of("allocate", 0);
+        remember = site_of("remember", 30);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            work(100, other);
+            make(4000, tensor);
+            drop(make(4000, tensor));
+            if (!is_late || i >= STEPS / 2)
+                make(1000, remember);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+        assert_int_equal(verdict_with("LINE OF PYTHON") != NULL, !is_late);
+        if (!is_late)
+            assert_non_null(strstr(verdict_with("LINE OF PYTHON"), ":30)"));
+    }
+}
+
+/* A runtime frees the tensors in an exit handler: beside the leak of their handles, they are said.
+ */
+static void what_an_exit_handler_frees_is_said_beside_a_lighter_leak(void **state)
+{
+    for (size_t is_heavy = 0; is_heavy < 2; is_heavy++) {
+        uint32_t other, tensor, remember;
+        uint64_t kept[STEPS];
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        tensor = site_of("tensor", 20);
+        remember = site_of("remember", 30);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            work(100, other);
+            kept[i] = make(is_heavy ? 3000 : 400, tensor);
+            drop(make(2000, tensor));
+            make(1000, remember);
+        }
+        finalize(kept, STEPS);
+        ask();
+        assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+        assert_non_null(strstr(report_verdict_at(report, 0), ":30)"));
+        assert_int_equal(verdict_with("stay until the interpreter ends") != NULL, is_heavy);
+    }
+}
+
 /* A line keeps one of ten blocks that it makes; another all of them: there the first are kept. */
 static void the_line_that_keeps_all_is_pointed_at(void **state)
 {
@@ -745,6 +799,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(garbage_that_waits_for_the_collector_is_no_leak, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_trifle_beside_the_loop_is_a_remark, setup, teardown),
+        cmocka_unit_test_setup_teardown(the_line_of_python_beside_a_thread_of_a_runtime_is_named,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(what_an_exit_handler_frees_is_said_beside_a_lighter_leak,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(a_trifle_beside_a_heavy_leak_is_no_finding, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_cache_that_fills_by_key_is_not_decided, setup, teardown),

@@ -54,13 +54,16 @@ static _Atomic bool may_have_come = true;
 
 /* --- events ----------------------------------------------------------------------------- */
 
-/* The engine's own frame around each node of autograd says nothing that the node does not. */
+/* PyTorch's own frames around a node of autograd, and around a mode of the dispatcher (our own,
+ * too), say nothing that the operator inside does not. */
 static bool is_wanted(const char *name)
 {
-    static const char engine[] = "autograd::engine::";
+    static const char *const frames[] = {"autograd::engine::", "PythonDispatchMode",
+                                         "PythonSubclass"};
 
-    if (strncmp(name, engine, sizeof(engine) - 1) == 0)
-        return false;
+    for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
+        if (strncmp(name, frames[i], strlen(frames[i])) == 0)
+            return false;
     return !atomic_load_explicit(&is_left, memory_order_relaxed) || !strstr(name, "::");
 }
 

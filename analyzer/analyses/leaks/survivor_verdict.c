@@ -158,6 +158,24 @@ static const struct survivor_origin *holder_of(const struct question *question,
     return NULL;
 }
 
+/* Where the first line is on a thread of a runtime: the line of Python that leaves most over the
+ * same time. NULL: there is none, or the first line has Python. */
+static const struct survivor_origin *line_of_python(const struct survivor_process *process)
+{
+    const struct survivor_stack *first = &process->origins[0].stacks[0];
+    size_t count = survivors_leak_count(process);
+
+    if (first->traits & STACK_IS_PYTHON)
+        return NULL;
+    for (size_t i = 1; i < count; i++) {
+        const struct survivor_stack *stack = &process->origins[i].stacks[0];
+
+        if (stack->traits & STACK_IS_PYTHON && is_of_same_time(&first->overdue, &stack->overdue))
+            return &process->origins[i];
+    }
+    return NULL;
+}
+
 /* An interpreter that is linked statically ends unseen, though its process was seen to end. */
 static bool has_exited(const struct question *question, const struct survivor_process *process)
 {
@@ -169,8 +187,14 @@ static void say_ground(const struct question *question, struct report *report,
                        const struct survivor_process *process)
 {
     const struct survivor_origin *holder = holder_of(question, process);
+    const struct survivor_origin *python = line_of_python(process);
 
-    if (holder)
+    if (python)
+        report_verdict(report, RANK_LEAKS,
+                       "LINE OF PYTHON: %s leaves blocks over the same time; the first line is of "
+                       "a thread that runs no Python.",
+                       leak_who(question, report_arena(report), python->stacks[0].who));
+    if (holder && holder != python)
         report_verdict(report, RANK_LEAKS, LEAK_HOLDER_SENTENCE,
                        leak_who(question, report_arena(report), holder->stacks[0].who));
     if (process->is_cut && !has_exited(question, process))
@@ -263,22 +287,34 @@ static void say_remarks(const struct question *question, struct report *report,
                        leak_who(question, texts, origin->stacks[0].who));
 }
 
-void survivors_say_waiting(const struct question *question, struct report *report,
-                           const struct survivors *survivors)
+static void say_waiting(const struct question *question, struct report *report,
+                        const struct survivor_process *process)
 {
     struct arena *texts = report_arena(report);
 
-    for (size_t i = 0; i < survivors->process_count; i++) {
-        const struct survivor_process *process = &survivors->processes[i];
+    report_verdict(report, RANK_LEAKS,
+                   "REMARK: %s, most of it at %s, stay until the interpreter ends and are "
+                   "let go then: garbage that no collection met, or what an exit handler "
+                   "frees. gc.collect() in the loop tells which.",
+                   label_size(texts, process->waiting_bytes),
+                   leak_who(question, texts, process->waiting_who));
+}
 
-        if (survivors_wait(process))
-            report_verdict(report, RANK_LEAKS,
-                           "REMARK: %s, most of it at %s, stay until the interpreter ends and are "
-                           "let go then: garbage that no collection met, or what an exit handler "
-                           "frees. gc.collect() in the loop tells which.",
-                           label_size(texts, process->waiting_bytes),
-                           leak_who(question, texts, process->waiting_who));
-    }
+void survivors_say_waiting(const struct question *question, struct report *report,
+                           const struct survivors *survivors)
+{
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors_wait(&survivors->processes[i]))
+            say_waiting(question, report, &survivors->processes[i]);
+}
+
+/* A runtime that ends itself in an exit handler frees the tensors; only their handles leak then. */
+static void say_leak_and_waiting(const struct question *question, struct report *report,
+                                 const struct survivor_process *process)
+{
+    say_leak(question, report, process);
+    if (survivors_wait(process) && process->waiting_bytes > process->bytes)
+        say_waiting(question, report, process);
 }
 
 static uint64_t active_count(const struct survivors *survivors)
@@ -448,7 +484,7 @@ void survivors_say(const struct question *question, struct report *report,
 {
     for (size_t i = 0; i < survivors->process_count; i++)
         if (survivors_are_leak(&survivors->processes[i]))
-            say_leak(question, report, &survivors->processes[i]);
+            say_leak_and_waiting(question, report, &survivors->processes[i]);
     if (has_leak(survivors) || say_all_of_few_turns(question, report, survivors))
         return;
     if (!survivors_say_doubts(question, report, survivors))

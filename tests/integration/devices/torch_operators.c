@@ -38,6 +38,7 @@ static void *other_thread(void *unused)
     char name[LONG + 1];
 
     is_right &= run(FUNCTION, engine, "", backward);
+    is_right &= run(FUNCTION, "PythonDispatchMode", "", NULL);
     memset(name, 'x', LONG);
     name[LONG] = 0;
     is_right &= run(FUNCTION, name, "out", NULL);
