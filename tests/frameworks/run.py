@@ -3,7 +3,7 @@
 
     run.py [--cache FOLDER] [--fetch] [--only STORY]... [--table FILE] LEAKTIDE EVENT-DUMP
 
-Wheels are kept in the cache; --fetch gets those that are not there (7 GB on disk). The libraries of
+Wheels are kept in the cache; --fetch gets those that are not there (8 GB on disk). The libraries of
 the vendors are made anew (make_fakes.py); they keep books. Each story of a device is compared to the byte: blocks, bytes,
 peak and reserved size of each device with memory_stats(), the ledger below with the books. A loop is recorded twice, with a
 leak that nobody marked, which must be named with its line, and mended. Prints a table, and writes it to FILE as rows of
@@ -33,7 +33,6 @@ RESOLVED = {
     "mindspore": ["mindspore==2.10.0", "numpy==1.26.4"],
     "onnxruntime": ["onnxruntime==1.32.0", "numpy"],
     "pyopencl": ["pyopencl==2026.1.4", "numpy"],
-    "tensorflow": ["tensorflow-cpu==2.21.0"],
 }
 LIMIT_SECONDS = 600
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "leaktide-frameworks")
@@ -101,7 +100,6 @@ STORIES = {
     "MindSpore 2.10.0": Loop("mindspore", "mindspore_loop.py", leak="remember (programs/mindspore_loop.py:24)"),
     "ONNX Runtime 1.32.0": Loop("onnxruntime", "onnxruntime_loop.py", leak="answer (programs/onnxruntime_loop.py:46)"),
     "PyOpenCL 2026.1.4": Loop("pyopencl", "pyopencl_loop.py", leak="remember (programs/pyopencl_loop.py:17)"),
-    "TensorFlow 2.21.0": Loop("tensorflow", "tensorflow_loop.py", leak="<module> (programs/tensorflow_loop.py:28)"),
 }
 
 
