@@ -46,7 +46,7 @@ class Loop:
     program: str
     leak: str  # the line that the first sentence names, or the one for threads of a runtime
     dependencies: tuple = ()  # other folders of wheels
-    options: list = field(default_factory=list)
+    compiles: bool = False  # in the loop, and keeps that on disk: runs once before it is recorded
 
 
 @dataclass
@@ -99,7 +99,8 @@ STORIES = {
     "JAX 0.10.2": Loop("jax", "jax_loop.py", leak="remember (programs/jax_loop.py:16)"),
     "MindSpore 2.10.0": Loop("mindspore", "mindspore_loop.py", leak="remember (programs/mindspore_loop.py:24)"),
     "ONNX Runtime 1.32.0": Loop("onnxruntime", "onnxruntime_loop.py", leak="answer (programs/onnxruntime_loop.py:46)"),
-    "PyOpenCL 2026.1.4": Loop("pyopencl", "pyopencl_loop.py", leak="remember (programs/pyopencl_loop.py:17)"),
+    "PyOpenCL 2026.1.4": Loop("pyopencl", "pyopencl_loop.py", leak="remember (programs/pyopencl_loop.py:17)",
+                              compiles=True),
 }
 
 
@@ -260,9 +261,11 @@ def verdict_of(options, loop, folders, is_mended):
     environment = {name: value for name, value in os.environ.items() if name != "MENDED"}
     environment.update(PYTHONPATH=os.pathsep.join(folders), OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1",
                        **{"MENDED": "1"} if is_mended else {})
+    program = [sys.executable, "-S", os.path.join(HERE, "programs", loop.program)]
+    if loop.compiles:
+        subprocess.run(program, env=environment, capture_output=True, timeout=LIMIT_SECONDS)
     with tempfile.TemporaryDirectory() as scratch:
-        done = subprocess.run([options.leaktide, "run", "-o", os.path.join(scratch, "run"), *loop.options, "--",
-                               sys.executable, "-S", os.path.join(HERE, "programs", loop.program)],
+        done = subprocess.run([options.leaktide, "run", "-o", os.path.join(scratch, "run"), "--", *program],
                               env=environment, capture_output=True, text=True, timeout=LIMIT_SECONDS)
     if done.returncode:
         raise RuntimeError(done.stderr.strip()[-400:])
