@@ -22,14 +22,7 @@ sys.path.insert(0, HERE)
 import make_fakes  # noqa: E402
 import run  # noqa: E402
 
-# What an example says in its config(): the original hears it there, ours on the command line.
-EXAMPLES = {
-    "leaks/python/test_leaks.py": ["--events=alloc,free,launch"],
-    "decompose/test_decompose.py": ["--analysis=decompose"],
-    "inefficient/test_inefficient.py": ["--analysis=inefficient"],
-    "example_api.py": ["--events=alloc,free,access,launch", "--level=kernel,op", "--call-stack=c,python",
-                       "--analysis=leaks,inefficient,decompose"],
-}
+EXAMPLES = ("leaks/python/test_leaks.py", "decompose/test_decompose.py", "inefficient/test_inefficient.py", "example_api.py")
 MSTX = '''import ctypes
 _library = ctypes.CDLL("libms_tools_ext.so")
 _library.mstxRangeStartA.restype = ctypes.c_uint64
@@ -47,18 +40,11 @@ def environment_for(folders, cann, *python):
     return environment
 
 
-def run_theirs(options, example, environment, folder):
+def run_example(command, example, environment, folder):
+    """As that tool's manual says: the program begins the recording."""
     script = 'source "$1" --load-api-env >/dev/null; exec "$2" -S "$3"'
-    return subprocess.run(["bash", "-c", script, "bash", os.path.join(options.original, "output", "bin", "msmemscope"),
-                           sys.executable, example], cwd=folder, env=environment, capture_output=True, text=True,
-                          timeout=LIMIT_SECONDS)
-
-
-def run_ours(options, example, environment, folder):
-    command = os.path.join(os.path.dirname(os.path.abspath(options.leaktide)), "msmemscope")
-    return subprocess.run([command, *EXAMPLES[os.path.relpath(example, os.path.join(options.original, "example"))],
-                           "--collect-mode=deferred", "--output-path=output", "--", sys.executable, "-S", example],
-                          cwd=folder, env=environment, capture_output=True, text=True, timeout=LIMIT_SECONDS)
+    return subprocess.run(["bash", "-c", script, "bash", command, sys.executable, example], cwd=folder, env=environment,
+                          capture_output=True, text=True, timeout=LIMIT_SECONDS)
 
 
 def rows_of(folder):
@@ -92,16 +78,17 @@ def print_row(example, what, theirs, ours):
 
 
 def compare(options, example, folders, cann):
+    theirs_at, ours_at = os.path.join(options.original, "output"), os.path.dirname(os.path.dirname(options.leaktide))
     facts = []
-    for who, module_folder in ((run_theirs, os.path.join(options.original, "python")), (run_ours, "ours")):
+    for command, modules in ((os.path.join(theirs_at, "bin", "msmemscope"), os.path.join(options.original, "python")),
+                             (os.path.join(ours_at, "share", "leaktide", "msmemscope", "bin", "msmemscope"),
+                              os.path.join(HERE, "..", "..", "tracer", "python"))):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "mstx.py"), "w") as file:
                 file.write(MSTX)
-            python = [module_folder, folder]
-            if who is run_ours:
-                python = [folder, os.path.join(HERE, "..", "..", "tracer", "python")]
-            done = who(options, os.path.join(options.original, "example", example), environment_for(folders, cann, *python),
-                       folder)
+            environment = environment_for(folders, cann, folder, modules)
+            done = run_example(command, os.path.join(options.original, "example", example),
+                               dict(environment, LEAKTIDE_COMMAND=options.leaktide), folder)
             if done.returncode:
                 raise RuntimeError(done.stderr.strip()[-400:])
             facts.append(facts_of(rows_of(folder), done.stdout))
@@ -118,11 +105,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--cache", default=run.CACHE)
     parser.add_argument("--original", required=True)
-    parser.add_argument("--only", action="append", choices=list(EXAMPLES))
+    parser.add_argument("--only", action="append", choices=EXAMPLES)
     parser.add_argument("leaktide")
     options = parser.parse_args()
     options.fetch = False
-    options.original = os.path.abspath(options.original)
+    options.original, options.leaktide = os.path.abspath(options.original), os.path.abspath(options.leaktide)
     folders = run.packages(options, "npu", "dependencies")
     if not folders or not os.path.isdir(os.path.join(options.original, "output")):
         print("skipped: no wheels, or no original")
