@@ -21,7 +21,8 @@ static const struct resident_cause causes[] = {
     {ACCOUNT_HEAP, true, "heap not split", "in a heap that is not malloc's of glibc",
      "ask that allocator for its own statistics"},
     {ACCOUNT_PYTHON_OBJECTS, true, "python objects", "small objects of Python that are not freed",
-     "record with --device=cpu --call-stack=python; leaktide leaks says which lines keep them"},
+     "leaktide leaks says which lines keep them, of a recording with --device=cpu "
+     "--call-stack=python"},
     {ACCOUNT_PYTHON_KEPT, false, "kept by python", "pools of Python that few objects pin: no leak",
      "make what lives long before what is many and lives short"},
     {ACCOUNT_JAVA_OBJECTS, true, "java objects",
@@ -30,7 +31,8 @@ static const struct resident_cause causes[] = {
     {ACCOUNT_JAVA_KEPT, false, "kept by java", "kept free by Java for its heap: no leak",
      "set -Xmx lower, or have G1 give it back with -XX:G1PeriodicGCInterval"},
     {ACCOUNT_ANONYMOUS, true, "anonymous mappings", "mapped without a file and not unmapped",
-     "record with --device=cpu: leaktide leaks says who maps it"},
+     "leaktide leaks says who maps it, of a recording with --device=cpu; what a program maps by "
+     "system calls of its own is not recorded"},
     {ACCOUNT_SHARED, true, "shared memory", "shared memory that is not given back",
      "unmap it and unlink its name where it is made; files of tmpfs stay until then"},
     {ACCOUNT_FILES, false, "mapped files",
