@@ -64,6 +64,7 @@ static struct rank_leak join_leaks(const struct rank_set *set, const struct leak
     };
     size_t grown = 0;
 
+    leak.is_compared = strcmp(leak.pool, set->pool) == 0;
     for (size_t i = 0; i < count; i++) {
         leak.rank_count += i == 0 || rows[i].rank != rows[i - 1].rank;
         leak.bytes = rows[i].bytes > leak.bytes ? rows[i].bytes : leak.bytes;
@@ -79,13 +80,15 @@ static struct rank_leak join_leaks(const struct rank_set *set, const struct leak
     return leak;
 }
 
-/* The largest over all ranks first. */
+/* A pool's own leak before that of what lies below it; the largest over all ranks first. */
 static int leak_compare(const void *left, const void *right)
 {
     const struct rank_leak *a = left, *b = right;
     uint64_t size_a = a->bytes * a->rank_count, size_b = b->bytes * b->rank_count;
     int by_site = strcmp(a->site, b->site);
 
+    if (a->is_compared != b->is_compared)
+        return a->is_compared ? -1 : 1;
     if (size_a != size_b)
         return size_a > size_b ? -1 : 1;
     return by_site ? by_site : strcmp(a->pool, b->pool);

@@ -11,6 +11,7 @@
 /* One site of one pool, on all ranks where it leaks. */
 struct rank_leak {
     const char *pool, *site;
+    bool is_compared; /* the pool in which ranks are compared */
     size_t rank_count;
     const struct rank *first; /* where it began; of those that began together, the lowest */
     int64_t first_step;       /* -1: not known */
@@ -18,7 +19,7 @@ struct rank_leak {
     uint64_t bytes;           /* the most on one rank */
 };
 
-/* By bytes over all ranks, the largest first. In the arena of the set. */
+/* Of the pool that is compared first, then by bytes over all ranks. In the arena of the set. */
 bool rank_find_leaks(const struct rank_set *set, struct arena *arena, struct rank_leak **out,
                      size_t *count);
 

@@ -149,7 +149,8 @@ SELECT pool, site, growth FROM (
 {end}
 {step leaks}
 SELECT l.pool, l.site, count(DISTINCT l.process_key) AS rank_count, max(coalesce(l.bytes, 0)) AS bytes,
-  min(l.first_step) AS first_step, min(l.place) AS first_place
+  min(l.first_step) AS first_step, min(l.place) AS first_place,
+  CASE WHEN l.pool = (SELECT pool FROM widest) THEN 0 ELSE 1 END AS is_other
 FROM leak_rows l GROUP BY l.pool, l.site
 {end}
 -- Requests that were refused.
@@ -256,7 +257,7 @@ SELECT 1 AS part, place, 'leak' AS cause, CASE WHEN rank_count = 1 THEN process_
   pool, site, first_step AS step, rank_count, value AS value_bytes, 0 AS peers_bytes
 FROM (
   SELECT l.*, j.process_key, coalesce(g.growth, l.bytes) AS value,
-    row_number() OVER (ORDER BY l.bytes * rank_count DESC, l.site, l.pool) AS place
+    row_number() OVER (ORDER BY is_other, l.bytes * rank_count DESC, l.site, l.pool) AS place
   FROM leaks l JOIN job j ON j.place = l.first_place
   LEFT JOIN leak_growths g ON l.pool = g.pool AND l.site = g.site
 ) t
