@@ -258,9 +258,11 @@ class PageTest(unittest.TestCase):
         if REFERENCES:
             inputs["long names"] = ["report", os.path.join(REFERENCES, "pytorch/torch2.6_cs336_silmont_small.pickle")]
         sections = {}
+        fixtures = os.path.join(self.folder.name, "a_folder_with_a_name_that_is_wider_than_a_telephone" * 2)
+        os.symlink(os.path.abspath(FIXTURES), fixtures)
         for name, (command, *rest) in inputs.items():
             path = os.path.join(self.folder.name, "kind.html")
-            arguments = [each if each.startswith("-") else os.path.join(FIXTURES, each) for each in rest]
+            arguments = [each if each.startswith("-") else os.path.join(fixtures, each) for each in rest]
             with self.subTest(name):
                 # 1 and 3 to 4: what it says of the recording; the page is there
                 status = subprocess.run([LEAKTIDE, command, "-f", "html", "-o", path, *arguments],
