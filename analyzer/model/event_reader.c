@@ -36,3 +36,22 @@ void event_reader_end(struct event_reader *reader)
     free(reader->own);
     reader->own = NULL;
 }
+
+void event_batch_drop(struct event_batch *batch)
+{
+    *batch = (struct event_batch){NULL, 0, 0};
+}
+
+enum mt_result event_batch_reach(struct event_batch *batch, struct event_reader *reader,
+                                 struct mt_error *error)
+{
+    enum mt_result result;
+
+    if (batch->at < batch->count)
+        return MT_OK;
+    event_batch_drop(batch);
+    result = event_reader_next(reader, &batch->events, &batch->count, error);
+    if (result != MT_OK)
+        event_batch_drop(batch);
+    return result;
+}

@@ -21,4 +21,15 @@ enum mt_result event_reader_next(struct event_reader *reader, const struct event
                                  size_t *count, struct mt_error *error);
 void event_reader_end(struct event_reader *reader);
 
+/* A batch that is handed on in pieces; all zeros at first. */
+struct event_batch {
+    const struct event *events;
+    size_t at, count; /* at: the first that was not handed on */
+};
+
+void event_batch_drop(struct event_batch *batch);
+/* Where nothing is left of it, the next one; count 0: there is none. */
+enum mt_result event_batch_reach(struct event_batch *batch, struct event_reader *reader,
+                                 struct mt_error *error);
+
 #endif

@@ -67,8 +67,7 @@ struct owner_source {
     struct owned *owned;
     size_t count, capacity;
     /* While reading. */
-    const struct event *batch;
-    size_t batch_at, batch_count;
+    struct event_batch batch;
     size_t next;
     uint64_t event_count; /* that were handed out */
     struct event named[GROWTH];
@@ -343,7 +342,7 @@ static struct event tag_like(const struct event *event, enum event_kind kind, ui
 /* How many events of the batch come before the next alloc of a block that somebody named. */
 static size_t plain_count(const struct owner_source *source)
 {
-    size_t left = source->batch_count - source->batch_at;
+    size_t left = source->batch.count - source->batch.at;
     uint64_t before;
 
     MT_ASSERT(source->next <= source->count);
@@ -364,47 +363,28 @@ static void name_alloc(struct owner_source *source, const struct event *event)
     source->named[2] = tag_like(event, EVENT_TAG_END, owner);
 }
 
-static void batch_drop(struct owner_source *source)
-{
-    source->batch = NULL;
-    source->batch_at = source->batch_count = 0;
-}
-
 static enum mt_result source_rewind(void *context, struct mt_error *error)
 {
     struct owner_source *source = context;
 
-    batch_drop(source);
+    event_batch_drop(&source->batch);
     source->next = 0;
     source->event_count = 0;
     return source->inner.rewind(source->inner.context, error);
-}
-
-static enum mt_result batch_reach(struct owner_source *source, struct mt_error *error)
-{
-    enum mt_result result;
-
-    if (source->batch_at < source->batch_count)
-        return MT_OK;
-    batch_drop(source);
-    result = event_reader_next(&source->reader, &source->batch, &source->batch_count, error);
-    if (result != MT_OK)
-        batch_drop(source);
-    return result;
 }
 
 static enum mt_result source_lend(void *context, const struct event **events, size_t *count,
                                   struct mt_error *error)
 {
     struct owner_source *source = context;
-    enum mt_result result = batch_reach(source, error);
+    enum mt_result result = event_batch_reach(&source->batch, &source->reader, error);
     size_t plain;
 
     *count = 0;
-    if (result != MT_OK || !source->batch_count)
+    if (result != MT_OK || !source->batch.count)
         return result;
     plain = plain_count(source);
-    *events = source->batch + source->batch_at;
+    *events = source->batch.events + source->batch.at;
     *count = plain;
     if (!plain) {
         name_alloc(source, *events);
@@ -412,7 +392,7 @@ static enum mt_result source_lend(void *context, const struct event **events, si
         *count = GROWTH;
         plain = 1;
     }
-    source->batch_at += plain;
+    source->batch.at += plain;
     source->event_count += plain;
     return MT_OK;
 }

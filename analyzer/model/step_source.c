@@ -16,8 +16,7 @@ enum { GROWTH = 3 };
 struct step_source {
     struct event_source inner;
     struct event_reader reader; /* of inner */
-    const struct event *batch;
-    size_t batch_at, batch_count;
+    struct event_batch batch;
     const struct step_rule *rule;
     const struct step_choice *choice;
     /* Of the process that is read. */
@@ -136,8 +135,8 @@ static size_t pass_event(struct step_source *source, const struct event *event, 
 /* How many events of the batch come before one that changes something. */
 static size_t plain_count(struct step_source *source)
 {
-    const struct event *events = source->batch + source->batch_at;
-    size_t left = source->batch_count - source->batch_at, count = 0;
+    const struct event *events = source->batch.events + source->batch.at;
+    size_t left = source->batch.count - source->batch.at, count = 0;
 
     if (source->is_over)
         return 0;
@@ -148,34 +147,22 @@ static size_t plain_count(struct step_source *source)
     return count;
 }
 
-static void batch_drop(struct step_source *source)
-{
-    source->batch = NULL;
-    source->batch_at = source->batch_count = 0;
-}
-
 static enum mt_result source_rewind(void *context, struct mt_error *error)
 {
     struct step_source *source = context;
 
-    batch_drop(source);
+    event_batch_drop(&source->batch);
     source->has_process = false;
     return source->inner.rewind(source->inner.context, error);
 }
 
 static enum mt_result batch_reach(struct step_source *source, struct mt_error *error)
 {
-    enum mt_result result;
+    struct event_batch *batch = &source->batch;
+    enum mt_result result = event_batch_reach(batch, &source->reader, error);
 
-    if (source->batch_at < source->batch_count)
-        return MT_OK;
-    batch_drop(source);
-    result = event_reader_next(&source->reader, &source->batch, &source->batch_count, error);
-    if (result != MT_OK)
-        batch_drop(source);
-    if (source->batch_count &&
-        (!source->has_process || source->process != source->batch[0].process))
-        process_begin(source, source->batch[0].process);
+    if (batch->count && (!source->has_process || source->process != batch->events[0].process))
+        process_begin(source, batch->events[0].process);
     return result;
 }
 
@@ -184,12 +171,12 @@ static size_t advance(struct step_source *source, const struct event **events)
 {
     size_t plain = plain_count(source);
 
-    *events = source->batch + source->batch_at;
+    *events = source->batch.events + source->batch.at;
     if (plain) {
-        source->batch_at += plain;
+        source->batch.at += plain;
         return plain;
     }
-    source->batch_at++;
+    source->batch.at++;
     plain = pass_event(source, *events, source->changed);
     *events = source->changed;
     return plain;
@@ -204,7 +191,7 @@ static enum mt_result source_lend(void *context, const struct event **events, si
     *count = 0;
     while (result == MT_OK && !*count) {
         result = batch_reach(source, error);
-        if (result != MT_OK || !source->batch_count)
+        if (result != MT_OK || !source->batch.count)
             break;
         *count = advance(source, events);
     }

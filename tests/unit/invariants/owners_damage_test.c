@@ -20,7 +20,7 @@ static void make(void)
 
 static void pass(void)
 {
-    source->batch_count = 1;
+    source->batch.count = 1;
     plain_count(source);
 }
 
