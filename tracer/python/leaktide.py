@@ -27,6 +27,7 @@ any thread.
 
 import ctypes
 import functools
+import os
 import warnings
 from typing import Any, Callable, Iterable, Iterator, Optional, TypeVar, Union, cast
 
@@ -188,6 +189,31 @@ class _Tag(_Span):
 
 
 _NOTHING = _Span()
+
+
+def _find_control() -> Optional[Callable[..., bool]]:
+    try:
+        control = ctypes.CDLL(None).mt_control
+    except (AttributeError, OSError, TypeError):  # no tracer; no such loader
+        return None
+    control.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
+    control.restype = ctypes.c_bool
+    return cast(Callable[..., bool], control)
+
+
+_control = _find_control()
+
+
+def _ask_recorder(line: str) -> str:
+    """What the recorder of this process answers, "" where there is none; ValueError when it refuses."""
+    if _control is None:
+        return ""
+    answer = ctypes.create_string_buffer(4096)
+    is_done = _control(os.fsencode(line), answer, len(answer))
+    said = os.fsdecode(answer.value).strip()
+    if not is_done:
+        raise ValueError(said or "not possible here")
+    return said
 
 
 def is_traced() -> bool:

@@ -18,7 +18,6 @@ LEAKTIDE_COMMAND, else from beside this file, else from PATH.
 """
 
 import atexit
-import ctypes
 import functools
 import os
 import re
@@ -28,6 +27,7 @@ import warnings
 from typing import Any, Callable, Dict, List, Optional, Sequence, TypeVar, Union, cast
 
 import leaktide
+from leaktide import _ask_recorder
 
 __all__ = [
     "InefficientAnalyzer", "LeaksAnalyzer", "RecordFunction", "TakeSnapshot", "analyze",
@@ -41,31 +41,6 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 _NAME_MOST = 128
 _LABELS_MOST = 3
 _WATCH_NAME_MOST = 64
-
-
-def _find_control() -> Optional[Callable[..., bool]]:
-    try:
-        control = ctypes.CDLL(None).mt_control
-    except (AttributeError, OSError, TypeError):  # no tracer; no such loader
-        return None
-    control.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
-    control.restype = ctypes.c_bool
-    return cast(Callable[..., bool], control)
-
-
-_control = _find_control()
-
-
-def _ask_recorder(line: str) -> str:
-    """What the recorder of this process answers, "" where there is none; ValueError when it refuses."""
-    if _control is None:
-        return ""
-    answer = ctypes.create_string_buffer(4096)
-    is_done = _control(os.fsencode(line), answer, len(answer))
-    said = os.fsdecode(answer.value).strip()
-    if not is_done:
-        raise ValueError(said or "not possible here")
-    return said
 
 
 def _say(line: str) -> None:

@@ -21,7 +21,6 @@ and stop are no leaks.
 The command is `leaktide` of the PATH, or the one that the variable LEAKTIDE names.
 """
 
-import ctypes
 import gc
 import glob
 import json
@@ -274,26 +273,26 @@ def _call(item):
 
 
 def _tell_recorder(line):
-    try:
-        control = ctypes.CDLL(None).mt_control
-    except AttributeError:
+    import leaktide
+
+    if not leaktide.is_traced():
         _refuse("leaktide: this process is not recorded")
-    control.restype = ctypes.c_bool
-    answer = ctypes.create_string_buffer(4096)
-    if not control(line, answer, ctypes.c_size_t(len(answer))):
-        _refuse("leaktide: " + answer.value.decode("utf-8", "replace").strip())
+    try:
+        leaktide._ask_recorder(line)
+    except ValueError as refused:
+        _refuse("leaktide: %s" % refused)
 
 
 def _call_in_steps(item, repeat):
     import leaktide
 
-    _tell_recorder(b"start")
+    _tell_recorder("start")
     for _ in range(repeat):
         leaktide.step_begin()
         _call(item)
         gc.collect()
         leaktide.step_end()
-    _tell_recorder(b"stop")
+    _tell_recorder("stop")
 
 
 _FORKS = pytest.StashKey()
