@@ -4,6 +4,7 @@ Run as leaks_command_test.py LEAKTIDE SAMPLE FOLDER-OF-OPENCL-PROGRAMS ('' when 
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -74,6 +75,17 @@ class Sample:
 
 class SampleOnPool(Sample, Recorded):
     device = "pool"
+
+    def test_findings_are_numbered_without_gaps(self):
+        """What the verdict says word for word is not printed again."""
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "run.leaktide")
+            command("run", *traced.DEVICES_ONLY, "--output-path=" + trace, "--", SAMPLE, "--device", "pool", "--steps",
+                    str(STEPS), "--step-ms", "0", "--leak")
+            text = command("report", trace).stdout
+        numbers = [int(number) for number in re.findall(r"^ +(\d+)\. ", text, re.M)]
+        self.assertGreater(len(numbers), 1)
+        self.assertEqual(numbers, list(range(1, len(numbers) + 1)))
 
 
 class Ranks(Recorded):

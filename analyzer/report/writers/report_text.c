@@ -354,18 +354,17 @@ static bool is_said(const struct report *report, const struct finding *finding)
 /* The verdict stands a few lines above: what it says is not said again. */
 static void add_findings(struct outlet *out, const struct report *report)
 {
-    bool has_title = false;
+    size_t number = 0;
 
     for (size_t i = 0; i < report_finding_count(report); i++) {
         const struct finding *finding = report_finding_at(report, i);
 
         if (is_said(report, finding))
             continue;
-        if (!has_title)
+        if (!number++)
             add_title(out, translated("Findings"));
-        has_title = true;
         outlet_fill_begin(out);
-        outlet_format(out, "  %zu. %s\n", i + 1, finding->sentence);
+        outlet_format(out, "  %zu. %s\n", number, finding->sentence);
         outlet_fill_end(out, 5);
         if (i < stacks_most)
             add_stacks_of(out, finding);
