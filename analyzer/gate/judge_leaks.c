@@ -490,9 +490,9 @@ static void say_too_few_steps(const struct gate *gate, struct gate_verdict *verd
     row.sentence =
         verdict->step_count
             ? sentence(&verdict->arena,
-                       "leaks cannot be judged: %" PRIu32
-                       " judged steps, %d are needed: run the job longer",
-                       judged, STEPS_NEEDED)
+                       "leaks cannot be judged: %" PRIu32 " judged steps, %" PRIu32
+                       " are needed: run the job longer",
+                       judged, growth_steps_needed(&gate->recordings[0].question))
             : translated("leaks cannot be judged: the recording has no steps; mark them, or limit "
                          "[leak] window_growth");
     gate_add(verdict, &row);
@@ -511,9 +511,10 @@ static bool has_enough_steps(const struct gate *gate,
                              const struct survivor_reading *const *readings)
 {
     for (size_t i = 0; i < gate->recording_count; i++) {
-        struct judged_steps steps = growth_longest_steps(&gate->recordings[i].question);
+        const struct question *question = &gate->recordings[i].question;
+        struct judged_steps steps = growth_longest_steps(question);
 
-        if (steps.last - steps.warm_up < STEPS_NEEDED && !can_judge(readings, i))
+        if (steps.last - steps.warm_up < growth_steps_needed(question) && !can_judge(readings, i))
             return false;
     }
     return true;
@@ -548,7 +549,8 @@ static const char *doubt_of(const struct gate *gate, const struct survivor_readi
     }
     if (is_undecided)
         return translated(
-            "what stays may be a leak, or a cache that still fills: run the job twice as long");
+            "what stays may be a leak, a cache that still fills, or garbage: run the job twice as "
+            "long");
     if (lacks_device)
         return translated("leaks of a device cannot be judged: what was made there in the loop was "
                           "not made to its end; run the job longer, or mark steps");

@@ -24,7 +24,7 @@ struct stack_fact {
     uint32_t called;  /* the stack right inside of it; 0: there is none */
     uint32_t python;  /* the innermost that ends in a frame of Python; 0: there is none */
     uint16_t depth;   /* named frames; 0: nothing is known yet; UINT16_MAX: that many or more */
-    uint16_t traits : 11;
+    uint16_t traits : 11;     /* enum stack_trait */
     uint16_t class : 4;       /* of the telling frame */
     uint16_t is_operator : 1; /* what is called from here is how an operator does its work */
 };

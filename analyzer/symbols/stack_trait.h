@@ -12,7 +12,11 @@ enum stack_trait {
     STACK_IS_IMPORT = 8,  /* a module is loaded, which stays by design */
     STACK_IS_POOLED = 32, /* an allocator of the interpreter hands small objects out itself */
     STACK_IS_PATTERN = 64, /* compiled for the cache of Python's module re */
-    STACK_IS_BOUNDED = 16  /* a cache that says how much it holds at most */
+    STACK_IS_BOUNDED = 16, /* a cache that says how much it holds at most */
+    STACK_IS_COLLECTED =
+        128, /* what it makes lives until a collector finds that nobody reaches it */
+    STACK_IS_COLLECTING = 256, /* that collector begins to look at all of its heap */
+    STACK_IS_CLEANUP = 512 /* a runtime takes itself down: until then nothing was freed for that */
 };
 
 #endif

@@ -9,10 +9,12 @@
 
 #include "hash.h"
 
-static const struct native_trait {
+struct native_trait {
     const char *function;
     unsigned traits;
-} native_traits[] = {
+};
+
+static const struct native_trait native_traits[] = {
     {"Py_FinalizeEx", STACK_IS_ENDING},
     {"Py_Finalize", STACK_IS_ENDING},
     {"_Py_Finalize", STACK_IS_ENDING},
@@ -22,6 +24,7 @@ static const struct native_trait {
     {"exit", STACK_IS_ENDING},
     {"__run_exit_handlers", STACK_IS_ENDING},
     {"_dl_fini", STACK_IS_ENDING},
+    {"node::Environment::RunCleanup", STACK_IS_ENDING | STACK_IS_CLEANUP},
     {"PyImport_ImportModuleLevelObject", STACK_IS_IMPORT},
     {"PyImport_ImportFrozenModuleObject", STACK_IS_IMPORT},
     {"bounded_lru_cache_wrapper", STACK_IS_BOUNDED},
@@ -29,6 +32,19 @@ static const struct native_trait {
     {"_PyObject_Calloc", STACK_IS_POOLED},
     {"_PyObject_Realloc", STACK_IS_POOLED},
     {"new_arena", STACK_IS_POOLED},
+};
+
+/* How the names of several begin. */
+static const struct native_trait starts[] = {
+    {"node::NodeArrayBufferAllocator::", STACK_IS_COLLECTED},
+    {"v8::internal::BackingStore::", STACK_IS_COLLECTED},
+    {"v8::internal::JSArrayBuffer::", STACK_IS_COLLECTED},
+    {"v8::internal::MarkCompactCollector::StartMarking", STACK_IS_COLLECTING},
+    {"Unsafe_AllocateMemory", STACK_IS_COLLECTED}, /* of Java: direct buffers */
+    {"G1FullCollector::", STACK_IS_COLLECTING},
+    {"GenMarkSweep::", STACK_IS_COLLECTING},
+    {"PSParallelCompact::invoke", STACK_IS_COLLECTING},
+    {"SystemDictionary::", STACK_IS_IMPORT},
 };
 
 static const char import_file[] = "<frozen importlib";
@@ -69,6 +85,9 @@ unsigned frame_traits(const struct named_frame *frame)
     for (size_t i = 0; i < count; i++)
         if (strcmp(frame->function, native_traits[i].function) == 0)
             return native_traits[i].traits;
+    for (size_t i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+        if (starts_with(frame->function, starts[i].function))
+            return starts[i].traits;
     return 0;
 }
 

@@ -405,6 +405,92 @@ static void few_marked_steps_do_not_silence_the_survivors(void **state)
     assert_in_range(number_of_leak("overdue_bytes"), 88 * 400, 90 * 400);
 }
 
+/* Of a device, where no survivors decide: the same growth, marked and found, in few steps and in
+ * enough. */
+static void few_steps_that_were_found_decide_nothing(void **state)
+{
+    static const struct found_steps found = {.token = {.kind = TOKEN_SITE}};
+    static const struct step_rule rule = {.found = &found, .found_count = 1};
+    static const struct {
+        uint64_t step_count;
+        bool is_found;
+        enum report_outcome outcome;
+    } cases[] = {{8, false, REPORT_FOUND}, {8, true, REPORT_NO_DATA}, {30, true, REPORT_FOUND}};
+
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct question question;
+        uint32_t keep;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        keep = event_list_site(&list, "keep");
+        for (uint64_t i = 0; i < cases[c].step_count; i++) {
+            event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+            event_list_alloc(&list, (i + 1) << 20, 1 << 20, keep);
+            event_list_step(&list, EVENT_STEP_END, i + 1);
+        }
+        question = *event_list_question(&list);
+        question.steps = cases[c].is_found ? &rule : NULL;
+        analyse_leaks(&question, report);
+        assert_int_equal(report_outcome_of(report), cases[c].outcome);
+    }
+}
+
+/* Buffers of JavaScript, where V8 collects its whole heap so often; each collection frees, or not,
+ * what was made before it. */
+static const struct collected_case {
+    uint64_t collect_every; /* turns; 0: never */
+    bool is_kept;
+    enum report_outcome outcome;
+    const char *words;
+} collected_cases[] = {
+    {0, true, REPORT_NO_DATA, "MAY BE GARBAGE: "},
+    {200, true, REPORT_NO_DATA, "MAY BE GARBAGE: "}, /* one collection */
+    {50, true, REPORT_FOUND, "LEAK: "},
+    {50, false, REPORT_FINE, "No leak"},
+};
+
+static void collect(const uint64_t *addresses, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        drop(addresses[i]);
+    drop(make(64, site_of("v8::internal::MarkCompactCollector::StartMarking", 0)));
+    drop(make(640, site_of("v8::internal::MarkCompactCollector::StartMarking", 0)));
+}
+
+static void what_a_collector_has_not_told_is_not_decided(void **state)
+{
+    enum { turns = 300 };
+
+    for (size_t c = 0; c < 2 * sizeof(collected_cases) / sizeof(collected_cases[0]); c++) {
+        const struct collected_case *row = &collected_cases[c / 2];
+        bool is_marked = c % 2 > 0;
+        uint64_t buffers[turns], first = 0;
+        uint32_t other, buffer;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        buffer = site_of("node::NodeArrayBufferAllocator::AllocateUninitialized", 0);
+        for (uint64_t i = 0; i < turns; i++) {
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_BEGIN, i + 1);
+            work(100, other);
+            buffers[i] = make(4000, buffer);
+            if (is_marked)
+                event_list_step(&list, EVENT_STEP_END, i + 1);
+            if (!row->collect_every || i % row->collect_every != row->collect_every - 1)
+                continue;
+            collect(buffers + first, row->is_kept ? 0 : i - first);
+            first = i;
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), row->outcome);
+        assert_ptr_equal(strstr(report_verdict_at(report, 0), row->words),
+                         report_verdict_at(report, 0));
+    }
+}
+
 /* New keys come ever more seldom. */
 static bool is_new_key(uint64_t turn)
 {
@@ -806,6 +892,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_trifle_beside_a_heavy_leak_is_no_finding, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_cache_that_fills_by_key_is_not_decided, setup, teardown),
+        cmocka_unit_test_setup_teardown(few_steps_that_were_found_decide_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_a_collector_has_not_told_is_not_decided, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(turns_are_those_of_the_loop_that_leaks, setup, teardown),
         cmocka_unit_test_setup_teardown(patterns_that_re_keeps_may_be_a_cache, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_of_what_stopped_does_not_grow, setup, teardown),

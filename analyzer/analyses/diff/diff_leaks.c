@@ -105,7 +105,7 @@ static bool judge_by_steps(struct leaks *leaks, size_t side, const struct surviv
     struct judged_list list = {0};
     struct origins origins;
 
-    if (steps.last < steps.warm_up + STEPS_NEEDED)
+    if (steps.last < steps.warm_up + growth_steps_needed(question))
         return false;
     if (!origins_init(&origins, question, ORIGINS_BY_SIZE)) {
         leaks->has_failed = true;

@@ -201,7 +201,7 @@ static void say_no_leak(const struct question *question, struct report *report,
                         const struct judged_list *list, const struct judged_steps *steps,
                         const struct survivors *survivors)
 {
-    uint32_t judged = steps->last - steps->warm_up;
+    uint32_t judged = steps->last - steps->warm_up, needed = growth_steps_needed(question);
 
     if (!growth_has_blocks(question)) {
         report_verdict(report, RANK_LEAKS, "CANNOT SAY whether something leaks: %s",
@@ -209,12 +209,11 @@ static void say_no_leak(const struct question *question, struct report *report,
         report_outcome(report, REPORT_NO_DATA);
         return;
     }
-    if (judged < STEPS_NEEDED) {
+    if (judged < needed) {
         report_verdict(report, RANK_LEAKS,
-                       "CANNOT SAY whether something leaks: %" PRIu32
-                       " judged %s, %d are needed; record %" PRIu32 " more.",
-                       judged, translated(judged == 1 ? "step" : "steps"), STEPS_NEEDED,
-                       STEPS_NEEDED - judged);
+                       "CANNOT SAY whether something leaks: %" PRIu32 " judged %s, %" PRIu32
+                       " are needed; record %" PRIu32 " more.",
+                       judged, translated(judged == 1 ? "step" : "steps"), needed, needed - judged);
         report_outcome(report, REPORT_NO_DATA);
         return;
     }

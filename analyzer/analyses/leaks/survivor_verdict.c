@@ -267,6 +267,29 @@ static void say_fading(const struct question *question, struct report *report,
     report_outcome(report, REPORT_NO_DATA);
 }
 
+static const struct survivor_origin *garbage_origin(const struct survivor_process *process)
+{
+    const struct survivor_origin *most = &process->origins[0];
+
+    for (size_t i = 0; i < process->origin_count; i++)
+        if (process->origins[i].garbage_bytes > most->garbage_bytes)
+            most = &process->origins[i];
+    return most;
+}
+
+static void say_garbage(const struct question *question, struct report *report,
+                        const struct survivor_process *process)
+{
+    report_verdict(
+        report, RANK_LEAKS,
+        "MAY BE GARBAGE: %s stay, most of it of %s, which a collector frees, and the "
+        "recording has no two collections of its whole heap that left them. A longer "
+        "run decides, or one that collects in the loop (gc() of node --expose-gc, System.gc()).",
+        label_size(report_arena(report), process->garbage_bytes),
+        leak_who(question, report_arena(report), garbage_origin(process)->stacks[0].who));
+    report_outcome(report, REPORT_NO_DATA);
+}
+
 /* What is no leak yet. */
 static void say_remarks(const struct question *question, struct report *report,
                         const struct survivor_process *process)
@@ -386,7 +409,10 @@ static size_t say_all_undecided(const struct question *question, struct report *
     for (size_t i = 0; i < survivors->process_count; i++) {
         if (!survivors_are_undecided(&survivors->processes[i]))
             continue;
-        say_fading(question, report, &survivors->processes[i]);
+        if (survivors_may_be_garbage(&survivors->processes[i]))
+            say_garbage(question, report, &survivors->processes[i]);
+        else
+            say_fading(question, report, &survivors->processes[i]);
         count++;
     }
     return count;

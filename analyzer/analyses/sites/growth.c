@@ -185,9 +185,12 @@ static void judge_on_ground(const struct question *question, const struct surviv
     if (judged->judgement.is_one_growing_block)
         judged->weight_bytes = judged->grown_bytes;
     if (judged->judgement.verdict == VERDICT_LEAK &&
-        (answer == SURVIVORS_GO || answer == SURVIVORS_MAY_BE_CACHE ||
+        (answer == SURVIVORS_GO || answer == SURVIVORS_MAY_GO ||
          (answer == SURVIVORS_STOPPED && !growth_steps_are_marked(question))))
         judged->judgement.verdict = VERDICT_CACHE;
+    if (judged->judgement.verdict == VERDICT_LEAK &&
+        judged->steps.last - judged->steps.warm_up < growth_steps_needed(question))
+        judged->judgement.verdict = VERDICT_UNSURE;
 }
 
 /* Where other stacks free late, the slope of all blocks is not that of those which stay. */
@@ -437,6 +440,11 @@ struct judged_steps growth_longest_steps(const struct question *question)
             longest = window;
     }
     return longest;
+}
+
+uint32_t growth_steps_needed(const struct question *question)
+{
+    return growth_steps_are_marked(question) ? STEPS_NEEDED : SURVIVOR_TURNS_LEAST;
 }
 
 bool growth_steps_decide(const struct question *question)

@@ -61,6 +61,9 @@ struct judged_list {
 struct judged_steps growth_steps_of(const struct question *question, uint16_t process);
 /* By the program, or by who asks: not only found by their period. */
 bool growth_steps_are_marked(const struct question *question);
+/* So many must be judged: what a program does in a few steps that were only found may be its
+ * beginning. */
+uint32_t growth_steps_needed(const struct question *question);
 /* They are marked and enough, or chosen. Else survivors.h decides wherever it can judge. */
 bool growth_steps_decide(const struct question *question);
 /* Steps are not marked, or the process's own heap was recorded: worth one reading more. */

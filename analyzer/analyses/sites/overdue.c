@@ -291,14 +291,18 @@ static struct stretch_of_births left_of(const struct overdue_stack *stack,
  * Survivors of rows whose births are all old enough. Of a row that is so in part nobody knows which
  * of its births are left: what is asked of survivors ends before it. Returns that time.
  */
-static uint32_t overdue_births(const struct overdue_stack *stack, bool is_swept_known,
-                               struct series *series)
+static uint32_t overdue_births(const struct overdue_stack *stack, uint32_t latest,
+                               bool is_swept_known, struct series *series)
 {
     uint64_t age = stack->age_at_birth;
+    uint64_t oldest = age < stack->last ? stack->last - age : 0;
     uint32_t i = 0;
 
+    if (oldest > latest)
+        oldest = latest;
+
     *series = (struct series){.row_count = 0};
-    for (; i < stack->row_count && stack->rows[i].last + age < stack->last; i++) {
+    for (; i < stack->row_count && stack->rows[i].last < oldest; i++) {
         struct stretch_of_births left = left_of(stack, &stack->rows[i], is_swept_known);
 
         if (!left.count)
@@ -307,9 +311,9 @@ static uint32_t overdue_births(const struct overdue_stack *stack, bool is_swept_
             left.gap = left.first - series->rows[series->row_count - 1].last;
         series_add(series, &left);
     }
-    if (i < stack->row_count && stack->rows[i].first + age < stack->last)
+    if (i < stack->row_count && stack->rows[i].first < oldest)
         return stack->rows[i].first;
-    return age < stack->last ? (uint32_t)(stack->last - age) : 0;
+    return (uint32_t)oldest;
 }
 
 /* Of the last three quarters: what a program does first is not its rhythm. */
@@ -509,6 +513,12 @@ struct overdue_part overdue_between(const struct overdue_stack *stack, uint32_t 
 
 struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bool is_swept_known)
 {
+    return overdue_judge_before(stack, end, UINT32_MAX, is_swept_known);
+}
+
+struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t end,
+                                    uint32_t latest, bool is_swept_known)
+{
     struct overdue overdue = {.reason = OVERDUE_NOT_ACTIVE,
                               .births = stack->births,
                               .freed_age = stack->age_at_birth,
@@ -524,7 +534,7 @@ struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bo
     overdue.is_active = goes_on(&series, end);
     if (!overdue.is_active)
         return overdue;
-    until = overdue_births(stack, is_swept_known, &series);
+    until = overdue_births(stack, latest, is_swept_known, &series);
     overdue.bytes = overdue.overdue_bytes = series.bytes;
     overdue.count = series.count;
     if (series.row_count) {

@@ -89,6 +89,10 @@ void overdue_release(struct overdue_stack *stack);
 /* end: of the program's work, a count of births. is_swept_known: what the last collection freed was
  * told, and is not called a survivor. */
 struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bool is_swept_known);
+/* The same of what was born before `latest` alone: of what is younger a collector has yet to tell
+ * what stays. */
+struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t end,
+                                    uint32_t latest, bool is_swept_known);
 
 /* Born in a time, and what of it was alive when the newest block of the stack was born. */
 struct overdue_part {

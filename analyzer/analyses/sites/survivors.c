@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "collector_watch.h"
 #include "hash.h"
 #include "hash_index.h"
 #include "leak_weight.h"
@@ -30,11 +31,12 @@ struct stack_row {
 
 /* Of the process that is read. */
 struct current {
-    bool has_begun, is_ending, is_cleared, hides_objects, sees_objects;
+    bool has_begun, is_ending, is_cleared, is_cleaned_up, hides_objects, sees_objects;
     uint64_t first_index; /* of its births */
     /* Births until the last under Python, of a device, and of any, before the end. */
     uint64_t python_end, device_end, any_end;
     uint32_t clock;
+    struct collector_watch collector;
 };
 
 /* Of a ledger: how far what is alive ever fell, and how much of it is overdue. */
@@ -45,10 +47,10 @@ struct tide {
 struct survivor_reading {
     const struct question *question;
     struct arena arena;
-    struct table rows;        /* struct stack_row */
-    struct hash_index index;  /* of rows, by key */
-    uint32_t *row_of_group;   /* + 1; 0: not asked yet; NOT_JUDGED */
-    uint8_t *traits_of_group; /* where row_of_group is not 0 */
+    struct table rows;         /* struct stack_row */
+    struct hash_index index;   /* of rows, by key */
+    uint32_t *row_of_group;    /* + 1; 0: not asked yet; NOT_JUDGED */
+    uint16_t *traits_of_group; /* where row_of_group is not 0 */
     size_t group_count;
     struct tide *tides; /* by ledger */
     struct unseen_watch unseen;
@@ -123,7 +125,7 @@ static void group_begin(struct survivor_reading *reading, uint32_t group, uint16
         .traits = (uint16_t)shape.traits,
     };
 
-    reading->traits_of_group[group] = (uint8_t)shape.traits;
+    reading->traits_of_group[group] = (uint16_t)shape.traits;
     reading->current.hides_objects |= (shape.traits & STACK_IS_POOLED) != 0;
     reading->current.sees_objects |= is_of_objects(question, ledger);
     if (detail->is_older || shape.traits & STACK_IS_ENDING || !is_judged(reading, ledger))
@@ -140,10 +142,23 @@ static void process_begin(struct survivor_reading *reading, uint64_t first_index
     reading->current = (struct current){.has_begun = true, .first_index = first_index};
 }
 
+/* What was freed until now was not freed because the program ends. */
+static void settle_rows(struct survivor_reading *reading)
+{
+    for (size_t i = reading->first_row; i < reading->rows.count; i++)
+        overdue_settle(&((struct stack_row *)table_at(&reading->rows, i))->stack);
+}
+
 /* Which time of the process it is. What threads without Python frames ask of a device, as a
  * backward pass does, is work as well: an interpreter that ends asks for nothing there. */
-static void see_time(struct current *current, unsigned traits, bool is_on_device)
+static void see_time(struct survivor_reading *reading, unsigned traits, bool is_on_device)
 {
+    struct current *current = &reading->current;
+
+    if (traits & STACK_IS_CLEANUP && !current->is_cleaned_up) {
+        settle_rows(reading);
+        current->is_cleaned_up = true;
+    }
     if (traits & STACK_IS_ENDING) {
         current->is_ending = true;
         current->is_cleared |= (traits & STACK_IS_CLEARED) != 0;
@@ -195,8 +210,9 @@ static bool on_born(void *context, const struct life *life)
     current->clock = clock + 1;
     if (!reading->row_of_group[life->group])
         group_begin(reading, life->group, life->ledger);
-    see_time(current, reading->traits_of_group[life->group],
+    see_time(reading, reading->traits_of_group[life->group],
              tally_ledger_at(reading->question->tally, life->ledger)->device >= 0);
+    collector_watch_born(&current->collector, reading->traits_of_group[life->group], clock);
     tide_rise(&reading->tides[life->ledger], life->size_bytes);
     unseen_watch_born(&reading->unseen, life->ledger, life->born_ns, life->size_bytes);
     row = reading->row_of_group[life->group];
@@ -333,8 +349,8 @@ static int origin_compare(const void *left, const void *right)
 {
     const struct survivor_origin *a = left, *b = right;
 
-    if (a->may_be_cache != b->may_be_cache)
-        return a->may_be_cache - b->may_be_cache;
+    if (a->may_go != b->may_go)
+        return a->may_go - b->may_go;
     if (a->bytes != b->bytes)
         return compare_numbers(b->bytes, a->bytes);
     return compare_numbers(a->stacks[0].who.site, b->stacks[0].who.site);
@@ -358,6 +374,8 @@ static void origin_add(struct survivor_origin *origin, const struct survivor_sta
     origin->count += stack->overdue.count;
     if (is_bounded(stack))
         origin->bounded_bytes += stack->overdue.bytes;
+    else if (stack->is_garbage)
+        origin->garbage_bytes += stack->overdue.bytes;
     else if (stack->overdue.is_fading)
         origin->fading_bytes += stack->overdue.bytes;
 }
@@ -396,6 +414,28 @@ static void drop_explained(const struct tally *tally, struct survivor_process *p
     free(is_explained);
 }
 
+/* What is collected has handles, which go with it: lighter, and no more of them. */
+static void join_garbage(struct survivor_process *process, struct survivor_origin *origins)
+{
+    uint64_t garbage_bytes = process->garbage_bytes, garbage_count = 0;
+
+    for (size_t i = 0; i < process->origin_count; i++)
+        if (origins[i].garbage_bytes)
+            garbage_count += origins[i].count;
+    for (size_t i = 0; i < process->origin_count; i++) {
+        struct survivor_origin *origin = &origins[i];
+        uint64_t bytes;
+
+        if (origin->may_go || origin->bytes > garbage_bytes || origin->count > garbage_count)
+            continue;
+        bytes = origin->bytes - origin->bounded_bytes - origin->garbage_bytes;
+        origin->may_go = true;
+        origin->garbage_bytes += bytes;
+        process->garbage_bytes += bytes;
+        process->bytes -= bytes;
+    }
+}
+
 /* Stacks that are judged, as origins of the process. */
 static void process_add(struct survivor_reading *reading, struct survivor_process *process,
                         struct survivor_stack *stacks, size_t count)
@@ -416,13 +456,16 @@ static void process_add(struct survivor_reading *reading, struct survivor_proces
     for (size_t i = 0; i < process->origin_count; i++) {
         struct survivor_origin *origin = &origins[i];
 
-        origin->may_be_cache = origin->bounded_bytes + origin->fading_bytes > origin->bytes / 2;
+        origin->may_go = origin->bounded_bytes + origin->fading_bytes + origin->garbage_bytes >
+                         origin->bytes / 2;
         process->bounded_bytes += origin->bounded_bytes;
-        if (origin->may_be_cache)
+        process->garbage_bytes += origin->garbage_bytes;
+        if (origin->may_go)
             process->fading_bytes += origin->fading_bytes;
         else
-            process->bytes += origin->bytes - origin->bounded_bytes;
+            process->bytes += origin->bytes - origin->bounded_bytes - origin->garbage_bytes;
     }
+    join_garbage(process, origins);
     qsort(origins, process->origin_count, sizeof(*origins), origin_compare);
     process->origins = origins;
 }
@@ -431,15 +474,6 @@ static bool is_kept(const struct stack_row *row, const struct overdue *overdue)
 {
     return (overdue->reason == OVERDUE_YES || overdue->is_growing) &&
            !(row->traits & STACK_IS_IMPORT);
-}
-
-/* A window ends, and its program goes on. */
-static void settle_rows(struct survivor_reading *reading, uint16_t process)
-{
-    if (!model_process_at(tally_model(reading->question->tally), process)->is_window)
-        return;
-    for (size_t i = reading->first_row; i < reading->rows.count; i++)
-        overdue_settle(&((struct stack_row *)table_at(&reading->rows, i))->stack);
 }
 
 /* What the judging of a process needs; an entry for each of its rows. */
@@ -485,6 +519,19 @@ static void see_waiting(const struct survivor_reading *reading, struct survivor_
     process->waiting_who = row->who;
 }
 
+static struct overdue judge_row(const struct survivor_reading *reading,
+                                const struct survivor_process *process, const struct stack_row *row,
+                                bool *is_garbage)
+{
+    const struct current *current = &reading->current;
+
+    *is_garbage = false;
+    if (row->traits & STACK_IS_COLLECTED)
+        return collector_judge(&current->collector, &row->stack, process->end, current->is_cleared,
+                               is_garbage);
+    return overdue_judge(&row->stack, process->end, current->is_cleared);
+}
+
 static void judge_rows(struct survivor_reading *reading, struct survivor_process *process,
                        struct judging *judging)
 {
@@ -492,8 +539,8 @@ static void judge_rows(struct survivor_reading *reading, struct survivor_process
 
     for (size_t i = reading->first_row; i < reading->rows.count; i++) {
         const struct stack_row *row = table_at(&reading->rows, i);
-        struct overdue overdue =
-            overdue_judge(&row->stack, process->end, reading->current.is_cleared);
+        bool is_garbage;
+        struct overdue overdue = judge_row(reading, process, row, &is_garbage);
 
         judging->grounds[i - reading->first_row] =
             survivor_ground_of(row->name, row->heap, is_kept(row, &overdue), &overdue);
@@ -515,6 +562,7 @@ static void judge_rows(struct survivor_reading *reading, struct survivor_process
                 .traits = row->traits,
                 .keeps_all =
                     !overdue.is_growing && overdue.left_bytes == row->stack.allocated_bytes,
+                .is_garbage = is_garbage,
                 .overdue = overdue,
             };
     }
@@ -693,7 +741,8 @@ static bool on_process_over(void *context, uint16_t process)
         .unseen = unseen_watch_end(&reading->unseen, process, &reading->arena)};
 
     if (reading->result.process_count < reading->process_most) {
-        settle_rows(reading, process);
+        if (model_process_at(tally_model(reading->question->tally), process)->is_window)
+            settle_rows(reading);
         process_judge(reading, &row);
         reading->processes[reading->result.process_count++] = row;
         qsort(reading->processes, reading->result.process_count, sizeof(row), process_compare);
@@ -839,7 +888,7 @@ enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t
         if (row->origins[i].stacks->heap != heap || row->origins[i].stacks->name != name)
             continue;
         *origin = &row->origins[i];
-        return row->origins[i].may_be_cache ? SURVIVORS_MAY_BE_CACHE : SURVIVORS_STAY;
+        return row->origins[i].may_go ? SURVIVORS_MAY_GO : SURVIVORS_STAY;
     }
     /* A list that only seemed to grow is no origin any more. */
     return ground->has_survivors || (ground->has_stopped && !ground->is_active) ? SURVIVORS_STOPPED
@@ -872,16 +921,23 @@ size_t survivors_leak_count(const struct survivor_process *process)
     size_t count = 0;
 
     while (survivors_are_leak(process) && count < process->origin_count &&
-           !process->origins[count].may_be_cache &&
+           !process->origins[count].may_go &&
            !leak_is_beside(process->origins[count].bytes, process->bytes))
         count++;
     return count;
 }
 
+bool survivors_may_be_garbage(const struct survivor_process *process)
+{
+    return !is_heavy(process) && process->garbage_bytes > process->fading_bytes &&
+           !leak_is_light(process->garbage_bytes, process->loop_bytes, process->peak_bytes);
+}
+
 bool survivors_are_undecided(const struct survivor_process *process)
 {
-    return !is_heavy(process) && process->fading_bytes &&
-           !leak_is_light(process->fading_bytes, process->loop_bytes, process->peak_bytes);
+    return survivors_may_be_garbage(process) ||
+           (!is_heavy(process) && process->fading_bytes &&
+            !leak_is_light(process->fading_bytes, process->loop_bytes, process->peak_bytes));
 }
 
 const struct survivor_process *survivors_with_unseen_growth(const struct survivors *survivors)

@@ -24,6 +24,7 @@ struct survivor_stack {
     uint32_t first;  /* of its births */
     uint16_t traits; /* enum stack_trait */
     bool keeps_all;  /* nothing of it was freed before its newest block was born */
+    bool is_garbage; /* it may be: a collector frees it, and has not told yet */
     struct overdue overdue;
 };
 
@@ -34,7 +35,8 @@ struct survivor_origin {
     uint64_t bytes, count;  /* of all of them */
     uint64_t bounded_bytes; /* of them, held by caches that say how much they hold at most */
     uint64_t fading_bytes;  /* of the others, of which fewer and fewer stay */
-    bool may_be_cache;      /* most of it is one of these */
+    uint64_t garbage_bytes; /* of the others, that may wait for their collector */
+    bool may_go;            /* most of it is one of these */
     bool keeps_all;         /* of every stack */
 };
 
@@ -50,9 +52,10 @@ struct survivor_process {
     uint32_t begin, end;          /* births before the loop, and before its end */
     bool is_cut; /* an interpreter whose end was not seen: garbage that waited counts as left */
     bool hides_objects; /* small ones: its interpreter's own allocator made them */
-    uint64_t bytes;     /* overdue, or grown, without what may be a cache */
+    uint64_t bytes;     /* overdue, or grown, without what may go again */
     uint64_t bounded_bytes, fading_bytes;  /* of caches, and of what may be one that fills */
-    const struct survivor_origin *origins; /* what may be a cache last, then heaviest first */
+    uint64_t garbage_bytes;                /* of what may wait for its collector */
+    const struct survivor_origin *origins; /* what may go again last, then heaviest first */
     size_t origin_count;
     const struct survivor_ground *grounds; /* by ledger and name */
     size_t ground_count;
@@ -92,16 +95,20 @@ bool survivors_are_leak(const struct survivor_process *process);
 /* Heavy enough, but of a loop of less than SURVIVOR_TURNS_LEAST turns: a program that makes a list
  * of some large things and ends looks the same. No leak, unless steps that were marked say so. */
 bool survivors_are_of_few_turns(const struct survivor_process *process);
-/* Not a leak, but what may be a cache that fills is as heavy as one: more turns decide. */
+/* Not a leak, but what may be a cache that fills, or garbage, is as heavy as one: more turns
+ * decide.
+ */
 bool survivors_are_undecided(const struct survivor_process *process);
+/* Undecided because of what may wait for its collector. */
+bool survivors_may_be_garbage(const struct survivor_process *process);
 /* How many of its origins, the first ones, are leaks of their own; 0: nothing leaks. */
 size_t survivors_leak_count(const struct survivor_process *process);
 enum survivor_answer {
     SURVIVORS_SILENT,  /* nothing can be said */
     SURVIVORS_STOPPED, /* a stack made many, and none is active to the end: of data, or of a loop */
     SURVIVORS_STAY,
-    SURVIVORS_MAY_BE_CACHE, /* they stay, in a cache that is bounded, or seems to fill */
-    SURVIVORS_GO            /* what stays longer than a step does not stay for good */
+    SURVIVORS_MAY_GO, /* they stay, in a cache that is bounded or seems to fill, or as garbage */
+    SURVIVORS_GO      /* what stays longer than a step does not stay for good */
 };
 
 /* About one origin, by ledger_of_heap() and symbols_site_key(). *origin: where they stay; else
