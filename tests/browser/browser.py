@@ -10,6 +10,7 @@ Every wait has an end: a browser that does not answer raises BrowserError. What 
 about is in page.complaints, what it asks of a network in page.requests.
 """
 import base64
+import glob
 import json
 import os
 import select
@@ -36,6 +37,40 @@ def find_browser():
         if found:
             return found
     return None
+
+
+def group_is_gone(group):
+    """Is none of its processes left that could still write? What waits for its parent alone cannot."""
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path) as file:
+                state, _, its_group = file.read().rsplit(")", 1)[1].split()[:3]
+        except OSError:
+            continue
+        if int(its_group) == group and state not in "ZX":
+            return False
+    return True
+
+
+def end_group(process):
+    """Ends a process and all of its group, and waits until none of them can write any more."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait(10)
+    deadline = time.monotonic() + 10
+    while not group_is_gone(process.pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+
+
+def remove_profile(profile):
+    """Removes the folder of a profile, and the one of Chromium's socket that it leads to."""
+    try:
+        shutil.rmtree(os.path.dirname(os.readlink(os.path.join(profile, "SingletonSocket"))), ignore_errors=True)
+    except OSError:
+        pass  # a browser that ended by itself removed it
+    shutil.rmtree(profile)
 
 
 class Browser:
@@ -78,19 +113,20 @@ class Browser:
         self.close()
 
     def close(self):
-        """Ends the browser and all its processes."""
+        """Ends the browser and all its processes, and takes away what they wrote."""
+        try:
+            self.seconds = 10
+            self.call("Browser.close")
+        except (BrowserError, OSError):
+            pass  # it is ended below
         for end in (self.out, self.into):
             os.close(end)
         try:
-            self.process.wait(3)
+            self.process.wait(10)
         except subprocess.TimeoutExpired:
             pass
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self.process.wait(10)
-        shutil.rmtree(self.profile, ignore_errors=True)
+        end_group(self.process)
+        remove_profile(self.profile)
 
     def read_message(self, deadline):
         """The next message, or None at the deadline."""

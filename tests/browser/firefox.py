@@ -10,13 +10,12 @@ import base64
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import tempfile
 import time
 
-from browser import BrowserError
+from browser import BrowserError, end_group, remove_profile
 
 
 def find_firefox():
@@ -75,12 +74,8 @@ class Firefox:
 
     def end(self):
         """Ends the browser and all its processes."""
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self.process.wait(10)
-        shutil.rmtree(self.profile, ignore_errors=True)
+        end_group(self.process)
+        remove_profile(self.profile)
 
     def read(self):
         """A message is its length, a colon, and JSON."""
