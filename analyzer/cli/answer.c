@@ -123,6 +123,8 @@ enum mt_result answer_options_read(const struct options *options, const char **f
         result = ask_options_read(options, strcmp(*format, "text") != 0, ask, error);
     if (result == MT_OK && strcmp(*format, "html") == 0)
         ask->flags |= MT_ASK_PICTURES;
+    else if (result == MT_OK && options->values[OPTION_WITH_SOURCES])
+        result = mt_error_set(error, MT_USAGE, "--with-sources needs --format=html");
     return result;
 }
 
@@ -171,6 +173,8 @@ int answer_write(const struct mt_answer *given, const char *format, const struct
     FILE *out;
 
     waiting_end();
+    if (options->values[OPTION_WITH_SOURCES])
+        how.flags |= MT_WRITE_SOURCES;
     if (is_text)
         screen_write_options(options, is_file, &how);
     if (is_text && !is_file && screen_is_terminal(STDOUT_FILENO))

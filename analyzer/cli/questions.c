@@ -39,10 +39,12 @@ const struct command questions[] = {
      .examples =
          "  leaktide report run.leaktide\n"
          "  leaktide report -f html -o run.html run.leaktide\n"
+         "  leaktide report -f html --with-sources -o run.html run.leaktide\n"
          "  leaktide report *_ascend_pt\n",
      .run = judge_if_asked, .options = QUESTION_OPTIONS(
         STEP_OPTIONS, MARGIN_OPTION, WARM_UP_OPTION,
         {OPTION_FAIL_ON, 0, "fail-on", "leak", "exit with 1 when something leaks"},
+        {OPTION_WITH_SOURCES, 0, "with-sources", NULL, "with html: lines of source files, where they are here"},
         END)},
     {.name = "leaks",
      .examples =

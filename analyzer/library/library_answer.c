@@ -342,6 +342,7 @@ enum mt_result shown_take(const struct mt_write_options *options, struct report_
                  .has_links = (whole.flags & MT_WRITE_LINKS) != 0},
         .lines = whole.lines,
         .is_wide = (whole.flags & MT_WRITE_WIDE) != 0,
+        .has_sources = (whole.flags & MT_WRITE_SOURCES) != 0,
         .table = whole.table,
     };
     return result;

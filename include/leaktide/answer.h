@@ -122,7 +122,9 @@ MT_API bool mt_value_frame_at(const struct mt_value *stack, size_t index, struct
 enum {
     MT_WRITE_COLOURS = 1 << 0, /* the escape sequences of a terminal, ECMA-48 */
     MT_WRITE_LINKS = 1 << 1,   /* places in source files as links, OSC 8 */
-    MT_WRITE_WIDE = 1 << 2     /* tables keep all columns, whatever columns says */
+    MT_WRITE_WIDE = 1 << 2,    /* tables keep all columns, whatever columns says */
+    MT_WRITE_SOURCES =
+        1 << 3 /* "html": lines of source files, as far as they are on this machine */
 };
 
 /*

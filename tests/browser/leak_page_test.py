@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -26,7 +27,7 @@ SIZES = ((1440, 900), (390, 844))
 def record(folder, name, kept_bytes):
     path = os.path.join(folder, name)
     subprocess.run([LEAKTIDE, "run", "--quiet", "--device=cpu", "--call-stack=python,c", "-o", path, "--", sys.executable,
-                    PROGRAM, str(STEPS), str(kept_bytes)], env={**os.environ, "PYTHONPATH": MODULES}, check=True,
+                    os.path.join(folder, "leaking.py"), str(STEPS), str(kept_bytes)], env={**os.environ, "PYTHONPATH": MODULES}, check=True,
                    timeout=120)
     return path
 
@@ -41,10 +42,14 @@ class LeakPageTest(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         folder = cls.folder.name
+        program = shutil.copy2(PROGRAM, folder)
         leaking, mended = record(folder, "leaking", KEPT_BYTES), record(folder, "mended", 0)
         cls.path = write(os.path.join(folder, "leak.html"), "report", "-f", "html", leaking)
         cls.difference = write(os.path.join(folder, "diff.html"), "diff", "-f", "html", mended, leaking)
         cls.chinese = write(os.path.join(folder, "chinese.html"), "report", "-f", "html", "--lang=zh", leaking)
+        cls.with_sources = write(os.path.join(folder, "sources.html"), "report", "-f", "html", "--with-sources", leaking)
+        os.utime(program)
+        cls.younger = write(os.path.join(folder, "younger.html"), "report", "-f", "html", "--with-sources", leaking)
         cls.database = write(os.path.join(folder, "leak.db"), "export", "--to", "sqlite", leaking)
         cls.browser = Browser(seconds=60)
 
@@ -192,6 +197,26 @@ class LeakPageTest(unittest.TestCase):
         self.assertEqual(page.evaluate("document.activeElement.id"), "flame-search")
         page.wait_for("location.hash.includes('q=remember')")
         self.assertIn("of the whole", page.evaluate("document.querySelector('#flame .readout').textContent"))
+
+    def test_source_lines_stand_in_stacks_and_in_the_flame_graph_if_asked_for(self):
+        page = self.open(self.with_sources)
+        self.assertEqual(page.evaluate("[...document.querySelectorAll('#site .stack code.source')].slice(0, 3)"
+                                       ".map(each => each.textContent)"),
+                         ["self.kept.append(bytearray(size))", "self.remember(size)", "trainer.step(int(sys.argv[2]))"])
+        page.evaluate("""[...document.querySelectorAll('.flame [role=treeitem]')].find(box =>
+            box.getAttribute('aria-label').startsWith('Trainer.remember')).focus()""")
+        self.assertEqual(page.evaluate("document.querySelector('#flame code.source').textContent"),
+                         "self.kept.append(bytearray(size))")
+        page.evaluate("""(() => { const search = document.querySelector('#flame-search');
+            search.value = 'self.kept.append'; search.dispatchEvent(new Event('input')); })()""")
+        self.assertGreater(page.evaluate("document.querySelectorAll('.flame g.found').length"), 0)
+        self.assertEqual(self.open().evaluate("document.querySelectorAll('code.source').length"), 0)
+
+    def test_lines_of_a_file_that_was_written_after_the_recording_are_not_shown(self):
+        page = self.open(self.younger)
+        self.assertEqual(page.evaluate("document.querySelector('#site .stack span.source').textContent"),
+                         "the file was written after the recording")
+        self.assertFalse(page.evaluate("document.body.textContent.includes('self.kept.append')"))
 
     def test_zoom_of_the_flame_graph_is_in_the_address(self):
         page = self.open(fragment="#l=host&m=end")

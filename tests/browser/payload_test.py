@@ -213,5 +213,54 @@ class ManyStacksTest(unittest.TestCase):
         self.assertEqual("inner (code.c:%d)" % found[0][1], table["rows"][0]["site"])
 
 
+def write_frames_of(path, files):
+    """A recording in which each file has blocks of its lines 1 to 3, written in heaptrack's text."""
+    lines = ["v 10400 2", "X prog", "I 1000 100000", "s prog", "s work"]
+    for i, file in enumerate(files):
+        lines.append("s " + file)
+        for line in (1, 2, 3):
+            number = 3 * i + line
+            lines += ["i %x 1 2 %x %x" % (number, 3 + i, line), "t %x 0" % number,
+                      "a 40 %x" % number, "+ %x" % (number - 1)]
+    with open(path, "w", encoding="ascii") as file:
+        file.write("\n".join(lines) + "\nc 64\n")
+
+
+class SourceLinesTest(unittest.TestCase):
+    """What a page has of source files: what was asked for, and no more than a source's lines that frames name."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        path = lambda name: os.path.join(cls.folder.name, name)
+        cls.source, cls.secret, pipe = path("train.py"), path("password.txt"), path("pipe.py")
+        long_line = "x = '" + "\u00e4" * 300 + "'"
+        for name, text in ((cls.source, "    keep(batch)\t\n" + long_line + "\n</script>\nnever = 1\n"),
+                           (cls.secret, "first secret\nsecond\nthird\n")):
+            with open(name, "w", encoding="utf-8") as file:
+                file.write(text)
+        os.mkfifo(pipe)
+        cls.recording = path("frames.txt")
+        write_frames_of(cls.recording, [cls.source, cls.secret, pipe, path("absent.py"), "/dev/zero.c"])
+
+    def write(self, *options):
+        page = os.path.join(self.folder.name, "report.html")
+        subprocess.run([LEAKTIDE, "report", "-f", "html", *options, "-o", page, self.recording], check=True, timeout=60)
+        with open(page, encoding="utf-8") as file:
+            return file.read()
+
+    def test_lines_of_frames_are_there_if_asked_for(self):
+        page = self.write("--with-sources")
+        lines = datasets_of(page)["source-lines"]
+        self.assertEqual(lines["file"], [self.source] * 3)
+        self.assertEqual(lines["line"], [1, 2, 3])
+        self.assertEqual(lines["text"], ["keep(batch)", "x = '" + "\u00e4" * 97, "</script>"])
+        self.assertNotIn("keep(batch)", page)
+
+    def test_there_are_none_if_nobody_asks(self):
+        self.assertNotIn("source-lines", datasets_of(self.write()))
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -7,6 +7,7 @@ import {percent, sizeChange, countChange, blockCount} from './format.js';
 import {styleColour, withAlpha} from './colours.js';
 import {state, update, go, listen} from './view_state.js';
 import {measuresOf} from './flame_measures.js';
+import {makeSource} from './stack.js';
 import {makeRoot, addGroups, nameOfNode, nodeOfKey, functionsOf, KIND_PYTHON, KIND_NATIVE, KIND_PLUMBING, KIND_ORIGIN,
     KIND_JOINED} from './flame_tree.js';
 import {makeDownload, downloadSvg, downloadPng} from './download.js';
@@ -57,6 +58,7 @@ class Flame {
         this.path = make('p', {class: 'crumbs'});
         this.box = make('div', {class: 'flame'});
         this.readout = make('p', {class: 'readout', 'aria-live': 'polite'});
+        this.source = make('p', {class: 'readout', hidden: !recording.hasSources});
         this.legend = make('div', {class: 'legend'});
         this.tableBox = make('div', {class: 'flame-table'});
         this.remark = make('p', {class: 'remark'});
@@ -163,7 +165,7 @@ class Flame {
     isFound(node) {
         const words = state.q.toLowerCase();
         return words !== '' && (node.name.toLowerCase().includes(words) ||
-            `${node.file} ${node.place}`.toLowerCase().includes(words));
+            `${node.file} ${node.place} ${node.source || ''}`.toLowerCase().includes(words));
     }
 
     colourOf(node) {
@@ -183,6 +185,11 @@ class Flame {
             this.base ? say('{0}, was {1}: {2}', show(node.value), show(node.base), change(node.value - node.base)) :
                 show(node.value), percent(this.widthOf(node), this.widthOf(this.root)),
             node.count && this.measure.key !== 'blocks' ? blockCount(node.count) : null].filter(Boolean).join(' · ');
+    }
+
+    describe(node) {
+        this.readout.textContent = this.wordsOf(node);
+        replaceContent(this.source, makeSource(node));
     }
 
     makeBox(box, i) {
@@ -240,7 +247,7 @@ class Flame {
         replaceContent(this.path, shown.map((node, i) => [i > 0 && ' › ', node === null ? '…' :
             node === this.top ? make('strong', null, this.labelOf(node)) :
                 makeButton(this.labelOf(node), () => this.zoomTo(node), {class: 'link'})]).flat());
-        this.readout.textContent = this.wordsOf(this.top);
+        this.describe(this.top);
         if (state.q) {
             const found = this.foundBelow(this.root);
             this.readout.textContent = say('“{0}”: {1}, {2} of the whole', state.q,
@@ -284,7 +291,7 @@ class Flame {
     onPoint(event) {
         const i = this.boxOf(event);
         if (i >= 0)
-            this.readout.textContent = this.wordsOf(this.boxes[i].node);
+            this.describe(this.boxes[i].node);
     }
 
     focusBox(i) {
@@ -356,7 +363,7 @@ class Flame {
     makeView() {
         const {section, body} = makeSection('flame', this.base ? say('Flame graph of the difference') : say('Flame graph'),
             say('Click or Enter opens a box, Escape closes it, arrows move, / finds.'));
-        body.append(this.controls, this.legend, this.path, this.readout, make('div', {class: 'flame-and-table'},
+        body.append(this.controls, this.legend, this.path, this.readout, this.source, make('div', {class: 'flame-and-table'},
             make('div', null, this.box, this.remark), this.tableBox));
         this.build();
         return section;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls as a tree of sizes: who called whom, and how much memory was asked for below.
 //
-// A node: {name, place, file, kind, value, base, own, count, stackCount, children, parent, key}. key is a number
+// A node: {name, place, file, kind, source, value, base, own, count, stackCount, children, parent, key}. key is a number
 // made of the names on the way from the root: it stands in the address.
 import {placeOf} from './stack.js';
 import {say} from './language.js';
@@ -25,7 +25,7 @@ function makeNode(parent, step) {
     const isFrame = step.function !== undefined;
     const place = isFrame ? placeOf(step) : '';
     const name = isFrame ? step.function || say('(no name)') : step.name;
-    return {name, place, file: isFrame ? step.file || step.module : '', kind: isFrame ? kindOf(step) : step.kind,
+    return {name, place, file: isFrame ? step.file || step.module : '', kind: isFrame ? kindOf(step) : step.kind, source: isFrame ? step.source : '',
         value: 0, base: 0, own: 0, count: 0, stackCount: 0, children: new Map(), parent,
         key: parent ? keyOf(parent.key, `${name} ${place}`) : 0x811c9dc5};
 }

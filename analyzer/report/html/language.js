@@ -107,6 +107,7 @@ const chinese = {
     'What the driver and the pools themselves counted, beside what was traced.': '驱动与内存池自身的计数，与跟踪所得对照。',
     'Where a site has several stacks, its growth is divided as what is alive at the end.':
         '一个分配位置有多个调用栈时，其增长按结束时仍占用的比例分配。',
+    'the file was written after the recording': '该文件在记录之后写入',
     'Whole graph': '整图',
     'Whole run': '全程',
     'Wide by': '宽度',

@@ -118,14 +118,32 @@ function withWordsOfPeople(report) {
     return report;
 }
 
+// sourceOf(file, line): the text of a line of a source file; '' where the page has none, null where the file is younger than
+// the recording.
+async function readSources() {
+    const data = await takeDataset('source-lines');
+    const texts = new Map();
+    for (let i = 0; data && i < data.line.length; i++)
+        texts.set(`${data.file[i]}:${data.line[i]}`, data.text[i]);
+    const sourceOf = (file, line) => (texts.has(`${file}:0`) ? null : texts.get(`${file}:${line}`) ?? '');
+    return {hasSources: data !== null, sourceOf};
+}
+
 // f(node) -> its frames, innermost first; each list is made once, when it is first asked for.
 // names: of the numbers in the columns of texts; null: they are texts
-function readStacks(frames, nodes, names) {
+function readStacks(frames, nodes, names, sourceOf) {
     const stacks = new Map(), made = [];
     const text = each => (names ? names[each] : each);
-    const frameAt = i => (made[i] ??= {number: i, function: text(frames.function[i]), file: text(frames.file[i]),
+    const makeFrame = i => ({number: i, function: text(frames.function[i]), file: text(frames.file[i]),
         line: frames.line[i], module: text(frames.module[i]), is_inlined: (frames.flags[i] & 1) !== 0,
         is_plumbing: (frames.flags[i] & 2) !== 0, is_python: (frames.flags[i] & 4) !== 0});
+    const frameAt = i => {
+        if (!made[i]) {
+            made[i] = makeFrame(i);
+            made[i].source = sourceOf(made[i].file, made[i].line);
+        }
+        return made[i];
+    };
     const make = node => {
         const stack = [];
         for (let at = node; at; at = nodes.outer[at])
@@ -142,10 +160,10 @@ function readStacks(frames, nodes, names) {
 }
 
 // The stack of a row or a finding is a node of its own tree: report.framesOf(node) is the frames.
-async function readReport() {
+async function readReport(sourceOf) {
     const report = withWordsOfPeople(await takeReport());
     const frames = await takeDataset('report-frames'), nodes = await takeDataset('report-nodes');
-    report.framesOf = readStacks(frames, nodes, null);
+    report.framesOf = readStacks(frames, nodes, null, sourceOf);
     return report;
 }
 
@@ -154,12 +172,13 @@ export function leaksOf(report) {
 }
 
 export async function readFirstPart() {
-    const report = await readReport();
+    const {hasSources, sourceOf} = await readSources();
+    const report = await readReport(sourceOf);
     const titles = await takeDataset('titles');
     const columnTitles = await takeDataset('column-titles');
     const recording = await readPicture('');
     const base = await readPicture('base-');
-    return Object.assign(recording, {report, titles, columnTitles, base: base.hasPictures ? base : null,
+    return Object.assign(recording, {report, hasSources, sourceOf, titles, columnTitles, base: base.hasPictures ? base : null,
         shownEndNs: Math.max(recording.endNs, base.hasPictures ? base.endNs : 0)}); /* of both */
 }
 
@@ -187,7 +206,7 @@ function readStepSeries(data, names) {
     return [...series.values()];
 }
 
-async function readGroups(recording, prefix) {
+async function readGroups(recording, prefix, sourceOf) {
     const {names} = recording;
     const {groups, frames, stack_nodes: nodes} = await takeNamed(['groups', 'frames', 'stack_nodes'], prefix);
     recording.groups = {count: groups.ledger.length, ledger: Uint16Array.from(groups.ledger),
@@ -195,7 +214,7 @@ async function readGroups(recording, prefix) {
         operator: Uint32Array.from(groups.operator), owner: Uint32Array.from(groups.owner),
         module: Uint16Array.from(groups.module), peakBytes: groups.peak_bytes,
         purpose: Uint32Array.from(groups.category), peakCount: groups.peak_count, endBytes: groups.end_bytes, groupCount: groups.group_count};
-    const stackOf = readStacks(frames, nodes, names);
+    const stackOf = readStacks(frames, nodes, names, sourceOf);
     recording.framesOf = group => stackOf(recording.groups.stack[group]);
 }
 
@@ -210,10 +229,10 @@ async function readBlocksAndRest(recording, prefix) {
 }
 
 export async function readSecondPart(recording) {
-    await readGroups(recording, '');
+    await readGroups(recording, '', recording.sourceOf);
     await readBlocksAndRest(recording, '');
     if (recording.base) {
-        await readGroups(recording.base, 'base-');
+        await readGroups(recording.base, 'base-', () => '');
         await readBlocksAndRest(recording.base, 'base-');
     }
     const {segments, segment_blocks: segmentBlocks, step_series: series} =

@@ -6,6 +6,7 @@
 #include "report_html.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "json_page.h"
 #include "language.h"
@@ -13,6 +14,7 @@
 #include "page_bytes.h"
 #include "payload.h"
 #include "report_json.h"
+#include "source_lines.h"
 
 static void write_verdict(const struct report *report, struct outlet *out)
 {
@@ -79,7 +81,18 @@ static void write_report_nodes(const struct json_page *page, struct outlet *out)
     free(numbers);
 }
 
-static void write_json_report(const struct report *report, struct outlet *out)
+static void want_lines_of_report(struct source_lines *sources, const struct json_page *page)
+{
+    for (size_t i = 0; i < page->frames.count; i++) {
+        const struct report_frame *frame = table_at(&page->frames, i);
+
+        source_lines_want(sources, frame->file, frame->line);
+    }
+}
+
+/* sources: what its frames want of them; NULL: nothing */
+static void write_json_report(const struct report *report, struct source_lines *sources,
+                              struct outlet *out)
 {
     struct outlet *json = outlet_create(FOR_PAGE_JSON, NULL);
     struct json_page page;
@@ -91,6 +104,8 @@ static void write_json_report(const struct report *report, struct outlet *out)
     payload_write_json("report", json, out);
     write_report_frames(&page, out);
     write_report_nodes(&page, out);
+    if (sources)
+        want_lines_of_report(sources, &page);
     if (page.has_failed)
         outlet_fail(out);
     json_page_release(&page);
@@ -159,12 +174,50 @@ static void write_column_titles(const struct report *report, struct outlet *out)
     free(texts);
 }
 
-void report_write_html(const struct report *report, struct outlet *out)
+static const struct report_dataset_column *find_column(const struct report *report,
+                                                       const char *dataset, const char *key)
 {
+    for (size_t i = 0; i < report_dataset_count(report); i++) {
+        struct report_dataset_view view = report_dataset_at(report, i);
+
+        for (size_t c = 0; c < view.column_count; c++)
+            if (strcmp(view.name, dataset) == 0 && strcmp(view.columns[c].key, key) == 0)
+                return &view.columns[c];
+    }
+    return NULL;
+}
+
+static void want_lines_of_pictures(struct source_lines *sources, const struct report *report)
+{
+    const struct report_dataset_column *file = find_column(report, "frames", "file");
+    const struct report_dataset_column *line = find_column(report, "frames", "line");
+    const struct report_dataset_column *names = find_column(report, "names", "text");
+
+    for (size_t i = 0; file && line && names && i < file->count; i++)
+        source_lines_want(sources, names->texts[file->numbers[i]], line->numbers[i]);
+}
+
+/* When the recording began, since 1970; 0: not known. */
+static uint64_t recorded_ns(const struct report *report)
+{
+    for (size_t i = 0; i < report_fact_count(report); i++) {
+        const struct field *fact = report_fact_at(report, i);
+
+        if (strcmp(fact->key, "start_realtime_ns") == 0 && fact->value.kind != VALUE_NONE)
+            return fact->value.number;
+    }
+    return 0;
+}
+
+void report_write_html(const struct report *report, bool has_sources, struct outlet *out)
+{
+    struct source_lines sources;
+
+    source_lines_init(&sources, recorded_ns(report));
     outlet_page(out, page_before_verdict, page_before_verdict_bytes);
     write_verdict(report, out);
     outlet_page(out, page_before_data, page_before_data_bytes);
-    write_json_report(report, out);
+    write_json_report(report, has_sources ? &sources : NULL, out);
     write_titles(report, out);
     write_column_titles(report, out);
     for (size_t i = 0; i < report_dataset_count(report); i++) {
@@ -172,5 +225,10 @@ void report_write_html(const struct report *report, struct outlet *out)
 
         payload_write_columns(view.name, view.columns, view.column_count, out);
     }
+    if (has_sources) {
+        want_lines_of_pictures(&sources, report);
+        source_lines_write(&sources, out);
+    }
+    source_lines_release(&sources);
     outlet_page(out, page_after_data, page_after_data_bytes);
 }

@@ -8,6 +8,7 @@
 #include "outlet.h"
 #include "report.h"
 
-void report_write_html(const struct report *report, struct outlet *out);
+/* has_sources: with lines of source files beside frames, as far as they are on this machine. */
+void report_write_html(const struct report *report, bool has_sources, struct outlet *out);
 
 #endif

@@ -14,11 +14,18 @@ export function placeOf(frame) {
     return frame.module ? baseName(frame.module) : '';
 }
 
+// What the frame's line says, where the page has sources; else nothing.
+export function makeSource(frame) {
+    if (frame.source === null)
+        return make('span', {class: 'source'}, say('the file was written after the recording'));
+    return frame.source && make('code', {class: 'source'}, frame.source);
+}
+
 function makeFrame(frame, number) {
     const place = placeOf(frame);
     return make('li', {value: number, class: frame.is_plumbing ? 'plumbing' : null, title: frame.file || frame.module || null},
         frame.function || say('(no name)'), place && make('span', null, ` ${place}`),
-        frame.is_inlined && make('span', null, ` ${say('inlined')}`));
+        frame.is_inlined && make('span', null, ` ${say('inlined')}`), makeSource(frame));
 }
 
 const runMost = 2; /* frames of plumbing that follow each other, before they are folded */

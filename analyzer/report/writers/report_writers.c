@@ -19,8 +19,7 @@ static void write_json(const struct report *report, const struct report_shown *s
 static void write_html(const struct report *report, const struct report_shown *shown,
                        struct outlet *out)
 {
-    (void)shown;
-    report_write_html(report, out);
+    report_write_html(report, shown->has_sources, out);
 }
 
 const struct report_writer report_writers[] = {

@@ -16,6 +16,7 @@ struct report_shown {
     struct terminal_look look;
     size_t lines;      /* the least important is only named after so many; 0: all is shown */
     bool is_wide;      /* tables keep all columns, whatever the terminal's width */
+    bool has_sources;  /* a page has lines of source files, as far as they are here */
     const char *table; /* this table alone; NULL: all that the format has */
 };
 
