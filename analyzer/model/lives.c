@@ -31,6 +31,7 @@ struct life_row {
     uint64_t born_ns, index, born_event;
     uint32_t born_step; /* of a free row: number + 1 of the next one */
     uint32_t thread;
+    uint32_t stream;
 };
 
 struct reading {
@@ -177,6 +178,7 @@ static struct life life_of(const struct reading *reading, const struct life_row 
         .group = group,
         .born_step = row->born_step,
         .thread = row->thread,
+        .stream = row->stream,
         .ledger = tally_group_ledger(reading->tally, group),
     };
 }
@@ -196,7 +198,8 @@ static uint32_t on_born(void *context, const struct event *event, uint32_t group
                              .index = reading->born_count++,
                              .born_event = number_of(reading, event),
                              .born_step = era,
-                             .thread = event->thread};
+                             .thread = event->thread,
+                             .stream = event->detail};
     if (reading->tells_born) {
         struct life life = life_of(reading, row, event->address, event->value, group);
 

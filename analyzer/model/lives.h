@@ -5,7 +5,7 @@
  *
  * Blocks are distinguished, and put in groups, by a tally of its own, so every number agrees with
  * the first reading: `group` and `ledger` are indexes of the first tally as well. Memory grows with
- * blocks that are alive at once: 32 bytes for each beside the live set.
+ * blocks that are alive at once: 40 bytes for each beside the live set.
  */
 #ifndef LEAKTIDE_MODEL_LIVES_H
 #define LEAKTIDE_MODEL_LIVES_H
@@ -27,6 +27,7 @@ struct life {
     uint32_t born_step; /* index as struct step */
     uint32_t freed_step;
     uint32_t thread, freeing_thread;
+    uint32_t stream; /* of the device, a text; 0: not known */
     uint16_t ledger;
 };
 

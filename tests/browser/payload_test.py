@@ -15,7 +15,7 @@ import tempfile
 import unittest
 import zlib
 
-from made_up_profile import EVIL, write_profile
+from made_up_profile import EVIL, stream_of, write_profile
 
 LEAKTIDE = sys.argv[1]
 
@@ -93,6 +93,10 @@ class PayloadTest(unittest.TestCase):
                                                    blocks["size_bytes"], blocks["group"])]
         key = lambda row: (row[0], row[2], row[3])
         self.assertEqual(sorted(rows, key=key), sorted(self.blocks, key=key))
+
+    def test_every_block_has_its_stream(self):
+        streams, names = self.data["blocks"]["stream"], self.data["names"]["text"]
+        self.assertEqual([names[each] for each in streams], [stream_of(i) for i in range(len(streams))])
 
     def test_curve_reaches_the_peak(self):
         points, curves = self.data["points"], self.data["curves"]

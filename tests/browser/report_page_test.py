@@ -207,6 +207,12 @@ class PageTest(unittest.TestCase):
             "[...document.querySelectorAll('#timeline .legend .key')].map(key => key.textContent)")
         self.assertEqual(sorted(legend), sorted(WORDS))
 
+    def test_blocks_by_stream(self):
+        page, _ = self.open(self.made_up, fragment="#by=stream&tab=stream")
+        legend = page.evaluate("[...document.querySelectorAll('#timeline .legend .key')].map(key => key.textContent)")
+        self.assertEqual(sorted(legend), ["stream 2", "stream 7"])
+        self.assertIn("stream 7", page.evaluate("document.querySelector('#selection-table').textContent"))
+
     def test_address_keeps_the_view(self):
         page, reader = self.open(self.made_up, fragment="#t=0.01-0.02&s=0.012-0.013&by=size")
         self.assertEqual(reader.selection(), [12000000, 13000000])

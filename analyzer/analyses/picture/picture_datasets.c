@@ -286,10 +286,11 @@ static void add_stacks(const struct picture *picture, const struct page_stacks *
         report_note(report, 0, "pictures: not enough memory for all call stacks");
 }
 
-static void add_blocks(const struct picture *picture, struct report *report)
+static void add_blocks(const struct picture *picture, struct name_list *names,
+                       struct report *report)
 {
     static const char *const keys[] = {"born_ns", "life_ns_next", "size_bytes", "group",
-                                       "thread",  "address",      NULL};
+                                       "thread",  "address",      "stream",     NULL};
     struct model *model = tally_model(picture->question->tally);
     struct sheet sheet = sheet_of(keys);
 
@@ -301,7 +302,8 @@ static void add_blocks(const struct picture *picture, struct report *report)
         bool has_address = !model_process_at(model, process)->blocks_are_rows;
 
         sheet_add(&sheet, (const uint64_t[]){life->born_ns, age, life->size_bytes, life->group,
-                                             life->thread, has_address ? life->address : 0});
+                                             life->thread, has_address ? life->address : 0,
+                                             names_put(names, model_text_at(model, life->stream))});
     }
     sheet_to_report(&sheet, report, named(picture, report, "blocks"));
 }
@@ -492,7 +494,7 @@ void picture_to_report(const struct picture *picture, struct report *report)
     add_curves(picture, &names, report);
     add_groups(picture, &names, &stacks, report);
     add_stacks(picture, &stacks, report);
-    add_blocks(picture, report);
+    add_blocks(picture, &names, report);
     add_threads(picture, &names, report);
     add_rest(picture, report);
     add_steps(picture, report);

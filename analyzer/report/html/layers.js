@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Live bytes over time in layers: by operator, site, owner, purpose, thread, module or size class.
+// Live bytes over time in layers: by operator, site, owner, purpose, thread, stream, module or size class.
 //
 // Each column of the picture shows the moment in it at which the layers together are highest, so
 // the outline of the stack is that of the total.

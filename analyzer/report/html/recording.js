@@ -188,7 +188,7 @@ function readBlocks(data, startNs) {
     for (let i = 0; i < end.length; i++)
         end[i] = end[i] ? born[i] + end[i] - 1 : Infinity;
     return {count: born.length, born, end, size: data.size_bytes, group: Uint32Array.from(data.group),
-        thread: Uint32Array.from(data.thread), address: data.address};
+        thread: Uint32Array.from(data.thread), stream: Uint32Array.from(data.stream), address: data.address};
 }
 
 function readStepSeries(data, names) {
@@ -242,13 +242,17 @@ export async function readSecondPart(recording) {
 }
 
 // What blocks can be summed up by: the number of a group's key in `names`, or a text of its own.
-export const dimensions = ['operator', 'site', 'owner', 'purpose', 'thread', 'module', 'size'];
+export const dimensions = ['operator', 'site', 'owner', 'purpose', 'thread', 'stream', 'module', 'size'];
+
+const isMixed = column => column.some(each => each !== column[0]);
 
 export function hasDimension(recording, dimension) {
     if (dimension === 'size' || dimension === 'site')
         return true;
     if (dimension === 'thread')
-        return recording.blocks.thread.some(each => each !== recording.blocks.thread[0]);
+        return isMixed(recording.blocks.thread);
+    if (dimension === 'stream')
+        return isMixed(recording.blocks.stream);
     if (dimension === 'purpose')
         return recording.groups.purpose.some((each, i) => i && recording.names[each] !== 'unknown');
     return recording.groups[dimension].some((value, i) => i && value);
@@ -282,6 +286,12 @@ export function keyNumbers(recording, dimension) {
         const {threads, blocks} = recording;
         return {numberOf: (group, sizeClass, block) => (block < 0 ? threads.length : blocks.thread[block]),
             nameOf: number => threads[number] ?? say('small blocks, of any thread'), most: threads.length + 1};
+    }
+    if (dimension === 'stream') {
+        const {blocks} = recording;
+        return {numberOf: (group, sizeClass, block) => (block < 0 ? names.length : blocks.stream[block]),
+            nameOf: number => (number === names.length ? say('small blocks, of any stream') :
+                names[number] && say('stream {0}', names[number])), most: names.length + 1};
     }
     const column = dimension === 'site' ? groups.label : groups[dimension];
     return {numberOf: group => column[group], nameOf: number => names[number], most: names.length};

@@ -24,7 +24,7 @@ function countColumn(key, title, meaning) {
 
 const dimensionTitles = {
     operator: () => say('operator'), site: () => say('site'), owner: () => say('owner'),
-    purpose: () => say('what for'), thread: () => say('thread'), module: () => say('module'),
+    purpose: () => say('what for'), thread: () => say('thread'), stream: () => say('stream'), module: () => say('module'),
     size: () => say('size class'),
 };
 

@@ -26,7 +26,7 @@ const phaseRowMost = 3, operatorRowMost = 2;
 
 const dimensionNames = {
     none: () => say('nothing: totals'), operator: () => say('operator'), site: () => say('site'),
-    owner: () => say('owner'), purpose: () => say('what for'), thread: () => say('thread'),
+    owner: () => say('owner'), purpose: () => say('what for'), thread: () => say('thread'), stream: () => say('stream'),
     module: () => say('module'), size: () => say('size class'),
     account: () => say('account of the process'),
 };
