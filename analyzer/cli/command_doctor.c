@@ -14,6 +14,7 @@
 #include <gnu/libc-version.h>
 
 #include "commands.h"
+#include "folder_remove.h"
 #include "machine.h"
 #include "outlet.h"
 #include "probe.h"
@@ -104,17 +105,19 @@ static void say_python(struct outlet *out)
 /* A short program under the recorder, as any other would be. */
 static int say_trial(struct outlet *out)
 {
-    char folder[] = "/tmp/leaktide-doctor-XXXXXX", self[PATH_MAX], path[PATH_MAX], said[TEXT_BYTES];
+    const char *below = getenv("TMPDIR");
+    char folder[PATH_MAX / 2], self[PATH_MAX], path[PATH_MAX], said[TEXT_BYTES];
     const char *const record[] = {self, "run", "-q", "--device=cpu", "-o", path, "--",
                                   "ls", "/",   NULL};
     const char *const look[] = {self, "info", path, NULL};
-    const char *const clean[] = {"rm", "-rf", "--", folder, NULL};
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     bool is_recorded;
 
+    below = below && *below ? below : "/tmp";
+    snprintf(folder, sizeof(folder), "%s/leaktide-doctor-XXXXXX", below);
     outlet_sentence(out, "\nA trial\n");
     if (length <= 0 || !mkdtemp(folder)) {
-        outlet_sentence(out, "  not made: no /proc, or no room in /tmp\n");
+        outlet_sentence(out, "  not made: no /proc, or no room in %s\n", below);
         return EXIT_INPUT;
     }
     self[length] = 0;
@@ -126,7 +129,7 @@ static int say_trial(struct outlet *out)
     else
         outlet_sentence(out, "  ls was not recorded; leaktide run -o FOLDER --device=cpu -- ls / "
                              "says why\n");
-    probe_program(clean, RECORDING_SECONDS, said, sizeof(said));
+    folder_remove(folder);
     return is_recorded ? EXIT_FINE : EXIT_INPUT;
 }
 

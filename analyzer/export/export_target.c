@@ -6,18 +6,17 @@
  *
  * Devices, pipes and standard output are written as they are.
  */
-#define _GNU_SOURCE /* nftw */
 #include <errno.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "export.h"
+#include "folder_remove.h"
 #include "text_builder.h"
 
-enum { stream_buffer_bytes = 1 << 20, open_folders = 8 };
+enum { stream_buffer_bytes = 1 << 20 };
 
 struct target {
     struct text_builder place;   /* where it is to be */
@@ -85,14 +84,6 @@ static enum mt_result check_folder(const char *place, const char *name, struct m
     return say_errno(name, error);
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
 static enum mt_result move_or_remove(struct target *target, const char *name, enum mt_result result,
                                      struct mt_error *error)
 {
@@ -103,7 +94,7 @@ static enum mt_result move_or_remove(struct target *target, const char *name, en
     if (result == MT_OK && rename(partial, text_get(&target->place)) != 0)
         result = say_errno(name, error);
     if (result != MT_OK)
-        nftw(partial, remove_entry, open_folders, FTW_DEPTH | FTW_PHYS);
+        folder_remove(partial);
     return result;
 }
 

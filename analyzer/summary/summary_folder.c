@@ -4,41 +4,27 @@
  *
  *   NAME.partial-4711 ──rename──► NAME
  */
-#define _GNU_SOURCE /* nftw */
 #include "summary_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "folder_remove.h"
 #include "list.h"
 #include "summary_files.h"
 
-enum { open_folders = 8, depth_most = 3 };
+enum { depth_most = 3 };
 
 #define SIGN_FILE "ranks.parquet"
 
 static enum mt_result say_errno(const char *path, struct mt_error *error)
 {
     return mt_error_set(error, MT_USAGE, "%s: %s", path, strerror(errno));
-}
-
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-static void remove_folder(const char *path)
-{
-    nftw(path, remove_entry, open_folders, FTW_DEPTH | FTW_PHYS);
 }
 
 /* --- writing --------------------------------------------------------------------------------- */
@@ -83,7 +69,7 @@ enum mt_result summary_place_begin(struct summary_place *place, const char *fold
     }
     result = check_place(text_get(&place->place), error);
     if (result == MT_OK) {
-        remove_folder(text_get(&place->partial)); /* of a process of this number, long ago */
+        folder_remove(text_get(&place->partial)); /* of a process of this number, long ago */
         if (mkdir(text_get(&place->partial), 0777) != 0)
             result = say_errno(text_get(&place->partial), error);
     }
@@ -110,9 +96,9 @@ enum mt_result summary_place_end(struct summary_place *place, enum mt_result res
             is_there = false;
     }
     if (result != MT_OK)
-        remove_folder(partial);
+        folder_remove(partial);
     if (is_there)
-        remove_folder(former);
+        folder_remove(former);
     place_release(place);
     return result;
 }

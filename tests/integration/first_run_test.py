@@ -64,14 +64,18 @@ class FirstRun(unittest.TestCase):
         self.assertEqual(self.run_it("-q").stderr, "")
 
     def test_doctor_says_what_there_is(self):
-        done = self.command("doctor")
+        with tempfile.TemporaryDirectory() as scratch:
+            done = self.command("doctor", TMPDIR=scratch)
+            self.assertEqual(os.listdir(scratch), [])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("ls was recorded, and the recording is complete", done.stdout)
         self.assertIn("none; the host heap" if not HAS_DEVICE else "recorded by --device=", done.stdout)
         self.assertRegex(done.stdout, r"\nPython\n  (cpython 3\.|no python3)")
 
     def test_doctor_without_python(self):
-        done = self.command("doctor", PATH="/nowhere")
+        with tempfile.TemporaryDirectory() as scratch:
+            done = self.command("doctor", PATH="/nowhere", TMPDIR=scratch)
+            self.assertEqual(os.listdir(scratch), [])
         self.assertIn("no python3 in PATH", done.stdout)
         self.assertEqual(done.returncode, 3)  # nor is there an ls
         self.assertIn("ls was not recorded", done.stdout)
