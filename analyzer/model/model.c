@@ -1060,6 +1060,14 @@ void model_process_exited(struct model *model, uint16_t index, uint8_t status)
     process->exit_status = status;
 }
 
+void model_process_ended_at_once(struct model *model, uint16_t index, uint8_t status)
+{
+    struct model_process *process = model_process_fill(model, index);
+
+    process->ended_at_once = true;
+    process->exit_status = status;
+}
+
 const struct model_module *model_module_at(const struct model *model, size_t index)
 {
     return &module_row_at(model, index)->module;

@@ -94,10 +94,11 @@ struct model_process {
     bool blocks_are_rows;     /* no addresses: that of a block is the row it stands in, from 1 */
     uint64_t event_count;
     uint64_t lost_counts[MT_LOST_KINDS];
-    bool hides_objects; /* its interpreter's own allocator made some that are not recorded */
-    bool has_exited;    /* it called exit, or its main returned */
-    uint8_t exit_status;
-    bool is_helper; /* helpers.h */
+    bool hides_objects;  /* its interpreter's own allocator made some that are not recorded */
+    bool has_exited;     /* it called exit, or its main returned */
+    bool ended_at_once;  /* it called _exit: no handler ran */
+    uint8_t exit_status; /* of both */
+    bool is_helper;      /* helpers.h */
 };
 
 /* Of a block whose process says blocks_are_rows: its row in its file, from 0. */
@@ -234,6 +235,7 @@ size_t model_helper_count(const struct model *model);
 struct model_process *model_process_fill(struct model *model, uint16_t index);
 /* The process ended by itself, with this status. */
 void model_process_exited(struct model *model, uint16_t index, uint8_t status);
+void model_process_ended_at_once(struct model *model, uint16_t index, uint8_t status);
 const struct model_module *model_module_at(const struct model *model, size_t index);
 const char *model_note_at(const struct model *model, size_t index, uint64_t *count);
 

@@ -45,9 +45,12 @@ enum {
     MT_RING_OWNER_BYTES = 2048
 };
 
-#define MT_FILE_MAGIC  "MEMTIDE\n"
-#define MT_RING_MAGIC  UINT64_C(0x474e49525f544d0a) /* "\nMT_RING" */
-#define MT_CHUNK_MAGIC UINT32_C(0x4b43544d)         /* "MTCK" */
+#define MT_FILE_MAGIC   "MEMTIDE\n"
+#define MT_RING_MAGIC   UINT64_C(0x474e49525f544d0a) /* "\nMT_RING" */
+#define MT_CHUNK_MAGIC  UINT32_C(0x4b43544d)         /* "MTCK" */
+
+/* In the status of process_exit: the process called _exit, and no handler ran. */
+#define MT_EXIT_AT_ONCE UINT64_C(256)
 
 /* Record codes, made from records.def: MT_RECORD_host_alloc = 1, ... */
 enum mt_record_code {

@@ -45,6 +45,41 @@ os.wait()
                     self.assertGreater(rows[2]["peak_bytes"], rows[1]["peak_bytes"] + (3 << 20))
                     self.assertIn("rank 2 differs from 3 other ranks", " ".join(answer["verdict"]))
 
+    DYING = """
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+kept = bytearray(1 << 20)
+if os.environ["RANK"] == "2":
+    time.sleep(0.5)
+    %s
+time.sleep(60)
+"""
+    # As torchrun: when one has ended, the others are ended.
+    LAUNCHER = """
+import os, subprocess, sys, time
+ranks = [subprocess.Popen([sys.executable, "-c", sys.argv[1]], env={**os.environ, "RANK": str(r), "WORLD_SIZE": "4"})
+         for r in range(4)]
+ranks[2].wait()
+time.sleep(0.3)
+for rank in ranks:
+    rank.terminate()
+for rank in ranks:
+    rank.wait()
+"""
+
+    def test_who_died_first_is_named(self):
+        for end, said in (("os.kill(os.getpid(), 9)", "was killed"), ("os._exit(7)", "exited with status 7"),
+                          ("raise SystemExit(3)", "exited with status 3")):
+            with self.subTest(end=end), tempfile.TemporaryDirectory() as folder:
+                job, summaries = os.path.join(folder, "job"), os.path.join(folder, "summaries")
+                command("run", "--quiet", "-o", job, "--", sys.executable, "-c", self.LAUNCHER, self.DYING % end)
+                command("summarize", "-o", summaries, job)
+                for path in (job, summaries):
+                    finding, = [finding for finding in report_tables.load(command("ranks", "--format=json", path))["findings"]
+                                if finding["cause"] == "died_first"]
+                    self.assertEqual((finding["rank"], finding["rank_count"]), ("rank 2", 4))
+                    self.assertIn("DIED FIRST: rank 2 %s; 4 ranks died, the next, " % said, finding["sentence"])
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])

@@ -5,8 +5,9 @@
  *
  *   make_cluster FOLDER CAUSE RANKS SEED [SITES STEPS [each]]
  *
- * CAUSE: clean, rank, one_host, stages, leak_all, leak_one, leak_late, leak_two, refused, stray.
- * One summary of all ranks, or with `each` one a rank. What was planted is printed as JSON.
+ * CAUSE: clean, rank, one_host, stages, leak_all, leak_one, leak_late, leak_two, refused, stray,
+ * died, died_of_memory, stopped. One summary of all ranks, or with `each` one a rank. What was
+ * planted is printed as JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,7 +72,30 @@ static uint64_t surplus(const struct cluster *cluster, uint64_t rank)
     return 0;
 }
 
-static void add_rank(const struct cluster *cluster, struct summary *summary, uint64_t rank,
+/*
+ * A job that was stopped ends in a tenth of a second. Where one died, its launcher kills the ranks
+ * of its host then, and the others fail later, with a status.
+ */
+static void add_end(struct cluster *cluster, struct summary *summary, size_t row, uint64_t rank)
+{
+    bool has_died = is_cause(cluster, "died") || is_cause(cluster, "died_of_memory");
+    uint64_t end_ns = UINT64_C(3600000000000) + chance_below(cluster, 100000000);
+
+    summary_put_text(summary, COLUMN_ranks_source_kind, row, "leaktide run");
+    if (has_died && rank == cluster->rank)
+        end_ns -= UINT64_C(200000000);
+    else if (has_died && rank / HOST_RANKS != cluster->host)
+        end_ns += UINT64_C(30000000000);
+    summary_put(summary, COLUMN_ranks_duration_ns, row, end_ns - rank);
+    if (has_died && rank / HOST_RANKS != cluster->host)
+        summary_put(summary, COLUMN_ranks_exit_status, row, 1);
+    else if (!has_died && !is_cause(cluster, "stopped"))
+        summary_put(summary, COLUMN_ranks_exit_status, row, 0);
+    if (is_cause(cluster, "died_of_memory") && rank == cluster->rank)
+        summary_put(summary, COLUMN_ranks_kernel_kill_count, row, 1);
+}
+
+static void add_rank(struct cluster *cluster, struct summary *summary, uint64_t rank,
                      const char *key)
 {
     size_t row = summary_add(summary, SUMMARY_ranks);
@@ -91,6 +115,7 @@ static void add_rank(const struct cluster *cluster, struct summary *summary, uin
     summary_put(summary, COLUMN_ranks_event_count, row, 100000000);
     summary_put(summary, COLUMN_ranks_step_count, row, cluster->step_count);
     summary_put(summary, COLUMN_ranks_is_complete, row, 1);
+    add_end(cluster, summary, row, rank);
 }
 
 static void add_ledger(struct summary *summary, uint64_t rank, const char *key, uint64_t peak,

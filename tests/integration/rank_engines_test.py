@@ -12,8 +12,8 @@ import tempfile
 import unittest
 
 LEAKTIDE, MAKE_CLUSTER, ENGINE = sys.argv[1:4]
-CLUSTERS = int(sys.argv[4]) if len(sys.argv) > 4 else 18
-CAUSES = ["clean", "rank", "one_host", "stages", "leak_all", "leak_one", "leak_late", "leak_two", "refused"]
+CLUSTERS = int(sys.argv[4]) if len(sys.argv) > 4 else 22
+CAUSES = ["clean", "rank", "one_host", "stages", "leak_all", "leak_one", "leak_late", "leak_two", "refused", "died", "stopped"]
 SKIPPED = 77
 
 

@@ -17,7 +17,8 @@ import report_tables
 
 LEAKTIDE, MAKE_CLUSTER, MAKE_TRACES, FIXTURES = sys.argv[1:5]
 CAUSES = {"clean": set(), "stray": set(), "rank": {"rank"}, "one_host": {"one_host"}, "stages": {"stages"}, "leak_all": {"leak"},
-          "leak_one": {"leak"}, "leak_late": {"leak"}, "refused": {"refused"}}
+          "leak_one": {"leak"}, "leak_late": {"leak"}, "refused": {"refused"},
+          "died": {"died_first"}, "died_of_memory": {"died_first"}, "stopped": set()}
 TABLES = ["account", "failures", "findings", "ledgers", "modules", "operators", "ranks", "sites", "steps"]
 
 try:
@@ -55,12 +56,14 @@ def check(test, cause, planted, answer):
     test.assertEqual(len(findings), 1, findings)
     found = findings[0]
     rank = "rank %d on node-%04d" % (planted["rank"], planted["host"])
-    if cause in ("rank", "leak_one", "leak_late", "refused"):
+    if cause in ("rank", "leak_one", "leak_late", "refused", "died", "died_of_memory"):
         test.assertEqual(found["rank"], rank)
     if cause in ("rank", "leak_all", "leak_one", "leak_late", "refused"):
         test.assertEqual(found["step"], planted["step"])
     if cause in ("rank", "leak_all", "leak_one", "leak_late"):
         test.assertEqual(found["site"], "planted (cause.py:7)")
+    if cause == "died_of_memory":
+        test.assertIn("was killed (the kernel killed 1 of its cgroup for memory) after 60 steps", found["sentence"])
     if cause == "one_host":
         test.assertEqual((found["host_name"], found["rank_count"]), ("node-%04d" % planted["host"], 8))
     if cause == "leak_all":
@@ -286,6 +289,14 @@ class Engines(Folder):
         self.assertEqual(table.column("host")[63].as_py(), "node-0007")
         self.answer_of(lambda old, new: pyarrow.parquet.write_table(pyarrow.parquet.read_table(old), new,
                                                                     compression="zstd", row_group_size=100))
+
+    @unittest.skipUnless(pyarrow, "no PyArrow")
+    def test_columns_that_an_older_writer_did_not_know(self):
+        def write(old, new):
+            table = pyarrow.parquet.read_table(old)
+            late = [name for name in ("kernel_kill_count", "exit_status") if name in table.column_names]
+            pyarrow.parquet.write_table(table.drop(late), new, compression="zstd")
+        self.answer_of(write)
 
     @unittest.skipUnless(duckdb, "no DuckDB")
     def test_duckdb_reads_and_writes(self):

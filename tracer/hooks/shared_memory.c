@@ -277,6 +277,7 @@ int posix_fallocate64(int file, off64_t offset, off64_t size)
 void _exit(int status)
 {
     shared_names_end();
+    recording_ends_at_once(status & 0xff);
     for (;;)
         syscall(SYS_exit_group, status);
 }

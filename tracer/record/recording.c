@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "alone.h"
+#include "guard.h"
 #include "module_list.h"
 #include "recorder.h"
 #include "recording_state.h"
@@ -224,6 +225,18 @@ void recording_is_confined(bool is_strict)
         served_avoid_calls();
         stack_memory_avoid_calls();
     }
+}
+
+/* A vforked child, which ends like this, has the memory of its parent, and is another process. */
+void recording_ends_at_once(int exit_status)
+{
+    if (!is_running_here() || recording_makes_no_calls() ||
+        recording_header()->process_id != (uint32_t)getpid() || !guard_enter(LAYER_MARKS))
+        return;
+    recorder_push(MT_RECORD_process_exit, (uint64_t[]){MT_EXIT_AT_ONCE | (uint64_t)exit_status});
+    guard_leave(LAYER_MARKS);
+    if (recording_state.is_served)
+        served_wake();
 }
 
 void recording_finish(int exit_status)

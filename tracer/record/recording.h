@@ -53,6 +53,8 @@ void recording_note_clocks(void);
 
 /* The process ends: what it has recorded is safe, or is written now. Later events are kept too. */
 void recording_finish(int exit_status);
+/* The same of a process that calls _exit: nothing of its own runs any more. */
+void recording_ends_at_once(int exit_status);
 
 /* Everything that was recorded so far is in the trace file when it returns; false: not in time. */
 bool recording_flush(void);

@@ -117,8 +117,7 @@ static void add_exit_status(const struct question *question, struct report *repo
     for (size_t i = 0; i < model_process_count(model); i++) {
         const struct model_process *process = model_process_at(model, (uint16_t)i);
 
-        if (process->process_id == model_process_at(model, 0)->process_id && process->has_exited &&
-            process->exit_status)
+        if (process->process_id == model_process_at(model, 0)->process_id && process->exit_status)
             report_fact(report, "exit_status", "Exited with", value_count(process->exit_status));
     }
 }

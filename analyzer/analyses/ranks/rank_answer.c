@@ -6,6 +6,7 @@
 
 #include "analysis.h"
 #include "labels.h"
+#include "rank_deaths.h"
 #include "rank_findings.h"
 #include "sentence.h"
 
@@ -192,12 +193,85 @@ static void say_failures(struct answering *answering)
     report_outcome(report, REPORT_FOUND);
 }
 
-static void say_stops(struct answering *answering)
+/* "exited with status 3" */
+static const char *how_it_ended(struct answering *answering, const struct rank *rank)
+{
+    const struct summary *summary = &answering->set->summary;
+    uint64_t kills = summary_bytes(summary, COLUMN_ranks_kernel_kill_count, rank->row);
+
+    if (summary_has(summary, COLUMN_ranks_exit_status, rank->row))
+        return report_text(answering->report, "exited with status %" PRId64,
+                           summary_number(summary, COLUMN_ranks_exit_status, rank->row));
+    if (kills)
+        return report_text(answering->report,
+                           "was killed (the kernel killed %" PRIu64 " of its cgroup for memory)",
+                           kills);
+    return translated("was killed");
+}
+
+static const char *later_deaths(struct answering *answering, const struct rank_death *death)
+{
+    struct text_builder after;
+    const char *text;
+
+    if (!death->next)
+        return "";
+    text_init(&after);
+    text_add_duration(&after, death->next_after_ns);
+    text = report_text(answering->report, "; %zu ranks died, the next, %s, %s later",
+                       death->dead_count, rank_label(answering->set, answering->texts, death->next),
+                       text_get(&after));
+    text_release(&after);
+    return text;
+}
+
+static void say_death(struct answering *answering, const struct rank_death *death)
+{
+    const struct rank_set *set = answering->set;
+    struct report *report = answering->report;
+    uint64_t steps = summary_bytes(&set->summary, COLUMN_ranks_step_count, death->first->row);
+    struct figures figures = {
+        .cause = "died first",
+        .rank = rank_label(set, answering->texts, death->first),
+        .step = steps ? (int64_t)steps : -1,
+        .rank_count = death->dead_count,
+        .bytes = death->peak_bytes,
+        .peers_bytes = death->peers_bytes,
+    };
+    const char *near = death->peak_bytes
+                           ? report_text(report, "; it peaked at %s, its peers at %s in the middle",
+                                         size_of(answering, death->peak_bytes),
+                                         size_of(answering, death->peers_bytes))
+                           : "";
+
+    say(answering, true,
+        report_text(
+            report, "DIED FIRST: %s %s%s%s%s.", figures.rank, how_it_ended(answering, death->first),
+            steps ? report_text(report, " after %s", label_counted(answering->texts, steps, "step"))
+                  : "",
+            later_deaths(answering, death), near),
+        &figures);
+}
+
+/* What the rank that was refused memory first did then is no news. */
+static const struct rank *say_first_death(struct answering *answering)
+{
+    struct rank_death death;
+
+    if (!rank_find_death(answering->set, &death) || !death.first)
+        return NULL;
+    if (death.first != rank_find_failures(answering->set).first)
+        say_death(answering, &death);
+    return death.first;
+}
+
+/* Of `dead`, how it ended is known. */
+static void say_stops(struct answering *answering, const struct rank *dead)
 {
     struct rank_stop *stops;
     size_t count;
 
-    if (!rank_find_stops(answering->set, answering->texts, &stops, &count))
+    if (!rank_find_stops(answering->set, answering->texts, dead, &stops, &count))
         return;
     for (size_t i = 0; i < count && i < RANK_FINDINGS_MOST; i++) {
         struct figures figures = {
@@ -485,7 +559,7 @@ bool rank_answer(struct rank_set *set, const struct rank_question *question, str
     if (!question->is_part_of_report) {
         say_leaks(&answering);
         say_failures(&answering);
-        say_stops(&answering);
+        say_stops(&answering, say_first_death(&answering));
     }
     if (set->compared_count > 1 && !compare_all(&answering))
         return false;

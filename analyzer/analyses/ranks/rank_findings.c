@@ -400,8 +400,8 @@ struct rank_failures rank_find_failures(const struct rank_set *set)
 /* --- who ended early, who is not there ----------------------------------------------------------
  */
 
-bool rank_find_stops(const struct rank_set *set, struct arena *arena, struct rank_stop **out,
-                     size_t *count)
+bool rank_find_stops(const struct rank_set *set, struct arena *arena, const struct rank *but,
+                     struct rank_stop **out, size_t *count)
 {
     uint64_t *steps = arena_alloc(arena, (set->count + 1) * sizeof(*steps));
     uint64_t median;
@@ -418,7 +418,8 @@ bool rank_find_stops(const struct rank_set *set, struct arena *arena, struct ran
     for (size_t i = 0; i < set->count; i++) {
         uint64_t own = summary_bytes(&set->summary, COLUMN_ranks_step_count, set->ranks[i].row);
 
-        if (own && own + RANK_STOP_LEAST <= median && median - own > median / RANK_STOP_SHARE)
+        if (&set->ranks[i] != but && own && own + RANK_STOP_LEAST <= median &&
+            median - own > median / RANK_STOP_SHARE)
             (*out)[(*count)++] = (struct rank_stop){&set->ranks[i], own, median};
     }
     return true;

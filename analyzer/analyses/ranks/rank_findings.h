@@ -68,8 +68,9 @@ struct rank_stop {
     uint64_t steps, median_steps;
 };
 
-bool rank_find_stops(const struct rank_set *set, struct arena *arena, struct rank_stop **out,
-                     size_t *count);
+/* All but one, about which more is known; NULL: all. */
+bool rank_find_stops(const struct rank_set *set, struct arena *arena, const struct rank *but,
+                     struct rank_stop **out, size_t *count);
 
 /* Numbers of ranks that no summary is about, of the size of the job, or of the highest number. */
 struct rank_gaps {

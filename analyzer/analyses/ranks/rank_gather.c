@@ -94,6 +94,18 @@ static void put_optional(struct summary *summary, enum summary_column column, si
         summary_put(summary, column, row, number > 0 ? (uint64_t)number : 0);
 }
 
+/* In the cgroup of the process, while it ran; not of one that ended by itself. */
+static int64_t kernel_kills(const struct question *question, uint16_t process)
+{
+    const struct memory_accounts *accounts = tally_accounts(question->tally);
+    const struct model_process *row = model_process_at(tally_model(question->tally), process);
+
+    for (size_t i = 0; i < accounts->kill_count; i++)
+        if (accounts->kills[i].process == process && !row->has_exited && !row->ended_at_once)
+            return (int64_t)(accounts->kills[i].kills & INT64_MAX);
+    return 0;
+}
+
 static void gather_process(struct gathering *gathering, uint16_t index)
 {
     const struct question *question = gathering->question;
@@ -136,7 +148,10 @@ static void gather_process(struct gathering *gathering, uint16_t index)
                 tally_process_at(question->tally, index).ended_step_count);
     summary_put(summary, COLUMN_ranks_is_complete, row,
                 process->is_complete && !lost && !model_is_incomplete(model));
-    put_optional(summary, COLUMN_ranks_exit_status, row, process->exit_status, process->has_exited);
+    put_optional(summary, COLUMN_ranks_exit_status, row, process->exit_status,
+                 process->has_exited || process->ended_at_once);
+    put_optional(summary, COLUMN_ranks_kernel_kill_count, row, kernel_kills(question, index),
+                 kernel_kills(question, index) > 0);
 }
 
 /* --- ledgers ---------------------------------------------------------------------------------- */

@@ -12,7 +12,9 @@ SELECT * FROM (
 {step processes}
 SELECT process_key, folder, name, coalesce(host, '') AS host,
   CASE WHEN rank >= 0 AND rank < 2147483647 THEN rank ELSE -1 END AS number,
-  coalesce(start_realtime_ns, 0) AS start_ns, step_count, {pp} AS pp, {ep} AS ep
+  coalesce(start_realtime_ns, 0) AS start_ns, coalesce(start_realtime_ns, 0) + duration_ns AS end_ns, exit_status,
+  CASE WHEN is_complete <> 0 AND source_kind = '{TELLS_ENDS}' AND coalesce(exit_status, 1) <> 0
+    AND start_realtime_ns > 0 THEN 1 ELSE 0 END AS is_dead, step_count, {pp} AS pp, {ep} AS ep
 FROM rank_rows
 {end}
 {step ledger_rows}
@@ -159,6 +161,18 @@ SELECT coalesce(t.pool, '') AS pool, t.step, coalesce(t.live_bytes, 0) AS bytes,
   row_number() OVER (ORDER BY coalesce(t.realtime_ns, t.time_ns, 0), j.place) AS place
 FROM ({failures}) t JOIN job j ON t.process_key = j.process_key AND t.folder = j.folder
 {end}
+-- Who died first: longer alone than it took the others, where no rank tells a status.
+{step deaths}
+SELECT process_key, place AS rank_place, step_count, end_ns, row_number() OVER (ORDER BY end_ns, place) AS death,
+  count(*) OVER () AS size, max(end_ns) OVER () AS last_ns
+FROM job WHERE is_dead = 1 AND number >= 0
+{end}
+{step first_death}
+SELECT d.process_key, d.step_count, d.size FROM deaths d LEFT JOIN deaths n ON n.death = 2
+WHERE d.death = 1 AND (SELECT count(*) FROM job) > 1
+  AND ((SELECT count(exit_status) FROM job) > 0
+    OR (n.end_ns - d.end_ns >= {DEATH_LEAST_NS} AND n.end_ns - d.end_ns >= d.last_ns - n.end_ns))
+{end}
 -- Ranks that ended early.
 {step middle_steps}
 SELECT step_count AS steps FROM (
@@ -167,7 +181,8 @@ SELECT step_count AS steps FROM (
 {end}
 {step stops}
 SELECT j.process_key, j.place, j.step_count, count(*) OVER () AS size FROM job j CROSS JOIN middle_steps m
-WHERE j.step_count > 0 AND j.step_count + {STOP_LEAST} <= m.steps AND {STOP_SHARE} * (m.steps - j.step_count) > m.steps
+LEFT JOIN first_death f ON j.process_key = f.process_key
+WHERE f.process_key IS NULL AND j.step_count > 0 AND j.step_count + {STOP_LEAST} <= m.steps AND {STOP_SHARE} * (m.steps - j.step_count) > m.steps
 {end}
 -- Hosts whose ranks nearly all peak away from their peers.
 {step host_ranks}
@@ -265,16 +280,21 @@ UNION ALL
 SELECT 2, 1, 'refused', process_key, '', pool, NULL, step, (SELECT count(DISTINCT process_key) FROM refused), bytes, 0
 FROM refused WHERE place = 1
 UNION ALL
-SELECT 3, place, 'ended_early', process_key, '', NULL, NULL, step_count, size, 0, 0
+SELECT 3, 1, 'died_first', f.process_key, '', NULL, NULL, nullif(f.step_count, 0), f.size, coalesce(c.peak_bytes, 0), coalesce(m.median, 0)
+FROM first_death f LEFT JOIN compared c ON f.process_key = c.process_key
+LEFT JOIN medians m ON m.measure = '{PEAK}' AND m.stage = c.stage AND m.expert = c.expert
+LEFT JOIN refused r ON r.process_key = f.process_key AND r.place = 1 WHERE r.process_key IS NULL
+UNION ALL
+SELECT 4, place, 'ended_early', process_key, '', NULL, NULL, step_count, size, 0, 0
 FROM (SELECT process_key, step_count, size, row_number() OVER (ORDER BY place) AS place FROM stops) t
 UNION ALL
-SELECT 4, row_number() OVER (ORDER BY gap DESC, host), 'one_host', NULL, host, NULL, NULL, NULL, differing, gap, 0 FROM hosts
+SELECT 5, row_number() OVER (ORDER BY gap DESC, host), 'one_host', NULL, host, NULL, NULL, NULL, differing, gap, 0 FROM hosts
 UNION ALL
-SELECT 5, f.place, 'rank', f.process_key, c.host, NULL, s.name, w.step, 1, f.value, f.median
+SELECT 6, f.place, 'rank', f.process_key, c.host, NULL, s.name, w.step, 1, f.value, f.median
 FROM told f JOIN compared c ON f.process_key = c.process_key
 LEFT JOIN told_sites s ON f.process_key = s.process_key LEFT JOIN since w ON f.process_key = w.process_key
 UNION ALL
-SELECT 6, 1, 'stages', NULL, '', NULL, NULL, NULL, (SELECT count(*) FROM job), highest, mean
+SELECT 7, 1, 'stages', NULL, '', NULL, NULL, NULL, (SELECT count(*) FROM job), highest, mean
 FROM split WHERE {STAGE_SHARE} * (highest - mean) > highest AND highest - mean >= {LEAST_BYTES}
 {end}
 SELECT a.cause,

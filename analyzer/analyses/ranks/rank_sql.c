@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "rank_compare.h"
+#include "rank_deaths.h"
 #include "summary_files.h"
 
 extern const char rank_rules_sql[];
@@ -255,6 +256,8 @@ static void add_part(struct query *query, const char *name)
         add_place(query, COLUMN_ranks_pp);
     else if (strcmp(name, "ep") == 0)
         add_place(query, COLUMN_ranks_ep);
+    else if (strcmp(name, "TELLS_ENDS") == 0)
+        text_add(query->text, RANK_TELLS_ENDS);
     else if (strcmp(name, "measures") == 0)
         add_measures(query);
     else if (strcmp(name, "measure_place") == 0)

@@ -203,6 +203,14 @@ static void define_code(struct trace_context *context, const struct trace_record
         context->is_out_of_memory = true;
 }
 
+static void end_process(struct trace_context *context, uint64_t status)
+{
+    if (status & MT_EXIT_AT_ONCE)
+        model_process_ended_at_once(context->model, context->process, (uint8_t)status);
+    else
+        model_process_exited(context->model, context->process, (uint8_t)status);
+}
+
 static void define(struct trace_context *context, uint32_t *thread,
                    const struct trace_record *record)
 {
@@ -233,8 +241,7 @@ static void define(struct trace_context *context, uint32_t *thread,
         context->stacks->free_site = site_at(context, record, AT(free_site, site));
         break;
     case MT_RECORD_process_exit:
-        model_process_exited(context->model, context->process,
-                             (uint8_t)value_at(record, AT(process_exit, status)));
+        end_process(context, value_at(record, AT(process_exit, status)));
         break;
     case MT_RECORD_clock: /* the header's readings are as good and span more time */
         break;

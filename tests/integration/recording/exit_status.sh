@@ -26,6 +26,12 @@ expect 7 'Exited with  7' "$python" -c 'import atexit, ctypes
 atexit.register(print, "handlers run")
 ctypes.CDLL(None).exit(7 + 256)'
 expect 0 '' "$python" -c 'pass'
-expect 5 '' "$python" -c 'import os; os._exit(5)'
+expect 5 'Exited with  5' "$python" -c 'import os; os._exit(5)'
 expect 137 '' "$python" -c 'import os; os.kill(os.getpid(), 9)'
+# A vforked child that finds no program ends with _exit in the memory of its parent.
+expect 0 '' "$python" -c 'import subprocess
+try:
+    subprocess.run(["/nothing/there"])
+except FileNotFoundError:
+    pass'
 exit $failed
