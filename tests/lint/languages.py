@@ -31,7 +31,7 @@ def entries(text):
 
 def texts(folder):
     """(all strings of the analyzer, those that are sentences with where they stand)"""
-    every, sentences = set(), {}
+    every, sentences, parts = set(), {}, messages.literals(folder)
     paths = [path for pattern in ("analyzer/**/*.[ch]", "analyzer/**/*.def", "include/leaktide/*.def")
              for path in sorted(folder.glob(pattern))]
     for path in paths:
@@ -39,7 +39,7 @@ def texts(folder):
         is_foreign = name in messages.FOREIGN or path.parent.relative_to(folder).as_posix() in messages.FOREIGN
         source = path.read_text(encoding="utf-8")
         macros = "{" + "\n".join(DEFINES.findall(source)).replace("\\\n", "\n") + "}"
-        found = list(messages.strings(source)) + [(text, "{") for text, _ in messages.strings(macros)]
+        found = list(messages.strings(source, parts)) + [(text, "{") for text, _ in messages.strings(macros)]
         every.update(text for text, _ in found)
         if not is_foreign:
             sentences.update((text, name) for text, place in found if messages.is_sentence(text)

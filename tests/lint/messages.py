@@ -35,6 +35,7 @@ TOKEN = re.compile(r"/\*.*?\*/|//[^\n]*|'(?:\\.|[^'\\\n])'|\"(?:\\.|[^\"\\\n])*\
 # What a wrapper calls the words it is handed.
 WORDS_IN = re.compile(r"const char \*(?:what|why|sentence|format)\b")
 WORD = re.compile(r"[A-Za-z]{2,}")
+LITERAL = re.compile(r'^#define (\w+)\s+"((?:\\.|[^"\\\n])*)"$', re.M)
 # SQL and markup.
 NO_LANGUAGE = re.compile(r"\s*(?:<|(?:SELECT|INSERT|UPDATE|DELETE|CREATE|PRAGMA|WITH)\b)")
 
@@ -55,8 +56,18 @@ def opens_table(tokens, at):
     return before == ")" and "struct" in tokens[max(0, at - 6):at] and tokens[at - 3] == "struct"
 
 
-def strings(source):
-    """Each string with where it stands: the name of the function called, "{" in a table, or ""."""
+def literals(folder):
+    """The macros of the headers that are one string: {name: text}."""
+    return {name: text for pattern in ("analyzer/**/*.h", "tracer/**/*.h", "include/**/*.h")
+            for path in sorted(folder.glob(pattern))
+            for name, text in LITERAL.findall(path.read_text(encoding="utf-8"))}
+
+
+def strings(source, parts=()):
+    """Each string with where it stands: the name of the function called, "{" in a table, or "".
+
+    parts: literals() that may be joined to it.
+    """
     source = re.sub(r"^#(?:define|error)(?:[^\n]*\\\n)*[^\n]*", "", source, flags=re.M)  # parts of tables
     tokens = [token for token in TOKEN.findall(source) if not token.startswith(("/*", "//"))]
     places, text = [], None
@@ -66,6 +77,8 @@ def strings(source):
             continue
         if text is not None and token.startswith("PRI"):
             text += "<%s>" % token  # a macro of inttypes.h, written as catalogues do
+        elif text is not None and token in parts:
+            text += parts[token]
         elif text is not None:
             yield text, places[-1] if places else ""
             text = None
