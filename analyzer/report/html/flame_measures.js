@@ -37,7 +37,7 @@ function leakedBy(recording) {
                 members.push(group);
         const whole = members.reduce((sum, group) => sum + groups.endBytes[group], 0);
         for (const group of members)
-            leaked[group] = growthOf(leak) * (whole ? groups.endBytes[group] / whole : 1 / members.length);
+            leaked[group] += growthOf(leak) * (whole ? groups.endBytes[group] / whole : 1 / members.length);
     }
     return leaked;
 }

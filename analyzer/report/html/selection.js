@@ -137,7 +137,9 @@ class SelectionView {
         const {rest} = this.recording;
         if (!rest.count)
             return null;
-        const sum = restIn(this.recording, state.selection);
+        const sum = restIn(this.recording, {...state.selection, ledger: state.ledger});
+        if (!sum.aliveBytes && !sum.bornBytes && !sum.freedBytes)
+            return null;
         return make('p', {class: 'remark'}, say(
             'Not in this table: the {0} smallest blocks of the run, of at most {1}, kept as sums for each {2} only. Around the selection they held {3} before it, {4} were born, {5} freed.',
             count(rest.count), size(rest.sizeMostBytes), duration(rest.stretchNs), size(sum.aliveBytes),

@@ -8,6 +8,8 @@ import {makeStack} from './stack.js';
 import {makeStepCurve, stepRowOf} from './steps.js';
 import {makeWay} from './places.js';
 import {makeTable} from './table.js';
+import {leaksOf} from './recording.js';
+import {leakRate} from './verdict.js';
 
 const stackMost = 5;
 
@@ -36,10 +38,11 @@ class SiteView {
         const ledger = ledgers[state.ledger];
         const peak = sumOf(groups.peakBytes, members);
         const step = stepRowOf(this.recording, state.site, ledger.name);
+        const leak = leaksOf(this.recording.report).find(each => each.site === state.site && each.ledger === ledger.name);
         return make('p', null, [
             say('{0} at the peak of {1} ({2} of it)', size(peak), ledger.name, percent(peak, ledger.peakBytes)),
             say('{0} at the end', size(sumOf(groups.endBytes, members))),
-            step?.growthBytes ? say('{0} per step', sizeChange(step.growthBytes)) : null,
+            step?.growthBytes ? say('{0} per step', sizeChange(step.growthBytes)) : leak && leakRate(leak),
             step?.births ? say('survivors of {0} steps', step.births) : null,
         ].filter(Boolean).join(' · '));
     }

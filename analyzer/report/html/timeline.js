@@ -20,7 +20,7 @@ import {rowsNamed} from './tables.js';
 const layerMost = 9;
 const legendMost = 12;
 const leastViewNs = 10;
-const chartHeight = () => (innerWidth < 700 ? 250 : 330);
+const chartHeight = () => (innerWidth < 700 ? 240 : 330);
 const stripHeight = 15; /* of steps, of phases */
 const phaseRowMost = 3, operatorRowMost = 2;
 

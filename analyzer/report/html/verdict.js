@@ -22,7 +22,7 @@ function peakNumber(report) {
 }
 
 /* Marked loops have no turns; of others the turns may not be known. */
-function leakRate(leak) {
+export function leakRate(leak) {
     if (leak.growth_bytes_per_step === null)
         return sizeChange(leak.overdue_bytes);
     const rate = sizeChange(leak.growth_bytes_per_step);
