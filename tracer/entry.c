@@ -88,6 +88,7 @@ static void leave_children_alone(void)
 static void on_exit_of_process(int status, void *nothing)
 {
     (void)nothing;
+    recording_exiting();
     shared_names_end();
     recording_finish(status & 0xff); /* what the parent gets */
 }

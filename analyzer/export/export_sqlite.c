@@ -347,31 +347,39 @@ static void put_older_frees(struct sqlite_export *export)
     }
 }
 
+static void put_account(struct sqlite_export *export, const struct memory_account *account,
+                        size_t number)
+{
+    struct database_insert *insert = export->inserts[TABLE_ACCOUNTS];
+    uint64_t step = account->figures[ACCOUNT_FIGURE_STEP];
+
+    for (size_t i = 0; i < account->row_count; i++) {
+        const struct memory_row *row = &account->rows[i];
+
+        insert_number(insert, (int64_t)number);
+        insert_number(insert, account->process);
+        insert_number(insert, (int64_t)account->time_ns);
+        insert_number(insert, memory_account_is_rough(account));
+        insert_text(insert, account_part_name(row->part));
+        insert_text_or_null(insert, text_at(export, row->name));
+        insert_number(insert, (int64_t)row->resident_bytes);
+        insert_number(insert, (int64_t)row->proportional_bytes);
+        insert_number_if(insert, step != 0, step);
+        insert_number_if(insert, step != 0, account->figures[ACCOUNT_FIGURE_LATE_NS]);
+        insert_number(insert, account->figures[ACCOUNT_FIGURE_AT_EXIT] != 0);
+        put_row(export, TABLE_ACCOUNTS);
+    }
+}
+
 /* A row for each row of each account. */
 static void put_accounts(struct sqlite_export *export)
 {
     const struct memory_accounts *accounts = tally_accounts(export->question->tally);
-    struct database_insert *insert = export->inserts[TABLE_ACCOUNTS];
 
     for (size_t i = 0; i < accounts->count; i++)
-        for (size_t k = 0; k < accounts->rows[i].row_count; k++) {
-            const struct memory_account *account = &accounts->rows[i];
-            const struct memory_row *row = &account->rows[k];
-
-            insert_number(insert, (int64_t)i + 1);
-            insert_number(insert, account->process);
-            insert_number(insert, (int64_t)account->time_ns);
-            insert_number(insert, memory_account_is_rough(account));
-            insert_text(insert, account_part_name(row->part));
-            insert_text_or_null(insert, text_at(export, row->name));
-            insert_number(insert, (int64_t)row->resident_bytes);
-            insert_number(insert, (int64_t)row->proportional_bytes);
-            insert_number_if(insert, account->figures[ACCOUNT_FIGURE_STEP] != 0,
-                             account->figures[ACCOUNT_FIGURE_STEP]);
-            insert_number_if(insert, account->figures[ACCOUNT_FIGURE_STEP] != 0,
-                             account->figures[ACCOUNT_FIGURE_LATE_NS]);
-            put_row(export, TABLE_ACCOUNTS);
-        }
+        put_account(export, &accounts->rows[i], i + 1);
+    for (size_t i = 0; i < accounts->end_count; i++)
+        put_account(export, &accounts->ends[i], accounts->count + i + 1);
 }
 
 static void put_notes(struct sqlite_export *export)

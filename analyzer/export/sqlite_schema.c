@@ -24,7 +24,7 @@ const struct sqlite_table_shape sqlite_tables[TABLE_COUNT] = {
     [TABLE_OLDER_FREES] = {"older_frees", 3},
     [TABLE_EVENT_KINDS] = {"event_kinds", 2},
     [TABLE_NOTES] = {"notes", 2},
-    [TABLE_ACCOUNTS] = {"accounts", 10},
+    [TABLE_ACCOUNTS] = {"accounts", 11},
 };
 
 const char sqlite_schema[] =
@@ -71,7 +71,7 @@ const char sqlite_schema[] =
     "CREATE TABLE notes (count INTEGER, sentence TEXT);"
     "CREATE TABLE accounts (account INTEGER, process INTEGER REFERENCES processes,"
     " time_ns INTEGER, is_rough INTEGER, part TEXT, name TEXT, resident_bytes INTEGER,"
-    " proportional_bytes INTEGER, step INTEGER, late_ns INTEGER);";
+    " proportional_bytes INTEGER, step INTEGER, late_ns INTEGER, at_exit INTEGER);";
 
 /* An alloc at an address that is alive first ends the old block; a block that was freed before it
  * was seen counts before it goes. */

@@ -45,7 +45,10 @@ void memory_accounts_release(struct memory_accounts *accounts)
 {
     for (size_t i = 0; i < accounts->count; i++)
         free(accounts->rows[i].rows);
+    for (size_t i = 0; i < accounts->end_count; i++)
+        free(accounts->ends[i].rows);
     free(accounts->rows);
+    free(accounts->ends);
     free(accounts->open.rows);
     free(accounts->kills);
     memset(accounts, 0, sizeof(*accounts));
@@ -64,6 +67,15 @@ size_t memory_accounts_of(const struct memory_accounts *accounts, uint16_t proce
         end++;
     *count = end - first;
     return first;
+}
+
+const struct memory_account *memory_accounts_at_exit(const struct memory_accounts *accounts,
+                                                     uint16_t process)
+{
+    for (size_t i = accounts->end_count; i; i--)
+        if (accounts->ends[i - 1].process == process)
+            return &accounts->ends[i - 1];
+    return NULL;
 }
 
 size_t memory_accounts_highest(const struct memory_accounts *accounts, size_t first, size_t count)
@@ -122,19 +134,31 @@ static uint64_t taken_ns(const struct memory_accounts *accounts)
                                                                                    : time_ns;
 }
 
+/* The open one is the last of the list then. */
+static bool account_move(struct memory_accounts *accounts, struct memory_account **list,
+                         size_t *count, size_t *capacity)
+{
+    if (!list_has_room(list, capacity, *count, sizeof(**list))) {
+        accounts->has_failed = true;
+        return false;
+    }
+    accounts->open.time_ns = taken_ns(accounts);
+    (*list)[(*count)++] = accounts->open;
+    memset(&accounts->open, 0, sizeof(accounts->open));
+    accounts->is_open = false;
+    return true;
+}
+
 static void account_close(struct memory_accounts *accounts)
 {
     size_t first = accounts->count;
 
-    if (!list_has_room(&accounts->rows, &accounts->capacity, accounts->count,
-                       sizeof(*accounts->rows))) {
-        accounts->has_failed = true;
+    if (accounts->open.figures[ACCOUNT_FIGURE_AT_EXIT]) {
+        account_move(accounts, &accounts->ends, &accounts->end_count, &accounts->end_capacity);
         return;
     }
-    accounts->open.time_ns = taken_ns(accounts);
-    accounts->rows[accounts->count++] = accounts->open;
-    memset(&accounts->open, 0, sizeof(accounts->open));
-    accounts->is_open = false;
+    if (!account_move(accounts, &accounts->rows, &accounts->count, &accounts->capacity))
+        return;
     while (first &&
            accounts->rows[first - 1].process == accounts->rows[accounts->count - 1].process)
         first--;

@@ -47,6 +47,8 @@ struct memory_kill {
 struct memory_accounts {
     struct memory_account *rows; /* process after process, by time */
     size_t count, capacity;
+    struct memory_account *ends; /* at the exits of processes; not among the rows */
+    size_t end_count, end_capacity;
     struct memory_account open; /* its end has not come yet */
     size_t open_row_count;      /* that it says it has */
     bool is_open, has_failed;   /* no memory */
@@ -63,6 +65,9 @@ void memory_accounts_note(struct memory_accounts *accounts, const struct model *
 
 /* The accounts of a process: *count of them from the index that is returned. */
 size_t memory_accounts_of(const struct memory_accounts *accounts, uint16_t process, size_t *count);
+/* What it held at its exit, after what was to be done there; NULL: not known. */
+const struct memory_account *memory_accounts_at_exit(const struct memory_accounts *accounts,
+                                                     uint16_t process);
 /* The highest one of those, by what is resident; count > 0. */
 size_t memory_accounts_highest(const struct memory_accounts *accounts, size_t first, size_t count);
 

@@ -29,7 +29,8 @@ enum account_doubt {
     ACCOUNT_FASTBINS_UNREAD = 4, /* blocks in fast bins of an arena count as in use */
     ACCOUNT_SCAN_ENDED = 8,      /* not every page of large mappings was looked at */
     ACCOUNT_LESS = 16,           /* the process became smaller while it was read */
-    ACCOUNT_IS_ROUGH = 32        /* heaps and plain mappings were not looked into */
+    ACCOUNT_IS_ROUGH = 32,       /* heaps and plain mappings were not looked into */
+    ACCOUNT_MORE = 64            /* it became larger while it was read */
 };
 
 /* Rows of a heap of jemalloc are named by this, and the object that it is linked into. */

@@ -141,7 +141,10 @@ struct mt_rings_process {
     struct mt_rings_change changes[MT_RINGS_CHANGES];
     int64_t control_file_ns; /* the consumer's: when what was last taken from it was written */
     uint64_t step_ended, step_end_ns; /* live: CLOCK_MONOTONIC; 0: none has */
-    uint8_t reserved[1012];
+    uint32_t exit_wait_ms; /* live: at its exit, it waits so long to be looked at; 0: it is not */
+    uint32_t is_exiting;   /* live: it waits */
+    uint32_t exit_is_read; /* futex: it was looked at */
+    uint8_t reserved[1000];
 };
 
 enum { MT_RINGS_PROCESS_BYTES = 2 * MT_FILE_HEADER_BYTES };

@@ -161,6 +161,32 @@ class Growth(unittest.TestCase):
             self.assertLess(abs(times[step] - late_ns - ends[step]), 1e6)
         self.assertGreater(max(size for size, _, _ in others), 24 * MIB, "at the peak")
 
+    def at_exit(self, name):
+        """[(process, resident, unexplained)] of accounts at exits, and the newest resident of each process."""
+        into = os.path.join(self.folder.name, name + "-exit.db")
+        subprocess.run([LEAKTIDE, "export", "--to=sqlite", "-o", into, os.path.join(self.folder.name, name)],
+                       check=True, timeout=120)
+        with contextlib.closing(sqlite3.connect(into)) as database:
+            rows = database.execute(
+                "SELECT process, at_exit, SUM(resident_bytes), SUM(CASE part WHEN 'unexplained' THEN "
+                "resident_bytes ELSE 0 END) FROM accounts GROUP BY account ORDER BY account").fetchall()
+        return ([(process, size, unexplained) for process, at_exit, size, unexplained in rows if at_exit],
+                {process: size for process, at_exit, size, _ in rows if not at_exit})
+
+    def test_a_process_that_ends_is_looked_at_once_more(self):
+        for name, growth in (("blocks0", True), ("kept1", False), ("shared0", True)):
+            with self.subTest(name=name):
+                ends, newest = self.at_exit(name)
+                self.assertEqual(len(ends), 1, "a machine without time does not reach it in 20 ms")
+                process, size, unexplained = ends[0]
+                self.assertLessEqual(unexplained, size / 20)
+                if growth:
+                    self.assertGreaterEqual(size, newest[process])
+
+    def test_a_worker_that_ends_past_its_handlers_is_looked_at_too(self):
+        ends, _ = self.at_exit("forked0")  # of the parent, and of workers, which end all at once
+        self.assertTrue([size for _, size, _ in ends if size > 36 * MIB], ends)
+
     def test_pools_that_few_objects_pin_are_no_leak(self):
         rows, verdict = self.growth("pinned0")
         self.assertEqual([rows[0]["cause"], rows[0]["is_leak"]], ["kept_by_python", False], rows)

@@ -7,9 +7,9 @@ Starts each program that is installed, lets it work, and compares its account wi
 and smaps. Fails where more than 5 % of what is resident is unexplained, or a sum differs by more than
 3 % of it, as it may in a program that goes on meanwhile. Prints a table.
 
---recorded: the programs run under the recorder, are asked for a snapshot, and are killed. Of the
-accounts in the recording, the highest and the newest are looked at, and the newest is compared with
-what /proc said just before it was asked for.
+--recorded: the programs run under the recorder, are asked for a snapshot, and are ended. Of the
+accounts in the recording, the highest, the newest and that of the exit are looked at, and the
+newest is compared with what /proc said just before it was asked for.
 """
 import contextlib
 import json
@@ -23,35 +23,42 @@ import sys
 import tempfile
 import time
 
-LEAKTIDE = sys.argv[1]
-KEEP_BUSY = "import time\nwhile True: time.sleep(1)\n"
+LEAKTIDE = os.path.abspath(sys.argv[1])
+UNTIL_EOF = "import sys\nsys.stdin.read()\n"
 PYTHON = sys.executable
 
 PROGRAMS = {
-    "python": [PYTHON, "-c", "import json, asyncio, email, http.server\nx=[str(i) for i in range(300000)]\n" + KEEP_BUSY],
+    "python": [PYTHON, "-c", "import json, asyncio, email, http.server\nx=[str(i) for i in range(300000)]\n" + UNTIL_EOF],
     "python threads": [PYTHON, "-c", "import threading, time\n[threading.Thread(target=lambda: (bytearray(1<<20), time.sleep(99))).start() for _ in range(40)]\n"],
-    "numpy": [PYTHON, "-c", "import numpy\nx=[numpy.ones((1000,1000)) for _ in range(20)]\n" + KEEP_BUSY],
-    "torch workers": [PYTHON, "-c", "import torch\nfrom torch.utils.data import DataLoader\nd=DataLoader(torch.randn(20000,512), batch_size=64, num_workers=2, prefetch_factor=8)\nk=[b for b in d]\n" + KEEP_BUSY],
-    "node": ["node", "-e", "let a=[];for(let i=0;i<2e6;i++)a.push({i});setInterval(()=>{},1000)"],
+    "numpy": [PYTHON, "-c", "import numpy\nx=[numpy.ones((1000,1000)) for _ in range(20)]\n" + UNTIL_EOF],
+    "torch workers": [PYTHON, "-c", "import torch\nfrom torch.utils.data import DataLoader\nd=DataLoader(torch.randn(20000,512), batch_size=64, num_workers=2, prefetch_factor=8)\nk=[b for b in d]\n" + UNTIL_EOF],
+    "node": ["node", "-e", "let a=[];for(let i=0;i<2e6;i++)a.push({i});process.stdin.resume()"],
     "java": None,
     "postgres": None,
     "redis": ["redis-server", "--port", "0", "--save", "", "--unixsocket", "redis.sock"],
-    "git": ["git", "-C", "@repository", "cat-file", "--batch-check", "--batch-all-objects", "--unordered", "--buffer"],
+    "git": ["git", "-C", "@repository", "cat-file", "--batch"],
     "clang": ["clang", "-O2", "-c", "-o", "/dev/null", "@large.c"],
     "gcc": None,
     "sqlite3": ["sqlite3", "data.db"],
     "nginx": None,
     "chromium": ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "about:blank"],
-    "ruby": ["ruby", "-e", "x=(0..500000).map{|i| i.to_s}; sleep"],
-    "php": ["php", "-r", "for($i=0;$i<500000;$i++)$x[]=\"a$i\"; sleep(99);"],
-    "perl": ["perl", "-e", "push @x, \"a$_\" for 1..500000; sleep 99"],
-    "bash": ["bash", "-c", "x=$(seq 200000); read -t 99 <> <(:)"],
+    "ruby": ["ruby", "-e", "x=(0..500000).map{|i| i.to_s}; STDIN.read"],
+    "php": ["php", "-r", "for($i=0;$i<500000;$i++)$x[]=\"a$i\"; fgets(STDIN);"],
+    "perl": ["perl", "-e", "push @x, \"a$_\" for 1..500000; <STDIN>"],
+    "bash": ["bash", "-c", "x=$(seq 200000); read"],
     "gdb": ["gdb", "-q", "@self"],
     "vim": ["vim", "-es", "@large.c"],
     "openssl": ["openssl", "speed", "-seconds", "20", "rsa4096"],
     "zstd": ["sh", "-c", "exec zstd -19 -T2 -q -o /dev/null @large.c -f"],
     "xz": ["xz", "-9", "-k", "-c", "/dev/zero"],
     "sort": ["sh", "-c", "seq 3000000 | sort -R --parallel=2 -S 200M | sleep 99"],
+}
+
+# On their standard inputs.
+TOLD = {
+    "sqlite3": b"create table t(a); with recursive c(x) as (select 1 union all select x+1 from c "
+               b"where x<300000) insert into t select x from c; select count(*) from t;\n",
+    "git": b"".join(b"HEAD~%d\nHEAD~%d^{tree}\n" % (i, i) for i in range(200)),
 }
 
 
@@ -78,7 +85,7 @@ def words_of(name, folder):
         with open(os.path.join(folder, "A.java"), "w", encoding="ascii") as file:
             file.write("class A { public static void main(String[] a) throws Exception { var x = new "
                        "java.util.ArrayList<int[]>(); for (int i = 0; i < 50; i++) x.add(new int[250000]);"
-                       " Thread.sleep(99000); } }")
+                       " System.in.read(); } }")
         return ["java", "-Xmx256m", os.path.join(folder, "A.java")]
     words = [word.replace("@large.c", os.path.join(folder, "large.c")) for word in PROGRAMS[name]]
     words = [word.replace("@self", LEAKTIDE).replace("@repository", os.path.dirname(os.path.abspath(__file__)))
@@ -148,18 +155,20 @@ def compare(name, process):
 
 
 def newest_and_highest(recording, folder):
-    """(resident, unexplained, step or None, count) of the process that has most."""
+    """Of the process that has most: (process, account, resident, unexplained) of the highest, the newest, and at its
+    exit (None: it was killed), and how many there are."""
     database = os.path.join(folder, "accounts.db")
     subprocess.run([LEAKTIDE, "export", "--to=sqlite", "-o", database, recording], check=True, timeout=300,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with contextlib.closing(sqlite3.connect(database)) as opened:
         rows = opened.execute("SELECT process, account, SUM(resident_bytes), SUM(CASE part WHEN 'unexplained' "
-                              "THEN resident_bytes ELSE 0 END) FROM accounts GROUP BY account").fetchall()
+                              "THEN resident_bytes ELSE 0 END), at_exit FROM accounts GROUP BY account").fetchall()
     if not rows:
         return None
     process = max(rows, key=lambda row: row[2])[0]
-    rows = [row for row in rows if row[0] == process]
-    return max(rows, key=lambda row: row[2]), rows[-1], len(rows)
+    running = [row for row in rows if row[0] == process and not row[4]]
+    at_exit = [row for row in rows if row[0] == process and row[4]]
+    return max(running, key=lambda row: row[2]), running[-1], at_exit[0] if at_exit else None, len(running)
 
 
 def compare_recorded(name, program, folder, recording):
@@ -169,22 +178,27 @@ def compare_recorded(name, program, folder, recording):
     subprocess.run([LEAKTIDE, "ctl", str(process), "snapshot"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                    check=False)
     time.sleep(2)
-    os.kill(process, signal.SIGKILL)
-    try:
-        program.wait(timeout=30)
-    except subprocess.TimeoutExpired:
+    program.stdin.close()
+    for how, seconds in ((0, 3), (signal.SIGINT, 10), (signal.SIGKILL, 10)):
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.kill(process, how)
+            program.wait(timeout=seconds)
+            break
+    else:
         os.killpg(program.pid, signal.SIGTERM)
         program.wait(timeout=60)
     found = newest_and_highest(recording, folder)
     if not found:
         return "%-15s has no account" % name, False
-    highest, newest, count = found
-    parts = [100 * row[3] / row[2] for row in (highest, newest)]
+    highest, newest, at_exit, count = found
+    parts = [100 * row[3] / row[2] for row in (highest, newest, at_exit) if row]
     difference = 100 * abs(newest[2] - newest[3] - said["all"]) / said["all"]
     is_fine = max(parts) <= 5 and difference <= 3
     return ("%-15s %3d accounts  highest %8.1f MiB, unexplained %4.2f %%  newest %8.1f MiB, unexplained %4.2f %%, "
-            "from smaps %4.2f %%%s" % (name, count, highest[2] / 2**20, parts[0], newest[2] / 2**20, parts[1],
-                                     difference, "" if is_fine else "  WRONG")), is_fine
+            "from smaps %4.2f %%  %s%s" % (
+                name, count, highest[2] / 2**20, parts[0], newest[2] / 2**20, parts[1], difference,
+                "at exit %8.1f MiB, unexplained %4.2f %%" % (at_exit[2] / 2**20, parts[2]) if at_exit else "by a signal",
+                "" if is_fine else "  WRONG")), is_fine
 
 
 def postgres_start(folder):
@@ -221,6 +235,19 @@ def largest_descendant(process):
     return max(found, key=size)
 
 
+def end(program):
+    """As its user would: postgres removes its shared memory then, and nobody else's."""
+    if program.poll() is None:
+        os.kill(program.pid, signal.SIGINT)
+        try:
+            program.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            pass
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(program.pid, signal.SIGKILL)
+    program.wait()
+
+
 def run(name, folder, is_recorded):
     recording = os.path.join(folder, "recording")
     words = words_of(name, folder)
@@ -237,9 +264,8 @@ def run(name, folder, is_recorded):
                                    stderr=subprocess.DEVNULL, start_new_session=True)
     if not program:
         return "%-15s does not start" % name, None
-    if name == "sqlite3":
-        program.stdin.write(b"create table t(a); with recursive c(x) as (select 1 union all select x+1 from c "
-                            b"where x<300000) insert into t select x from c; select count(*) from t;\n")
+    if name in TOLD:
+        program.stdin.write(TOLD[name])
         program.stdin.flush()
     try:
         time.sleep((8 if name in ("chromium", "torch workers", "java") else 4) * (2 if is_recorded else 1))
@@ -249,9 +275,7 @@ def run(name, folder, is_recorded):
             return compare_recorded(name, program, folder, recording)
         return compare(name, largest_descendant(program.pid))
     finally:
-        if program.poll() is None:
-            os.killpg(program.pid, signal.SIGKILL)
-        program.wait()
+        end(program)
 
 
 def main():

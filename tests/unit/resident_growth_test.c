@@ -360,11 +360,45 @@ static void an_account_is_not_older_than_the_one_before(void **state)
     assert_non_null(cell("resident_figures", 0, "step"));
 }
 
+static void account_at_exit(uint64_t bytes)
+{
+    note(ACCOUNT_SUBJECT, "", 1, 0);
+    note(complaints[0].part, "main arena", bytes, bytes);
+    figure("resident", bytes);
+    figure("at_exit", 1);
+    note(ACCOUNT_SUBJECT_END, "", 0, 0);
+}
+
+/* It may just have freed everything: that ends no growth, and is no newest account. */
+static void what_is_left_at_the_exit_stands_apart(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < ACCOUNTS; i++)
+        aged_account((10 + 4 * i) * MIB, 0);
+    account_at_exit(3 * MIB);
+    ask();
+    assert_non_null(cell("resident_growth", 0, "cause"));
+    assert_int_equal(cell("resident", 0, "resident_bytes")->number,
+                     (10 + 4 * (ACCOUNTS - 1)) * MIB);
+    assert_int_equal(cell("resident", 0, "exit_bytes")->number, 3 * MIB);
+    assert_int_equal(cell("resident_figures", 0, "account_count")->number, ACCOUNTS);
+}
+
+static void an_account_at_the_exit_is_better_than_none(void **state)
+{
+    (void)state;
+    account_at_exit(3 * MIB);
+    ask();
+    assert_int_equal(cell("resident", 0, "resident_bytes")->number, 3 * MIB);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(what_grows_is_named_with_its_cause),
+        TEST(what_is_left_at_the_exit_stands_apart),
+        TEST(an_account_at_the_exit_is_better_than_none),
         TEST(who_mapped_most_of_what_grew_is_named),
         TEST(a_line_that_mapped_little_of_it_is_not_named),
         TEST(what_fills_up_and_stays_is_no_growth),

@@ -35,7 +35,8 @@ struct taking {
     struct other_heaps others;
     struct java_heap java;
     uint64_t java_used_left_bytes;
-    uint64_t begin_ns; /* of processor time */
+    uint64_t counted_before, counted_after; /* bytes: before and after the mappings were read */
+    uint64_t begin_ns;                      /* of processor time */
     uint64_t pages_looked_at;
     bool has_python;
     const char *allocator; /* base name of a library whose mappings the plain ones may be; "" */
@@ -487,21 +488,29 @@ static void sum_mappings(struct taking *taking)
     }
 }
 
-/* What the kernel counts beside the mappings. */
-static void sum_up(struct taking *taking, int folder)
+/* Resident, as the kernel counts it beside the mappings; 0: it cannot be read. */
+static uint64_t counted_bytes(int folder)
 {
-    uint64_t *figures = taking->account->figures, counted_bytes, resident_bytes;
     char text[256], *at = text;
+
+    if (!file_read(folder, "statm", text, sizeof(text)))
+        return 0;
+    strtoull(at, &at, 10);
+    return strtoull(at, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* What it counted before the mappings were read and after is more than they are. What it counted
+ * only before, or after, came or went while they were read. */
+static void sum_up(struct taking *taking)
+{
+    uint64_t *figures = taking->account->figures, sum_bytes = figures[ACCOUNT_FIGURE_RESIDENT];
+    uint64_t before = taking->counted_before, after = taking->counted_after;
+    uint64_t least = before < after ? before : after, most = before < after ? after : before;
 
     figures[ACCOUNT_FIGURE_MAPPINGS] = taking->mappings.count;
     figures[ACCOUNT_FIGURE_THREADS] = taking->stacks.thread_count;
-    if (!file_read(folder, "statm", text, sizeof(text)))
-        return;
-    strtoull(at, &at, 10);
-    counted_bytes = strtoull(at, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
-    resident_bytes = figures[ACCOUNT_FIGURE_RESIDENT];
-    if (counted_bytes > resident_bytes) {
-        uint64_t rest_bytes = counted_bytes - resident_bytes;
+    if (least > sum_bytes) {
+        uint64_t rest_bytes = least - sum_bytes;
 
         account_rows_add(&taking->rows,
                          &(struct account_row){.part = ACCOUNT_UNEXPLAINED,
@@ -510,9 +519,11 @@ static void sum_up(struct taking *taking, int folder)
                          "");
         figures[ACCOUNT_FIGURE_RESIDENT] += rest_bytes;
         figures[ACCOUNT_FIGURE_PROPORTIONAL] += rest_bytes;
-    } else if (resident_bytes - counted_bytes > resident_bytes / 100) {
-        figures[ACCOUNT_FIGURE_DOUBTS] |= ACCOUNT_LESS;
     }
+    if (after > before && after - before > after / 100)
+        figures[ACCOUNT_FIGURE_DOUBTS] |= ACCOUNT_MORE;
+    else if (before - after > sum_bytes / 100 || (most && sum_bytes > most + sum_bytes / 100))
+        figures[ACCOUNT_FIGURE_DOUBTS] |= ACCOUNT_LESS;
 }
 
 /* The identity: every resident byte is in one row. */
@@ -555,10 +566,13 @@ static uint64_t processor_ns(void)
 static int take_all(struct taking *taking, int folder, enum account_depth depth)
 {
     struct process_memory memory;
-    int result = mappings_read(&taking->mappings, folder);
+    int result;
 
+    taking->counted_before = counted_bytes(folder);
+    result = mappings_read(&taking->mappings, folder);
     if (result)
         return result;
+    taking->counted_after = counted_bytes(folder);
     if (!thread_stacks_read(&taking->stacks, folder)) {
         result = ENOMEM;
     } else {
@@ -575,7 +589,7 @@ static int take_all(struct taking *taking, int folder, enum account_depth depth)
         sum_mappings(taking);
         taking->account->rough_cost_ns = processor_ns() - taking->begin_ns;
         take_mappings(taking);
-        sum_up(taking, folder);
+        sum_up(taking);
         if (!cgroup_memory_read(&taking->account->cgroup, folder))
             result = ENOMEM;
         if (taking->memory) {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "leaktide/invariant.h"
+#include "rings_file.h"
 
 enum taker_state { TAKER_IDLE, TAKER_ASKED, TAKER_DONE };
 
@@ -17,6 +18,7 @@ static struct {
     bool has_thread;
     pid_t process;
     enum account_depth depth;
+    uint32_t *read;         /* futex of who waits; NULL: nobody does */
     struct account account; /* the thread's while it is asked for one */
     int error;
 } taker = {.mutex = PTHREAD_MUTEX_INITIALIZER, .asked = PTHREAD_COND_INITIALIZER};
@@ -33,6 +35,10 @@ static void *take_accounts(void *nothing)
         pthread_mutex_unlock(&taker.mutex);
         snprintf(folder, sizeof(folder), "/proc/%d", (int)taker.process);
         taker.error = account_take(folder, taker.depth, &taker.account);
+        if (taker.read) {
+            shared_store(taker.read, 1);
+            shared_wake(taker.read);
+        }
         atomic_store(&taker.state, TAKER_DONE);
     }
     return NULL;
@@ -54,7 +60,7 @@ static bool thread_start(void)
     return taker.has_thread;
 }
 
-bool account_taker_ask(pid_t process, enum account_depth depth)
+bool account_taker_ask(pid_t process, enum account_depth depth, uint32_t *read)
 {
     MT_ASSERT(account_taker_is_idle());
     if (!thread_start())
@@ -62,6 +68,7 @@ bool account_taker_ask(pid_t process, enum account_depth depth)
     pthread_mutex_lock(&taker.mutex);
     taker.process = process;
     taker.depth = depth;
+    taker.read = read;
     atomic_store(&taker.state, TAKER_ASKED);
     pthread_cond_signal(&taker.asked);
     pthread_mutex_unlock(&taker.mutex);

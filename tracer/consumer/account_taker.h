@@ -19,8 +19,9 @@
 /* Nothing is being taken. */
 bool account_taker_is_idle(void);
 
-/* process: in our name space. False: there is no thread to be had. Only when idle. */
-bool account_taker_ask(pid_t process, enum account_depth depth);
+/* process: in our name space. read: set and woken when the process was read; NULL: nobody waits for
+ * that. False: there is no thread to be had. Only when idle. */
+bool account_taker_ask(pid_t process, enum account_depth depth, uint32_t *read);
 
 /* True once for each that was asked for, when it is done: *account, to be released, or an errno in
  * *error when there is none. */

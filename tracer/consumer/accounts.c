@@ -9,6 +9,7 @@
 #include "account_taker.h"
 #include "clock.h"
 #include "drain_workers.h"
+#include "rings_file.h"
 
 enum {
     ROUGH_COST_TIMES = 1500, /* as long as that the next one waits: 0.067 % */
@@ -20,6 +21,9 @@ enum {
     WATCH_MS = 50,           /* the same, for its cgroup */
     STEP_WAIT_MS = 2000,     /* for the end of a step, at least; then the clock is enough */
     STEP_LATE_MS = 50,       /* an end that is longer ago is none: the next one is waited for */
+    EXIT_WAIT_MS = 20,       /* of a process that ends, for its account, at most, ... */
+    EXIT_WAIT_PARTS = 100,   /* ... and so small a part of its life */
+    EXIT_WHOLE_MS = 5,       /* it is a rough one if a whole one takes longer */
     ROWS_MOST = 96,          /* of one account in a trace: its ring is small */
     NEW_PEAK_PARTS = 16      /* higher than ever by a sixteenth */
 };
@@ -44,11 +48,27 @@ static bool is_new_peak(const struct recorded *recorded)
            recorded->account.highest_bytes;
 }
 
+/* It waits at its exit, until somebody has looked at it. */
+static bool is_exiting(const struct recorded *recorded)
+{
+    return shared_load(&recorded->place->is_exiting) && !recorded->account.is_of_exit;
+}
+
+/* Says how long it may wait there. */
+static void exit_allow(struct recorded *recorded, uint64_t now_ns)
+{
+    uint64_t lived_ms = (now_ns - recorded->account.since_ns) / MILLISECOND_NS;
+    uint64_t wait_ms =
+        lived_ms / EXIT_WAIT_PARTS < EXIT_WAIT_MS ? lived_ms / EXIT_WAIT_PARTS : EXIT_WAIT_MS;
+
+    shared_store(&recorded->place->exit_wait_ms, lived_ms < FIRST_MS ? 0 : (uint32_t)wait_ms);
+}
+
 static bool is_due(const struct recorded *recorded, uint64_t now_ns)
 {
     uint64_t lived_ns = now_ns - recorded->account.since_ns;
 
-    if (recorded->account.is_wanted)
+    if (recorded->account.is_wanted || is_exiting(recorded))
         return true;
     if (now_ns < accounts.not_before_ns || lived_ns < FIRST_MS * MILLISECOND_NS)
         return false;
@@ -61,6 +81,11 @@ static enum account_depth depth_of(const struct recorded *recorded, uint64_t now
     const struct recorded_account *account = &recorded->account;
     uint64_t probable_ns = resident_now(recorded) / COST_BYTES_OF_NS;
 
+    if (is_exiting(recorded)) {
+        uint64_t cost_ns = account->whole_cost_ns ? account->whole_cost_ns : probable_ns;
+
+        return cost_ns <= EXIT_WHOLE_MS * MILLISECOND_NS ? ACCOUNT_WHOLE : ACCOUNT_ROUGH;
+    }
     if (account->is_wanted)
         return ACCOUNT_WHOLE;
     if (now_ns < accounts.whole_not_before_ns)
@@ -106,7 +131,8 @@ static bool waits_for_step(struct recorded *recorded, uint64_t now_ns)
     struct recorded_account *account = &recorded->account;
     uint64_t waited_ns, ago_ns;
 
-    if (account->is_wanted || is_new_peak(recorded) || !recorded->place->header.step_count)
+    if (account->is_wanted || is_exiting(recorded) || is_new_peak(recorded) ||
+        !recorded->place->header.step_count)
         return false;
     if (!account->step_asked_ns)
         step_ask(recorded, now_ns);
@@ -143,16 +169,24 @@ static void watch_cgroup(struct recorded *recorded, uint64_t now_ns)
         account->kills = cgroup_watch_kills(&account->cgroup);
 }
 
+/* Who ends does not wait long. */
+static uint64_t waits_since_ns(const struct recorded *recorded)
+{
+    return is_exiting(recorded) ? 0 : recorded->account.last_ns;
+}
+
 void accounts_look(struct recorded *recorded, uint64_t now_ns)
 {
     if (!recorded->account.since_ns)
         recorded->account.since_ns = now_ns;
     watch_cgroup(recorded, now_ns);
-    if (!recorded->process_id || !recorded->place->facts.sample_ms || accounts.recorded ||
-        __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED ||
-        !is_due(recorded, now_ns) || waits_for_step(recorded, now_ns))
+    if (!recorded->process_id || !recorded->place->facts.sample_ms ||
+        __atomic_load_n(&recorded->place->attention, __ATOMIC_RELAXED) & MT_ATTENTION_PAUSED)
         return;
-    if (!accounts.next || recorded->account.last_ns < accounts.next->account.last_ns)
+    exit_allow(recorded, now_ns);
+    if (accounts.recorded || !is_due(recorded, now_ns) || waits_for_step(recorded, now_ns))
+        return;
+    if (!accounts.next || waits_since_ns(recorded) < waits_since_ns(accounts.next))
         accounts.next = recorded;
 }
 
@@ -178,6 +212,7 @@ static void account_date(const struct recorded_account *of, struct account *acco
     uint64_t *figures = account->figures;
 
     figures[ACCOUNT_FIGURE_AGE_NS] = clock_now_ns(CLOCK_MONOTONIC) - account->begin_ns;
+    figures[ACCOUNT_FIGURE_AT_EXIT] = of->is_of_exit;
     figures[ACCOUNT_FIGURE_STEP] = of->step;
     if (of->step && account->begin_ns > of->step_end_ns)
         figures[ACCOUNT_FIGURE_LATE_NS] = account->begin_ns - of->step_end_ns;
@@ -212,13 +247,21 @@ static void remember(struct recorded_account *of, const struct account *account,
     of->whole_cost_ns = account->figures[ACCOUNT_FIGURE_COST_NS];
 }
 
+static uint64_t later(uint64_t left, uint64_t right)
+{
+    return left > right ? left : right;
+}
+
+/* One at an exit comes before its time, so the others wait the longer. */
 static void spend(const struct account *account, uint64_t now_ns)
 {
     uint64_t whole_ns = account->figures[ACCOUNT_FIGURE_COST_NS] - account->rough_cost_ns;
 
-    accounts.not_before_ns = now_ns + ROUGH_COST_TIMES * account->rough_cost_ns;
+    accounts.not_before_ns =
+        later(accounts.not_before_ns, now_ns) + ROUGH_COST_TIMES * account->rough_cost_ns;
     if (!(account->figures[ACCOUNT_FIGURE_DOUBTS] & ACCOUNT_IS_ROUGH))
-        accounts.whole_not_before_ns = now_ns + WHOLE_COST_TIMES * whole_ns;
+        accounts.whole_not_before_ns =
+            later(accounts.whole_not_before_ns, now_ns) + WHOLE_COST_TIMES * whole_ns;
 }
 
 static void take_done(uint64_t now_ns)
@@ -263,13 +306,17 @@ void accounts_end(struct recorded *recorded)
 void accounts_poll(uint64_t now_ns)
 {
     struct recorded *next = accounts.next;
+    bool is_of_exit;
 
     take_done(now_ns);
     accounts.next = NULL;
     if (!next || !account_taker_is_idle())
         return;
-    if (account_taker_ask(next->process_id, depth_of(next, now_ns))) {
+    is_of_exit = is_exiting(next);
+    if (account_taker_ask(next->process_id, depth_of(next, now_ns),
+                          is_of_exit ? &next->place->exit_is_read : NULL)) {
         accounts.recorded = next;
+        next->account.is_of_exit = is_of_exit;
         step_remember(next);
     } else {
         accounts.not_before_ns = now_ns + ROUGH_COST_TIMES * MILLISECOND_NS;

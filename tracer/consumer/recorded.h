@@ -38,6 +38,7 @@ struct recorded {
         uint64_t step_asked_ns;     /* since when it waits for the end of a step; 0: it does not */
         uint64_t step, step_end_ns; /* at whose end the one that is being taken is; 0: none */
         bool is_wanted;             /* by somebody, without regard to its cost */
+        bool is_of_exit;            /* the one that is being taken, or was taken last */
         bool is_watched;            /* its cgroup was looked for */
         struct cgroup_watch cgroup;
         uint64_t kills; /* of that cgroup, when the process was young */

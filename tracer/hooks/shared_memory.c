@@ -276,6 +276,7 @@ int posix_fallocate64(int file, off64_t offset, off64_t size)
 /* Workers of Python end like this, past all that is to be done at an exit. */
 void _exit(int status)
 {
+    recording_exiting();
     shared_names_end();
     recording_ends_at_once(status & 0xff);
     for (;;)

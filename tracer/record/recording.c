@@ -227,6 +227,12 @@ void recording_is_confined(bool is_strict)
     }
 }
 
+void recording_exiting(void)
+{
+    if (is_running_here() && recording_state.is_served)
+        served_exiting();
+}
+
 /* A vforked child, which ends like this, has the memory of its parent, and is another process. */
 void recording_ends_at_once(int exit_status)
 {

@@ -51,6 +51,9 @@ void recording_calibrate(void);
 /* The same as a record of the calling thread. */
 void recording_note_clocks(void);
 
+/* The process is about to end, and holds what it held: the consumer may look at it once more. */
+void recording_exiting(void);
+
 /* The process ends: what it has recorded is safe, or is written now. Later events are kept too. */
 void recording_finish(int exit_status);
 /* The same of a process that calls _exit: nothing of its own runs any more. */

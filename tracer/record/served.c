@@ -261,6 +261,24 @@ void served_step_ended(uint64_t step)
     served_wake();
 }
 
+void served_exiting(void)
+{
+    uint32_t wait_ms = process ? shared_load(&process->exit_wait_ms) : 0;
+    uint64_t begin_ns, waited_ns = 0;
+
+    /* A child of vfork has the place of its parent. */
+    if (!wait_ms || !has_calls() || process->process_id != (uint32_t)getpid())
+        return;
+    begin_ns = clock_now_ns(CLOCK_MONOTONIC);
+    shared_store(&process->is_exiting, 1);
+    served_wake();
+    while (!shared_load(&process->exit_is_read) && waited_ns < wait_ms * MILLISECOND_NS) {
+        shared_wait(&process->exit_is_read, 0, wait_ms * MILLISECOND_NS - waited_ns);
+        waited_ns = clock_now_ns(CLOCK_MONOTONIC) - begin_ns;
+    }
+    shared_store(&process->is_exiting, 0);
+}
+
 bool served_flush(void)
 {
     uint64_t end_ns = clock_now_ns(CLOCK_MONOTONIC) + FLUSH_MS * MILLISECOND_NS;

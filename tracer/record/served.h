@@ -45,6 +45,10 @@ void served_wake(void);
 /* For accounts at the ends of steps: tells the consumer of this one, if it wants one. */
 void served_step_ended(uint64_t step);
 
+/* At its exit: waits until the consumer has taken an account, if it wants one, and for so long only
+ * as it allows. */
+void served_exiting(void);
+
 /* Until the consumer has written all that was recorded so far; false: not within a second. */
 bool served_flush(void);
 

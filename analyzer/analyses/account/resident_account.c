@@ -21,6 +21,7 @@ struct resident {
     bool is_only; /* nobody asks which process it is */
     const struct memory_account *all, *first, *highest, *newest;
     size_t count;
+    const struct memory_account *at_exit; /* NULL: not known */
 };
 
 static bool resident_of(const struct question *question, uint16_t process,
@@ -31,6 +32,11 @@ static bool resident_of(const struct question *question, uint16_t process,
     const struct memory_account *all = &accounts->rows[first];
     bool has_whole = false;
 
+    resident->at_exit = memory_accounts_at_exit(accounts, process);
+    if (!resident->count && resident->at_exit) { /* it did not run long */
+        all = resident->at_exit;
+        resident->count = 1;
+    }
     if (!resident->count)
         return false;
     for (size_t i = 0; i < resident->count; i++)
@@ -59,7 +65,7 @@ static uint64_t whole_of(const struct memory_account *account)
 
 static void add_part(const struct question *question, struct report *report,
                      struct report_table *table, const struct resident *resident,
-                     const struct field *part, const uint64_t bytes[3])
+                     const struct field *part, const uint64_t bytes[4])
 {
     const struct field fields[] = {
         *part,
@@ -68,6 +74,8 @@ static void add_part(const struct question *question, struct report *report,
          value_number(VALUE_PERCENT, percent_of(bytes[2], whole_of(resident->newest)))},
         {"first_bytes", resident->count > 1 ? "at first" : NULL, value_bytes(bytes[0])},
         {"highest_bytes", resident->count > 1 ? "at its highest" : NULL, value_bytes(bytes[1])},
+        {"exit_bytes", resident->at_exit ? "at its exit" : NULL,
+         resident->at_exit ? value_bytes(bytes[3]) : value_none()},
         {"process", resident->is_only ? NULL : "process",
          value_text(label_process(question, report_arena(report), resident->process))},
     };
@@ -79,16 +87,19 @@ static void add_parts(const struct question *question, struct report *report,
                       struct report_table *table, const struct resident *resident)
 {
     const uint64_t whole[] = {whole_of(resident->first), whole_of(resident->highest),
-                              whole_of(resident->newest)};
+                              whole_of(resident->newest),
+                              resident->at_exit ? whole_of(resident->at_exit) : 0};
 
     add_part(question, report, table, resident,
              &(struct field){"part", "part", value_word("resident")}, whole);
     for (int part = 0; part < ACCOUNT_PART_COUNT; part++) {
         const uint64_t bytes[] = {memory_account_part(resident->first, part),
                                   memory_account_part(resident->highest, part),
-                                  memory_account_part(resident->newest, part)};
+                                  memory_account_part(resident->newest, part),
+                                  resident->at_exit ? memory_account_part(resident->at_exit, part)
+                                                    : 0};
 
-        if (bytes[0] || bytes[1] || bytes[2])
+        if (bytes[0] || bytes[1] || bytes[2] || bytes[3])
             add_part(question, report, table, resident,
                      &(struct field){"part", "part", value_word(account_part_name(part))}, bytes);
     }
@@ -223,6 +234,7 @@ static void note_doubts(struct report *report, uint64_t doubts)
         {ACCOUNT_IS_ROUGH, "account: heaps and plain mappings were not looked into: the recording "
                            "is too short for what that costs"},
         {ACCOUNT_LESS, "account: the process became smaller while it was looked at"},
+        {ACCOUNT_MORE, "account: the process became larger while it was looked at"},
     };
 
     for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++)

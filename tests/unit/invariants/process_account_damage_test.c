@@ -36,8 +36,8 @@ DAMAGE(make, window_turned, memory.start = 1; memory_at(&memory, 0, 8))
 DAMAGE(make, pages_most, memory.page_count = PAGES_WINDOW + 1; page_is_resident(&memory, 0))
 DAMAGE(make, rows_most, taking.rows.count = 1; account_rows_join(&taking.rows))
 
-DAMAGE(make, asked_twice, account_taker_ask(getpid(), ACCOUNT_ROUGH);
-       account_taker_ask(getpid(), ACCOUNT_ROUGH))
+DAMAGE(make, asked_twice, account_taker_ask(getpid(), ACCOUNT_ROUGH, NULL);
+       account_taker_ask(getpid(), ACCOUNT_ROUGH, NULL))
 
 int main(void)
 {
