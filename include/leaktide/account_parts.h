@@ -33,8 +33,10 @@ enum account_doubt {
     ACCOUNT_MORE = 64            /* it became larger while it was read */
 };
 
-/* Rows of a heap of jemalloc are named by this, and the object that it is linked into. */
+/* Rows of a heap of another allocator are named by this, and the object that it is linked into. */
 #define ACCOUNT_NAME_JEMALLOC     "jemalloc of "
+#define ACCOUNT_NAME_TCMALLOC     "tcmalloc of "
+#define ACCOUNT_NAME_MIMALLOC     "mimalloc of "
 
 /* Subjects of the notes of a trace: docs/trace-format.md. */
 #define ACCOUNT_SUBJECT           "account"

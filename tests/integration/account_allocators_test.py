@@ -18,40 +18,50 @@ MIB = 1 << 20
 
 
 def account_of(process):
-    """{part: resident bytes}, and the rows of names."""
+    """{part: resident bytes, "spare": bytes}, and the rows of names."""
     done = subprocess.run([LEAKTIDE, "account", "--format=json", str(process)],
                           stdout=subprocess.PIPE, check=True, timeout=60)
     tables = {table["name"]: table["rows"] for table in json.loads(done.stdout)["tables"]}
-    return {row["part"]: row["resident_bytes"] for row in tables["resident"]}, tables["resident_names"]
+    parts = {row["part"]: row["resident_bytes"] for row in tables["resident"]}
+    return parts, tables["resident_names"], tables["resident_figures"][0]["spare_bytes"]
 
 
 class Allocators(unittest.TestCase):
-    def account(self, library):
-        """The parts of the account, their names, and what the allocator says."""
+    def said(self, program):
+        numbers = {}
+        for line in iter(program.stdout.readline, "ready\n"):
+            self.assertTrue(line, "it has ended")
+            key, number = line.split()
+            numbers[key] = int(number)
+        return numbers
+
+    def account(self, library, **options):
+        """The parts of the account, their names, what the allocator says, and the parts when it has given back what
+        it can."""
         name = ctypes.util.find_library(library)
         if not name:
             self.skipTest("there is no lib%s here" % library)
-        program = subprocess.Popen([PROGRAM], env=dict(os.environ, LD_PRELOAD=name),
-                                   stdout=subprocess.PIPE, text=True)
+        program = subprocess.Popen([PROGRAM], env=dict(os.environ, LD_PRELOAD=name, **options),
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
-            said = {}
-            for line in iter(program.stdout.readline, "ready\n"):
-                self.assertTrue(line, "it has ended")
-                key, number = line.split()
-                said[key] = int(number)
-            parts, names = account_of(program.pid)
+            said = self.said(program)
+            parts, names, said["spare"] = account_of(program.pid)
+            program.stdin.write("\n")
+            program.stdin.flush()
+            said.update(self.said(program))
+            after, _, _ = account_of(program.pid)
         finally:
             program.kill()
-            program.wait()
-            program.stdout.close()
-        self.assertEqual(sum(parts.values()), 2 * parts["resident"])
-        return parts, names, said
+            program.communicate()
+        for each in (parts, after):
+            self.assertEqual(sum(each.values()), 2 * each["resident"])
+        return parts, names, said, after
 
     def near(self, value, expected):
         self.assertLess(abs(value - expected), expected / 50 + MIB / 4, (value, expected))
 
     def test_jemalloc(self):
-        parts, names, said = self.account("jemalloc")
+        parts, names, said, after = self.account("jemalloc")
         self.near(parts["blocks_of_malloc"], said["allocated"])
         # It counts pages of its own and of active extents that were never touched, too.
         whole = parts["blocks_of_malloc"] + parts["kept_free_by_malloc"] + parts["own_of_malloc"]
@@ -60,6 +70,54 @@ class Allocators(unittest.TestCase):
         self.assertGreater(parts["kept_free_by_malloc"], 60 * MIB)
         self.assertLess(parts["mapped_without_a_file"], MIB)
         self.assertRegex(names[0]["name"], r"^jemalloc of libjemalloc\.so")
+        self.gives_back(parts, after, said)
+
+    def gives_back(self, parts, after, said):
+        """As much as was said before, and what is kept is less by it; the blocks stay."""
+        self.near(said["spare"], said["given_back"])
+        self.near(parts["kept_free_by_malloc"] - after["kept_free_by_malloc"], said["given_back"])
+        self.near(parts["blocks_of_malloc"], after["blocks_of_malloc"])
+
+    def test_tcmalloc(self):
+        parts, names, said, after = self.account("tcmalloc_minimal")
+        self.near(parts["blocks_of_malloc"], said["usable"])
+        self.near(parts["blocks_of_malloc"], said["allocated"])
+        self.assertGreater(parts["kept_free_by_malloc"], 60 * MIB)
+        self.assertLess(parts["mapped_without_a_file"], MIB)
+        self.assertEqual(parts.get("heap_not_split", 0), 0)
+        self.assertRegex(names[0]["name"], r"^tcmalloc of libtcmalloc_minimal\.so")
+        self.gives_back(parts, after, said)
+
+    def test_mimalloc(self):
+        parts, names, said, _ = self.account("mimalloc")
+        self.near(parts["blocks_of_malloc"], said["usable"])
+        self.assertGreater(parts["kept_free_by_malloc"], 60 * MIB)
+        self.assertLess(parts["mapped_without_a_file"], MIB)
+        self.assertRegex(names[0]["name"], r"^mimalloc of libmimalloc\.so")
+        eager, _, _, _ = self.account("mimalloc", MIMALLOC_DECOMMIT_DELAY="0")
+        self.assertGreater(said["spare"], 10 * MIB)
+        self.near(parts["kept_free_by_malloc"] - eager["kept_free_by_malloc"], said["spare"])
+
+
+class V8(unittest.TestCase):
+    PROGRAM = """let held = []; for (let i = 0; i < 1e6; i++) held.push({i});
+        let spaces = require('v8').getHeapSpaceStatistics();
+        console.log(spaces.reduce((sum, space) => sum + space.physical_space_size, 0));
+        process.stdin.resume();"""
+
+    @unittest.skipUnless(shutil.which("node"), "there is no node here")
+    def test_its_chunks_are_named_and_not_split(self):
+        program = subprocess.Popen(["node", "-e", self.PROGRAM], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        try:
+            said = int(program.stdout.readline())
+            parts, names, _ = account_of(program.pid)
+        finally:
+            program.kill()
+            program.communicate()
+        sizes = [row["resident_bytes"] for row in names if row["name"] == "heap of V8, not split"]
+        self.assertLess(abs(sizes[0] - said), said / 10, (sizes, said))
+        self.assertLess(parts["mapped_without_a_file"] - sizes[0], said / 4)
 
 
 class Java(unittest.TestCase):
@@ -86,7 +144,7 @@ class Java(unittest.TestCase):
                     stdout=subprocess.PIPE, text=True)
                 try:
                     said = int(program.stdout.readline())
-                    parts, _ = account_of(program.pid)
+                    parts, _, _ = account_of(program.pid)
                 finally:
                     program.kill()
                     program.wait()

@@ -23,6 +23,7 @@
 #include "process_memory.h"
 #include "python_pools.h"
 #include "thread_stacks.h"
+#include "v8_heap.h"
 
 enum { PAGES_LOOKED_AT_MOST = 1 << 18, SPREAD_MOST = 64, SPAN_SURE_BYTES_SHIFT = 32 };
 
@@ -128,6 +129,56 @@ static void find_main_fastbins(struct taking *taking, struct heap_split *split)
         }
 }
 
+/* Of what is free, that comes first which was never touched. */
+static uint64_t take_other_heap(struct taking *taking, struct mapping *mapping, uint64_t address)
+{
+    struct heap_extent extent;
+    struct other_heap *heap = other_heaps_extent(&taking->others, address, mapping->end, &extent);
+    uint64_t resident, absent, kept, cached = 0;
+
+    if (!heap)
+        return address;
+    resident = memory_resident_bytes(taking->memory, address, address + extent.size_bytes);
+    absent = extent.size_bytes - resident;
+    kept = extent.free_bytes > absent ? extent.free_bytes - absent : 0;
+    kept = kept < resident ? kept : resident;
+    if (!extent.is_own) /* nobody says which blocks those are */
+        cached = heap->cached_bytes < resident - kept ? heap->cached_bytes : resident - kept;
+    heap->cached_bytes -= cached;
+    taking->account->figures[ACCOUNT_FIGURE_SPARE] += extent.is_spare ? kept : 0;
+    taking->account->figures[ACCOUNT_FIGURE_CACHED] += cached;
+    kept += cached;
+    if (kept)
+        take(taking, mapping,
+             (struct account_row){.part = ACCOUNT_KEPT, .resident_bytes = kept, .count = 1},
+             heap->name);
+    if (resident > kept)
+        take(taking, mapping,
+             (struct account_row){.part = extent.is_own ? ACCOUNT_MALLOC_OWN : ACCOUNT_BLOCKS,
+                                  .resident_bytes = resident - kept,
+                                  .count = extent.block_count},
+             heap->name);
+    return address + extent.size_bytes;
+}
+
+/* Page by page, in the program's own heap, which another allocator may grow. False: it is nobody's
+ * that is known. */
+static bool look_for_other_heap(struct taking *taking, struct mapping *mapping)
+{
+    uint64_t address = mapping->start;
+    bool is_found = false;
+
+    if (!taking->others.count)
+        return false;
+    while ((address = memory_next_resident(taking->memory, address, mapping->end)) < mapping->end) {
+        uint64_t after = take_other_heap(taking, mapping, address);
+
+        is_found |= after != address;
+        address = after != address ? after : address + taking->memory->page_bytes;
+    }
+    return is_found;
+}
+
 static void take_main_heap(struct taking *taking, struct mapping *mapping)
 {
     struct heap_split split = {0};
@@ -137,6 +188,10 @@ static void take_main_heap(struct taking *taking, struct mapping *mapping)
         take_split(taking, mapping, mapping->resident_bytes, &split, "main arena");
         take_rest(taking, mapping, ACCOUNT_BLOCKS, "main arena");
         taking->account->figures[ACCOUNT_FIGURE_ARENAS]++;
+        return;
+    }
+    if (taking->memory && look_for_other_heap(taking, mapping)) {
+        take_rest(taking, mapping, ACCOUNT_MALLOC_OWN, taking->allocator);
         return;
     }
     taking->account->figures[ACCOUNT_FIGURE_DOUBTS] |= taking->memory ? ACCOUNT_HEAP_ODD : 0;
@@ -203,30 +258,17 @@ static uint64_t take_python_pool(struct taking *taking, struct mapping *mapping,
     return address + pool.size_bytes;
 }
 
-/* Of what is free, that comes first which was never touched. */
-static uint64_t take_other_heap(struct taking *taking, struct mapping *mapping, uint64_t address)
+static uint64_t take_v8_chunk(struct taking *taking, struct mapping *mapping, uint64_t address)
 {
-    struct jemalloc_extent extent;
-    const struct other_heap *heap =
-        other_heaps_extent(&taking->others, address, mapping->end, &extent);
-    uint64_t resident, absent, kept;
+    uint64_t size_bytes = v8_chunk_bytes(taking->memory, address, mapping->end);
+    uint64_t resident = memory_resident_bytes(taking->memory, address, address + size_bytes);
 
-    if (!heap)
-        return address;
-    resident = memory_resident_bytes(taking->memory, address, address + extent.size_bytes);
-    absent = extent.size_bytes - resident;
-    kept = extent.free_bytes > absent ? extent.free_bytes - absent : 0;
-    if (kept)
-        take(taking, mapping,
-             (struct account_row){.part = ACCOUNT_KEPT, .resident_bytes = kept, .count = 1},
-             heap->name);
-    if (resident > kept)
-        take(taking, mapping,
-             (struct account_row){.part = extent.is_own ? ACCOUNT_MALLOC_OWN : ACCOUNT_BLOCKS,
-                                  .resident_bytes = resident - kept,
-                                  .count = extent.block_count},
-             heap->name);
-    return address + extent.size_bytes;
+    if (size_bytes)
+        take(
+            taking, mapping,
+            (struct account_row){.part = ACCOUNT_ANONYMOUS, .resident_bytes = resident, .count = 1},
+            "heap of V8, not split");
+    return address + size_bytes;
 }
 
 static uint64_t take_known(struct taking *taking, struct mapping *mapping, uint64_t address)
@@ -239,6 +281,8 @@ static uint64_t take_known(struct taking *taking, struct mapping *mapping, uint6
         after = take_mapped_block(taking, mapping, address);
     if (after == address && taking->has_python)
         after = take_python_pool(taking, mapping, address);
+    if (after == address)
+        after = take_v8_chunk(taking, mapping, address);
     return after;
 }
 

@@ -35,34 +35,63 @@ static uint64_t variables_end(struct other_heaps *heaps, const struct mappings *
     return end < variables->end ? end : variables->end;
 }
 
-static void find_jemalloc(struct other_heaps *heaps, const struct mappings *mappings, size_t index)
+static void name_heap(struct other_heap *heap, const char *kind, const char *path)
 {
-    const struct mapping *variables = &mappings->rows[index];
-    struct other_heap *heap = &heaps->heaps[heaps->count];
-    uint64_t start = variables->start, end;
+    snprintf(heap->name, sizeof(heap->name), "%s%.64s", kind, base_of(path));
+}
 
-    if (variables->end - start < JEMALLOC_TREE_BYTES)
+static void find_in_variables(struct other_heaps *heaps, const struct mappings *mappings,
+                              size_t index)
+{
+    struct other_heap *heap = &heaps->heaps[heaps->count];
+    uint64_t start = mappings->rows[index].start, end = variables_end(heaps, mappings, index);
+    const char *object = mappings->rows[index - 1].name;
+
+    if (jemalloc_find(&heap->jemalloc, &heaps->memory, mappings, start, end)) {
+        heap->kind = HEAP_OF_JEMALLOC;
+        name_heap(heap, ACCOUNT_NAME_JEMALLOC, object);
+    } else if (tcmalloc_find(&heap->tcmalloc, &heaps->memory, mappings, start, end)) {
+        heap->kind = HEAP_OF_TCMALLOC;
+        heap->cached_bytes = heap->tcmalloc.cached_bytes;
+        name_heap(heap, ACCOUNT_NAME_TCMALLOC, object);
+    } else {
         return;
-    end = variables_end(heaps, mappings, index);
-    if (!jemalloc_find(&heap->jemalloc, &heaps->memory, mappings, start, end))
+    }
+    heaps->count++;
+}
+
+/* Its variables do not lead to its segments; which object it is part of, a name tells at best. */
+static void find_mimalloc(struct other_heaps *heaps, const struct mappings *mappings)
+{
+    struct other_heap *heap = &heaps->heaps[heaps->count];
+    const char *object = "the program";
+
+    if (heaps->count == OTHER_HEAPS_MOST ||
+        !mimalloc_find(&heap->mimalloc, &heaps->memory, mappings))
         return;
-    snprintf(heap->name, sizeof(heap->name), ACCOUNT_NAME_JEMALLOC "%.64s",
-             base_of(mappings->rows[index - 1].name));
+    for (size_t i = 0; i < mappings->count; i++)
+        if (strstr(base_of(mappings->rows[i].name), "mimalloc"))
+            object = mappings->rows[i].name;
+    heap->kind = HEAP_OF_MIMALLOC;
+    name_heap(heap, ACCOUNT_NAME_MIMALLOC, object);
     heaps->count++;
 }
 
 void other_heaps_find(struct other_heaps *heaps, int folder, const struct mappings *mappings)
 {
-    heaps->count = 0;
+    memset(heaps, 0, sizeof(*heaps));
     heaps->is_open = process_memory_open(&heaps->memory, folder);
-    for (size_t i = 1; heaps->is_open && i < mappings->count; i++) {
+    if (!heaps->is_open)
+        return;
+    for (size_t i = 1; i < mappings->count; i++) {
         const struct mapping *before = &mappings->rows[i - 1];
 
         /* Its heap is the recorder's, and small. */
         if (heaps->count < OTHER_HEAPS_MOST && are_variables(&mappings->rows[i], before) &&
             strcmp(base_of(before->name), MT_TRACER_FILE_NAME) != 0)
-            find_jemalloc(heaps, mappings, i);
+            find_in_variables(heaps, mappings, i);
     }
+    find_mimalloc(heaps, mappings);
 }
 
 void other_heaps_release(struct other_heaps *heaps)
@@ -73,11 +102,23 @@ void other_heaps_release(struct other_heaps *heaps)
     heaps->count = 0;
 }
 
-const struct other_heap *other_heaps_extent(struct other_heaps *heaps, uint64_t address,
-                                            uint64_t end, struct jemalloc_extent *extent)
+static struct heap_extent extent_at(struct other_heap *heap, uint64_t address, uint64_t end)
+{
+    switch (heap->kind) {
+    case HEAP_OF_JEMALLOC:
+        return jemalloc_extent_at(&heap->jemalloc, address, end);
+    case HEAP_OF_TCMALLOC:
+        return tcmalloc_extent_at(&heap->tcmalloc, address, end);
+    default:
+        return mimalloc_extent_at(&heap->mimalloc, address, end);
+    }
+}
+
+struct other_heap *other_heaps_extent(struct other_heaps *heaps, uint64_t address, uint64_t end,
+                                      struct heap_extent *extent)
 {
     for (size_t i = 0; i < heaps->count; i++) {
-        *extent = jemalloc_extent_at(&heaps->heaps[i].jemalloc, address, end);
+        *extent = extent_at(&heaps->heaps[i], address, end);
         if (extent->size_bytes)
             return &heaps->heaps[i];
     }

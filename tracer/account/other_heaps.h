@@ -11,7 +11,9 @@
 
 #include "jemalloc_heap.h"
 #include "mappings.h"
+#include "mimalloc_heap.h"
 #include "process_memory.h"
+#include "tcmalloc_heap.h"
 
 enum { OTHER_HEAPS_MOST = 4, OTHER_HEAP_NAME_BYTES = 96 };
 
@@ -19,8 +21,14 @@ struct other_heaps {
     struct process_memory memory; /* for what they say of themselves */
     bool is_open;
     struct other_heap {
-        struct jemalloc jemalloc;
+        enum other_heap_kind { HEAP_OF_JEMALLOC, HEAP_OF_TCMALLOC, HEAP_OF_MIMALLOC } kind;
+        union {
+            struct page_tree jemalloc;
+            struct tcmalloc tcmalloc;
+            struct mimalloc mimalloc;
+        };
         char name[OTHER_HEAP_NAME_BYTES]; /* "jemalloc of libjemalloc.so.2" */
+        uint64_t cached_bytes; /* of what its extents count as used: free, in caches of threads */
     } heaps[OTHER_HEAPS_MOST];
     size_t count;
 };
@@ -30,7 +38,7 @@ void other_heaps_find(struct other_heaps *heaps, int folder, const struct mappin
 void other_heaps_release(struct other_heaps *heaps);
 
 /* address: of a page; end: of its mapping. NULL: it is of none of them. Else *extent. */
-const struct other_heap *other_heaps_extent(struct other_heaps *heaps, uint64_t address,
-                                            uint64_t end, struct jemalloc_extent *extent);
+struct other_heap *other_heaps_extent(struct other_heaps *heaps, uint64_t address, uint64_t end,
+                                      struct heap_extent *extent);
 
 #endif

@@ -12,6 +12,8 @@
 
 #define PAGE_IS_PRESENT (UINT64_C(1) << 63)
 
+enum { ADDRESS_BITS_MOST = 56 };
+
 bool process_memory_open(struct process_memory *memory, int folder)
 {
     memset(memory, 0, sizeof(*memory));
@@ -113,10 +115,10 @@ const void *memory_at(struct process_memory *memory, uint64_t address, size_t si
 
     MT_ASSERT(size_bytes <= memory->page_bytes);
     MT_ASSERT(memory->start <= memory->end && memory->end - memory->start <= MEMORY_WINDOW_BYTES);
+    if (address >> ADDRESS_BITS_MOST)
+        return NULL;
     if (address >= memory->start && address + size_bytes <= memory->end)
         return memory->bytes + (address - memory->start);
-    if (address + size_bytes < address || address >> 56)
-        return NULL;
     want = window_bytes(memory, start);
     if (want < address + size_bytes - start)
         want = address + size_bytes - start;

@@ -201,6 +201,8 @@ static void add_figures(const struct question *question, struct report *report,
         {"swapped_bytes", "swapped out", value_bytes(figures[ACCOUNT_FIGURE_SWAPPED])},
         {"huge_bytes", "in huge pages", value_bytes(figures[ACCOUNT_FIGURE_HUGE])},
         {"trim_bytes", "malloc_trim gives back", value_bytes(figures[ACCOUNT_FIGURE_TRIM])},
+        {"spare_bytes", figures[ACCOUNT_FIGURE_SPARE] ? "its allocator could give back" : NULL,
+         value_bytes(figures[ACCOUNT_FIGURE_SPARE])},
         {"cached_bytes", "in malloc's caches", value_bytes(figures[ACCOUNT_FIGURE_CACHED])},
         {"arena_count", "arenas", value_count(figures[ACCOUNT_FIGURE_ARENAS])},
         {"block_count", "blocks", value_count(figures[ACCOUNT_FIGURE_BLOCK_COUNT])},
@@ -356,16 +358,20 @@ static void say_process(const struct question *question, struct report *report,
     struct arena *texts = report_arena(report);
     const struct memory_account *account = resident->newest;
     uint64_t trim = account->figures[ACCOUNT_FIGURE_TRIM];
+    uint64_t spare = account->figures[ACCOUNT_FIGURE_SPARE];
     struct part_size parts[ACCOUNT_PART_COUNT];
 
     for (int i = 0; i < ACCOUNT_PART_COUNT; i++)
         parts[i] = (struct part_size){i, memory_account_part(account, i)};
     report_verdict(
-        report, RANK_RESIDENT, "%s has %s resident: %s.%s",
+        report, RANK_RESIDENT, "%s has %s resident: %s.%s%s",
         label_process(question, texts, resident->process), label_size(texts, whole_of(account)),
         largest_parts(report, parts, whole_of(account)),
         trim >= whole_of(account) / 20
             ? report_text(report, " malloc_trim(0) would give back %s.", label_size(texts, trim))
+            : "",
+        spare >= whole_of(account) / 20
+            ? report_text(report, " Its allocator could give back %s.", label_size(texts, spare))
             : "");
 }
 

@@ -56,23 +56,39 @@ static uint32_t grown_name(const struct memory_account *base, const struct memor
     return name;
 }
 
+/* By the begin of the name of what grew. */
+static const struct {
+    const char *begin;
+    struct resident_cause cause;
+} keepers[] = {
+    {ACCOUNT_NAME_JEMALLOC,
+     {ACCOUNT_KEPT, false, "kept by malloc", "freed, and kept by jemalloc: no leak",
+      "set dirty_decay_ms and muzzy_decay_ms lower in MALLOC_CONF, or call "
+      "mallctl(\"arena.4096.purge\", NULL, NULL, NULL, 0) at a quiet moment"}},
+    {ACCOUNT_NAME_TCMALLOC,
+     {ACCOUNT_KEPT, false, "kept by malloc", "freed, and kept by tcmalloc: no leak",
+      "call MallocExtension_ReleaseFreeMemory() at a quiet moment, or set TCMALLOC_RELEASE_RATE "
+      "higher"}},
+    {ACCOUNT_NAME_MIMALLOC,
+     {ACCOUNT_KEPT, false, "kept by malloc", "freed, and kept by mimalloc: no leak",
+      "set MIMALLOC_DECOMMIT_DELAY=0 (from 2.1 on MIMALLOC_PURGE_DELAY=0), so that free pages are "
+      "given back at once"}},
+};
+
 /* Who keeps it decides what to do. */
 static const struct resident_cause *cause_of(const struct question *question,
                                              const struct resident_part *grown)
 {
-    static const struct resident_cause kept_by_jemalloc = {
-        ACCOUNT_KEPT, false, "kept by malloc", "freed, and kept by jemalloc: no leak",
-        "set dirty_decay_ms and muzzy_decay_ms lower in MALLOC_CONF, or call "
-        "mallctl(\"arena.4096.purge\", NULL, NULL, NULL, 0) at a quiet moment"};
     size_t count;
     uint32_t name = grown->part == ACCOUNT_KEPT && !grown->is_rough
                         ? grown_name(grown->base, grown->newest, grown->part, &count)
                         : 0;
     const char *words = name ? model_text_at(question->model, name) : "";
 
-    return strncmp(words, ACCOUNT_NAME_JEMALLOC, strlen(ACCOUNT_NAME_JEMALLOC)) == 0
-               ? &kept_by_jemalloc
-               : resident_cause_of(grown);
+    for (size_t i = 0; i < sizeof(keepers) / sizeof(keepers[0]); i++)
+        if (strncmp(words, keepers[i].begin, strlen(keepers[i].begin)) == 0)
+            return &keepers[i].cause;
+    return resident_cause_of(grown);
 }
 
 /* The pool of what such a part is mapped by; POOL_OTHER: none. */
@@ -138,6 +154,10 @@ static const char *more_words(const struct question *question, struct report *re
         return report_text(
             report, ", of which malloc_trim(0) would give back %s",
             label_size(report_arena(report), grown->newest->figures[ACCOUNT_FIGURE_TRIM]));
+    if (grown->part == ACCOUNT_KEPT && grown->newest->figures[ACCOUNT_FIGURE_SPARE])
+        return report_text(
+            report, ", of which its allocator could give back %s",
+            label_size(report_arena(report), grown->newest->figures[ACCOUNT_FIGURE_SPARE]));
     if (!name || grown->part == ACCOUNT_BLOCKS)
         return "";
     if (count > 1)
