@@ -30,8 +30,10 @@ struct step_finder {
     struct model *model;
     const struct named_tokens *named; /* NULL: every token */
     struct arena arena;
-    struct table rows; /* of this process: struct token_series */
-    struct hash_index index;
+    struct table rows;       /* of this process: struct token_series */
+    struct hash_index index; /* of rows of other tokens than sites */
+    uint32_t *site_rows;     /* by site: the number of its row + 1; 0: none */
+    size_t site_count;
     struct recent_tokens recent;
     uint64_t position, allocated_bytes;
     uint16_t process;
@@ -44,6 +46,12 @@ struct step_finder {
 
 static void rows_clear(struct step_finder *finder)
 {
+    for (size_t i = 0; i < finder->rows.count; i++) {
+        const struct token_series *row = table_at(&finder->rows, i);
+
+        if (row->token.kind == TOKEN_SITE)
+            finder->site_rows[row->token.id] = 0;
+    }
     arena_release(&finder->arena);
     arena_init(&finder->arena);
     table_init(&finder->rows, &finder->arena, sizeof(struct token_series));
@@ -89,6 +97,7 @@ void step_finder_destroy(struct step_finder *finder)
     hash_index_release(&finder->index);
     arena_release(&finder->arena);
     recent_tokens_release(&finder->recent);
+    free(finder->site_rows);
     free(finder->found);
     free(finder);
 }
@@ -138,6 +147,34 @@ static bool is_of_no_memory(struct step_finder *finder, const struct event *even
     return finder->place_is_address_space;
 }
 
+/* NULL without a row. */
+static struct token_series *row_add(struct step_finder *finder, struct step_token token,
+                                    bool is_host)
+{
+    struct token_series *row = finder->rows.count < TOKENS_MAX ? table_add(&finder->rows) : NULL;
+
+    if (!row)
+        return NULL;
+    row->token = token;
+    row->is_host = is_host;
+    return row;
+}
+
+/* Sites are dense, and most tokens are sites. */
+static bool find_row_of_site(struct step_finder *finder, struct step_token token, bool is_host,
+                             uint32_t *index)
+{
+    uint32_t *number;
+
+    if (!list_reach(&finder->site_rows, &finder->site_count, token.id, sizeof(*number)))
+        return false;
+    number = &finder->site_rows[token.id];
+    if (!*number && row_add(finder, token, is_host))
+        *number = (uint32_t)finder->rows.count;
+    *index = *number - 1;
+    return *number > 0;
+}
+
 /* The index of the token's row, which is made if need be. */
 static bool find_row(struct step_finder *finder, struct step_token token, bool is_host,
                      uint32_t *index)
@@ -151,22 +188,16 @@ static bool find_row(struct step_finder *finder, struct step_token token, bool i
         if (row->token.id == token.id && row->token.kind == token.kind)
             return true;
     }
-    if (finder->rows.count >= TOKENS_MAX)
-        return false;
     *index = (uint32_t)finder->rows.count;
-    row = table_add(&finder->rows);
-    if (!row || !hash_index_add(&finder->index, hash, *index))
-        return false;
-    row->token = token;
-    row->is_host = is_host;
-    return true;
+    return row_add(finder, token, is_host) && hash_index_add(&finder->index, hash, *index);
 }
 
 static void count_token(struct step_finder *finder, struct step_token token, bool is_host)
 {
+    bool is_site = token.kind == TOKEN_SITE;
     uint32_t index;
 
-    if (!find_row(finder, token, is_host, &index) ||
+    if (!(is_site ? find_row_of_site : find_row)(finder, token, is_host, &index) ||
         !recent_tokens_put(&finder->recent, finder->position, index)) {
         finder->is_off = true;
         return;
@@ -202,15 +233,18 @@ static void series_check(const struct token_series *row)
 static void finder_check(const struct step_finder *finder)
 {
     uint64_t count = 0;
+    size_t site_count = 0;
 
     for (size_t i = 0; i < finder->rows.count; i++) {
         const struct token_series *row = table_at(&finder->rows, i);
 
         series_check(row);
         count += row->count;
+        site_count += row->token.kind == TOKEN_SITE;
+        MT_ASSERT(row->token.kind != TOKEN_SITE || finder->site_rows[row->token.id] == i + 1);
     }
     MT_ASSERT(count == finder->position);
-    MT_ASSERT(finder->index.count == finder->rows.count);
+    MT_ASSERT(finder->index.count + site_count == finder->rows.count);
 }
 
 static void found_check(const struct found_steps *found)

@@ -61,6 +61,8 @@ void tally_destroy(struct tally *tally)
     live_set_release(&tally->live);
     memory_accounts_release(&tally->accounts);
     tally_rows_release(tally);
+    address_order_release(&tally->order);
+    free(tally->era_firsts);
     free(tally->touched);
     free(tally->processes);
     arena_release(&tally->arena);
@@ -135,7 +137,7 @@ HOT void spend(struct tally *tally, const struct live_block *block)
     __builtin_prefetch(&detail->cohorts);
     __builtin_prefetch(&detail->freed_age, 1);
     tally->spent[tally->spent_count++] =
-        (struct spent_block){block->group, block->birth, block->size_bytes};
+        (struct spent_block){block->group, tally_era_of(tally, block->birth), block->size_bytes};
 }
 
 HOT void count_free(struct tally *tally, const struct live_block *block, uint64_t time_ns)
@@ -147,7 +149,7 @@ HOT void count_free(struct tally *tally, const struct live_block *block, uint64_
     group->live_bytes -= block->size_bytes;
     group->live_count--;
     ledger->live_bytes -= block->size_bytes;
-    if (block->birth == tally->era) {
+    if (is_of_this_era(tally, block->birth)) {
         group->born_bytes -= block->size_bytes;
         group->born_count--;
     } else {
@@ -219,12 +221,20 @@ HOT void take_block(struct tally *tally, uint64_t hash, struct live_place place,
         count_free(tally, &block, event->time_ns);
 }
 
+static inline struct live_block block_of(const struct tally *tally, const struct event *event,
+                                         uint32_t group)
+{
+    return (struct live_block){.address = event->address,
+                               .size_bytes = event->value,
+                               .group = group,
+                               .birth = (uint32_t)tally->number};
+}
+
 /* A block that was freed before it was seen: it counts as handed out, and is gone. */
 static __attribute__((noinline)) void count_short_life(struct tally *tally,
                                                        const struct event *event, uint32_t group)
 {
-    struct live_block block = {
-        .address = event->address, .size_bytes = event->value, .group = group, .birth = tally->era};
+    struct live_block block = block_of(tally, event, group);
 
     if (is_observed(tally)) {
         block.birth = tell_born(tally, event, group);
@@ -274,8 +284,7 @@ HOT void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
         count_short_life(tally, event, group);
         return;
     }
-    block = (struct live_block){
-        .address = event->address, .size_bytes = event->value, .group = group, .birth = tally->era};
+    block = block_of(tally, event, group);
     if (is_observed(tally))
         block.birth = tell_born(tally, event, group);
     else
@@ -284,6 +293,8 @@ HOT void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
         tally->has_failed = true;
         return;
     }
+    if (__builtin_expect(tally->order.is_kept, 0))
+        tally_order_block(tally, &block);
     if (tally->live.block_count > tally->counts.live_peak_count)
         tally->counts.live_peak_count = tally->live.block_count;
 }
@@ -462,6 +473,9 @@ static void on_other(struct tally *tally, const struct event *event)
     case EVENT_TAG_END:
         tally_context_event(tally, event);
         break;
+    case EVENT_BLOCK_OWNER:
+        tally_name_block(tally, event);
+        break;
     default: /* launches, accesses, marks, segments, device events: counted, and nothing more yet */
         break;
     }
@@ -545,6 +559,7 @@ HOT void feed_events(struct tally *tally, const struct event *events, size_t cou
         live_set_prefetch(&tally->live, hashes[i + FETCH_AHEAD]);
         if (is_wide)
             look_ahead(tally, events + i, count - i, hashes + i);
+        tally->number++;
         if (events[i].kind == EVENT_ALLOC) {
             on_alloc(tally, &events[i], hashes[i]);
             alloc_count++;

@@ -221,6 +221,7 @@ struct tally_counts {
 };
 
 struct live_block; /* live_set.h */
+struct owned_blocks;
 
 /*
  * Takes the place of the sums: an observed tally only finds out which group a block belongs to, and
@@ -250,6 +251,10 @@ void tally_destroy(struct tally *tally);
  */
 void tally_observe(struct tally *tally, const struct tally_observer *observer,
                    const struct tally *known);
+
+/* Before the first event: who is named while it is alive is put there. Not with an observer. blocks
+ * must outlive the last event. */
+void tally_keep_owners(struct tally *tally, struct owned_blocks *blocks);
 
 /* Events in time order within a process; a batch never mixes two. MT_NO_MEMORY ends it. */
 enum mt_result tally_feed(struct tally *tally, const struct event *events, size_t count,

@@ -128,12 +128,22 @@ static void waiting_check(const struct tally *tally)
         MT_ASSERT(tally->disorders[i].until_ns <= tally->disorder_until_ns);
 }
 
+static void eras_check(const struct tally *tally)
+{
+    MT_ASSERT(tally->era < tally->era_capacity);
+    MT_ASSERT(tally->era_firsts[tally->era] == tally->era_first);
+    MT_ASSERT(tally->era_first <= tally->number);
+    for (uint32_t i = 1; i <= tally->era; i++)
+        MT_ASSERT(tally->era_firsts[i - 1] <= tally->era_firsts[i]);
+}
+
 void tally_rows_check(const struct tally *tally)
 {
     MT_ASSERT(tally->process_first_ledger <= tally->ledger_count);
     for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++)
         MT_ASSERT(tally->ledgers[i].process == tally->process);
     MT_ASSERT(tally->counts.live_peak_count >= live_set_count(&tally->live));
+    eras_check(tally);
     steps_check(tally);
     usages_check(tally);
     samples_check(tally);

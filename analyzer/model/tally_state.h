@@ -10,6 +10,7 @@
 #include "leaktide/invariant.h"
 #include "live_set.h"
 #include "memory_accounts.h"
+#include "ordered_set.h"
 #include "stretch.h"
 #include "table.h"
 #include "tally.h"
@@ -83,11 +84,21 @@ struct spent_block {
     uint64_t size_bytes;
 };
 
+/* Blocks of the process by their addresses: tally_owners.c. */
+struct address_order {
+    bool is_kept;
+    struct ordered_set set;     /* by pool, address from above, and birth; some are gone */
+    struct ordered_key *recent; /* of blocks that came since */
+    size_t recent_count, recent_capacity;
+};
+
 struct tally {
     struct model *model;
     /* Hot. */
     uint64_t disorder_until_ns; /* when the newest row of disorders is over */
-    uint32_t era;               /* birth of the blocks made now */
+    uint64_t number;            /* of the event that is fed, from 1 */
+    uint64_t era_first;         /* number of the event that began the era */
+    uint32_t era;               /* of the blocks made now */
     uint32_t epoch;             /* step ends so far, of all processes */
     uint16_t process;
     bool has_process;
@@ -125,6 +136,10 @@ struct tally {
     size_t process_count;
     size_t process_first_ledger; /* ledgers of the current process start here */
     struct step *open_step;
+    uint64_t *era_firsts; /* by era of this process; the last is era_first */
+    size_t era_capacity;
+    struct owned_blocks *owned; /* of who are named; NULL: nobody asks */
+    struct address_order order;
     struct memory_accounts accounts;
 };
 
@@ -161,6 +176,18 @@ static inline uint32_t tally_group_slot(const struct event *event, uint32_t cont
            ((1u << GROUP_CACHE_BITS) - 1);
 }
 
+/* Of the alloc of a block that is alive. Its birth has the lower bits, so one that 2^32 events
+ * leave alive seems younger than it is. */
+static inline uint64_t tally_number_of(const struct tally *tally, uint32_t birth)
+{
+    return tally->number - (uint32_t)((uint32_t)tally->number - birth);
+}
+
+static inline bool is_of_this_era(const struct tally *tally, uint32_t birth)
+{
+    return tally_number_of(tally, birth) >= tally->era_first;
+}
+
 /* tally_check.c: asserts that what is kept twice is the same; and the same of all other rows. */
 void tally_check(const struct tally *tally);
 /* tally_rows_check.c */
@@ -180,7 +207,13 @@ struct thread_state *tally_thread(struct tally *tally, uint32_t thread);
 void tally_context_event(struct tally *tally, const struct event *event);
 void tally_threads_release(struct tally *tally);
 
+/* tally_owners.c: an address is named; and, while the order is kept, a block begins. */
+void tally_name_block(struct tally *tally, const struct event *event);
+void tally_order_block(struct tally *tally, const struct live_block *block);
+void address_order_release(struct address_order *order);
+
 /* tally_steps.c */
+uint32_t tally_era_of(const struct tally *tally, uint32_t birth);
 bool tally_touch(struct tally *tally, uint32_t group);
 /* Takes the spent blocks from their cohorts: before anything looks at those. */
 void tally_settle(struct tally *tally);

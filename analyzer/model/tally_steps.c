@@ -5,7 +5,7 @@
  *   process begins   step 1 begins      step 1 ends         step 2 ends
  *   |--- era 0 -----|------ era 1 ------|------ era 2 ------|------ era 3 ...
  *
- * A block's birth is the era it was made in. When an era ends, every group that changed in it puts
+ * A block's birth is the number of its alloc, which tells the era it was made in. When an era ends, every group that changed in it puts
  * what it holds into its series, and what is left of the era's blocks into a cohort.
  */
 #include "tally_state.h"
@@ -21,6 +21,37 @@ bool tally_touch(struct tally *tally, uint32_t group)
                        sizeof(*tally->touched)))
         return false;
     tally->touched[tally->touched_count++] = group;
+    return true;
+}
+
+/* Mostly of one of the last: so the search begins there. */
+uint32_t tally_era_of(const struct tally *tally, uint32_t birth)
+{
+    uint64_t number = tally_number_of(tally, birth);
+    uint32_t first = tally->era, after = tally->era, stride = 1;
+
+    while (first && tally->era_firsts[first] > number) {
+        after = first;
+        first = stride < first ? first - stride : 0;
+        stride *= 2;
+    }
+    while (first + 1 < after) {
+        uint32_t middle = first + (after - first) / 2;
+
+        if (tally->era_firsts[middle] <= number)
+            first = middle;
+        else
+            after = middle;
+    }
+    return first;
+}
+
+static bool era_begin(struct tally *tally, uint32_t era)
+{
+    if (!list_has_room(&tally->era_firsts, &tally->era_capacity, era, sizeof(*tally->era_firsts)))
+        return false;
+    tally->era = era;
+    tally->era_first = tally->era_firsts[era] = tally->number;
     return true;
 }
 
@@ -108,7 +139,8 @@ static void era_end(struct tally *tally)
             tally->has_failed = true;
     }
     tally->touched_count = 0;
-    tally->era++;
+    if (!era_begin(tally, tally->era + 1))
+        tally->has_failed = true;
     tally->epoch++;
 }
 
@@ -211,7 +243,8 @@ void tally_process_begin(struct tally *tally, uint16_t process)
         tally->steps.count - tally->processes[process].step_count;
     tally->process = process;
     tally->has_process = true;
-    tally->era = 0;
+    if (!era_begin(tally, 0))
+        tally->has_failed = true;
     tally->process_first_ledger = tally->ledger_count;
     tally->phase.now = tally->phase.by_range = PHASE_OTHER;
 }
@@ -228,12 +261,13 @@ static void keep_example(void *context, const struct live_block *block)
     const struct tally *tally = context;
     uint32_t middle = tally->processes[tally->process].ended_step_count / 2;
     struct group_detail *detail = table_at(&tally->details, block->group);
-    uint32_t old = distance(detail->example_birth, middle), new = distance(block->birth, middle);
+    uint32_t era = tally_era_of(tally, block->birth);
+    uint32_t old = distance(detail->example_birth, middle), new = distance(era, middle);
 
     if (detail->example_address &&
         (old < new || (old == new && detail->example_address <= block->address)))
         return;
-    detail->example_birth = block->birth;
+    detail->example_birth = era;
     detail->example_address = block->address;
     detail->example_bytes = block->size_bytes;
 }
@@ -260,6 +294,7 @@ void tally_process_end(struct tally *tally)
     tally->has_process = false;
     tally->disorder_until_ns = 0;
     live_set_clear(&tally->live);
+    tally->order.is_kept = false;
     memset(tally->disorders, 0, sizeof(tally->disorders));
     memset(tally->group_cache, 0, sizeof(tally->group_cache));
 }

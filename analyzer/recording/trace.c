@@ -34,7 +34,7 @@ struct mt_trace {
     struct read_ahead *ahead;
     struct reading_watch watch;
     struct event_source events;  /* the steps that are looked at are in it, once they are known */
-    struct owner_places places;  /* of blocks that were given an owner later */
+    struct owned_blocks owned;   /* blocks that were given an owner later */
     struct owner_source *owners; /* NULL: none was */
     struct stepping stepping;
     const char *question; /* the only one that may be asked; NULL: any */
@@ -58,15 +58,9 @@ static enum mt_result read_ahead_begin(struct mt_trace *trace,
     return MT_OK;
 }
 
-/* Who is told of all events beside the sums. */
-struct listeners {
-    struct step_finder *finder;  /* NULL: no steps are looked for */
-    struct owner_places *places; /* NULL: nobody asks for owners */
-};
-
-/* Adds all up from where the source stands. others: NULL: there are none. */
+/* Adds all up from where the source stands. finder: NULL: no steps are looked for. */
 static enum mt_result read_all(const struct event_source *events, struct tally *tally,
-                               const struct listeners *others, struct mt_error *error)
+                               struct step_finder *finder, struct mt_error *error)
 {
     struct event_reader reader;
     enum mt_result result = event_reader_begin(&reader, events, error);
@@ -78,10 +72,8 @@ static enum mt_result read_all(const struct event_source *events, struct tally *
         if (result != MT_OK || !count)
             break;
         result = tally_feed(tally, batch, count, error);
-        if (others && others->finder)
-            step_finder_feed(others->finder, batch, count);
-        if (others && others->places)
-            owner_places_feed(others->places, batch, count);
+        if (finder)
+            step_finder_feed(finder, batch, count);
     }
     event_reader_end(&reader);
     return result;
@@ -107,15 +99,14 @@ static enum mt_result owners_begin(struct mt_trace *trace, struct mt_error *erro
 {
     enum mt_result result;
 
-    if (trace->places.has_failed)
+    if (trace->owned.has_failed)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for the owners of blocks");
-    if (!trace->places.count)
+    if (!trace->owned.count)
         return MT_OK;
-    result =
-        owner_source_create(&trace->events, trace->model, &trace->places, &trace->owners, error);
+    owned_blocks_settle(&trace->owned, trace->model);
+    result = owner_source_create(&trace->events, &trace->owned, &trace->owners, error);
     if (result == MT_OK)
         trace->events = owner_source_events(trace->owners);
-    owner_places_release(&trace->places);
     return result;
 }
 
@@ -237,10 +228,11 @@ static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths
 static enum mt_result read_everything(struct mt_trace *trace, struct mt_error *error)
 {
     const struct input_list *inputs = &trace->inputs;
-    const struct listeners others = {trace->stepping.finder,
-                                     model_wants_sites(trace->model) ? &trace->places : NULL};
-    enum mt_result result = read_all(&trace->events, trace->tally, &others, error);
+    enum mt_result result;
 
+    if (model_wants_sites(trace->model))
+        tally_keep_owners(trace->tally, &trace->owned);
+    result = read_all(&trace->events, trace->tally, trace->stepping.finder, error);
     reading_watch_expect(&trace->watch, trace_event_count(trace));
     if (result == MT_OK)
         result = read_chosen(trace, error);
@@ -325,7 +317,7 @@ void trace_close(struct mt_trace *trace)
     input_list_release(&trace->inputs);
     stepping_release(&trace->stepping);
     owner_source_destroy(trace->owners);
-    owner_places_release(&trace->places);
+    owned_blocks_release(&trace->owned);
     symbols_destroy(trace->symbols);
     arena_release(&trace->arena); /* after the symbols, which borrow from it */
     tally_destroy(trace->tally);

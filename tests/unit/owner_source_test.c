@@ -12,6 +12,7 @@
 #include "event_reader.h"
 #include "model.h"
 #include "owner_source.h"
+#include "tally.h"
 
 enum { EVENTS_MOST = 64, HAL_BLOCKS = 0, PTA_BLOCKS = 1 };
 
@@ -61,25 +62,36 @@ static void alloc(struct recording *r, uint16_t pool, uint64_t address, uint64_t
         (struct event){.kind = EVENT_ALLOC, .pool = pool, .address = address, .value = size_bytes});
 }
 
+static void free_block(struct recording *r, uint16_t pool, uint64_t address)
+{
+    add(r, (struct event){.kind = EVENT_FREE, .pool = pool, .address = address});
+}
+
 static void name(struct recording *r, uint64_t address, const char *owner)
 {
     add(r, (struct event){.kind = EVENT_BLOCK_OWNER, .address = address, .text = text(owner)});
 }
 
 /* The first reading. */
-static void find_places(struct recording *r, const struct event_source *inner,
-                        struct owner_places *places)
+static void find_owned(struct recording *r, const struct event_source *inner,
+                       struct owned_blocks *owned)
 {
     struct event batch[3];
     struct mt_error error;
+    struct tally *tally;
     size_t count = 1;
 
+    assert_int_equal(tally_create(model, &tally, &error), MT_OK);
+    tally_keep_owners(tally, owned);
     assert_int_equal(inner->rewind(inner->context, &error), MT_OK);
     while (count) {
         assert_int_equal(inner->next(r, batch, 3, &count, &error), MT_OK);
-        owner_places_feed(places, batch, count);
+        assert_int_equal(tally_feed(tally, batch, count, &error), MT_OK);
     }
-    assert_false(places->has_failed);
+    tally_finish(tally);
+    tally_destroy(tally);
+    assert_false(owned->has_failed);
+    owned_blocks_settle(owned, model);
 }
 
 /* "0x10:a 0x20:-": allocs in order, each with the innermost tag around it. */
@@ -88,7 +100,7 @@ static void read_owners(struct recording *r, char *told, size_t room)
     const struct event_source inner = {
         .context = r, .rewind = recording_rewind, .next = recording_next};
     struct owner_source *source = NULL;
-    struct owner_places places = {.count = 0};
+    struct owned_blocks owned = {.count = 0};
     struct event_source events;
     struct event_reader reader;
     const struct event *batch;
@@ -96,9 +108,8 @@ static void read_owners(struct recording *r, char *told, size_t room)
     uint32_t tags[8];
     size_t depth = 0, count = 1, length = 0;
 
-    find_places(r, &inner, &places);
-    assert_int_equal(owner_source_create(&inner, model, &places, &source, &error), MT_OK);
-    owner_places_release(&places);
+    find_owned(r, &inner, &owned);
+    assert_int_equal(owner_source_create(&inner, &owned, &source, &error), MT_OK);
     events = owner_source_events(source);
     assert_int_equal(event_reader_begin(&reader, &events, &error), MT_OK);
     for (int reading = 0; reading < 2; reading++) { /* the second is as the first */
@@ -123,6 +134,7 @@ static void read_owners(struct recording *r, char *told, size_t room)
     }
     event_reader_end(&reader);
     owner_source_destroy(source);
+    owned_blocks_release(&owned);
 }
 
 static void check(struct recording *r, const char *expected)
@@ -183,7 +195,7 @@ static void a_block_is_meant_while_it_is_alive(void **state)
 
     (void)state;
     alloc(&r, PTA_BLOCKS, 0x10, 0x10);
-    add(&r, (struct event){.kind = EVENT_FREE, .pool = PTA_BLOCKS, .address = 0x10});
+    free_block(&r, PTA_BLOCKS, 0x10);
     name(&r, 0x10, "late");
     alloc(&r, PTA_BLOCKS, 0x10, 0x10);
     name(&r, 0x10, "second");
@@ -241,27 +253,79 @@ static void an_address_is_found_in_blocks_of_any_size(void **state)
     check(&r, "10ff0:last 20000:middle 200000:- ffffffffffffff00:highest 300000:-");
 }
 
-/* As in a loop that names its weights in each step. */
-static void places_are_kept_once(void **state)
+/* Each time, what came since is put in order, and what is gone is passed over. */
+static void addresses_within_blocks_are_found_again_and_again(void **state)
 {
-    struct owner_places places = {.count = 0};
-    struct event events[2] = {{.kind = EVENT_BLOCK_OWNER}, {.kind = EVENT_BLOCK_OWNER}};
+    struct recording r = {.count = 0};
 
     (void)state;
-    for (uint64_t i = 0; i < 10000; i++) {
-        events[0].address = 0x1000 + i % 7;
-        events[1].process = (uint16_t)(i % 3);
-        owner_places_feed(&places, events, 2);
+    alloc(&r, PTA_BLOCKS, 0x1000, 0x1000);
+    alloc(&r, PTA_BLOCKS, 0x1200, 0x100);
+    name(&r, 0x1210, "a");
+    free_block(&r, PTA_BLOCKS, 0x1200);
+    alloc(&r, PTA_BLOCKS, 0x3000, 0x1000);
+    free_block(&r, PTA_BLOCKS, 0x3000);
+    alloc(&r, HAL_BLOCKS, 0x3000, 0x800);
+    alloc(&r, PTA_BLOCKS, 0x3100, 0x40);
+    name(&r, 0x1210, "b");
+    name(&r, 0x3010, "c");
+    name(&r, 0x3110, "d");
+    free_block(&r, PTA_BLOCKS, 0x3100);
+    alloc(&r, PTA_BLOCKS, 0x3100, 0x40);
+    name(&r, 0x3110, "e");
+    name(&r, 0x3010, "f");
+    check(&r, "1000:b 1200:a 3000:- 3000:c@f 3100:d 3100:e");
+}
+
+/* More than are kept between two such addresses, few of which live. */
+static void the_order_holds_as_many_blocks_as_live(void **state)
+{
+    enum { churn_count = 200000, kept_every = 1000, block_bytes = 0x100 };
+    struct owned_blocks owned = {.count = 0};
+    struct event event = {.kind = EVENT_BLOCK_OWNER, .address = 0x10, .text = text("a")};
+    struct tally *tally;
+    struct mt_error error;
+
+    (void)state;
+    assert_int_equal(tally_create(model, &tally, &error), MT_OK);
+    tally_keep_owners(tally, &owned);
+    assert_int_equal(tally_feed(tally, &event, 1, &error), MT_OK);
+    for (uint64_t i = 1; i <= churn_count; i++) {
+        event = (struct event){
+            .kind = EVENT_ALLOC, .address = i * block_bytes, .value = block_bytes, .time_ns = i};
+        assert_int_equal(tally_feed(tally, &event, 1, &error), MT_OK);
+        event.kind = EVENT_FREE;
+        if (i % kept_every)
+            assert_int_equal(tally_feed(tally, &event, 1, &error), MT_OK);
     }
-    assert_in_range(places.capacity, 1, 100);
-    owner_places_finish(&places);
-    assert_int_equal(places.count, 10);
-    owner_places_begin(&places, 2);
-    assert_true(owner_places_touch(&places, 0, 1));
-    assert_false(owner_places_touch(&places, 0x1000, 7));
-    owner_places_begin(&places, 3);
-    assert_false(owner_places_touch(&places, 0, UINT64_MAX));
-    owner_places_release(&places);
+    for (uint64_t i = kept_every - 1; i <= churn_count; i += kept_every) {
+        event = (struct event){.kind = EVENT_BLOCK_OWNER, .text = text("a")};
+        event.address = i * block_bytes + 1; /* gone */
+        assert_int_equal(tally_feed(tally, &event, 1, &error), MT_OK);
+        event.address += block_bytes;
+        assert_int_equal(tally_feed(tally, &event, 1, &error), MT_OK);
+    }
+    assert_int_equal(owned.count, churn_count / kept_every);
+    tally_finish(tally);
+    tally_destroy(tally);
+    owned_blocks_settle(&owned, model);
+    assert_int_equal(owned.rows[1].alloc - owned.rows[0].alloc, 2 * kept_every - 1);
+    owned_blocks_release(&owned);
+}
+
+/* As in a loop that names its weights in each step. */
+static void blocks_and_their_names_are_kept_once(void **state)
+{
+    struct owned_blocks owned = {.count = 0};
+
+    (void)state;
+    for (uint64_t i = 0; i < 10000; i++)
+        owned_blocks_name(&owned, 1 + i % 7, 0, text(i % 2 ? "a" : "b"));
+    assert_int_equal(owned.count, 7);
+    owned_blocks_settle(&owned, model);
+    assert_string_equal(model_text_at(model, owned.rows[0].owner), "b@a");
+    assert_int_equal(owned.rows[6].alloc, 7);
+    owned_blocks_release(&owned);
 }
 
 int main(void)
@@ -274,7 +338,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(names_are_joined, setup, teardown),
         cmocka_unit_test_setup_teardown(processes_have_blocks_of_their_own, setup, teardown),
         cmocka_unit_test_setup_teardown(an_address_is_found_in_blocks_of_any_size, setup, teardown),
-        cmocka_unit_test(places_are_kept_once),
+        cmocka_unit_test_setup_teardown(addresses_within_blocks_are_found_again_and_again, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(the_order_holds_as_many_blocks_as_live, setup, teardown),
+        cmocka_unit_test_setup_teardown(blocks_and_their_names_are_kept_once, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

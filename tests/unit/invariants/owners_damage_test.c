@@ -8,14 +8,17 @@
 #include "death.h"
 #include "owner_source.c"
 
+static struct owned_blocks blocks;
 static struct owner_source *source;
 
 static void make(void)
 {
+    blocks = (struct owned_blocks){0};
+    owned_blocks_name(&blocks, 1, 0, 1);
+    owned_blocks_name(&blocks, 5, 0, 1);
+    owned_blocks_check(&blocks);
     source = calloc(1, sizeof(*source));
-    owned_add(source, (struct owned){.alloc = 1, .name_count = 1});
-    owned_add(source, (struct owned){.alloc = 5, .name_count = 1});
-    owned_check(source);
+    source->owned = &blocks;
 }
 
 static void pass(void)
@@ -24,9 +27,9 @@ static void pass(void)
     plain_count(source);
 }
 
-DAMAGE(make, owned_capacity, source->capacity = 1; owned_check(source))
-DAMAGE(make, owned_order, source->owned[1].alloc = 1; owned_check(source))
-DAMAGE(make, owned_names, source->owned[0].name_count = 0; owned_check(source))
+DAMAGE(make, owned_capacity, blocks.capacity = 1; owned_blocks_check(&blocks))
+DAMAGE(make, owned_order, blocks.rows[1].alloc = 1; owned_blocks_check(&blocks))
+DAMAGE(make, owned_names, blocks.rows[0].name_count = 0; owned_blocks_check(&blocks))
 DAMAGE(make, owned_beyond, source->next = 3; pass())
 DAMAGE(make, owned_passed_over, source->event_count = 3; pass())
 
