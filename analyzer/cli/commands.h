@@ -24,7 +24,8 @@ struct command {
 };
 
 extern const struct command command_run, command_diff, command_export, command_gate, command_bless,
-    command_suppress, command_ctl, command_account, command_doctor, command_summarize;
+    command_suppress, command_ctl, command_account, command_doctor, command_history,
+    command_summarize;
 
 extern const struct command questions[];
 extern const size_t question_count;

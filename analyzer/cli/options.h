@@ -82,6 +82,7 @@ enum option_id {
     OPTION_PARALLEL,
     OPTION_ENGINE,
     OPTION_SQL,
+    OPTION_LAST,
     OPTION_COUNT
 };
 

@@ -14,6 +14,7 @@
 #include "missing.h"
 #include "rank_analyses.h"
 #include "rank_gather.h"
+#include "rank_history.h"
 #include "rank_returned.h"
 #include "rank_sql.h"
 #include "rank_summaries.h"
@@ -210,6 +211,26 @@ enum mt_result mt_summaries_ask(const char *const *paths, size_t count,
         question.top = whole.top;
     return answer_give(report, rank_summaries_answer(&sources, &question, report, error), out,
                        error);
+}
+
+enum mt_result mt_summaries_history(const char *const *paths, size_t count, size_t last,
+                                    const struct mt_ask_options *options, struct mt_answer **out,
+                                    struct mt_error *error)
+{
+    struct mt_ask_options whole = {.size_bytes = sizeof(whole), .top = MT_TOP_DEFAULT};
+    enum mt_result result = options_take(&whole, sizeof(whole), options, error);
+    struct history history;
+    struct report *report;
+
+    if (result == MT_OK)
+        result = report_create("history", &report, error);
+    if (result != MT_OK)
+        return result;
+    result = history_read(paths, count, last ? last : HISTORY_LAST_USUAL, &history, error);
+    if (result == MT_OK)
+        history_answer(&history, whole.top == MT_TOP_DEFAULT ? ranks_top : whole.top, report);
+    history_release(&history);
+    return answer_give(report, result, out, error);
 }
 
 /* --- from an engine --------------------------------------------------------------------------- */

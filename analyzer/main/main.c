@@ -22,6 +22,7 @@ static const struct command *const others[] = {
     &command_diff,
     &command_export,
     &command_summarize,
+    &command_history,
     &command_gate,
     &command_bless,
     &command_suppress,

@@ -71,6 +71,19 @@ MT_API enum mt_result mt_summaries_ask(const char *const *paths, size_t count,
                                        struct mt_error *error);
 
 /*
+ * The question "history": runs of a job over time, and whether the newest holds more than the good
+ * ones before it, or leaks. docs/history.md says what a run is, and when it is good.
+ *
+ * paths  each folder in them is a run; a path that is itself a summary is one
+ * last   how many good runs are compared with, at most; 0: 5
+ *
+ * Of options, top. Facts, damage and results are those of mt_summaries_ask().
+ */
+MT_API enum mt_result mt_summaries_history(const char *const *paths, size_t count, size_t last,
+                                           const struct mt_ask_options *options,
+                                           struct mt_answer **out, struct mt_error *error);
+
+/*
  * The same comparison as one query of SQL, for an engine that reads the files where they lie.
  *
  * dialect   "duckdb" or "spark"

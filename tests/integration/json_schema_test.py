@@ -123,6 +123,16 @@ class Schema(unittest.TestCase):
                     answer = self.answer(self.report, question, *(made[name] for name in pair))
                     self.assertEqual(answer["command"], question)
 
+    def test_runs_over_time(self):
+        made = {os.path.basename(path): path for path in self.inputs}
+        runs = os.path.join(self.folder.name, "runs-over-time")
+        os.mkdir(runs)
+        for number, name in enumerate(("lines_base", "lines", "leak")):
+            subprocess.run([LEAKTIDE, "summarize", "-o", os.path.join(runs, str(number)), made[name]], check=True)
+        answer = self.answer(self.report, "history", runs)
+        self.assertEqual(answer["facts"]["run_count"], 3)
+        self.assertEqual(len(answer["findings"]), 1)
+
     def test_gates(self):
         outcomes = set()
         for path in self.inputs:

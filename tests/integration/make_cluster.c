@@ -27,6 +27,7 @@ struct cluster {
     uint64_t rank_count, site_count, step_count;
     struct chance chance;
     uint64_t rank, host, stage, step; /* that are chosen */
+    uint64_t start_ns;                /* a day later with each seed */
 };
 
 static bool is_cause(const struct cluster *cluster, const char *cause)
@@ -111,7 +112,7 @@ static void add_rank(struct cluster *cluster, struct summary *summary, uint64_t 
     summary_put(summary, COLUMN_ranks_device, row, rank % HOST_RANKS);
     summary_put(summary, COLUMN_ranks_pp, row, stage_of(cluster, rank));
     summary_put(summary, COLUMN_ranks_process_id, row, 4000 + rank);
-    summary_put(summary, COLUMN_ranks_start_realtime_ns, row, UINT64_C(1700000000000000000) + rank);
+    summary_put(summary, COLUMN_ranks_start_realtime_ns, row, cluster->start_ns + rank);
     summary_put(summary, COLUMN_ranks_event_count, row, 100000000);
     summary_put(summary, COLUMN_ranks_step_count, row, cluster->step_count);
     summary_put(summary, COLUMN_ranks_is_complete, row, 1);
@@ -236,7 +237,7 @@ static void add_failure(const struct cluster *cluster, struct summary *summary, 
     summary_put(summary, COLUMN_failures_device, row, rank % HOST_RANKS);
     summary_put(summary, COLUMN_failures_time_ns, row, 5000000000 + after);
     summary_put(summary, COLUMN_failures_realtime_ns, row,
-                UINT64_C(1700000005000000000) + after * 1000000000);
+                cluster->start_ns + 5000000000 + after * 1000000000);
     summary_put(summary, COLUMN_failures_step, row, cluster->step);
     summary_put(summary, COLUMN_failures_size_bytes, row, 2 * gib);
     summary_put(summary, COLUMN_failures_live_bytes, row, peak);
@@ -302,6 +303,8 @@ int main(int argc, char **argv)
     cluster.cause = argv[2];
     cluster.rank_count = strtoull(argv[3], NULL, 10) / (STAGES * HOST_RANKS) * STAGES * HOST_RANKS;
     cluster.chance.state = strtoull(argv[4], NULL, 10);
+    cluster.start_ns =
+        UINT64_C(1700000000000000000) + cluster.chance.state * UINT64_C(86400000000000);
     if (argc > 6) {
         cluster.site_count = strtoull(argv[5], NULL, 10);
         cluster.step_count = strtoull(argv[6], NULL, 10);
