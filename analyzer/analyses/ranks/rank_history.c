@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
 #include "list.h"
 #include "rank_compare.h"
 #include "rank_deaths.h"
@@ -311,6 +312,8 @@ static enum mt_result judge_runs(struct history *history, size_t last, struct mt
         if ((run->state == HISTORY_GOOD || run->state == HISTORY_INCOMPLETE) && has_grown(run))
             run->state = HISTORY_GREW;
     }
+    if (MT_ASSERTS && !history->arena.has_failed)
+        history_check(history);
     return history->arena.has_failed ? mt_error_set(error, MT_NO_MEMORY, "no memory for a history")
                                      : MT_OK;
 }
@@ -334,6 +337,32 @@ enum mt_result history_read(const char *const *paths, size_t count, size_t last,
         result = keep_run(history, reader, &history->runs[i], error);
     summary_reader_destroy(reader);
     return result == MT_OK ? judge_runs(history, last, error) : result;
+}
+
+static void base_check(const struct history *history, size_t index)
+{
+    const struct history_run *run = &history->runs[index];
+
+    MT_ASSERT(run->base_count <= index);
+    if (!run->base_count)
+        return;
+    MT_ASSERT(run->base_last < index);
+    MT_ASSERT(history->runs[run->base_last].state == HISTORY_GOOD);
+    MT_ASSERT(run->base_low <= run->base_median);
+    MT_ASSERT(run->base_median <= run->base_high);
+}
+
+void history_check(const struct history *history)
+{
+    for (size_t i = 0; i < history->count; i++) {
+        const struct history_run *run = &history->runs[i];
+
+        MT_ASSERT(!i || history->runs[i - 1].start_realtime_ns <= run->start_realtime_ns);
+        MT_ASSERT(run->median_bytes <= run->peak_bytes);
+        MT_ASSERT(run->state != HISTORY_LEAKS || run->leak_count);
+        MT_ASSERT(run->state != HISTORY_GREW || run->base_count);
+        base_check(history, i);
+    }
 }
 
 void history_release(struct history *history)

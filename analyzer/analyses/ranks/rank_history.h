@@ -69,6 +69,9 @@ enum mt_result history_read(const char *const *paths, size_t count, size_t last,
                             struct history *history, struct mt_error *error);
 void history_release(struct history *history);
 
+/* Asserts that runs are in order, and that each has what it is compared with before it. */
+void history_check(const struct history *history);
+
 /* top  newest runs that are listed; 0: all */
 void history_answer(struct history *history, size_t top, struct report *report);
 

@@ -9,6 +9,7 @@
 #include "death.h"
 #include "parquet.h"
 #include "parquet_runs.h"
+#include "rank_history.h"
 #include "rank_set.h"
 #include "thrift.h"
 
@@ -79,6 +80,36 @@ RANKS(pool_is_known, set.pool = NULL)
 RANKS(pool_has_a_name, set.pool = "")
 RANKS(compared_are_counted, set.compared_count = 1)
 RANKS(rows_are_taken, set.taken_rows[SUMMARY_sites] = 1)
+
+/* --- runs over time --------------------------------------------------------------------------- */
+
+static struct history_run runs[2];
+static struct history history = {.runs = runs, .count = 2};
+
+static void make_history(void)
+{
+    runs[0] = (struct history_run){.start_realtime_ns = 1, .peak_bytes = 8, .median_bytes = 8};
+    runs[1] = (struct history_run){.start_realtime_ns = 2,
+                                   .peak_bytes = 9,
+                                   .median_bytes = 8,
+                                   .base_count = 1,
+                                   .base_low = 8,
+                                   .base_median = 8,
+                                   .base_high = 8};
+    history_check(&history);
+}
+
+#define RUNS(name, ...) DAMAGE(make_history, name, __VA_ARGS__; history_check(&history))
+
+RUNS(runs_in_order, runs[0].start_realtime_ns = 3)
+RUNS(median_is_no_more_than_the_peak, runs[0].median_bytes = 9)
+RUNS(leaks_are_there, runs[0].state = HISTORY_LEAKS)
+RUNS(growth_has_a_base, runs[0].state = HISTORY_GREW)
+RUNS(base_is_before, runs[1].base_count = 2)
+RUNS(newest_base_is_before, runs[1].base_last = 1)
+RUNS(base_is_good, runs[0].state = HISTORY_DIED)
+RUNS(base_has_a_low, runs[1].base_low = 9)
+RUNS(base_has_a_high, runs[1].base_high = 7)
 
 /* --- a file ----------------------------------------------------------------------------------- */
 
