@@ -237,6 +237,31 @@ static void make_unmarked(const char *name, uint64_t turns, uint64_t kept_bytes)
     end(b, folder_of(name));
 }
 
+/*
+ * A site that keeps a large block of the heap and a small one of Python's objects in each step. The
+ * heap is highest before that, while modules are loaded: at that peak the site holds nothing of the
+ * heap.
+ */
+static void make_two_ledgers(const char *name)
+{
+    static const struct mt_place host = {.device = -1, .kind = MT_KIND_HOST, .module = -1};
+    struct trace_builder *b = begin(1000);
+
+    host_alloc(b, 1 * ms, 0x7f0000000000, 64 << 20, 0x110);
+    trace_builder_host_free(b, 0, 2 * ms, 0x7f0000000000);
+    for (uint64_t i = 1; i <= 12; i++) {
+        uint64_t t = 10 * ms * i;
+        struct built_block object = {0x7f0005000000 + (i << 12), 56, site_base + 0x330, "python",
+                                     host};
+
+        step(b, MT_RECORD_step_begin, t, i);
+        trace_builder_alloc(b, 0, t + 1 * ms, object);
+        host_alloc(b, t + 2 * ms, 0x7f0002000000 + (i << 16), 20000, 0x330);
+        step(b, MT_RECORD_step_end, t + 3 * ms, i);
+    }
+    end(b, folder_of(name));
+}
+
 static void make_lost(const char *name)
 {
     struct trace_builder *b = begin(1000);
@@ -456,6 +481,7 @@ int main(void)
     make_unmarked("light", 60, 20);
     make_unmarked("tidy", 60, 0);
     make_unmarked("few_turns", 9, 500000);
+    make_two_ledgers("two_ledgers");
     make_lost("lost");
     make_broken_stacks("broken_stacks");
     make_newer("newer");
