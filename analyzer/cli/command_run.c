@@ -664,5 +664,5 @@ const struct command command_run = {
                 "  leaktide run --policy leaktide.toml -- ./train\n",
     .remark = "Without --device the host heap (cpu) is recorded too where no accelerator is.\n"
               "The exit status is the program's own; 128 + N when signal N ended it, 127 when it "
-              "could\nnot be started, 2 for wrong use.",
+              "could not be started, 2 for wrong use.",
 };

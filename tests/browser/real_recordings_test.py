@@ -132,6 +132,14 @@ class RealRecordingsTest(unittest.TestCase):
             self.assertLessEqual(seen["chart"], height)
             self.assertEqual(seen["wide"], width)
 
+    @on("torch", "sqlite", "profile")
+    def test_first_screen_names_who_holds_the_peak(self, recording):
+        tables = recording.report["tables"]
+        peak = next(table["rows"][0] for table in tables if table["name"] == "peaks")
+        holder = next(table["rows"][0] for table in tables if table["name"] == "held_at_peak" and table["rows"])
+        self.assertEqual(holder["ledger"], peak["ledger"])
+        self.assertIn(holder["site"], self.open(recording).evaluate("document.querySelector('#numbers .card').textContent"))
+
     # ---- ways and addresses
 
     @on()

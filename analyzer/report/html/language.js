@@ -4,6 +4,7 @@
 export const languages = {en: 'English', zh: '中文'};
 
 const chinese = {
+    '{0} ({1} %) by {2}': '{2} 占 {0}（{1} %）',
     ' {0} segments are not shown.': ' 另有 {0} 段未显示。',
     '(no name)': '（无名称）',
     '(none)': '（无）',

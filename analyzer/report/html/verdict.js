@@ -8,6 +8,12 @@ import {leaksOf} from './recording.js';
 import {goToLedger, goToSite, isSite, makeLinked} from './places.js';
 import {size, sizeChange, moment, count, duration, blockCount} from './format.js';
 
+// Of what is named; older memory and the like has no name.
+function largestHolder(report, ledger) {
+    const holder = rowsNamed(report, 'held_at_peak', ledger).find(row => row.site !== '(unknown)' && isSite(row.site));
+    return holder && say('{0} ({1} %) by {2}', size(holder.held_bytes), holder.share_percent, holder.site);
+}
+
 function peakNumber(report) {
     const row = rowsNamed(report, 'peaks')[0];
     if (!row)
@@ -16,8 +22,8 @@ function peakNumber(report) {
         (row.peak_step ? say(', in step {0}', row.peak_step) : say(', before the first step'));
     const counted = row.counted_peak_bytes > row.peak_bytes ? row.counted_peak_bytes : null;
     const place = say('{0}, at {1}{2}', row.ledger, moment(row.peak_ns, 1e6), step);
-    return {number: size(counted ?? row.peak_bytes), title: say('highest point'),
-        text: counted ? say('{0}; {1} of it in the recording', place, size(row.peak_bytes)) : place,
+    const parts = [counted ? say('{0}; {1} of it in the recording', place, size(row.peak_bytes)) : place, largestHolder(report, row.ledger)];
+    return {number: size(counted ?? row.peak_bytes), title: say('highest point'), text: parts.filter(Boolean).join('; '),
         go: () => goToLedger(row.ledger, 'peak')};
 }
 
