@@ -99,6 +99,7 @@ struct model_process {
     bool ended_at_once;  /* it called _exit: no handler ran */
     uint8_t exit_status; /* of both */
     bool is_helper;      /* helpers.h */
+    bool is_errand;      /* the same */
 };
 
 /* Of a block whose process says blocks_are_rows: its row in its file, from 0. */

@@ -19,8 +19,8 @@ enum { OWNED_NAMES_MAX = 8 };
 
 /* Its names: that from its alloc first, if it has one. */
 struct owned_block {
-    uint64_t alloc; /* number of the event */
-    uint32_t owner; /* text: all of them; 0 until they are settled */
+    uint64_t alloc;                  /* number of the event */
+    uint32_t owner;                  /* text: all of them; 0 until they are settled */
     uint32_t names[OWNED_NAMES_MAX]; /* texts */
     uint32_t name_count;
 };

@@ -5,8 +5,9 @@
  *   process begins   step 1 begins      step 1 ends         step 2 ends
  *   |--- era 0 -----|------ era 1 ------|------ era 2 ------|------ era 3 ...
  *
- * A block's birth is the number of its alloc, which tells the era it was made in. When an era ends, every group that changed in it puts
- * what it holds into its series, and what is left of the era's blocks into a cohort.
+ * A block's birth is the number of its alloc, which tells the era it was made in. When an era ends,
+ * every group that changed in it puts what it holds into its series, and what is left of the era's
+ * blocks into a cohort.
  */
 #include "tally_state.h"
 

@@ -323,6 +323,30 @@ static void say_waiting(const struct question *question, struct report *report,
                    leak_who(question, texts, process->waiting_who));
 }
 
+static void say_errands(const struct question *question, struct report *report,
+                        const struct survivors *survivors)
+{
+    const struct survivor_process *first = NULL;
+    struct arena *texts = report_arena(report);
+    size_t count = 0;
+
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        if (!survivors_are_of_errand(&survivors->processes[i]))
+            continue;
+        first = first ? first : &survivors->processes[i];
+        count++;
+    }
+    if (first)
+        report_verdict(report, RANK_LEAKS,
+                       "REMARK: %s that the job called and outlived grew until the end: of %s "
+                       "stay %s, most of it at %s. That is given back when such a program ends; "
+                       "record it alone to judge it.",
+                       label_counted(texts, count, "program"),
+                       label_process(question, texts, first->process),
+                       label_size(texts, first->bytes),
+                       leak_who(question, texts, first->origins->stacks[0].who));
+}
+
 void survivors_say_waiting(const struct question *question, struct report *report,
                            const struct survivors *survivors)
 {
@@ -511,10 +535,11 @@ void survivors_say(const struct question *question, struct report *report,
     for (size_t i = 0; i < survivors->process_count; i++)
         if (survivors_are_leak(&survivors->processes[i]))
             say_leak_and_waiting(question, report, &survivors->processes[i]);
-    if (has_leak(survivors) || say_all_of_few_turns(question, report, survivors))
-        return;
-    if (!survivors_say_doubts(question, report, survivors))
-        say_no_leak(question, report, survivors);
-    say_remarks(question, report, &survivors->processes[0]);
-    survivors_say_waiting(question, report, survivors);
+    if (!has_leak(survivors) && !say_all_of_few_turns(question, report, survivors)) {
+        if (!survivors_say_doubts(question, report, survivors))
+            say_no_leak(question, report, survivors);
+        say_remarks(question, report, &survivors->processes[0]);
+        survivors_say_waiting(question, report, survivors);
+    }
+    say_errands(question, report, survivors);
 }

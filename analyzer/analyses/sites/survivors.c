@@ -711,6 +711,8 @@ static int process_compare(const void *left, const void *right)
 {
     const struct survivor_process *a = left, *b = right;
 
+    if (a->is_errand != b->is_errand)
+        return a->is_errand - b->is_errand;
     if (a->bytes != b->bytes)
         return compare_numbers(b->bytes, a->bytes);
     if (a->end != b->end)
@@ -734,6 +736,7 @@ static bool on_process_over(void *context, uint16_t process)
     struct survivor_process row = {
         .process = process,
         .hides_objects = hides_objects(reading, process),
+        .is_errand = model_process_at(tally_model(reading->question->tally), process)->is_errand,
         .is_cut = current->python_end && !current->is_cleared &&
                   !model_process_at(tally_model(reading->question->tally), process)->is_window,
         .peak_bytes = leak_process_bytes(reading->question->tally, process),
@@ -903,12 +906,18 @@ static bool is_heavy(const struct survivor_process *process)
 
 bool survivors_are_of_few_turns(const struct survivor_process *process)
 {
-    return is_heavy(process) && process->turns && process->turns < SURVIVOR_TURNS_LEAST;
+    return is_heavy(process) && !process->is_errand && process->turns &&
+           process->turns < SURVIVOR_TURNS_LEAST;
 }
 
 bool survivors_are_leak(const struct survivor_process *process)
 {
-    return is_heavy(process) && !survivors_are_of_few_turns(process);
+    return is_heavy(process) && !process->is_errand && !survivors_are_of_few_turns(process);
+}
+
+bool survivors_are_of_errand(const struct survivor_process *process)
+{
+    return is_heavy(process) && process->is_errand;
 }
 
 bool survivors_wait(const struct survivor_process *process)
@@ -929,14 +938,15 @@ size_t survivors_leak_count(const struct survivor_process *process)
 
 bool survivors_may_be_garbage(const struct survivor_process *process)
 {
-    return !is_heavy(process) && process->garbage_bytes > process->fading_bytes &&
+    return !is_heavy(process) && !process->is_errand &&
+           process->garbage_bytes > process->fading_bytes &&
            !leak_is_light(process->garbage_bytes, process->loop_bytes, process->peak_bytes);
 }
 
 bool survivors_are_undecided(const struct survivor_process *process)
 {
     return survivors_may_be_garbage(process) ||
-           (!is_heavy(process) && process->fading_bytes &&
+           (!is_heavy(process) && !process->is_errand && process->fading_bytes &&
             !leak_is_light(process->fading_bytes, process->loop_bytes, process->peak_bytes));
 }
 
@@ -1009,7 +1019,7 @@ size_t survivors_unjudged_processes(const struct survivors *survivors)
     size_t count = 0;
 
     for (size_t i = 0; i < survivors->process_count; i++)
-        count += !survivors->processes[i].is_judged &&
+        count += !survivors->processes[i].is_judged && !survivors->processes[i].is_errand &&
                  survivors->processes[i].end >= most->end / little_share;
     return count;
 }

@@ -52,6 +52,7 @@ struct survivor_process {
     uint32_t begin, end;          /* births before the loop, and before its end */
     bool is_cut; /* an interpreter whose end was not seen: garbage that waited counts as left */
     bool hides_objects; /* small ones: its interpreter's own allocator made them */
+    bool is_errand;     /* model/helpers.h: what it keeps is no leak of the job */
     uint64_t bytes;     /* overdue, or grown, without what may go again */
     uint64_t bounded_bytes, fading_bytes;  /* of caches, and of what may be one that fills */
     uint64_t garbage_bytes;                /* of what may wait for its collector */
@@ -75,7 +76,7 @@ struct survivor_process {
 };
 
 struct survivors {
-    const struct survivor_process *processes; /* heaviest first */
+    const struct survivor_process *processes; /* heaviest first, errands last */
     size_t process_count;
 };
 
@@ -99,6 +100,8 @@ bool survivors_are_of_few_turns(const struct survivor_process *process);
  * decide.
  */
 bool survivors_are_undecided(const struct survivor_process *process);
+/* An errand that keeps as much as a leak has. */
+bool survivors_are_of_errand(const struct survivor_process *process);
 /* Undecided because of what may wait for its collector. */
 bool survivors_may_be_garbage(const struct survivor_process *process);
 /* How many of its origins, the first ones, are leaks of their own; 0: nothing leaks. */
