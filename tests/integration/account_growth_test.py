@@ -174,14 +174,16 @@ class Growth(unittest.TestCase):
                 {process: size for process, at_exit, size, _ in rows if not at_exit})
 
     def test_a_process_that_ends_is_looked_at_once_more(self):
-        for name, growth in (("blocks0", True), ("kept1", False), ("shared0", True)):
-            with self.subTest(name=name):
-                ends, newest = self.at_exit(name)
-                self.assertEqual(len(ends), 1, "a machine without time does not reach it in 20 ms")
-                process, size, unexplained = ends[0]
-                self.assertLessEqual(unexplained, size / 20)
-                if growth:
-                    self.assertGreaterEqual(size, newest[process])
+        reached = 0
+        for complaint in ("blocks", "kept", "shared", "files", "unseen"):
+            for name in (complaint + "0", complaint + "1"):
+                with self.subTest(name=name):
+                    ends, newest = self.at_exit(name)
+                    reached += len(ends)
+                    for process, size, unexplained in ends:
+                        self.assertLessEqual(unexplained, size / 20)
+                        self.assertGreaterEqual(size, newest[process] * 0.9)  # it frees nothing at its exit
+        self.assertGreater(reached, 2, "20 ms are short on a machine that has no time")
 
     def test_a_worker_that_ends_past_its_handlers_is_looked_at_too(self):
         ends, _ = self.at_exit("forked0")  # of the parent, and of workers, which end all at once

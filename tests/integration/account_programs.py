@@ -18,7 +18,6 @@ import os
 import re
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -50,7 +49,7 @@ PROGRAMS = {
     "gdb": ["gdb", "-q", "@self"],
     "vim": ["vim", "-es", "@large.c"],
     "openssl": ["openssl", "speed", "-seconds", "20", "rsa4096"],
-    "zstd": ["sh", "-c", "exec zstd -19 -T2 -q -c /dev/zero > /dev/null"],
+    "zstd": ["sh", "-c", "exec zstd -19 -T2 -q -c < /dev/zero > /dev/null"],
     "xz": ["xz", "-9", "-k", "-c", "/dev/zero"],
     "sort": ["sh", "-c", "seq 3000000 | sort -R --parallel=2 -S 200M | sleep 99"],
 }
@@ -155,24 +154,25 @@ def compare(name, process):
                 figures["cost_ns"] / 1e6, "" if is_fine else "  WRONG")), is_fine
 
 
-def newest_and_highest(recording, folder):
-    """Of the process that has most: (process, account, resident, unexplained) of the highest, the newest, and at its
-    exit (None: it was killed), and how many there are."""
-    database = os.path.join(folder, "accounts.db")
-    subprocess.run([LEAKTIDE, "export", "--to=sqlite", "-o", database, recording], check=True, timeout=300,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    with contextlib.closing(sqlite3.connect(database)) as opened:
-        rows = opened.execute("SELECT process, account, SUM(resident_bytes), SUM(CASE part WHEN 'unexplained' "
-                              "THEN resident_bytes ELSE 0 END), at_exit FROM accounts GROUP BY account").fetchall()
-    if not rows:
+def newest_and_highest(recording):
+    """Of the process that has most: (resident, unexplained) of the highest, the newest, and at its exit (None: it was
+    killed), and how many accounts there are. None: there is none."""
+    done = subprocess.run([LEAKTIDE, "account", "--format=json", recording], stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, timeout=300, check=False)
+    tables = {table["name"]: table["rows"] for table in json.loads(done.stdout)["tables"]}
+    if not tables["resident"]:
         return None
-    process = max(rows, key=lambda row: row[2])[0]
-    running = [row for row in rows if row[0] == process and not row[4]]
-    at_exit = [row for row in rows if row[0] == process and row[4]]
-    return max(running, key=lambda row: row[2]), running[-1], at_exit[0] if at_exit else None, len(running)
+    process = max((row for row in tables["resident"] if row["part"] == "resident"),
+                  key=lambda row: row["highest_bytes"])["process"]
+    rows = {row["part"]: row for row in tables["resident"] if row["process"] == process}
+    count = [row["account_count"] for row in tables["resident_figures"] if row["process"] == process][0]
+    none = dict.fromkeys(("highest_bytes", "resident_bytes", "exit_bytes"), 0)
+    highest, newest, at_exit = [(rows["resident"][key], rows.get("unexplained", none)[key])
+                                for key in ("highest_bytes", "resident_bytes", "exit_bytes")]
+    return highest, newest, at_exit if at_exit[0] else None, count
 
 
-def compare_recorded(name, program, folder, recording):
+def compare_recorded(name, program, recording):
     """Ends the program, whose recorder then closes the recording."""
     process = largest_descendant(program.pid)
     said = kernel_says(process)
@@ -189,19 +189,19 @@ def compare_recorded(name, program, folder, recording):
     else:
         os.killpg(program.pid, signal.SIGTERM)
         program.wait(timeout=60)
-    found = newest_and_highest(recording, folder)
+    found = newest_and_highest(recording)
     if not found:
         return "%-15s has no account" % name, False
     highest, newest, at_exit, count = found
-    parts = [100 * row[3] / row[2] for row in (highest, newest, at_exit) if row]
+    parts = [100 * row[1] / row[0] for row in (highest, newest, at_exit) if row]
     least, most = sorted([said["all"], after or said["all"]])
-    counted = newest[2] - newest[3]
+    counted = newest[0] - newest[1]
     difference = 100 * max(least - counted, counted - most, 0) / said["all"]
     is_fine = max(parts) <= 5 and difference <= 3
     return ("%-15s %3d accounts  highest %8.1f MiB, unexplained %4.2f %%  newest %8.1f MiB, unexplained %4.2f %%, "
             "from smaps %4.2f %%  %s%s" % (
-                name, count, highest[2] / 2**20, parts[0], newest[2] / 2**20, parts[1], difference,
-                "at exit %8.1f MiB, unexplained %4.2f %%" % (at_exit[2] / 2**20, parts[2]) if at_exit else "by a signal",
+                name, count, highest[0] / 2**20, parts[0], newest[0] / 2**20, parts[1], difference,
+                "at exit %8.1f MiB, unexplained %4.2f %%" % (at_exit[0] / 2**20, parts[2]) if at_exit else "by a signal",
                 "" if is_fine else "  WRONG")), is_fine
 
 
@@ -276,7 +276,7 @@ def run(name, folder, is_recorded):
         if program.poll() is not None:
             return "%-15s has ended with %d" % (name, program.returncode), None
         if is_recorded:
-            return compare_recorded(name, program, folder, recording)
+            return compare_recorded(name, program, recording)
         return compare(name, largest_descendant(program.pid))
     finally:
         end(program)

@@ -7,6 +7,7 @@ did it.
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -188,6 +189,8 @@ class Reports(unittest.TestCase):
     def test_what_malloc_trim_would_give_back_is_said(self):
         _, answer = self.growth("XiaoMi/xiaomi-miloco#459", "0")
         self.assertTrue(any("malloc_trim(0) would give back" in said for said in answer["verdict"]), answer["verdict"])
+        line = "report3.py:%d" % line_of(REPORTS["XiaoMi/xiaomi-miloco#459"][0], "del block")
+        self.assertRegex(answer["verdict"][0], r"between blocks that stay, \d+ of \d+ of them of .*" + re.escape(line))
         _, answer = self.growth("gpustack/gpustack#5121", "0")
         self.assertFalse(any("malloc_trim(0) would give back" in said for said in answer["verdict"]), answer["verdict"])
 

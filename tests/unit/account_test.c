@@ -79,6 +79,7 @@ static void heap_is_split_into_used_free_and_own(void **state)
     fake_heap(&fake, HEAP, HEAP + MIB, 16 * KIB, 21);
     take_fake(&fake, &account);
     assert_adds_up(&account);
+    assert_int_equal(account.cgroup.version, 0); /* nothing is mounted */
     /* 11 of 21 in use; 10 free, and the top */
     assert_int_equal(part_bytes(&account, ACCOUNT_BLOCKS), 11 * 16 * KIB - 11 * 8);
     assert_int_equal(part_bytes(&account, ACCOUNT_MALLOC_OWN), 11 * 8);

@@ -195,6 +195,18 @@ static void who_mapped_most_of_what_grew_is_named(void **state)
     assert_string_equal(cell("resident_growth", 0, "site")->text, "batch");
 }
 
+static void who_pins_what_malloc_keeps_is_named(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 900; i++)
+        mapped("host", (i + 10) << 12, 100, i % 3 ? "keep" : "import");
+    for (uint64_t i = 0; i < ACCOUNTS; i++)
+        account((struct moment){
+            .part = complaints[1].part, .name = "main arena", .bytes = (10 + 4 * i) * MIB});
+    ask();
+    expect_said(", between blocks that stay, 600 of 900 of them of keep. To do:");
+}
+
 /* Mappings past the hooks: a line that made little of it is not blamed. */
 static void a_line_that_mapped_little_of_it_is_not_named(void **state)
 {
@@ -397,6 +409,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(what_grows_is_named_with_its_cause),
+        TEST(who_pins_what_malloc_keeps_is_named),
         TEST(what_is_left_at_the_exit_stands_apart),
         TEST(an_account_at_the_exit_is_better_than_none),
         TEST(who_mapped_most_of_what_grew_is_named),
