@@ -45,6 +45,7 @@ static const struct native_trait starts[] = {
     {"GenMarkSweep::", STACK_IS_COLLECTING},
     {"PSParallelCompact::invoke", STACK_IS_COLLECTING},
     {"SystemDictionary::", STACK_IS_IMPORT},
+    {"c10d::FlightRecorder", STACK_IS_BOUNDED}, /* of PyTorch: the last 2,000 collectives */
 };
 
 static const char import_file[] = "<frozen importlib";

@@ -155,6 +155,27 @@ static bool has_more_blocks(const struct tally *tally, const struct judged *judg
     return judged->alive.count >= before + OVERDUE_NEEDED;
 }
 
+/* A cache that says how much it holds at most has nine tenths of what grew. */
+static bool is_of_bounded(const struct question *question, const struct judged *judged)
+{
+    const struct tally *tally = question->tally;
+    uint64_t grown = 0, bounded = 0;
+
+    for (size_t i = 0; i < judged->origin->group_count; i++) {
+        const struct origin part = {.groups = &judged->origin->groups[i], .group_count = 1};
+        uint32_t site = tally_detail_at(tally, *part.groups)->site;
+        uint64_t before = origin_at_step(tally, &part, judged->steps.warm_up + 1).bytes;
+        uint64_t after = origin_at_step(tally, &part, judged->steps.last).bytes;
+
+        if (after <= before)
+            continue;
+        grown += after - before;
+        if (symbols_shape_of(question->symbols, site).traits & STACK_IS_BOUNDED)
+            bounded += after - before;
+    }
+    return grown && bounded >= grown - grown / 10;
+}
+
 /*
  * In the process's own heap stacks are known, and blocks are many: there survivors.h decides
  * wherever it can. Found steps may be of a loop that had ended.
@@ -187,6 +208,8 @@ static void judge_on_ground(const struct question *question, const struct surviv
     if (judged->judgement.verdict == VERDICT_LEAK &&
         (answer == SURVIVORS_GO || answer == SURVIVORS_MAY_GO ||
          (answer == SURVIVORS_STOPPED && !growth_steps_are_marked(question))))
+        judged->judgement.verdict = VERDICT_CACHE;
+    if (judged->judgement.verdict == VERDICT_LEAK && is_of_bounded(question, judged))
         judged->judgement.verdict = VERDICT_CACHE;
     if (judged->judgement.verdict == VERDICT_LEAK &&
         judged->steps.last - judged->steps.warm_up < growth_steps_needed(question))
