@@ -65,6 +65,7 @@ class Engine(unittest.TestCase):
         causes = [finding["cause"] for finding in self.same("--parallel=dp=16,pp=4", self.path("ranks"))]
         self.assertIn("stages", causes)
         self.same("--parallel=tp=2,dp=8,ep=2,pp=2", self.path("ranks"))
+        self.same("--parallel=dp=2,pp=32", self.path("ranks"))
 
     def test_all_causes_of_several_folders(self):
         """Ranks of one number, of which the newest counts; unfinished and doubled folders beside them."""

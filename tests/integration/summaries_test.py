@@ -107,6 +107,12 @@ class Clusters(Folder):
             if status == 0:
                 self.assertIn("stage %d peaks" % planted["stage"], json.loads(said)["verdict"][0])
 
+    def test_stages_of_two_ranks_are_not_compared_by_their_sites(self):
+        make_cluster(self.path("ranks"), "rank", 64, 3)
+        for layout, measured in (("dp=64", True), ("dp=16,pp=4", True), ("dp=2,pp=32", False)):
+            rows = ranks("--parallel=" + layout, self.path("ranks"))["tables"].get("rank_differences", [])
+            self.assertEqual("site" in {row["measure"] for row in rows}, measured, layout)
+
     def test_exit_status(self):
         make_cluster(self.path("leak"), "leak_one", 64, 1)
         make_cluster(self.path("rank"), "rank", 64, 1)

@@ -159,7 +159,7 @@ static void measure_all(struct comparison *comparison)
     for (size_t kind = 0; kind < RANK_MEASURE_COUNT; kind++)
         if (rank_measures[kind].table == SUMMARY_ledgers)
             measure_ledgers(comparison, (enum rank_measure_kind)kind);
-        else
+        else if (kind != RANK_MEASURE_SITE || !comparison->set->mixes_stages)
             measure_names(comparison, (enum rank_measure_kind)kind);
 }
 

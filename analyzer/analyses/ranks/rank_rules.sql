@@ -73,7 +73,7 @@ SELECT pp, ep, sum(is_compared) AS size FROM job GROUP BY pp, ep
 SELECT pp, sum(is_compared) AS size FROM job GROUP BY pp
 {end}
 {step layout}
-SELECT
+SELECT (SELECT count(*) FROM stages) > 1 AS has_stages,
   (SELECT count(*) FROM experts) > 1
     AND (SELECT count(*) FROM experts WHERE size > 0 AND size < {PEERS_LEAST}) = 0 AS by_expert,
   (SELECT count(*) FROM stages) > 1
@@ -133,7 +133,8 @@ FROM gaps g
 JOIN absent a ON g.measure = a.measure AND g.name = a.name AND g.stage = a.stage AND g.expert = a.expert
 JOIN spreads s ON g.measure = s.measure AND g.name = s.name AND g.stage = s.stage AND g.expert = s.expert
 JOIN compared c ON g.process_key = c.process_key
-WHERE g.gap >= g.least AND {SHARE} * g.gap > g.median AND (g.counts_less = 1 OR g.value >= g.median)
+CROSS JOIN layout y
+WHERE (g.measure <> '{SITE}' OR y.by_expert OR y.by_stage OR NOT y.has_stages) AND g.gap >= g.least AND {SHARE} * g.gap > g.median AND (g.counts_less = 1 OR g.value >= g.median)
   AND (a.peers < {SPREAD_PEERS_LEAST} OR g.gap >= {SPREAD_TIMES} * s.spread)
 {end}
 -- Leaks: a site of a pool is one, on all its ranks.

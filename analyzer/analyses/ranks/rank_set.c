@@ -441,6 +441,7 @@ static bool group_by(struct rank_set *set, bool by_expert)
 static void find_groups(struct rank_set *set)
 {
     set->has_stages = group_by(set, true) || group_by(set, false);
+    set->mixes_stages = !set->has_stages && set->group_count > 1;
     if (set->has_stages)
         return;
     set->group_count = 1;

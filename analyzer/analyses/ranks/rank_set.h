@@ -56,6 +56,7 @@ struct rank_set {
     const char *pool;      /* that is compared */
     size_t group_count;
     bool has_stages;      /* groups are of a pipeline stage, or expert group */
+    bool mixes_stages;    /* stages are known, and one has too few ranks: all are one group */
     bool has_hosts;       /* several */
     bool has_devices;     /* memory of devices is compared; else of the host */
     uint64_t *held_bytes; /* of each row of ranks: who of several is the rank */
