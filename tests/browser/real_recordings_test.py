@@ -140,6 +140,11 @@ class RealRecordingsTest(unittest.TestCase):
         self.assertEqual(holder["ledger"], peak["ledger"])
         self.assertIn(holder["site"], self.open(recording).evaluate("document.querySelector('#numbers .card').textContent"))
 
+    @on("profile")
+    def test_an_operator_is_not_named_twice(self, recording):
+        titles = self.open(recording).evaluate("[...document.querySelectorAll('#peak table')][0].querySelector('thead').textContent")
+        self.assertEqual(titles.count("operator"), 1)
+
     # ---- ways and addresses
 
     @on()

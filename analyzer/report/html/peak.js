@@ -48,6 +48,11 @@ function holderColumns(wholeBytes, ledgerName) {
     ];
 }
 
+// As in profiles, where an operator is all that is known: a column of its own would say it twice.
+function isNamedByOperator(row) {
+    return row.site.endsWith(` ${row.operator}`);
+}
+
 class PeakView {
     constructor(recording) {
         this.recording = recording;
@@ -63,7 +68,8 @@ class PeakView {
         const held = heldAtPeak(recording, ledger.index);
         const holders = holdersOf(recording, held);
         const columns = holderColumns(ledger.peakBytes, ledger.name)
-            .filter(column => column.isNumber || holders.some(column.value));
+            .filter(column => column.isNumber || holders.some(column.value))
+            .filter(column => column.key !== 'operator' || !holders.every(isNamedByOperator));
         replaceContent(this.result,
             make('p', null, say('{0} was highest at {1}: {2} in {3}.', ledger.name,
                 moment(ledger.peakNs), size(ledger.peakBytes), blockCount(ledger.peakCount))),
