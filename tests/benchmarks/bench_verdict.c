@@ -2,15 +2,15 @@
 /*
  * From file to verdict: events a second, by the clock and by the time of all cores, and memory.
  *
- *     bench_verdict [--quick]
+ *     bench_verdict [--quick] [STREAM]
  *
  * Recordings of 1e8 events are made: a set of live blocks, of which one is freed and one made at a
  * time, from sites of one size each, in 100 steps, with one site that leaks. In "brief" nine of
  * ten blocks live for a few dozen others only, as in most programs, and an allocator hands out what
- * was freed last; in "random" any live block may be the next, which nothing can foresee. Then the
- * question "leaks", or "report" for all verdicts, is asked through the public interface, which
- * reads, decodes, matches and judges; the verdict is checked. The reader runs in a child, so that
- * its memory is its own.
+ * was freed last; in "random" any live block may be the next, which nothing can foresee. In "deep"
+ * each site is a call stack of 60 frames. Then the question "leaks", or "report" for all verdicts,
+ * is asked through the public interface, which reads, decodes, matches and judges; the verdict is
+ * checked. The reader runs in a child, so that its memory is its own. STREAM: only these.
  */
 #define _GNU_SOURCE
 #include <sys/resource.h>
@@ -28,7 +28,9 @@ enum {
     STEPS = 100,
     LEAKED_PER_STEP = 60, /* heavy enough for a leak of a large process: 93 KiB in all */
     TICKS_PER_EVENT = 97,
-    SITE_BASE = 0x401000
+    SITE_BASE = 0x401000,
+    STACK_DEPTH = 60,
+    FUNCTIONS = 20000
 };
 
 struct block {
@@ -42,8 +44,16 @@ struct free_list {
     size_t count;
 };
 
+/* Call stacks in place of sites; each is defined, and gets its number, when it is first used. */
+struct making_stacks {
+    uint32_t *ids; /* by site; 0: not defined; NULL: sites are addresses */
+    uint32_t count;
+    uint64_t newest[STACK_DEPTH];
+};
+
 struct making {
     struct trace_builder *builder;
+    struct making_stacks stacks;
     uint64_t random, ticks;
     uint64_t fresh_address;
     struct free_list free_lists[SIZES];
@@ -71,6 +81,42 @@ static uint64_t next_tick(struct making *making)
     return making->ticks;
 }
 
+/* A tree: stacks whose numbers begin alike have their outer frames in common. */
+static uint64_t frame_of(uint32_t site, unsigned depth)
+{
+    uint64_t callers = site >> (STACK_DEPTH - 1 - depth) / 3;
+    uint64_t mixed = (callers * STACK_DEPTH + depth + 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+    return SITE_BASE + (mixed >> 33) % FUNCTIONS * 16;
+}
+
+static void define_stack(struct making *making, uint32_t site)
+{
+    uint64_t *newest = making->stacks.newest;
+    struct built_stack stack = {.id = ++making->stacks.count, .flags = MT_STACK_COMPLETE};
+
+    while (stack.shared_count < STACK_DEPTH - 1 &&
+           newest[stack.shared_count] == frame_of(site, (unsigned)stack.shared_count))
+        stack.shared_count++;
+    for (unsigned i = (unsigned)stack.shared_count; i < STACK_DEPTH; i++)
+        newest[i] = frame_of(site, i);
+    stack.before = stack.shared_count ? newest[stack.shared_count - 1] : 0;
+    stack.frames = newest + stack.shared_count;
+    stack.count = STACK_DEPTH - stack.shared_count;
+    trace_builder_stack(making->builder, 0, making->ticks, &stack);
+    making->stacks.ids[site] = making->stacks.count;
+}
+
+/* What a record calls it. */
+static uint64_t name_site(struct making *making, uint32_t site)
+{
+    if (!making->stacks.ids)
+        return SITE_BASE + site * 16;
+    if (!making->stacks.ids[site])
+        define_stack(making, site);
+    return MT_SITE_IS_STACK | making->stacks.ids[site];
+}
+
 static struct block make_block(struct making *making, uint32_t site)
 {
     struct block block = {.size_index = site % SIZES};
@@ -86,7 +132,7 @@ static struct block make_block(struct making *making, uint32_t site)
     trace_builder_host_alloc(making->builder, 0, next_tick(making),
                              (struct built_block){.address = block.address,
                                                   .size = size,
-                                                  .site = SITE_BASE + site * 16});
+                                                  .site = name_site(making, site)});
     return block;
 }
 
@@ -135,6 +181,7 @@ struct stream {
     size_t live_count;
     uint32_t site_count;
     const char *question;
+    bool has_stacks;
 };
 
 static void make_trace(const char *folder, const struct stream *stream, size_t event_count)
@@ -144,6 +191,8 @@ static void make_trace(const char *folder, const struct stream *stream, size_t e
                             .brief_share = stream->brief_share,
                             .site_count = stream->site_count};
 
+    if (stream->has_stacks)
+        making.stacks.ids = calloc(stream->site_count, sizeof(uint32_t));
     making.kept_count = stream->live_count - BRIEF_BLOCKS;
     making.kept = calloc(making.kept_count, sizeof(*making.kept));
     for (size_t i = 0; i < SIZES; i++)
@@ -300,13 +349,19 @@ static void measure(const struct stream *stream, size_t event_count, size_t runs
 int main(int argc, char **argv)
 {
     static const struct stream streams[] = {
-        {"brief", 230, 10000, 256, "leaks"},       {"brief", 230, 1000000, 256, "leaks"},
-        {"random", 0, 10000, 256, "leaks"},        {"random", 0, 1000000, 256, "leaks"},
-        {"brief", 230, 1000000, 100000, "report"}, /* all verdicts in one run */
+        {"brief", 230, 10000, 256, "leaks", false},
+        {"brief", 230, 1000000, 256, "leaks", false},
+        {"random", 0, 10000, 256, "leaks", false},
+        {"random", 0, 1000000, 256, "leaks", false},
+        {"brief", 230, 1000000, 100000, "report", false}, /* all verdicts in one run */
+        {"deep", 230, 1000000, 1000000, "report", true},
     };
     bool is_quick = bench_is_quick(argc, argv);
+    const char *wanted = argc > 1 + is_quick ? argv[argc - 1] : NULL;
+    size_t count = is_quick && !wanted ? 1 : sizeof(streams) / sizeof(streams[0]);
 
-    for (size_t i = 0; i < (is_quick ? 1 : sizeof(streams) / sizeof(streams[0])); i++)
-        measure(&streams[i], is_quick ? 400000 : 100000000, is_quick ? 1 : RUNS);
+    for (size_t i = 0; i < count; i++)
+        if (!wanted || strcmp(streams[i].name, wanted) == 0)
+            measure(&streams[i], is_quick ? 400000 : 100000000, is_quick ? 1 : RUNS);
     return 0;
 }
