@@ -57,3 +57,8 @@ enum column_rank column_rank(const char *key)
             return ranks[i].rank;
     return RANK_USUAL;
 }
+
+bool column_is_prose(const char *key)
+{
+    return strcmp(key, "what_to_do") == 0;
+}

@@ -5,6 +5,8 @@
 #ifndef LEAKTIDE_REPORT_COLUMN_RANKS_H
 #define LEAKTIDE_REPORT_COLUMN_RANKS_H
 
+#include <stdbool.h>
+
 enum column_rank {
     RANK_WHO,
     RANK_HOW_MUCH,
@@ -16,5 +18,7 @@ enum column_rank {
 
 /* By the column's key. The highest goes first, and of the same rank the rightmost; 0 stays. */
 enum column_rank column_rank(const char *key);
+/* Its cells are sentences: cut, they say nothing. */
+bool column_is_prose(const char *key);
 
 #endif

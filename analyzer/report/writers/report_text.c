@@ -156,7 +156,7 @@ static void add_cell(struct outlet *out, const struct table_layout *layout, size
     blanks = width < room ? room - width : 0;
     if (!layout->lefts[column])
         outlet_blanks(out, blanks);
-    outlet_append_short(out, cell, room);
+    outlet_append_short(out, cell, column == layout->prose ? width : room);
     if (layout->lefts[column] && column + 1 < layout->count)
         outlet_blanks(out, blanks);
     if (column + 1 < layout->count)
@@ -185,12 +185,25 @@ static enum style cell_style(const struct report_table_view *view, size_t column
     return strstr(value->text, "leak") ? STYLE_BAD : STYLE_PLAIN;
 }
 
+/* Columns of the terminal before a cell. */
+static size_t offset_of(const struct table_layout *layout, size_t column)
+{
+    size_t offset = LAYOUT_INDENT;
+
+    for (size_t c = 0; c < column && c < layout->count; c++)
+        offset += layout->widths[c] ? layout->widths[c] + LAYOUT_GAP : 0;
+    return offset;
+}
+
 static void add_rows(struct outlet *out, const struct report *report, size_t table,
                      const struct table_layout *layout, struct outlet *cell)
 {
     struct report_table_view view = report_table_at(report, table);
+    bool has_prose = layout->prose < layout->count && layout->widths[layout->prose];
 
     for (size_t r = 0; r < view.row_count; r++) {
+        if (has_prose)
+            outlet_fill_begin(out);
         outlet_blanks(out, LAYOUT_INDENT);
         for (size_t c = 0; c < view.column_count; c++) {
             const struct value *value = &report_row_at(report, table, r)[c];
@@ -206,6 +219,8 @@ static void add_rows(struct outlet *out, const struct report *report, size_t tab
                 outlet_style(out, STYLE_PLAIN);
         }
         outlet_end_line(out);
+        if (has_prose)
+            outlet_fill_end(out, offset_of(layout, layout->prose));
     }
 }
 

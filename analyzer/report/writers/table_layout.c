@@ -130,7 +130,7 @@ static void shorten(struct table_layout *layout, const size_t *least, size_t col
         if (widest == layout->count)
             return;
         layout->widths[widest]--;
-        layout->is_shortened = true;
+        layout->is_shortened |= widest != layout->prose;
     }
 }
 
@@ -164,7 +164,10 @@ bool table_layout_make(struct table_layout *layout, const struct report *report,
 
     *layout = (struct table_layout){.widths = calloc(count, sizeof(size_t)),
                                     .lefts = calloc(count, sizeof(bool)),
-                                    .count = count};
+                                    .count = count,
+                                    .prose = count};
+    if (count && column_is_prose(view.columns[count - 1].key))
+        layout->prose = count - 1;
     for (size_t c = 0; least && layout->widths && layout->lefts && c < count; c++) {
         const struct value *known = view.columns[c].title ? first_known(report, table, c) : NULL;
 

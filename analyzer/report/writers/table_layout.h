@@ -14,6 +14,7 @@ struct table_layout {
     size_t *widths; /* in columns of the terminal; 0: left out */
     bool *lefts;    /* words; numbers stand on the right */
     size_t count;
+    size_t prose; /* the last column, if its cells are sentences: they go on below; else count */
     size_t dropped_count; /* left out, as there is no room for them */
     bool is_shortened;    /* so are parts of cells */
 };
