@@ -405,6 +405,38 @@ static void few_marked_steps_do_not_silence_the_survivors(void **state)
     assert_in_range(number_of_leak("overdue_bytes"), 88 * 400, 90 * 400);
 }
 
+/* A list of a line is made anew, larger; where only the interpreter's allocator is known, the
+ * blocks may be anybody's. */
+static void blocks_of_many_callers_are_not_one_that_grows(void **state)
+{
+    static const struct {
+        const char *function;
+        uint32_t line;
+        enum report_outcome outcome;
+    } cases[] = {{"list_resize", 20, REPORT_FOUND}, {"_PyObject_Malloc", 0, REPORT_NO_DATA}};
+
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        uint32_t other, grows;
+        uint64_t last;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        grows = site_of(cases[c].function, cases[c].line);
+        last = make(64 << 10, grows);
+        for (uint64_t i = 1; i < 300; i++) {
+            uint64_t next;
+
+            work(100, other);
+            next = make((64 << 10) + i * 4096, grows);
+            drop(last);
+            last = next;
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), cases[c].outcome);
+    }
+}
+
 /* Of a device, where no survivors decide: the same growth, marked and found, in few steps and in
  * enough. */
 static void few_steps_that_were_found_decide_nothing(void **state)
@@ -892,6 +924,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_trifle_beside_a_heavy_leak_is_no_finding, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_cache_that_fills_by_key_is_not_decided, setup, teardown),
+        cmocka_unit_test_setup_teardown(blocks_of_many_callers_are_not_one_that_grows, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(few_steps_that_were_found_decide_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_collector_has_not_told_is_not_decided, setup,
                                         teardown),

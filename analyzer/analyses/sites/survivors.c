@@ -519,17 +519,28 @@ static void see_waiting(const struct survivor_reading *reading, struct survivor_
     process->waiting_who = row->who;
 }
 
+/* Blocks of all who ask an interpreter's allocator, where nothing tells who: no block of it is the
+ * one before made anew. */
+static bool is_of_many(const struct stack_row *row)
+{
+    return row->traits & STACK_IS_POOLED && !(row->traits & STACK_IS_PYTHON);
+}
+
 static struct overdue judge_row(const struct survivor_reading *reading,
                                 const struct survivor_process *process, const struct stack_row *row,
                                 bool *is_garbage)
 {
     const struct current *current = &reading->current;
+    struct overdue overdue;
 
     *is_garbage = false;
     if (row->traits & STACK_IS_COLLECTED)
         return collector_judge(&current->collector, &row->stack, process->end, current->is_cleared,
                                is_garbage);
-    return overdue_judge(&row->stack, process->end, current->is_cleared);
+    overdue = overdue_judge(&row->stack, process->end, current->is_cleared);
+    if (is_of_many(row))
+        overdue.is_growing = false;
+    return overdue;
 }
 
 static void judge_rows(struct survivor_reading *reading, struct survivor_process *process,
