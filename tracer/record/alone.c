@@ -84,19 +84,33 @@ struct mt_file_header *alone_begin(const struct recording_setup *setup,
 /* --- rings --------------------------------------------------------------------------------- */
 
 /*
- * The slot's pages, allocated on disk first: a store to a page that the file system cannot hold
- * would kill the program with SIGBUS.
+ * The slot's pages are on disk before the first store: one to a page that the file system cannot
+ * hold would kill the program with SIGBUS. Mapped before that: where address space is short, each
+ * event comes here again, and the file would grow each time.
  */
 static void *slot_map(uint32_t stream, uint64_t slot_bytes)
 {
     uint64_t offset_bytes = stream * slot_bytes;
     int descriptor = own_file_descriptor(&alone.rings);
+    void *slot;
 
-    if (descriptor < 0 || offset_bytes + slot_bytes > alone.trace.size_limit_bytes ||
-        posix_fallocate(descriptor, (off_t)offset_bytes, (off_t)slot_bytes) != 0)
+    if (descriptor < 0 || offset_bytes + slot_bytes > alone.trace.size_limit_bytes)
         return MAP_FAILED;
-    return mmap(NULL, slot_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor,
-                (off_t)offset_bytes);
+    slot =
+        mmap(NULL, slot_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, (off_t)offset_bytes);
+    if (slot == MAP_FAILED ||
+        posix_fallocate(descriptor, (off_t)offset_bytes, (off_t)slot_bytes) == 0)
+        return slot;
+    munmap(slot, slot_bytes);
+    return MAP_FAILED;
+}
+
+/* The number of a stream that came to nothing; another thread may have taken the next. */
+static void stream_give_back(uint32_t stream)
+{
+    uint32_t next = stream + 1;
+
+    atomic_compare_exchange_strong(&alone.stream_count, &next, stream);
 }
 
 struct ring *alone_ring_create(void)
@@ -107,7 +121,10 @@ struct ring *alone_ring_create(void)
 
     if (slot == MAP_FAILED) /* recorded, but gone after a kill */
         slot = mmap(NULL, slot_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return slot == MAP_FAILED ? NULL : ring_begin(slot, alone.capacity_words, stream);
+    if (slot != MAP_FAILED)
+        return ring_begin(slot, alone.capacity_words, stream);
+    stream_give_back(stream);
+    return NULL;
 }
 
 /* --- draining ------------------------------------------------------------------------------ */

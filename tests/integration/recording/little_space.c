@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that needs little address space: so many threads as the argument says allocate and
- * free. Ends with status 3 when a thread cannot be made, and with 4 when a block cannot.
+ * free. Ends with status 3 when a thread cannot be made, and with 4 when a block cannot; with a
+ * second argument it kills itself instead.
  */
+#define _POSIX_C_SOURCE 200809L
+
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -45,6 +49,8 @@ int main(int argc, char **argv)
     work(NULL);
     for (int i = 0; i < made; i++)
         pthread_join(threads[i], NULL);
+    if (argc > 2)
+        raise(SIGKILL);
     puts("done");
     if (missing_count)
         return 4;
