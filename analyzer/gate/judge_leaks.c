@@ -13,7 +13,7 @@
 #include "labels.h"
 #include "leak_words.h"
 #include "sentence.h"
-#include "survivors.h"
+#include "survivor_answers.h"
 #include "window_account.h"
 
 /* --- finding them ------------------------------------------------------------------------------

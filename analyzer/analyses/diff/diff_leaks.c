@@ -8,7 +8,7 @@
 #include "hash.h"
 #include "labels.h"
 #include "sentence.h"
-#include "survivors.h"
+#include "survivor_answers.h"
 
 enum {
     share_least = 20, /* one part in so many of what a process leaks is worth a row */

@@ -15,6 +15,7 @@
 #include "ledger_growth.h"
 #include "missing.h"
 #include "sentence.h"
+#include "survivor_answers.h"
 #include "survivor_search.h"
 #include "survivor_verdict.h"
 #include "window_say.h"

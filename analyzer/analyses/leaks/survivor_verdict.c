@@ -14,6 +14,7 @@
 #include "missing.h"
 #include "place.h"
 #include "sentence.h"
+#include "survivor_answers.h"
 #include "text_builder.h"
 
 enum { stacks_shown = 3, functions_shown = 3, findings_most = 20, function_most_bytes = 60 };

@@ -7,6 +7,7 @@
 #include "hash_index.h"
 #include "leak_words.h"
 #include "rank_gather_parts.h"
+#include "survivor_answers.h"
 
 enum { SITE_SHARE = 1000 };
 

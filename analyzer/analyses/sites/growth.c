@@ -9,6 +9,7 @@
 
 #include "growth_weight.h"
 #include "ledger_layers.h"
+#include "survivor_answers.h"
 
 enum { default_warm_up = 2 };
 

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 
 #include "sentence.h"
+#include "survivor_answers.h"
 
 const char *leak_who(const struct question *question, struct arena *arena, struct who who)
 {

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What overdue survivors say.
+ */
+#include "survivor_answers.h"
+
+#include "leak_weight.h"
+
+struct rate {
+    double bytes, count;
+};
+
+/* Turns are counted over the loop; what is overdue was born in a part of it. */
+static struct rate rate_per_turn(const struct survivor_process *process,
+                                 const struct survivor_origin *origin, uint32_t turns)
+{
+    double loop = (double)process->end - (double)process->turns_begin;
+    struct rate sum = {0, 0};
+
+    if (!turns || loop <= 0)
+        return sum;
+    for (size_t i = 0; i < origin->stack_count; i++) {
+        const struct overdue *overdue = &origin->stacks[i].overdue;
+        double part = (double)(overdue->last - overdue->first) / loop;
+        double born_in = 1 + (turns - 1) * (part < 1 ? part : 1);
+
+        sum.bytes += (double)overdue->bytes / born_in;
+        sum.count += (double)overdue->count / born_in;
+    }
+    return sum;
+}
+
+uint64_t survivors_per_turn(const struct survivor_process *process,
+                            const struct survivor_origin *origin)
+{
+    return (uint64_t)rate_per_turn(process, origin, process->turns).bytes;
+}
+
+uint64_t survivors_blocks_per_1000_turns(const struct survivor_process *process,
+                                         const struct survivor_origin *origin)
+{
+    return (uint64_t)(1000 * rate_per_turn(process, origin, process->turns).count);
+}
+
+static const struct survivor_process *process_of(const struct survivors *survivors,
+                                                 uint16_t process)
+{
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors->processes[i].process == process)
+            return &survivors->processes[i];
+    return NULL;
+}
+
+uint64_t survivors_per_step(const struct survivors *survivors, uint16_t process,
+                            const struct survivor_origin *origin, uint32_t steps)
+{
+    const struct survivor_process *row = process_of(survivors, process);
+
+    return row ? (uint64_t)rate_per_turn(row, origin, steps).bytes : 0;
+}
+
+enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t process,
+                                     uint16_t heap, uint64_t name,
+                                     const struct survivor_origin **origin)
+{
+    const struct survivor_process *row = process_of(survivors, process);
+    const struct survivor_ground *ground =
+        row ? survivor_ground_find(row->grounds, row->ground_count, heap, name) : NULL;
+
+    *origin = NULL;
+    if (!ground)
+        return SURVIVORS_SILENT;
+    if (survivor_ground_denies(ground))
+        return SURVIVORS_GO;
+    for (size_t i = 0; i < row->origin_count; i++) {
+        if (row->origins[i].stacks->heap != heap || row->origins[i].stacks->name != name)
+            continue;
+        *origin = &row->origins[i];
+        return row->origins[i].may_go ? SURVIVORS_MAY_GO : SURVIVORS_STAY;
+    }
+    /* A list that only seemed to grow is no origin any more. */
+    return ground->has_survivors || (ground->has_stopped && !ground->is_active) ? SURVIVORS_STOPPED
+                                                                                : SURVIVORS_SILENT;
+}
+
+static bool is_heavy(const struct survivor_process *process)
+{
+    return process->bytes > process->bounded_bytes &&
+           !leak_is_light(process->bytes, process->loop_bytes, process->peak_bytes);
+}
+
+bool survivors_are_of_few_turns(const struct survivor_process *process)
+{
+    return is_heavy(process) && !process->is_errand && process->turns &&
+           process->turns < SURVIVOR_TURNS_LEAST;
+}
+
+bool survivors_are_leak(const struct survivor_process *process)
+{
+    return is_heavy(process) && !process->is_errand && !survivors_are_of_few_turns(process);
+}
+
+bool survivors_are_of_errand(const struct survivor_process *process)
+{
+    return is_heavy(process) && process->is_errand;
+}
+
+bool survivors_wait(const struct survivor_process *process)
+{
+    return !leak_is_light(process->waiting_bytes, process->loop_bytes, process->peak_bytes);
+}
+
+size_t survivors_leak_count(const struct survivor_process *process)
+{
+    size_t count = 0;
+
+    while (survivors_are_leak(process) && count < process->origin_count &&
+           !process->origins[count].may_go &&
+           !leak_is_beside(process->origins[count].bytes, process->bytes))
+        count++;
+    return count;
+}
+
+bool survivors_may_be_garbage(const struct survivor_process *process)
+{
+    return !is_heavy(process) && !process->is_errand &&
+           process->garbage_bytes > process->fading_bytes &&
+           !leak_is_light(process->garbage_bytes, process->loop_bytes, process->peak_bytes);
+}
+
+bool survivors_are_undecided(const struct survivor_process *process)
+{
+    return survivors_may_be_garbage(process) ||
+           (!is_heavy(process) && !process->is_errand && process->fading_bytes &&
+            !leak_is_light(process->fading_bytes, process->loop_bytes, process->peak_bytes));
+}
+
+const struct survivor_process *survivors_with_unseen_growth(const struct survivors *survivors)
+{
+    const struct survivor_process *most = NULL;
+
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors->processes[i].unseen.bytes > (most ? most->unseen.bytes : 0))
+            most = &survivors->processes[i];
+    return most;
+}
+
+uint64_t survivors_unseen_per_turn(const struct survivor_process *process)
+{
+    double loop = (double)process->end - (double)process->turns_begin;
+
+    if (!process->turns || !process->unseen.births || loop <= 0)
+        return 0;
+    return (uint64_t)((double)process->unseen.bytes * loop /
+                      ((double)process->unseen.births * process->turns));
+}
+
+bool survivors_hide_objects(const struct survivors *survivors)
+{
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors->processes[i].hides_objects)
+            return true;
+    return false;
+}
+
+/* The process that did most. */
+static const struct survivor_process *main_process(const struct survivors *survivors)
+{
+    const struct survivor_process *most = NULL;
+
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (!most || survivors->processes[i].end > most->end)
+            most = &survivors->processes[i];
+    return most;
+}
+
+bool survivors_lack_device(const struct survivors *survivors, const struct tally *tally,
+                           uint16_t *ledger)
+{
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        const struct survivor_process *process = &survivors->processes[i];
+
+        for (size_t k = 0; process->is_judged && k < process->unjudged_pool_count; k++) {
+            *ledger = process->unjudged_pools[k].ledger;
+            if (tally_ledger_at(tally, *ledger)->device >= 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+const struct survivor_process *survivors_in_one_pass(const struct survivors *survivors)
+{
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors->processes[i].pass_bytes)
+            return &survivors->processes[i];
+    return NULL;
+}
+
+size_t survivors_unjudged_processes(const struct survivors *survivors)
+{
+    enum { little_share = 20 };
+    const struct survivor_process *most = main_process(survivors);
+    size_t count = 0;
+
+    for (size_t i = 0; i < survivors->process_count; i++)
+        count += !survivors->processes[i].is_judged && !survivors->processes[i].is_errand &&
+                 survivors->processes[i].end >= most->end / little_share;
+    return count;
+}
+
+bool survivors_can_judge(const struct survivors *survivors)
+{
+    const struct survivor_process *most = main_process(survivors);
+
+    for (size_t i = 0; i < survivors->process_count; i++)
+        if (survivors_are_leak(&survivors->processes[i]) ||
+            survivors_are_undecided(&survivors->processes[i]))
+            return true;
+    return most && most->is_judged;
+}
