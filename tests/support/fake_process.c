@@ -13,6 +13,8 @@ enum { PAGE = 4096, KIB = 1024 };
 
 static const uint64_t present = UINT64_C(1) << 63;
 
+char fake_folder[128];
+
 static void need(int is_fine)
 {
     if (is_fine)
@@ -143,4 +145,25 @@ uint64_t fake_heap(struct fake_process *fake, uint64_t start, uint64_t end, uint
     }
     fake_word(fake, chunk + 8, (end - chunk) | 1);
     return chunk;
+}
+
+int fake_folder_make(void **state)
+{
+    const char *made;
+
+    (void)state;
+    snprintf(fake_folder, sizeof(fake_folder), "/tmp/fake_process.XXXXXX");
+    made = mkdtemp(fake_folder);
+    strcat(fake_folder, "/4711");
+    return made ? 0 : -1;
+}
+
+int fake_folder_remove(void **state)
+{
+    char command[256];
+
+    (void)state;
+    *strrchr(fake_folder, '/') = 0;
+    snprintf(command, sizeof(command), "rm -rf '%s'", fake_folder);
+    return system(command);
 }

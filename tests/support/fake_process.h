@@ -18,6 +18,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* For a group of tests: a folder of its own, and in it the one that a process may have. */
+extern char fake_folder[128];
+int fake_folder_make(void **state);
+int fake_folder_remove(void **state);
+
 struct fake_process {
     char folder[256];
     FILE *smaps, *maps;

@@ -27,8 +27,6 @@
 
 enum { KIB = 1024, MIB = 1 << 20, HEAP = 0x10000000, ARENA = 0x40000000 };
 
-static char folder[128];
-
 static void take_fake(struct fake_process *fake, struct account *account)
 {
     fake_process_end(fake, 0);
@@ -37,7 +35,7 @@ static void take_fake(struct fake_process *fake, struct account *account)
 
 static void begin(struct fake_process *fake)
 {
-    fake_process_begin(fake, folder, 4711, "server");
+    fake_process_begin(fake, fake_folder, 4711, "server");
 }
 
 static uint64_t part_bytes(const struct account *account, enum account_part part)
@@ -336,7 +334,7 @@ static void both_versions_of_cgroups_are_read(void **state)
     snprintf(mounts, sizeof(mounts),
              "25 1 0:22 / /proc rw - proc proc rw\n"
              "36 25 0:30 / %s rw,nosuid shared:9 - cgroup2 cgroup rw\n",
-             folder);
+             fake_folder);
     fake_file(&fake, "../self/mountinfo", mounts);
     fake_file(&fake, "cgroup", "0::/task\n");
     fake_file(&fake, "task/memory.current", "8388608\n");
@@ -361,7 +359,7 @@ static void both_versions_of_cgroups_are_read(void **state)
     snprintf(mounts, sizeof(mounts),
              "36 25 0:30 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
              "37 25 0:31 / %s rw - cgroup cgroup rw,memory\n",
-             folder);
+             fake_folder);
     fake_file(&fake, "../self/mountinfo", mounts);
     fake_file(&fake, "cgroup", "5:cpu:/x\n4:memory:/task\n0::/\n");
     fake_file(&fake, "task/memory.usage_in_bytes", "4096\n");
@@ -369,7 +367,7 @@ static void both_versions_of_cgroups_are_read(void **state)
     fake_file(&fake, "task/memory.stat",
               "cache 1\ntotal_cache 300\ntotal_rss 200\ntotal_dirty 5\n");
     fake_file(&fake, "task/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n");
-    assert_int_equal(account_take(folder, ACCOUNT_WHOLE, &account), 0);
+    assert_int_equal(account_take(fake_folder, ACCOUNT_WHOLE, &account), 0);
     assert_int_equal(account.cgroup.version, 1);
     assert_int_equal(account.cgroup.figures[ACCOUNT_CGROUP_CURRENT], 4096);
     assert_int_equal(account.cgroup.figures[ACCOUNT_CGROUP_LIMIT], 1073741824);
@@ -571,27 +569,6 @@ static void a_running_process_says_the_same_of_itself(void **state)
     close(way[1]);
 }
 
-static int folder_make(void **state)
-{
-    char *made;
-
-    (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/account.XXXXXX");
-    made = mkdtemp(folder);
-    strcat(folder, "/4711");
-    return made ? 0 : -1;
-}
-
-static int folder_remove(void **state)
-{
-    char command[256];
-
-    (void)state;
-    *strrchr(folder, '/') = 0;
-    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-    return system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -615,5 +592,5 @@ int main(void)
         cmocka_unit_test(a_running_process_says_the_same_of_itself),
     };
 
-    return cmocka_run_group_tests(tests, folder_make, folder_remove);
+    return cmocka_run_group_tests(tests, fake_folder_make, fake_folder_remove);
 }

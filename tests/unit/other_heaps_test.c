@@ -27,8 +27,6 @@
 
 enum { ROUNDS = 25, WORDS_DAMAGED = 8, WORDS_MOST = 1024 };
 
-static char folder[128];
-
 /* What was written, so that damage hits something that is read. */
 static struct {
     struct fake_process fake;
@@ -51,7 +49,7 @@ static void put_two(uint64_t address, uint32_t first, uint32_t second)
 static void begin(void)
 {
     made.word_count = 0;
-    fake_process_begin(&made.fake, folder, 4711, "server");
+    fake_process_begin(&made.fake, fake_folder, 4711, "server");
 }
 
 static void make_object(const char *path, uint64_t variables_bytes)
@@ -336,27 +334,6 @@ static void what_is_damaged_still_adds_up(void **state)
     }
 }
 
-static int folder_make(void **state)
-{
-    char *parent;
-
-    (void)state;
-    snprintf(folder, sizeof(folder), "/tmp/heaps.XXXXXX");
-    parent = mkdtemp(folder);
-    strcat(folder, "/4711");
-    return parent ? 0 : -1;
-}
-
-static int folder_remove(void **state)
-{
-    char command[256];
-
-    (void)state;
-    *strrchr(folder, '/') = 0;
-    snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-    return system(command);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -367,5 +344,5 @@ int main(void)
         cmocka_unit_test(what_is_damaged_still_adds_up),
     };
 
-    return cmocka_run_group_tests(tests, folder_make, folder_remove);
+    return cmocka_run_group_tests(tests, fake_folder_make, fake_folder_remove);
 }
