@@ -13,7 +13,7 @@ enum { LAST_MOST = 1000 };
 static const struct option_spec options[] = {
     {OPTION_LAST, 0, "last", "N", "how many good runs are compared with (5)"},
     {OPTION_FAIL_ON, 0, "fail-on", "leak|finding", "exit with 1 when the newest run leaks; or grew, too"},
-    ANSWER_OPTIONS,
+    WRITE_OPTIONS,
     {0, 0, NULL, NULL, NULL},
 };
 // clang-format on

@@ -87,7 +87,8 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
     {OPTION_PARTIAL, 0, "partial", NULL, "of damaged inputs, what can be read"},                   \
     NAME_OPTIONS
 
-#define ANSWER_OPTIONS                                                                             \
+/* Of answers that need no recording. */
+#define WRITE_OPTIONS                                                                              \
     {OPTION_FORMAT, 'f', "format", answer_formats, "how the answer is written (text)"},            \
     {OPTION_OUTPUT, 'o', "output", "FILE", "where to (standard output)"},                          \
     {OPTION_TOP, 'n', "top", "N", "rows of a list; 0 for all"},                                    \
@@ -95,7 +96,9 @@ enum mt_result open_inputs(const struct options *options, const char *const *pat
     {OPTION_VERBOSE, 'v', "verbose", NULL, "on a terminal: all of it, not the first screen alone"},\
     {OPTION_WIDE, 0, "wide", NULL, "on a terminal: all columns, whole names"},                     \
     COLOR_OPTION,                                                                                  \
-    {OPTION_NO_PAGER, 0, "no-pager", NULL, "on a terminal: no pager for what is longer than it"},  \
+    {OPTION_NO_PAGER, 0, "no-pager", NULL, "on a terminal: no pager for what is longer than it"}
+#define ANSWER_OPTIONS                                                                             \
+    WRITE_OPTIONS,                                                                                 \
     OPEN_OPTIONS
 
 #define COLOR_OPTION                                                                               \
