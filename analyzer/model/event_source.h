@@ -13,6 +13,9 @@
 #include "error_sentence.h"
 #include "event.h"
 
+/* What recordings of leaktide's own are called among the kinds of inputs. */
+#define SOURCE_KIND_OWN "leaktide run"
+
 struct event_source {
     void *context;
     /* Back to the first event. */

@@ -40,21 +40,6 @@ static uint32_t executable_of(const struct search *search, size_t process)
     return model_process_at(search->model, (uint16_t)process)->executable;
 }
 
-static void find_meant(struct search *search)
-{
-    for (size_t i = 1; i < search->count; i++)
-        if (search->holdings[i].peak_bytes > search->holdings[search->meant].peak_bytes)
-            search->meant = i;
-    search->meant_from_ns = UINT64_MAX;
-    for (size_t i = 0; i < search->count; i++) {
-        uint64_t start_ns = model_process_at(search->model, (uint16_t)i)->start_ns;
-
-        if (executable_of(search, i) == executable_of(search, search->meant) &&
-            start_ns < search->meant_from_ns)
-            search->meant_from_ns = start_ns;
-    }
-}
-
 static void find_busiest(struct search *search)
 {
     for (size_t i = 1; i < search->count; i++)
@@ -73,11 +58,30 @@ static bool is_other(const struct search *search, const struct tally *tally, siz
            !tally_process_at(tally, (uint16_t)process).step_count;
 }
 
+static void find_meant(struct search *search)
+{
+    search->meant = search->busiest; /* no errand */
+    for (size_t i = 0; i < search->count; i++)
+        if (!model_process_at(search->model, (uint16_t)i)->is_errand &&
+            search->holdings[i].peak_bytes > search->holdings[search->meant].peak_bytes)
+            search->meant = i;
+    search->meant_from_ns = UINT64_MAX;
+    for (size_t i = 0; i < search->count; i++) {
+        uint64_t start_ns = model_process_at(search->model, (uint16_t)i)->start_ns;
+
+        if (executable_of(search, i) == executable_of(search, search->meant) &&
+            start_ns < search->meant_from_ns)
+            search->meant_from_ns = start_ns;
+    }
+}
+
 static bool is_helper(const struct search *search, const struct tally *tally, size_t process)
 {
     const struct model_process *row = model_process_at(search->model, (uint16_t)process);
     const struct holding *holding = &search->holdings[process];
 
+    if (row->is_errand)
+        return true;
     if (!is_other(search, tally, process, search->meant))
         return false;
     if (row->end_ns <= search->meant_from_ns && holding->peak_bytes < small_before_bytes)
@@ -107,12 +111,12 @@ void helpers_mark(struct model *model, const struct tally *tally)
         return;
     for (size_t i = 0; i < tally_ledger_count(tally); i++)
         hold(&search, tally_ledger_at(tally, i));
-    find_meant(&search);
     find_busiest(&search);
-    for (size_t i = 0; i < search.count; i++) {
+    for (size_t i = 0; i < search.count; i++)
+        model_process_at(model, (uint16_t)i)->is_errand = is_errand(&search, tally, i);
+    find_meant(&search);
+    for (size_t i = 0; i < search.count; i++)
         if (is_helper(&search, tally, i))
             model_set_helper(model, (uint16_t)i);
-        model_process_at(model, (uint16_t)i)->is_errand = is_errand(&search, tally, i);
-    }
     free(search.holdings);
 }

@@ -80,6 +80,8 @@ void event_list_add(struct event_list *list, struct event event)
     }
     list->time_ns = event.time_ns ? event.time_ns : list->time_ns + 1000;
     event.time_ns = list->time_ns;
+    if (!event.process)
+        event.process = list->process;
     if (!event.place)
         event.place = list->device;
     if (!event.pool)
@@ -115,13 +117,26 @@ void event_list_operator(struct event_list *list, enum event_kind kind, const ch
                    (struct event){.kind = (uint8_t)kind, .text = event_list_text(list, name)});
 }
 
+/* A batch never mixes two. */
+static void feed_by_process(const struct event_list *list)
+{
+    size_t end;
+
+    for (size_t begin = 0; begin < list->count; begin = end) {
+        for (end = begin + 1; end < list->count; end++)
+            if (list->events[end].process != list->events[begin].process)
+                break;
+        must(tally_feed(list->tally, list->events + begin, end - begin, NULL) == MT_OK);
+    }
+}
+
 const struct question *event_list_question(struct event_list *list)
 {
     struct model_process *process = model_process_at(list->model, 0);
 
     process->end_ns = list->time_ns;
     process->event_count = list->count;
-    must(tally_feed(list->tally, list->events, list->count, NULL) == MT_OK);
+    feed_by_process(list);
     tally_finish(list->tally);
     list->question = (struct question){
         .tally = list->tally,

@@ -26,6 +26,7 @@ struct event_list {
     struct event_source source;
     struct question question;
     uint16_t pool, device; /* "pta"; device 0 */
+    uint16_t process;      /* of events that are added */
     uint64_t time_ns;
 };
 

@@ -143,7 +143,7 @@ static void programs_that_a_job_calls_and_outlives_are_errands(void **state)
 {
     static const struct row rows[] = {
         {"/bin/python", 0, 90, 64000 * KIB, false, false, false, 100, false},
-        {"/bin/cc1plus", 20, 40, 99000 * KIB, false, false, false, 10, true},  /* holds more */
+        {"/bin/cc1plus", 20, 40, 99000 * KIB, false, false, true, 10, true},   /* holds more */
         {"/bin/cc1plus", 20, 70, 64000 * KIB, false, false, false, 10, false}, /* for long */
         {"/bin/python", 20, 40, 64000 * KIB, false, false, false, 10, false},  /* a worker */
         {"/bin/infer", 20, 40, 64000 * KIB, true, false, false, 10, false},

@@ -151,6 +151,15 @@ static const char *text_of_leak(const char *key)
     return NULL;
 }
 
+static const char *verdict_with(const char *words)
+{
+    const char *line = NULL;
+
+    for (size_t i = 0; i < report_verdict_count(report) && !line; i++)
+        line = strstr(report_verdict_at(report, i), words);
+    return line;
+}
+
 /* Through one stack of the line blocks stay, through another they live for most of the loop. */
 static void late_frees_of_another_stack_hide_no_leak(void **state)
 {
@@ -437,6 +446,32 @@ static void blocks_of_many_callers_are_not_one_that_grows(void **state)
     }
 }
 
+/* A program that leaks; the job called it and outlived it, or not. */
+static void what_an_errand_keeps_is_a_remark(void **state)
+{
+    for (int is_errand = 0; is_errand < 2; is_errand++) {
+        struct model_process second = {.process_id = 4712, .rank = -1, .is_complete = true};
+        uint32_t other, stays;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        stays = site_of("copy", 20);
+        for (size_t i = 0; i < STEPS; i++)
+            work(100, other);
+        second.is_errand = is_errand;
+        list.process = model_process(list.model, &second);
+        for (size_t i = 0; i < STEPS; i++) {
+            work(100, other);
+            make(1000, stays);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), is_errand ? REPORT_FINE : REPORT_FOUND);
+        assert_int_equal(report_finding_count(report), !is_errand);
+        assert_int_equal(verdict_with("REMARK: 1 program that the job called") != NULL, is_errand);
+    }
+}
+
 /* Of a device, where no survivors decide: the same growth, marked and found, in few steps and in
  * enough. */
 static void few_steps_that_were_found_decide_nothing(void **state)
@@ -626,15 +661,6 @@ static void a_list_of_what_stopped_does_not_grow(void **state)
         work(50, other);
     ask();
     assert_int_equal(report_outcome_of(report), REPORT_FINE);
-}
-
-static const char *verdict_with(const char *words)
-{
-    const char *line = NULL;
-
-    for (size_t i = 0; i < report_verdict_count(report) && !line; i++)
-        line = strstr(report_verdict_at(report, i), words);
-    return line;
 }
 
 /* A thread of a runtime makes the tensors, the program's line their handles; or another line at
@@ -926,6 +952,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_cache_that_fills_by_key_is_not_decided, setup, teardown),
         cmocka_unit_test_setup_teardown(blocks_of_many_callers_are_not_one_that_grows, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(what_an_errand_keeps_is_a_remark, setup, teardown),
         cmocka_unit_test_setup_teardown(few_steps_that_were_found_decide_nothing, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_collector_has_not_told_is_not_decided, setup,
                                         teardown),

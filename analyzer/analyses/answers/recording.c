@@ -193,9 +193,9 @@ void analyse_processes(const struct question *question, struct report *report)
     if (meant > most)
         report_table_remark(report, table, "... and %zu more processes.", meant - most);
     if (count > meant && count > most)
-        report_table_remark(report, table,
-                            "... and %zu helpers: small programs around it, such as shells.",
-                            count - meant);
+        report_table_remark(
+            report, table, "... and %zu helpers: programs around it, such as shells and compilers.",
+            count - meant);
 }
 
 void analyse_event_kinds(const struct question *question, struct report *report)

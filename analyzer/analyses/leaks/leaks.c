@@ -295,10 +295,12 @@ static void search_write(void *state, struct report *report)
         report_note(report, 0, "leaks: not enough memory to follow the blocks");
     if (survivors && survivors_can_judge(survivors) && !growth_steps_decide(question)) {
         survivors_say(question, report, survivors);
-        return;
+    } else {
+        say_steps(question, report, survivors);
+        window_say(question, report);
     }
-    say_steps(question, report, survivors);
-    window_say(question, report);
+    if (survivors)
+        survivors_say_errands(question, report, survivors);
 }
 
 const struct block_analysis leaks_analysis = {"leaks", survivor_search_begin, search_write,

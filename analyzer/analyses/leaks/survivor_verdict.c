@@ -232,15 +232,26 @@ static const char *as_many_turns(struct report *report, const struct survivor_pr
                           : translated("as many turns again");
 }
 
-/* Where most of it is that fades; NULL: nothing does. */
-static const struct survivor_origin *fading_origin(const struct survivor_process *process)
+static uint64_t fading_bytes(const struct survivor_origin *origin)
 {
-    const struct survivor_origin *most = NULL;
+    return origin->fading_bytes;
+}
 
-    for (size_t i = 0; i < process->origin_count; i++)
-        if (process->origins[i].fading_bytes > (most ? most->fading_bytes : 0))
+static uint64_t garbage_bytes(const struct survivor_origin *origin)
+{
+    return origin->garbage_bytes;
+}
+
+/* Where most of these bytes are. */
+static struct who who_has_most(const struct survivor_process *process,
+                               uint64_t (*bytes_of)(const struct survivor_origin *))
+{
+    const struct survivor_origin *most = &process->origins[0];
+
+    for (size_t i = 1; i < process->origin_count; i++)
+        if (bytes_of(&process->origins[i]) > bytes_of(most))
             most = &process->origins[i];
-    return most;
+    return most->stacks[0].who;
 }
 
 static void say_few_turns(const struct question *question, struct report *report,
@@ -257,25 +268,13 @@ static void say_few_turns(const struct question *question, struct report *report
 static void say_fading(const struct question *question, struct report *report,
                        const struct survivor_process *process)
 {
-    const struct survivor_origin *origin = fading_origin(process);
-
     report_verdict(report, RANK_LEAKS,
                    "MAY BE A CACHE that still fills: %s stay, most of it of %s, fewer and fewer "
                    "as time goes on; %s decide.",
                    label_size(report_arena(report), process->fading_bytes),
-                   leak_who(question, report_arena(report), origin->stacks[0].who),
+                   leak_who(question, report_arena(report), who_has_most(process, fading_bytes)),
                    as_many_turns(report, process));
     report_outcome(report, REPORT_NO_DATA);
-}
-
-static const struct survivor_origin *garbage_origin(const struct survivor_process *process)
-{
-    const struct survivor_origin *most = &process->origins[0];
-
-    for (size_t i = 0; i < process->origin_count; i++)
-        if (process->origins[i].garbage_bytes > most->garbage_bytes)
-            most = &process->origins[i];
-    return most;
 }
 
 static void say_garbage(const struct question *question, struct report *report,
@@ -287,7 +286,7 @@ static void say_garbage(const struct question *question, struct report *report,
         "recording has no two collections of its whole heap that left them. A longer "
         "run decides, or one that collects in the loop (gc() of node --expose-gc, System.gc()).",
         label_size(report_arena(report), process->garbage_bytes),
-        leak_who(question, report_arena(report), garbage_origin(process)->stacks[0].who));
+        leak_who(question, report_arena(report), who_has_most(process, garbage_bytes)));
     report_outcome(report, REPORT_NO_DATA);
 }
 
@@ -324,8 +323,8 @@ static void say_waiting(const struct question *question, struct report *report,
                    leak_who(question, texts, process->waiting_who));
 }
 
-static void say_errands(const struct question *question, struct report *report,
-                        const struct survivors *survivors)
+void survivors_say_errands(const struct question *question, struct report *report,
+                           const struct survivors *survivors)
 {
     const struct survivor_process *first = NULL;
     struct arena *texts = report_arena(report);
@@ -536,11 +535,10 @@ void survivors_say(const struct question *question, struct report *report,
     for (size_t i = 0; i < survivors->process_count; i++)
         if (survivors_are_leak(&survivors->processes[i]))
             say_leak_and_waiting(question, report, &survivors->processes[i]);
-    if (!has_leak(survivors) && !say_all_of_few_turns(question, report, survivors)) {
-        if (!survivors_say_doubts(question, report, survivors))
-            say_no_leak(question, report, survivors);
-        say_remarks(question, report, &survivors->processes[0]);
-        survivors_say_waiting(question, report, survivors);
-    }
-    say_errands(question, report, survivors);
+    if (has_leak(survivors) || say_all_of_few_turns(question, report, survivors))
+        return;
+    if (!survivors_say_doubts(question, report, survivors))
+        say_no_leak(question, report, survivors);
+    say_remarks(question, report, &survivors->processes[0]);
+    survivors_say_waiting(question, report, survivors);
 }

@@ -17,6 +17,9 @@ bool survivors_say_doubts(const struct question *question, struct report *report
 /* Where nothing leaks: what is let go only at the interpreter's end. */
 void survivors_say_waiting(const struct question *question, struct report *report,
                            const struct survivors *survivors);
+/* What programs keep that the job calls and outlives. */
+void survivors_say_errands(const struct question *question, struct report *report,
+                           const struct survivors *survivors);
 /* "sum_row (ctypes): 61 %; PyDict_Copy < dict_merge: 39 %" Of at most three stacks. */
 const char *survivor_shares(const struct question *question, struct report *report,
                             const struct survivor_origin *origin);

@@ -201,7 +201,13 @@ static uint64_t own_unreleased(const struct tally *tally, uint16_t index)
     return bytes > taken_bytes ? bytes - taken_bytes : 0;
 }
 
-/* The ledger with most that was not released; the first, where nothing is left. */
+static bool is_of_helper(const struct tally *tally, uint16_t ledger)
+{
+    return model_process_at(tally_model(tally), tally_ledger_at(tally, ledger)->process)->is_helper;
+}
+
+/* The ledger with most that was not released; the first, where nothing is left. Helpers stand last,
+ * and are asked where there is nothing else. */
 static bool most_unreleased(const struct tally *tally, uint16_t *best)
 {
     size_t count;
@@ -213,6 +219,8 @@ static bool most_unreleased(const struct tally *tally, uint16_t *best)
     for (size_t i = 0; order && i < count; i++) {
         uint64_t bytes = own_unreleased(tally, order[i]);
 
+        if (is_of_helper(tally, order[i]) && !is_of_helper(tally, order[0]))
+            break;
         if (bytes <= most_bytes)
             continue;
         most_bytes = bytes;

@@ -9,10 +9,11 @@
 #ifndef LEAKTIDE_ANALYSES_RANK_DEATHS_H
 #define LEAKTIDE_ANALYSES_RANK_DEATHS_H
 
+#include "event_source.h"
 #include "rank_set.h"
 
 /* Of recordings of leaktide run alone it is known how the process ended. */
-#define RANK_TELLS_ENDS "leaktide run"
+#define RANK_TELLS_ENDS SOURCE_KIND_OWN
 
 struct rank_death {
     const struct rank *first; /* NULL: nobody died, or nobody first */

@@ -114,6 +114,7 @@ static void gather_process(struct gathering *gathering, uint16_t index)
     struct summary *summary = gathering->summary;
     size_t row = summary_add(summary, SUMMARY_ranks);
     int32_t device = main_device(question->tally, index);
+    int64_t kills = kernel_kills(question, index);
     uint64_t lost = 0;
 
     for (size_t i = 0; i < MT_LOST_KINDS; i++)
@@ -150,8 +151,7 @@ static void gather_process(struct gathering *gathering, uint16_t index)
                 process->is_complete && !lost && !model_is_incomplete(model));
     put_optional(summary, COLUMN_ranks_exit_status, row, process->exit_status,
                  process->has_exited || process->ended_at_once);
-    put_optional(summary, COLUMN_ranks_kernel_kill_count, row, kernel_kills(question, index),
-                 kernel_kills(question, index) > 0);
+    put_optional(summary, COLUMN_ranks_kernel_kill_count, row, kills, kills > 0);
 }
 
 /* --- ledgers ---------------------------------------------------------------------------------- */

@@ -128,7 +128,7 @@ const char *label_unseen_callers(const struct question *question, struct arena *
     size_t count;
     const struct symbol_frame *frames = symbols_frames(question->symbols, who.site, &count);
 
-    if (strcmp(question->source_kind, "leaktide run") != 0 ||
+    if (strcmp(question->source_kind, SOURCE_KIND_OWN) != 0 ||
         tally_ledger_at(question->tally, ledger)->device >= 0 || count != 1 ||
         (frames[0].line && !frames[0].is_plumbing))
         return NULL;

@@ -140,7 +140,8 @@ const struct survivor_process *survivors_with_unseen_growth(const struct survivo
     const struct survivor_process *most = NULL;
 
     for (size_t i = 0; i < survivors->process_count; i++)
-        if (survivors->processes[i].unseen.bytes > (most ? most->unseen.bytes : 0))
+        if (!survivors->processes[i].is_errand &&
+            survivors->processes[i].unseen.bytes > (most ? most->unseen.bytes : 0))
             most = &survivors->processes[i];
     return most;
 }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "event_source.h"
 #include "input_kinds.h"
 #include "list.h"
 #include "mtt_file.h"
@@ -373,7 +374,7 @@ static enum mt_result run_next(void *state, struct event *batch, size_t capacity
 }
 
 const struct input_kind input_trace = {
-    .name = "leaktide run",
+    .name = SOURCE_KIND_OWN,
     .contents = "every allocation with its call site, pool and place; steps, operators, samples",
     .recognises = run_recognises,
     .open = run_open,
