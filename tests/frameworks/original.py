@@ -64,7 +64,9 @@ def facts_of(rows, said):
         for word in ("gradient", "weight", "optimizer_state", "ops", "train"):
             parts = owner.group(1).split("@") if owner else []
             facts["owner " + word] += word in parts or (word == "ops" and "model" in parts)  # of 26.0: that in place of ops
-        facts["inefficient"] += "inefficient_type" in row["Attr"]
+        for word in re.findall("early_allocation|late_deallocation|temporary_idleness", row["Attr"]):
+            facts["inefficient " + word] += 1
+            facts["flag of block %s %s" % (re.search(r"allocation_id:(\d+)", row["Attr"]).group(1), word)] += 1
         if row["Event Type"] == "ATEN_START" and "_ops.profiler." not in row["Name"]:  # ours: what these name
             facts["operator " + row["Name"]] += 1
     facts.update("said: " + re.sub(r"0x[0-9a-f]+", "ADDRESS", line).strip() for line in said.splitlines()
@@ -93,12 +95,18 @@ def compare(options, example, folders, cann):
                 raise RuntimeError(done.stderr.strip()[-400:])
             facts.append(facts_of(rows_of(folder), done.stdout))
     theirs, ours = facts
-    operators = [name for name in theirs if name.startswith("operator ")]
-    for what in sorted(set(theirs) - set(operators)):
+    is_right = True
+    listed = ("operator ", "flag ")
+    for what in sorted(what for what in theirs if not what.startswith(listed)):
         print_row(example, what, theirs[what], ours[what])
-    missing = sum(ours[name] < theirs[name] for name in operators)
-    print_row(example, "names of operators, as often as there", len(operators), len(operators) - missing)
-    return all(ours[what] >= theirs[what] for what in theirs)
+    for kind, what in zip(listed, ("names of operators, as often as there", "blocks with the same flags, and no others")):
+        there = [name for name in theirs if name.startswith(kind)]
+        wrong = sum(ours[name] < theirs[name] for name in there)
+        more = [name for name in ours if name.startswith(kind) and name not in theirs] if kind == "flag " else []
+        if there or more:
+            print_row(example, what, len(there), len(there) - wrong - len(more))
+        is_right &= not more
+    return is_right and all(ours[what] >= theirs[what] for what in theirs)
 
 
 def main():

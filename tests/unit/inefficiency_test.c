@@ -2,8 +2,9 @@
 /*
  * Blocks that are used badly, by the definitions of msmemscope.
  *
- * A story is a text of words: "(" and ")" an operator begins and ends, "+a" block a is taken, "-a"
- * given back, "a" used. The answer lists the blocks with what is wrong with them.
+ * A story is a text of words: "(" and ")" an operator of the dispatcher begins and ends, "[" and
+ * "]" a node of autograd, "+a" block a is taken, "-a" given back, "a" used; "{" and "}" the program
+ * begins and ends the recording. The answer lists the blocks with what is wrong with them.
  */
 #include <ctype.h>
 #include <setjmp.h>
@@ -25,10 +26,11 @@ static void tell(struct inefficiency *judge, const char *story, enum dump_pool p
 
         if (*story == ' ')
             continue;
-        if (*story == '(')
-            event.event = DUMP_OPERATOR_BEGIN;
-        else if (*story == ')')
-            event.event = DUMP_OPERATOR_END;
+        if (strchr("([])", *story)) {
+            event.event = strchr("([", *story) ? DUMP_OPERATOR_BEGIN : DUMP_OPERATOR_END;
+            event.name = strchr("()", *story) ? "torch._ops.aten.mm.default" : "MmBackward0";
+        } else if (strchr("{}", *story))
+            event.event = *story == '{' ? DUMP_TRACE_BEGIN : DUMP_TRACE_END;
         else if (*story == '+')
             event.event = DUMP_MALLOC;
         else
@@ -72,6 +74,17 @@ static const struct story {
      "a:early_allocation,late_deallocation"},
     {"idle for longer than three calls", "(+a a) () () () (a)", "a:temporary_idleness"},
     {"idle for three calls", "(+a a) () () (a)", ""},
+    {"a use outside of operators is a call", "(+a a) a a a (a)", ""},
+    {"first used after the call that took it", "(+b b) (+a a) (b) (-b) (a)", "a:early_allocation"},
+    {"only the first use after that call counts", "(+b b) (+a a) (a b) (-b) (a)", ""},
+    {"a node is no call", "[(+a a)] [] [] [] (a)", ""},
+    {"what a node takes between its operators", "(+b b) [(+a a) () +c] -a", "a:late_deallocation"},
+    {"what an operator's node takes is the operator's", "(+a a [+b]) -a", ""},
+    {"nodes alone are calls", "[+a a] [+b b] [] [-a]", "a:late_deallocation"},
+    {"a block of before the recording", "(+b b) +a { () (-b) (a) (+c) -a", ""},
+    {"a free after the recording", "{ (+a a) (+b b) } -a", ""},
+    {"a free after the second recording", "{ (+a a) } { (+b b) (+c c) () (-b) }",
+     "b:late_deallocation"},
     {"an address that is used again", "(+a a) (-a) (+a a) (+b b) -a", "a:late_deallocation"},
 };
 

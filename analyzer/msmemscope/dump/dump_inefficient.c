@@ -21,6 +21,14 @@ struct search {
     struct dump_inefficient_counts *counts;
 };
 
+/* The tool takes the frees of its own exit for those of the program, and looks at all the file. */
+static bool is_passed_over(const struct dump_inefficient_search *what, const struct dump_row *row)
+{
+    bool is_bound = row->event == DUMP_TRACE_BEGIN || row->event == DUMP_TRACE_END;
+
+    return what->is_strict ? is_bound : row->is_shadow;
+}
+
 static bool rows_judge(struct search *search, struct inefficiency *judge)
 {
     for (size_t i = 0; i < search->rows.count; i++) {
@@ -32,10 +40,10 @@ static bool rows_judge(struct search *search, struct inefficiency *judge)
             /* Identifiers and addresses cannot be mistaken: addresses are large. */
             .block = row->allocation_id ? row->allocation_id : row->address,
             .number = (uint32_t)i,
+            .name = model_text_at(search->rows.model, row->name),
         };
 
-        /* The tool takes the frees of its own exit for those of the program. */
-        if (row->is_shadow && !search->what->is_strict)
+        if (is_passed_over(search->what, row))
             continue;
         if (!inefficiency_take(judge, &event))
             return false;

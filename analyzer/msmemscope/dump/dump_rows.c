@@ -40,6 +40,8 @@ static enum dump_event event_of(struct attr_text event, struct attr_text type)
         {"OP_LAUNCH", "ATEN_END", DUMP_OPERATOR_END},
         {"OP_LAUNCH", "ATB_END", DUMP_OPERATOR_END},
         {"MSTX", "Mark", DUMP_MARK},
+        {"SYSTEM", "START_TRACE", DUMP_TRACE_BEGIN},
+        {"SYSTEM", "STOP_TRACE", DUMP_TRACE_END},
     };
 
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -23,7 +23,9 @@ enum dump_event {
     DUMP_ACCESS,
     DUMP_OPERATOR_BEGIN,
     DUMP_OPERATOR_END,
-    DUMP_MARK
+    DUMP_MARK,
+    DUMP_TRACE_BEGIN,
+    DUMP_TRACE_END
 };
 
 /* Families of pools: blocks of one are touched by the operators of one. */

@@ -18,7 +18,8 @@ enum mt_result dump_take_launch(struct dump_state *state, const struct memscope_
                                 struct mt_error *error)
 {
     const struct inefficiency_event told = {.event = dump_event_named(row->event, row->type),
-                                            .pool = dump_pool_named(row->type)};
+                                            .pool = dump_pool_named(row->type),
+                                            .name = row->name};
     struct memscope_row made = *row;
 
     if (!dump_findings_take(&state->findings, &told))
@@ -67,8 +68,11 @@ enum mt_result dump_take_mstx(struct dump_state *state, const struct memscope_ro
 enum mt_result dump_take_system(struct dump_state *state, const struct memscope_row *row,
                                 struct mt_error *error)
 {
+    const struct inefficiency_event told = {.event = dump_event_named(row->event, row->type)};
     struct memscope_row made = *row;
 
+    if (!dump_findings_take(&state->findings, &told))
+        return mt_error_set(error, MT_NO_MEMORY, "no memory for live blocks");
     if (strcmp(row->type, "STEP") == 0)
         dump_step_end(&state->steps);
     return state->what->steps ? MT_OK : dump_emit(state, &made, true, error);

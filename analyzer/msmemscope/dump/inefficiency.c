@@ -23,6 +23,9 @@ struct lane {
     uint64_t last_malloc_call, last_free_call; /* 0: none yet */
     uint32_t open_operators;
     bool has_malloc, has_free; /* in the operator that runs */
+    bool has_dispatcher;       /* an operator had its name */
+    bool is_over;              /* the program ended the recording */
+    size_t first_block;        /* those before it are of before the recording */
 };
 
 struct block {
@@ -31,6 +34,7 @@ struct block {
     uint32_t number;
     uint8_t types;
     bool is_gone;
+    bool was_used_later; /* in another call than the one that took it */
 };
 
 struct inefficiency {
@@ -81,7 +85,8 @@ static struct lane *lane_of(struct inefficiency *all, const struct inefficiency_
     return lane;
 }
 
-static struct block *block_find(struct inefficiency *all, const struct inefficiency_event *event)
+static struct block *block_find(struct inefficiency *all, const struct lane *lane,
+                                const struct inefficiency_event *event)
 {
     size_t probe = 0;
     uint32_t row;
@@ -89,7 +94,8 @@ static struct block *block_find(struct inefficiency *all, const struct inefficie
     while (hash_index_next(&all->index, hash_pair(event->process_id, event->block), &probe, &row)) {
         struct block *block = table_at(&all->blocks, row);
 
-        if (!block->is_gone && block->key == event->block && block->process_id == event->process_id)
+        if (row >= lane->first_block && !block->is_gone && block->key == event->block &&
+            block->process_id == event->process_id)
             return block;
     }
     return NULL;
@@ -106,6 +112,24 @@ static bool block_mark(struct inefficiency *all, struct block *block, enum dump_
     }
     block->types |= (uint8_t)type;
     return true;
+}
+
+static bool is_call(struct lane *lane, const char *name)
+{
+    static const char prefix[] = "torch._ops.";
+    bool is_of_dispatcher = name && strncmp(name, prefix, sizeof(prefix) - 1) == 0;
+
+    if (is_of_dispatcher && !lane->has_dispatcher) {
+        lane->has_dispatcher = true;
+        lane->open_operators = 0; /* the ends of others are passed over from now on */
+    }
+    return is_of_dispatcher || !lane->has_dispatcher;
+}
+
+static void operator_begin(struct lane *lane)
+{
+    lane->call++;
+    lane->open_operators++;
 }
 
 static void operator_end(struct lane *lane)
@@ -134,7 +158,7 @@ static bool block_taken(struct inefficiency *all, struct lane *lane,
                         const struct inefficiency_event *event)
 {
     uint32_t row = (uint32_t)all->blocks.count;
-    struct block *block = block_find(all, event);
+    struct block *block = block_find(all, lane, event);
 
     if (block)
         block->is_gone = true; /* its end was not seen */
@@ -152,13 +176,19 @@ static bool block_taken(struct inefficiency *all, struct lane *lane,
     return true;
 }
 
-static bool block_used(struct inefficiency *all, const struct lane *lane, struct block *block)
+static bool block_used(struct inefficiency *all, struct lane *lane, struct block *block)
 {
     struct block_use *use = &block->use;
-    bool is_early, is_idle;
+    bool is_later, is_early, is_idle;
 
+    if (!lane->open_operators)
+        lane->call++;
+    if (!block)
+        return true;
     block_use_add(use, now_of(lane));
-    is_early = use->count == 1 && lies_between(use->born, lane->last_free_call, use->first);
+    is_later = !block->was_used_later && use->last.position != use->born.position;
+    is_early = is_later && lies_between(use->born, lane->last_free_call, use->last);
+    block->was_used_later |= is_later;
     is_idle = use->idle_to.position - use->idle_from.position > all->idle_threshold;
     return (!is_early || block_mark(all, block, DUMP_EARLY)) &&
            (!is_idle || block_mark(all, block, DUMP_IDLE));
@@ -180,32 +210,47 @@ static bool block_given_back(struct inefficiency *all, struct lane *lane, struct
     return !is_late || block_mark(all, block, DUMP_LATE);
 }
 
+static void trace_begin_or_end(struct inefficiency *all, const struct inefficiency_event *event)
+{
+    for (size_t i = 0; i < all->lanes.count; i++) {
+        struct lane *lane = table_at(&all->lanes, i);
+
+        if (lane->process_id != event->process_id)
+            continue;
+        lane->is_over = event->event == DUMP_TRACE_END;
+        lane->first_block = all->blocks.count;
+    }
+}
+
 bool inefficiency_take(struct inefficiency *inefficiency, const struct inefficiency_event *event)
 {
     struct lane *lane;
-    struct block *block;
 
+    if (event->event == DUMP_TRACE_BEGIN || event->event == DUMP_TRACE_END)
+        trace_begin_or_end(inefficiency, event);
     if (event->pool != DUMP_POOL_PTA && event->pool != DUMP_POOL_ATB &&
         event->pool != DUMP_POOL_MINDSPORE)
         return true;
     lane = lane_of(inefficiency, event);
     if (!lane)
         return false;
+    if (lane->is_over)
+        return true;
     switch (event->event) {
     case DUMP_OPERATOR_BEGIN:
-        lane->call++;
-        lane->open_operators++;
+        if (is_call(lane, event->name))
+            operator_begin(lane);
         return true;
     case DUMP_OPERATOR_END:
-        operator_end(lane);
+        if (is_call(lane, event->name))
+            operator_end(lane);
         return true;
     case DUMP_MALLOC:
         return block_taken(inefficiency, lane, event);
     case DUMP_ACCESS:
-        block = block_find(inefficiency, event);
-        return !block || block_used(inefficiency, lane, block);
+        return block_used(inefficiency, lane, block_find(inefficiency, lane, event));
     case DUMP_FREE:
-        return block_given_back(inefficiency, lane, block_find(inefficiency, event));
+        return block_given_back(inefficiency, lane, block_find(inefficiency, lane, event));
     default:
         return true;
     }
