@@ -244,24 +244,31 @@ static enum mt_result schedule_read(const struct options *options,
     return result;
 }
 
+enum mt_result open_options_read(const struct options *options, struct mt_open_options *how,
+                                 struct mt_error *error)
+{
+    *how = (struct mt_open_options){.size_bytes = sizeof(*how),
+                                    .is_partial = options->values[OPTION_PARTIAL] != NULL,
+                                    .steps = options->values[OPTION_CHOSEN_STEPS],
+                                    .step_site = options->values[OPTION_STEP_SITE],
+                                    .site_rules = options->values[OPTION_SITE_RULES],
+                                    .sysroot = options->values[OPTION_SYSROOT],
+                                    .debug_folders = options->values[OPTION_DEBUG_DIR],
+                                    .on_progress = waiting_note,
+                                    .asks_debug_servers = true};
+    waiting_begin();
+    return schedule_read(options, &how->schedule, error);
+}
+
 /* question: the only one; NULL: any. */
 static enum mt_result open_for(const char *question, const struct options *options,
                                const char *const *paths, size_t count, struct mt_trace **trace,
                                struct mt_error *error)
 {
-    struct mt_open_options how = {.size_bytes = sizeof(how),
-                                  .is_partial = options->values[OPTION_PARTIAL] != NULL,
-                                  .steps = options->values[OPTION_CHOSEN_STEPS],
-                                  .step_site = options->values[OPTION_STEP_SITE],
-                                  .site_rules = options->values[OPTION_SITE_RULES],
-                                  .sysroot = options->values[OPTION_SYSROOT],
-                                  .debug_folders = options->values[OPTION_DEBUG_DIR],
-                                  .on_progress = waiting_note,
-                                  .asks_debug_servers = true,
-                                  .question = question};
-    enum mt_result result = schedule_read(options, &how.schedule, error);
+    struct mt_open_options how;
+    enum mt_result result = open_options_read(options, &how, error);
 
-    waiting_begin();
+    how.question = question;
     return result == MT_OK ? mt_trace_open_with(paths, count, &how, trace, error) : result;
 }
 

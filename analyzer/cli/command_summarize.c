@@ -42,18 +42,14 @@ static int merge(const struct options *given)
 static int summarize_one(const struct options *given, const char *path,
                          const struct mt_summary_options *how)
 {
-    struct mt_trace *trace;
+    struct mt_open_options reading;
     struct mt_error error;
-    enum mt_result result = open_inputs(given, &path, 1, &trace, &error);
+    enum mt_result result = open_options_read(given, &reading, &error);
     bool is_complete;
 
-    if (result != MT_OK) {
-        waiting_end();
-        return complain_about(result, &error);
-    }
-    result = mt_trace_summarize(trace, how, given->values[OPTION_OUTPUT], &error);
-    is_complete = mt_trace_is_complete(trace);
-    mt_trace_close(trace);
+    if (result == MT_OK)
+        result =
+            mt_summarize(path, &reading, how, given->values[OPTION_OUTPUT], &is_complete, &error);
     waiting_end();
     if (result != MT_OK)
         return complain_about(result, &error);

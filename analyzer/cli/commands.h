@@ -72,7 +72,12 @@ int answer_finish(FILE *out, const struct options *options, enum mt_result resul
 /* Writes to where the options say; an exit code. */
 int answer_write(const struct mt_answer *given, const char *format, const struct options *options);
 
-/* Opens recordings as the options say: with --partial, also what is left of damaged ones. */
+/* How the options say that recordings are read: with --partial, also what is left of damaged ones.
+ * What is read is shown from here on: waiting.h. */
+struct mt_open_options;
+enum mt_result open_options_read(const struct options *options, struct mt_open_options *how,
+                                 struct mt_error *error);
+/* Opens recordings like that. */
 struct mt_trace;
 enum mt_result open_inputs(const struct options *options, const char *const *paths, size_t count,
                            struct mt_trace **trace, struct mt_error *error);

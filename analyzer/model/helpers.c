@@ -2,121 +2,124 @@
 #include "helpers.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { SMALL_SHARE = 32, ERRAND_SHARE = 4 };
 
 static const uint64_t small_before_bytes = UINT64_C(1) << 20;
 
-/* What is known of each process, and of the one that is meant. */
 struct search {
-    struct model *model;
-    struct holding {
-        uint64_t peak_bytes; /* of its largest ledger */
-        uint64_t births;     /* of all of them */
-        bool has_device;
-    } * holdings;
+    struct process_use *uses;
     size_t count;
-    size_t meant;
+    const struct process_use *meant;
     uint64_t meant_from_ns; /* when the first of its executable began */
-    size_t busiest;
+    const struct process_use *busiest;
     uint64_t births; /* of all processes */
 };
 
-static void hold(struct search *search, const struct ledger *ledger)
+struct process_use helpers_use(const struct model *model, const struct tally *tally,
+                               uint16_t process)
 {
-    struct holding *holding = &search->holdings[ledger->process];
+    const struct model_process *row = model_process_at((struct model *)model, process);
+    struct process_use use = {
+        .executable = model_text_at(model, row->executable),
+        .start_ns = row->start_ns,
+        .end_ns = row->end_ns,
+        .has_steps = tally_process_at(tally, process).step_count != 0,
+    };
 
-    if (ledger->kind != LEDGER_MEMORY && ledger->kind != LEDGER_HOST)
-        return;
-    holding->has_device |= ledger->device >= 0;
-    holding->births += ledger->alloc_count;
-    search->births += ledger->alloc_count;
-    if (ledger->peak_bytes > holding->peak_bytes)
-        holding->peak_bytes = ledger->peak_bytes;
-}
+    for (size_t i = 0; i < tally_ledger_count(tally); i++) {
+        const struct ledger *ledger = tally_ledger_at(tally, i);
 
-static uint32_t executable_of(const struct search *search, size_t process)
-{
-    return model_process_at(search->model, (uint16_t)process)->executable;
+        if (ledger->process != process ||
+            (ledger->kind != LEDGER_MEMORY && ledger->kind != LEDGER_HOST))
+            continue;
+        use.has_device |= ledger->device >= 0;
+        use.births += ledger->alloc_count;
+        if (ledger->peak_bytes > use.peak_bytes)
+            use.peak_bytes = ledger->peak_bytes;
+    }
+    return use;
 }
 
 static void find_busiest(struct search *search)
 {
-    for (size_t i = 1; i < search->count; i++)
-        if (search->holdings[i].births > search->holdings[search->busiest].births)
-            search->busiest = i;
+    search->busiest = search->uses;
+    for (size_t i = 0; i < search->count; i++) {
+        search->births += search->uses[i].births;
+        if (search->uses[i].births > search->busiest->births)
+            search->busiest = &search->uses[i];
+    }
 }
 
 /* One that could be left out: not of that executable, without a device and without steps. */
-static bool is_other(const struct search *search, const struct tally *tally, size_t process,
-                     size_t meant)
+static bool is_other(const struct process_use *use, const struct process_use *meant)
 {
-    uint32_t executable = executable_of(search, process);
-
-    return executable && executable != executable_of(search, meant) &&
-           !search->holdings[process].has_device &&
-           !tally_process_at(tally, (uint16_t)process).step_count;
+    return *use->executable && strcmp(use->executable, meant->executable) != 0 &&
+           !use->has_device && !use->has_steps;
 }
 
 static void find_meant(struct search *search)
 {
     search->meant = search->busiest; /* no errand */
     for (size_t i = 0; i < search->count; i++)
-        if (!model_process_at(search->model, (uint16_t)i)->is_errand &&
-            search->holdings[i].peak_bytes > search->holdings[search->meant].peak_bytes)
-            search->meant = i;
+        if (!search->uses[i].is_errand && search->uses[i].peak_bytes > search->meant->peak_bytes)
+            search->meant = &search->uses[i];
     search->meant_from_ns = UINT64_MAX;
-    for (size_t i = 0; i < search->count; i++) {
-        uint64_t start_ns = model_process_at(search->model, (uint16_t)i)->start_ns;
-
-        if (executable_of(search, i) == executable_of(search, search->meant) &&
-            start_ns < search->meant_from_ns)
-            search->meant_from_ns = start_ns;
-    }
+    for (size_t i = 0; i < search->count; i++)
+        if (strcmp(search->uses[i].executable, search->meant->executable) == 0 &&
+            search->uses[i].start_ns < search->meant_from_ns)
+            search->meant_from_ns = search->uses[i].start_ns;
 }
 
-static bool is_helper(const struct search *search, const struct tally *tally, size_t process)
+static bool is_helper(const struct search *search, const struct process_use *use)
 {
-    const struct model_process *row = model_process_at(search->model, (uint16_t)process);
-    const struct holding *holding = &search->holdings[process];
-
-    if (row->is_errand)
+    if (use->is_errand)
         return true;
-    if (!is_other(search, tally, process, search->meant))
+    if (!is_other(use, search->meant))
         return false;
-    if (row->end_ns <= search->meant_from_ns && holding->peak_bytes < small_before_bytes)
+    if (use->end_ns <= search->meant_from_ns && use->peak_bytes < small_before_bytes)
         return true;
-    return holding->peak_bytes < search->holdings[search->meant].peak_bytes / SMALL_SHARE;
+    return use->peak_bytes < search->meant->peak_bytes / SMALL_SHARE;
 }
 
-static bool is_errand(const struct search *search, const struct tally *tally, size_t process)
+static bool is_errand(const struct search *search, const struct process_use *use)
 {
-    const struct model_process *row = model_process_at(search->model, (uint16_t)process);
-    const struct model_process *job = model_process_at(search->model, (uint16_t)search->busiest);
+    const struct process_use *job = search->busiest;
 
-    return search->holdings[search->busiest].births >= search->births / 2 &&
-           is_other(search, tally, process, search->busiest) && row->start_ns >= job->start_ns &&
-           row->end_ns <= job->end_ns &&
-           row->end_ns - row->start_ns <= (job->end_ns - job->start_ns) / ERRAND_SHARE;
+    return job->births >= search->births / 2 && is_other(use, job) &&
+           use->start_ns >= job->start_ns && use->end_ns <= job->end_ns &&
+           use->end_ns - use->start_ns <= (job->end_ns - job->start_ns) / ERRAND_SHARE;
+}
+
+void helpers_find(struct process_use *uses, size_t count)
+{
+    struct search search = {.uses = uses, .count = count};
+
+    if (count < 2)
+        return;
+    find_busiest(&search);
+    for (size_t i = 0; i < count; i++)
+        uses[i].is_errand = is_errand(&search, &uses[i]);
+    find_meant(&search);
+    for (size_t i = 0; i < count; i++)
+        uses[i].is_helper = is_helper(&search, &uses[i]);
 }
 
 void helpers_mark(struct model *model, const struct tally *tally)
 {
-    struct search search = {.model = model, .count = model_process_count(model)};
+    size_t count = model_process_count(model);
+    struct process_use *uses = count > 1 ? calloc(count, sizeof(*uses)) : NULL;
 
-    if (search.count < 2)
+    if (!uses)
         return;
-    search.holdings = calloc(search.count, sizeof(*search.holdings));
-    if (!search.holdings)
-        return;
-    for (size_t i = 0; i < tally_ledger_count(tally); i++)
-        hold(&search, tally_ledger_at(tally, i));
-    find_busiest(&search);
-    for (size_t i = 0; i < search.count; i++)
-        model_process_at(model, (uint16_t)i)->is_errand = is_errand(&search, tally, i);
-    find_meant(&search);
-    for (size_t i = 0; i < search.count; i++)
-        if (is_helper(&search, tally, i))
+    for (size_t i = 0; i < count; i++)
+        uses[i] = helpers_use(model, tally, (uint16_t)i);
+    helpers_find(uses, count);
+    for (size_t i = 0; i < count; i++) {
+        model_process_at(model, (uint16_t)i)->is_errand = uses[i].is_errand;
+        if (uses[i].is_helper)
             model_set_helper(model, (uint16_t)i);
-    free(search.holdings);
+    }
+    free(uses);
 }

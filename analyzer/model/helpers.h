@@ -18,6 +18,21 @@
 
 #include "tally.h"
 
+/* What decides it, of one process. */
+struct process_use {
+    const char *executable; /* "": not known */
+    uint64_t start_ns, end_ns;
+    uint64_t peak_bytes; /* of its largest ledger */
+    uint64_t births;     /* of all of them */
+    bool has_device, has_steps;
+    bool is_helper, is_errand; /* what helpers_find() says */
+};
+
+/* Its executable is borrowed from the model. */
+struct process_use helpers_use(const struct model *model, const struct tally *tally,
+                               uint16_t process);
+void helpers_find(struct process_use *uses, size_t count);
+
 /* After a reading whose steps are those that the program marked. Without memory no process is a
  * helper or an errand. */
 void helpers_mark(struct model *model, const struct tally *tally);

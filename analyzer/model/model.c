@@ -104,6 +104,8 @@ struct model {
     bool is_incomplete;
     bool wants_partial;
     bool wants_no_sites;
+    bool wants_one_process;
+    uint16_t wanted_process;
     bool is_reread;
     size_t reread_processes;  /* so far */
     struct stretch site_sets; /* pages come as they are needed */
@@ -771,6 +773,17 @@ void model_want_partial(struct model *model)
 bool model_wants_partial(const struct model *model)
 {
     return model->wants_partial;
+}
+
+void model_want_process(struct model *model, uint16_t process)
+{
+    model->wants_one_process = true;
+    model->wanted_process = process;
+}
+
+bool model_wants_process(const struct model *model, uint16_t process)
+{
+    return !model->wants_one_process || model->wanted_process == process;
 }
 
 static void keep_damage(struct model *model, const char *sentence)

@@ -198,6 +198,11 @@ bool model_wants_sites(const struct model *model);
 /* Damage is no reason to give up: what can be read is wanted, and a note where it ends. */
 void model_want_partial(struct model *model);
 bool model_wants_partial(const struct model *model);
+
+/* Of a source with a file for each process, the events of this one alone: of the number of its row.
+ * Other sources are read whole. */
+void model_want_process(struct model *model, uint16_t process);
+bool model_wants_process(const struct model *model, uint16_t process);
 /* With model_want_partial(): notes the damage, and that this recording is incomplete. */
 void model_note_damage(struct model *model, const struct mt_error *damage);
 

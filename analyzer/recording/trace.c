@@ -201,17 +201,25 @@ static enum mt_result symbols_begin(struct mt_trace *trace, const char *const *p
                              error);
 }
 
+/* What is read. */
+struct extent {
+    bool is_of_totals;       /* no sites */
+    const uint16_t *process; /* this one alone; NULL: all */
+};
+
 /* Everything that reading needs. */
 static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths, size_t count,
-                                const struct mt_open_options *options, bool is_of_totals,
+                                const struct mt_open_options *options, struct extent extent,
                                 struct mt_error *error)
 {
     enum mt_result result = model_create(&trace->model, error);
 
     if (result == MT_OK && options->is_partial)
         model_want_partial(trace->model);
-    if (result == MT_OK && is_of_totals)
+    if (result == MT_OK && extent.is_of_totals)
         model_want_no_sites(trace->model);
+    if (result == MT_OK && extent.process)
+        model_want_process(trace->model, *extent.process);
     if (result == MT_OK)
         result = input_list_init(&trace->inputs, trace->model, paths, count, error);
     if (result == MT_OK)
@@ -244,7 +252,7 @@ static enum mt_result read_everything(struct mt_trace *trace, struct mt_error *e
 }
 
 static enum mt_result open_whole(const char *const *paths, size_t count,
-                                 const struct mt_open_options *options, bool is_of_totals,
+                                 const struct mt_open_options *options, struct extent extent,
                                  struct mt_trace **out, struct mt_error *error)
 {
     struct mt_trace *trace = calloc(1, sizeof(*trace));
@@ -254,7 +262,7 @@ static enum mt_result open_whole(const char *const *paths, size_t count,
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", count ? paths[0] : "it");
     arena_init(&trace->arena);
     trace->question = options->question;
-    result = begin_all(trace, paths, count, options, is_of_totals, error);
+    result = begin_all(trace, paths, count, options, extent, error);
     if (result == MT_OK)
         result = read_everything(trace, error);
     if (result != MT_OK) {
@@ -280,12 +288,12 @@ static enum mt_result open_totals(const char *const *paths, size_t count,
     enum mt_result result;
 
     marked.step_site = "";
-    result = open_whole(paths, count, &marked, true, &trace, error);
+    result = open_whole(paths, count, &marked, (struct extent){true, NULL}, &trace, error);
     if (result != MT_OK)
         return result;
     if (tally_event_count(trace->tally, EVENT_ALLOC_FAILED)) {
         trace_close(trace);
-        return open_whole(paths, count, &marked, false, out, error);
+        return open_whole(paths, count, &marked, (struct extent){false, NULL}, out, error);
     }
     *out = trace;
     return MT_OK;
@@ -297,7 +305,14 @@ enum mt_result trace_open(const char *const *paths, size_t count,
 {
     if (is_of_totals && !asks_for_steps(options))
         return open_totals(paths, count, options, out, error);
-    return open_whole(paths, count, options, false, out, error);
+    return open_whole(paths, count, options, (struct extent){false, NULL}, out, error);
+}
+
+enum mt_result trace_open_process(const char *path, uint16_t process,
+                                  const struct mt_open_options *options, struct mt_trace **out,
+                                  struct mt_error *error)
+{
+    return open_whole(&path, 1, options, (struct extent){false, &process}, out, error);
 }
 
 enum mt_result trace_allows(const struct mt_trace *trace, const char *question,

@@ -16,6 +16,11 @@
 enum mt_result trace_open(const char *const *paths, size_t count,
                           const struct mt_open_options *options, bool is_of_totals,
                           struct mt_trace **out, struct mt_error *error);
+/* The same of one process, by the number of its row: of a source that has a file for each. Others
+ * are read whole. */
+enum mt_result trace_open_process(const char *path, uint16_t process,
+                                  const struct mt_open_options *options, struct mt_trace **out,
+                                  struct mt_error *error);
 /* Before something is asked. question: NULL: no question of answer_kinds. MT_USAGE: the trace was
  * opened for another one. */
 enum mt_result trace_allows(const struct mt_trace *trace, const char *question,

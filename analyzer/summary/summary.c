@@ -119,6 +119,38 @@ void summary_put_text(struct summary *summary, enum summary_column column, size_
     summary_put_bytes(summary, column, row, terminated, strlen(terminated));
 }
 
+static void append_column(struct summary *summary, enum summary_column column, size_t first,
+                          const struct summary *from)
+{
+    enum summary_table table = summary_columns[column].table;
+    struct summary_values *to = &summary->values[column];
+    const struct summary_values *values = &from->values[column];
+
+    for (size_t row = 0; row < from->row_counts[table]; row++) {
+        int64_t number = values->numbers[row];
+
+        if (values->known[row] && summary_columns[column].kind == SUMMARY_TEXT) {
+            const char *text = summary_text(from, number);
+
+            number = summary_text_number(summary, text, strlen(text));
+        }
+        to->numbers[first + row] = number;
+        to->known[first + row] = values->known[row];
+    }
+}
+
+void summary_append(struct summary *summary, const struct summary *from)
+{
+    size_t first[SUMMARY_TABLE_COUNT];
+
+    for (size_t i = 0; i < SUMMARY_TABLE_COUNT; i++)
+        first[i] = summary_add_rows(summary, (enum summary_table)i, from->row_counts[i]);
+    summary->has_failed = summary->has_failed || from->has_failed;
+    for (size_t i = 0; i < SUMMARY_COLUMN_COUNT && !summary->has_failed; i++)
+        if (!summary->is_left_out[i] && !from->is_left_out[i])
+            append_column(summary, (enum summary_column)i, first[summary_columns[i].table], from);
+}
+
 /* --- what must be true ------------------------------------------------------------------------ */
 
 static void column_check(const struct summary *summary, enum summary_column column)

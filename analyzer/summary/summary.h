@@ -77,6 +77,8 @@ void summary_check(const struct summary *summary);
 size_t summary_add(struct summary *summary, enum summary_table table);
 /* The same for several; returns the first. */
 size_t summary_add_rows(struct summary *summary, enum summary_table table, size_t count);
+/* All rows of another one. */
+void summary_append(struct summary *summary, const struct summary *from);
 void summary_put(struct summary *summary, enum summary_column column, size_t row, uint64_t number);
 /* "" in an optional column is a missing value. */
 void summary_put_text(struct summary *summary, enum summary_column column, size_t row,

@@ -2,7 +2,7 @@
 /*
  * Summaries: what is kept of a rank, small enough for ten thousand of them in one place.
  *
- *     mt_trace_summarize(trace, &options, "summaries", &error);        where the recording lies
+ *     mt_summarize(path, NULL, &told, "summaries", NULL, &error);      where the recording lies
  *     mt_summaries_ask(&folder, 1, NULL, &answer, &error);             where all of them are
  *
  * A summary is a folder of Apache Parquet, a file for each table. docs/summaries.md has the tables.
@@ -36,17 +36,21 @@ struct mt_summary_options {
 };
 
 /*
- * Writes the summary of all processes of a recording into a folder of its own below `folder`, which
- * is made if need be. The name of that folder is of the first process, so that the same recording
- * replaces its own summary. It is written whole, or not at all. Reads the recording once more,
- * where the question "leaks" does.
+ * Reads a recording and writes the summary of all its processes into a folder of its own below
+ * `folder`, which is made if need be. The name of that folder is of the first process, so that the
+ * same recording replaces its own summary. It is written whole, or not at all. Of a run with
+ * several processes, one is in memory at a time.
+ *
+ * path         as of mt_trace_open()
+ * how          as of mt_trace_open_with(), for each process again; its question is not looked at
+ * is_complete  gets what mt_trace_is_complete() says; may be NULL
  *
  * Returns MT_OK; MT_USAGE: it cannot be written there, or the options are wrong; MT_NO_DATA: no
- * process has memory; else as mt_trace_ask().
+ * process has memory; else as mt_trace_open_with().
  */
-MT_API enum mt_result mt_trace_summarize(struct mt_trace *trace,
-                                         const struct mt_summary_options *options,
-                                         const char *folder, struct mt_error *error);
+MT_API enum mt_result mt_summarize(const char *path, const struct mt_open_options *how,
+                                   const struct mt_summary_options *told, const char *folder,
+                                   bool *is_complete, struct mt_error *error);
 
 /* Whether the path is a summary, or a folder with summaries in it. */
 MT_API bool mt_summaries_are_at(const char *path);

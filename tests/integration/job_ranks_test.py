@@ -3,6 +3,7 @@
 
 Run as job_ranks_test.py LEAKTIDE.
 """
+import glob
 import os
 import subprocess
 import sys
@@ -19,6 +20,14 @@ def command(*words, status=0):
                           timeout=300)
     assert done.returncode == status, (words, done.returncode, done.stdout[:500], done.stderr)
     return done.stdout
+
+
+def memory_of(*words):
+    """Bytes of memory that the command took at most."""
+    child = subprocess.Popen([LEAKTIDE, *words], stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_maxrss * 1024
 
 
 class Jobs(unittest.TestCase):
@@ -44,6 +53,26 @@ os.wait()
                     self.assertEqual([row["process"] for row in rows], ["rank %d" % i for i in range(4)])
                     self.assertGreater(rows[2]["peak_bytes"], rows[1]["peak_bytes"] + (3 << 20))
                     self.assertIn("rank 2 differs from 3 other ranks", " ".join(answer["verdict"]))
+
+    HOLDING = """
+kept = {}
+for turn in range(400):
+    scope = {}
+    exec("def held_%d(n): return [bytearray(600) for _ in range(n)]" % turn, scope)
+    kept[turn] = scope["held_%d" % turn](250)
+"""
+
+    def test_one_process_is_in_memory_at_a_time(self):
+        script = "for r in 0 1 2 3 4 5; do RANK=$r WORLD_SIZE=6 %s -c '%s'; done" % (sys.executable, self.HOLDING)
+        with tempfile.TemporaryDirectory() as folder:
+            job, whole, single = (os.path.join(folder, name) for name in ("job", "whole", "single"))
+            command("run", "--quiet", "--call-stack=python", "-o", job, "--", "sh", "-c", script)
+            files = sorted(glob.glob(job + "/*.mtt"))
+            most = max(memory_of("summarize", "-o", single, file) for file in files)
+            self.assertLess(memory_of("summarize", "-o", whole, job), 1.5 * most)
+            for found in (report_tables.load(command("ranks", "--format=json", path)) for path in (whole, single)):
+                self.assertEqual([row["process"] for row in found["tables"]["ranks"]], ["rank %d" % i for i in range(6)])
+                self.assertGreater(found["tables"]["ranks"][0]["peak_bytes"], 400 * 250 * 600)
 
     DYING = """
 import os, signal, time

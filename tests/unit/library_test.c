@@ -475,7 +475,6 @@ static void one_question_is_answered_alone(void **state)
     assert_int_equal(mt_trace_ask(trace, "info", &drawn, &none, NULL), MT_USAGE);
     assert_int_equal(mt_trace_diff(sides, 2, NULL, &none, NULL), MT_USAGE);
     assert_int_equal(mt_trace_export(trace, "sqlite", "/no/such/file", NULL), MT_USAGE);
-    assert_int_equal(mt_trace_summarize(trace, NULL, "/no/such", NULL), MT_USAGE);
     assert_int_equal(mt_trace_keep_names(trace, NULL), MT_USAGE);
     assert_null(none);
     free(expected);

@@ -345,6 +345,18 @@ static enum mt_result open_process(struct run *run, const struct run_file *file,
     return trace_process_open(&run->process, file->path, &context, &run->loader, error);
 }
 
+/* NULL: there is no more that is wanted. */
+static const struct run_file *next_file(struct run *run)
+{
+    while (run->next_file < run->file_count) {
+        const struct run_file *file = &run->files[run->next_file++];
+
+        if (model_wants_process(run->model, file->process))
+            return file;
+    }
+    return NULL;
+}
+
 static enum mt_result run_next(void *state, struct event *batch, size_t capacity, size_t *count,
                                struct mt_error *error)
 {
@@ -354,9 +366,11 @@ static enum mt_result run_next(void *state, struct event *batch, size_t capacity
     *count = 0;
     while (capacity && !*count) {
         if (!run->is_process_open) {
-            if (run->next_file == run->file_count)
+            const struct run_file *file = next_file(run);
+
+            if (!file)
                 return MT_OK;
-            result = open_process(run, &run->files[run->next_file++], error);
+            result = open_process(run, file, error);
             if (result != MT_OK)
                 return result;
             run->is_process_open = true;
