@@ -539,6 +539,9 @@ static const char *doubt_of(const struct gate *gate, const struct survivor_readi
         if (survivors_with_unseen_growth(survivors))
             return translated("the process grows by what no recorded block explains: see "
                               "leaktide account");
+        if (survivors_of_stopped_loop(survivors) && !growth_steps_decide(question))
+            return translated("a loop in which most of the time was spent ended before the program "
+                              "did, and much of it stays: mark steps to judge it");
         for (size_t k = 0; k < survivors->process_count; k++)
             is_undecided |= survivors_are_undecided(&survivors->processes[k]) ||
                             (!growth_steps_decide(question) &&

@@ -657,8 +657,50 @@ static void a_list_of_what_stopped_does_not_grow(void **state)
         drop(rows);
         rows = make(8 * capacity, resize);
     }
-    for (size_t i = 0; i < 40; i++)
+    for (size_t i = 0; i < 200; i++)
         work(50, other);
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_FINE);
+}
+
+/* It trains, and then it evaluates and saves for a part of that time. */
+static void train_and_save(uint64_t turns, uint64_t kept_bytes, uint64_t more_turns)
+{
+    uint32_t train = site_of("train", 10), keep = site_of("keep", 20), save = site_of("save", 30);
+
+    for (uint64_t i = 0; i < turns; i++) {
+        work(100, train);
+        make(kept_bytes, keep);
+    }
+    for (uint64_t i = 0; i < more_turns; i++)
+        work(100, save);
+}
+
+static void a_loop_that_ended_before_the_program_is_no_reason_to_be_calm(void **state)
+{
+    (void)state;
+    train_and_save(400, 10000, 100);
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_NO_DATA);
+    assert_non_null(verdict_with("CANNOT SAY whether something leaks: a loop of 16."));
+    assert_non_null(verdict_with("most of them made at train (job.py:20)"));
+    assert_null(verdict_with("No leak"));
+}
+
+/* What follows takes longer than half of the time: the loop before it loaded data. */
+static void what_was_loaded_before_the_work_is_no_leak(void **state)
+{
+    (void)state;
+    train_and_save(400, 10000, 250);
+    ask();
+    assert_int_equal(report_outcome_of(report), REPORT_FINE);
+}
+
+static void a_loop_that_ended_and_kept_a_trifle_is_no_leak(void **state)
+{
+    (void)state;
+    drop(make(4 << 20, site_of("start", 1)));
+    train_and_save(400, 100, 100);
     ask();
     assert_int_equal(report_outcome_of(report), REPORT_FINE);
 }
@@ -959,6 +1001,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(turns_are_those_of_the_loop_that_leaks, setup, teardown),
         cmocka_unit_test_setup_teardown(patterns_that_re_keeps_may_be_a_cache, setup, teardown),
         cmocka_unit_test_setup_teardown(a_list_of_what_stopped_does_not_grow, setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_loop_that_ended_before_the_program_is_no_reason_to_be_calm, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_loaded_before_the_work_is_no_leak, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_loop_that_ended_and_kept_a_trifle_is_no_leak, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(the_few_that_go_on_do_not_speak_for_the_others, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_device_that_could_not_be_judged_is_named, setup,

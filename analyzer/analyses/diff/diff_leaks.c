@@ -149,7 +149,8 @@ static bool judge_side(struct leaks *leaks, size_t side)
     if (!is_judged) {
         is_judged = judge_by_steps(leaks, side, survivors);
     } else {
-        is_judged = !survivors_with_unseen_growth(survivors);
+        is_judged =
+            !survivors_with_unseen_growth(survivors) && !survivors_of_stopped_loop(survivors);
         for (size_t i = 0; i < survivors->process_count; i++) {
             note_survivors(leaks, side, &survivors->processes[i]);
             is_judged &= !survivors_are_undecided(&survivors->processes[i]) &&

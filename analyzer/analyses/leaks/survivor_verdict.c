@@ -475,12 +475,36 @@ static bool say_unseen_growth(const struct question *question, struct report *re
     return true;
 }
 
+/* What goes on to the end may leak nothing: most of the work was before. */
+static bool say_stopped_loop(const struct question *question, struct report *report,
+                             const struct survivors *survivors)
+{
+    const struct survivor_process *process = survivors_of_stopped_loop(survivors);
+    struct arena *texts = report_arena(report);
+    const struct stopped_loop *loop;
+
+    if (!process || growth_steps_decide(question))
+        return false;
+    loop = &process->stopped;
+    report_verdict(report, RANK_LEAKS,
+                   "CANNOT SAY whether something leaks: a loop of %s ended %s before the program "
+                   "did, and %s of it in %s stay, most of them made at %s. That is data that was "
+                   "loaded, or a leak: mark steps, or name what begins one, to judge it.",
+                   label_duration(texts, loop->lasted_ns), label_duration(texts, loop->after_ns),
+                   label_size(texts, loop->bytes), label_counted(texts, loop->count, "block"),
+                   leak_who(question, texts, loop->who));
+    report_outcome(report, REPORT_NO_DATA);
+    return true;
+}
+
 bool survivors_say_doubts(const struct question *question, struct report *report,
                           const struct survivors *survivors)
 {
     if (say_all_undecided(question, report, survivors))
         return true;
     if (say_unseen_growth(question, report, survivors))
+        return true;
+    if (say_stopped_loop(question, report, survivors))
         return true;
     if (!survivors_hide_objects(survivors) ||
         (growth_steps_decide(question) && has_device_memory(question)))

@@ -146,6 +146,20 @@ const struct survivor_process *survivors_with_unseen_growth(const struct survivo
     return most;
 }
 
+const struct survivor_process *survivors_of_stopped_loop(const struct survivors *survivors)
+{
+    const struct survivor_process *most = NULL;
+
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        const struct survivor_process *process = &survivors->processes[i];
+
+        if (!process->is_errand && stopped_loop_is_heavy(&process->stopped, process->peak_bytes) &&
+            (!most || process->stopped.bytes > most->stopped.bytes))
+            most = process;
+    }
+    return most;
+}
+
 uint64_t survivors_unseen_per_turn(const struct survivor_process *process)
 {
     double loop = (double)process->end - (double)process->turns_begin;

@@ -43,6 +43,9 @@ bool survivors_hide_objects(const struct survivors *survivors);
 bool survivors_wait(const struct survivor_process *process);
 /* The process that grows most by what no recorded block explains; NULL: none does. */
 const struct survivor_process *survivors_with_unseen_growth(const struct survivors *survivors);
+/* The process most of whose time was a loop that ended before it did, of which much stays; the
+ * heaviest such; NULL: there is none. */
+const struct survivor_process *survivors_of_stopped_loop(const struct survivors *survivors);
 /* 0: turns are not known. */
 uint64_t survivors_unseen_per_turn(const struct survivor_process *process);
 /* Something leaks or may, or of the process that did most enough was seen to say that none does. */

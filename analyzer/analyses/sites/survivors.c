@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "clock_times.h"
 #include "collector_watch.h"
 #include "hash.h"
 #include "hash_index.h"
@@ -36,6 +37,7 @@ struct current {
     /* Births until the last under Python, of a device, and of any, before the end. */
     uint64_t python_end, device_end, any_end;
     uint32_t clock;
+    struct clock_times times;
     struct collector_watch collector;
 };
 
@@ -208,6 +210,7 @@ static bool on_born(void *context, const struct life *life)
         return true;
     clock = (uint32_t)(life->index - current->first_index);
     current->clock = clock + 1;
+    clock_times_put(&current->times, clock, life->born_ns);
     if (!reading->row_of_group[life->group])
         group_begin(reading, life->group, life->ledger);
     see_time(reading, reading->traits_of_group[life->group],
@@ -543,6 +546,25 @@ static struct overdue judge_row(const struct survivor_reading *reading,
     return overdue;
 }
 
+/* It does not allocate to the end. */
+static void see_stopped(const struct survivor_reading *reading, struct survivor_process *process,
+                        const struct stack_row *row)
+{
+    const struct clock_times *times = &reading->current.times;
+    const struct overdue_stack *stack = &row->stack;
+    uint64_t last_ns = clock_times_at(times, stack->last);
+    uint64_t end_ns = clock_times_at(times, process->end);
+    struct overdue overdue;
+
+    if (row->traits & (STACK_IS_IMPORT | STACK_IS_BOUNDED | STACK_IS_COLLECTED) ||
+        stack->births < OVERDUE_NEEDED || stack->last >= process->end)
+        return;
+    overdue = overdue_judge(stack, stack->last + 1, reading->current.is_cleared);
+    stopped_loop_see(&process->stopped, row->who, &overdue, stack->allocated_bytes,
+                     last_ns - clock_times_at(times, stack->first),
+                     end_ns > last_ns ? end_ns - last_ns : 0);
+}
+
 static void judge_rows(struct survivor_reading *reading, struct survivor_process *process,
                        struct judging *judging)
 {
@@ -556,8 +578,10 @@ static void judge_rows(struct survivor_reading *reading, struct survivor_process
         judging->grounds[i - reading->first_row] =
             survivor_ground_of(row->name, row->heap, is_kept(row, &overdue), &overdue);
         judging->is_active[i - reading->first_row] = overdue.is_active;
-        if (!overdue.is_active)
+        if (!overdue.is_active) {
+            see_stopped(reading, process, row);
             continue;
+        }
         process->loop_bytes += row->stack.allocated_bytes;
         judging->active[process->active_count++] =
             (struct active_stack){row->stack.births, row->stack.first};

@@ -11,6 +11,7 @@
 #include "analysis.h"
 #include "labels.h"
 #include "overdue.h"
+#include "stopped_loop.h"
 #include "survivor_evidence.h"
 #include "survivor_ground.h"
 #include "unseen_growth.h"
@@ -68,7 +69,8 @@ struct survivor_process {
     /* Stays as overdue survivors do, until the interpreter lets it go at its end: garbage that no
      * collection met, or what an exit handler frees. Not in the origins. */
     uint64_t waiting_bytes;
-    struct who waiting_who; /* of most of it */
+    struct who waiting_who;      /* of most of it */
+    struct stopped_loop stopped; /* of the stacks that do not allocate to the end */
     bool is_judged; /* these made most of what was made meanwhile, so "no leak" says something */
     const struct survivor_pool *unjudged_pools; /* where they did not, and much stays */
     size_t unjudged_pool_count;

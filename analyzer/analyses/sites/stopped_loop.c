@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A loop that was over before its program was.
+ */
+#include "stopped_loop.h"
+
+#include "leak_weight.h"
+
+/* Longer than what follows, so many times; and what stays, such a part of the process. */
+enum { least_times = 2, least_part = 16 };
+
+void stopped_loop_see(struct stopped_loop *loop, struct who who, const struct overdue *overdue,
+                      uint64_t allocated_bytes, uint64_t lasted_ns, uint64_t after_ns)
+{
+    if (overdue->reason != OVERDUE_YES || overdue->is_fading || lasted_ns / least_times < after_ns)
+        return;
+    loop->bytes += overdue->bytes;
+    loop->count += overdue->count;
+    loop->allocated_bytes += allocated_bytes;
+    if (overdue->bytes <= loop->who_bytes)
+        return;
+    loop->who = who;
+    loop->who_bytes = overdue->bytes;
+    loop->lasted_ns = lasted_ns;
+    loop->after_ns = after_ns;
+}
+
+bool stopped_loop_is_heavy(const struct stopped_loop *loop, uint64_t peak_bytes)
+{
+    return loop->bytes >= peak_bytes / least_part &&
+           !leak_is_light(loop->bytes, loop->allocated_bytes, peak_bytes);
+}
