@@ -5,6 +5,7 @@ Run as account_allocators_test.py LEAKTIDE ACCOUNT_ALLOCATORS. An allocator that
 passed over, visibly.
 """
 import ctypes.util
+import importlib.util
 import json
 import os
 import shutil
@@ -97,6 +98,38 @@ class Allocators(unittest.TestCase):
         eager, _, _, _ = self.account("mimalloc", MIMALLOC_DECOMMIT_DELAY="0")
         self.assertGreater(said["spare"], 10 * MIB)
         self.near(parts["kept_free_by_malloc"] - eager["kept_free_by_malloc"], said["spare"])
+
+
+class Arrow(unittest.TestCase):
+    """It carries its own mimalloc: 2.2 in 21.0, 3 in newer ones."""
+    PROGRAM = """import ctypes, sys, pyarrow
+held = [pyarrow.allocate_buffer(100 + i * 7919 % 60000) for i in range(4000)] + [
+    pyarrow.allocate_buffer(20 << 20) for _ in range(4)]
+for each in held: ctypes.memset(each.address, 1, each.size)
+del each, held[::2]
+print(pyarrow.default_memory_pool().backend_name, pyarrow.total_allocated_bytes(), flush=True)
+sys.stdin.read()"""
+
+    @unittest.skipUnless(importlib.util.find_spec("pyarrow"), "this Python has no pyarrow")
+    def test_its_mimalloc_is_split(self):
+        program = subprocess.Popen([sys.executable, "-c", self.PROGRAM], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, text=True)
+        try:
+            backend, said = program.stdout.readline().split()
+            parts, names, _ = account_of(program.pid)
+        finally:
+            program.kill()
+            program.communicate()
+        self.assertEqual(backend, "mimalloc")
+        self.assertEqual(sum(parts.values()), 2 * parts["resident"])
+        sizes = {row["part"]: row["resident_bytes"] for row in names
+                 if row["name"].startswith("mimalloc of libarrow.so")}
+        # Sizes are rounded up by at most an eighth.
+        self.assertGreater(sizes["blocks_of_malloc"], int(said) * 0.99)
+        self.assertLess(sizes["blocks_of_malloc"], int(said) * 1.125)
+        self.assertGreater(sizes["kept_free_by_malloc"], 40 * MIB)
+        # Of 2.2: huge pages that go on past a large block.
+        self.assertLess(parts["mapped_without_a_file"], 6 * MIB)
 
 
 class V8(unittest.TestCase):

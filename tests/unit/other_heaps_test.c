@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -210,40 +211,185 @@ static void a_heap_of_tcmalloc_is_split(void **state)
 
 /* --- mimalloc -------------------------------------------------------------------------------- */
 
-static void mimalloc_slice(uint64_t number, uint32_t count, uint32_t reserved, uint32_t used,
-                           uint32_t block_bytes)
+static const struct mimalloc_case {
+    const char *name;
+    unsigned used_at, counts_at, slices_at, slice_bytes, slice_used_at, slice_heap_at;
+    bool is_wide; /* the sizes of blocks have 8 bytes, and stand after their count of 2 */
+} mimallocs[] = {
+    {"a heap of mimalloc 2.0 is split", 208, 224, 264, 80, 24, 48, false},
+    {"a heap of mimalloc 2.1.7 is split", 208, 224, 264, 96, 32, 64, true},
+    {"a heap of mimalloc 2.2 is split", 216, 248, 288, 96, 32, 64, true},
+};
+
+static void mimalloc_slice(const struct mimalloc_case *c, uint64_t segment, uint64_t number,
+                           uint32_t count, uint32_t reserved, uint32_t used, uint32_t block_bytes)
 {
-    uint64_t slice = HEAP + 264 + number * 80;
+    uint64_t slice = segment + c->slices_at + number * c->slice_bytes;
 
     put_two(slice, count, 0);
     put_two(slice + 8, 0, reserved);
-    put_two(slice + 24, used, block_bytes);
+    put_two(slice + c->slice_used_at, used, c->is_wide ? 0 : block_bytes);
+    if (c->is_wide)
+        put(slice + c->slice_used_at + 8, block_bytes);
+    if (used)
+        put(slice + c->slice_heap_at, OBJECT + 4 * KIB + 64); /* a variable */
 }
 
 /* Its own slice; one with 1,000 of 2,000 blocks of 32 B; two of a block; the others free, of which
  * one was touched. */
-static void make_mimalloc(void)
+static void make_mimalloc_of(const struct mimalloc_case *c)
 {
     begin();
-    fake_mapping(&made.fake, HEAP, HEAP + 32 * MIB, "rw-p", 0, "", 5 * 64 * KIB, 1);
-    put(HEAP + 208, 2);
-    put(HEAP + 224, 512);
-    put(HEAP + 232, 1);
-    put(HEAP + 248, 512);
-    mimalloc_slice(0, 1, 0, 0, 64 * KIB);
-    mimalloc_slice(1, 1, 2000, 1000, 32);
-    mimalloc_slice(2, 2, 1, 1, 100 * KIB);
-    mimalloc_slice(4, 508, 0, 0, 0);
+    make_object("/lib/libarrow.so", 4 * KIB);
+    fake_mapping(&made.fake, HEAP, HEAP + 32 * MIB, "rw-p", 0, "[anon:mimalloc]", 5 * 64 * KIB, 1);
+    put(HEAP + c->used_at, 2);
+    put(HEAP + c->counts_at, 512);
+    put(HEAP + c->counts_at + 8, 1);
+    put(HEAP + c->counts_at + 24, 512);
+    mimalloc_slice(c, HEAP, 0, 1, 0, 0, 64 * KIB);
+    mimalloc_slice(c, HEAP, 1, 1, 2000, 1000, 32);
+    mimalloc_slice(c, HEAP, 2, 2, 1, 1, 100 * KIB);
+    mimalloc_slice(c, HEAP, 4, 508, 0, 0, 0);
+}
+
+static void make_mimalloc(void)
+{
+    static size_t number;
+
+    make_mimalloc_of(&mimallocs[number++ % (sizeof(mimallocs) / sizeof(mimallocs[0]))]);
 }
 
 static void a_heap_of_mimalloc_is_split(void **state)
 {
     struct account account;
+    const struct account_row *row;
 
-    (void)state;
-    make_mimalloc();
+    make_mimalloc_of(*state);
     take(&account);
     expect(&account, 32000 + 100 * KIB, 64 * KIB - 32000 + 28 * KIB + 64 * KIB, 64 * KIB, 64 * KIB);
+    for (row = account.rows; row->part != ACCOUNT_BLOCKS; row++)
+        ;
+    assert_string_equal(row->name, "mimalloc of libarrow.so");
+    account_release(&account);
+}
+
+/* A segment of its own for one large block, with as many slices as that takes. */
+static void put_large_mimalloc(const struct mimalloc_case *c, uint64_t segment, bool is_freed)
+{
+    fake_mapping(&made.fake, segment, segment + 32 * MIB, "rw-p", 0, "[anon:mimalloc]", 32 * MIB,
+                 1);
+    put(segment + c->used_at, !is_freed);
+    put(segment + c->counts_at, 337);
+    put(segment + c->counts_at + 8, 1);
+    put_two(segment + c->counts_at + 16, 1, 0);
+    put(segment + c->counts_at + 24, 337);
+    mimalloc_slice(c, segment, 0, 1, 0, 0, 64 * KIB);
+    mimalloc_slice(c, segment, 1, 336, 1, 1, 21 * MIB);
+}
+
+static void after_a_large_block_of_mimalloc_is_something_else(void **state)
+{
+    struct account account;
+
+    (void)state;
+    begin();
+    put_large_mimalloc(&mimallocs[0], HEAP, false);
+    take(&account);
+    expect(&account, 21 * MIB, 0, 0, 64 * KIB);
+    assert_int_equal(part_bytes(&account, ACCOUNT_ANONYMOUS), 11 * MIB - 64 * KIB);
+    account_release(&account);
+}
+
+/* What it says of itself stays; without another one that is in use, it could be anything. */
+static void a_segment_that_mimalloc_freed_is_kept(void **state)
+{
+    (void)state;
+    for (int has_other = 0; has_other < 2; has_other++) {
+        uint64_t freed = has_other ? 21 * MIB + 64 * KIB : 0;
+        struct account account;
+
+        begin();
+        put_large_mimalloc(&mimallocs[2], HEAP, true);
+        if (has_other)
+            put_large_mimalloc(&mimallocs[2], HEAP + 64 * MIB, false);
+        take(&account);
+        expect(&account, has_other ? 21 * MIB : 0, freed, freed, has_other ? 64 * KIB : 0);
+        account_release(&account);
+    }
+}
+
+/* --- mimalloc 3 ------------------------------------------------------------------------------ */
+
+static const struct mimalloc3_case {
+    const char *name;
+    unsigned slice_count_at, page_bytes, memory_at;
+    bool is_apart; /* pages are described at the begin of their arena, which says so at 136 */
+} mimalloc3s[] = {
+    {"a heap of mimalloc 3.1 is split", 32, 120, 96, false},
+    {"a heap of mimalloc 3.2 is split", 40, 120, 96, false},
+    {"a heap of mimalloc 3.4 is split", 40, 112, 88, true},
+};
+
+#define ARENA        (HEAP + 64 * KIB)
+#define DESCRIPTIONS (ARENA + 4 * KIB)
+
+static void mimalloc3_page(const struct mimalloc3_case *c, uint64_t slice, uint32_t count,
+                           uint16_t used, uint16_t reserved, uint64_t block_bytes)
+{
+    uint64_t page = ARENA + slice * 64 * KIB;
+    uint64_t at = c->is_apart ? DESCRIPTIONS + slice * c->page_bytes : page;
+    uint64_t head = c->is_apart ? 0 : 128;
+
+    put(at + 16, used | (uint64_t)reserved << 16 | (uint64_t)reserved << 32);
+    put(at + 40, block_bytes);
+    put(at + 48, c->is_apart ? (page - at) / 8 : page + head);
+    put(at + c->memory_at, ARENA);
+    put_two(at + c->memory_at + 8, (uint32_t)slice, count);
+    put_two(at + c->memory_at + 16, 7, 0);
+}
+
+/* Something else, and an arena: its own slice; a page with 1,000 of 2,000 blocks of 32 B; one of
+ * two slices with a block; one whose blocks are all free; a slice that is of no page. */
+static void make_mimalloc3_of(const struct mimalloc3_case *c)
+{
+    begin();
+    make_object("/lib/libarrow.so", 4 * KIB);
+    fake_mapping(&made.fake, HEAP, ARENA + 32 * MIB, "rw-p", 0, "[anon:mimalloc]", 7 * 64 * KIB, 1);
+    put(ARENA, ARENA);
+    put(ARENA + 8, 32 * MIB);
+    put_two(ARENA + 16, 4, 0);
+    put(ARENA + 24, OBJECT + 4 * KIB + 64); /* a variable */
+    put(ARENA + c->slice_count_at, 512);
+    put(ARENA + c->slice_count_at + 8, 1);
+    if (c->is_apart)
+        put(ARENA + 136, DESCRIPTIONS);
+    mimalloc3_page(c, 1, 1, 1000, 2000, 32);
+    mimalloc3_page(c, 2, 2, 1, 1, 100 * KIB);
+    mimalloc3_page(c, 4, 1, 0, 10, 6 * KIB);
+}
+
+static void make_mimalloc3(void)
+{
+    static size_t number;
+
+    make_mimalloc3_of(&mimalloc3s[number++ % (sizeof(mimalloc3s) / sizeof(mimalloc3s[0]))]);
+}
+
+static void a_heap_of_mimalloc3_is_split(void **state)
+{
+    struct account account;
+    const struct account_row *row;
+
+    make_mimalloc3_of(*state);
+    take(&account);
+    expect(&account, 32000 + 100 * KIB, 64 * KIB - 32000 + 28 * KIB + 128 * KIB, 128 * KIB,
+           64 * KIB);
+    /* What is before it, and the object's variables. */
+    assert_int_equal(part_bytes(&account, ACCOUNT_ANONYMOUS), 64 * KIB + 4 * KIB);
+    for (row = account.rows; row->part != ACCOUNT_BLOCKS; row++)
+        ;
+    assert_string_equal(row->name, "mimalloc of libarrow.so");
+    assert_int_equal(row->count, 1001);
     account_release(&account);
 }
 
@@ -319,13 +465,15 @@ static uint64_t damaged(void)
 
 static void what_is_damaged_still_adds_up(void **state)
 {
-    static void (*const makers[])(void) = {make_jemalloc, make_tcmalloc, make_mimalloc, make_java};
+    static void (*const makers[])(void) = {make_jemalloc, make_tcmalloc, make_mimalloc,
+                                           make_mimalloc3, make_java};
+    enum { MAKERS = sizeof(makers) / sizeof(makers[0]) };
 
     (void)state;
-    for (int round = 0; round < ROUNDS * 4; round++) {
+    for (int round = 0; round < ROUNDS * MAKERS; round++) {
         struct account account;
 
-        makers[round % 4]();
+        makers[round % MAKERS]();
         for (int i = 0; i < 1 + round % WORDS_DAMAGED; i++)
             fake_word(&made.fake, made.words[random_word() % made.word_count], damaged());
         take(&account);
@@ -339,7 +487,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_heap_of_jemalloc_is_split),
         cmocka_unit_test(a_heap_of_tcmalloc_is_split),
-        cmocka_unit_test(a_heap_of_mimalloc_is_split),
+        {mimallocs[0].name, a_heap_of_mimalloc_is_split, NULL, NULL, (void *)&mimallocs[0]},
+        {mimallocs[1].name, a_heap_of_mimalloc_is_split, NULL, NULL, (void *)&mimallocs[1]},
+        {mimallocs[2].name, a_heap_of_mimalloc_is_split, NULL, NULL, (void *)&mimallocs[2]},
+        cmocka_unit_test(after_a_large_block_of_mimalloc_is_something_else),
+        cmocka_unit_test(a_segment_that_mimalloc_freed_is_kept),
+        {mimalloc3s[0].name, a_heap_of_mimalloc3_is_split, NULL, NULL, (void *)&mimalloc3s[0]},
+        {mimalloc3s[1].name, a_heap_of_mimalloc3_is_split, NULL, NULL, (void *)&mimalloc3s[1]},
+        {mimalloc3s[2].name, a_heap_of_mimalloc3_is_split, NULL, NULL, (void *)&mimalloc3s[2]},
         cmocka_unit_test(the_heap_of_a_jvm_is_split),
         cmocka_unit_test(what_is_damaged_still_adds_up),
     };

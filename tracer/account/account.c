@@ -432,7 +432,8 @@ static void take_plain(struct taking *taking, size_t index, uint64_t from)
     }
     if (taking->memory && mapping_is_writable(mapping) && mapping->left_bytes)
         look_at_pages(taking, mapping, from);
-    take_rest(taking, mapping, ACCOUNT_ANONYMOUS, taking->allocator);
+    take_rest(taking, mapping, ACCOUNT_ANONYMOUS,
+              mapping_has_given_name(mapping) ? mapping->name : taking->allocator);
 }
 
 /* One that has a name of the kernel's or of a file. */
@@ -454,14 +455,6 @@ static void take_named(struct taking *taking, struct mapping *mapping, bool is_c
         take_rest(taking, mapping, is_code ? ACCOUNT_CODE : ACCOUNT_FILES, mapping->name);
 }
 
-/* A name that the C library gave to its own plain mapping ("[anon: glibc: malloc arena]") hides
- * nothing. */
-static bool is_named_by_libc(const struct mapping *mapping)
-{
-    return begins_with(mapping->name, "[anon: glibc: ") ||
-           begins_with(mapping->name, "[anon:libc_malloc");
-}
-
 static void take_mappings(struct taking *taking)
 {
     struct mapping *rows = taking->mappings.rows;
@@ -470,7 +463,7 @@ static void take_mappings(struct taking *taking)
         bool is_code;
         size_t count;
 
-        if (is_named_by_libc(&rows[i]) || mapping_is_plain(&rows[i])) {
+        if (mapping_is_plain(&rows[i])) {
             i = join_following(taking, i);
             take_plain(taking, i, rows[i].start);
             i++;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct mapping {
     uint64_t start, end;
@@ -43,10 +44,17 @@ static inline bool mapping_is_shared(const struct mapping *mapping)
     return mapping->permissions[3] == 's';
 }
 
-/* Private, of no file, of no name. */
+/* Of no file, with a name that the program gave it: "[anon:mimalloc]". */
+static inline bool mapping_has_given_name(const struct mapping *mapping)
+{
+    return strncmp(mapping->name, "[anon:", strlen("[anon:")) == 0;
+}
+
+/* Private, of no file, of no name but one that hides nothing. */
 static inline bool mapping_is_plain(const struct mapping *mapping)
 {
-    return !mapping->inode && !mapping->name[0] && !mapping_is_shared(mapping);
+    return !mapping->inode && !mapping_is_shared(mapping) &&
+           (!mapping->name[0] || mapping_has_given_name(mapping));
 }
 
 #endif

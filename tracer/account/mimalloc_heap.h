@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Heaps of mimalloc 2.0, read from outside, whatever it is linked into and named.
+ * Heaps of mimalloc 2, read from outside, whatever it is linked into and named.
  *
  * They are segments, each at a multiple of its size, which begin with a description of their
  * slices: one entry after the other leads to the last, which ends where the segment says. What does
@@ -19,7 +19,9 @@ struct mimalloc {
     struct process_memory *memory; /* for its structures; another one than for its heaps */
     uint64_t segment;              /* that was read last; 0: none */
     bool is_segment;
+    bool is_freed;        /* it was one, and is kept for later */
     uint64_t slice_count; /* of a large one, more than it has rows */
+    uint64_t heap;        /* of some of its blocks; of the first thread, a variable of the object */
     struct mimalloc_span {
         uint64_t slice_count; /* from here on; 0: in the middle of one */
         uint64_t used_bytes;

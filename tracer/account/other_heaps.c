@@ -60,21 +60,47 @@ static void find_in_variables(struct other_heaps *heaps, const struct mappings *
     heaps->count++;
 }
 
-/* Its variables do not lead to its segments; which object it is part of, a name tells at best. */
+/* The name of the object whose variable it is; NULL: of none. */
+static const char *object_of_variable(const struct mappings *mappings, uint64_t address)
+{
+    const struct mapping *mapping = mappings_find(mappings, address);
+
+    if (mapping && mapping->name[0] == '/')
+        return mapping->name;
+    return mapping && mapping > mappings->rows && are_variables(mapping, mapping - 1)
+               ? mapping[-1].name
+               : NULL;
+}
+
+/* Its variables do not lead to its segments or arenas, but these to some. Else, a name tells at
+ * best. */
+static void name_mimalloc(struct other_heaps *heaps, const struct mappings *mappings,
+                          uint64_t variable)
+{
+    const char *object = object_of_variable(mappings, variable);
+
+    for (size_t i = 0; !object && i < mappings->count; i++)
+        if (strstr(base_of(mappings->rows[i].name), "mimalloc"))
+            object = mappings->rows[i].name;
+    name_heap(&heaps->heaps[heaps->count], ACCOUNT_NAME_MIMALLOC, object ? object : "the program");
+    heaps->count++;
+}
+
 static void find_mimalloc(struct other_heaps *heaps, const struct mappings *mappings)
 {
     struct other_heap *heap = &heaps->heaps[heaps->count];
-    const char *object = "the program";
 
-    if (heaps->count == OTHER_HEAPS_MOST ||
-        !mimalloc_find(&heap->mimalloc, &heaps->memory, mappings))
-        return;
-    for (size_t i = 0; i < mappings->count; i++)
-        if (strstr(base_of(mappings->rows[i].name), "mimalloc"))
-            object = mappings->rows[i].name;
-    heap->kind = HEAP_OF_MIMALLOC;
-    name_heap(heap, ACCOUNT_NAME_MIMALLOC, object);
-    heaps->count++;
+    if (heaps->count < OTHER_HEAPS_MOST &&
+        mimalloc_find(&heap->mimalloc, &heaps->memory, mappings)) {
+        heap->kind = HEAP_OF_MIMALLOC;
+        name_mimalloc(heaps, mappings, heap->mimalloc.heap);
+        heap = &heaps->heaps[heaps->count];
+    }
+    if (heaps->count < OTHER_HEAPS_MOST &&
+        mimalloc3_find(&heap->mimalloc3, &heaps->memory, mappings)) {
+        heap->kind = HEAP_OF_MIMALLOC3;
+        name_mimalloc(heaps, mappings, heap->mimalloc3.owner);
+    }
 }
 
 void other_heaps_find(struct other_heaps *heaps, int folder, const struct mappings *mappings)
@@ -109,8 +135,10 @@ static struct heap_extent extent_at(struct other_heap *heap, uint64_t address, u
         return jemalloc_extent_at(&heap->jemalloc, address, end);
     case HEAP_OF_TCMALLOC:
         return tcmalloc_extent_at(&heap->tcmalloc, address, end);
-    default:
+    case HEAP_OF_MIMALLOC:
         return mimalloc_extent_at(&heap->mimalloc, address, end);
+    default:
+        return mimalloc3_extent_at(&heap->mimalloc3, address, end);
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include "jemalloc_heap.h"
 #include "mappings.h"
+#include "mimalloc3_heap.h"
 #include "mimalloc_heap.h"
 #include "process_memory.h"
 #include "tcmalloc_heap.h"
@@ -21,11 +22,17 @@ struct other_heaps {
     struct process_memory memory; /* for what they say of themselves */
     bool is_open;
     struct other_heap {
-        enum other_heap_kind { HEAP_OF_JEMALLOC, HEAP_OF_TCMALLOC, HEAP_OF_MIMALLOC } kind;
+        enum other_heap_kind {
+            HEAP_OF_JEMALLOC,
+            HEAP_OF_TCMALLOC,
+            HEAP_OF_MIMALLOC,
+            HEAP_OF_MIMALLOC3
+        } kind;
         union {
             struct page_tree jemalloc;
             struct tcmalloc tcmalloc;
             struct mimalloc mimalloc;
+            struct mimalloc3 mimalloc3;
         };
         char name[OTHER_HEAP_NAME_BYTES]; /* "jemalloc of libjemalloc.so.2" */
         uint64_t cached_bytes; /* of what its extents count as used: free, in caches of threads */
