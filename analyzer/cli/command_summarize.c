@@ -18,6 +18,8 @@
 static const struct option_spec options[] = {
     {OPTION_OUTPUT, 'o', "output", "DIR", "folder of summaries; with --merge the summary itself"},
     {OPTION_MERGE, 0, "merge", NULL, "the operands are summaries: make one of them"},
+    {OPTION_PAGES, 0, "pages", NULL,
+     "the page of each rank, too, where ranks --format=html finds it"},
     {OPTION_HOST, 0, "hostname", "NAME", "where it ran (this host)"},
     {OPTION_RANK, 0, "rank", "N", "number of the rank, of one recording of one process"},
     {OPTION_WORLD_SIZE, 0, "world-size", "N", "how many ranks the job has"},
@@ -72,6 +74,7 @@ static enum mt_result how_read(const struct options *given, struct mt_summary_op
                               given->operand_count);
     how->has_rank = given->values[OPTION_RANK] != NULL;
     how->rank = rank;
+    how->has_pages = given->values[OPTION_PAGES] != NULL;
     how->world_size = world_size;
     how->parallel = given->values[OPTION_PARALLEL];
     return result;

@@ -76,6 +76,7 @@ enum option_id {
     OPTION_COLOR,
     OPTION_NO_PAGER,
     OPTION_MERGE,
+    OPTION_PAGES,
     OPTION_HOST,
     OPTION_RANK,
     OPTION_WORLD_SIZE,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analyses.h"
 #include "event_source.h"
@@ -19,6 +20,7 @@
 #include "missing.h"
 #include "rank_analyses.h"
 #include "rank_gather.h"
+#include "rank_heat.h"
 #include "rank_layout.h"
 #include "summary_files.h"
 #include "taken_options.h"
@@ -29,6 +31,7 @@ struct parts {
     const char *path;
     const struct mt_open_options *how;
     const struct mt_summary_options *told;
+    const char *folder;
     struct arena arena;
     size_t count;             /* of what is read one after the other; 0 until that is known */
     struct summary *rows;     /* of each */
@@ -78,6 +81,74 @@ static enum mt_result gather(struct mt_trace *trace, const struct rank_wish *wis
     return result == MT_OK ? summary_status(wish->summary, error) : result;
 }
 
+/* --- the page of a rank ----------------------------------------------------------------------- */
+
+static bool make_folder(const char *path)
+{
+    return mkdir(path, 0777) == 0 || errno == EEXIST;
+}
+
+static enum mt_result write_answer(const struct mt_answer *answer, const char *path,
+                                   struct mt_error *error)
+{
+    FILE *file = fopen(path, "w");
+    enum mt_result result;
+
+    if (!file)
+        return mt_error_set(error, MT_USAGE, "%s: %s", path, strerror(errno));
+    result = mt_answer_write(answer, "html", file, error);
+    if (fclose(file) != 0 && result == MT_OK)
+        result = mt_error_set(error, MT_USAGE, "%s: %s", path, strerror(errno));
+    return result;
+}
+
+/* It is there whole or not at all. */
+static enum mt_result put_page(const struct mt_answer *answer, const char *path,
+                               struct mt_error *error)
+{
+    struct text_builder partial;
+    enum mt_result result;
+
+    text_init(&partial);
+    text_add_format(&partial, "%s.partial-%ld", path, (long)getpid());
+    result = partial.has_failed ? mt_error_set(error, MT_NO_MEMORY, "no memory for a summary")
+                                : write_answer(answer, text_get(&partial), error);
+    if (result == MT_OK && rename(text_get(&partial), path) != 0)
+        result = mt_error_set(error, MT_USAGE, "%s: %s", path, strerror(errno));
+    if (result != MT_OK)
+        unlink(text_get(&partial));
+    text_release(&partial);
+    return result;
+}
+
+/* Of the first process of the part. */
+static const char *page_path(struct parts *parts, size_t part)
+{
+    return arena_format(&parts->arena, "%s/" RANK_PAGES_FOLDER "/%s.html", parts->folder,
+                        summary_text_at(&parts->rows[part], COLUMN_ranks_process_key, 0));
+}
+
+static enum mt_result write_page(struct parts *parts, struct mt_trace *trace, size_t part,
+                                 struct mt_error *error)
+{
+    const struct mt_ask_options ask = {
+        .size_bytes = sizeof(ask), .flags = MT_ASK_PICTURES, .top = MT_TOP_DEFAULT};
+    const char *pages = arena_format(&parts->arena, "%s/" RANK_PAGES_FOLDER, parts->folder);
+    struct mt_answer *answer;
+    enum mt_result result;
+
+    if (!make_folder(parts->folder) || !make_folder(pages))
+        return mt_error_set(error, MT_USAGE, "%s: %s", pages, strerror(errno));
+    result = mt_trace_ask(trace, "report", &ask, &answer, error);
+    if (result != MT_OK)
+        return result;
+    result = put_page(answer, page_path(parts, part), error);
+    mt_answer_close(answer);
+    return result;
+}
+
+/* --- all parts -------------------------------------------------------------------------------- */
+
 /* The first part tells how many there are. */
 static bool count_parts(struct parts *parts, const struct question *question)
 {
@@ -93,13 +164,13 @@ static bool count_parts(struct parts *parts, const struct question *question)
     return parts->uses != NULL;
 }
 
-static bool note_use(struct parts *parts, const struct question *question, size_t part)
+static bool note_use(struct parts *parts, const struct mt_trace *trace, size_t part)
 {
     struct process_use *use = &parts->uses[part];
 
     if (parts->count == 1)
         return true;
-    *use = helpers_use(question->model, question->tally, (uint16_t)part);
+    *use = trace_process_use(trace);
     use->executable = arena_copy(&parts->arena, use->executable);
     return !parts->arena.has_failed;
 }
@@ -116,18 +187,18 @@ static enum mt_result read_part(struct parts *parts, size_t part, struct mt_erro
     if (result != MT_OK)
         return result;
     question = trace_question(trace);
-    if ((!part && !count_parts(parts, &question)) || !note_use(parts, &question, part)) {
+    if ((!part && !count_parts(parts, &question)) || !note_use(parts, trace, part)) {
         result = mt_error_set(error, MT_NO_MEMORY, "no memory for a summary");
     } else {
         wish.summary = &parts->rows[part];
         result = gather(trace, &wish, error);
+        if (result == MT_OK && parts->told->has_pages && summary_rows(wish.summary, SUMMARY_ranks))
+            result = write_page(parts, trace, part, error);
     }
     parts->is_complete = parts->is_complete && trace_is_complete(trace);
     trace_close(trace);
     return result;
 }
-
-/* --- all of them ------------------------------------------------------------------------------ */
 
 static void parts_release(struct parts *parts)
 {
@@ -141,9 +212,14 @@ static void parts_release(struct parts *parts)
 static enum mt_result join(struct parts *parts, struct summary *summary, struct mt_error *error)
 {
     helpers_find(parts->uses, parts->count);
-    for (size_t i = 0; i < parts->count; i++)
-        if (!parts->uses[i].is_helper && summary_rows(&parts->rows[i], SUMMARY_ranks))
+    for (size_t i = 0; i < parts->count; i++) {
+        if (!summary_rows(&parts->rows[i], SUMMARY_ranks))
+            continue;
+        if (!parts->uses[i].is_helper)
             summary_append(summary, &parts->rows[i]);
+        else if (parts->told->has_pages)
+            unlink(page_path(parts, i));
+    }
     if (!summary_rows(summary, SUMMARY_ranks) && !summary->has_failed)
         return mt_error_set(error, MT_NO_DATA, "%s: no process has memory", parts->path);
     return summary_status(summary, error);
@@ -206,7 +282,7 @@ static enum mt_result write_below(const struct summary *summary, const char *fol
     struct text_builder path;
     enum mt_result result;
 
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+    if (!make_folder(folder))
         return mt_error_set(error, MT_USAGE, "%s: %s", folder, strerror(errno));
     text_init(&path);
     name_summary(summary, folder, &path);
@@ -245,6 +321,7 @@ enum mt_result mt_summarize(const char *path, const struct mt_open_options *how,
     if (result != MT_OK)
         return result;
     whole_how.question = NULL;
+    parts.folder = folder;
     result = summarize(&parts, folder, error);
     if (result == MT_OK && is_complete)
         *is_complete = parts.is_complete;

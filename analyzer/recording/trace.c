@@ -37,7 +37,9 @@ struct mt_trace {
     struct owned_blocks owned;   /* blocks that were given an owner later */
     struct owner_source *owners; /* NULL: none was */
     struct stepping stepping;
-    const char *question; /* the only one that may be asked; NULL: any */
+    const char *question;   /* the only one that may be asked; NULL: any */
+    uint16_t process;       /* that alone is read, if one is */
+    struct process_use use; /* of it, with the steps that the program marked */
 };
 
 static enum mt_result read_ahead_begin(struct mt_trace *trace,
@@ -150,6 +152,8 @@ static enum mt_result read_chosen(struct mt_trace *trace, struct mt_error *error
 
     tally_finish(trace->tally);
     helpers_mark(trace->model, trace->tally);
+    if (trace->process < model_process_count(trace->model))
+        trace->use = helpers_use(trace->model, trace->tally, trace->process);
     result = owners_begin(trace, error);
     if (result == MT_OK)
         result = stepping_begin(&trace->stepping, trace->model, trace->symbols, &trace->events,
@@ -262,6 +266,7 @@ static enum mt_result open_whole(const char *const *paths, size_t count,
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", count ? paths[0] : "it");
     arena_init(&trace->arena);
     trace->question = options->question;
+    trace->process = extent.process ? *extent.process : 0;
     result = begin_all(trace, paths, count, options, extent, error);
     if (result == MT_OK)
         result = read_everything(trace, error);
@@ -338,6 +343,11 @@ void trace_close(struct mt_trace *trace)
     tally_destroy(trace->tally);
     model_destroy(trace->model);
     free(trace);
+}
+
+struct process_use trace_process_use(const struct mt_trace *trace)
+{
+    return trace->use;
 }
 
 struct model *trace_model(const struct mt_trace *trace)

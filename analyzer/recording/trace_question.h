@@ -6,6 +6,7 @@
 #define LEAKTIDE_TRACE_QUESTION_H
 
 #include "analysis.h"
+#include "helpers.h"
 #include "leaktide/analyzer.h"
 
 /*
@@ -21,6 +22,8 @@ enum mt_result trace_open(const char *const *paths, size_t count,
 enum mt_result trace_open_process(const char *path, uint16_t process,
                                   const struct mt_open_options *options, struct mt_trace **out,
                                   struct mt_error *error);
+/* What tells whether that process was a helper; its executable is borrowed from the model. */
+struct process_use trace_process_use(const struct mt_trace *trace);
 /* Before something is asked. question: NULL: no question of answer_kinds. MT_USAGE: the trace was
  * opened for another one. */
 enum mt_result trace_allows(const struct mt_trace *trace, const char *question,

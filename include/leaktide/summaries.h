@@ -33,6 +33,7 @@ struct mt_summary_options {
     uint64_t world_size;  /* how many ranks the job has; 0: not known */
     const char *parallel; /* how ranks are numbered, "tp=2,dp=8,pp=4": what changes fastest first;
                              NULL: not known */
+    bool has_pages;       /* the report of each process as a page, folder/pages/KEY.html */
 };
 
 /*

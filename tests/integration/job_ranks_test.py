@@ -62,6 +62,20 @@ for turn in range(400):
     kept[turn] = scope["held_%d" % turn](250)
 """
 
+    def test_each_rank_has_a_page_and_helpers_have_none(self):
+        script = "for r in 0 1; do RANK=$r WORLD_SIZE=2 %s -c 'kept = bytearray(64 << 20)'; done; ls" % sys.executable
+        with tempfile.TemporaryDirectory() as folder:
+            job, summaries = os.path.join(folder, "job"), os.path.join(folder, "summaries")
+            command("run", "--quiet", "-o", job, "--", "sh", "-c", script)
+            self.assertGreater(len(glob.glob(job + "/*.mtt")), 2)
+            command("summarize", "--pages", "-o", summaries, job)
+            pages = glob.glob(summaries + "/pages/*")
+            self.assertEqual(len(pages), 2, pages)
+            for path in pages:
+                with open(path, encoding="utf-8") as file:
+                    self.assertIn("data-report", file.read())
+            command("ranks", "--format=html", "-o", os.path.join(folder, "page.html"), summaries)
+
     def test_one_process_is_in_memory_at_a_time(self):
         script = "for r in 0 1 2 3 4 5; do RANK=$r WORLD_SIZE=6 %s -c '%s'; done" % (sys.executable, self.HOLDING)
         with tempfile.TemporaryDirectory() as folder:

@@ -55,10 +55,12 @@ static void answer_ranks(const struct question *question, const struct survivors
         rank_layout_apply(&layout, &set.summary);
     rank_set_take(&set);
     if (!rank_set_finish(&set) ||
-        !rank_answer(
-            &set,
-            &(struct rank_question){.top = question->top, .is_part_of_report = is_part_of_report},
-            report))
+        !rank_answer(&set,
+                     &(struct rank_question){.top = question->top,
+                                             .is_part_of_report = is_part_of_report,
+                                             .has_pictures =
+                                                 question->is_for_pictures && !is_part_of_report},
+                     report))
         report_note(report, 0, "ranks: not enough memory to compare");
     if (set.compared_count > 1)
         note_shared_devices(question, report);

@@ -8,6 +8,7 @@
 #include "labels.h"
 #include "rank_deaths.h"
 #include "rank_findings.h"
+#include "rank_heat.h"
 #include "sentence.h"
 
 struct answering {
@@ -572,5 +573,7 @@ bool rank_answer(struct rank_set *set, const struct rank_question *question, str
         add_ranks(&answering);
     if (set->compared_count > 1)
         add_differences(&answering);
+    if (question->has_pictures)
+        rank_heat_add(set, question->folders, question->folder_count, report);
     return !set->arena.has_failed && !set->summary.has_failed;
 }

@@ -11,6 +11,9 @@
 struct rank_question {
     size_t top;             /* rows of a list; 0: all */
     bool is_part_of_report; /* leaks and refused requests are reported elsewhere */
+    bool has_pictures;      /* rank_heat.h; pages of ranks are looked for in these folders */
+    const char *const *folders;
+    size_t folder_count;
 };
 
 /* Of a finished set. False without memory. */

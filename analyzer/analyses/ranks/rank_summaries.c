@@ -158,6 +158,7 @@ enum mt_result rank_summaries_answer(const struct rank_sources *sources,
     enum mt_result result;
 
     rank_set_init(&reading.set, true);
+    reading.set.summary.is_left_out[COLUMN_ranks_source] = !question->has_pictures;
     summary_folders_init(&reading.folders);
     result = find_folders(&reading, sources, error);
     if (result == MT_OK)

@@ -4,6 +4,23 @@
 export const languages = {en: 'English', zh: '中文'};
 
 const chinese = {
+    'At the end of each step': '每步结束时',
+    'At the peak, by site; what differs most comes first': '峰值时刻按分配位置，差异最大者在前',
+    'steps {0} to {1}': '第 {0} 至 {1} 步',
+    '{0}, {1}: {2}, {3} beside the middle of its peers': '{0}，{1}：{2}，与同组中位数相差 {3}',
+    'peak {0} of {1}': '{1} 峰值 {0}',
+    'on host {0}': '主机 {0}',
+    'its own page': '该 rank 的页面',
+    'its own page, where it was recorded:': '在录制所在的机器上生成该 rank 的页面：',
+    'Copy': '复制',
+    'Ranks beside their peers': '各 rank 与同组比较',
+    'Each row is a rank, the lowest number on top; a click chooses one. Arrows move, Enter chooses.':
+        '一行为一个 rank，编号最小者在最上；单击选中。方向键移动，回车选中。',
+    '{0} ranks in {1} rows of {2}: a cell is the rank that is farthest from its peers.':
+        '{0} 个 rank 分为 {1} 行，每行 {2} 个：一格显示其中与同组相差最大的 rank。',
+    'more than the middle of the peers: from 1/{0} and {1} on': '高于同组中位数（相差 1/{0} 且 {1} 以上）',
+    'less': '低于',
+    'what is empty was not recorded': '空白处没有记录',
     '{0} ({1} %) by {2}': '{2} 占 {0}（{1} %）',
     ' {0} segments are not shown.': ' 另有 {0} 段未显示。',
     '(no name)': '（无名称）',

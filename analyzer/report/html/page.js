@@ -19,6 +19,7 @@ import {makeStepsView} from './steps.js';
 import {makeCountersView} from './counters.js';
 import {makeFragmentationView} from './fragmentation.js';
 import {makeRanksView} from './ranks.js';
+import {makeRankHeat} from './rank_heat.js';
 import {countTimesInEvents} from './format.js';
 import {makeOtherTables, rowsNamed, setTitles} from './tables.js';
 import {makeDifferenceView} from './difference.js';
@@ -143,6 +144,9 @@ class Page {
                 makeView(say('Ranks side by side'), () => makeRanksView(recording)),
             ].filter(Boolean));
         }
+        const heat = makeView(say('Ranks beside their peers'), () => makeRankHeat(recording));
+        if (heat)
+            views.append(heat);
         views.append(makeOtherTables(recording.report));
         drawNavigation([...document.querySelectorAll('main section:not([hidden])')]);
         document.documentElement.dataset.ready = 'whole';

@@ -178,7 +178,10 @@ export async function readFirstPart() {
     const columnTitles = await takeDataset('column-titles');
     const recording = await readPicture('');
     const base = await readPicture('base-');
-    return Object.assign(recording, {report, hasSources, sourceOf, titles, columnTitles, base: base.hasPictures ? base : null,
+    const rankHeat = {rows: await takeDataset('rank-rows'), stepColumns: await takeDataset('rank-step-columns'),
+        stepCells: await takeDataset('rank-step-cells'), siteColumns: await takeDataset('rank-site-columns'),
+        siteCells: await takeDataset('rank-site-cells')};
+    return Object.assign(recording, {report, rankHeat, hasSources, sourceOf, titles, columnTitles, base: base.hasPictures ? base : null,
         shownEndNs: Math.max(recording.endNs, base.hasPictures ? base.endNs : 0)}); /* of both */
 }
 
