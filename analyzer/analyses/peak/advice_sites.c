@@ -128,10 +128,14 @@ static uint64_t *held_by_category(const struct question *question, enum category
     uint64_t *bytes = calloc(tally_ledger_count(tally) + 1, sizeof(*bytes));
 
     for (size_t i = 1; bytes && i < tally_group_count(tally); i++) {
-        struct category_guess guess = category_of(question, i);
+        uint64_t held_bytes = group_at_peak(tally, i).bytes;
+        struct category_guess guess;
 
+        if (!held_bytes)
+            continue;
+        guess = category_of(question, i);
         if (guess.category == category && guess.confidence_percent >= sure_percent)
-            bytes[tally_group_at(tally, i)->ledger] += group_at_peak(tally, i).bytes;
+            bytes[tally_group_at(tally, i)->ledger] += held_bytes;
     }
     return bytes;
 }

@@ -278,14 +278,18 @@ static void add_keyed(const struct question *question, struct report *report, ui
     size_t group_count = tally_group_count(question->tally), count = 0, share_count = 0;
     struct keyed *rows = malloc((group_count + 1) * sizeof(*rows));
     struct share *shares = malloc((group_count + 1) * sizeof(*shares));
+    bool is_in_order = true; /* as a rule all have one key */
 
     for (size_t i = 1; rows && shares && i < group_count; i++) {
         if (tally_group_at(question->tally, i)->ledger != ledger)
             continue;
         rows[count] = (struct keyed){key_of(question, i, kind), group_at_peak(question->tally, i)};
-        count += rows[count].held.count > 0;
+        if (!rows[count].held.count)
+            continue;
+        is_in_order &= !count || rows[count - 1].key <= rows[count].key;
+        count++;
     }
-    if (count)
+    if (!is_in_order)
         qsort(rows, count, sizeof(*rows), by_key);
     for (size_t i = 0; i < count; i++) {
         if (!i || rows[i].key != rows[i - 1].key)

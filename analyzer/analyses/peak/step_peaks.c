@@ -2,7 +2,8 @@
 /*
  * The highest point of each step, and who held most there. By a second reading: the tally knows how
  * high each step was, but who held it only for the highest of all. Who held most is looked for in
- * the steps that are listed; one that is not costs as much as its events.
+ * the steps that are listed; one that is not costs as much as its events. What an origin holds is
+ * counted as a whole: there may be a thousand groups for each.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,11 +17,11 @@
 #include "peak_analyses.h"
 
 enum { ledgers_most = 3 };
-/* Looking at every group at the end of every step must end some day. */
+/* Looking at every origin at the end of every step must end some day. */
 #define WORK_LIMIT UINT64_C(400000000)
 
-struct group_state {
-    struct step_sample live, kept;
+struct origin_state {
+    struct step_sample live, kept; /* kept: at the peak, if the epoch is the ledger's */
     uint64_t epoch;
 };
 
@@ -37,8 +38,7 @@ struct ledger_state {
     uint32_t first_listed;
     uint64_t live_bytes, peak_bytes, peak_ns, epoch;
     uint32_t era;
-    const struct origin *first; /* its origins stand side by side */
-    size_t origin_count;
+    size_t first_origin, origin_count; /* they stand side by side */
     struct step_peak *rows;
     size_t row_count, row_capacity;
 };
@@ -46,28 +46,18 @@ struct ledger_state {
 struct reading {
     const struct question *question;
     struct origins origins;
-    struct group_state *groups;
+    struct origin_state *states; /* by origin */
+    uint32_t *origin_of_group;
     struct ledger_state ledgers[ledgers_most];
     size_t ledger_count;
     uint64_t work;
     bool has_failed;
 };
 
-static struct step_sample held_at_peak(const struct reading *reading,
-                                       const struct ledger_state *ledger,
-                                       const struct origin *origin)
+static const struct step_sample *held_at_peak(const struct ledger_state *ledger,
+                                              const struct origin_state *state)
 {
-    struct step_sample sum = {0};
-
-    for (size_t i = 0; i < origin->group_count; i++) {
-        const struct group_state *group = &reading->groups[origin->groups[i]];
-        const struct step_sample *held =
-            group->epoch == ledger->epoch ? &group->kept : &group->live;
-
-        sum.bytes += held->bytes;
-        sum.count += held->count;
-    }
-    return sum;
+    return state->epoch == ledger->epoch ? &state->kept : &state->live;
 }
 
 static bool row_put(struct ledger_state *ledger, const struct step_peak *row)
@@ -85,13 +75,14 @@ static void note_row(struct reading *reading, struct ledger_state *ledger, const
         .step_number = step->number, .peak_bytes = ledger->peak_bytes, .peak_ns = ledger->peak_ns};
 
     for (size_t i = 0; i < ledger->origin_count && reading->work < WORK_LIMIT; i++) {
-        struct step_sample sample = held_at_peak(reading, ledger, &ledger->first[i]);
+        size_t origin = ledger->first_origin + i;
+        const struct step_sample *held = held_at_peak(ledger, &reading->states[origin]);
 
-        reading->work += ledger->first[i].group_count;
-        if (sample.bytes <= row.held.bytes)
+        reading->work++;
+        if (held->bytes <= row.held.bytes)
             continue;
-        row.held = sample;
-        row.most = &ledger->first[i];
+        row.held = *held;
+        row.most = &reading->origins.rows[origin];
     }
     reading->has_failed |= !row_put(ledger, &row);
 }
@@ -124,30 +115,30 @@ static struct ledger_state *ledger_find(struct reading *reading, uint16_t ledger
     return NULL;
 }
 
-static struct group_state *touch(struct reading *reading, const struct ledger_state *ledger,
-                                 uint32_t index)
+static struct origin_state *touch(struct reading *reading, const struct ledger_state *ledger,
+                                  uint32_t group)
 {
-    struct group_state *group = &reading->groups[index];
+    struct origin_state *state = &reading->states[reading->origin_of_group[group]];
 
-    if (group->epoch != ledger->epoch) {
-        group->kept = group->live;
-        group->epoch = ledger->epoch;
+    if (state->epoch != ledger->epoch) {
+        state->kept = state->live;
+        state->epoch = ledger->epoch;
     }
-    return group;
+    return state;
 }
 
 static bool on_born(void *context, const struct life *life)
 {
     struct reading *reading = context;
     struct ledger_state *ledger = ledger_find(reading, life->ledger);
-    struct group_state *group;
+    struct origin_state *origin;
 
     if (!ledger)
         return true;
     advance(reading, ledger, life->born_step);
-    group = touch(reading, ledger, life->group);
-    group->live.bytes += life->size_bytes;
-    group->live.count++;
+    origin = touch(reading, ledger, life->group);
+    origin->live.bytes += life->size_bytes;
+    origin->live.count++;
     ledger->live_bytes += life->size_bytes;
     if (ledger->live_bytes > ledger->peak_bytes) {
         ledger->peak_bytes = ledger->live_bytes;
@@ -161,14 +152,14 @@ static bool on_over(void *context, const struct life *life)
 {
     struct reading *reading = context;
     struct ledger_state *ledger = ledger_find(reading, life->ledger);
-    struct group_state *group;
+    struct origin_state *origin;
 
     if (!ledger || life->freed_ns == UINT64_MAX)
         return true;
     advance(reading, ledger, life->freed_step);
-    group = touch(reading, ledger, life->group);
-    group->live.bytes -= life->size_bytes;
-    group->live.count--;
+    origin = touch(reading, ledger, life->group);
+    origin->live.bytes -= life->size_bytes;
+    origin->live.count--;
     ledger->live_bytes -= life->size_bytes;
     return true;
 }
@@ -190,8 +181,24 @@ static void find_origins(const struct reading *reading, struct ledger_state *led
         if (reading->origins.rows[i].ledger != ledger->ledger)
             continue;
         if (!ledger->origin_count++)
-            ledger->first = &reading->origins.rows[i];
+            ledger->first_origin = i;
     }
+}
+
+/* False without memory. */
+static bool index_origins(struct reading *reading)
+{
+    const struct origins *origins = &reading->origins;
+
+    reading->states = calloc(origins->count + 1, sizeof(*reading->states));
+    reading->origin_of_group =
+        calloc(tally_group_count(reading->question->tally) + 1, sizeof(*reading->origin_of_group));
+    if (!reading->states || !reading->origin_of_group)
+        return false;
+    for (size_t i = 0; i < origins->count; i++)
+        for (size_t g = 0; g < origins->rows[i].group_count; g++)
+            reading->origin_of_group[origins->rows[i].groups[g]] = (uint32_t)i;
+    return true;
 }
 
 static bool choose(struct reading *reading)
@@ -200,9 +207,8 @@ static bool choose(struct reading *reading)
     size_t count;
     uint16_t *order = ledger_order(tally, &count);
 
-    reading->groups = calloc(tally_group_count(tally) + 1, sizeof(*reading->groups));
-    if (!order || !reading->groups ||
-        !origins_init(&reading->origins, reading->question, ORIGINS_BY_OPERATOR)) {
+    if (!order || !origins_init(&reading->origins, reading->question, ORIGINS_BY_OPERATOR) ||
+        !index_origins(reading)) {
         free(order);
         return false;
     }
@@ -264,7 +270,8 @@ static void reading_release(void *state)
 
     for (size_t i = 0; i < reading->ledger_count; i++)
         free(reading->ledgers[i].rows);
-    free(reading->groups);
+    free(reading->states);
+    free(reading->origin_of_group);
     origins_release(&reading->origins);
     free(reading);
 }

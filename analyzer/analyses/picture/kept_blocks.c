@@ -106,20 +106,32 @@ static uint32_t stretch_at(const struct kept_blocks *kept, uint64_t time_ns)
     return (uint32_t)((time_ns - kept->limits.start_ns) / kept->stretch_ns);
 }
 
-static bool rest_put(struct kept_blocks *kept, const struct life *life)
+/* One block comes to the sums. */
+static bool rest_add(struct kept_blocks *kept, const struct life *life)
 {
+    const struct rest_row born = {.born_bytes = life->size_bytes, .born_count = 1};
+    const struct rest_row freed = {.freed_bytes = life->size_bytes, .freed_count = 1};
     uint32_t size_class = life->size_bytes ? 63 - (uint32_t)__builtin_clzll(life->size_bytes) : 0;
-    struct rest_row *row = row_for(kept, stretch_at(kept, life->born_ns), life->group, size_class);
+    uint32_t stretch = stretch_at(kept, life->born_ns), end;
+    struct rest_row *row = row_for(kept, stretch, life->group, size_class);
 
     if (!row)
         return false;
-    row_add(row, &(struct rest_row){.born_bytes = life->size_bytes, .born_count = 1});
-    if (life->freed_ns != UINT64_MAX) {
-        row = row_for(kept, stretch_at(kept, life->freed_ns), life->group, size_class);
-        if (!row)
-            return false;
-        row_add(row, &(struct rest_row){.freed_bytes = life->size_bytes, .freed_count = 1});
-    }
+    row_add(row, &born);
+    if (life->freed_ns == UINT64_MAX)
+        return true;
+    end = stretch_at(kept, life->freed_ns);
+    if (end != stretch)
+        row = row_for(kept, end, life->group, size_class);
+    if (row)
+        row_add(row, &freed);
+    return row != NULL;
+}
+
+static bool rest_put(struct kept_blocks *kept, const struct life *life)
+{
+    if (!rest_add(kept, life))
+        return false;
     kept->rest_bytes += life->size_bytes;
     kept->rest_block_count++;
     if (life->size_bytes > kept->rest_size_most)

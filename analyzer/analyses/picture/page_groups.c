@@ -29,8 +29,10 @@ struct join_key {
 struct joining {
     const struct question *question;
     struct page_groups *groups;
+    struct join_key *keys; /* by row of the page; of joined ones */
     struct hash_index index;
     size_t joined_count;
+    uint32_t *walked; /* by stack: the row for which it was last walked over */
 };
 
 /* --- which stay ---------------------------------------------------------------------------- */
@@ -118,24 +120,36 @@ static uint32_t stack_of(const struct question *question, size_t group)
     return model_site_at(question->model, tally_detail_at(question->tally, group)->site)->stack;
 }
 
-/* The innermost stack that both come from. A caller's number is less than that of its callee. */
-static uint32_t common_stack(const struct model *model, uint32_t a, uint32_t b)
+/*
+ * The innermost stack that both come from: `shared`, of the stacks that a row has so far, and
+ * another one. A caller's number is less than that of its callee. What was walked over for this row
+ * before came from `shared`, then and now, so the rest of the way need not be walked again.
+ */
+static uint32_t common_stack(struct joining *joining, uint32_t row, uint32_t shared, uint32_t stack)
 {
-    while (a != b) {
-        if (a > b)
-            a = model_stack_at(model, a)->outer;
-        else
-            b = model_stack_at(model, b)->outer;
+    const struct model *model = joining->question->model;
+
+    while (shared != stack) {
+        if (stack < shared) {
+            shared = model_stack_at(model, shared)->outer;
+        } else {
+            if (joining->walked[stack] == row)
+                return shared;
+            joining->walked[stack] = row;
+            stack = model_stack_at(model, stack)->outer;
+        }
     }
-    return a;
+    return shared;
 }
 
-static void add_to(struct page_group *row, const struct question *question, size_t group)
+static void add_to(struct joining *joining, uint32_t row_index, size_t group)
 {
+    const struct question *question = joining->question;
+    struct page_group *row = &joining->groups->rows[row_index];
     struct step_sample peak = group_at_peak(question->tally, group);
     uint32_t stack = stack_of(question, group);
 
-    row->stack = row->group_count++ ? common_stack(question->model, row->stack, stack) : stack;
+    row->stack = row->group_count++ ? common_stack(joining, row_index, row->stack, stack) : stack;
     row->peak_bytes += peak.bytes;
     row->peak_count += peak.count;
     row->end_bytes += tally_group_at(question->tally, group)->live_bytes;
@@ -176,16 +190,14 @@ static uint32_t joined_row(struct joining *joining, size_t group)
     size_t probe = 0;
     uint32_t row;
 
-    while (hash_index_next(&joining->index, hash, &probe, &row)) {
-        const struct join_key other = key_of(joining->question, groups->rows[row].first);
-
-        if (!groups->rows[row].is_rest && is_key(&key, &other))
+    while (hash_index_next(&joining->index, hash, &probe, &row))
+        if (!groups->rows[row].is_rest && is_key(&key, &joining->keys[row]))
             return row;
-    }
     if (joining->joined_count == joined_most)
         return rest_of(joining, group);
     joining->joined_count++;
     row = row_add(groups, group, key.category);
+    joining->keys[row] = key;
     return hash_index_add(&joining->index, hash, row) ? row : 0;
 }
 
@@ -203,28 +215,37 @@ static bool join_all(struct joining *joining)
         if (!row)
             return false;
         groups->of[i] = row;
-        add_to(&groups->rows[row], joining->question, i);
+        add_to(joining, row, i);
     }
     return true;
 }
 
 /* --- all ----------------------------------------------------------------------------------- */
 
+static size_t rows_most(const struct question *question)
+{
+    size_t count = tally_group_count(question->tally) + 1;
+    size_t most = (size_t)own_most + joined_most + tally_ledger_count(question->tally) + 1;
+
+    return count < most ? count : most;
+}
+
 bool page_groups_init(struct page_groups *groups, const struct question *question)
 {
-    size_t count = tally_group_count(question->tally);
-    size_t most = (size_t)own_most + joined_most + tally_ledger_count(question->tally) + 1;
+    size_t count = tally_group_count(question->tally), most = rows_most(question);
     struct joining joining = {.question = question, .groups = groups};
     bool is_good;
 
     *groups = (struct page_groups){.tally_count = count, .count = 1};
     groups->of = calloc(count + 1, sizeof(*groups->of));
-    groups->rows = calloc(count + 1 < most ? count + 1 : most, sizeof(*groups->rows));
-    if (!groups->of || !groups->rows)
-        return false;
+    groups->rows = calloc(most, sizeof(*groups->rows));
+    joining.keys = calloc(most, sizeof(*joining.keys));
+    joining.walked = calloc(model_stack_count(question->model) + 1, sizeof(*joining.walked));
     hash_index_init(&joining.index);
-    is_good = join_all(&joining);
+    is_good = groups->of && groups->rows && joining.keys && joining.walked && join_all(&joining);
     hash_index_release(&joining.index);
+    free(joining.keys);
+    free(joining.walked);
     return is_good;
 }
 
