@@ -16,6 +16,9 @@ from browser import Browser, find_browser
 from made_up_profile import EVIL, WORDS, write_profile
 
 LEAKTIDE, FIXTURES, REFERENCES = sys.argv[1:4]
+PAGE_SOURCES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "analyzer", "report", "html")
+
+
 def leaktide(*arguments):
     run = subprocess.run([LEAKTIDE, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                          universal_newlines=True, timeout=60)
@@ -189,6 +192,29 @@ class PageTest(unittest.TestCase):
                 inputs[0].form.requestSubmit(); })()""" % (*divmod(stretch[0], 10**9), *divmod(stretch[1], 10**9)))
             self.assertEqual(tuple(reader.selection()), stretch)
             self.check_selection(self.made_up, reader)
+
+    def test_long_names_fit_a_telephone(self):
+        name = "pipeline::" + "DeviceAddressUtils" * 6
+        folder = os.path.join(self.folder.name, "long")
+        os.mkdir(folder)
+        with open(write_profile(folder)) as file:
+            text = file.read().replace(WORDS[0], name)
+        with open(os.path.join(folder, "operator_memory.csv"), "w") as file:
+            file.write(text)
+        long = Recording(os.path.join(folder, "operator_memory.csv"), folder, "long")
+        page, _ = self.open(long, fragment="#by=operator", size=(390, 844))
+        page.evaluate("[...document.querySelectorAll('#peak a')].find(each => each.textContent.includes('%s')).click()" % name)
+        self.assertIn(name, page.evaluate("document.querySelector('#site h2').textContent"))
+        self.assertIn(name, page.evaluate("document.querySelector('#timeline-summary').textContent"))
+        self.assertEqual(page.evaluate("document.documentElement.scrollWidth"), 390)
+        self.assertLess(page.evaluate("Math.max(...[...document.querySelectorAll('#nav button')].map(each => each.offsetWidth))"), 260)
+
+    def test_numbers_have_as_many_digits_as_they_deserve(self):
+        with open(os.path.join(PAGE_SOURCES, "format.js"), encoding="utf-8") as file:
+            text = "\n".join(line.replace("export ", "") for line in file.read().splitlines() if not line.startswith("import "))
+        page = self.browser.open(self.made_up.page)
+        shown = page.evaluate("(() => { const say = text => text; %s; return [0, 512, 358.2775, 0.4, 1023.4, 1536, -2e6].map(size); })()" % text)
+        self.assertEqual(shown, ["0 B", "512 B", "358 B", "0.40 B", "1023 B", "1.50 KiB", "-1.91 MiB"])
 
     def test_names_of_strangers_stay_text(self):
         page, _ = self.open(self.made_up)

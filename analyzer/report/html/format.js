@@ -19,7 +19,7 @@ export function size(bytes) {
         left /= 1024;
         unit++;
     }
-    return `${sign}${unit ? threeDigits(left) : left} ${sizeUnits[unit]}`;
+    return `${sign}${unit || !Number.isInteger(left) ? threeDigits(left) : left} ${sizeUnits[unit]}`;
 }
 
 export function count(number) {

@@ -665,13 +665,14 @@ class Timeline {
     }
 
     drawSummary(columns) {
+        const apartNs = (state.viewToNs - state.viewFromNs) / 1000;
         const parts = [...this.series].reverse().slice(0, 10).map(each => {
             const values = (each.values || each.high).filter(value => !Number.isNaN(value));
             return values.length ? say('{0}: at most {1}', each.name,
                 size(values.reduce((a, b) => Math.max(a, b), 0))) : null;
         });
         this.summary.textContent = say('{0} from {1} to {2} ({3}). ', this.ledger?.name ?? '',
-            moment(state.viewFromNs), moment(state.viewToNs),
+            moment(state.viewFromNs, apartNs), moment(state.viewToNs, apartNs),
             duration(state.viewToNs - state.viewFromNs)) + parts.filter(Boolean).join('; ') + '.';
         if (this.details?.open)
             this.drawTable();
