@@ -228,7 +228,7 @@ static void text_stops_where_the_screen_does(void **state)
     text = written_as(report, "text", &shown);
     assert_non_null(strstr(text, "Who held it")); /* the first table always */
     assert_null(strstr(text, "other"));
-    assert_non_null(strstr(text, "\n2 more parts: -v.\n"));
+    assert_non_null(strstr(text, "\n2 more parts: -v shows all.\n"));
     free(text);
     report_destroy(report);
 }

@@ -163,7 +163,7 @@ static const char *finding_sentence(const struct question *question, struct repo
     return report_text(
         report,
         "%s: %s; %s, %s, first "
-        "seen in step %" PRIu64 "; a rise like this happens by chance with p = %.1g%s%s",
+        "seen in step %" PRIu64 "; chance of a false alarm: %.1g%s%s",
         step_verdict_name(row->judgement.verdict),
         leak_sentence(question, report_arena(report), row), interval_text(report, &row->judgement),
         rate_text(report, blocks_per_1000_steps(row)),

@@ -21,7 +21,7 @@ const char *leak_births(struct arena *arena, const struct judged *row)
 
     if (seen.stretch == 1)
         return sentence(arena, "%zu of %zu steps", seen.with_survivors, seen.stretch_count);
-    return sentence(arena, "%zu of %zu stretches of %" PRIu32 " steps", seen.with_survivors,
+    return sentence(arena, "%zu of %zu groups of %" PRIu32 " steps", seen.with_survivors,
                     seen.stretch_count, seen.stretch);
 }
 
@@ -30,7 +30,7 @@ const char *growth_sentence(const struct question *question, struct arena *arena
 {
     const char *how = row->judgement.is_one_growing_block
                           ? translated("made anew in each step, each time larger")
-                          : sentence(arena, "survivors of %s", leak_births(arena, row));
+                          : sentence(arena, "%s left blocks behind", leak_births(arena, row));
     const char *until =
         row->failed_step
             ? sentence(arena, ", until its own requests failed in step %" PRIu64,

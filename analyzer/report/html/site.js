@@ -43,7 +43,7 @@ class SiteView {
             say('{0} at the peak of {1} ({2} of it)', size(peak), ledger.name, percent(peak, ledger.peakBytes)),
             say('{0} at the end', size(sumOf(groups.endBytes, members))),
             step?.growthBytes ? say('{0} per step', sizeChange(step.growthBytes)) : leak && leakRate(leak),
-            step?.births ? say('survivors of {0} steps', step.births) : null,
+            step?.births ? say('{0} steps left blocks behind', step.births) : null,
         ].filter(Boolean).join(' · '));
     }
 

@@ -63,7 +63,7 @@ function makeCard(row, isJudged) {
     const isLeak = orderOf(row.verdict) === 0;
     const facts = [row.verdict ? say(row.verdict) : (isJudged ? say('stable or temporary') : say('not judged')),
         row.growthBytes ? say('{0} per step', sizeChange(row.growthBytes)) : null,
-        row.births ? say('survivors of {0} steps', row.births) : null];
+        row.births ? say('{0} steps left blocks behind', row.births) : null];
     return make('figure', {class: isLeak ? 'multiple bad' : 'multiple'},
         make('figcaption', null, make('strong', {title: row.name}, siteCell(row.name, row.ledger)), make('span', null, row.ledger)),
         makeStepCurve(row),

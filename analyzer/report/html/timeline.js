@@ -25,7 +25,7 @@ const stripHeight = 15; /* of steps, of phases */
 const phaseRowMost = 3, operatorRowMost = 2;
 
 const dimensionNames = {
-    none: () => say('nothing: totals'), operator: () => say('operator'), site: () => say('site'),
+    none: () => say('total'), operator: () => say('operator'), site: () => say('site'),
     owner: () => say('owner'), purpose: () => say('what for'), thread: () => say('thread'), stream: () => say('stream'),
     module: () => say('module'), size: () => say('size class'),
     account: () => say('account of the process'),

@@ -426,8 +426,10 @@ static void add_rest(const struct page *page)
     outlet_fill_begin(out);
     outlet_style(out, STYLE_FAINT);
     if (page->left_count)
-        outlet_sentence(out, "%zu more %s: -v. ", page->left_count,
+        outlet_sentence(out, "%zu more %s: -v shows all.", page->left_count,
                         page->left_count == 1 ? "part" : "parts");
+    if (page->left_count && page->is_cut)
+        outlet_add(out, " ");
     if (page->is_cut)
         outlet_sentence(out, "Columns and names are cut to fit: --wide shows all.");
     outlet_style(out, STYLE_PLAIN);
