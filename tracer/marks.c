@@ -14,10 +14,11 @@
 #include "guard.h"
 #include "leaktide/format.h"
 #include "recorder.h"
+#include "watch.h"
 
 #define MARKS_EXPORT __attribute__((visibility("default")))
 
-enum { RANGES = 64, TENSOR_READ = 1, TENSOR_WRITE = 2 };
+enum { RANGES = 64, TENSOR_READ = 1, TENSOR_WRITE = 2, TENSOR_OUTPUT = 4 };
 
 struct open_marks {
     uint64_t ranges[RANGES];
@@ -128,17 +129,23 @@ static void note(const char *subject, const char *text, uint64_t first, uint64_t
 
 static void operator_begin(const char *name)
 {
-    if (config_get()->passes_operators || !guard_enter(LAYER_MARKS))
+    if (!guard_enter(LAYER_MARKS))
         return;
-    record_operator_begin(text_of(name));
+    if (!config_get()->passes_operators)
+        record_operator_begin(text_of(name));
+    if (watch_is_on())
+        watch_operator_begin(&(struct watched_operator){.name = text_of(name)});
     guard_leave(LAYER_MARKS);
 }
 
 static void operator_end(const char *name)
 {
-    if (config_get()->passes_operators || !guard_enter(LAYER_MARKS))
+    if (!guard_enter(LAYER_MARKS))
         return;
-    record_operator_end(text_of(name));
+    if (!config_get()->passes_operators)
+        record_operator_end(text_of(name));
+    if (watch_is_on())
+        watch_operator_end(&(struct watched_operator){.name = text_of(name)});
     guard_leave(LAYER_MARKS);
 }
 
@@ -152,9 +159,12 @@ static void tensor_access(const char *pool, const void *address, uint64_t size_b
                                    .dtype = text_of(dtype),
                                    .shape = text_of(shape)};
 
-    if (!address || !config_get()->records_accesses || !guard_enter(LAYER_MARKS))
+    if (!address || !guard_enter(LAYER_MARKS))
         return;
-    record_tensor_access(text_of(pool), &use);
+    if (config_get()->records_accesses)
+        record_tensor_access(text_of(pool), &use);
+    if (flags & TENSOR_OUTPUT && watch_is_on())
+        watch_output(use.address, use.size_bytes);
     guard_leave(LAYER_MARKS);
 }
 

@@ -50,7 +50,7 @@ struct mt_tracer_functions {
     /* For bindings: a record `note`, by its subjects in trace-format.md. */
     void (*note)(const char *subject, const char *text, uint64_t first, uint64_t second);
     /* For frameworks: an operator runs, on this thread; it reads (bit 0) or writes (bit 1) a
-     * tensor. */
+     * tensor, or makes it as an output (bit 2). */
     void (*operator_begin)(const char *name);
     void (*operator_end)(const char *name);
     void (*tensor_access)(const char *pool, const void *address, uint64_t size_bytes, int flags,

@@ -26,12 +26,14 @@ DEPENDENCIES = ["numpy", "pyyaml", "filelock", "typing_extensions", "sympy", "mp
                 "fsspec", "packaging"]
 WHEELS = {"cuda": ["torch==2.14.0"], "npu": ["torch==2.13.0", "torch-npu==2.13.0"], "dependencies": DEPENDENCIES}
 HOST_VERSIONS = ("2.1", "2.4", "2.6", "2.9", "2.14")  # of PyTorch, used as one for the host
+WHEELS["llama"] = ["cyllama==0.2.18", "gguf==0.19.0", "numpy", "tqdm", "pyyaml"]  # llama.cpp in a wheel
 WHEELS.update({"torch-" + version: ["torch==%s.0" % version] for version in HOST_VERSIONS[:-1]})
 # These with all that they ask for.
 RESOLVED = {
     "jax": ["jax==0.10.2", "jaxlib==0.10.2"],
     "mindspore": ["mindspore==2.10.0", "numpy==1.26.4"],
     "onnxruntime": ["onnxruntime==1.32.0", "numpy"],
+    "pyopencl": ["pyopencl==2026.1.4", "numpy"],
 }
 LIMIT_SECONDS = 600
 CACHE = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "leaktide-frameworks")
@@ -97,6 +99,8 @@ STORIES = {
     "JAX 0.10.2": Loop("jax", "jax_loop.py", leak="remember (programs/jax_loop.py:16)"),
     "MindSpore 2.10.0": Loop("mindspore", "mindspore_loop.py", leak="remember (programs/mindspore_loop.py:24)"),
     "ONNX Runtime 1.32.0": Loop("onnxruntime", "onnxruntime_loop.py", leak="answer (programs/onnxruntime_loop.py:46)"),
+    "llama.cpp (cyllama 0.2.18)": Loop("llama", "llama_loop.py", leak="conversation (programs/llama_loop.py:52)"),
+    "PyOpenCL 2026.1.4": Loop("pyopencl", "pyopencl_loop.py", leak="remember (programs/pyopencl_loop.py:17)"),
 }
 
 
@@ -188,14 +192,21 @@ def ledgers_of(event_dump, run, pools):
 
 
 class Comparison:
-    def __init__(self):
-        self.equal, self.differences = [], []
+    def __init__(self, name):
+        self.name, self.equal, self.differences = name, [], []
 
     def check(self, what, ours, theirs):
-        if ours == theirs:
-            self.equal.append("%s %s" % (what, format(ours, ",") if isinstance(ours, int) else ours))
+        is_equal = ours == theirs
+        print("%-32s %-34s %18s %18s  %s" % (self.name, what, shown(theirs), shown(ours), "equal" if is_equal else "DIFFERS"),
+              flush=True)
+        if is_equal:
+            self.equal.append("%s %s" % (what, shown(ours)))
         else:
             self.differences.append("%s: recorded %s, true %s" % (what, ours, theirs))
+
+
+def shown(value):
+    return format(value, ",") if isinstance(value, int) else str(value)
 
 
 def compare_device(story, ledgers, stats, device, result):
@@ -229,7 +240,7 @@ def compare_host(story, ledgers, stats, result):
 
 
 def tell(story_name, story, options, folders, fakes):
-    result = Comparison()
+    result = Comparison(story_name)
     with tempfile.TemporaryDirectory() as scratch:
         run, said = record(options, story, folders, fakes, scratch)
         with open(os.path.join(scratch, "stats.json")) as file:
@@ -249,7 +260,7 @@ def tell(story_name, story, options, folders, fakes):
             first = next((line for line in said.splitlines() if line.startswith("leaktide: ")), "")
             result.check("first sentence", story.leak if "LEAK" in first and story.leak in first else first,
                          story.leak)
-    return tell_row(options, story_name, result)
+    return keep_row(options, result)
 
 
 def verdict_of(options, loop, folders, is_mended):
@@ -267,21 +278,19 @@ def verdict_of(options, loop, folders, is_mended):
 
 
 def tell_loop(name, loop, options, folders):
-    result = Comparison()
+    result = Comparison(name)
     said = [line for line in verdict_of(options, loop, folders, False) if line.startswith(("LEAK: ", "LINE OF PYTHON: "))]
     is_named = bool(said) and said[0].startswith("LEAK: ") and any(loop.leak in line for line in said)
     result.check("leak named", loop.leak if is_named else said, loop.leak)
     said = [line for line in verdict_of(options, loop, folders, True) if line.startswith(("LEAK: ", "MAY BE A LEAK: "))]
     result.check("leaks of the mended one", said or "none", "none")
-    return tell_row(options, name, result)
+    return keep_row(options, result)
 
 
-def tell_row(options, name, result):
-    print("%-32s %s" % (name, "equal: " + "; ".join(result.equal) if not result.differences else
-                        "DIFFERS: " + "; ".join(result.differences)), flush=True)
+def keep_row(options, result):
     if options.table:
         with open(options.table, "a") as file:
-            file.write("| %s | %s |\n" % (name, "; ".join(result.equal + ["**%s**" % one for one in result.differences])))
+            file.write("| %s | %s |\n" % (result.name, "; ".join(result.equal + ["**%s**" % one for one in result.differences])))
     return not result.differences
 
 
@@ -309,21 +318,31 @@ def fakes_for(options, wheels, folders, made):
     return made[wheels]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def tell_all(options):
+    """How many are as they should be (True), not (False), or could not be run (None)."""
+    outcomes = Counter()
+    print("%-32s %-34s %18s %18s" % ("framework", "what", "true", "recorded"))
+    with tempfile.TemporaryDirectory() as folder:
+        made = {"folder": folder}
+        for name in options.only or STORIES:
+            outcomes[run_one(name, options, made)] += 1
+    print("%d equal, %d not" % (outcomes[True], outcomes[False]))
+    return outcomes
+
+
+def parser_of(description):
+    parser = argparse.ArgumentParser(description=description.split("\n")[0])
     parser.add_argument("--cache", default=CACHE)
     parser.add_argument("--fetch", action="store_true")
     parser.add_argument("--only", action="append", choices=list(STORIES), metavar="STORY")
     parser.add_argument("--table")
     parser.add_argument("leaktide")
     parser.add_argument("event_dump")
-    options = parser.parse_args()
-    outcomes = Counter()
-    with tempfile.TemporaryDirectory() as folder:
-        made = {"folder": folder}
-        for name in options.only or STORIES:
-            outcomes[run_one(name, options, made)] += 1
-    print("%d equal, %d not" % (outcomes[True], outcomes[False]))
+    return parser
+
+
+def main():
+    outcomes = tell_all(parser_of(__doc__).parse_args())
     return 1 if outcomes[False] else 0 if outcomes[True] else 77
 
 

@@ -315,6 +315,7 @@ static const struct request_case cases[] = {
     {"output with a wide comma", "msmemscope|--output-path=a" WIDE "b|app",
      "invalid output-path input", NULL},
     {"empty output", "msmemscope|--output-path=|app", "invalid output-path input", NULL},
+    {"blank output", "msmemscope|--output-path= |app", "invalid output-path input", NULL},
     {"database", "msmemscope|--format=db|app", "db [app]", NULL},
     {"database under the old option", "msmemscope|--data-format=db|app", "db [app]",
      "'--data-format' is deprecated, use '--format'"},

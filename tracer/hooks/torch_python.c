@@ -18,6 +18,7 @@
 #include "hook.h"
 #include "recorder.h"
 #include "torch_operators.h"
+#include "watch.h"
 
 enum { FILE_INPUT = 257 /* Py_file_input */ };
 
@@ -85,7 +86,7 @@ static bool run(const char *code, void *names)
 
 static int wanted(void)
 {
-    return config_get()->records_accesses ? TELLS_ACCESSES : TELLS_OWNERS;
+    return config_get()->records_accesses || watch_is_on() ? TELLS_ACCESSES : TELLS_OWNERS;
 }
 
 /* Something of this PyTorch is not as the code expects it. */

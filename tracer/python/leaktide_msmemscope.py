@@ -30,8 +30,8 @@ import leaktide
 from leaktide import _ask_recorder
 
 __all__ = [
-    "InefficientAnalyzer", "LeaksAnalyzer", "RecordFunction", "TakeSnapshot", "analyze",
-    "check_inefficient", "check_leaks", "cleanup_framework_hooks", "config", "describe",
+    "InefficientAnalyzer", "InefficientConfig", "LeaksAnalyzer", "LeaksConfig", "RecordFunction",
+    "TakeSnapshot", "analyze", "check_inefficient", "check_leaks", "cleanup_framework_hooks", "config", "describe",
     "enable_npu_sanitizer", "get_analyzer_config", "init_framework_hooks", "list_analyzers", "start",
     "step", "stop", "take_snapshot", "tracer", "watcher",
 ]
@@ -518,18 +518,35 @@ def analyze(analyzer_type: str, **arguments: Any) -> bool:
     return _ANALYZERS[analyzer_type](**arguments)
 
 
+class LeaksConfig:
+    """The arguments of check_leaks(), which looks at them when the analyzer runs."""
+
+    def __init__(self, input_path: str, mstx_info: str, start_index: int = 0) -> None:
+        self.input_path, self.mstx_info, self.start_index = input_path, mstx_info, start_index
+
+
+class InefficientConfig:
+    """The arguments of check_inefficient(), which looks at them when the analyzer runs."""
+
+    def __init__(self, input_path: str, mem_size: int = 0,
+                 inefficient_type: Optional[Union[str, Sequence[str]]] = None,
+                 idle_threshold: int = 3000) -> None:
+        self.input_path, self.mem_size = input_path, mem_size
+        self.inefficient_type, self.idle_threshold = inefficient_type, idle_threshold
+
+
 class LeaksAnalyzer:
     """check_leaks() as a class."""
 
-    def analyze(self, **arguments: Any) -> bool:
-        return check_leaks(**arguments)
+    def analyze(self, config: Optional[LeaksConfig] = None, **arguments: Any) -> bool:
+        return check_leaks(**(vars(config) if config else arguments))
 
 
 class InefficientAnalyzer:
     """check_inefficient() as a class."""
 
-    def analyze(self, **arguments: Any) -> bool:
-        return check_inefficient(**arguments)
+    def analyze(self, config: Optional[InefficientConfig] = None, **arguments: Any) -> bool:
+        return check_inefficient(**(vars(config) if config else arguments))
 
 
 # --- not here -------------------------------------------------------------------------------------

@@ -455,7 +455,7 @@ COMPAT_VALUE(compat_set_output)
 {
     size_t length = strlen(value), step;
 
-    if (!length || length >= PATH_MAX)
+    if (!value[strspn(value, " ")] || length >= PATH_MAX)
         return refuse_value(why, value, "a path of 1 to 4095 bytes");
     for (const char *at = value; *at; at += step) {
         step = path_character(at);

@@ -29,6 +29,7 @@ struct search {
     uint32_t *devices; /* texts, in the order of the file */
     struct marks *marks;
     size_t device_count;
+    bool has_results; /* their heading was written */
 };
 
 static bool is_mark(const struct search *search, const struct dump_row *row)
@@ -150,18 +151,20 @@ static bool blocks_walk(struct search *search, size_t device, struct live *live)
 
 static void write_leaks(struct search *search, size_t device, const struct live *live)
 {
+    const char *name = model_text_at(search->rows.model, search->devices[device]);
     bool has_any = false;
 
+    if (!search->has_results)
+        outlet_format(search->out, "\nLeak Analysis Results for the Custom Range:\n");
+    search->has_results = true;
     for (size_t i = 0; i < live->count; i++) {
         char mebibytes[PYTHON_NUMBER_BYTES];
 
         if (live->is_gone[i])
             continue;
-        if (!search->counts->leak_count)
-            outlet_format(search->out, "\nLeak Analysis Results for the Custom Range:\n");
         if (!has_any)
             outlet_format(search->out, "====== ERROR: Detected memory leaks on device %s ======\n",
-                          model_text_at(search->rows.model, search->devices[device]));
+                          name);
         has_any = true;
         search->counts->leak_count++;
         python_number((double)live->rows[i]->size_bytes / (1 << 20), mebibytes);
@@ -170,6 +173,8 @@ static void write_leaks(struct search *search, size_t device, const struct live 
                       ".\n",
                       mebibytes, live->rows[i]->address, live->rows[i]->id);
     }
+    if (!has_any)
+        outlet_format(search->out, "No hal memory leaks detected on device %s.\n", name);
 }
 
 static bool device_judge(struct search *search, size_t device)

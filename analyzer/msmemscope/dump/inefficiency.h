@@ -19,8 +19,8 @@
  *   temporary_idleness  between two uses in a row lie more calls than the threshold
  *
  * What an operator takes or gives back counts when the operator ends. A block that is never used is
- * never early or late. Where the program began and ended the recording itself, only blocks and calls
- * in between count: nobody knows how others were used.
+ * never early or late. Where the program began and ended the recording itself, only blocks and
+ * calls in between count: nobody knows how others were used.
  */
 #ifndef LEAKTIDE_INEFFICIENCY_H
 #define LEAKTIDE_INEFFICIENCY_H

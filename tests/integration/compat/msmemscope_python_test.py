@@ -6,6 +6,7 @@
 import contextlib
 import csv
 import glob
+import io
 import json
 import os
 import re
@@ -24,6 +25,7 @@ sys.path.insert(0, FOLDER)
 
 import leaktide.msmemscope  # noqa: E402
 from leaktide import msmemscope  # noqa: E402
+from msmemscope import analyzer  # noqa: E402
 
 HEADER = ("ID,Event,Event Type,Name,Timestamp(ns),Process Id,Thread Id,Device Id,Ptr,Attr,"
           "Call Stack(Python),Call Stack(C)\n")
@@ -135,9 +137,15 @@ class WithoutTracerTest(unittest.TestCase):
         found, _ = self.check_file(
             text, lambda path: msmemscope.check_leaks(path, mstx_info="m", start_index=0))
         self.assertTrue(found)
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            self.check_file(text.replace("MALLOC", "OTHER"), lambda path: msmemscope.check_leaks(path, "m"))
+        self.assertTrue(said.getvalue().endswith("\nNo hal memory leaks detected on device 0.\n"), said.getvalue())
         found, _ = self.check_file(
             text, lambda path: msmemscope.analyze("leaks", input_path=path, mstx_info="other"))
         self.assertFalse(found)
+        found, _ = self.check_file(text, lambda path: analyzer.LeaksAnalyzer().analyze(analyzer.LeaksConfig(path, "m", 0)))
+        self.assertTrue(found)
 
     def test_bad_use_is_written_into_the_file(self):
         text = (row(0, "OP_LAUNCH", "ATEN_START", "f") +
@@ -152,6 +160,9 @@ class WithoutTracerTest(unittest.TestCase):
         self.assertIn("size:64,inefficient_type:late_deallocation}", now)
         found, now = self.check_file(
             text, lambda path: msmemscope.check_inefficient(path, mem_size=65))
+        self.assertFalse(found)
+        found, _ = self.check_file(text, lambda path: analyzer.InefficientAnalyzer().analyze(
+            analyzer.InefficientConfig(path, mem_size=65)))
         self.assertFalse(found)
 
     def test_a_file_that_is_not_there(self):

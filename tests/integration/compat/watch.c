@@ -9,7 +9,9 @@
  *         free  of the block of the pool, when the word `free` is given, before `look`
  *         last
  *
- *   compat_watch [free | fail | kill | twice | address | nowhere]...
+ *   compat_watch [free | fail | kill | twice | address | nowhere | told]...
+ *
+ * `told`: the tracer is told by its own functions, as of PyTorch's operators, and not by marks.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -18,9 +20,11 @@
 #include <string.h>
 
 #include "fake_ascend.h"
+#include "leaktide/tracer.h"
 #include "mstx_client.h"
 
 enum { TENSOR_BYTES = 5 * 1024 * 1024 + 3, FIRST_OFFSET = 512, BLOCK_BYTES = 12 * 1024 * 1024 };
+enum { WRITE = 2, OUTPUT = 4 };
 
 bool mt_control(const char *line, char *answer, size_t answer_bytes) __attribute__((weak));
 
@@ -46,6 +50,10 @@ static void say(const char *kind, const char *name)
 {
     char message[128];
 
+    if (has("told")) {
+        (*kind == 'b' ? mt_tracer()->operator_begin : mt_tracer()->operator_end)(name);
+        return;
+    }
     snprintf(message, sizeof(message), "memscope-aten-%s: name=%s", kind, name);
     mstx.mark(message, NULL);
 }
@@ -56,6 +64,11 @@ static void write_tensor(const char *name, int number, int value)
 
     if (aclrtMemset(tensor_at(number), TENSOR_BYTES, value, TENSOR_BYTES) != 0)
         puts("the tensor cannot be written");
+    if (has("told")) {
+        mt_tracer()->tensor_access("pta", tensor_at(number), TENSOR_BYTES, WRITE | OUTPUT, name,
+                                   "torch.uint8", "");
+        return;
+    }
     snprintf(message, sizeof(message),
              "memscope-aten-ac:ptr=%" PRIu64 ";is_write=True;is_read=False;is_output=True;name=%s;"
              "shape=torch.Size([1]);dtype=torch.uint8;tensor_size=%d;device=npu:1",

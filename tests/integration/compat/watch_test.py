@@ -89,6 +89,10 @@ class WatchTest(unittest.TestCase):
             ("aten.last_1-aten.make_0_after", sum_of(3))])
         self.assertEqual(self.done.returncode, 0)
 
+    def test_operators_that_are_told_are_operators(self):
+        told, marked = (self.sums(self.run_program("aten.make:0,aten.last", *words)) for words in (["told"], []))
+        self.assertEqual(told, marked)
+
     def test_without_a_number_all_outputs_are_read_each_time(self):
         sums = self.sums(self.run_program("aten.make,aten.add/x", "twice"))
         step = [("make_%d-aten.make_0_after", 1), ("make_%d-aten.make_1_after", 2),
