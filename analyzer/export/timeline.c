@@ -274,37 +274,38 @@ static bool on_event(void *context, const struct event *event)
 
 /* --- accounts ------------------------------------------------------------------------------ */
 
-/* A counter, where any of the accounts has that part. Rough ones, which do not split heaps, are
- * left out if others do. */
-static void put_part(struct timeline *timeline, const struct memory_account *accounts, size_t count,
+/* A counter, where any of the accounts has that part, with the exit's as its last value. Rough
+ * ones, which do not split heaps, are left out if others do. */
+static void put_part(struct timeline *timeline, const struct memory_accounts_all *accounts,
                      enum account_part part)
 {
     struct open_track track = {0};
     bool has_whole = false;
 
-    for (size_t i = 0; i < count; i++)
-        has_whole |= !memory_account_is_rough(&accounts[i]);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t bytes = memory_account_part(&accounts[i], part);
+    for (size_t i = 0; i < accounts->count; i++)
+        has_whole |= !memory_account_is_rough(memory_accounts_at(accounts, i));
+    for (size_t i = 0; i < accounts->count; i++) {
+        const struct memory_account *account = memory_accounts_at(accounts, i);
+        uint64_t bytes = memory_account_part(account, part);
 
-        if (has_whole && memory_account_is_rough(&accounts[i]))
+        if (has_whole && memory_account_is_rough(account))
             continue;
         if (!track.track.number && bytes)
             tell_counter(
-                timeline, &track, accounts[i].process,
+                timeline, &track, account->process,
                 arena_format(timeline->request->labels, "resident: %s", account_part_name(part)));
         if (track.track.number)
-            put_counter(timeline, &track, accounts[i].time_ns, bytes);
+            put_counter(timeline, &track, account->time_ns, bytes);
     }
 }
 
 static void put_accounts(struct timeline *timeline, uint16_t process)
 {
-    const struct memory_accounts *accounts = tally_accounts(timeline->question->tally);
-    size_t count, first = memory_accounts_of(accounts, process, &count);
+    const struct memory_accounts_all accounts =
+        memory_accounts_all_of(tally_accounts(timeline->question->tally), process);
 
-    for (int part = 0; count && part < ACCOUNT_PART_COUNT; part++)
-        put_part(timeline, &accounts->rows[first], count, part);
+    for (int part = 0; part < ACCOUNT_PART_COUNT; part++)
+        put_part(timeline, &accounts, part);
 }
 
 static bool on_process_over(void *context, uint16_t process)

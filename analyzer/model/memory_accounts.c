@@ -78,6 +78,17 @@ const struct memory_account *memory_accounts_at_exit(const struct memory_account
     return NULL;
 }
 
+struct memory_accounts_all memory_accounts_all_of(const struct memory_accounts *accounts,
+                                                  uint16_t process)
+{
+    struct memory_accounts_all all = {.accounts = accounts,
+                                      .at_exit = memory_accounts_at_exit(accounts, process)};
+
+    all.first = memory_accounts_of(accounts, process, &all.row_count);
+    all.count = all.row_count + (all.at_exit != NULL);
+    return all;
+}
+
 size_t memory_accounts_highest(const struct memory_accounts *accounts, size_t first, size_t count)
 {
     size_t highest = first;
@@ -149,22 +160,23 @@ static bool account_move(struct memory_accounts *accounts, struct memory_account
     return true;
 }
 
-static void account_close(struct memory_accounts *accounts)
+static bool account_close(struct memory_accounts *accounts)
 {
     size_t first = accounts->count;
 
     if (accounts->open.figures[ACCOUNT_FIGURE_AT_EXIT]) {
         account_move(accounts, &accounts->ends, &accounts->end_count, &accounts->end_capacity);
-        return;
+        return false;
     }
     if (!account_move(accounts, &accounts->rows, &accounts->count, &accounts->capacity))
-        return;
+        return false;
     while (first &&
            accounts->rows[first - 1].process == accounts->rows[accounts->count - 1].process)
         first--;
     if (accounts->count - first > MEMORY_ACCOUNTS_MOST)
         thin_out(accounts, first);
     accounts_check(accounts);
+    return true;
 }
 
 /* --- notes --------------------------------------------------------------------------------- */
@@ -227,27 +239,28 @@ static void take_kill(struct memory_accounts *accounts, const struct event *note
         (struct memory_kill){note->process, note->text, note->address, note->value};
 }
 
-void memory_accounts_note(struct memory_accounts *accounts, const struct model *model,
+bool memory_accounts_note(struct memory_accounts *accounts, const struct model *model,
                           const struct event *note)
 {
     const size_t part_length = strlen(ACCOUNT_SUBJECT_PART);
     const char *subject, *text;
+    bool is_new = false;
 
     if (note->detail == accounts->foreign && note->detail)
-        return;
+        return false;
     subject = model_text_at(model, note->detail);
     if (strcmp(subject, ACCOUNT_SUBJECT) == 0) {
         account_begin(accounts, note);
-        return;
+        return false;
     }
     if (strncmp(subject, ACCOUNT_SUBJECT " ", strlen(ACCOUNT_SUBJECT " ")) != 0) {
         accounts->foreign = note->detail;
-        return;
+        return false;
     }
     if (strcmp(subject, ACCOUNT_SUBJECT_KILLED) == 0)
         take_kill(accounts, note);
     if (!accounts->is_open || accounts->open.process != note->process)
-        return;
+        return false;
     text = model_text_at(model, note->text);
     if (strncmp(subject, ACCOUNT_SUBJECT_PART, part_length) == 0) {
         take_row(accounts, subject + part_length, note);
@@ -262,9 +275,10 @@ void memory_accounts_note(struct memory_accounts *accounts, const struct model *
         accounts->open.rows[accounts->open.row_count - 1].mapped_by = note->text;
     } else if (strcmp(subject, ACCOUNT_SUBJECT_END) == 0) {
         if (accounts->open.row_count == accounts->open_row_count)
-            account_close(accounts);
+            is_new = account_close(accounts);
         accounts->is_open = false;
     }
+    return is_new;
 }
 
 uint64_t memory_account_part(const struct memory_account *account, enum account_part part)

@@ -25,6 +25,14 @@ struct memory_row {
     uint64_t resident_bytes, proportional_bytes;
 };
 
+/* Whose blocks hold back most of what malloc keeps: pinned_pages.h. */
+struct memory_pins {
+    uint32_t group; /* of the tally; 0: not looked at yet */
+    uint64_t bytes, block_count;
+    uint64_t all_bytes; /* that all blocks hold back */
+    uint64_t age_ns;    /* of the process, then */
+};
+
 struct memory_account {
     uint64_t time_ns;
     uint16_t process;
@@ -34,6 +42,9 @@ struct memory_account {
     uint64_t cgroup[ACCOUNT_CGROUP_COUNT]; /* UINT64_MAX: not known */
     struct memory_row *rows;
     size_t row_count, row_capacity;
+    /* When this one was taken, or an earlier one of the process of at least four fifths of its
+     * age. */
+    struct memory_pins pins;
 };
 
 /* The kernel killed processes of a cgroup for memory while this one, which has ended, ran. */
@@ -59,8 +70,9 @@ struct memory_accounts {
 
 void memory_accounts_release(struct memory_accounts *accounts);
 
-/* Of any note. An account of which a part is missing says nothing. */
-void memory_accounts_note(struct memory_accounts *accounts, const struct model *model,
+/* Of any note. An account of which a part is missing says nothing. True: there is a new one, the
+ * last of the rows. */
+bool memory_accounts_note(struct memory_accounts *accounts, const struct model *model,
                           const struct event *note);
 
 /* The accounts of a process: *count of them from the index that is returned. */
@@ -68,6 +80,20 @@ size_t memory_accounts_of(const struct memory_accounts *accounts, uint16_t proce
 /* What it held at its exit, after what was to be done there; NULL: not known. */
 const struct memory_account *memory_accounts_at_exit(const struct memory_accounts *accounts,
                                                      uint16_t process);
+/* Those of the process by time, and after them that of its exit: *count of them. */
+struct memory_accounts_all {
+    const struct memory_accounts *accounts;
+    const struct memory_account *at_exit; /* NULL: not known */
+    size_t first, row_count, count;
+};
+struct memory_accounts_all memory_accounts_all_of(const struct memory_accounts *accounts,
+                                                  uint16_t process);
+static inline const struct memory_account *memory_accounts_at(const struct memory_accounts_all *all,
+                                                              size_t index)
+{
+    return index < all->row_count ? &all->accounts->rows[all->first + index] : all->at_exit;
+}
+
 /* The highest one of those, by what is resident; count > 0. */
 size_t memory_accounts_highest(const struct memory_accounts *accounts, size_t first, size_t count);
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pinned_pages.h"
 #include "tally_state.h"
 
 enum { FETCH_AHEAD = 24, LOOK_AHEAD = 12, PIECE = 512, HUGE_BITS = 48 };
@@ -438,6 +439,34 @@ static void on_sample(struct tally *tally, const struct event *event)
     }
 }
 
+enum { PINS_KEPT_LEAST = 1 << 20, PINS_AGE_PART = 5 };
+
+/* Looked for again when the process is older by a quarter: few times, and the last not long
+ * before its end. */
+static void find_pins(struct tally *tally, struct memory_account *account)
+{
+    const struct memory_account *before = account - 1;
+    uint64_t age_ns = account->time_ns - model_process_at(tally->model, account->process)->start_ns;
+
+    if (account > tally->accounts.rows && before->process == account->process)
+        account->pins = before->pins;
+    if (tally->observer || memory_account_is_rough(account) ||
+        memory_account_part(account, ACCOUNT_KEPT) < PINS_KEPT_LEAST ||
+        account->pins.age_ns > age_ns - age_ns / PINS_AGE_PART)
+        return;
+    tally->has_failed |= !pinned_pages_find(tally, &account->pins);
+    account->pins.age_ns = age_ns;
+}
+
+static void on_note(struct tally *tally, const struct event *event)
+{
+    struct memory_accounts *accounts = &tally->accounts;
+
+    if (memory_accounts_note(accounts, tally->model, event))
+        find_pins(tally, &accounts->rows[accounts->count - 1]);
+    tally->has_failed |= accounts->has_failed;
+}
+
 /* Everything but the two hot kinds. */
 static void on_other(struct tally *tally, const struct event *event)
 {
@@ -454,8 +483,7 @@ static void on_other(struct tally *tally, const struct event *event)
             on_older_sample(tally, event);
         break;
     case EVENT_NOTE:
-        memory_accounts_note(&tally->accounts, tally->model, event);
-        tally->has_failed |= tally->accounts.has_failed;
+        on_note(tally, event);
         break;
     case EVENT_STEP_BEGIN:
     case EVENT_STEP_END:

@@ -288,7 +288,7 @@ class LeakPageTest(unittest.TestCase):
         last = list(csv.DictReader(io.StringIO(text)))[-1]
         del last["from_ns"]
         resident = self.query("SELECT SUM(resident_bytes) FROM accounts WHERE account = (SELECT MAX(account) FROM accounts"
-                              " WHERE NOT at_exit)")
+                              " WHERE at_exit)")
         self.assertGreater(resident, 0)
         self.assertEqual(sum(float(value) for value in last.values()), resident)
         self.assertIn("code and its data", last)

@@ -190,7 +190,10 @@ class Reports(unittest.TestCase):
         _, answer = self.growth("XiaoMi/xiaomi-miloco#459", "0")
         self.assertTrue(any("malloc_trim(0) would give back" in said for said in answer["verdict"]), answer["verdict"])
         line = "report3.py:%d" % line_of(REPORTS["XiaoMi/xiaomi-miloco#459"][0], "del block")
-        self.assertRegex(answer["verdict"][0], r"between blocks that stay, \d+ of \d+ of them of .*" + re.escape(line))
+        self.assertRegex(answer["verdict"][0], r"held back on the pages of [\d,]+ blocks of .*" + re.escape(line))
+        rows = self.growth("XiaoMi/xiaomi-miloco#459", "0")[0]
+        self.assertIn(line, rows[0]["held_back_by"])
+        self.assertGreater(rows[0]["held_back_bytes"], rows[0]["growth_bytes"] / 20)
         _, answer = self.growth("gpustack/gpustack#5121", "0")
         self.assertFalse(any("malloc_trim(0) would give back" in said for said in answer["verdict"]), answer["verdict"])
 

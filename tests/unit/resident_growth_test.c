@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -198,13 +199,36 @@ static void who_mapped_most_of_what_grew_is_named(void **state)
 static void who_pins_what_malloc_keeps_is_named(void **state)
 {
     (void)state;
+    for (uint64_t i = 0; i < 2000; i++) /* many, but they fill their pages */
+        mapped("host", ((i + 1) << 12) + 16, 4072, "import");
     for (uint64_t i = 0; i < 900; i++)
-        mapped("host", (i + 10) << 12, 100, i % 3 ? "keep" : "import");
+        mapped("host", ((i + 10000) << 12) + 16, 88, "keep");
     for (uint64_t i = 0; i < ACCOUNTS; i++)
         account((struct moment){
             .part = complaints[1].part, .name = "main arena", .bytes = (10 + 4 * i) * MIB});
     ask();
-    expect_said(", between blocks that stay, 600 of 900 of them of keep. To do:");
+    /* Of each page, all but 96 bytes. */
+    expect_said(
+        ", and 3.43 MiB are held back on the pages of 900 blocks of keep that stay. To do:");
+    assert_int_equal(cell("resident_growth", 0, "held_back_bytes")->number, 900 * (4096 - 96));
+    assert_string_equal(cell("resident_growth", 0, "held_back_by")->text, "keep");
+}
+
+/* One that is small beside what others hold back is not blamed. */
+static void a_line_that_holds_back_little_is_not_named(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 5000; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "line%d", (int)(i % 5));
+        mapped("host", ((i + 10) << 12) + 16, 88, name);
+    }
+    for (uint64_t i = 0; i < ACCOUNTS; i++)
+        account((struct moment){
+            .part = complaints[1].part, .name = "main arena", .bytes = (10 + 4 * i) * MIB});
+    ask();
+    assert_int_equal(cell("resident_growth", 0, "held_back_by")->kind, VALUE_NONE);
 }
 
 /* Mappings past the hooks: a line that made little of it is not blamed. */
@@ -410,6 +434,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
         TEST(what_grows_is_named_with_its_cause),
         TEST(who_pins_what_malloc_keeps_is_named),
+        TEST(a_line_that_holds_back_little_is_not_named),
         TEST(what_is_left_at_the_exit_stands_apart),
         TEST(an_account_at_the_exit_is_better_than_none),
         TEST(who_mapped_most_of_what_grew_is_named),

@@ -139,35 +139,40 @@ static const char *mapped_words(const struct question *question, struct report *
                              : "";
 }
 
-enum { PINS_LEAST = 100, PINS_SHARE_LEAST = 3 };
+enum { PINS_BYTES_LEAST = 1 << 20, PINS_SHARE_LEAST = 4 };
 
-/* What malloc keeps is free between blocks that are not: ", between blocks that stay, 4,800 of
- * 6,100 of them of read (loader.c:7)". Not said where many lines have some. */
+/* Who holds back much of what malloc keeps, as far as it was looked for; NULL: nobody. */
+static const struct memory_pins *pins_of(const struct question *question,
+                                         const struct resident_part *grown)
+{
+    const struct memory_pins *pins = &grown->newest->pins;
+
+    if (grown->part != ACCOUNT_KEPT || !pins->group || pins->bytes < PINS_BYTES_LEAST ||
+        pins->bytes < pins->all_bytes / PINS_SHARE_LEAST ||
+        pins->group >= tally_group_count(question->tally))
+        return NULL;
+    return pins;
+}
+
+static struct who pinned_by(const struct question *question, const struct memory_pins *pins)
+{
+    const struct group_detail *detail = tally_detail_at(question->tally, pins->group);
+
+    return (struct who){detail->site, detail->operator_text, detail->owner_text, 0};
+}
+
+/* ", and 18.3 MiB are held back on the pages of 4,800 blocks of read (loader.c:7) that stay". */
 static const char *pinned_words(const struct question *question, struct report *report,
                                 const struct resident_part *grown)
 {
-    const struct tally *tally = question->tally;
-    uint64_t count = 0, most = PINS_LEAST - 1;
-    struct who who = {0};
+    const struct memory_pins *pins = pins_of(question, grown);
 
-    for (size_t i = 1; grown->part == ACCOUNT_KEPT && i < tally_group_count(tally); i++) {
-        const struct group *group = tally_group_at(tally, i);
-        const struct group_detail *detail = tally_detail_at(tally, i);
-
-        if (detail->process != grown->newest->process ||
-            model_pool_at(question->model, detail->pool)->id != POOL_HOST)
-            continue;
-        count += group->live_count;
-        if (group->live_count <= most)
-            continue;
-        most = group->live_count;
-        who = (struct who){detail->site, detail->operator_text, detail->owner_text, 0};
-    }
-    return who_is_known(who) && most >= count / PINS_SHARE_LEAST
-               ? report_text(report,
-                             ", between blocks that stay, %" PRIu64 " of %" PRIu64 " of them of %s",
-                             most, count, label_who(question, report_arena(report), who))
-               : "";
+    if (!pins)
+        return "";
+    return report_text(report,
+                       ", and %s are held back on the pages of %" PRIu64 " blocks of %s that stay",
+                       label_size(report_arena(report), pins->bytes), pins->block_count,
+                       label_who(question, report_arena(report), pinned_by(question, pins)));
 }
 
 /* ", most of it /dev/shm/a (deleted)"; ", with 312 threads instead of 12" */
@@ -204,6 +209,7 @@ static void add_row(const struct question *question, struct report *report,
     size_t count;
     uint32_t name = grown_name(grown->base, grown->newest, grown->part, &count);
     struct who who = mapped_by(question, grown);
+    const struct memory_pins *pins = pins_of(question, grown);
     const struct field fields[] = {
         {"cause", "what grew", value_word(cause ? cause->name : account_part_name(grown->part))},
         {"growth_bytes", "by", value_bytes(grown->bytes)},
@@ -217,6 +223,10 @@ static void add_row(const struct question *question, struct report *report,
         {"name", "most of it", value_name(question, name)},
         {"site", "mapped by",
          who_is_known(who) ? value_who(question, report_arena(report), who) : value_none()},
+        {"held_back_bytes", NULL, pins ? value_bytes(pins->bytes) : value_none()},
+        {"held_back_by", NULL,
+         pins ? value_who(question, report_arena(report), pinned_by(question, pins))
+              : value_none()},
         {"process", "of",
          value_text(label_process(question, report_arena(report), grown->newest->process))},
         {"what_to_do", "what to do", value_text(cause ? translated(cause->what_to_do) : "-")},

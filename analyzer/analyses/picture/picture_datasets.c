@@ -117,31 +117,43 @@ static void add_detail(struct curve_sheets *sheets, const struct picture *pictur
         add_point(&sheets->points, curve_detail_at(detail, i));
 }
 
-static bool has_part(const struct memory_account *rows, size_t count, enum account_part part)
+static bool has_part(const struct memory_accounts_all *accounts, enum account_part part)
 {
-    for (size_t i = 0; i < count; i++)
-        if (memory_account_part(&rows[i], part))
+    for (size_t i = 0; i < accounts->count; i++)
+        if (memory_account_part(memory_accounts_at(accounts, i), part))
             return true;
     return false;
 }
 
-/* One part of a process's accounts; of each stride accounts the highest. */
-static void add_account_part(struct curve_sheets *sheets, const struct memory_accounts *accounts,
-                             size_t first, size_t count, size_t stride, enum account_part part,
-                             uint64_t subject)
+static void add_account_point(struct curve_sheets *sheets, const struct memory_account *account,
+                              enum account_part part)
 {
-    sheet_add(&sheets->curves,
-              (const uint64_t[]){CURVE_ACCOUNT, subject, 0, (count + stride - 1) / stride});
-    for (size_t i = 0; i < count; i += stride) {
-        size_t left = count - i;
-        size_t at = memory_accounts_highest(accounts, first + i, left < stride ? left : stride);
-        const struct memory_account *account = &accounts->rows[at];
-        uint64_t bytes = memory_account_part(account, part);
+    uint64_t bytes = memory_account_part(account, part);
 
-        add_point(&sheets->points,
-                  &(struct curve_point){
-                      .time_ns = account->time_ns, .last = bytes, .low = bytes, .high = bytes});
+    add_point(&sheets->points,
+              &(struct curve_point){
+                  .time_ns = account->time_ns, .last = bytes, .low = bytes, .high = bytes});
+}
+
+/* One part of a process's accounts: of each stride accounts the highest, and that of the exit. */
+static void add_account_part(struct curve_sheets *sheets,
+                             const struct memory_accounts_all *accounts, size_t stride,
+                             enum account_part part, uint64_t subject)
+{
+    size_t strides = (accounts->row_count + stride - 1) / stride;
+
+    sheet_add(&sheets->curves,
+              (const uint64_t[]){CURVE_ACCOUNT, subject, 0, strides + (accounts->at_exit != NULL)});
+    for (size_t i = 0; i < accounts->row_count; i += stride) {
+        size_t left = accounts->row_count - i;
+
+        size_t at = memory_accounts_highest(accounts->accounts, accounts->first + i,
+                                            left < stride ? left : stride);
+
+        add_account_point(sheets, &accounts->accounts->rows[at], part);
     }
+    if (accounts->at_exit)
+        add_account_point(sheets, accounts->at_exit, part);
 }
 
 /* What the resident memory of each process is made of, over time. */
@@ -151,18 +163,17 @@ static void add_accounts(const struct picture *picture, struct name_list *names,
     static const char *const keys[] = {"part", "process", NULL};
     const struct memory_accounts *accounts = tally_accounts(picture->question->tally);
     size_t points = accounts->count * ACCOUNT_PART_COUNT;
-    size_t stride = (points + account_points_most - 1) / account_points_most;
+    size_t stride = points ? (points + account_points_most - 1) / account_points_most : 1;
     struct sheet sheet = sheet_of(keys);
     uint64_t subject = 0;
 
     for (size_t p = 0; p < model_process_count(picture->question->model); p++) {
-        size_t count, first = memory_accounts_of(accounts, (uint16_t)p, &count);
+        const struct memory_accounts_all all = memory_accounts_all_of(accounts, (uint16_t)p);
 
         for (int part = 0; part < ACCOUNT_PART_COUNT; part++) {
-            if (!has_part(&accounts->rows[first], count, (enum account_part)part))
+            if (!has_part(&all, (enum account_part)part))
                 continue;
-            add_account_part(sheets, accounts, first, count, stride, (enum account_part)part,
-                             subject++);
+            add_account_part(sheets, &all, stride, (enum account_part)part, subject++);
             sheet_add(&sheet, (const uint64_t[]){
                                   names_put(names, account_part_name((enum account_part)part)), p});
         }
