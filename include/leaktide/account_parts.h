@@ -38,6 +38,11 @@ enum account_doubt {
 #define ACCOUNT_NAME_TCMALLOC     "tcmalloc of "
 #define ACCOUNT_NAME_MIMALLOC     "mimalloc of "
 
+/* And rows of V8's heap. */
+#define ACCOUNT_NAME_V8_OBJECTS   "objects of V8, with garbage not collected yet"
+#define ACCOUNT_NAME_V8_YOUNG     "young objects of V8, not split"
+#define ACCOUNT_NAME_V8_KEPT      "kept free by V8"
+
 /* Subjects of the notes of a trace: docs/trace-format.md. */
 #define ACCOUNT_SUBJECT           "account"
 #define ACCOUNT_SUBJECT_PART      "account part "

@@ -393,6 +393,56 @@ static void a_heap_of_mimalloc3_is_split(void **state)
     account_release(&account);
 }
 
+/* --- V8 -------------------------------------------------------------------------------------- */
+
+static void v8_chunk(uint64_t number, uint64_t bytes, uint64_t flags, uint64_t object_bytes)
+{
+    uint64_t chunk = HEAP + number * 256 * KIB;
+
+    put(chunk, bytes);
+    put(chunk + 8, flags);
+    put(chunk + 16, OBJECT);
+    put(chunk + 24, chunk + 512);
+    put(chunk + 32, chunk + bytes);
+    put(chunk + 40, object_bytes);
+}
+
+/* Two of the old generation, the halves of the young one, and a large object. */
+static void make_v8(void)
+{
+    begin();
+    make_object("/bin/node", 4 * KIB);
+    fake_mapping(&made.fake, HEAP, HEAP + 2 * MIB, "rw-p", 0, "", 2 * MIB, 1);
+    v8_chunk(0, 256 * KIB, 4, 200 * KIB);
+    v8_chunk(1, 256 * KIB, 4, 0);
+    v8_chunk(2, 256 * KIB, 1 << 3, 255 * KIB);
+    v8_chunk(3, 256 * KIB, 1 << 4, 255 * KIB);
+    v8_chunk(4, MIB, 1 << 7 | 1 << 4, 1000 * KIB);
+}
+
+static uint64_t named_bytes(const struct account *account, const char *name)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < account->row_count; i++)
+        sum += strcmp(account->rows[i].name, name) == 0 ? account->rows[i].resident_bytes : 0;
+    return sum;
+}
+
+static void the_heap_of_v8_is_split(void **state)
+{
+    struct account account;
+
+    (void)state;
+    make_v8();
+    take(&account);
+    assert_adds_up(&account);
+    assert_int_equal(named_bytes(&account, ACCOUNT_NAME_V8_OBJECTS), 1200 * KIB);
+    assert_int_equal(named_bytes(&account, ACCOUNT_NAME_V8_YOUNG), 256 * KIB);
+    assert_int_equal(named_bytes(&account, ACCOUNT_NAME_V8_KEPT), (56 + 256 + 256 + 24) * KIB);
+    account_release(&account);
+}
+
 /* --- a JVM ----------------------------------------------------------------------------------- */
 
 static void counter(uint64_t *at, const char *name, uint64_t number)
@@ -465,8 +515,8 @@ static uint64_t damaged(void)
 
 static void what_is_damaged_still_adds_up(void **state)
 {
-    static void (*const makers[])(void) = {make_jemalloc, make_tcmalloc, make_mimalloc,
-                                           make_mimalloc3, make_java};
+    static void (*const makers[])(void) = {make_jemalloc,  make_tcmalloc, make_mimalloc,
+                                           make_mimalloc3, make_v8,       make_java};
     enum { MAKERS = sizeof(makers) / sizeof(makers[0]) };
 
     (void)state;
@@ -495,6 +545,7 @@ int main(void)
         {mimalloc3s[0].name, a_heap_of_mimalloc3_is_split, NULL, NULL, (void *)&mimalloc3s[0]},
         {mimalloc3s[1].name, a_heap_of_mimalloc3_is_split, NULL, NULL, (void *)&mimalloc3s[1]},
         {mimalloc3s[2].name, a_heap_of_mimalloc3_is_split, NULL, NULL, (void *)&mimalloc3s[2]},
+        cmocka_unit_test(the_heap_of_v8_is_split),
         cmocka_unit_test(the_heap_of_a_jvm_is_split),
         cmocka_unit_test(what_is_damaged_still_adds_up),
     };

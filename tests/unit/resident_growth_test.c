@@ -146,6 +146,10 @@ static const struct complaint complaints[] = {
      "pools of Python that few objects pin", false},
     {"java", "account part java objects", "", "java objects", "objects of Java that are in use",
      true},
+    {"javascript", "account part mapped without a file", ACCOUNT_NAME_V8_OBJECTS,
+     "javascript objects", "objects of JavaScript that are in use", true},
+    {"kept by v8", "account part mapped without a file", ACCOUNT_NAME_V8_KEPT, "kept by v8",
+     "kept free by V8 for its heap: no leak", false},
     {"anonymous", "account part mapped without a file", "", "anonymous mappings",
      "mapped without a file and not unmapped", true},
 };

@@ -258,17 +258,28 @@ static uint64_t take_python_pool(struct taking *taking, struct mapping *mapping,
     return address + pool.size_bytes;
 }
 
+static void take_of_v8(struct taking *taking, struct mapping *mapping, uint64_t bytes,
+                       const char *name)
+{
+    if (bytes)
+        take(taking, mapping,
+             (struct account_row){.part = ACCOUNT_ANONYMOUS, .resident_bytes = bytes, .count = 1},
+             name);
+}
+
 static uint64_t take_v8_chunk(struct taking *taking, struct mapping *mapping, uint64_t address)
 {
-    uint64_t size_bytes = v8_chunk_bytes(taking->memory, address, mapping->end);
-    uint64_t resident = memory_resident_bytes(taking->memory, address, address + size_bytes);
+    struct v8_chunk chunk = v8_chunk_at(taking->memory, address, mapping->end);
+    uint64_t resident = memory_resident_bytes(taking->memory, address, address + chunk.size_bytes);
+    uint64_t used = chunk.object_bytes < resident ? chunk.object_bytes : resident;
 
-    if (size_bytes)
-        take(
-            taking, mapping,
-            (struct account_row){.part = ACCOUNT_ANONYMOUS, .resident_bytes = resident, .count = 1},
-            "heap of V8, not split");
-    return address + size_bytes;
+    if (chunk.is_young) {
+        take_of_v8(taking, mapping, resident, ACCOUNT_NAME_V8_YOUNG);
+        return address + chunk.size_bytes;
+    }
+    take_of_v8(taking, mapping, used, ACCOUNT_NAME_V8_OBJECTS);
+    take_of_v8(taking, mapping, resident - used, ACCOUNT_NAME_V8_KEPT);
+    return address + chunk.size_bytes;
 }
 
 static uint64_t take_known(struct taking *taking, struct mapping *mapping, uint64_t address)

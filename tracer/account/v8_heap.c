@@ -7,28 +7,52 @@
 
 #include <string.h>
 
-enum { CHUNK_ALIGN = 1 << 18, HEAD_BYTES_MOST = 1 << 16 };
+enum {
+    CHUNK_ALIGN = 1 << 18,
+    HEAD_BYTES_MOST = 1 << 16,
 
-/* BasicMemoryChunk, its begin */
-struct chunk {
-    uint64_t size_bytes, flags, heap, objects_start, objects_end;
+    /* flags */
+    FROM_PAGE = 1 << 3, /* of the half of the young generation that is empty */
+    TO_PAGE = 1 << 4,
+    LARGE_PAGE = 1 << 7
 };
 
-uint64_t v8_chunk_bytes(struct process_memory *memory, uint64_t address, uint64_t end)
+/* BasicMemoryChunk, its begin */
+struct chunk_head {
+    uint64_t size_bytes, flags, heap, objects_start, objects_end, allocated_bytes;
+};
+
+static bool head_is_right(struct process_memory *memory, uint64_t address, uint64_t end,
+                          const struct chunk_head *head)
 {
-    struct chunk chunk;
-    const void *bytes = address % CHUNK_ALIGN ? NULL : memory_at(memory, address, sizeof(chunk));
     uint64_t word;
 
+    return head->size_bytes && head->size_bytes % memory->page_bytes == 0 &&
+           head->size_bytes <= end - address && head->objects_start > address &&
+           head->objects_start - address <= HEAD_BYTES_MOST &&
+           head->objects_end > head->objects_start &&
+           head->objects_end <= address + head->size_bytes &&
+           head->allocated_bytes <= head->objects_end - head->objects_start &&
+           head->heap % sizeof(word) == 0 && memory_word(memory, head->heap, &word);
+}
+
+struct v8_chunk v8_chunk_at(struct process_memory *memory, uint64_t address, uint64_t end)
+{
+    struct v8_chunk chunk = {0};
+    struct chunk_head head;
+    const void *bytes = address % CHUNK_ALIGN ? NULL : memory_at(memory, address, sizeof(head));
+
     if (!bytes)
-        return 0;
-    memcpy(&chunk, bytes, sizeof(chunk));
-    if (!chunk.size_bytes || chunk.size_bytes % memory->page_bytes ||
-        chunk.size_bytes > end - address || chunk.objects_start <= address ||
-        chunk.objects_start - address > HEAD_BYTES_MOST ||
-        chunk.objects_end <= chunk.objects_start ||
-        chunk.objects_end > address + chunk.size_bytes || chunk.heap % sizeof(word) ||
-        !memory_word(memory, chunk.heap, &word))
-        return 0;
-    return chunk.size_bytes;
+        return chunk;
+    memcpy(&head, bytes, sizeof(head));
+    if (!head_is_right(memory, address, end, &head))
+        return chunk;
+    chunk.size_bytes = head.size_bytes;
+    chunk.object_bytes = head.allocated_bytes;
+    if (!(head.flags & LARGE_PAGE)) {
+        chunk.is_young = (head.flags & TO_PAGE) != 0;
+        if (head.flags & FROM_PAGE)
+            chunk.object_bytes = 0;
+    }
+    return chunk;
 }

@@ -56,7 +56,7 @@ static uint32_t grown_name(const struct memory_account *base, const struct memor
     return name;
 }
 
-/* By the begin of the name of what grew. */
+/* By the begin of the name of what grew most of a part. */
 static const struct {
     const char *begin;
     struct resident_cause cause;
@@ -73,6 +73,13 @@ static const struct {
      {ACCOUNT_KEPT, false, "kept by malloc", "freed, and kept by mimalloc: no leak",
       "set MIMALLOC_DECOMMIT_DELAY=0 (from 2.1 on MIMALLOC_PURGE_DELAY=0), so that free pages are "
       "given back at once"}},
+    {ACCOUNT_NAME_V8_OBJECTS,
+     {ACCOUNT_ANONYMOUS, true, "javascript objects",
+      "objects of JavaScript that are in use, or were not collected yet",
+      "compare two heap snapshots: node --heapsnapshot-signal=SIGUSR2 writes one at each signal"}},
+    {ACCOUNT_NAME_V8_KEPT,
+     {ACCOUNT_ANONYMOUS, false, "kept by v8", "kept free by V8 for its heap: no leak",
+      "set --max-old-space-size and --max-semi-space-size lower"}},
 };
 
 /* Who keeps it decides what to do. */
@@ -80,13 +87,13 @@ static const struct resident_cause *cause_of(const struct question *question,
                                              const struct resident_part *grown)
 {
     size_t count;
-    uint32_t name = grown->part == ACCOUNT_KEPT && !grown->is_rough
-                        ? grown_name(grown->base, grown->newest, grown->part, &count)
-                        : 0;
+    uint32_t name =
+        !grown->is_rough ? grown_name(grown->base, grown->newest, grown->part, &count) : 0;
     const char *words = name ? model_text_at(question->model, name) : "";
 
     for (size_t i = 0; i < sizeof(keepers) / sizeof(keepers[0]); i++)
-        if (strncmp(words, keepers[i].begin, strlen(keepers[i].begin)) == 0)
+        if (keepers[i].cause.part == grown->part &&
+            strncmp(words, keepers[i].begin, strlen(keepers[i].begin)) == 0)
             return &keepers[i].cause;
     return resident_cause_of(grown);
 }
