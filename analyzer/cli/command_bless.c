@@ -47,10 +47,9 @@ static int bless(const struct judged_recordings *judged)
     if (!path)
         return complain(EXIT_USAGE, "bless needs to know what to write: --baseline=FILE, or "
                                     "[baseline] file = \"...\" in the policy");
-    for (size_t i = 0; i < judged->trace_count; i++)
-        if (!mt_trace_is_complete(judged->traces[i]))
-            return complain(EXIT_INPUT, "a recording is not complete, so its numbers are too small "
-                                        "to agree to; leaktide info says what is missing");
+    if (!mt_gate_is_complete(judged->verdict))
+        return complain(EXIT_INPUT, "a recording is not complete, so its numbers are too small "
+                                    "to agree to; leaktide info says what is missing");
     code = write_baseline(judged->verdict, path);
     if (code == EXIT_FINE)
         tell("wrote %s", path);

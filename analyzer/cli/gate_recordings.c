@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "leaktide/summaries.h"
 #include "waiting.h"
 
 static int open_traces(const struct options *options, const char *const *paths, size_t count,
@@ -30,6 +31,26 @@ static int open_traces(const struct options *options, const char *const *paths, 
     return EXIT_FINE;
 }
 
+/* Of all paths, or of none. */
+static int take_summaries(const struct options *options, const char *const *paths, size_t count,
+                          struct mt_gate_options *gate)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        found += mt_summaries_are_at(paths[i]);
+    if (!found)
+        return EXIT_FINE;
+    if (found < count)
+        return complain(EXIT_USAGE, "a gate reads recordings or summaries, not both at once");
+    if (count > 1 && !options->values[OPTION_TRACES])
+        return complain(EXIT_USAGE, "the summaries of a run are in one folder; several folders are "
+                                    "repeats of the job, with --traces");
+    gate->summaries = paths;
+    gate->summary_count = count;
+    return EXIT_FINE;
+}
+
 int judge_recordings(const struct options *options, const char *const *paths, size_t count,
                      bool is_baseline_optional, struct judged_recordings *out)
 {
@@ -46,7 +67,9 @@ int judge_recordings(const struct options *options, const char *const *paths, si
     int code;
 
     memset(out, 0, sizeof(*out));
-    code = open_traces(options, paths, count, options->values[OPTION_TRACES] != NULL, out);
+    code = take_summaries(options, paths, count, &gate);
+    if (code == EXIT_FINE && !gate.summary_count)
+        code = open_traces(options, paths, count, options->values[OPTION_TRACES] != NULL, out);
     if (code != EXIT_FINE)
         return code;
     result = mt_gate_judge(&gate, out->traces, out->trace_count, &out->verdict, &error);

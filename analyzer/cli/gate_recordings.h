@@ -18,7 +18,7 @@ struct judged_recordings {
 // clang-format off
 #define GATE_OPTIONS                                                                               \
     {OPTION_POLICY, 'p', "policy", "FILE", "the limits (leaktide.toml)"},                           \
-    {OPTION_BASELINE, 'b', "baseline", "FILE", "what was agreed to (the one the policy names)"},   \
+    {OPTION_BASELINE, 'b', "baseline", "PATH", "what was agreed to (the one the policy names); a folder: its last good runs"}, \
     {OPTION_SUPPRESSIONS, 0, "suppressions", "FILE", "known leaks (the one the policy names)"},    \
     {OPTION_TRACES, 0, "traces", NULL, "each INPUT is a recording of the same job: repeats"}
 // clang-format on

@@ -179,6 +179,48 @@ enum mt_result baseline_open(const char *path, struct baseline_file **out, struc
     return MT_OK;
 }
 
+static bool add_measured(struct baseline_file *baseline, const struct measures *measures,
+                         const struct measure *measure)
+{
+    struct baseline_row *row = table_add(&baseline->rows);
+    struct measure_spread spread = measure_spread(measures, measure);
+
+    if (!row)
+        return false;
+    *row = (struct baseline_row){
+        .key = arena_copy(&baseline->arena, measure->key),
+        .value = spread.median,
+        .spread = spread,
+        .name = arena_copy(&baseline->arena, measure->name),
+        .line = (unsigned)baseline->rows.count,
+    };
+    return !baseline->arena.has_failed;
+}
+
+enum mt_result baseline_of_measures(const struct measures *measures, const char *path,
+                                    struct baseline_file **out, struct mt_error *error)
+{
+    struct baseline_file *baseline = calloc(1, sizeof(*baseline));
+    bool is_whole = baseline != NULL;
+
+    if (baseline) {
+        arena_init(&baseline->arena);
+        table_init(&baseline->rows, &baseline->arena, sizeof(struct baseline_row));
+        baseline->path = arena_copy(&baseline->arena, path);
+        is_whole = !baseline->arena.has_failed;
+    }
+    for (size_t i = 0; is_whole && i < measures_count(measures); i++)
+        is_whole = add_measured(baseline, measures, measures_at(measures, i));
+    if (!is_whole) {
+        baseline_close(baseline);
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to read %s", path);
+    }
+    if (MT_ASSERTS)
+        baseline_check(baseline);
+    *out = baseline;
+    return MT_OK;
+}
+
 void baseline_close(struct baseline_file *baseline)
 {
     if (!baseline)

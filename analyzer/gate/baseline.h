@@ -38,6 +38,10 @@ struct baseline_file {
 
 /* MT_NOT_FOUND, MT_IO; MT_USAGE with file and line; MT_NO_MEMORY. */
 enum mt_result baseline_open(const char *path, struct baseline_file **out, struct mt_error *error);
+/* Of runs that were measured as repeats: the median of each, and how far apart they are. path: what
+ * sentences call it. */
+enum mt_result baseline_of_measures(const struct measures *measures, const char *path,
+                                    struct baseline_file **out, struct mt_error *error);
 void baseline_close(struct baseline_file *baseline);
 /* Asserts what must be true of every baseline. */
 void baseline_check(const struct baseline_file *baseline);

@@ -38,6 +38,12 @@ void gate_add(struct gate_verdict *verdict, const struct gate_case *row)
 
 static const char complete_rule[] = "trace_complete";
 
+static const char *what_is_missing(const struct recording *recording, struct arena *texts)
+{
+    return recording->summary ? recording->missing
+                              : missing_words(tally_model(recording->question.tally), texts);
+}
+
 static void judge_completeness(const struct gate *gate, struct gate_verdict *verdict)
 {
     struct arena *texts = &verdict->arena;
@@ -58,8 +64,7 @@ static void judge_completeness(const struct gate *gate, struct gate_verdict *ver
         row.sentence = recording->is_complete
                            ? sentence(texts, "%s is complete", recording->path)
                            : sentence(texts, "%s is not complete: %s; leaktide info says more",
-                                      recording->path,
-                                      missing_words(tally_model(recording->question.tally), texts));
+                                      recording->path, what_is_missing(recording, texts));
         gate_add(verdict, &row);
     }
 }
@@ -106,12 +111,26 @@ static void doubt_what_passed(struct gate_verdict *verdict)
     }
 }
 
+/* Of the process that did most. */
+static uint32_t steps_of(const struct recording *recording)
+{
+    const struct summary *summary = recording->summary;
+    uint64_t most = 0;
+
+    if (!summary)
+        return growth_longest_steps(&recording->question).last;
+    for (size_t row = 0; row < summary_rows(summary, SUMMARY_ranks); row++)
+        if (summary_bytes(summary, COLUMN_ranks_step_count, row) > most)
+            most = summary_bytes(summary, COLUMN_ranks_step_count, row);
+    return most < UINT32_MAX ? (uint32_t)most : UINT32_MAX;
+}
+
 static uint32_t fewest_steps(const struct gate *gate)
 {
     uint32_t fewest = UINT32_MAX;
 
     for (size_t i = 0; i < gate->recording_count; i++) {
-        uint32_t count = growth_longest_steps(&gate->recordings[i].question).last;
+        uint32_t count = steps_of(&gate->recordings[i]);
 
         fewest = count < fewest ? count : fewest;
     }
@@ -137,8 +156,12 @@ enum mt_result gate_judge(const struct gate *gate, struct gate_verdict **out,
         gate->recording_count && gate->recordings[0].path ? gate->recordings[0].path : "");
     verdict->recording_count = gate->recording_count;
     verdict->step_count = fewest_steps(gate);
-    for (size_t i = 0; i < gate->recording_count; i++)
-        measures_add(&verdict->measures, &gate->recordings[i].question, i);
+    for (size_t i = 0; i < gate->recording_count; i++) {
+        if (gate->recordings[i].summary)
+            measures_add_summary(&verdict->measures, gate->recordings[i].summary, i);
+        else
+            measures_add(&verdict->measures, &gate->recordings[i].question, i);
+    }
     if (gate->policy->require.is_complete_needed)
         judge_completeness(gate, verdict);
     if (gate->policy->require.steps_min)

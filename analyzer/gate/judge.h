@@ -37,9 +37,12 @@ struct gate_case {
     uint64_t value, limit, base;
 };
 
-/* One recording of the job; all are repeats of the same. */
+/* One recording of the job, or the summaries of its ranks; all are repeats of the same, and of one
+ * kind. */
 struct recording {
     struct question question;
+    const struct summary *summary; /* instead of the question; NULL: there is one */
+    const char *missing;           /* of a summary that is not complete: what */
     bool is_complete;
     const char *path;
 };
@@ -100,6 +103,17 @@ void gate_add(struct gate_verdict *verdict, const struct gate_case *row);
 const char *pool_words(struct arena *arena, const char *pool, const char *device);
 /* Bytes as a size, a share as "8.05 %". */
 const char *amount_label(struct arena *arena, enum rule_kind kind, uint64_t amount);
+
+/* The row of this key, which is new where it is not there yet; NULL without memory. */
+struct gate_leak *gate_leak_for(struct gate_verdict *verdict, const char *key);
+/* The first that matches a label or one of its frames; counts its use. NULL: none. */
+const struct suppression *gate_suppression_of(const struct gate *gate, const char *label,
+                                              const struct symbol_frame *frames,
+                                              size_t frame_count);
+
+/* summary_leaks.c: adds the leaks of a repeat that are over the limit; how many sites were judged.
+ */
+size_t summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict, size_t repeat);
 
 /* judge_limits.c, judge_leaks.c */
 void judge_limits(const struct gate *gate, struct gate_verdict *verdict);

@@ -12,6 +12,7 @@
 #include "judge.h"
 #include "labels.h"
 #include "leak_words.h"
+#include "origins.h"
 #include "sentence.h"
 #include "survivor_answers.h"
 #include "window_account.h"
@@ -27,7 +28,7 @@ static bool is_over_the_limit(const struct policy *policy, const struct judged *
     return row->judgement.verdict == VERDICT_CACHE && !policy->leak.allows_caches;
 }
 
-static struct gate_leak *leak_for(struct gate_verdict *verdict, const char *key)
+struct gate_leak *gate_leak_for(struct gate_verdict *verdict, const char *key)
 {
     struct gate_leak *row;
 
@@ -42,13 +43,9 @@ static struct gate_leak *leak_for(struct gate_verdict *verdict, const char *key)
     return row;
 }
 
-static const struct suppression *suppression_of(const struct gate *gate,
-                                                const struct question *question, uint32_t site,
-                                                const char *label)
+const struct suppression *gate_suppression_of(const struct gate *gate, const char *label,
+                                              const struct symbol_frame *frames, size_t frame_count)
 {
-    size_t frame_count;
-    const struct symbol_frame *frames = symbols_frames(question->symbols, site, &frame_count);
-
     for (size_t i = 0; gate->suppressions && i < gate->suppressions->rows.count; i++) {
         struct suppression *row = table_at(&gate->suppressions->rows, i);
 
@@ -58,6 +55,20 @@ static const struct suppression *suppression_of(const struct gate *gate,
         }
     }
     return NULL;
+}
+
+static const struct suppression *suppression_of(const struct gate *gate,
+                                                const struct question *question, struct who who)
+{
+    size_t frame_count;
+    const struct symbol_frame *frames = symbols_frames(question->symbols, who.site, &frame_count);
+    struct arena texts;
+    const struct suppression *found;
+
+    arena_init(&texts);
+    found = gate_suppression_of(gate, label_who(question, &texts, who), frames, frame_count);
+    arena_release(&texts);
+    return found;
 }
 
 /* One leak of one recording. */
@@ -88,7 +99,7 @@ static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size
     struct arena *texts = &verdict->arena;
     const struct question *question = &gate->recordings[repeat].question;
     const struct ledger *ledger = tally_ledger_at(question->tally, seen->ledger);
-    struct gate_leak *row = leak_for(verdict, key_of(verdict, question, seen));
+    struct gate_leak *row = gate_leak_for(verdict, key_of(verdict, question, seen));
 
     if (!row)
         return;
@@ -108,8 +119,7 @@ static void add_leak(const struct gate *gate, struct gate_verdict *verdict, size
     if (seen->alive_bytes > row->alive_bytes)
         row->alive_bytes = seen->alive_bytes;
     if (!row->suppression)
-        row->suppression =
-            suppression_of(gate, question, seen->who.site, label_who(question, texts, seen->who));
+        row->suppression = suppression_of(gate, question, seen->who);
 }
 
 /* How many origins were judged. */
@@ -280,6 +290,16 @@ static void tell_leak(const struct gate *gate, struct gate_verdict *verdict,
     else if (refused)
         row.sentence = sentence(texts, "%s; %s", row.sentence, refused);
     gate_add(verdict, &row);
+}
+
+static void tell_leaks(const struct gate *gate, struct gate_verdict *verdict)
+{
+    for (size_t i = 0; i < verdict->leaks.count; i++) {
+        const struct gate_leak *leak = table_at(&verdict->leaks, i);
+
+        if (leak->repeat_count * 2 > gate->recording_count)
+            tell_leak(gate, verdict, leak);
+    }
 }
 
 static void tell_unsure(const struct gate *gate, struct gate_verdict *verdict, const char *sentence)
@@ -581,12 +601,7 @@ static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
             can_judge(readings, i) && !growth_steps_decide(&gate->recordings[i].question);
         judged_count = find_leaks(gate, verdict, i, survivors_of(readings, i));
     }
-    for (size_t i = 0; i < verdict->leaks.count; i++) {
-        const struct gate_leak *leak = table_at(&verdict->leaks, i);
-
-        if (leak->repeat_count * 2 > gate->recording_count)
-            tell_leak(gate, verdict, leak);
-    }
+    tell_leaks(gate, verdict);
     if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] == told_before) {
         if (doubt)
             tell_unsure(gate, verdict, doubt);
@@ -609,12 +624,42 @@ static bool read_survivors(const struct gate *gate, struct survivor_reading **re
     return true;
 }
 
+/* What leaks was judged where the recordings lay. */
+static void judge_summaries(const struct gate *gate, struct gate_verdict *verdict)
+{
+    size_t judged_count = 0,
+           told_before = verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
+    struct gate_case row = {.rule = "leak",
+                            .key = "leak",
+                            .name = translated("leaks"),
+                            .outcome = CASE_PASSED,
+                            .policy_line = gate->policy->leak.line};
+
+    for (size_t i = 0; i < gate->recording_count; i++)
+        judged_count += summary_leaks_find(gate, verdict, i);
+    tell_leaks(gate, verdict);
+    tell_unused(gate, verdict);
+    if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] > told_before)
+        return;
+    if (!judged_count) {
+        tell_unsure(gate, verdict,
+                    "leaks cannot be judged: no site of the summaries was judged by steps");
+        return;
+    }
+    row.sentence = sentence(&verdict->arena, "no leak on any rank: %zu sites judged", judged_count);
+    gate_add(verdict, &row);
+}
+
 void judge_leaks(const struct gate *gate, struct gate_verdict *verdict)
 {
     struct survivor_reading **readings;
 
     if (!gate->policy->leak.is_asked)
         return;
+    if (gate->recordings[0].summary) {
+        judge_summaries(gate, verdict);
+        return;
+    }
     if (!verdict->step_count && gate->policy->leak.window_line) {
         judge_window(gate, verdict);
         return;

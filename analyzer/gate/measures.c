@@ -50,23 +50,22 @@ const char *key_name(struct arena *arena, const char *name)
 }
 
 /* Without a family, the pool's own name. */
-static const char *family_name(const struct model *model, const struct ledger *ledger)
+const char *device_key(struct arena *arena, enum device_family family, const char *pool,
+                       int32_t device)
 {
-    const struct pool *pool = model_pool_at(model, ledger->pool);
+    const char *name = family == FAMILY_NONE ? pool : device_family_name(family);
 
-    return pool->family == FAMILY_NONE ? pool_name(model, ledger->pool)
-                                       : device_family_name(pool->family);
+    if (family == FAMILY_HOST || (family == FAMILY_NONE && device < 0))
+        return device_family_name(FAMILY_HOST);
+    if (device < 0)
+        return arena_copy(arena, name);
+    return arena_format(arena, "%s:%" PRId32, name, device);
 }
 
 const char *device_name(struct arena *arena, const struct model *model, const struct ledger *ledger)
 {
-    enum device_family family = model_pool_at(model, ledger->pool)->family;
-
-    if (family == FAMILY_HOST || (family == FAMILY_NONE && ledger->device < 0))
-        return device_family_name(FAMILY_HOST);
-    if (ledger->device < 0)
-        return arena_copy(arena, family_name(model, ledger));
-    return arena_format(arena, "%s:%" PRId32, family_name(model, ledger), ledger->device);
+    return device_key(arena, model_pool_at(model, ledger->pool)->family,
+                      pool_name(model, ledger->pool), ledger->device);
 }
 
 static struct measure *row_find(const struct measures *measures, const char *key, uint64_t hash)
@@ -103,7 +102,7 @@ static struct measure *row_for(struct measures *measures, const struct measure *
         row->values = arena_alloc(&measures->arena, measures->repeat_count * sizeof(*row->values));
         row->is_known =
             arena_alloc(&measures->arena, measures->repeat_count * sizeof(*row->is_known));
-        row->sum_ledger = UINT32_MAX;
+        row->sum_turn = UINT32_MAX;
     }
     if (!row || !row->values || !row->is_known ||
         !hash_index_add(&measures->index, hash, (uint32_t)(measures->rows.count - 1))) {
@@ -113,16 +112,15 @@ static struct measure *row_for(struct measures *measures, const struct measure *
     return row;
 }
 
-/* The largest value counts; within one ledger, values add up. */
-static void put(struct measures *measures, const struct measure *like, size_t repeat,
-                uint32_t ledger, uint64_t value)
+void measures_put(struct measures *measures, const struct measure *like, size_t repeat,
+                  uint32_t turn, uint64_t value)
 {
     struct measure *row = row_for(measures, like);
 
     if (!row)
         return;
-    row->sum = row->sum_ledger == ledger ? row->sum + value : value;
-    row->sum_ledger = ledger;
+    row->sum = row->sum_turn == turn ? row->sum + value : value;
+    row->sum_turn = turn;
     if (value > row->largest) { /* lines of one function have one key */
         row->largest = value;
         row->name = like->name;
@@ -163,7 +161,7 @@ static void put_number(const struct scope *scope, enum rule_kind kind, uint64_t 
 {
     struct measure measure = measure_of(scope, kind, kind_rule(kind), "");
 
-    put(scope->measures, &measure, scope->repeat, scope->index, value);
+    measures_put(scope->measures, &measure, scope->repeat, scope->index, value);
 }
 
 static void put_ledger(const struct scope *scope)
@@ -180,16 +178,6 @@ static void put_ledger(const struct scope *scope)
         share_of(ledger->reserved_peak_bytes - ledger->peak_bytes, ledger->reserved_peak_bytes));
 }
 
-uint64_t origin_id(const struct question *question, const struct who *who)
-{
-    uint32_t text = who->operator_text ? who->operator_text : who->owner_text;
-    const char *name = model_text_at(question->model, text);
-
-    if (who->site)
-        return symbols_site_id(question->symbols, who->site);
-    return hash_pair(hash_bytes(name, strlen(name)), who->operator_text ? 1 : 2);
-}
-
 static void put_origin(const struct scope *scope, const struct origin *origin)
 {
     struct arena *texts = &scope->measures->arena;
@@ -204,7 +192,7 @@ static void put_origin(const struct scope *scope, const struct origin *origin)
     key = arena_format(texts, "site/%016" PRIx64, origin_id(scope->question, &origin->who));
     measure = measure_of(scope, RULE_SITE, key, where.label);
     measure.where = where;
-    put(scope->measures, &measure, scope->repeat, scope->index, held.bytes);
+    measures_put(scope->measures, &measure, scope->repeat, scope->index, held.bytes);
 }
 
 static void put_owners(const struct scope *scope)
@@ -226,7 +214,7 @@ static void put_owners(const struct scope *scope)
         name = model_text_at(scope->question->model, detail->owner_text);
         measure = measure_of(scope, RULE_OWNER, arena_format(texts, "owner/%s", name),
                              arena_copy(texts, name));
-        put(scope->measures, &measure, scope->repeat, scope->index, bytes);
+        measures_put(scope->measures, &measure, scope->repeat, scope->index, bytes);
     }
 }
 
@@ -268,7 +256,7 @@ static void put_phases(const struct scope *scope)
         if (!peak)
             continue;
         measure = measure_of(scope, RULE_PHASE, phases[i].key, phases[i].name);
-        put(scope->measures, &measure, scope->repeat, scope->index, peak);
+        measures_put(scope->measures, &measure, scope->repeat, scope->index, peak);
     }
 }
 
@@ -308,7 +296,7 @@ static int number_compare(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
-static uint64_t median_of(uint64_t *numbers, size_t count)
+uint64_t median_of(uint64_t *numbers, size_t count)
 {
     qsort(numbers, count, sizeof(*numbers), number_compare);
     if (count % 2)
@@ -350,8 +338,8 @@ static void add_ranks(struct measures *measures, const struct question *question
             continue;
         measure.pool = arena_copy(texts, pool_name(question->model, (uint16_t)pool));
         measure.key = key_name(texts, arena_format(texts, "ranks/%s/imbalance", measure.pool));
-        put(measures, &measure, repeat, UINT32_MAX - 1,
-            share_of(peaks[count - 1] - median, median));
+        measures_put(measures, &measure, repeat, UINT32_MAX - 1,
+                     share_of(peaks[count - 1] - median, median));
     }
     free(peaks);
 }
@@ -441,8 +429,8 @@ static void put_unattributed(struct measures *measures, const struct question *q
     known = recorded_peak(question, measure.device, used.has_modules, &measures->arena);
     if (used.has_modules)
         known += modules_peak(question, row);
-    put(measures, &measure, repeat, UINT32_MAX - 1 - (uint32_t)row->process,
-        row->high_bytes > known ? row->high_bytes - known : 0);
+    measures_put(measures, &measure, repeat, UINT32_MAX - 1 - (uint32_t)row->process,
+                 row->high_bytes > known ? row->high_bytes - known : 0);
 }
 
 static void add_unattributed(struct measures *measures, const struct question *question,
@@ -468,7 +456,7 @@ static void put_account(struct measures *measures, enum rule_kind kind, size_t r
     struct arena *texts = &measures->arena;
 
     measure.key = key_name(texts, arena_format(texts, "process/%s", kind_rule(kind)));
-    put(measures, &measure, repeat, turn, value);
+    measures_put(measures, &measure, repeat, turn, value);
 }
 
 /* The most of all accounts of a process; of several processes, of one. */
@@ -500,10 +488,15 @@ static void add_accounts(struct measures *measures, const struct question *quest
     }
 }
 
-void measures_add(struct measures *measures, const struct question *question, size_t repeat)
+void measures_begin(struct measures *measures)
 {
     for (size_t i = 0; i < measures->rows.count; i++)
-        ((struct measure *)table_at(&measures->rows, i))->sum_ledger = UINT32_MAX;
+        ((struct measure *)table_at(&measures->rows, i))->sum_turn = UINT32_MAX;
+}
+
+void measures_add(struct measures *measures, const struct question *question, size_t repeat)
+{
+    measures_begin(measures);
     add_ledgers(measures, question, repeat);
     add_ranks(measures, question, repeat);
     add_unattributed(measures, question, repeat);

@@ -31,6 +31,7 @@
 #include "labels.h"
 #include "place.h"
 #include "policy.h"
+#include "summary.h"
 #include "table.h"
 
 struct measure {
@@ -43,7 +44,7 @@ struct measure {
     bool *is_known;
     /* While measuring. */
     uint64_t sum, largest; /* of the parts, the one that name and where are of */
-    uint32_t sum_ledger;
+    uint32_t sum_turn;
 };
 
 struct measures {
@@ -57,6 +58,20 @@ struct measures {
 void measures_init(struct measures *measures, size_t repeat_count);
 void measures_release(struct measures *measures);
 void measures_add(struct measures *measures, const struct question *question, size_t repeat);
+/* Of all ranks of a summary: pools, sites at the peak, and how uneven ranks are. */
+void measures_add_summary(struct measures *measures, const struct summary *summary, size_t repeat);
+
+/* Columns of a summary that this and its leaks need; ends with SUMMARY_COLUMN_COUNT. */
+extern const enum summary_column gate_columns[];
+
+/* For the two: the largest value counts; those of one turn, as of a ledger, add up. */
+void measures_begin(struct measures *measures);
+void measures_put(struct measures *measures, const struct measure *like, size_t repeat,
+                  uint32_t turn, uint64_t value);
+/* Of a label as "forward (model.py:88)": function, file and line. In the arena. */
+struct place_in_code place_of_label(struct arena *arena, const char *label);
+/* Reorders. count > 0. */
+uint64_t median_of(uint64_t *numbers, size_t count);
 
 /* Asserts that each is found by its key, and known of some repeat. */
 void measures_check(const struct measures *measures);
@@ -76,11 +91,12 @@ struct measure_spread measure_spread(const struct measures *measures,
 /* Twice of this is the tightest relative limit that is not noise: hundredths of a percent. */
 int64_t spread_share(struct measure_spread spread);
 
-/* A site by the id of its stack; what has none, by the name of its operator or owner. */
-uint64_t origin_id(const struct question *question, const struct who *who);
 /* "npu:0", "gpu:1", "opencl:0", "host": who the memory of a ledger belongs to. In the arena. */
 const char *device_name(struct arena *arena, const struct model *model,
                         const struct ledger *ledger);
+/* The same of a pool's family and name; device -1: none. */
+const char *device_key(struct arena *arena, enum device_family family, const char *pool,
+                       int32_t device);
 /* A name as keys have it: they stand in files, and people type them again. */
 const char *key_name(struct arena *arena, const char *name);
 /* In hundredths of a percent, rounded. whole > 0. */

@@ -439,7 +439,10 @@ static enum mt_result read_leak(struct reading *reading, const struct toml_node 
 static enum mt_result read_baseline(struct reading *reading, const struct toml_node *value,
                                     const struct scope *scope)
 {
-    static const struct key keys[] = {{"file", KEY_TEXT, .field = FIELD(baseline_path)}, {0}};
+    static const struct key keys[] = {{"file", KEY_TEXT, .field = FIELD(baseline_path)},
+                                      {"runs", KEY_TEXT, .field = FIELD(baseline_path)},
+                                      {"last", KEY_COUNT, .field = FIELD(baseline_runs_most)},
+                                      {0}};
 
     return read_table(reading, value, keys, scope);
 }

@@ -64,7 +64,8 @@ struct policy {
         unsigned window_line;   /* 0: not limited */
     } leak;
     const char *baseline_path, *suppressions_path; /* as in the file, or NULL */
-    struct policy_rule *rules;                     /* in the order of the file */
+    int64_t baseline_runs_most; /* where the baseline is a folder of runs; 0: the usual number */
+    struct policy_rule *rules;  /* in the order of the file */
     bool has_relative;
 };
 

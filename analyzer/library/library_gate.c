@@ -8,9 +8,11 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "callback_file.h"
 #include "gate_explain.h"
+#include "gate_runs.h"
 #include "gate_writers.h"
 #include "judge.h"
 #include "library_answer.h"
@@ -19,7 +21,16 @@
 #include "taken_options.h"
 #include "trace_question.h"
 
+/* Of summaries that are judged, one run. */
+struct gate_run {
+    struct rank_run rows;
+    const char *missing;
+};
+
 struct mt_gate_verdict {
+    struct arena arena;
+    struct gate_run *runs;
+    size_t run_count;
     char baseline_path[PATH_MAX]; /* "" when none is named */
     struct policy *policy;
     struct baseline_file *baseline;
@@ -40,6 +51,19 @@ static const char *path_beside(const char *policy_path, const char *path, char *
     return room;
 }
 
+/* A folder is of runs. */
+static enum mt_result open_baseline(struct mt_gate_verdict *gate,
+                                    const struct mt_gate_options *options, struct mt_error *error)
+{
+    struct stat status;
+
+    if (stat(gate->baseline_path, &status) == 0 && S_ISDIR(status.st_mode))
+        return gate_baseline_of_runs(gate->baseline_path, (size_t)gate->policy->baseline_runs_most,
+                                     options->summaries, options->summary_count, &gate->baseline,
+                                     error);
+    return baseline_open(gate->baseline_path, &gate->baseline, error);
+}
+
 static enum mt_result open_files(struct mt_gate_verdict *gate,
                                  const struct mt_gate_options *options, struct mt_error *error)
 {
@@ -55,7 +79,7 @@ static enum mt_result open_files(struct mt_gate_verdict *gate,
             path_beside(options->policy_path, gate->policy->baseline_path, room, sizeof(room));
     if (baseline) {
         snprintf(gate->baseline_path, sizeof(gate->baseline_path), "%s", baseline);
-        result = baseline_open(baseline, &gate->baseline, error);
+        result = open_baseline(gate, options, error);
     }
     /* A baseline that only the policy names may be missing: rules that need it report that. */
     if (result == MT_NOT_FOUND && (options->is_baseline_optional || !options->baseline_path))
@@ -69,12 +93,32 @@ static enum mt_result open_files(struct mt_gate_verdict *gate,
     return result;
 }
 
+static enum mt_result take_summaries(struct mt_gate_verdict *gate, const char *const *paths,
+                                     size_t count, struct mt_error *error)
+{
+    enum mt_result result = MT_OK;
+
+    gate->runs = calloc(count, sizeof(*gate->runs));
+    if (!gate->runs)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
+    for (; result == MT_OK && gate->run_count < count; gate->run_count++) {
+        struct gate_run *run = &gate->runs[gate->run_count];
+
+        result = gate_run_read(&run->rows, paths[gate->run_count], error);
+        run->missing = rank_run_missing(&run->rows, &gate->arena);
+        gate->recordings[gate->run_count] = (struct recording){
+            .summary = &run->rows.set.summary,
+            .missing = run->missing ? run->missing : "",
+            .is_complete = !run->missing,
+            .path = arena_copy(&gate->arena, paths[gate->run_count]),
+        };
+    }
+    return result;
+}
+
 static enum mt_result take_recordings(struct mt_gate_verdict *gate, struct mt_trace *const *traces,
                                       size_t count, struct mt_error *error)
 {
-    gate->recordings = calloc(count, sizeof(*gate->recordings));
-    if (!gate->recordings)
-        return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
     for (size_t i = 0; i < count; i++) {
         enum mt_result result = trace_allows(traces[i], NULL, error);
 
@@ -88,19 +132,27 @@ static enum mt_result take_recordings(struct mt_gate_verdict *gate, struct mt_tr
         if (gate->policy->require.warm_up_steps >= 0)
             gate->recordings[i].question.warm_up_steps = gate->policy->require.warm_up_steps;
     }
+    return MT_OK;
+}
+
+static enum mt_result judge(struct mt_gate_verdict *gate, const struct mt_gate_options *options,
+                            struct mt_trace *const *traces, size_t count, struct mt_error *error)
+{
+    size_t recording_count = count + options->summary_count;
+    enum mt_result result = MT_OK;
+
+    gate->recordings = calloc(recording_count, sizeof(*gate->recordings));
+    if (!gate->recordings)
+        return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
     gate->gate = (struct gate){.policy = gate->policy,
                                .baseline = gate->baseline,
                                .suppressions = gate->suppressions,
                                .recordings = gate->recordings,
-                               .recording_count = count};
-    return MT_OK;
-}
-
-static enum mt_result judge(struct mt_gate_verdict *gate, struct mt_trace *const *traces,
-                            size_t count, struct mt_error *error)
-{
-    enum mt_result result = take_recordings(gate, traces, count, error);
-
+                               .recording_count = recording_count};
+    if (options->summary_count)
+        result = take_summaries(gate, options->summaries, options->summary_count, error);
+    else
+        result = take_recordings(gate, traces, count, error);
     for (size_t i = 0; i < count; i++)
         trace_begin(traces[i]);
     if (result == MT_OK)
@@ -114,19 +166,17 @@ static enum mt_result judge(struct mt_gate_verdict *gate, struct mt_trace *const
 static enum mt_result gate_open(const struct mt_gate_options *options, struct mt_gate_verdict **out,
                                 struct mt_error *error)
 {
-    struct mt_gate_options whole = {.size_bytes = sizeof(whole)};
     struct mt_gate_verdict *gate;
-    enum mt_result result = options_take(&whole, sizeof(whole), options, error);
+    enum mt_result result;
 
-    if (result != MT_OK)
-        return result;
-    if (!whole.policy_path)
+    if (!options->policy_path)
         return mt_error_of(error, "policy_path",
                            mt_error_set(error, MT_USAGE, "a gate needs a policy"));
     gate = calloc(1, sizeof(*gate));
     if (!gate)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
-    result = open_files(gate, &whole, error);
+    arena_init(&gate->arena);
+    result = open_files(gate, options, error);
     if (result != MT_OK) {
         mt_gate_close(gate);
         return result;
@@ -138,16 +188,19 @@ static enum mt_result gate_open(const struct mt_gate_options *options, struct mt
 enum mt_result mt_gate_judge(const struct mt_gate_options *options, struct mt_trace *const *traces,
                              size_t count, struct mt_gate_verdict **out, struct mt_error *error)
 {
+    struct mt_gate_options whole = {.size_bytes = sizeof(whole)};
     size_t memory_failures = memory_failure_count();
     struct mt_gate_verdict *gate = NULL;
-    enum mt_result result;
+    enum mt_result result = options_take(&whole, sizeof(whole), options, error);
 
-    if (!count)
-        return mt_error_set(error, MT_USAGE, "a gate needs a recording");
-    result = gate_open(options, &gate, error);
     if (result != MT_OK)
         return result;
-    result = judge(gate, traces, count, error);
+    if (!count == !whole.summary_count)
+        return mt_error_set(error, MT_USAGE, "a gate needs a recording, or summaries");
+    result = gate_open(&whole, &gate, error);
+    if (result != MT_OK)
+        return result;
+    result = judge(gate, &whole, traces, count, error);
     if (result == MT_OK)
         result = memory_status(memory_failures, error);
     if (result != MT_OK) {
@@ -166,17 +219,32 @@ void mt_gate_close(struct mt_gate_verdict *gate)
     suppressions_close(gate->suppressions);
     baseline_close(gate->baseline);
     policy_close(gate->policy);
+    for (size_t i = 0; i < gate->run_count; i++)
+        rank_run_release(&gate->runs[i].rows);
+    free(gate->runs);
+    arena_release(&gate->arena);
     free(gate->recordings);
     free(gate);
 }
 
 enum mt_result mt_gate_check(const struct mt_gate_options *options, struct mt_error *error)
 {
+    struct mt_gate_options whole = {.size_bytes = sizeof(whole)};
     struct mt_gate_verdict *gate = NULL;
-    enum mt_result result = gate_open(options, &gate, error);
+    enum mt_result result = options_take(&whole, sizeof(whole), options, error);
 
+    if (result == MT_OK)
+        result = gate_open(&whole, &gate, error);
     mt_gate_close(gate);
     return result;
+}
+
+bool mt_gate_is_complete(const struct mt_gate_verdict *gate)
+{
+    for (size_t i = 0; i < gate->gate.recording_count; i++)
+        if (!gate->recordings[i].is_complete)
+            return false;
+    return true;
 }
 
 size_t mt_gate_remark_count(const struct mt_gate_verdict *gate)

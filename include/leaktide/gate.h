@@ -30,10 +30,15 @@ struct mt_gate_verdict;
 struct mt_gate_options {
     size_t size_bytes;
     const char *policy_path;
-    const char *baseline_path;     /* NULL: the one that the policy names, if any */
+    const char *baseline_path; /* NULL: the one that the policy names, if any; a folder: its last
+                                  good runs, as docs/history.md has them */
     const char *suppressions_path; /* likewise */
     /* A baseline that is not there yet is none: for writing the first one. */
     bool is_baseline_optional;
+    /* Instead of recordings: folders with the summaries of all ranks (leaktide/summaries.h), each a
+     * run of the same job. They are named in the verdict, and not kept. */
+    const char *const *summaries;
+    size_t summary_count;
 };
 
 enum mt_gate_outcome {
@@ -44,7 +49,8 @@ enum mt_gate_outcome {
 };
 
 /*
- * traces  count >= 1 recordings of the same job: repeats; they must outlive the verdict
+ * traces  count >= 1 recordings of the same job: repeats; they must outlive the verdict; none where
+ *         summaries are judged
  *
  * MT_NOT_FOUND, MT_IO: a file is not there or cannot be read; MT_USAGE: what stands in it is wrong,
  * with file and line; MT_NO_MEMORY.
@@ -58,6 +64,8 @@ MT_API void mt_gate_close(struct mt_gate_verdict *verdict);
 MT_API enum mt_result mt_gate_check(const struct mt_gate_options *options, struct mt_error *error);
 
 MT_API enum mt_gate_outcome mt_gate_outcome(const struct mt_gate_verdict *verdict);
+/* False: of a recording, or of the ranks of a job, something is missing. */
+MT_API bool mt_gate_is_complete(const struct mt_gate_verdict *verdict);
 /* Warnings: nothing is over a limit, but somebody should look; a suppression nobody needs. */
 MT_API size_t mt_gate_remark_count(const struct mt_gate_verdict *verdict);
 

@@ -103,7 +103,7 @@ import os, subprocess, sys, time
 ranks = [subprocess.Popen([sys.executable, "-c", sys.argv[1]], env={**os.environ, "RANK": str(r), "WORLD_SIZE": "4"})
          for r in range(4)]
 ranks[2].wait()
-time.sleep(0.3)
+time.sleep(2)  # so that the others are not far apart, also on a busy machine
 for rank in ranks:
     rank.terminate()
 for rank in ranks:

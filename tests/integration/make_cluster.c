@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "chance.h"
+#include "hash.h"
 #include "summary_files.h"
 
 enum { STAGES = 4, HOST_RANKS = 8, LEAK_BYTES = 1 << 20 };
@@ -138,6 +139,15 @@ static void add_ledger(struct summary *summary, uint64_t rank, const char *key, 
     summary_put(summary, COLUMN_ledgers_growth_bytes_per_step, row, growth);
 }
 
+static void put_site_key(struct summary *summary, enum summary_column column, size_t row,
+                         const char *site)
+{
+    char key[20];
+
+    snprintf(key, sizeof(key), "%016" PRIx64, hash_bytes(site, strlen(site)));
+    summary_put_text(summary, column, row, key);
+}
+
 static void add_site(struct summary *summary, uint64_t rank, const char *key, const char *site,
                      uint64_t bytes)
 {
@@ -146,7 +156,8 @@ static void add_site(struct summary *summary, uint64_t rank, const char *key, co
     summary_put_text(summary, COLUMN_sites_process_key, row, key);
     summary_put_text(summary, COLUMN_sites_pool, row, "pta");
     summary_put(summary, COLUMN_sites_device, row, rank % HOST_RANKS);
-    summary_put_text(summary, COLUMN_sites_site_key, row, "0123456789abcdef");
+    put_site_key(summary, COLUMN_sites_site_key, row, site);
+    summary_put_text(summary, COLUMN_sites_verdict, row, "stable");
     summary_put_text(summary, COLUMN_sites_site, row, site);
     summary_put(summary, COLUMN_sites_peak_bytes, row, bytes);
     summary_put(summary, COLUMN_sites_end_bytes, row, bytes / 2);
@@ -201,6 +212,7 @@ static void add_leak(struct cluster *cluster, struct summary *summary, const cha
     summary_put_text(summary, COLUMN_findings_sentence, row, "1.00 MiB per step at planted");
     summary_put_text(summary, COLUMN_findings_pool, row, "pta");
     summary_put_text(summary, COLUMN_findings_site, row, "planted (cause.py:7)");
+    put_site_key(summary, COLUMN_findings_site_key, row, "planted (cause.py:7)");
     summary_put(summary, COLUMN_findings_growth_bytes_per_step, row, LEAK_BYTES);
     summary_put(summary, COLUMN_findings_bytes, row,
                 (cluster->step_count - cluster->step) * LEAK_BYTES);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "origins.h"
 #include "pool_counter.h"
 #include "rank_gather_parts.h"
 
@@ -60,11 +61,12 @@ size_t gathered_row(struct gathering *gathering, enum summary_table table,
 
 const char *gathered_site_key(struct gathering *gathering, struct who who)
 {
-    uint64_t id = who.site ? symbols_site_id(gathering->question->symbols, who.site) : 0;
     const char *label = label_who(gathering->question, &gathering->arena, who);
+    bool is_known = who.site || who.operator_text || who.owner_text;
 
     return arena_format(&gathering->arena, "%016" PRIx64,
-                        id ? id : hash_bytes(label, strlen(label)));
+                        is_known ? origin_id(gathering->question, &who)
+                                 : hash_bytes(label, strlen(label)));
 }
 
 /* --- processes -------------------------------------------------------------------------------- */

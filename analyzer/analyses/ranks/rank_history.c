@@ -11,6 +11,7 @@
 #include "rank_compare.h"
 #include "rank_deaths.h"
 #include "rank_findings.h"
+#include "rank_run.h"
 #include "summary_files.h"
 
 /* --- which runs there are --------------------------------------------------------------------- */
@@ -76,48 +77,9 @@ static enum mt_result find_runs(struct history *history, size_t *capacity, const
 
 struct reading {
     struct history *history;
-    struct summary_reader *reader;
     struct history_run *run;
-    struct rank_set set;
-    size_t unread_count; /* of this run */
+    struct rank_run rows;
 };
-
-static void note_unread(struct reading *reading, const char *why)
-{
-    struct history *history = reading->history;
-
-    reading->unread_count++;
-    if (!history->unread_count++)
-        history->first_unread = arena_copy(&history->arena, why);
-}
-
-static enum mt_result read_run(struct reading *reading, struct mt_error *error)
-{
-    struct summary_folders folders;
-    struct mt_error why;
-    enum mt_result result;
-
-    summary_folders_init(&folders);
-    result = summary_folders_find(reading->run->path, &folders, error);
-    summary_folders_sort(&folders);
-    for (size_t i = 0; result == MT_OK && i < folders.count; i++) {
-        enum mt_result one =
-            summary_read(reading->reader, folders.paths[i], &reading->set.summary, &why);
-
-        if (one == MT_OK)
-            rank_set_take(&reading->set);
-        else if (one == MT_NO_MEMORY)
-            result = mt_error_set(error, one, "%s", why.message);
-        else
-            note_unread(reading, why.message);
-    }
-    for (size_t i = 0; result == MT_OK && i < folders.unfinished_count; i++)
-        note_unread(reading, folders.unfinished[i]);
-    summary_folders_release(&folders);
-    if (result == MT_OK && !rank_set_finish(&reading->set))
-        result = mt_error_set(error, MT_NO_MEMORY, "no memory for a history");
-    return result;
-}
 
 static const struct rank *highest_rank(const struct rank_set *set)
 {
@@ -140,10 +102,10 @@ static const struct rank *highest_rank(const struct rank_set *set)
 
 static void keep_figures(struct reading *reading)
 {
-    const struct rank_set *set = &reading->set;
+    const struct rank_set *set = &reading->rows.set;
     const struct summary *summary = &set->summary;
     struct history_run *run = reading->run;
-    uint64_t *peaks = arena_alloc(&reading->set.arena, (set->count + 1) * sizeof(*peaks));
+    uint64_t *peaks = arena_alloc(&reading->rows.set.arena, (set->count + 1) * sizeof(*peaks));
     size_t count = 0;
 
     for (size_t i = 0; peaks && i < set->count; i++) {
@@ -175,7 +137,7 @@ static bool is_site_of(const struct rank_set *set, const struct rank *rank, size
 
 static void keep_highest(struct reading *reading)
 {
-    const struct rank_set *set = &reading->set;
+    const struct rank_set *set = &reading->rows.set;
     const struct summary *summary = &set->summary;
     const struct rank *highest = highest_rank(set);
     struct arena *arena = &reading->history->arena;
@@ -204,7 +166,7 @@ static void keep_leaks(struct reading *reading)
     struct rank_leak *leaks;
     size_t count;
 
-    if (!rank_find_leaks(&reading->set, &reading->set.arena, &leaks, &count)) {
+    if (!rank_find_leaks(&reading->rows.set, &reading->rows.set.arena, &leaks, &count)) {
         arena->has_failed = true;
         return;
     }
@@ -213,47 +175,40 @@ static void keep_leaks(struct reading *reading)
         run->leaks[run->leak_count++] = arena_copy(arena, leaks[i].site);
 }
 
-static bool is_whole(const struct reading *reading)
-{
-    const struct rank_set *set = &reading->set;
-    struct rank_gaps gaps = rank_find_gaps(set);
-
-    for (size_t i = 0; i < set->count; i++)
-        if (!summary_number(&set->summary, COLUMN_ranks_is_complete, set->ranks[i].row))
-            return false;
-    return set->count && !reading->unread_count && !(gaps.world_size && gaps.count);
-}
-
 static enum history_state state_of(struct reading *reading)
 {
     struct rank_death death;
 
     if (reading->run->leak_count)
         return HISTORY_LEAKS;
-    if (rank_find_failures(&reading->set).rank_count)
+    if (rank_find_failures(&reading->rows.set).rank_count)
         return HISTORY_REFUSED;
-    if (!rank_find_death(&reading->set, &death))
+    if (!rank_find_death(&reading->rows.set, &death))
         reading->history->arena.has_failed = true;
     else if (death.first)
         return HISTORY_DIED;
-    return is_whole(reading) ? HISTORY_GOOD : HISTORY_INCOMPLETE;
+    return rank_run_missing(&reading->rows, &reading->rows.set.arena) ? HISTORY_INCOMPLETE
+                                                                      : HISTORY_GOOD;
 }
 
-static enum mt_result keep_run(struct history *history, struct summary_reader *reader,
-                               struct history_run *run, struct mt_error *error)
+static enum mt_result keep_run(struct history *history, struct history_run *run,
+                               struct mt_error *error)
 {
-    struct reading reading = {.history = history, .reader = reader, .run = run};
+    struct reading reading = {.history = history, .run = run};
     enum mt_result result;
 
-    rank_set_init(&reading.set, true);
-    result = read_run(&reading, error);
+    rank_run_init(&reading.rows);
+    result = rank_run_read(&reading.rows, run->path, error);
     if (result == MT_OK) {
         keep_figures(&reading);
         keep_highest(&reading);
         keep_leaks(&reading);
         run->state = state_of(&reading);
     }
-    rank_set_release(&reading.set);
+    if (!history->unread_count && reading.rows.unread_count)
+        history->first_unread = arena_copy(&history->arena, reading.rows.first_unread);
+    history->unread_count += reading.rows.unread_count;
+    rank_run_release(&reading.rows);
     return result;
 }
 
@@ -321,7 +276,6 @@ static enum mt_result judge_runs(struct history *history, size_t last, struct mt
 enum mt_result history_read(const char *const *paths, size_t count, size_t last,
                             struct history *history, struct mt_error *error)
 {
-    struct summary_reader *reader = NULL;
     enum mt_result result = MT_OK;
     size_t capacity = 0;
 
@@ -331,11 +285,8 @@ enum mt_result history_read(const char *const *paths, size_t count, size_t last,
         result = find_runs(history, &capacity, paths[i], error);
     if (result == MT_OK && !history->count)
         result = mt_error_set(error, MT_NO_DATA, "%s: there is no summary", count ? paths[0] : "");
-    if (result == MT_OK)
-        result = summary_reader_create(&reader, error);
     for (size_t i = 0; result == MT_OK && i < history->count; i++)
-        result = keep_run(history, reader, &history->runs[i], error);
-    summary_reader_destroy(reader);
+        result = keep_run(history, &history->runs[i], error);
     return result == MT_OK ? judge_runs(history, last, error) : result;
 }
 

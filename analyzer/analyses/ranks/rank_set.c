@@ -81,6 +81,12 @@ void rank_set_init(struct rank_set *set, bool are_summaries)
         set->summary.is_left_out[needed[i]] = false;
 }
 
+void rank_set_want(struct rank_set *set, const enum summary_column *columns, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        set->summary.is_left_out[columns[i]] = false;
+}
+
 void rank_set_release(struct rank_set *set)
 {
     for (size_t i = 0; i < SUMMARY_TABLE_COUNT; i++)

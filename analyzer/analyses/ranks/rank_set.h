@@ -69,6 +69,8 @@ struct rank_set {
 /* are_summaries: of a job, in which a number is one rank; columns that no sentence needs are left
  * out. */
 void rank_set_init(struct rank_set *set, bool are_summaries);
+/* Before anything is read: columns that no sentence about ranks needs. */
+void rank_set_want(struct rank_set *set, const enum summary_column *columns, size_t count);
 void rank_set_release(struct rank_set *set);
 
 /* Rows that came into the summary since the last time are of one place. */

@@ -328,3 +328,13 @@ void origin_at_steps(const struct tally *tally, const struct origin *origin, uin
         alive[i].count += i ? alive[i - 1].count : 0;
     }
 }
+
+uint64_t origin_id(const struct question *question, const struct who *who)
+{
+    uint32_t text = who->operator_text ? who->operator_text : who->owner_text;
+    const char *name = model_text_at(question->model, text);
+
+    if (who->site)
+        return symbols_site_id(question->symbols, who->site);
+    return hash_pair(hash_bytes(name, strlen(name)), who->operator_text ? 1 : 2);
+}

@@ -36,6 +36,9 @@ bool origins_init(struct origins *origins, const struct question *question,
                   enum origin_split split);
 void origins_release(struct origins *origins);
 
+/* A site by the id of its stack; what has none, by the name of its operator or owner. */
+uint64_t origin_id(const struct question *question, const struct who *who);
+
 /* Who it is; of whom nobody knows and whose blocks are older than the recording, that. */
 struct value value_origin(const struct question *question, struct arena *arena,
                           const struct origin *origin);
