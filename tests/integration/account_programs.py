@@ -4,8 +4,8 @@
     account_programs.py LEAKTIDE [--recorded] [NAME ...]
 
 Starts each program that is installed, lets it work, and compares its account with /proc/PID/status
-and smaps. Fails where more than 5 % of what is resident is unexplained, or a sum differs by more than
-3 % of it, as it may in a program that goes on meanwhile. Prints a table.
+and smaps before and after. Fails where more than 5 % of what is resident is unexplained, or a sum is more than
+3 % of it outside of what these say. Prints a table.
 
 --recorded: the programs run under the recorder, are asked for a snapshot, and are ended. Of the
 accounts in the recording, the highest, the newest and that of the exit are looked at, and the
@@ -126,19 +126,26 @@ def account_of(process):
     return parts, dict(tables["resident_figures"][0], notes=[note["sentence"] for note in answer["notes"]])
 
 
+def outside(size, before, after):
+    """How far from the nearer of the two, of which one may be the larger."""
+    return max(min(before, after) - size, size - max(before, after), 0)
+
+
 def compare(name, process):
+    before = kernel_says(process)
     parts, figures = account_of(process)
-    said = kernel_says(process)
-    if parts is None or not said["all"]:
+    after = kernel_says(process)
+    if parts is None or not after["all"]:
         return "%-15s could not be read: %s" % (name, figures), False
     resident = parts["resident"]
     others = sum(size for part, size in parts.items() if part != "resident")
     differences = {
         "sum": abs(others - resident),
-        "all": abs(resident - parts.get("unexplained", 0) - said["all"]),
-        "shared": abs(parts.get("shared_memory", 0) - said["shared"]),
-        "RssShmem": max(0, said["shared"] - said["RssShmem"]),
-        "file": max(0, parts.get("mapped_files", 0) - said["RssFile"] - said["RssShmem"]),
+        "all": outside(resident - parts.get("unexplained", 0), before["all"], after["all"]),
+        "shared": outside(parts.get("shared_memory", 0), before["shared"], after["shared"]),
+        "RssShmem": max(0, min(said["shared"] - said["RssShmem"] for said in (before, after))),
+        "file": max(0, parts.get("mapped_files", 0) - max(said["RssFile"] + said["RssShmem"]
+                                                          for said in (before, after))),
     }
     worst = max(differences, key=differences.get)
     unexplained = parts.get("unexplained", 0)
@@ -194,9 +201,7 @@ def compare_recorded(name, program, recording):
         return "%-15s has no account" % name, False
     highest, newest, at_exit, count = found
     parts = [100 * row[1] / row[0] for row in (highest, newest, at_exit) if row]
-    least, most = sorted([said["all"], after or said["all"]])
-    counted = newest[0] - newest[1]
-    difference = 100 * max(least - counted, counted - most, 0) / said["all"]
+    difference = 100 * outside(newest[0] - newest[1], said["all"], after or said["all"]) / said["all"]
     is_fine = max(parts) <= 5 and difference <= 3
     return ("%-15s %3d accounts  highest %8.1f MiB, unexplained %4.2f %%  newest %8.1f MiB, unexplained %4.2f %%, "
             "from smaps %4.2f %%  %s%s" % (

@@ -201,7 +201,9 @@ static const char *more_words(const struct question *question, struct report *re
         return report_text(
             report, ", of which its allocator could give back %s",
             label_size(report_arena(report), grown->newest->figures[ACCOUNT_FIGURE_SPARE]));
-    if (!name || grown->part == ACCOUNT_BLOCKS)
+    if (!name || grown->part == ACCOUNT_BLOCKS ||
+        (grown->part == ACCOUNT_ANONYMOUS && /* the cause says it */
+         cause_of(question, grown) != resident_cause_of(grown)))
         return "";
     if (count > 1)
         return report_text(report, ", most of it %s and %zu others like it",
