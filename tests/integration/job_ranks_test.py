@@ -62,6 +62,21 @@ for turn in range(400):
     kept[turn] = scope["held_%d" % turn](250)
 """
 
+    def test_of_a_job_that_was_started_again_the_newest_counts(self):
+        """Those that hold half as much as the largest; a helper with the number of a rank, which is newer still, is none."""
+        first = "for r in 0 1 2; do RANK=$r WORLD_SIZE=3 dd if=/dev/zero of=/dev/null count=1 bs=9M; done"
+        again = ("RANK=2 WORLD_SIZE=3 dd if=/dev/zero of=/dev/null count=1 bs=5M; RANK=1 WORLD_SIZE=3 dd if=/dev/zero of=/dev/null "
+                 "count=1 bs=8M; RANK=0 WORLD_SIZE=3 dd if=/dev/zero of=/dev/null count=1 bs=5M; "
+                 "RANK=1 WORLD_SIZE=3 dd if=/dev/zero of=/dev/null count=1 bs=1M")
+        with tempfile.TemporaryDirectory() as folder:
+            for name, script in (("b", first), ("a", again)):
+                command("run", "--quiet", "-o", os.path.join(folder, name), "--", "sh", "-c", script + " 2>/dev/null")
+                for path in glob.glob(os.path.join(folder, name, "*.mtt")):
+                    command("summarize", "-o", os.path.join(folder, "summaries"), path)
+            answer = report_tables.load(command("ranks", "--format=json", os.path.join(folder, "summaries")))
+            rows = answer["tables"]["ranks"]
+            self.assertEqual([(row["process"], row["peak_bytes"] >> 20) for row in rows], [("rank 0", 5), ("rank 1", 8), ("rank 2", 5)])
+
     def test_each_rank_has_a_page_and_helpers_have_none(self):
         script = "for r in 0 1; do RANK=$r WORLD_SIZE=2 %s -c 'kept = bytearray(64 << 20)'; done; ls" % sys.executable
         with tempfile.TemporaryDirectory() as folder:

@@ -107,6 +107,19 @@ class Clusters(Folder):
             if status == 0:
                 self.assertIn("stage %d peaks" % planted["stage"], json.loads(said)["verdict"][0])
 
+    def test_the_order_of_folders_and_hosts_does_not_matter(self):
+        """Hosts of which the first by name was read last; what is said is the same in every sentence and number."""
+        for cause in ("one_host", "rank", "leak_two", "refused", "died"):
+            path, turned = self.path(cause), self.path(cause + "-turned")
+            make_cluster(path, cause, 64, 3, 10, 20, "each")
+            os.mkdir(turned)
+            for place, name in enumerate(sorted(os.listdir(path), reverse=True)):
+                shutil.copytree(os.path.join(path, name), os.path.join(turned, "summary-%05d" % place))
+            with self.subTest(cause=cause):
+                answer = ranks(path)
+                self.assertTrue(answer["findings"])
+                self.assertEqual(ranks(turned), answer)
+
     def test_stages_of_two_ranks_are_not_compared_by_their_sites(self):
         make_cluster(self.path("ranks"), "rank", 64, 3)
         for layout, measured in (("dp=64", True), ("dp=16,pp=4", True), ("dp=2,pp=32", False)):
