@@ -55,15 +55,23 @@ static _Atomic bool may_have_come = true;
 /* --- events ----------------------------------------------------------------------------- */
 
 /* PyTorch's own frames around a node of autograd, and around a mode of the dispatcher (our own,
- * too), say nothing that the operator inside does not. */
-static bool is_wanted(const char *name)
+ * too), say nothing that the operator inside does not. Few names begin like one of them. */
+static bool is_frame(const char *name)
 {
     static const char *const frames[] = {"autograd::engine::", "PythonDispatchMode",
                                          "PythonSubclass"};
 
     for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++)
-        if (strncmp(name, frames[i], strlen(frames[i])) == 0)
-            return false;
+        if (name[0] == frames[i][0] && name[1] == frames[i][1] &&
+            strncmp(name, frames[i], strlen(frames[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool is_wanted(const char *name)
+{
+    if (is_frame(name))
+        return false;
     return !atomic_load_explicit(&is_left, memory_order_relaxed) || !strstr(name, "::");
 }
 
