@@ -9,7 +9,7 @@
 
 #include "leaktide/invariant.h"
 
-enum { first_capacity = 4 };
+enum { first_capacity = 1 };
 
 /* The first kept step at or after this one. */
 static uint32_t kept_step(uint32_t step, uint32_t stride)

@@ -19,6 +19,7 @@ static void tables_init(struct tally *tally)
 {
     arena_init(&tally->arena);
     table_init(&tally->details, &tally->arena, sizeof(struct group_detail));
+    table_init(&tally->pasts, &tally->arena, sizeof(struct group_past));
     table_init(&tally->contexts, &tally->arena, sizeof(struct context_row));
     table_init(&tally->usages, &tally->arena, sizeof(struct usage));
     table_init(&tally->steps, &tally->arena, sizeof(struct step));
@@ -48,11 +49,11 @@ void tally_destroy(struct tally *tally)
 {
     if (!tally)
         return;
-    for (size_t i = 0; i < tally->details.count; i++) {
-        struct group_detail *detail = table_at(&tally->details, i);
+    for (size_t i = 0; i < tally->pasts.count; i++) {
+        struct group_past *past = table_at(&tally->pasts, i);
 
-        step_series_release(&detail->series);
-        cohorts_release(&detail->cohorts);
+        step_series_release(&past->series);
+        cohorts_release(&past->cohorts);
     }
     hash_index_release(&tally->context_index);
     hash_index_release(&tally->usage_index);
@@ -131,12 +132,9 @@ HOT void count_alloc(struct tally *tally, const struct event *event, uint32_t in
 /* Taken from its cohort a little later. */
 HOT void spend(struct tally *tally, const struct live_block *block)
 {
-    const struct group_detail *detail = table_at(&tally->details, block->group);
-
     if (tally->spent_count == SPENT_MAX)
         tally_settle(tally);
-    __builtin_prefetch(&detail->cohorts);
-    __builtin_prefetch(&detail->freed_age, 1);
+    __builtin_prefetch(table_at(&tally->details, block->group));
     tally->spent[tally->spent_count++] =
         (struct spent_block){block->group, tally_era_of(tally, block->birth), block->size_bytes};
 }
@@ -738,6 +736,11 @@ uint16_t tally_group_ledger(const struct tally *tally, uint32_t index)
 const struct group_detail *tally_detail_at(const struct tally *tally, size_t index)
 {
     return table_at(&tally->details, index);
+}
+
+const struct group_past *tally_past_at(const struct tally *tally, size_t group)
+{
+    return table_at(&tally->pasts, tally_detail_at(tally, group)->past);
 }
 
 size_t tally_usage_count(const struct tally *tally)

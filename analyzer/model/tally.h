@@ -104,9 +104,11 @@ struct group_detail {
     uint8_t size_class;
     uint32_t operator_usage, module_usage; /* row + 1 of the usages, or 0 */
     uint32_t first_step;
-    /* What the ledger knows of the group. */
-    uint64_t told_alloc_bytes, told_alloc_count;
-    uint32_t told_live_count;
+    uint32_t past; /* row of the pasts; 0: nothing of it was ever alive when a step ended */
+};
+
+/* What became of a group from step to step. All zero for one that has none. */
+struct group_past {
     /* The greatest age, in steps, at which a block was freed: ever, and
      * until the newest step end. */
     uint32_t freed_age, freed_age_at_end;
@@ -280,6 +282,7 @@ const struct group *tally_group_at(const struct tally *tally, size_t index);
 /* The ledger of the group, without a look at the rest of it. */
 uint16_t tally_group_ledger(const struct tally *tally, uint32_t index);
 const struct group_detail *tally_detail_at(const struct tally *tally, size_t index);
+const struct group_past *tally_past_at(const struct tally *tally, size_t group);
 size_t tally_usage_count(const struct tally *tally);
 const struct usage *tally_usage_at(const struct tally *tally, size_t index);
 size_t tally_step_count(const struct tally *tally);

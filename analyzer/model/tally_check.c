@@ -6,6 +6,18 @@
 
 #include "tally_state.h"
 
+static void past_check(const struct tally *tally, const struct group_past *past)
+{
+    MT_ASSERT(past->freed_age_at_end <= past->freed_age);
+    MT_ASSERT(past->left_steps <= past->left_count);
+    MT_ASSERT(past->left_count || !past->left_bytes);
+    MT_ASSERT(past->left_steps <= tally->epoch);
+    MT_ASSERT(past->crossing_steps || !past->crossing_step);
+    MT_ASSERT(past->example_address || !past->example_bytes);
+    step_series_check(&past->series);
+    cohorts_check(&past->cohorts);
+}
+
 static void detail_check(const struct tally *tally, const struct group *group,
                          const struct group_detail *detail)
 {
@@ -14,18 +26,8 @@ static void detail_check(const struct tally *tally, const struct group *group,
     MT_ASSERT(!detail->operator_usage == !detail->operator_text);
     MT_ASSERT(!(group->flags & GROUP_HAS_USAGE) ==
               (!detail->operator_usage && !detail->module_usage));
-    MT_ASSERT(detail->told_alloc_bytes <= group->alloc_bytes);
-    MT_ASSERT(detail->told_alloc_count <= group->alloc_count);
-    MT_ASSERT(group->flags & GROUP_TOUCHED || detail->told_alloc_count == group->alloc_count);
-    MT_ASSERT(group->flags & GROUP_TOUCHED || detail->told_live_count == group->live_count);
-    MT_ASSERT(detail->freed_age_at_end <= detail->freed_age);
-    MT_ASSERT(detail->left_steps <= detail->left_count);
-    MT_ASSERT(detail->left_count || !detail->left_bytes);
-    MT_ASSERT(detail->left_steps <= tally->epoch);
-    MT_ASSERT(detail->crossing_steps || !detail->crossing_step);
-    MT_ASSERT(detail->example_address || !detail->example_bytes);
-    step_series_check(&detail->series);
-    cohorts_check(&detail->cohorts);
+    MT_ASSERT(detail->past < tally->pasts.count);
+    past_check(tally, table_at(&tally->pasts, detail->past));
 }
 
 static void group_check(const struct tally *tally, uint32_t index)
@@ -75,15 +77,24 @@ static void add_group(struct sums *ledger, struct sums *usages, const struct gro
     const uint32_t rows[] = {detail->operator_usage, detail->module_usage};
 
     ledger->live_bytes += group->live_bytes;
-    ledger->live_count += detail->told_live_count;
-    ledger->alloc_bytes += detail->told_alloc_bytes;
-    ledger->alloc_count += detail->told_alloc_count;
+    ledger->live_count += group->live_count;
+    ledger->alloc_bytes += group->alloc_bytes;
+    ledger->alloc_count += group->alloc_count;
     for (size_t i = 0; i < 2; i++) {
         if (!rows[i])
             continue;
         usages[rows[i] - 1].live_bytes += group->live_bytes;
         usages[rows[i] - 1].live_count += group->live_count;
     }
+}
+
+/* What the ledger does not know yet. */
+static void take_untold(struct sums *ledger, const struct group *group,
+                        const struct touched_group *before)
+{
+    ledger->live_count -= (uint64_t)group->live_count - before->live_count;
+    ledger->alloc_bytes -= group->alloc_bytes - before->alloc_bytes;
+    ledger->alloc_count -= group->alloc_count - before->alloc_count;
 }
 
 static void compare(const struct tally *tally, const struct sums *ledgers,
@@ -117,6 +128,11 @@ static void sums_check(const struct tally *tally)
 
         add_group(&ledgers[group->ledger], usages, group, table_at(&tally->details, i));
         live_count += group->live_count;
+    }
+    for (size_t i = 0; i < tally->touched_count; i++) {
+        const struct group *group = group_at(tally, tally->touched[i].group);
+
+        take_untold(&ledgers[group->ledger], group, &tally->touched[i]);
     }
     compare(tally, ledgers, usages);
     MT_ASSERT(live_count == tally->left_count + live_set_count(&tally->live));

@@ -44,7 +44,7 @@ bool tally_rows_init(struct tally *tally)
     tally->group_ledgers = tally->group_ledger_stretch.base;
     tally->ledgers = tally->ledger_stretch.base;
     tally->group_count = 1; /* row 0: no group, no context */
-    return table_add(&tally->details) && table_add(&tally->contexts);
+    return table_add(&tally->details) && table_add(&tally->pasts) && table_add(&tally->contexts);
 }
 
 void tally_rows_release(struct tally *tally)

@@ -75,11 +75,13 @@ static enum step_phase phase_of_stack(struct tally *tally, const struct open_sta
 static void forward_end(struct tally *tally)
 {
     for (size_t i = 0; i < tally->touched_count; i++) {
-        struct group_detail *detail = table_at(&tally->details, tally->touched[i]);
+        uint32_t group = tally->touched[i].group;
+        struct group_past *past =
+            group_at(tally, group)->born_count ? tally_past_for(tally, group) : NULL;
 
-        if (group_at(tally, tally->touched[i])->born_count && detail->crossing_step != tally->era) {
-            detail->crossing_step = tally->era;
-            detail->crossing_steps++;
+        if (past && past->crossing_step != tally->era) {
+            past->crossing_step = tally->era;
+            past->crossing_steps++;
         }
     }
 }

@@ -116,11 +116,30 @@ static void threads_check(const struct tally *tally)
         MT_ASSERT(tally->phase.by_text[i] <= PHASE_COUNT);
 }
 
-static void waiting_check(const struct tally *tally)
+static void touched_check(const struct tally *tally, const struct touched_group *touched)
 {
+    const struct group *group = group_at(tally, touched->group);
+
+    MT_ASSERT(group->flags & GROUP_TOUCHED);
+    MT_ASSERT(touched->alloc_bytes <= group->alloc_bytes);
+    MT_ASSERT(touched->alloc_count <= group->alloc_count);
+}
+
+static void all_touched_check(const struct tally *tally)
+{
+    size_t count = 0;
+
     MT_ASSERT(tally->touched_count <= tally->touched_capacity);
     for (size_t i = 0; i < tally->touched_count; i++)
-        MT_ASSERT(group_at(tally, tally->touched[i])->flags & GROUP_TOUCHED);
+        touched_check(tally, &tally->touched[i]);
+    for (uint32_t i = 1; i < tally->group_count && !tally->observer; i++)
+        count += (group_at(tally, i)->flags & GROUP_TOUCHED) != 0;
+    MT_ASSERT(tally->observer || count == tally->touched_count);
+}
+
+static void waiting_check(const struct tally *tally)
+{
+    all_touched_check(tally);
     MT_ASSERT(tally->spent_count <= SPENT_MAX);
     for (size_t i = 0; i < tally->spent_count; i++)
         MT_ASSERT(tally->spent[i].birth < tally->era);

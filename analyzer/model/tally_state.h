@@ -28,6 +28,13 @@ enum group_flag {
     GROUP_HAS_USAGE = 2 /* of an operator or a module */
 };
 
+/* What the ledger knows of a group: how it was when the newest step had ended. */
+struct touched_group {
+    uint64_t alloc_bytes, alloc_count;
+    uint32_t live_count;
+    uint32_t group;
+};
+
 /* By site: the group that came first, which is mostly the only one. It is in no index. */
 struct site_group {
     uint32_t context;
@@ -125,12 +132,12 @@ struct tally {
     struct disorder disorders[DISORDER_SLOTS];
     uint64_t kind_counts[EVENT_KIND_COUNT];
     struct tally_counts counts;
-    uint32_t *touched; /* groups that changed since the newest step end */
+    struct touched_group *touched; /* that changed since the newest step end */
     size_t touched_count, touched_capacity;
     /* Cold. */
     struct stretch group_stretch, group_ledger_stretch, ledger_stretch;
     struct arena arena;
-    struct table details, contexts, usages, steps, step_rows, samples, failures, baselines;
+    struct table details, pasts, contexts, usages, steps, step_rows, samples, failures, baselines;
     struct hash_index ledger_index, group_index, context_index, usage_index, sample_index;
     struct tally_process *processes;
     size_t process_count;
@@ -214,7 +221,9 @@ void address_order_release(struct address_order *order);
 
 /* tally_steps.c */
 uint32_t tally_era_of(const struct tally *tally, uint32_t birth);
-bool tally_touch(struct tally *tally, uint32_t group);
+bool tally_touch(struct tally *tally, uint32_t index);
+/* Made if it is not there; NULL without memory. */
+struct group_past *tally_past_for(struct tally *tally, uint32_t group);
 /* Takes the spent blocks from their cohorts: before anything looks at those. */
 void tally_settle(struct tally *tally);
 void tally_step_event(struct tally *tally, const struct event *event);

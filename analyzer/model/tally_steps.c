@@ -16,13 +16,35 @@
 
 #include "list.h"
 
-bool tally_touch(struct tally *tally, uint32_t group)
+bool tally_touch(struct tally *tally, uint32_t index)
 {
+    const struct group *group = group_at(tally, index);
+
     if (!list_has_room(&tally->touched, &tally->touched_capacity, tally->touched_count,
                        sizeof(*tally->touched)))
         return false;
-    tally->touched[tally->touched_count++] = group;
+    tally->touched[tally->touched_count++] =
+        (struct touched_group){.alloc_bytes = group->alloc_bytes,
+                               .alloc_count = group->alloc_count,
+                               .live_count = group->live_count,
+                               .group = index};
     return true;
+}
+
+struct group_past *tally_past_for(struct tally *tally, uint32_t group)
+{
+    struct group_detail *detail = table_at(&tally->details, group);
+    struct group_past *past;
+
+    if (detail->past)
+        return table_at(&tally->pasts, detail->past);
+    past = table_add(&tally->pasts);
+    if (!past) {
+        tally->has_failed = true;
+        return NULL;
+    }
+    detail->past = (uint32_t)(tally->pasts.count - 1);
+    return past;
 }
 
 /* Mostly of one of the last: so the search begins there. */
@@ -60,75 +82,93 @@ static bool era_begin(struct tally *tally, uint32_t era)
 void tally_settle(struct tally *tally)
 {
     for (size_t i = 0; i < tally->spent_count; i++) {
-        const struct group_detail *detail = table_at(&tally->details, tally->spent[i].group);
+        const struct group_past *past = tally_past_at(tally, tally->spent[i].group);
 
-        __builtin_prefetch(detail->cohorts.rows);
+        __builtin_prefetch(&past->cohorts);
+        __builtin_prefetch(&past->freed_age, 1);
     }
+    for (size_t i = 0; i < tally->spent_count; i++)
+        __builtin_prefetch(tally_past_at(tally, tally->spent[i].group)->cohorts.rows);
     for (size_t i = 0; i < tally->spent_count; i++) {
         const struct spent_block *block = &tally->spent[i];
-        struct group_detail *detail = table_at(&tally->details, block->group);
+        struct group_past *past = tally_past_for(tally, block->group);
         uint32_t age = tally->era - block->birth;
 
-        detail->freed_age = age > detail->freed_age ? age : detail->freed_age;
-        cohorts_take(&detail->cohorts, block->birth, block->size_bytes, tally->epoch);
+        if (!past)
+            break;
+        past->freed_age = age > past->freed_age ? age : past->freed_age;
+        cohorts_take(&past->cohorts, block->birth, block->size_bytes, tally->epoch);
     }
     tally->spent_count = 0;
 }
 
 /* Counts that a ledger does not need at every event. */
-static void tell_ledger(struct tally *tally, struct group *group, struct group_detail *detail)
+static void tell_ledger(struct tally *tally, struct group *group,
+                        const struct touched_group *before)
 {
     struct ledger *ledger = ledger_at(tally, group->ledger);
 
-    ledger->alloc_bytes += group->alloc_bytes - detail->told_alloc_bytes;
-    ledger->alloc_count += group->alloc_count - detail->told_alloc_count;
-    ledger->live_count += (uint64_t)group->live_count - detail->told_live_count;
-    detail->told_alloc_bytes = group->alloc_bytes;
-    detail->told_alloc_count = group->alloc_count;
-    detail->told_live_count = group->live_count;
+    ledger->alloc_bytes += group->alloc_bytes - before->alloc_bytes;
+    ledger->alloc_count += group->alloc_count - before->alloc_count;
+    ledger->live_count += (uint64_t)group->live_count - before->live_count;
     group->flags &= (uint16_t)~GROUP_TOUCHED;
 }
 
-static bool group_era_end(struct tally *tally, uint32_t index)
+static bool past_era_end(const struct tally *tally, const struct group *group,
+                         struct group_past *past)
 {
-    struct group *group = group_at(tally, index);
-    struct group_detail *detail = table_at(&tally->details, index);
     struct step_sample sample = {tally->era, group->live_count, group->live_bytes};
 
-    tell_ledger(tally, group, detail);
-    detail->freed_age_at_end = detail->freed_age;
+    past->freed_age_at_end = past->freed_age;
     if (group->born_count && tally->era) {
-        detail->left_bytes += group->born_bytes;
-        detail->left_count += group->born_count;
-        detail->left_steps++;
+        past->left_bytes += group->born_bytes;
+        past->left_count += group->born_count;
+        past->left_steps++;
     }
     if (group->born_count &&
-        !cohorts_put(&detail->cohorts, tally->era, group->born_count, group->born_bytes))
+        !cohorts_put(&past->cohorts, tally->era, group->born_count, group->born_bytes))
+        return false;
+    return step_series_put(&past->series, sample);
+}
+
+static bool group_era_end(struct tally *tally, const struct touched_group *touched)
+{
+    struct group *group = group_at(tally, touched->group);
+    const struct group_detail *detail = table_at(&tally->details, touched->group);
+    struct group_past *past;
+
+    tell_ledger(tally, group, touched);
+    if (!detail->past && !group->live_count)
+        return true;
+    past = tally_past_for(tally, touched->group);
+    if (!past || !past_era_end(tally, group, past))
         return false;
     group->born_count = 0;
     group->born_bytes = 0;
-    return step_series_put(&detail->series, sample);
+    return true;
 }
 
 /* What the ends of the groups touched next will need. */
 static void era_end_soon(const struct tally *tally, size_t next)
 {
-    enum { far = 16, near = 8 };
-    const struct group_detail *detail;
+    enum { far = 24, middle = 16, near = 8 };
+    const struct group_past *past;
 
     if (next + far < tally->touched_count) {
-        detail = table_at(&tally->details, tally->touched[next + far]);
-        __builtin_prefetch(&detail->told_alloc_bytes, 1);
-        __builtin_prefetch(&detail->left_bytes, 1);
-        __builtin_prefetch(&detail->series, 1);
-        __builtin_prefetch(group_at(tally, tally->touched[next + far]), 1);
+        __builtin_prefetch(table_at(&tally->details, tally->touched[next + far].group));
+        __builtin_prefetch(group_at(tally, tally->touched[next + far].group), 1);
+    }
+    if (next + middle < tally->touched_count) {
+        past = tally_past_at(tally, tally->touched[next + middle].group);
+        __builtin_prefetch(&past->freed_age, 1);
+        __builtin_prefetch(&past->series, 1);
     }
     if (next + near < tally->touched_count) {
-        detail = table_at(&tally->details, tally->touched[next + near]);
-        if (detail->series.count)
-            __builtin_prefetch(&detail->series.samples[detail->series.count - 1], 1);
-        if (detail->cohorts.count)
-            __builtin_prefetch(&detail->cohorts.rows[detail->cohorts.count - 1], 1);
+        past = tally_past_at(tally, tally->touched[next + near].group);
+        if (past->series.count)
+            __builtin_prefetch(&past->series.samples[past->series.count - 1], 1);
+        if (past->cohorts.count)
+            __builtin_prefetch(&past->cohorts.rows[past->cohorts.count - 1], 1);
     }
 }
 
@@ -136,7 +176,7 @@ static void era_end(struct tally *tally)
 {
     for (size_t i = 0; i < tally->touched_count; i++) {
         era_end_soon(tally, i);
-        if (!group_era_end(tally, tally->touched[i]))
+        if (!group_era_end(tally, &tally->touched[i]))
             tally->has_failed = true;
     }
     tally->touched_count = 0;
@@ -259,18 +299,21 @@ static uint32_t distance(uint32_t a, uint32_t b)
  * the set is laid out. */
 static void keep_example(void *context, const struct live_block *block)
 {
-    const struct tally *tally = context;
+    struct tally *tally = context;
     uint32_t middle = tally->processes[tally->process].ended_step_count / 2;
-    struct group_detail *detail = table_at(&tally->details, block->group);
-    uint32_t era = tally_era_of(tally, block->birth);
-    uint32_t old = distance(detail->example_birth, middle), new = distance(era, middle);
+    struct group_past *past = tally_past_for(tally, block->group);
+    uint32_t era = tally_era_of(tally, block->birth), old, new;
 
-    if (detail->example_address &&
-        (old < new || (old == new && detail->example_address <= block->address)))
+    if (!past)
         return;
-    detail->example_birth = era;
-    detail->example_address = block->address;
-    detail->example_bytes = block->size_bytes;
+    old = distance(past->example_birth, middle);
+    new = distance(era, middle);
+    if (past->example_address &&
+        (old < new || (old == new && past->example_address <= block->address)))
+        return;
+    past->example_birth = era;
+    past->example_address = block->address;
+    past->example_bytes = block->size_bytes;
 }
 
 /* What is left alive stays counted in groups and ledgers; the addresses mean nothing any more. */
@@ -285,11 +328,8 @@ void tally_process_end(struct tally *tally)
     tally->processes[tally->process].epoch = tally->epoch;
     if (!tally->observer)
         live_set_each(&tally->live, keep_example, tally);
-    for (size_t i = 0; i < tally->touched_count; i++) {
-        uint32_t index = tally->touched[i];
-
-        tell_ledger(tally, group_at(tally, index), table_at(&tally->details, index));
-    }
+    for (size_t i = 0; i < tally->touched_count; i++)
+        tell_ledger(tally, group_at(tally, tally->touched[i].group), &tally->touched[i]);
     tally->touched_count = 0;
     tally->open_step = NULL;
     tally->has_process = false;

@@ -18,10 +18,16 @@ static void ledger_begin(struct ledger *ledger, const struct event *event)
     ledger->failed_count = 0;
 }
 
-static void group_begin(struct group *group, struct group_detail *detail)
+static void groups_begin(struct tally *tally, uint16_t process)
 {
-    group->alloc_bytes = group->alloc_count = 0;
-    detail->told_alloc_bytes = detail->told_alloc_count = 0;
+    for (size_t i = 1; i < tally->group_count; i++) {
+        const struct group_detail *detail = table_at(&tally->details, i);
+
+        if (detail->process == process)
+            tally->groups[i].alloc_bytes = tally->groups[i].alloc_count = 0;
+    }
+    for (size_t i = 0; i < tally->touched_count; i++)
+        tally->touched[i].alloc_bytes = tally->touched[i].alloc_count = 0;
 }
 
 static void usage_begin(struct usage *usage, const struct event *event)
@@ -41,12 +47,8 @@ void tally_window_begin(struct tally *tally, const struct event *event)
 {
     for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++)
         ledger_begin(&tally->ledgers[i], event);
-    for (size_t i = 1; i < tally->group_count && !tally->observer; i++) {
-        struct group_detail *detail = table_at(&tally->details, i);
-
-        if (detail->process == event->process)
-            group_begin(&tally->groups[i], detail);
-    }
+    if (!tally->observer)
+        groups_begin(tally, event->process);
     for (size_t i = 0; i < tally->usages.count; i++) {
         struct usage *usage = table_at(&tally->usages, i);
 

@@ -679,7 +679,7 @@ static void train_and_save(uint64_t turns, uint64_t kept_bytes, uint64_t more_tu
 static void a_loop_that_ended_before_the_program_is_no_reason_to_be_calm(void **state)
 {
     (void)state;
-    train_and_save(400, 10000, 100);
+    train_and_save(400, 10000, 90);
     ask();
     assert_int_equal(report_outcome_of(report), REPORT_NO_DATA);
     assert_non_null(verdict_with("CANNOT SAY whether something leaks: a loop of 16."));
@@ -687,11 +687,11 @@ static void a_loop_that_ended_before_the_program_is_no_reason_to_be_calm(void **
     assert_null(verdict_with("No leak"));
 }
 
-/* What follows takes longer than half of the time: the loop before it loaded data. */
+/* What follows takes longer than a quarter of its time: the loop before it loaded data. */
 static void what_was_loaded_before_the_work_is_no_leak(void **state)
 {
     (void)state;
-    train_and_save(400, 10000, 250);
+    train_and_save(400, 10000, 120);
     ask();
     assert_int_equal(report_outcome_of(report), REPORT_FINE);
 }

@@ -448,7 +448,7 @@ static void survivors_are_known_by_birth(void **state)
     block(f, EVENT_FREE, 1); /* after the last step end: it still was alive there */
     tally_finish(f->tally);
     epoch = tally_process_at(f->tally, 0).epoch;
-    cohorts = &tally_detail_at(f->tally, 1)->cohorts;
+    cohorts = &tally_past_at(f->tally, 1)->cohorts;
     for (uint16_t i = 0; i < cohorts->count; i++) {
         struct step_sample left = cohort_at_step_end(&cohorts->rows[i], epoch);
 
@@ -456,8 +456,8 @@ static void survivors_are_known_by_birth(void **state)
         births |= 1u << left.step;
     }
     assert_int_equal(births & ~(1u << 2), 1 << 0 | 1 << 1 | 1 << 3 | 1 << 4);
-    assert_int_equal(step_series_at(&tally_detail_at(f->tally, 1)->series, 3).bytes, 400);
-    assert_int_equal(step_series_at(&tally_detail_at(f->tally, 1)->series, 4).bytes, 400);
+    assert_int_equal(step_series_at(&tally_past_at(f->tally, 1)->series, 3).bytes, 400);
+    assert_int_equal(step_series_at(&tally_past_at(f->tally, 1)->series, 4).bytes, 400);
     assert_int_equal(tally_group_at(f->tally, 1)->live_bytes, 300);
 }
 
@@ -636,7 +636,7 @@ static void window_begins_anew(void **state)
 static void what_a_step_leaves_is_counted(void **state)
 {
     struct fixture *f = *state;
-    const struct group_detail *detail;
+    const struct group_past *past;
 
     for (uint64_t step = 1; step <= 4; step++) {
         mark(f, EVENT_STEP_BEGIN, step, NULL);
@@ -650,12 +650,12 @@ static void what_a_step_leaves_is_counted(void **state)
     free_at(f, 0x4000);
     alloc_at(f, 0x9000, 10);
     tally_finish(f->tally);
-    detail = tally_detail_at(f->tally, 1);
-    assert_int_equal(detail->left_steps, 4);
-    assert_int_equal(detail->left_bytes, 40);
-    assert_int_equal(detail->freed_age_at_end, 2);
-    assert_int_equal(detail->example_address, 0x9000);
-    assert_int_equal(detail->example_birth, 5);
+    past = tally_past_at(f->tally, 1);
+    assert_int_equal(past->left_steps, 4);
+    assert_int_equal(past->left_bytes, 40);
+    assert_int_equal(past->freed_age_at_end, 2);
+    assert_int_equal(past->example_address, 0x9000);
+    assert_int_equal(past->example_birth, 5);
 }
 
 static void a_size_class_holds_what_rounding_makes_of_a_request(void **state)

@@ -98,24 +98,23 @@ const char *leak_horizon(const struct question *question, struct report *report,
 }
 
 /* Of the groups of an origin, the example that was born nearest to the middle of the run. */
-static const struct group_detail *example_of(const struct question *question,
-                                             const struct judged *row)
+static const struct group_past *example_of(const struct question *question,
+                                           const struct judged *row)
 {
-    const struct group_detail *best = NULL;
+    const struct group_past *best = NULL;
 
     for (size_t i = 0; i < row->origin->group_count; i++) {
-        const struct group_detail *detail =
-            tally_detail_at(question->tally, row->origin->groups[i]);
+        const struct group_past *past = tally_past_at(question->tally, row->origin->groups[i]);
 
-        if (detail->example_address && detail->example_birth > row->steps.warm_up &&
-            (!best || detail->example_birth < best->example_birth))
-            best = detail;
+        if (past->example_address && past->example_birth > row->steps.warm_up &&
+            (!best || past->example_birth < best->example_birth))
+            best = past;
     }
     return best;
 }
 
 static const char *example_text(struct report *report, const struct question *question,
-                                const struct judged *row, const struct group_detail *example)
+                                const struct judged *row, const struct group_past *example)
 {
     if (!example)
         return "";
@@ -158,7 +157,7 @@ static const char *interval_text(struct report *report, const struct step_judgem
 }
 
 static const char *finding_sentence(const struct question *question, struct report *report,
-                                    const struct judged *row, const struct group_detail *example)
+                                    const struct judged *row, const struct group_past *example)
 {
     return report_text(
         report,
@@ -193,7 +192,7 @@ void leak_finding(const struct question *question, struct report *report, const 
     struct survivor_parts parts = survivor_parts_of(question, row);
     struct advice advice = {.rule = NULL};
     bool is_advised = advice_for_leak(question, report, row, &advice);
-    const struct group_detail *example = example_of(question, row);
+    const struct group_past *example = example_of(question, row);
     uint64_t until_full = steps_until_full(question, row);
     const struct step_judgement *judgement = &row->judgement;
     struct births_seen births = growth_births(row);

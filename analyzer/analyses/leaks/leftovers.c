@@ -33,12 +33,12 @@ static struct leftover leftover_of(const struct tally *tally, const struct origi
     struct leftover sum = {.origin = origin, .alive = origin_alive(tally, origin)};
 
     for (size_t i = 0; i < origin->group_count; i++) {
-        const struct group_detail *detail = tally_detail_at(tally, origin->groups[i]);
-        uint32_t age = detail->freed_age_at_end;
+        const struct group_past *past = tally_past_at(tally, origin->groups[i]);
+        uint32_t age = past->freed_age_at_end;
 
-        sum.bytes += detail->left_bytes;
-        sum.count += detail->left_count;
-        sum.steps = detail->left_steps > sum.steps ? detail->left_steps : sum.steps;
+        sum.bytes += past->left_bytes;
+        sum.count += past->left_count;
+        sum.steps = past->left_steps > sum.steps ? past->left_steps : sum.steps;
         sum.freed_age = age > sum.freed_age ? age : sum.freed_age;
     }
     return sum;

@@ -27,7 +27,7 @@ static uint64_t born_in_last_step(const struct tally *tally, const struct origin
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < origin->group_count; i++) {
-        const struct cohorts *cohorts = &tally_detail_at(tally, origin->groups[i])->cohorts;
+        const struct cohorts *cohorts = &tally_past_at(tally, origin->groups[i])->cohorts;
 
         for (size_t k = 0; k < cohorts->count; k++)
             if (cohorts->rows[k].birth + cohorts->stride > last)

@@ -434,7 +434,7 @@ static uint64_t most_at_step_ends(const struct tally *tally, const struct origin
     uint64_t sum = 0;
 
     for (size_t i = 0; i < origin->group_count; i++) {
-        const struct step_series *series = &tally_detail_at(tally, origin->groups[i])->series;
+        const struct step_series *series = &tally_past_at(tally, origin->groups[i])->series;
         uint64_t most = 0;
 
         for (size_t s = 0; s < series->count; s++)

@@ -144,29 +144,31 @@ static bool is_backward(const struct question *question, const struct group_deta
 
 /* Alive at step ends: each step leaves some to the next. */
 static struct category_guess guess_left(const struct question *question,
-                                        const struct group_detail *detail, uint32_t steps)
+                                        const struct group_detail *detail,
+                                        const struct group_past *past, uint32_t steps)
 {
-    if (detail->freed_age_at_end == 1 && detail->left_steps + 1 >= steps)
+    if (past->freed_age_at_end == 1 && past->left_steps + 1 >= steps)
         return (struct category_guess){CATEGORY_GRADIENTS,
                                        is_backward(question, detail) ? SURE : PERHAPS, false};
-    if (detail->freed_age_at_end)
+    if (past->freed_age_at_end)
         return (struct category_guess){CATEGORY_ROLLING, LIKELY, false};
     return (struct category_guess){CATEGORY_KEPT, LIKELY, false};
 }
 
 /* Alive when steps end, and none of them left it: made before the first one, never freed. */
-static bool is_held_throughout(const struct group_detail *detail)
+static bool is_held_throughout(const struct group_detail *detail, const struct group_past *past)
 {
-    return !detail->left_steps && detail->first_step == 0 && detail->series.count &&
-           !detail->freed_age_at_end;
+    return !past->left_steps && detail->first_step == 0 && past->series.count &&
+           !past->freed_age_at_end;
 }
 
-static struct category_guess guess_segments(const struct group_detail *detail)
+static struct category_guess guess_segments(const struct group_detail *detail,
+                                            const struct group_past *past)
 {
-    if (is_held_throughout(detail))
+    if (is_held_throughout(detail, past))
         return (struct category_guess){CATEGORY_THROUGHOUT, SURE, false};
-    if (detail->left_steps)
-        return (struct category_guess){detail->freed_age_at_end ? CATEGORY_ROLLING : CATEGORY_KEPT,
+    if (past->left_steps)
+        return (struct category_guess){past->freed_age_at_end ? CATEGORY_ROLLING : CATEGORY_KEPT,
                                        LIKELY, false};
     return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS,
                                    false};
@@ -174,15 +176,16 @@ static struct category_guess guess_segments(const struct group_detail *detail)
 
 /* first_step 0 is before the first step; optimizers make their state in the first one. */
 static struct category_guess guess_tensors(const struct question *question,
-                                           const struct group_detail *detail, uint32_t steps)
+                                           const struct group_detail *detail,
+                                           const struct group_past *past, uint32_t steps)
 {
-    if (is_held_throughout(detail))
+    if (is_held_throughout(detail, past))
         return (struct category_guess){CATEGORY_WEIGHTS, LIKELY, false};
-    if (detail->left_steps == 1 && detail->first_step == 1 && !detail->freed_age_at_end)
+    if (past->left_steps == 1 && detail->first_step == 1 && !past->freed_age_at_end)
         return (struct category_guess){CATEGORY_OPTIMIZER, LIKELY, false};
-    if (detail->left_steps)
-        return guess_left(question, detail, steps);
-    if (detail->crossing_steps && detail->crossing_steps + 1 >= steps)
+    if (past->left_steps)
+        return guess_left(question, detail, past, steps);
+    if (past->crossing_steps && past->crossing_steps + 1 >= steps)
         return (struct category_guess){CATEGORY_ACTIVATIONS, SURE, false};
     return (struct category_guess){CATEGORY_TEMPORARY, detail->first_step ? LIKELY : PERHAPS,
                                    false};
@@ -200,8 +203,8 @@ struct category_guess category_of(const struct question *question, size_t group)
         return (struct category_guess){CATEGORY_OLDER, SURE, false};
     if (is_without_tensors(question, tally_group_at(question->tally, group)->ledger))
         return steps < STEPS_LEAST ? (struct category_guess){CATEGORY_UNKNOWN, 0, false}
-                                   : guess_segments(detail);
+                                   : guess_segments(detail, tally_past_at(question->tally, group));
     if (steps < STEPS_LEAST)
         return guess_by_callers(question, group, detail);
-    return guess_tensors(question, detail, steps);
+    return guess_tensors(question, detail, tally_past_at(question->tally, group), steps);
 }

@@ -82,7 +82,7 @@ static size_t freed_age_of(const struct question *question, const struct judged_
     uint32_t age = 1;
 
     for (size_t g = 0; g < origin->group_count; g++) {
-        uint32_t own = tally_detail_at(question->tally, origin->groups[g])->freed_age_at_end;
+        uint32_t own = tally_past_at(question->tally, origin->groups[g])->freed_age_at_end;
 
         age = own > age ? own : age;
     }
@@ -96,8 +96,7 @@ static void add_survivors(const struct question *question, const struct judged_s
     uint32_t epoch = tally_process_at(question->tally, steps->process).epoch;
 
     for (size_t g = 0; g < origin->group_count; g++) {
-        const struct cohorts *cohorts =
-            &tally_detail_at(question->tally, origin->groups[g])->cohorts;
+        const struct cohorts *cohorts = &tally_past_at(question->tally, origin->groups[g])->cohorts;
 
         if (cohorts->count && cohorts->stride > judged->birth_stretch)
             judged->birth_stretch = cohorts->stride;
@@ -244,7 +243,7 @@ static struct judged judge(const struct question *question, const struct survivo
     memset(history.bytes, 0, steps->count * sizeof(*history.bytes));
     for (size_t g = 0; g < origin->group_count; g++) {
         const struct step_series *series =
-            &tally_detail_at(question->tally, origin->groups[g])->series;
+            &tally_past_at(question->tally, origin->groups[g])->series;
 
         if (series->count)
             add_series(series, steps, history.alive);
@@ -310,7 +309,7 @@ static void judge_before_failure(const struct question *question, const struct j
 static bool was_alive_at_a_step_end(const struct tally *tally, const struct origin *origin)
 {
     for (size_t i = 0; i < origin->group_count; i++)
-        if (tally_detail_at(tally, origin->groups[i])->series.count)
+        if (tally_past_at(tally, origin->groups[i])->series.count)
             return true;
     return false;
 }

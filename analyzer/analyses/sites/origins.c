@@ -285,8 +285,8 @@ struct step_sample origin_at_step(const struct tally *tally, const struct origin
     struct step_sample sum = {.step = step};
 
     for (size_t i = 0; i < origin->group_count; i++) {
-        const struct group_detail *detail = tally_detail_at(tally, origin->groups[i]);
-        struct step_sample sample = step_series_at(&detail->series, step);
+        const struct group_past *past = tally_past_at(tally, origin->groups[i]);
+        struct step_sample sample = step_series_at(&past->series, step);
 
         sum.bytes += sample.bytes;
         sum.count += sample.count;
@@ -321,7 +321,7 @@ void origin_at_steps(const struct tally *tally, const struct origin *origin, uin
 {
     memset(alive, 0, count * sizeof(*alive));
     for (size_t i = 0; i < origin->group_count; i++)
-        add_changes(&tally_detail_at(tally, origin->groups[i])->series, stride, alive, count);
+        add_changes(&tally_past_at(tally, origin->groups[i])->series, stride, alive, count);
     for (size_t i = 0; i < count; i++) {
         alive[i].step = 1 + (uint32_t)i * stride;
         alive[i].bytes += i ? alive[i - 1].bytes : 0;

@@ -9,7 +9,7 @@
 
 #include "trend.h"
 
-enum { rows_first = 4, rows_after_joining = 12 };
+enum { rows_first = 1, rows_after_joining = 12 };
 
 /* A gap of less than a tenth of the longest lies within a burst: the blocks of one call. */
 enum { burst_share = 10 };

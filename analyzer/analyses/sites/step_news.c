@@ -27,7 +27,7 @@ static size_t changes_of(const struct tally *tally, const struct origin *origin,
     size_t count = 0;
 
     for (size_t g = 0; g < origin->group_count; g++) {
-        const struct step_series *series = &tally_detail_at(tally, origin->groups[g])->series;
+        const struct step_series *series = &tally_past_at(tally, origin->groups[g])->series;
         uint64_t before = 0;
 
         for (size_t i = 0; i < series->count; i++) {

@@ -7,7 +7,7 @@
 #include "leak_weight.h"
 
 /* Longer than what follows, so many times; and what stays, such a part of the process. */
-enum { least_times = 2, least_part = 16 };
+enum { least_times = 4, least_part = 16 };
 
 void stopped_loop_see(struct stopped_loop *loop, struct who who, const struct overdue *overdue,
                       uint64_t allocated_bytes, uint64_t lasted_ns, uint64_t after_ns)

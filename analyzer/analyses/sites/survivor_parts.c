@@ -15,14 +15,14 @@ struct part {
 static struct step_sample left_of(const struct question *question, const struct judged *row,
                                   uint32_t group)
 {
-    const struct cohorts *cohorts = &tally_detail_at(question->tally, group)->cohorts;
+    const struct cohorts *cohorts = &tally_past_at(question->tally, group)->cohorts;
     uint32_t epoch = tally_process_at(question->tally, row->steps.process).epoch;
     uint64_t last =
         row->steps.warm_up + (uint64_t)row->judgement.overdue_entries * row->steps.stride;
     struct step_sample sum = {0};
 
     if (row->judgement.is_one_growing_block)
-        return step_series_at(&tally_detail_at(question->tally, group)->series, row->steps.last);
+        return step_series_at(&tally_past_at(question->tally, group)->series, row->steps.last);
     for (size_t i = 0; i < cohorts->count; i++) {
         struct step_sample left = cohort_at_step_end(&cohorts->rows[i], epoch);
 

@@ -77,6 +77,11 @@ static struct group_detail *detail(void)
     return table_at(&tally->details, 1);
 }
 
+static struct group_past *past(void)
+{
+    return tally_past_for(tally, 1);
+}
+
 static struct ledger *ledger(void)
 {
     return ledger_at(tally, group()->ledger);
@@ -125,17 +130,17 @@ LOOK(operator_usage, detail()->operator_usage = 9)
 LOOK(module_usage, detail()->module_usage = 9)
 LOOK(operator_without_usage, detail()->operator_text = 0)
 LOOK(usage_without_flag, group()->flags &= (uint16_t)~GROUP_HAS_USAGE)
-LOOK(told_alloc_bytes, detail()->told_alloc_bytes = 1000)
-LOOK(told_alloc_count, detail()->told_alloc_count = 1000)
+LOOK(told_alloc_bytes, tally->touched[0].alloc_bytes = 1000)
+LOOK(told_alloc_count, tally->touched[0].alloc_count = 1000)
+LOOK(told_live_count, tally->touched[0].live_count = 9)
 LOOK(untold_allocs, untouch())
-LOOK(untold_blocks, untouch(); detail()->told_alloc_count = group()->alloc_count;
-     detail()->told_live_count = 9)
-LOOK(freed_age, detail()->freed_age_at_end = 5)
-LOOK(left_steps, detail()->left_steps = 100)
-LOOK(left_bytes, detail()->left_steps = 0; detail()->left_count = 0)
-LOOK(left_steps_of_all, detail()->left_steps = 3)
-LOOK(crossing_step, detail()->crossing_step = 1)
-LOOK(example, detail()->example_bytes = 1)
+LOOK(past_row, detail()->past = 9)
+LOOK(freed_age, past()->freed_age_at_end = 5)
+LOOK(left_steps, past()->left_steps = 100)
+LOOK(left_bytes, past()->left_steps = 0; past()->left_count = 0)
+LOOK(left_steps_of_all, past()->left_steps = 3)
+LOOK(crossing_step, past()->crossing_step = 1)
+LOOK(example, past()->example_bytes = 1)
 LOOK(group_ledger_index, group()->ledger = 9)
 LOOK(group_ledgers, tally->group_ledgers[1] = 7)
 LOOK(group_process, detail()->process = 3)
@@ -209,8 +214,8 @@ LOOK(phase, tally->phase.now = PHASE_COUNT)
 LOOK(phase_by_range, tally->phase.by_range = PHASE_COUNT)
 LOOK(phase_by_text, tally->phase.by_text[0] = PHASE_COUNT + 1)
 LOOK(touched_capacity, tally->touched_count = tally->touched_capacity + 1)
-LOOK(touched_flag, group()->flags &= (uint16_t)~GROUP_TOUCHED; detail()->told_live_count = 3;
-     detail()->told_alloc_count = group()->alloc_count)
+LOOK(touched_flag, group()->flags &= (uint16_t)~GROUP_TOUCHED)
+LOOK(touched_no_more, tally->touched_count--)
 LOOK(spent_most, tally->spent_count = SPENT_MAX + 1)
 LOOK(spent_birth, tally->spent_count = 1; tally->spent[0].birth = 99)
 LOOK(era_capacity, tally->era_capacity = tally->era)
