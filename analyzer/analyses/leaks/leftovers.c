@@ -16,7 +16,7 @@ struct leftover {
     uint64_t bytes, count;
     uint32_t steps; /* that left some */
     uint32_t freed_age;
-    struct step_sample alive; /* at the end of the process */
+    struct who who; /* of the group that left most */
 };
 
 static int leftover_compare(const void *left, const void *right)
@@ -30,12 +30,19 @@ static int leftover_compare(const void *left, const void *right)
 
 static struct leftover leftover_of(const struct tally *tally, const struct origin *origin)
 {
-    struct leftover sum = {.origin = origin, .alive = origin_alive(tally, origin)};
+    struct leftover sum = {.origin = origin, .who = origin->who};
+    uint64_t most_bytes = 0;
 
     for (size_t i = 0; i < origin->group_count; i++) {
         const struct group_past *past = tally_past_at(tally, origin->groups[i]);
         uint32_t age = past->freed_age_at_end;
 
+        if (past->left_bytes > most_bytes) {
+            const struct group_detail *detail = tally_detail_at(tally, origin->groups[i]);
+
+            most_bytes = past->left_bytes;
+            sum.who = (struct who){detail->site, detail->operator_text, detail->owner_text, 0};
+        }
         sum.bytes += past->left_bytes;
         sum.count += past->left_count;
         sum.steps = past->left_steps > sum.steps ? past->left_steps : sum.steps;
@@ -54,7 +61,7 @@ static void add_rows(const struct question *question, struct report *report,
     size_t shown = rows_shown(question, count);
 
     for (size_t i = 0; i < shown; i++) {
-        const struct who who = rows[i].origin->who;
+        const struct who who = rows[i].who;
         const struct field fields[] = {
             {"left_bytes_per_step", "left by a step", value_bytes(rows[i].bytes / rows[i].steps)},
             {"left_step_count", "steps", value_count(rows[i].steps)},
@@ -76,6 +83,14 @@ static void add_rows(const struct question *question, struct report *report,
                         "at most; none was freed where it is empty.");
 }
 
+/* Steps left something of it, or freed what was older. */
+static bool outlived_a_step(const struct tally *tally, uint32_t group)
+{
+    const struct group_past *past = tally_past_at(tally, group);
+
+    return past->left_steps || past->freed_age_at_end;
+}
+
 void analyse_leftovers(const struct question *question, struct report *report)
 {
     struct origins origins;
@@ -84,7 +99,7 @@ void analyse_leftovers(const struct question *question, struct report *report)
 
     if (!tally_step_count(question->tally))
         return;
-    if (!origins_init(&origins, question, ORIGINS_BY_SITE)) {
+    if (!origins_init_of(&origins, question, ORIGINS_BY_SITE, outlived_a_step)) {
         report_note(report, 0, "leftovers: not enough memory to list sites");
         return;
     }

@@ -118,17 +118,31 @@ static struct group_key key_of(const struct question *question, size_t group,
     };
 }
 
-/* key_of_group: the row of each group's key. False without memory. */
-static bool keys_find(struct key_rows *keys, const struct question *question,
-                      enum origin_split split, uint32_t *key_of_group)
+/* Which groups are joined, and how. */
+struct joining {
+    const struct question *question;
+    enum origin_split split;
+    origin_filter *is_wanted; /* NULL: all are */
+};
+
+static const uint32_t no_key = UINT32_MAX;
+
+/* key_of_group: the row of each group's key; of one that is not wanted, no_key. False without
+ * memory. */
+static bool keys_find(struct key_rows *keys, const struct joining *joining, uint32_t *key_of_group)
 {
+    const struct question *question = joining->question;
     size_t count = tally_group_count(question->tally);
 
     for (size_t i = 1; i < count; i++) {
-        const struct group_key key = key_of(question, i, split);
+        struct group_key key;
 
+        key_of_group[i] = no_key;
+        if (joining->is_wanted && !joining->is_wanted(question->tally, (uint32_t)i))
+            continue;
+        key = key_of(question, i, joining->split);
         key_of_group[i] = key_count(keys, &key);
-        if (key_of_group[i] == UINT32_MAX)
+        if (key_of_group[i] == no_key)
             return false;
     }
     return true;
@@ -169,7 +183,8 @@ static void join(struct origins *origins, const struct question *question, struc
         place += keys->rows[i].group_count;
     }
     for (size_t i = 1; i < count; i++)
-        origins->groups[places[key_of_group[i]]++] = (uint32_t)i;
+        if (key_of_group[i] != no_key)
+            origins->groups[places[key_of_group[i]]++] = (uint32_t)i;
     place = 0;
     for (size_t i = 0; i < keys->count; i++) {
         struct origin *origin = &origins->rows[origins->count++];
@@ -182,15 +197,16 @@ static void join(struct origins *origins, const struct question *question, struc
 }
 
 /* False without memory. */
-static bool origins_fill(struct origins *origins, const struct question *question,
-                         enum origin_split split, struct key_rows *keys)
+static bool origins_fill(struct origins *origins, const struct joining *joining,
+                         struct key_rows *keys)
 {
+    const struct question *question = joining->question;
     size_t count = tally_group_count(question->tally);
     uint32_t *key_of_group = malloc(count * sizeof(*key_of_group)), *places = NULL;
     bool is_filled = false;
 
     origins->groups = malloc(count * sizeof(*origins->groups));
-    if (key_of_group && origins->groups && keys_find(keys, question, split, key_of_group)) {
+    if (key_of_group && origins->groups && keys_find(keys, joining, key_of_group)) {
         places = malloc((keys->count + 1) * sizeof(*places));
         origins->rows = malloc((keys->count + 1) * sizeof(*origins->rows));
         is_filled = places && origins->rows;
@@ -216,26 +232,33 @@ static void origins_check(const struct origins *origins, size_t group_count)
     MT_ASSERT(next == origins->groups + group_count);
 }
 
-bool origins_init(struct origins *origins, const struct question *question, enum origin_split split)
+bool origins_init_of(struct origins *origins, const struct question *question,
+                     enum origin_split split, origin_filter *is_wanted)
 {
+    const struct joining joining = {question, split, is_wanted};
     struct key_rows keys = {.count = 0};
     bool is_filled;
 
     memset(origins, 0, sizeof(*origins));
     hash_index_init(&keys.index);
-    is_filled = origins_fill(origins, question, split, &keys);
+    is_filled = origins_fill(origins, &joining, &keys);
     hash_index_release(&keys.index);
     free(keys.rows);
     if (!is_filled) {
         origins_release(origins);
         return false;
     }
-    if (MT_ASSERTS)
+    if (MT_ASSERTS && !is_wanted)
         origins_check(origins, tally_group_count(question->tally) - 1);
     for (size_t i = 0; split == ORIGINS_BY_SIZE && i < origins->count; i++)
         origins->rows[i].who.size_class =
             tally_detail_at(question->tally, origins->rows[i].groups[0])->size_class;
     return true;
+}
+
+bool origins_init(struct origins *origins, const struct question *question, enum origin_split split)
+{
+    return origins_init_of(origins, question, split, NULL);
 }
 
 void origins_release(struct origins *origins)

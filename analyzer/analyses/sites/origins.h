@@ -34,6 +34,10 @@ enum origin_split {
 /* False without memory. */
 bool origins_init(struct origins *origins, const struct question *question,
                   enum origin_split split);
+/* The same of some groups: where they are few, the others are not named. */
+typedef bool origin_filter(const struct tally *tally, uint32_t group);
+bool origins_init_of(struct origins *origins, const struct question *question,
+                     enum origin_split split, origin_filter *is_wanted);
 void origins_release(struct origins *origins);
 
 /* A site by the id of its stack; what has none, by the name of its operator or owner. */

@@ -68,28 +68,45 @@ static const uint32_t not_judged = UINT32_MAX;
 
 /* --- from groups to stacks ------------------------------------------------------------------- */
 
-static uint64_t name_of(const struct group_detail *detail, uint64_t site_key)
+/* Of blocks without a site. */
+static uint64_t name_without_site(const struct group_detail *detail)
 {
-    if (detail->site)
-        return site_key;
     return hash_pair(hash_pair(detail->operator_text, detail->owner_text), detail->size_class);
 }
 
-/* Its number + 1; not_judged without memory. */
-static uint32_t row_find(struct survivor_reading *reading, uint64_t key,
-                         const struct stack_row *values)
+/* A name is made of all frames of a stack: only for the first group of a row. */
+static struct stack_row row_for(const struct question *question, const struct group_detail *detail,
+                                uint16_t ledger, unsigned traits)
+{
+    return (struct stack_row){
+        .name = detail->site ? symbols_site_key(question->symbols, detail->site)
+                             : name_without_site(detail),
+        .who = {detail->site, detail->operator_text, detail->owner_text, detail->size_class},
+        .ledger = ledger,
+        .heap = detail->site ? ledger_of_heap(question->tally, ledger) : ledger,
+        .traits = (uint16_t)traits,
+    };
+}
+
+/* Number + 1; 0: there is none. */
+static uint32_t row_find(const struct survivor_reading *reading, uint64_t key)
 {
     size_t probe = 0;
-    struct stack_row *row;
     uint32_t number;
 
-    while (hash_index_next(&reading->index, key, &probe, &number)) {
-        row = table_at(&reading->rows, number);
-        if (row->key == key)
+    while (hash_index_next(&reading->index, key, &probe, &number))
+        if (((const struct stack_row *)table_at(&reading->rows, number))->key == key)
             return number + 1;
-    }
-    number = (uint32_t)reading->rows.count;
-    row = table_add(&reading->rows);
+    return 0;
+}
+
+/* Its number + 1; not_judged without memory. */
+static uint32_t row_add(struct survivor_reading *reading, uint64_t key,
+                        const struct stack_row *values)
+{
+    uint32_t number = (uint32_t)reading->rows.count;
+    struct stack_row *row = table_add(&reading->rows);
+
     if (!row || !hash_index_add(&reading->index, key, number)) {
         reading->has_failed = true;
         return not_judged;
@@ -113,19 +130,26 @@ static bool is_of_objects(const struct question *question, uint16_t ledger)
     return model_pool_at(question->model, pool)->id == POOL_PYTHON;
 }
 
+/* The row of the stack that the group is of. */
+static uint32_t group_row(struct survivor_reading *reading, const struct group_detail *detail,
+                          uint16_t ledger, struct symbols_shape shape)
+{
+    uint64_t none = detail->site ? 0 : name_without_site(detail);
+    uint64_t key = hash_pair(hash_pair(shape.shape, none), ledger);
+    uint32_t row = row_find(reading, key);
+    struct stack_row values;
+
+    if (row)
+        return row;
+    values = row_for(reading->question, detail, ledger, shape.traits);
+    return row_add(reading, key, &values);
+}
+
 static void group_begin(struct survivor_reading *reading, uint32_t group, uint16_t ledger)
 {
     const struct question *question = reading->question;
     const struct group_detail *detail = tally_detail_at(question->tally, group);
     struct symbols_shape shape = symbols_shape_of(question->symbols, detail->site);
-    uint64_t name = name_of(detail, symbols_site_key(question->symbols, detail->site));
-    struct stack_row values = {
-        .name = name,
-        .who = {detail->site, detail->operator_text, detail->owner_text, detail->size_class},
-        .ledger = ledger,
-        .heap = detail->site ? ledger_of_heap(question->tally, ledger) : ledger,
-        .traits = (uint16_t)shape.traits,
-    };
 
     reading->traits_of_group[group] = (uint16_t)shape.traits;
     reading->current.hides_objects |= (shape.traits & STACK_IS_POOLED) != 0;
@@ -133,8 +157,7 @@ static void group_begin(struct survivor_reading *reading, uint32_t group, uint16
     if (detail->is_older || shape.traits & STACK_IS_ENDING || !is_judged(reading, ledger))
         reading->row_of_group[group] = not_judged;
     else
-        reading->row_of_group[group] = row_find(
-            reading, hash_pair(hash_pair(shape.shape, name * !detail->site), ledger), &values);
+        reading->row_of_group[group] = group_row(reading, detail, ledger, shape);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
