@@ -113,7 +113,7 @@ void analyse_steps(const struct question *question, struct report *report)
         return;
     table = report_table(report, "steps", "Alive at the end of each step", "No step ended.");
     order = ledger_order(question->tally, &count);
-    if (!order || !origins_init(&origins, question, ORIGINS_BY_SITE)) {
+    if (!order || !origins_init_of(&origins, question, ORIGINS_BY_SITE, group_is_in_steps)) {
         report_note(report, 0, "steps: not enough memory to list sites");
         free(order);
         return;

@@ -262,7 +262,7 @@ static void add_details(struct search *search, struct report *report)
     struct origins origins;
     struct holder *holders;
 
-    if (!origins_init(&origins, search->question, ORIGINS_BY_OPERATOR)) {
+    if (!origins_init_of(&origins, search->question, ORIGINS_BY_OPERATOR, group_is_in_peak)) {
         report_note(report, 0, "peak: not enough memory to list sites");
         return;
     }

@@ -186,7 +186,7 @@ void analyse_peak(const struct question *question, struct report *report)
     struct origins origins;
     struct holder *holders;
 
-    if (!order || !origins_init(&origins, question, ORIGINS_BY_OPERATOR)) {
+    if (!order || !origins_init_of(&origins, question, ORIGINS_BY_OPERATOR, group_is_in_peak)) {
         report_note(report, 0, "peak: not enough memory to list sites");
         free(order);
         return;

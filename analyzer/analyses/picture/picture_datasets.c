@@ -475,7 +475,7 @@ static void add_step_series(const struct picture *picture, struct name_list *nam
     struct origins origins;
     size_t count = 0;
 
-    if (origins_init(&origins, picture->question, ORIGINS_BY_SITE)) {
+    if (origins_init_of(&origins, picture->question, ORIGINS_BY_SITE, group_is_in_steps)) {
         heavy = malloc((origins.count + 1) * sizeof(*heavy));
         for (size_t i = 0; heavy && i < origins.count; i++) {
             heavy[count] = (struct heavy_origin){i, most_at_step_ends(tally, &origins.rows[i])};

@@ -261,6 +261,16 @@ bool origins_init(struct origins *origins, const struct question *question, enum
     return origins_init_of(origins, question, split, NULL);
 }
 
+bool group_is_in_peak(const struct tally *tally, uint32_t group)
+{
+    return group_at_peak(tally, group).count > 0;
+}
+
+bool group_is_in_steps(const struct tally *tally, uint32_t group)
+{
+    return tally_past_at(tally, group)->series.count > 0;
+}
+
 void origins_release(struct origins *origins)
 {
     free(origins->groups);

@@ -38,6 +38,8 @@ bool origins_init(struct origins *origins, const struct question *question,
 typedef bool origin_filter(const struct tally *tally, uint32_t group);
 bool origins_init_of(struct origins *origins, const struct question *question,
                      enum origin_split split, origin_filter *is_wanted);
+/* Of these something was alive when their ledger was highest; when some step ended. */
+origin_filter group_is_in_peak, group_is_in_steps;
 void origins_release(struct origins *origins);
 
 /* A site by the id of its stack; what has none, by the name of its operator or owner. */
