@@ -208,6 +208,15 @@ class RealRecordingsTest(unittest.TestCase):
             search.value = 'torch_leaking.py'; search.dispatchEvent(new Event('input')); })()""")
         self.assertGreater(page.evaluate("document.querySelectorAll('.flame g.found').length"), 0)
 
+    @on("torch")
+    def test_flame_graph_shows_an_operator_inside_of_who_called_it(self, recording):
+        page = self.open(recording, fragment="#m=peak")
+        boxes = page.evaluate("""[...document.querySelectorAll('.flame [role=treeitem]')].map(each =>
+            [Number(each.getAttribute('aria-level')), each.getAttribute('aria-label')])""")
+        first = [label for level, label in boxes if level == 2]
+        self.assertEqual([label for label in first if label.startswith("aten::")], [])
+        self.assertTrue(any(level > 2 and label.startswith("aten::") for level, label in boxes), boxes[:20])
+
     # ---- the timeline
 
     @on()

@@ -51,23 +51,28 @@ function childOf(node, step) {
     return child;
 }
 
-// Owner and operator are outside of all frames; a group without frames is its label.
-function outerSteps({groups, names}, group) {
-    const owner = names[groups.owner[group]].split('@').filter(Boolean);
-    const operator = names[groups.operator[group]];
-    return [...owner, ...(operator ? [operator] : [])].map(name => ({name, kind: KIND_ORIGIN}));
+// The owner is outside of all frames.
+function ownerSteps({groups, names}, group) {
+    return names[groups.owner[group]].split('@').filter(Boolean).map(name => ({name, kind: KIND_ORIGIN}));
+}
+
+// The operator is inside of the code that called it.
+function operatorSteps({groups, names}, group) {
+    const name = names[groups.operator[group]];
+    return name ? [{name, kind: KIND_ORIGIN}] : [];
 }
 
 const ownOf = new WeakMap(); /* frames -> those of the program */
 
 // Steps from the outermost to the innermost. Allocators, frameworks and interpreters are left out,
-// unless there is nothing else.
+// unless there is nothing else. A group without any is its label.
 function pathOf(recording, group, hasPlumbing) {
     const frames = recording.framesOf(group) || [];
     const wanted = hasPlumbing ? frames : ownFrames(frames);
-    const path = outerSteps(recording, group);
+    const path = ownerSteps(recording, group);
     for (let i = wanted.length - 1; i >= 0; i--)
         path.push(wanted[i]);
+    path.push(...operatorSteps(recording, group));
     if (!path.length)
         path.push({name: recording.names[recording.groups.label[group]] || say('(none)'), kind: KIND_ORIGIN});
     return path;
