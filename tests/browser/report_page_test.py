@@ -243,7 +243,7 @@ class PageTest(unittest.TestCase):
         page, reader = self.open(self.made_up, fragment="#t=0.01-0.02&s=0.012-0.013&by=size")
         self.assertEqual(reader.selection(), [12000000, 13000000])
         self.check_selection(self.made_up, reader)
-        self.assertIn("0.010000 s to 0.020000 s",
+        self.assertIn("from 0.01000 s to 0.02000 s",
                       page.evaluate("document.querySelector('#timeline-summary').textContent"))
         reader.drag(0.5, 0.6)
         page.wait_for("location.hash.includes('s=0.015') && location.hash.includes('by=size')")

@@ -173,7 +173,8 @@ static const char *kept_clause(struct report *report, const struct judged_list *
     for (size_t i = 0; i < list->count; i++)
         if (list->rows[i].judgement.verdict == VERDICT_CACHE)
             kept_bytes += list->rows[i].judgement.kept_bytes;
-    return report_text(report, "; %s of earlier steps still held at %s", label_size(texts, kept_bytes),
+    return report_text(report, "; %s of earlier steps still held at %s",
+                       label_size(texts, kept_bytes),
                        label_counted(texts, list->verdict_counts[VERDICT_CACHE], "site"));
 }
 

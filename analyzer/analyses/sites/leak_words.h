@@ -9,7 +9,8 @@
 #include "labels.h"
 #include "survivors.h"
 
-/* "192 KiB per step at train: 2.06 MiB since step 3, 12 of 12 steps left blocks behind (pta device 0)" */
+/* "192 KiB per step at train: 2.06 MiB since step 3, 12 of 12 steps left blocks behind (pta device
+ * 0)" */
 const char *leak_sentence(const struct question *question, struct arena *arena,
                           const struct judged *row);
 /* "train: 2.06 MiB since step 3, ...": of what is no leak, and has no rate. */
