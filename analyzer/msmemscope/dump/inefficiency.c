@@ -178,13 +178,14 @@ static bool block_taken(struct inefficiency *all, struct lane *lane,
 
 static bool block_used(struct inefficiency *all, struct lane *lane, struct block *block)
 {
-    struct block_use *use = &block->use;
+    struct block_use *use;
     bool is_later, is_early, is_idle;
 
     if (!lane->open_operators)
         lane->call++;
     if (!block)
         return true;
+    use = &block->use;
     block_use_add(use, now_of(lane));
     is_later = !block->was_used_later && use->last.position != use->born.position;
     is_early = is_later && lies_between(use->born, lane->last_free_call, use->last);
