@@ -202,6 +202,7 @@ size_t resident_rise_parts(const struct memory_account *accounts, size_t count, 
         }
         part_count++;
     }
-    qsort(parts, part_count, sizeof(*parts), grown_compare);
+    if (part_count)
+        qsort(parts, part_count, sizeof(*parts), grown_compare);
     return part_count;
 }
