@@ -73,7 +73,7 @@ class FirstScreen(unittest.TestCase):
         shown = plain(on_terminal("report", "leak", lines=40)[0])
         self.assertLessEqual(shown.count("\n"), 40)
         self.assertTrue(shown.startswith("LEAK: "))
-        self.assertRegex(shown, r"\d+ more parts: -v shows all\.\n")
+        self.assertRegex(shown, r"\d+ more parts: -v shows all\.( Columns .*)?\n")
         self.assertNotIn("more parts", plain(on_terminal("report", "-v", "leak", lines=40)[0]))
 
     def test_a_pipe_gets_everything(self):
