@@ -440,7 +440,7 @@ static void on_sample(struct tally *tally, const struct event *event)
 enum { PINS_KEPT_LEAST = 1 << 20, PINS_AGE_PART = 5 };
 
 /* Looked for again when the process is older by a quarter: few times, and the last not long
- * before its end. */
+ * before its end. Without sites nobody could be named. */
 static void find_pins(struct tally *tally, struct memory_account *account)
 {
     const struct memory_account *before = account - 1;
@@ -448,7 +448,7 @@ static void find_pins(struct tally *tally, struct memory_account *account)
 
     if (account > tally->accounts.rows && before->process == account->process)
         account->pins = before->pins;
-    if (tally->observer || memory_account_is_rough(account) ||
+    if (tally->observer || !model_wants_sites(tally->model) || memory_account_is_rough(account) ||
         memory_account_part(account, ACCOUNT_KEPT) < PINS_KEPT_LEAST ||
         account->pins.age_ns > age_ns - age_ns / PINS_AGE_PART)
         return;
