@@ -60,8 +60,8 @@ class RanksPage(unittest.TestCase):
         name = "rank %d on node-%04d" % (planted["rank"], planted["host"])
         place = (planted["rank"] + 0.5) / planted["rank_count"]
         for number in (0, 1):  # by step, by site
+            page.wait_for("%s(%d).length" % (COLOURS, number))  # it is drawn when its size is known
             rows = page.evaluate("%s(%d)" % (COLOURS, number))
-            self.assertTrue(rows)
             for row in rows:
                 self.assertAlmostEqual(row, place, delta=0.02)
             page.evaluate("%s(%d, %f, %f, 'mousemove')" % (POINT, number, 0.99 if number == 0 else 0.001, place))
@@ -93,7 +93,7 @@ class RanksPage(unittest.TestCase):
             subprocess.run([LEAKTIDE, "summarize", *words, "-o", summaries, job], check=True)
             subprocess.run([LEAKTIDE, "ranks", "-f", "html", "-o", path, summaries], check=True)
             page = self.browser.open(path)
-            page.evaluate("%s(0, 0.001, 0.75, 'click')" % POINT)
+            page.wait_for("(%s(0, 0.001, 0.75, 'click'), document.querySelector('.rank-chosen').textContent)" % POINT)
             self.assertIn(said, page.evaluate("document.querySelector('.rank-chosen').textContent"))
         link = page.evaluate("document.querySelector('.rank-chosen a').href")
         self.assertTrue(link.startswith("file:///"), link)
