@@ -114,6 +114,8 @@ const struct suppression *gate_suppression_of(const struct gate *gate, const cha
 /* summary_leaks.c: adds the leaks of a repeat that are over the limit; how many sites were judged.
  */
 size_t summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict, size_t repeat);
+/* Ranks of which no site was judged. */
+size_t summary_ranks_unjudged(const struct summary *summary);
 
 /* judge_limits.c, judge_leaks.c */
 void judge_limits(const struct gate *gate, struct gate_verdict *verdict);

@@ -627,7 +627,7 @@ static bool read_survivors(const struct gate *gate, struct survivor_reading **re
 /* What leaks was judged where the recordings lay. */
 static void judge_summaries(const struct gate *gate, struct gate_verdict *verdict)
 {
-    size_t judged_count = 0,
+    size_t judged_count = 0, unjudged_ranks = 0,
            told_before = verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
     struct gate_case row = {.rule = "leak",
                             .key = "leak",
@@ -635,8 +635,10 @@ static void judge_summaries(const struct gate *gate, struct gate_verdict *verdic
                             .outcome = CASE_PASSED,
                             .policy_line = gate->policy->leak.line};
 
-    for (size_t i = 0; i < gate->recording_count; i++)
+    for (size_t i = 0; i < gate->recording_count; i++) {
         judged_count += summary_leaks_find(gate, verdict, i);
+        unjudged_ranks += summary_ranks_unjudged(gate->recordings[i].summary);
+    }
     tell_leaks(gate, verdict);
     tell_unused(gate, verdict);
     if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] > told_before)
@@ -644,6 +646,14 @@ static void judge_summaries(const struct gate *gate, struct gate_verdict *verdic
     if (!judged_count) {
         tell_unsure(gate, verdict,
                     "leaks cannot be judged: no site of the summaries was judged by steps");
+        return;
+    }
+    if (unjudged_ranks) {
+        tell_unsure(gate, verdict,
+                    sentence(&verdict->arena,
+                             "leaks cannot be judged on %zu ranks: no site of theirs was judged by "
+                             "steps",
+                             unjudged_ranks));
         return;
     }
     row.sentence = sentence(&verdict->arena, "no leak on any rank: %zu sites judged", judged_count);

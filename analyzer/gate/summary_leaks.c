@@ -2,6 +2,7 @@
 /*
  * Leaks of ranks, as their summaries have them.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "judge.h"
@@ -127,4 +128,19 @@ size_t summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict,
                 summary_text_at(summary, COLUMN_sites_site_key, row));
     }
     return judged_count;
+}
+
+size_t summary_ranks_unjudged(const struct summary *summary)
+{
+    bool *is_judged = calloc(summary->texts.count + 1, sizeof(*is_judged));
+    size_t count = 0;
+
+    for (size_t row = 0; is_judged && row < summary_rows(summary, SUMMARY_sites); row++)
+        if (summary_has(summary, COLUMN_sites_verdict, row))
+            is_judged[summary_number(summary, COLUMN_sites_process_key, row)] = true;
+    for (size_t row = 0; row < summary_rows(summary, SUMMARY_ranks); row++)
+        count += summary_has(summary, COLUMN_ranks_rank, row) &&
+                 (!is_judged || !is_judged[summary_number(summary, COLUMN_ranks_process_key, row)]);
+    free(is_judged);
+    return count;
 }

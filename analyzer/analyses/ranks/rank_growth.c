@@ -168,6 +168,10 @@ void gather_sites(struct gathering *gathering, const struct survivors *survivors
     const struct question *question = gathering->question;
     bool do_survivors_decide =
         survivors && survivors_can_judge(survivors) && !growth_steps_decide(question);
+    /* Steps that were only found do not say of a site that it is stable, where `leaks` cannot. */
+    bool is_doubted = survivors && !growth_steps_decide(question) &&
+                      survivors_have_doubts(survivors, question->tally);
+    const struct judged_list none = {0};
     struct judged_list list = {0};
     struct origins origins;
 
@@ -177,7 +181,7 @@ void gather_sites(struct gathering *gathering, const struct survivors *survivors
     }
     if (growth_longest_steps(question).last && !growth_judge(question, &origins, survivors, &list))
         gathering->summary->has_failed = true;
-    gather_judged_sites(gathering, &list);
+    gather_judged_sites(gathering, is_doubted ? &none : &list);
     if (do_survivors_decide)
         gather_survivors(gathering, survivors);
     else
