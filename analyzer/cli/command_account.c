@@ -4,6 +4,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -171,6 +172,17 @@ static bool has_ended(const struct options *given)
     return true;
 }
 
+/* Of a process that /proc does not show. */
+static enum exit_code complain_of_missing(const char *operand)
+{
+    if (kill((pid_t)strtol(operand, NULL, 10), 0) != 0 && errno == EPERM)
+        return complain(EXIT_INPUT,
+                        "process %s: /proc hides processes of other users here; ask as its user, "
+                        "or as root",
+                        operand);
+    return complain(EXIT_INPUT, "process %s: there is no such process", operand);
+}
+
 static enum exit_code check(const struct command *command, const struct options *given)
 {
     if (!given->operand_count)
@@ -184,7 +196,7 @@ static enum exit_code check(const struct command *command, const struct options 
         if (given->values[OPTION_EVERY] && !is_process(operand))
             return complain(EXIT_USAGE, "--every watches processes that run, not recordings");
         if (is_process(operand) && access(path, F_OK) != 0)
-            return complain(EXIT_INPUT, "process %s: there is no such process", operand);
+            return complain_of_missing(operand);
     }
     return EXIT_FINE;
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 
 #include "leaktide/invariant.h"
 #include "rings_file.h"
@@ -26,6 +27,7 @@ static struct {
 static void *take_accounts(void *nothing)
 {
     (void)nothing;
+    prctl(PR_SET_NAME, "leaktide-accnt");
     for (;;) {
         char folder[64];
 

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the accounts of a process cost that is recorded: processor time of the recorder's thread that
+takes them, as a share of one processor; and how long the process's own calls of mmap wait for it.
+
+    bench_account.py BUILD-FOLDER [--quick]
+
+Prints lines as bench.h says. The same program runs natively, recorded without accounts
+(--sample-ms=0), and recorded: with 1,000 mappings, and with 60,000, nearly as many as the kernel allows.
+"""
+
+import glob
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = os.path.abspath(sys.argv[1])
+QUICK = "--quick" in sys.argv
+ROUNDS = 1 if QUICK else 3
+SECONDS = 3 if QUICK else 60
+LEAKTIDE = os.path.join(BUILD, "bin", "leaktide")
+PROGRAM = os.path.join(BUILD, "benchmarks", "programs", "map_and_unmap")
+WAYS = ["native", "without accounts", "recorded"]
+
+
+def command(way, mappings, trace):
+    program = [PROGRAM, str(mappings), str(SECONDS)]
+    if way == "native":
+        return program
+    return [LEAKTIDE, "run", "--device=cpu", "--call-stack=c", "--quiet", "--no-report", "-o", trace,
+            *(["--sample-ms=0"] if way != "recorded" else []), "--", *program]
+
+
+def read(path):
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def recorder_threads(not_these):
+    """Nanoseconds of processor time by name of the threads of recorders that began just now."""
+    threads = {}
+    for folder in glob.glob("/proc/[0-9]*"):
+        if read(folder + "/comm") == "leaktide-drain\n" and folder not in not_these:
+            for task in glob.glob(folder + "/task/*"):
+                name = read(task + "/comm").strip()
+                threads[name] = threads.get(name, 0) + int((read(task + "/schedstat") or "0").split()[0])
+    return threads
+
+
+def one_run(way, mappings, folder):
+    others = {path for path in glob.glob("/proc/[0-9]*") if read(path + "/comm") == "leaktide-drain\n"}
+    start = time.monotonic()
+    program = subprocess.Popen(command(way, mappings, os.path.join(folder, way)), stdout=subprocess.PIPE, text=True)
+    time.sleep(max(0.0, start + SECONDS - 0.5 - time.monotonic()))
+    threads = recorder_threads(others)
+    lived = time.monotonic() - start
+    said, _ = program.communicate(timeout=600)
+    assert program.returncode == 0, program.returncode
+    stalls = json.loads(said.strip().splitlines()[-1])
+    shares = {name: ns / 1e9 / lived * 100 for name, ns in threads.items()}
+    return stalls, shares.get("leaktide-accnt", 0.0)
+
+
+def say(name, unit, runs):
+    print(json.dumps({"name": name, "unit": unit, "median": statistics.median(runs), "min": min(runs), "runs": runs}), flush=True)
+
+
+def main():
+    for mappings in (1000,) if QUICK else (1000, 60000):
+        with tempfile.TemporaryDirectory() as folder:
+            for way in WAYS:
+                runs = [one_run(way, mappings, folder) for _ in range(ROUNDS)]
+                for key in ("p50_ns", "p99_ns", "p999_ns", "worst_ns"):
+                    say(f"{mappings} mappings, {way}: map and unmap, {key[:-3]}", "ns", [stalls[key] for stalls, _ in runs])
+                if way == "recorded":
+                    say(f"{mappings} mappings: accounts, of one processor", "%", [share for _, share in runs])
+
+
+if __name__ == "__main__":
+    main()
