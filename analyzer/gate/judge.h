@@ -43,6 +43,8 @@ struct recording {
     struct question question;
     const struct summary *summary; /* instead of the question; NULL: there is one */
     const char *missing;           /* of a summary that is not complete: what */
+    const char *unjudged; /* of a summary: ranks of which "no leak" cannot be said; NULL: none */
+    size_t judged_count;  /* of a summary: sites */
     bool is_complete;
     const char *path;
 };
@@ -111,11 +113,8 @@ const struct suppression *gate_suppression_of(const struct gate *gate, const cha
                                               const struct symbol_frame *frames,
                                               size_t frame_count);
 
-/* summary_leaks.c: adds the leaks of a repeat that are over the limit; how many sites were judged.
- */
-size_t summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict, size_t repeat);
-/* Ranks of which no site was judged. */
-size_t summary_ranks_unjudged(const struct summary *summary);
+/* summary_leaks.c: adds the leaks of a repeat that are over the limit. */
+void summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict, size_t repeat);
 
 /* judge_limits.c, judge_leaks.c */
 void judge_limits(const struct gate *gate, struct gate_verdict *verdict);

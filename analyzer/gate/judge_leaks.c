@@ -11,6 +11,7 @@
 #include "growth.h"
 #include "judge.h"
 #include "labels.h"
+#include "leak_doubt.h"
 #include "leak_words.h"
 #include "origins.h"
 #include "sentence.h"
@@ -201,19 +202,10 @@ static const struct survivors *survivors_of(const struct survivor_reading *const
     return readings[repeat] ? survivor_reading_result(readings[repeat]) : NULL;
 }
 
-/* Without steps as well. */
-static bool can_judge(const struct survivor_reading *const *readings, size_t repeat)
-{
-    const struct survivors *survivors = survivors_of(readings, repeat);
-
-    return survivors && survivors_can_judge(survivors);
-}
-
 static size_t find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat,
                          const struct survivors *survivors)
 {
-    if (survivors && survivors_can_judge(survivors) &&
-        !growth_steps_decide(&gate->recordings[repeat].question))
+    if (leak_stacks_decide(&gate->recordings[repeat].question, survivors))
         return find_survivors(gate, verdict, repeat, survivors);
     return find_in_steps(gate, verdict, repeat, survivors);
 }
@@ -302,6 +294,7 @@ static void tell_leaks(const struct gate *gate, struct gate_verdict *verdict)
     }
 }
 
+/* The sentence is in the language of who reads it. */
 static void tell_unsure(const struct gate *gate, struct gate_verdict *verdict, const char *sentence)
 {
     struct gate_case row = {.rule = "leak",
@@ -309,7 +302,7 @@ static void tell_unsure(const struct gate *gate, struct gate_verdict *verdict, c
                             .name = translated("leaks"),
                             .outcome = CASE_UNSURE,
                             .policy_line = gate->policy->leak.line,
-                            .sentence = translated(sentence)};
+                            .sentence = sentence};
 
     gate_add(verdict, &row);
 }
@@ -497,9 +490,10 @@ static void judge_window(const struct gate *gate, struct gate_verdict *verdict)
         say_no_blocks(gate, verdict, &gate->recordings[0]);
 }
 
-static void say_too_few_steps(const struct gate *gate, struct gate_verdict *verdict)
+static void say_too_few_steps(const struct gate *gate, struct gate_verdict *verdict,
+                              const struct question *question)
 {
-    struct judged_steps steps = growth_longest_steps(&gate->recordings[0].question);
+    struct judged_steps steps = growth_longest_steps(question);
     uint32_t judged = steps.last - steps.warm_up;
     struct gate_case row = {.rule = "leak",
                             .key = "leak",
@@ -512,99 +506,51 @@ static void say_too_few_steps(const struct gate *gate, struct gate_verdict *verd
             ? sentence(&verdict->arena,
                        "leaks cannot be judged: %" PRIu32 " judged steps, %" PRIu32
                        " are needed: run the job longer",
-                       judged, growth_steps_needed(&gate->recordings[0].question))
+                       judged, growth_steps_needed(question))
             : translated("leaks cannot be judged: the recording has no steps; mark them, or limit "
                          "[leak] window_growth");
     gate_add(verdict, &row);
 }
 
-static const struct recording *without_blocks(const struct gate *gate,
-                                              const struct survivor_reading *const *readings)
+/* The first doubt of any recording, and of which. */
+static enum leak_doubt doubt_of(const struct gate *gate,
+                                const struct survivor_reading *const *readings, size_t *recording)
 {
-    for (size_t i = 0; i < gate->recording_count; i++)
-        if (!can_judge(readings, i) && !growth_has_blocks(&gate->recordings[i].question))
-            return &gate->recordings[i];
-    return NULL;
-}
+    enum leak_doubt doubt = LEAK_DOUBT_NONE;
 
-static bool has_enough_steps(const struct gate *gate,
-                             const struct survivor_reading *const *readings)
-{
-    for (size_t i = 0; i < gate->recording_count; i++) {
-        const struct question *question = &gate->recordings[i].question;
-        struct judged_steps steps = growth_longest_steps(question);
-
-        if (steps.last - steps.warm_up < growth_steps_needed(question) && !can_judge(readings, i))
-            return false;
+    for (size_t i = 0; doubt == LEAK_DOUBT_NONE && i < gate->recording_count; i++) {
+        doubt = leak_doubt_of(&gate->recordings[i].question, survivors_of(readings, i));
+        *recording = i;
     }
-    return true;
-}
-
-/* Why "no leak" cannot be said; NULL: it can. */
-static const char *doubt_of(const struct gate *gate, const struct survivor_reading *const *readings)
-{
-    bool is_undecided = false, lacks_device = false;
-    uint16_t ledger;
-
-    for (size_t i = 0; i < gate->recording_count; i++) {
-        const struct survivors *survivors = survivors_of(readings, i);
-        const struct question *question = &gate->recordings[i].question;
-
-        if (!survivors)
-            continue;
-        if (survivors_hide_objects(survivors))
-            return translated(
-                "leaks of Python objects cannot be judged: CPython's own allocator made them; "
-                "record with --call-stack=python or PYTHONMALLOC=malloc");
-        if (survivors_with_unseen_growth(survivors))
-            return translated("the process grows by what no recorded block explains: see "
-                              "leaktide account");
-        if (survivors_of_stopped_loop(survivors) && !growth_steps_decide(question))
-            return translated("a loop in which most of the time was spent ended before the program "
-                              "did, and much of it stays: mark steps to judge it");
-        for (size_t k = 0; k < survivors->process_count; k++)
-            is_undecided |= survivors_are_undecided(&survivors->processes[k]) ||
-                            (!growth_steps_decide(question) &&
-                             survivors_are_of_few_turns(&survivors->processes[k]));
-        lacks_device |= !growth_steps_decide(question) &&
-                        (survivors_lack_device(survivors, question->tally, &ledger) ||
-                         survivors_in_one_pass(survivors));
-    }
-    if (is_undecided)
-        return translated(
-            "what stays may be a leak, a cache that still fills, or garbage: run the job twice as "
-            "long");
-    if (lacks_device)
-        return translated("leaks of a device cannot be judged: what was made there in the loop was "
-                          "not made to its end; run the job longer, or mark steps");
-    return NULL;
+    return doubt;
 }
 
 static void judge_read(const struct gate *gate, struct gate_verdict *verdict,
                        const struct survivor_reading *const *readings)
 {
-    size_t judged_count = 0,
+    size_t judged_count = 0, doubted = 0,
            told_before = verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
-    const char *doubt = doubt_of(gate, readings);
+    enum leak_doubt doubt = doubt_of(gate, readings, &doubted);
     bool has_survivors = false;
 
-    if (!has_enough_steps(gate, readings)) {
-        say_too_few_steps(gate, verdict);
+    if (doubt == LEAK_DOUBT_STEPS) {
+        say_too_few_steps(gate, verdict, &gate->recordings[doubted].question);
         return;
     }
-    if (without_blocks(gate, readings)) {
-        say_no_blocks(gate, verdict, without_blocks(gate, readings));
+    if (doubt == LEAK_DOUBT_BLOCKS) {
+        say_no_blocks(gate, verdict, &gate->recordings[doubted]);
         return;
     }
     for (size_t i = 0; i < gate->recording_count; i++) {
-        has_survivors |=
-            can_judge(readings, i) && !growth_steps_decide(&gate->recordings[i].question);
-        judged_count = find_leaks(gate, verdict, i, survivors_of(readings, i));
+        const struct survivors *survivors = survivors_of(readings, i);
+
+        has_survivors |= leak_stacks_decide(&gate->recordings[i].question, survivors);
+        judged_count = find_leaks(gate, verdict, i, survivors);
     }
     tell_leaks(gate, verdict);
     if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] == told_before) {
-        if (doubt)
-            tell_unsure(gate, verdict, doubt);
+        if (doubt != LEAK_DOUBT_NONE)
+            tell_unsure(gate, verdict, leak_doubt_reason(doubt));
         else
             tell_no_leak(gate, verdict, judged_count, has_survivors);
     }
@@ -624,39 +570,39 @@ static bool read_survivors(const struct gate *gate, struct survivor_reading **re
     return true;
 }
 
+/* The first repeat that has something unjudged; NULL: none. */
+static const char *unjudged_of(const struct gate *gate)
+{
+    for (size_t i = 0; i < gate->recording_count; i++)
+        if (gate->recordings[i].unjudged)
+            return gate->recordings[i].unjudged;
+    return NULL;
+}
+
 /* What leaks was judged where the recordings lay. */
 static void judge_summaries(const struct gate *gate, struct gate_verdict *verdict)
 {
-    size_t judged_count = 0, unjudged_ranks = 0,
-           told_before = verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
+    size_t told_before = verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED];
+    const char *unjudged = unjudged_of(gate);
     struct gate_case row = {.rule = "leak",
                             .key = "leak",
                             .name = translated("leaks"),
                             .outcome = CASE_PASSED,
                             .policy_line = gate->policy->leak.line};
 
-    for (size_t i = 0; i < gate->recording_count; i++) {
-        judged_count += summary_leaks_find(gate, verdict, i);
-        unjudged_ranks += summary_ranks_unjudged(gate->recordings[i].summary);
-    }
+    for (size_t i = 0; i < gate->recording_count; i++)
+        summary_leaks_find(gate, verdict, i);
     tell_leaks(gate, verdict);
     tell_unused(gate, verdict);
     if (verdict->counts[CASE_FAILED] + verdict->counts[CASE_SUPPRESSED] > told_before)
         return;
-    if (!judged_count) {
+    if (unjudged) {
         tell_unsure(gate, verdict,
-                    "leaks cannot be judged: no site of the summaries was judged by steps");
+                    sentence(&verdict->arena, "leaks cannot be judged on %s", unjudged));
         return;
     }
-    if (unjudged_ranks) {
-        tell_unsure(gate, verdict,
-                    sentence(&verdict->arena,
-                             "leaks cannot be judged on %zu ranks: no site of theirs was judged by "
-                             "steps",
-                             unjudged_ranks));
-        return;
-    }
-    row.sentence = sentence(&verdict->arena, "no leak on any rank: %zu sites judged", judged_count);
+    row.sentence = sentence(&verdict->arena, "no leak on any rank: %zu sites judged",
+                            gate->recordings[0].judged_count);
     gate_add(verdict, &row);
 }
 

@@ -61,6 +61,8 @@ void measures_add(struct measures *measures, const struct question *question, si
 /* Of all ranks of a summary: pools, sites at the peak, and how uneven ranks are. */
 void measures_add_summary(struct measures *measures, const struct summary *summary, size_t repeat);
 
+/* -1: the row has none. */
+int32_t summary_device(const struct summary *summary, enum summary_column column, size_t row);
 /* Columns of a summary that this and its leaks need; ends with SUMMARY_COLUMN_COUNT. */
 extern const enum summary_column gate_columns[];
 

@@ -2,9 +2,10 @@
 /*
  * Leaks of ranks, as their summaries have them.
  */
-#include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
+#include "hash_index.h"
 #include "judge.h"
 #include "labels.h"
 #include "sentence.h"
@@ -60,34 +61,101 @@ static void see(const struct gate *gate, struct gate_verdict *verdict, struct se
     note(gate, verdict, seen);
 }
 
-static int32_t device_at(const struct summary *summary, enum summary_column column, size_t row)
+/* --- devices -----------------------------------------------------------------------------------
+ */
+
+/*
+ * Findings have no device: it is that of the site of the same key, of the same process, or of a
+ * ledger of this pool.
+ */
+static const struct table_with_devices {
+    enum summary_table table;
+    enum summary_column process_key, name, device, name_in_findings;
+} with_devices[] = {
+    {SUMMARY_sites, COLUMN_sites_process_key, COLUMN_sites_site_key, COLUMN_sites_device,
+     COLUMN_findings_site_key},
+    {SUMMARY_ledgers, COLUMN_ledgers_process_key, COLUMN_ledgers_pool, COLUMN_ledgers_device,
+     COLUMN_findings_pool},
+};
+
+enum { TABLES_WITH_DEVICES = sizeof(with_devices) / sizeof(with_devices[0]) };
+
+struct devices {
+    const struct summary *summary;
+    struct hash_index rows[TABLES_WITH_DEVICES];
+};
+
+static uint64_t hash_of(int64_t process, int64_t name)
 {
-    return summary_has(summary, column, row) ? (int32_t)summary_number(summary, column, row) : -1;
+    return hash_pair((uint64_t)process, (uint64_t)name);
 }
 
-/* Findings have no device: it is that of the site of the same key, of the same process, or of a
- * ledger of this pool. */
-static int32_t device_of(const struct summary *summary, size_t finding)
+/* The first row of the table with these; UINT32_MAX: none. */
+static uint32_t row_of(const struct devices *devices, size_t index, int64_t process, int64_t name)
 {
+    const struct table_with_devices *table = &with_devices[index];
+    size_t probe = 0;
+    uint32_t row;
+
+    while (hash_index_next(&devices->rows[index], hash_of(process, name), &probe, &row))
+        if (summary_number(devices->summary, table->process_key, row) == process &&
+            summary_number(devices->summary, table->name, row) == name)
+            return row;
+    return UINT32_MAX;
+}
+
+/* False without memory. */
+static bool devices_init(struct devices *devices, const struct summary *summary)
+{
+    bool is_done = true;
+
+    devices->summary = summary;
+    for (size_t i = 0; i < TABLES_WITH_DEVICES; i++) {
+        const struct table_with_devices *table = &with_devices[i];
+
+        hash_index_init(&devices->rows[i]);
+        for (size_t row = 0; is_done && row < summary_rows(summary, table->table); row++) {
+            int64_t process = summary_number(summary, table->process_key, row);
+            int64_t name = summary_number(summary, table->name, row);
+
+            if (row_of(devices, i, process, name) == UINT32_MAX)
+                is_done = hash_index_add(&devices->rows[i], hash_of(process, name), (uint32_t)row);
+        }
+    }
+    return is_done;
+}
+
+static void devices_release(struct devices *devices)
+{
+    for (size_t i = 0; i < TABLES_WITH_DEVICES; i++)
+        hash_index_release(&devices->rows[i]);
+}
+
+static int32_t device_of(const struct devices *devices, size_t finding)
+{
+    const struct summary *summary = devices->summary;
     int64_t process = summary_number(summary, COLUMN_findings_process_key, finding);
 
-    for (size_t row = 0; row < summary_rows(summary, SUMMARY_sites); row++)
-        if (summary_number(summary, COLUMN_sites_site_key, row) ==
-                summary_number(summary, COLUMN_findings_site_key, finding) &&
-            summary_number(summary, COLUMN_sites_process_key, row) == process)
-            return device_at(summary, COLUMN_sites_device, row);
-    for (size_t row = 0; row < summary_rows(summary, SUMMARY_ledgers); row++)
-        if (summary_number(summary, COLUMN_ledgers_process_key, row) == process &&
-            summary_number(summary, COLUMN_ledgers_pool, row) ==
-                summary_number(summary, COLUMN_findings_pool, finding))
-            return device_at(summary, COLUMN_ledgers_device, row);
+    for (size_t i = 0; i < TABLES_WITH_DEVICES; i++) {
+        uint32_t row = row_of(devices, i, process,
+                              summary_number(summary, with_devices[i].name_in_findings, finding));
+
+        if (row != UINT32_MAX)
+            return summary_device(summary, with_devices[i].device, row);
+    }
     return -1;
 }
+
+/* --- leaks, and caches that grow ---------------------------------------------------------------
+ */
 
 static void find_leaks(const struct gate *gate, struct gate_verdict *verdict, size_t repeat)
 {
     const struct summary *summary = gate->recordings[repeat].summary;
+    struct devices devices;
 
+    if (!devices_init(&devices, summary))
+        verdict->arena.has_failed = true;
     for (size_t row = 0; row < summary_rows(summary, SUMMARY_findings); row++) {
         struct seen seen = {
             .pool = summary_text_at(summary, COLUMN_findings_pool, row),
@@ -100,17 +168,17 @@ static void find_leaks(const struct gate *gate, struct gate_verdict *verdict, si
         if (strcmp(summary_text_at(summary, COLUMN_findings_kind, row), "leak") == 0 &&
             (!summary_has(summary, COLUMN_findings_growth_bytes_per_step, row) ||
              seen.growth >= gate->policy->leak.slope_min))
-            see(gate, verdict, &seen, device_of(summary, row),
+            see(gate, verdict, &seen, device_of(&devices, row),
                 summary_text_at(summary, COLUMN_findings_site_key, row));
     }
+    devices_release(&devices);
 }
 
-size_t summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict, size_t repeat)
+/* Caches that grow, where the policy forbids them: of sites, whose devices are known. */
+static void find_caches(const struct gate *gate, struct gate_verdict *verdict, size_t repeat)
 {
     const struct summary *summary = gate->recordings[repeat].summary;
-    size_t judged_count = 0;
 
-    find_leaks(gate, verdict, repeat);
     for (size_t row = 0; row < summary_rows(summary, SUMMARY_sites); row++) {
         struct seen seen = {
             .pool = summary_text_at(summary, COLUMN_sites_pool, row),
@@ -121,26 +189,15 @@ size_t summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict,
             .is_cache = true,
         };
 
-        judged_count += summary_has(summary, COLUMN_sites_verdict, row);
-        if (!gate->policy->leak.allows_caches &&
-            strcmp(summary_text_at(summary, COLUMN_sites_verdict, row), cache_verdict) == 0)
-            see(gate, verdict, &seen, device_at(summary, COLUMN_sites_device, row),
+        if (strcmp(summary_text_at(summary, COLUMN_sites_verdict, row), cache_verdict) == 0)
+            see(gate, verdict, &seen, summary_device(summary, COLUMN_sites_device, row),
                 summary_text_at(summary, COLUMN_sites_site_key, row));
     }
-    return judged_count;
 }
 
-size_t summary_ranks_unjudged(const struct summary *summary)
+void summary_leaks_find(const struct gate *gate, struct gate_verdict *verdict, size_t repeat)
 {
-    bool *is_judged = calloc(summary->texts.count + 1, sizeof(*is_judged));
-    size_t count = 0;
-
-    for (size_t row = 0; is_judged && row < summary_rows(summary, SUMMARY_sites); row++)
-        if (summary_has(summary, COLUMN_sites_verdict, row))
-            is_judged[summary_number(summary, COLUMN_sites_process_key, row)] = true;
-    for (size_t row = 0; row < summary_rows(summary, SUMMARY_ranks); row++)
-        count += summary_has(summary, COLUMN_ranks_rank, row) &&
-                 (!is_judged || !is_judged[summary_number(summary, COLUMN_ranks_process_key, row)]);
-    free(is_judged);
-    return count;
+    find_leaks(gate, verdict, repeat);
+    if (!gate->policy->leak.allows_caches)
+        find_caches(gate, verdict, repeat);
 }

@@ -48,7 +48,7 @@ struct ledger_of_row {
     const char *device, *pool;
 };
 
-static int32_t device_at(const struct summary *summary, enum summary_column column, size_t row)
+int32_t summary_device(const struct summary *summary, enum summary_column column, size_t row)
 {
     return summary_has(summary, column, row) ? (int32_t)summary_number(summary, column, row) : -1;
 }
@@ -61,7 +61,7 @@ static struct ledger_of_row ledger_of(const struct scope *scope, enum summary_co
 
     return (struct ledger_of_row){
         .device = device_key(texts, pool_by_name(name)->family, name,
-                             device_at(scope->summary, device, row)),
+                             summary_device(scope->summary, device, row)),
         .pool = arena_copy(texts, name),
     };
 }

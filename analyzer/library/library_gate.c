@@ -17,6 +17,7 @@
 #include "judge.h"
 #include "library_answer.h"
 #include "memory_failures.h"
+#include "rank_judged.h"
 #include "report_writers.h"
 #include "taken_options.h"
 #include "trace_question.h"
@@ -103,13 +104,17 @@ static enum mt_result take_summaries(struct mt_gate_verdict *gate, const char *c
         return mt_error_set(error, MT_NO_MEMORY, "no memory to judge");
     for (; result == MT_OK && gate->run_count < count; gate->run_count++) {
         struct gate_run *run = &gate->runs[gate->run_count];
+        struct rank_judged judged;
 
         result = gate_run_read(&run->rows, paths[gate->run_count], error);
         run->missing = rank_run_missing(&run->rows, &gate->arena);
+        judged = rank_find_judged(&run->rows.set);
         gate->recordings[gate->run_count] = (struct recording){
             .summary = &run->rows.set.summary,
             .missing = run->missing ? run->missing : "",
             .is_complete = !run->missing,
+            .judged_count = judged.judged_count,
+            .unjudged = rank_judged_words(&run->rows.set, &judged, &gate->arena),
             .path = arena_copy(&gate->arena, paths[gate->run_count]),
         };
     }

@@ -43,8 +43,8 @@ class Gate(unittest.TestCase):
         with open(self.path("leaktide.toml"), "w", encoding="ascii") as file:
             file.write(POLICY % (rel, imbalance))
 
-    def add(self, name, cause, seed):
-        subprocess.run([MAKE_CLUSTER, self.path(name), cause, "64", str(seed), "10", "20", "each"],
+    def add(self, name, cause, seed, *last_rank):
+        subprocess.run([MAKE_CLUSTER, self.path(name), cause, "64", str(seed), "10", "20", "each", *last_rank],
                        stdout=subprocess.DEVNULL, check=True)
 
     def good_runs(self, count=6):
@@ -120,6 +120,20 @@ class Gate(unittest.TestCase):
                 low, high = sorted(single[key])[1:3]
                 self.assertEqual(cases[key]["baseline"], low + (high - low) // 2)
 
+    def test_a_rank_that_was_not_judged_is_no_rank_without_leak(self):
+        self.good_runs()
+        for last_rank, why in (("unjudged", "too few steps were recorded"), ("older", "its summary does not tell")):
+            self.add(last_rank, "clean", 7, last_rank)
+            said = self.gate(last_rank, status=4)
+            self.assertIn("leaks cannot be judged on 1 of 64 ranks; the first, rank 63 on node-0007: " + why, said)
+            self.assertNotIn("no leak", said)
+
+    def test_a_leak_counts_more_than_a_rank_that_was_not_judged(self):
+        self.good_runs(1)
+        self.add("now", "leak_all", 7, "unjudged")
+        self.policy("+100%", "100%")
+        self.assertIn("leak: 1.00 MiB per step at planted", self.gate("now", status=1))
+
     def test_a_tolerance_tighter_than_the_noise_cannot_be_judged(self):
         self.good_runs()
         self.add("now", "clean", 7)
@@ -153,6 +167,21 @@ class Gate(unittest.TestCase):
         self.assertIn("repeats", self.gate("now7", "now8", status=2))
         subprocess.run([MAKE_TRACES], cwd=self.folder, check=True)
         self.assertIn("not both", self.gate("now7", "cudart", status=2))
+
+    def recorded(self, name, *traces, status):
+        """Summaries of real recordings, each with the number of a rank."""
+        for number, trace in enumerate(traces):
+            subprocess.run([LEAKTIDE, "summarize", "--rank=%d" % number, "--world-size=%d" % len(traces), "-o", self.path(name),
+                            self.path(trace)], check=True, cwd=self.folder)
+        with open(self.path("leaktide.toml"), "w", encoding="ascii") as file:
+            file.write('[leak]\nmin_slope = "1 KiB/step"\n')
+        return self.gate(name, status=status)
+
+    def test_recordings_that_leak_nothing_pass_and_mixed_ones_do_not(self):
+        subprocess.run([MAKE_TRACES], cwd=self.folder, check=True)
+        self.assertRegex(self.recorded("clean", "tidy", "light", status=0), "no leak on any rank: [1-9][0-9]* sites judged")
+        said = self.recorded("mixed", "tidy", "short", status=4)
+        self.assertIn("leaks cannot be judged on 1 of 2 ranks; the first, rank 1: too few steps were recorded", said)
 
     def test_bless_writes_what_a_file_holds(self):
         self.good_runs()

@@ -3,11 +3,12 @@
  * Summaries of a job that was never run: ranks of four pipeline stages, eight on a host, that
  * differ by chance a little, and one planted cause.
  *
- *   make_cluster FOLDER CAUSE RANKS SEED [SITES STEPS [each]]
+ *   make_cluster FOLDER CAUSE RANKS SEED [SITES STEPS [each [unjudged|older]]]
  *
  * CAUSE: clean, rank, one_host, stages, leak_all, leak_one, leak_late, leak_two, refused, stray,
- * died, died_of_memory, stopped. One summary of all ranks, or with `each` one a rank. What was
- * planted is printed as JSON.
+ * died, died_of_memory, stopped. One summary of all ranks, or with `each` one a rank. Of the last
+ * rank it is not known whether it leaks, or its summary is of a leaktide that did not tell. What
+ * was planted is printed as JSON.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ enum { STAGES = 4, HOST_RANKS = 8, LEAK_BYTES = 1 << 20 };
 static const uint64_t gib = UINT64_C(1) << 30;
 
 struct cluster {
-    const char *cause;
+    const char *cause, *last_rank;
     uint64_t rank_count, site_count, step_count;
     struct chance chance;
     uint64_t rank, host, stage, step; /* that are chosen */
@@ -97,6 +98,18 @@ static void add_end(struct cluster *cluster, struct summary *summary, size_t row
         summary_put(summary, COLUMN_ranks_kernel_kill_count, row, 1);
 }
 
+static void add_judged(const struct cluster *cluster, struct summary *summary, size_t row,
+                       uint64_t rank)
+{
+    bool is_last = rank + 1 == cluster->rank_count;
+
+    if (is_last && strcmp(cluster->last_rank, "older") == 0)
+        return;
+    summary_put(summary, COLUMN_ranks_judged_count, row, cluster->site_count);
+    if (is_last && strcmp(cluster->last_rank, "unjudged") == 0)
+        summary_put_text(summary, COLUMN_ranks_unjudged, row, "steps");
+}
+
 static void add_rank(struct cluster *cluster, struct summary *summary, uint64_t rank,
                      const char *key)
 {
@@ -117,6 +130,7 @@ static void add_rank(struct cluster *cluster, struct summary *summary, uint64_t 
     summary_put(summary, COLUMN_ranks_event_count, row, 100000000);
     summary_put(summary, COLUMN_ranks_step_count, row, cluster->step_count);
     summary_put(summary, COLUMN_ranks_is_complete, row, 1);
+    add_judged(cluster, summary, row, rank);
     add_end(cluster, summary, row, rank);
 }
 
@@ -308,11 +322,13 @@ static void write_cluster(struct cluster *cluster, const char *folder, bool is_e
 
 int main(int argc, char **argv)
 {
-    struct cluster cluster = {.site_count = 40, .step_count = 60};
+    struct cluster cluster = {.site_count = 40, .step_count = 60, .last_rank = ""};
 
     if (argc < 5)
         return 2;
     cluster.cause = argv[2];
+    if (argc > 8)
+        cluster.last_rank = argv[8];
     cluster.rank_count = strtoull(argv[3], NULL, 10) / (STAGES * HOST_RANKS) * STAGES * HOST_RANKS;
     cluster.chance.state = strtoull(argv[4], NULL, 10);
     cluster.start_ns =

@@ -159,16 +159,12 @@ static const char *interval_text(struct report *report, const struct step_judgem
 static const char *finding_sentence(const struct question *question, struct report *report,
                                     const struct judged *row, const struct group_past *example)
 {
-    return report_text(report,
-                       "%s: %s; %s, %s, first "
-                       "seen in step %" PRIu64 "; chance of a false alarm: %.1g%s%s",
-                       step_verdict_name(row->judgement.verdict),
-                       leak_sentence(question, report_arena(report), row),
-                       interval_text(report, &row->judgement),
-                       rate_text(report, blocks_per_1000_steps(row)),
-                       step_number(question->tally, row->steps.process, row->first_step),
-                       row->judgement.trend.rise_chance, leak_horizon(question, report, row),
-                       example_text(report, question, row, example));
+    return report_text(
+        report, "%s: %s; %s, %s; chance of a false alarm: %.1g%s%s",
+        step_verdict_name(row->judgement.verdict),
+        leak_sentence(question, report_arena(report), row), interval_text(report, &row->judgement),
+        rate_text(report, blocks_per_1000_steps(row)), row->judgement.trend.rise_chance,
+        leak_horizon(question, report, row), example_text(report, question, row, example));
 }
 
 static struct value part_stack(const struct question *question, struct report *report,

@@ -9,6 +9,7 @@
 #include "rank_deaths.h"
 #include "rank_findings.h"
 #include "rank_heat.h"
+#include "rank_judged.h"
 #include "sentence.h"
 
 struct answering {
@@ -533,6 +534,18 @@ static bool compare_all(struct answering *answering)
     return true;
 }
 
+/* No finding of a leak is no word of calm about a rank that was not judged. */
+static void say_unjudged(struct answering *answering)
+{
+    struct rank_judged judged = rank_find_judged(answering->set);
+    const char *words = rank_judged_words(answering->set, &judged, answering->texts);
+
+    report_fact(answering->report, "unjudged_rank_count", NULL, value_count(judged.unjudged_count));
+    if (words)
+        report_verdict(answering->report, RANK_MODULES, "CANNOT SAY whether something leaks on %s.",
+                       words);
+}
+
 /* Of several; that one alone is there, the caller knows better. */
 static void say_nothing_to_compare(struct answering *answering)
 {
@@ -569,6 +582,8 @@ bool rank_answer(struct rank_set *set, const struct rank_question *question, str
                        set->compared_count);
     if (set->count > 1 && set->compared_count < 2 && !question->is_part_of_report)
         say_nothing_to_compare(&answering);
+    if (set->count > 1 && !question->is_part_of_report)
+        say_unjudged(&answering);
     if (set->compared_count)
         add_ranks(&answering);
     if (set->compared_count > 1)

@@ -221,20 +221,24 @@ void rank_gather(const struct question *question, const struct survivors *surviv
     struct gathering gathering = {.question = question, .wish = wish, .summary = summary};
     struct model *model = tally_model(question->tally);
     size_t count = model_process_count(question->model);
+    bool has_memory_left;
 
     arena_init(&gathering.arena);
     gathering.keys = arena_alloc(&gathering.arena, (count + 1) * sizeof(*gathering.keys));
-    for (size_t i = 0; gathering.keys && i < count; i++) {
+    gathering.processes = arena_alloc(&gathering.arena, (count + 1) * sizeof(*gathering.processes));
+    has_memory_left = gathering.keys && gathering.processes;
+    for (size_t i = 0; has_memory_left && i < count; i++) {
         uint16_t process = (uint16_t)i;
 
         gathering.keys[i] = process_key(&gathering, model_process_at(model, process));
         if (!is_rank(question, process))
             continue;
+        gathering.processes[summary_rows(summary, SUMMARY_ranks)] = process;
         gather_process(&gathering, process);
         gather_steps(&gathering, process);
         gather_account(&gathering, process);
     }
-    if (gathering.keys) {
+    if (has_memory_left) {
         for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
             if (is_rank(question, tally_ledger_at(question->tally, i)->process))
                 gather_ledger(&gathering, (uint16_t)i);

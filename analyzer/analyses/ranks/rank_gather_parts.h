@@ -14,6 +14,7 @@ struct gathering {
     struct summary *summary; /* of the wish */
     struct arena arena;      /* of labels */
     const char **keys;       /* of the processes */
+    uint16_t *processes;     /* of the rows of `ranks` */
 };
 
 /* "pta", "acl (virtual)": without device and process. */

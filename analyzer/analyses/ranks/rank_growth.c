@@ -5,6 +5,7 @@
 #include "growth.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "leak_doubt.h"
 #include "leak_words.h"
 #include "rank_gather_parts.h"
 #include "survivor_answers.h"
@@ -141,9 +142,8 @@ static void gather_step_leaks(struct gathering *gathering, const struct judged_l
                          leak_sentence(question, &gathering->arena, row), row->weight_bytes);
         summary_put(gathering->summary, COLUMN_findings_growth_bytes_per_step, added,
                     row->judgement.growth_per_step);
-        if (row->first_step)
-            summary_put(gathering->summary, COLUMN_findings_first_step, added,
-                        step_number(question->tally, row->steps.process, row->first_step));
+        summary_put(gathering->summary, COLUMN_findings_first_step, added,
+                    step_number(question->tally, row->steps.process, row->first_step));
     }
 }
 
@@ -163,14 +163,30 @@ static void gather_survivors(struct gathering *gathering, const struct survivors
     }
 }
 
+/* How much of each process was judged, and why not all of it. */
+static void put_judged(struct gathering *gathering, const struct survivors *survivors,
+                       const struct judged_list *list)
+{
+    struct summary *summary = gathering->summary;
+
+    for (size_t row = 0; row < summary_rows(summary, SUMMARY_ranks); row++) {
+        uint16_t process = gathering->processes[row];
+        size_t count = list->origins_of_processes ? list->origins_of_processes[process] : 0;
+        enum leak_doubt doubt =
+            leak_doubt_of_process(gathering->question, survivors, process, &count);
+
+        summary_put(summary, COLUMN_ranks_judged_count, row, count);
+        summary_put_text(summary, COLUMN_ranks_unjudged, row, leak_doubt_word(doubt));
+    }
+}
+
 void gather_sites(struct gathering *gathering, const struct survivors *survivors)
 {
     const struct question *question = gathering->question;
-    bool do_survivors_decide =
-        survivors && survivors_can_judge(survivors) && !growth_steps_decide(question);
+    bool do_stacks_decide = leak_stacks_decide(question, survivors);
     /* Steps that were only found do not say of a site that it is stable, where `leaks` cannot. */
     bool is_doubted = survivors && !growth_steps_decide(question) &&
-                      survivors_have_doubts(survivors, question->tally);
+                      leak_doubt_of(question, survivors) != LEAK_DOUBT_NONE;
     const struct judged_list none = {0};
     struct judged_list list = {0};
     struct origins origins;
@@ -182,10 +198,11 @@ void gather_sites(struct gathering *gathering, const struct survivors *survivors
     if (growth_longest_steps(question).last && !growth_judge(question, &origins, survivors, &list))
         gathering->summary->has_failed = true;
     gather_judged_sites(gathering, is_doubted ? &none : &list);
-    if (do_survivors_decide)
+    if (do_stacks_decide)
         gather_survivors(gathering, survivors);
     else
         gather_step_leaks(gathering, &list);
+    put_judged(gathering, survivors, &list);
     growth_release(&list);
     origins_release(&origins);
 }

@@ -52,6 +52,8 @@ static const enum summary_column needed[] = {
     COLUMN_modules_device,
     COLUMN_modules_counter,
     COLUMN_modules_high_bytes,
+    COLUMN_ranks_judged_count,
+    COLUMN_ranks_unjudged,
     COLUMN_failures_process_key,
     COLUMN_failures_pool,
     COLUMN_failures_device,

@@ -106,14 +106,14 @@ static void add_survivors(const struct question *question, const struct judged_s
 
             if (!left.count || !birth || left.step > steps->last)
                 continue;
-            if (!judged->first_step || left.step < judged->first_step)
-                judged->first_step = left.step ? left.step : 1;
             judged->survivor_bytes += left.bytes;
             judged->survivor_count += left.count;
             if (birth > steps->last)
                 birth = steps->last;
             if (birth <= steps->warm_up)
                 continue;
+            if (!judged->first_step || left.step < judged->first_step)
+                judged->first_step = left.step;
             history->counts[(birth - steps->warm_up - 1) / steps->stride] += left.count;
             history->bytes[(birth - steps->warm_up - 1) / steps->stride] += left.bytes;
         }
@@ -234,6 +234,7 @@ static struct judged judge(const struct question *question, const struct survivo
                            const struct judged_steps *steps, const struct origin *origin,
                            size_t site_count, struct arena *arena)
 {
+    uint32_t first_judged = steps->warm_up + steps->stride;
     struct history history;
     struct judged judged = {.origin = origin, .steps = *steps, .birth_stretch = steps->stride};
     struct step_history given;
@@ -261,6 +262,8 @@ static struct judged judge(const struct question *question, const struct survivo
         .freed_age = freed_age_of(question, steps, origin),
     };
     judge_on_ground(question, survivors, &given, &judged);
+    if (judged.first_step < first_judged || judged.judgement.is_one_growing_block)
+        judged.first_step = first_judged;
     /* Too few steps to judge: worth showing only if it grew. */
     if (judged.judgement.verdict == VERDICT_UNSURE && !judged.judgement.kept_count)
         judged.judgement.verdict = VERDICT_STABLE;
@@ -370,6 +373,10 @@ static bool judge_rows(const struct question *question, const struct survivors *
     struct judged_steps steps = {0};
 
     list->rows = malloc((count + 1) * sizeof(*list->rows));
+    list->origins_of_processes =
+        arena_alloc(&list->arena, (model_process_count(question->model) + 1) * sizeof(size_t));
+    if (!list->origins_of_processes)
+        return false;
     for (size_t i = 0; list->rows && i < count; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, origins[i].ledger);
         uint16_t process = ledger->process;
@@ -386,6 +393,7 @@ static bool judge_rows(const struct question *question, const struct survivors *
         if (row->judgement.verdict < VERDICT_TEMPORARY && !row->alive_bytes)
             return false;
         list->origin_count++;
+        list->origins_of_processes[process]++;
         list->verdict_counts[row->judgement.verdict]++;
         list->count += row->judgement.verdict < VERDICT_TEMPORARY;
     }

@@ -35,7 +35,7 @@ struct judged {
     bool is_explained;      /* leaks of a pool that takes its memory here make up for it */
     uint32_t failed_step;   /* it leaked until its own requests failed, in this step; 0: not so */
     uint32_t birth_stretch; /* births are distinguished by stretches of so many steps */
-    uint32_t first_step;    /* index of the first one that left survivors; 0: none */
+    uint32_t first_step;    /* since when it grows: index of the first judged step with survivors */
     const uint64_t *alive_bytes; /* at the ends of the judged stretches */
 };
 
@@ -51,7 +51,8 @@ struct births_seen growth_births(const struct judged *row);
 struct judged_list {
     struct judged *rows; /* leaks first, then by growth */
     size_t count;
-    size_t origin_count; /* looked at */
+    size_t origin_count;          /* looked at */
+    size_t *origins_of_processes; /* of them, by process */
     size_t verdict_counts[VERDICT_COUNT];
     struct origin *ledgers;  /* of growth_judge_ledgers() */
     uint32_t *ledger_groups; /* of these */

@@ -37,11 +37,11 @@ const char *growth_sentence(const struct question *question, struct arena *arena
                        step_number(question->tally, row->steps.process, row->failed_step))
             : "";
 
-    return sentence(
-        arena, "%s: %s since step %" PRIu64 "%s, %s (%s)",
-        leak_who(question, arena, row->origin->who), label_size(arena, row->grown_bytes),
-        step_number(question->tally, row->steps.process, row->steps.warm_up + row->steps.stride),
-        until, how, label_ledger(question, arena, row->origin->ledger));
+    return sentence(arena, "%s: %s since step %" PRIu64 "%s, %s (%s)",
+                    leak_who(question, arena, row->origin->who),
+                    label_size(arena, row->grown_bytes),
+                    step_number(question->tally, row->steps.process, row->first_step), until, how,
+                    label_ledger(question, arena, row->origin->ledger));
 }
 
 const char *leak_sentence(const struct question *question, struct arena *arena,

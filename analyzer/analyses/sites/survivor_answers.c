@@ -234,16 +234,3 @@ bool survivors_can_judge(const struct survivors *survivors)
             return true;
     return most && most->is_judged;
 }
-
-bool survivors_have_doubts(const struct survivors *survivors, const struct tally *tally)
-{
-    uint16_t ledger;
-
-    for (size_t i = 0; i < survivors->process_count; i++)
-        if (survivors_are_undecided(&survivors->processes[i]) ||
-            survivors_are_of_few_turns(&survivors->processes[i]))
-            return true;
-    return survivors_hide_objects(survivors) || survivors_with_unseen_growth(survivors) ||
-           survivors_of_stopped_loop(survivors) || survivors_in_one_pass(survivors) ||
-           survivors_lack_device(survivors, tally, &ledger);
-}

@@ -46,8 +46,6 @@ const struct survivor_process *survivors_with_unseen_growth(const struct survivo
 /* The process most of whose time was a loop that ended before it did, of which much stays; the
  * heaviest such; NULL: there is none. */
 const struct survivor_process *survivors_of_stopped_loop(const struct survivors *survivors);
-/* Whatever is said of leaks, "no leak" is not: something is undecided, unseen or was not judged. */
-bool survivors_have_doubts(const struct survivors *survivors, const struct tally *tally);
 /* 0: turns are not known. */
 uint64_t survivors_unseen_per_turn(const struct survivor_process *process);
 /* Something leaks or may, or of the process that did most enough was seen to say that none does. */
