@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "leaktide/invariant.h"
+
 /* Where the last part of what is kept so far begins. */
 static char *last_part(char *kept, char *end)
 {
@@ -43,4 +45,35 @@ const char *path_base(const char *path)
     const char *slash = strrchr(path, '/');
 
     return slash ? slash + 1 : path;
+}
+
+/* How much of both is the same folders, with the slash after them. */
+static size_t common_length(const char *folder, const char *path)
+{
+    size_t common = 0;
+
+    for (size_t i = 0; path[i] && (folder[i] == path[i] || (!folder[i] && path[i] == '/')); i++) {
+        if (path[i] == '/')
+            common = i + 1;
+        if (!folder[i])
+            break;
+    }
+    return common;
+}
+
+void text_add_relative_path(struct text_builder *text, const char *folder, const char *path)
+{
+    size_t common = common_length(folder, path);
+    const char *rest = strlen(folder) < common ? "" : folder + common;
+
+    MT_ASSERT(*folder == '/');
+    MT_ASSERT(*path == '/');
+    if (!*rest)
+        text_add(text, "./");
+    while (*rest) {
+        text_add(text, "../");
+        rest += strcspn(rest, "/");
+        rest += *rest == '/';
+    }
+    text_add(text, path + common);
 }

@@ -194,6 +194,17 @@ static int print_query(const struct options *given)
     return answer_finish(out, given, result, &error);
 }
 
+/* Where the page will lie, for free(); NULL: nobody knows better than the working directory. */
+static char *output_folder(const struct options *given)
+{
+    const char *path = given->values[OPTION_OUTPUT];
+    const char *slash = path ? strrchr(path, '/') : NULL;
+
+    if (!slash)
+        return NULL;
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
 int ranks_answer(const struct command *command, const struct options *given)
 {
     const char *format, *fail_on = given->values[OPTION_FAIL_ON];
@@ -203,6 +214,7 @@ int ranks_answer(const struct command *command, const struct options *given)
     bool is_mixed, is_complete;
     bool is_of_summaries = are_summaries(given, &is_mixed);
     enum mt_result result;
+    char *page_folder;
     int code;
 
     if (!given->operand_count)
@@ -218,8 +230,10 @@ int ranks_answer(const struct command *command, const struct options *given)
         return complain(EXIT_USAGE, "--fail-on=%s: leak and finding are known", fail_on);
     result = answer_options_read(given, &format, &how, &error);
     how.parallel = given->values[OPTION_PARALLEL];
+    how.page_folder = page_folder = output_folder(given);
     if (result == MT_OK)
         result = ask(given, is_of_summaries, &how, &answer, &is_complete, &error);
+    free(page_folder);
     if (result != MT_OK) {
         waiting_end();
         return complain_about(result, &error);

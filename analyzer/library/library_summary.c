@@ -67,7 +67,7 @@ enum mt_result mt_summaries_ask(const char *const *paths, size_t count,
     struct mt_ask_options whole = {.size_bytes = sizeof(whole), .top = MT_TOP_DEFAULT};
     enum mt_result result = options_take(&whole, sizeof(whole), options, error);
     struct rank_sources sources = {.paths = paths, .count = count};
-    struct rank_question question = {.top = ranks_top, .folders = paths, .folder_count = count};
+    struct rank_question question = {.top = ranks_top, .pages = {paths, count, "."}};
     struct report *report;
 
     if (result == MT_OK)
@@ -79,6 +79,8 @@ enum mt_result mt_summaries_ask(const char *const *paths, size_t count,
     if (whole.top != MT_TOP_DEFAULT)
         question.top = whole.top;
     question.has_pictures = whole.flags & MT_ASK_PICTURES;
+    if (whole.page_folder)
+        question.pages.from = whole.page_folder;
     return answer_give(report, rank_summaries_answer(&sources, &question, report, error), out,
                        error);
 }

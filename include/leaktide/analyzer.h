@@ -60,6 +60,9 @@ struct mt_ask_options {
     /* Of "ranks": how ranks are numbered, "tp=2,dp=8,pp=4", what changes fastest first; NULL: not
      * known. */
     const char *parallel;
+    /* Of "ranks" of summaries, with MT_ASK_PICTURES: the folder in which the page will lie; links
+     * to pages of ranks lead from there. NULL: the working directory. */
+    const char *page_folder;
 };
 
 /* How far a reading has come. Made by the library: entries are only ever added at the end. */

@@ -95,8 +95,15 @@ class RanksPage(unittest.TestCase):
             page = self.browser.open(path)
             page.wait_for("(%s(0, 0.001, 0.75, 'click'), document.querySelector('.rank-chosen').textContent)" % POINT)
             self.assertIn(said, page.evaluate("document.querySelector('.rank-chosen').textContent"))
+        # The link is still right where both were moved.
+        moved = os.path.join(self.folder, "moved")
+        os.mkdir(moved)
+        for name in (summaries, path):
+            os.rename(name, os.path.join(moved, os.path.basename(name)))
+        page = self.browser.open(os.path.join(moved, "ranks.html"))
+        page.wait_for("(%s(0, 0.001, 0.75, 'click'), document.querySelector('.rank-chosen a'))" % POINT)
         link = page.evaluate("document.querySelector('.rank-chosen a').href")
-        self.assertTrue(link.startswith("file:///"), link)
+        self.assertTrue(link.startswith("file://" + moved + "/summaries/pages/"), link)
         self.assertEqual(self.browser.open(link[len("file://"):]).evaluate("document.querySelectorAll('.error').length"), 0)
 
 

@@ -46,9 +46,36 @@ static void paths_lose_their_detours(void **state)
     }
 }
 
+static const struct relative_case {
+    const char *folder, *path, *relative;
+} relatives[] = {
+    {"/", "/a", "./a"},
+    {"/a", "/a/b", "./b"},
+    {"/a/b", "/a/c/d", "../c/d"},
+    {"/a/b/c", "/d", "../../../d"},
+    {"/ab", "/a/b", "../a/b"},
+    {"/a", "/ab/c", "../ab/c"},
+    {"/a", "/a/http:b", "./http:b"},
+};
+
+static void a_file_is_found_from_a_folder(void **state)
+{
+    struct text_builder text;
+
+    (void)state;
+    text_init(&text);
+    for (size_t i = 0; i < sizeof(relatives) / sizeof(relatives[0]); i++) {
+        text_clear(&text);
+        text_add_relative_path(&text, relatives[i].folder, relatives[i].path);
+        assert_string_equal(text_get(&text), relatives[i].relative);
+    }
+    text_release(&text);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(paths_lose_their_detours)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(paths_lose_their_detours),
+                                       cmocka_unit_test(a_file_is_found_from_a_folder)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,6 @@
 #include "labels.h"
 #include "rank_deaths.h"
 #include "rank_findings.h"
-#include "rank_heat.h"
 #include "rank_judged.h"
 #include "sentence.h"
 
@@ -589,6 +588,6 @@ bool rank_answer(struct rank_set *set, const struct rank_question *question, str
     if (set->compared_count > 1)
         add_differences(&answering);
     if (question->has_pictures)
-        rank_heat_add(set, question->folders, question->folder_count, report);
+        rank_heat_add(set, &question->pages, report);
     return !set->arena.has_failed && !set->summary.has_failed;
 }

@@ -5,15 +5,15 @@
 #ifndef LEAKTIDE_ANALYSES_RANK_ANSWER_H
 #define LEAKTIDE_ANALYSES_RANK_ANSWER_H
 
+#include "rank_heat.h"
 #include "rank_set.h"
 #include "report.h"
 
 struct rank_question {
     size_t top;             /* rows of a list; 0: all */
     bool is_part_of_report; /* leaks and refused requests are reported elsewhere */
-    bool has_pictures;      /* rank_heat.h; pages of ranks are looked for in these folders */
-    const char *const *folders;
-    size_t folder_count;
+    bool has_pictures;      /* rank_heat.h */
+    struct rank_pages pages;
 };
 
 /* Of a finished set. False without memory. */

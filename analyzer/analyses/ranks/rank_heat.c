@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "path_text.h"
 #include "rank_compare.h"
 #include "sheet.h"
 
@@ -372,25 +373,42 @@ static bool add_sites(const struct heat *heat)
 
 /* --- the ranks -------------------------------------------------------------------------------- */
 
+/* The link from the folder where the page will lie; whole where there is none. */
+static const char *link_to(const struct heat *heat, const struct rank_pages *pages,
+                           const char *page)
+{
+    char folder[PATH_MAX];
+    struct text_builder text;
+    const char *link;
+
+    if (!pages->from || !realpath(pages->from, folder))
+        return arena_copy(&heat->set->arena, page);
+    text_init(&text);
+    text_add_relative_path(&text, folder, page);
+    link = text.has_failed ? "" : arena_copy(&heat->set->arena, text_get(&text));
+    text_release(&text);
+    return link;
+}
+
 /* "": there is none. */
-static const char *page_of(const struct heat *heat, const char *const *folders, size_t folder_count,
+static const char *page_of(const struct heat *heat, const struct rank_pages *pages,
                            const struct rank *rank)
 {
     const char *key = summary_text_at(&heat->set->summary, COLUMN_ranks_process_key, rank->row);
     char whole[PATH_MAX];
 
-    for (size_t i = 0; i < folder_count; i++) {
-        const char *path =
-            arena_format(&heat->set->arena, "%s/" RANK_PAGES_FOLDER "/%s.html", folders[i], key);
+    for (size_t i = 0; i < pages->folder_count; i++) {
+        const char *path = arena_format(&heat->set->arena, "%s/" RANK_PAGES_FOLDER "/%s.html",
+                                        pages->folders[i], key);
 
         if (realpath(path, whole))
-            return arena_copy(&heat->set->arena, whole);
+            return link_to(heat, pages, whole);
     }
     return "";
 }
 
 /* What a reader sees of a rank that was chosen. */
-static bool add_ranks(const struct heat *heat, const char *const *folders, size_t folder_count)
+static bool add_ranks(const struct heat *heat, const struct rank_pages *pages)
 {
     static const char *const keys[] = {"name", "host_name", "source", "page", "pool"};
     enum { TEXTS = sizeof(keys) / sizeof(keys[0]) };
@@ -408,7 +426,7 @@ static bool add_ranks(const struct heat *heat, const char *const *folders, size_
         texts[i] = rank_label(heat->set, &heat->set->arena, rank);
         texts[heat->count + i] = summary_text_at(summary, COLUMN_ranks_host, rank->row);
         texts[2 * heat->count + i] = summary_text_at(summary, COLUMN_ranks_source, rank->row);
-        texts[3 * heat->count + i] = page_of(heat, folders, folder_count, rank);
+        texts[3 * heat->count + i] = page_of(heat, pages, rank);
         texts[4 * heat->count + i] = summary_text_at(summary, COLUMN_ledgers_name, rank->ledger);
         peaks[i] = summary_bytes(summary, COLUMN_ledgers_peak_bytes, rank->ledger);
     }
@@ -426,15 +444,13 @@ static bool add_ranks(const struct heat *heat, const char *const *folders, size_
     return is_done;
 }
 
-void rank_heat_add(struct rank_set *set, const char *const *folders, size_t folder_count,
-                   struct report *report)
+void rank_heat_add(struct rank_set *set, const struct rank_pages *pages, struct report *report)
 {
     struct heat heat = {.set = set, .report = report};
     bool is_done = list_compared(&heat);
 
     if (is_done && heat.count < 2)
         return;
-    if (!is_done || !add_ranks(&heat, folders, folder_count) || !add_steps(&heat) ||
-        !add_sites(&heat))
+    if (!is_done || !add_ranks(&heat, pages) || !add_steps(&heat) || !add_sites(&heat))
         report_note(report, 0, "ranks: not enough memory to compare");
 }

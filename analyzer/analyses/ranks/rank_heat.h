@@ -15,13 +15,18 @@
 
 enum { RANK_HEAT_ROWS_MOST = 1000, RANK_HEAT_STEPS_MOST = 200, RANK_HEAT_SITES_MOST = 40 };
 
+/* Pages of ranks: in which folders with summaries they are looked for, and from which folder links
+ * lead to them. */
+struct rank_pages {
+    const char *const *folders;
+    size_t folder_count;
+    const char *from;
+};
+
 /*
  * Adds the datasets of ranks that are compared; of fewer than two none. What has no memory is left
  * out, and the report says so.
- *
- * folders  folder_count folders with summaries, in which pages are looked for
  */
-void rank_heat_add(struct rank_set *set, const char *const *folders, size_t folder_count,
-                   struct report *report);
+void rank_heat_add(struct rank_set *set, const struct rank_pages *pages, struct report *report);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "growth.h"
+#include "leaktide/invariant.h"
 #include "missing.h"
 #include "sentence.h"
 #include "survivor_answers.h"
@@ -20,6 +21,7 @@ const char *leak_doubt_word(enum leak_doubt doubt)
         [LEAK_DOUBT_MISSING] = "missing", [LEAK_DOUBT_OLDER] = "older",
     };
 
+    MT_ASSERT((unsigned)doubt < LEAK_DOUBT_COUNT);
     return words[doubt];
 }
 

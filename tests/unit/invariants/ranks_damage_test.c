@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include "death.h"
+#include "leak_doubt.h"
 #include "parquet.h"
 #include "parquet_runs.h"
+#include "path_text.h"
 #include "rank_history.h"
 #include "rank_set.h"
 #include "thrift.h"
@@ -80,6 +82,21 @@ RANKS(pool_is_known, set.pool = NULL)
 RANKS(pool_has_a_name, set.pool = "")
 RANKS(compared_are_counted, set.compared_count = 1)
 RANKS(rows_are_taken, set.taken_rows[SUMMARY_sites] = 1)
+
+/* --- what is said of a rank --------------------------------------------------------------------
+ */
+
+static struct text_builder page_link;
+
+static void make_link(void)
+{
+    text_init(&page_link);
+    text_add_relative_path(&page_link, "/a", "/a/b");
+}
+
+DAMAGE(make_link, page_lies_in_a_whole_folder, text_add_relative_path(&page_link, "a", "/a/b"))
+DAMAGE(make_link, page_of_a_rank_is_whole, text_add_relative_path(&page_link, "/a", "a/b"))
+DAMAGE(make, doubt_has_a_word, leak_doubt_word(LEAK_DOUBT_COUNT))
 
 /* --- runs over time --------------------------------------------------------------------------- */
 
