@@ -64,6 +64,7 @@ struct report_frame {
     const char
         *folded_as;  /* "the interpreter": such frames are only counted for people; NULL: shown */
     bool is_inlined; /* in the next outer frame */
+    bool is_python;
 };
 
 /* A value under its name: a fact, a figure of a finding, a cell of a table's row. */

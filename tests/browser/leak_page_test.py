@@ -9,6 +9,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -20,6 +21,7 @@ from browser import Browser, find_browser
 
 LEAKTIDE, MODULES = sys.argv[1:3]
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "leaking.py")
+LATE_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "late_leak.py")
 STEPS, KEPT_BYTES = 30, 20000
 SIZES = ((1440, 900), (390, 844))
 
@@ -50,6 +52,10 @@ class LeakPageTest(unittest.TestCase):
         cls.with_sources = write(os.path.join(folder, "sources.html"), "report", "-f", "html", "--with-sources", leaking)
         os.utime(program)
         cls.younger = write(os.path.join(folder, "younger.html"), "report", "-f", "html", "--with-sources", leaking)
+        late = os.path.join(folder, "late")
+        subprocess.run([LEAKTIDE, "run", "--quiet", "--device=cpu", "--call-stack=python,c", "-o", late, "--", sys.executable, LATE_PROGRAM],
+                       check=True, timeout=120)
+        cls.late = write(os.path.join(folder, "late.html"), "report", "-f", "html", late)
         cls.database = write(os.path.join(folder, "leak.db"), "export", "--to", "sqlite", leaking)
         cls.browser = Browser(seconds=60)
 
@@ -111,6 +117,33 @@ class LeakPageTest(unittest.TestCase):
                 self.assertIn("Trainer.remember", seen["first"])
                 self.assertEqual(seen["colour"], "rgb(198, 45, 31)")
                 self.assertEqual((seen["ledger"], seen["notes"], seen["wide"]), ("host", 0, width))
+
+    def test_a_short_loop_behind_a_long_start_is_looked_at_alone(self):
+        page = self.open(self.late)
+        seen = page.evaluate("""({summary: document.querySelector('#timeline-summary').textContent,
+            only: document.querySelector('#timeline-only').checked,
+            legend: [...document.querySelectorAll('#timeline .legend .key')].map(each => each.textContent)})""")
+        self.assertTrue(seen["only"])
+        self.assertEqual(len(seen["legend"]), 1, seen["legend"])
+        self.assertIn("make (", seen["legend"][0])
+        from_s, to_s = [float(each) for each in re.search(r"from ([0-9.]+) s to ([0-9.]+) s", seen["summary"]).groups()]
+        self.assertGreater(from_s, 1)  # what it starts with takes two seconds
+        self.assertLess(to_s - from_s, 1)
+        page.evaluate("document.querySelector('#timeline-only').click()")
+        page.wait_for("document.querySelectorAll('#timeline .legend .key').length > 2")
+
+    def test_flame_graph_of_a_leak_that_the_end_freed_has_the_stacks_that_leaked(self):
+        page = self.open(self.late, fragment="#l=host&by=site&site=&m=leaked&plumbing=1")
+        boxes = page.evaluate("[...document.querySelectorAll('.flame [role=treeitem]')].map(each => each.getAttribute('aria-label'))")
+        self.assertTrue(any("PyByteArray" in box for box in boxes), boxes)
+        self.assertEqual([box for box in boxes if "bytes_new" in box or "PyBytes" in box], [])  # the block of the first turn is large, and no leak
+        self.assertTrue(any("late_leak.py:21" in box and "Python" in box for box in boxes), boxes)
+
+    def test_site_of_a_leak_shows_the_stacks_that_leaked(self):
+        page = self.open(self.late)
+        self.assertIn("PyByteArray", page.evaluate("""(() => {
+            document.querySelector('#site-leaking-stacks .stack .plumbing button')?.click();
+            return document.querySelector('#site-leaking-stacks').textContent; })()"""))
 
     # ---- ways
 

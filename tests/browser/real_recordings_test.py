@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pages of real recordings, in Chromium and in Firefox: PyTorch with Python and C stacks, a C program, a profile, a snapshot.
 
-Run as real_recordings_test.py LEAKTIDE REFERENCE-DATA. What is not here is left out, and said. PyTorch is recorded if
-MT_TORCH_PYTHON, or the Python that runs this, has it; MT_TORCH_RECORDING names a recording of torch_leaking.py instead.
+Run as real_recordings_test.py LEAKTIDE REFERENCE-DATA. What is not here is left out, and said: real_inputs.py tells how each is had.
 Ends with 77, skipped, where there is no Chromium.
 """
 
 import functools
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,41 +16,12 @@ import unittest
 from browser import Browser, find_browser
 from firefox import Firefox, find_firefox
 from page_data import datasets_of
+from page_structure import faults_of
+from real_inputs import real_inputs
 
 LEAKTIDE, REFERENCE = sys.argv[1:3]
-HERE = os.path.dirname(os.path.abspath(__file__))
 SIZES = ((1440, 900), (390, 844))
 PAGE_BYTES_MOST, FIRST_MS_MOST, WHOLE_MS_MOST = 12e6, 5000, 10000  # times: of a busy machine; the benchmark measures them
-SQL = ("create table t(a integer primary key, b text);"
-       "with recursive c(x) as (select 1 union all select x+1 from c where x<20000) insert into t select x, hex(randomblob(100)) from c;"
-       "create index i on t(b); select count(*), max(b) from t;")
-
-
-def record(folder, name, program, *options):
-    path = os.path.join(folder, name + ".leaktide")
-    status = subprocess.run([LEAKTIDE, "run", "--quiet", "--device=cpu", *options, "-o", path, "--", *program],
-                            stdout=subprocess.DEVNULL, timeout=400).returncode
-    return path if status == 0 else None
-
-
-def torch_recording(folder):
-    if os.environ.get("MT_TORCH_RECORDING"):
-        return os.environ["MT_TORCH_RECORDING"]
-    python = os.environ.get("MT_TORCH_PYTHON", sys.executable)
-    if subprocess.run([python, "-c", "import torch"], stderr=subprocess.DEVNULL).returncode:
-        return None
-    return record(folder, "torch", [python, os.path.join(HERE, "torch_leaking.py"), "30"], "--call-stack=python,c")
-
-
-def sqlite_recording(folder):
-    return shutil.which("sqlite3") and record(folder, "sqlite", ["sqlite3", ":memory:", SQL], "--call-stack=c")
-
-
-def reference(name):
-    path = os.path.join(REFERENCE, name)
-    return path if REFERENCE and os.path.exists(path) else None
-
-
 class Recording:
     def __init__(self, folder, name, recording):
         self.name = name
@@ -69,6 +38,9 @@ class Recording:
         return self.names[self.data["ledgers"]["name"][index]]
 
     def leaked_bytes(self, ledger_name):
+        stacks = [row for table in self.report["tables"] if table["name"] == "leaking_stacks" for row in table["rows"]]
+        if stacks:
+            return sum(row["overdue_bytes"] for row in stacks if row["ledger"] == ledger_name)
         return sum(finding["growth_bytes_per_step"] or 0 for finding in self.report["findings"]
                    if finding["kind"] == "leak" and finding["ledger"] == ledger_name)
 
@@ -92,11 +64,8 @@ class RealRecordingsTest(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         folder = cls.folder.name
-        inputs = {"torch": torch_recording(folder), "sqlite": sqlite_recording(folder),
-                  "profile": reference("ascend/st-level2"), "snapshot": reference("pytorch/torch2.6_cs336_silmont_bf16.pickle")}
-        for name in [name for name, path in inputs.items() if not path]:
-            print("left out, as it is not here: " + name, flush=True)
-        cls.recordings = [Recording(folder, name, path) for name, path in inputs.items() if path]
+        inputs = real_inputs(LEAKTIDE, REFERENCE, folder, ("torch", "sqlite", "profile", "snapshot"))
+        cls.recordings = [Recording(folder, name, path) for name, path in inputs.items()]
         cls.browser = Browser(seconds=60)
         cls.addClassCleanup(cls.browser.close)
 
@@ -131,6 +100,11 @@ class RealRecordingsTest(unittest.TestCase):
             self.assertLess(seen["verdict"], seen["chart"])
             self.assertLessEqual(seen["chart"], height)
             self.assertEqual(seen["wide"], width)
+
+    @on()
+    def test_nothing_overlaps_or_is_empty(self, recording):
+        for size, is_dark in zip(SIZES, (False, True)):
+            self.assertEqual(faults_of(self.open(recording, size=size, is_dark=is_dark)), [], size)
 
     @on("torch", "sqlite", "profile")
     def test_first_screen_names_who_holds_the_peak(self, recording):

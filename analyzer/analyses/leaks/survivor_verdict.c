@@ -17,7 +17,13 @@
 #include "survivor_answers.h"
 #include "text_builder.h"
 
-enum { stacks_shown = 3, functions_shown = 3, findings_most = 20, function_most_bytes = 60 };
+enum {
+    stacks_shown = 3,
+    functions_shown = 3,
+    findings_most = 20,
+    function_most_bytes = 60,
+    leaking_stacks_most = 200 /* of one finding */
+};
 
 /* --- stacks ---------------------------------------------------------------------------------- */
 
@@ -118,6 +124,41 @@ static void add_finding(const struct question *question, struct report *report,
                    report_text(report, *shares ? "leak: %s. SURVIVORS: %s" : "leak: %s%s",
                                survivor_sentence(question, texts, process, origin), shares),
                    facts, sizeof(facts) / sizeof(facts[0]));
+}
+
+static void add_leaking_stack(const struct question *question, struct report *report,
+                              struct report_table *table, const struct survivor_origin *origin,
+                              const struct survivor_stack *stack)
+{
+    struct arena *texts = report_arena(report);
+    const struct field fields[] = {
+        {"overdue_bytes", "stays", value_bytes(stack->overdue.bytes)},
+        {"overdue_count", "blocks", value_count(stack->overdue.count)},
+        {"first_ns", "from", value_time(stack->first_ns)},
+        {"last_ns", "to", value_time(stack->last_ns)},
+        {"site", "site", value_who(question, texts, origin->stacks[0].who)},
+        {"stack", "stack", value_stack_of(question, report, stack->who)},
+        {"ledger", "ledger", value_text(label_ledger(question, texts, stack->ledger))},
+    };
+
+    report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
+}
+
+/* For a page, which draws them: elsewhere a finding has its three heaviest stacks. */
+static void add_leaking_stacks(const struct question *question, struct report *report,
+                               const struct survivor_process *process, size_t origin_count)
+{
+    struct report_table *table;
+
+    if (!question->is_for_pictures)
+        return;
+    table = report_table(report, "leaking_stacks", "What leaks, stack by stack", "");
+    for (size_t i = 0; i < origin_count; i++) {
+        const struct survivor_origin *origin = &process->origins[i];
+
+        for (size_t k = 0; k < origin->stack_count && k < leaking_stacks_most; k++)
+            add_leaking_stack(question, report, table, origin, &origin->stacks[k]);
+    }
 }
 
 /* Overdue over nine tenths of the same time. */
@@ -221,8 +262,10 @@ static void say_leak(const struct question *question, struct report *report,
         report_verdict(report, RANK_LEAKS, "SURVIVORS: %s.", shares);
     say_ground(question, report, process);
     report_outcome(report, REPORT_FOUND);
-    for (size_t i = 0; i < count && i < findings_most; i++)
+    count = count < findings_most ? count : findings_most;
+    for (size_t i = 0; i < count; i++)
         add_finding(question, report, process, &process->origins[i]);
+    add_leaking_stacks(question, report, process, count);
 }
 
 static const char *as_many_turns(struct report *report, const struct survivor_process *process)

@@ -79,6 +79,23 @@ const char *advice_end(struct report *report, const struct advice *advice)
     return report_text(report, "DO: %s.%s", advice->what_to_do, saving_of(report, advice));
 }
 
+/* Another topic of the same report has the same rule. */
+static bool is_found(const struct report *report, const char *sentence)
+{
+    for (size_t i = 0; i < report_finding_count(report); i++)
+        if (strcmp(report_finding_at(report, i)->sentence, sentence) == 0)
+            return true;
+    return false;
+}
+
+static bool is_said(const struct report *report, const char *sentence)
+{
+    for (size_t i = 0; i < report_verdict_count(report); i++)
+        if (strcmp(report_verdict_at(report, i), sentence) == 0)
+            return true;
+    return false;
+}
+
 static void show(struct report *report, const struct advice *advice, int rank, bool is_spoken)
 {
     const char *sentence =
@@ -92,9 +109,10 @@ static void show(struct report *report, const struct advice *advice, int rank, b
         {"what_to_do", NULL, value_text(advice->what_to_do)},
     };
 
-    if (is_spoken)
+    if (is_spoken && !is_said(report, sentence))
         report_verdict(report, rank, "%s", sentence);
-    report_finding(report, "advice", sentence, facts, sizeof(facts) / sizeof(facts[0]));
+    if (!is_found(report, sentence))
+        report_finding(report, "advice", sentence, facts, sizeof(facts) / sizeof(facts[0]));
 }
 
 void advices_show(const struct advices *advices, struct report *report, int rank, size_t spoken)

@@ -154,6 +154,7 @@ struct value value_stack_of(const struct question *question, struct report *repo
             .line = frames[i].line,
             .folded_as = frames[i].is_plumbing && !frames[i].is_telling ? frames[i].whose : NULL,
             .is_inlined = frames[i].is_inlined,
+            .is_python = frames[i].is_python,
         };
     return report_stack(report, shown, count);
 }

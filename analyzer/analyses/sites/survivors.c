@@ -27,6 +27,7 @@ struct stack_row {
     uint16_t ledger;
     uint16_t heap;
     uint16_t traits;
+    uint64_t first_ns, last_ns; /* of its births */
     struct overdue_stack stack;
 };
 
@@ -245,6 +246,9 @@ static bool on_born(void *context, const struct life *life)
     if (row != not_judged) {
         struct stack_row *stack = table_at(&reading->rows, row - 1);
 
+        if (!stack->stack.births)
+            stack->first_ns = life->born_ns;
+        stack->last_ns = life->born_ns;
         reading->has_failed |= !overdue_born(&stack->stack, clock, life->size_bytes);
     }
     return !reading->has_failed;
@@ -622,6 +626,8 @@ static void judge_rows(struct survivor_reading *reading, struct survivor_process
                     !overdue.is_growing && overdue.left_bytes == row->stack.allocated_bytes,
                 .is_garbage = is_garbage,
                 .overdue = overdue,
+                .first_ns = row->first_ns,
+                .last_ns = row->last_ns,
             };
     }
 }

@@ -27,6 +27,7 @@ struct survivor_stack {
     bool keeps_all;  /* nothing of it was freed before its newest block was born */
     bool is_garbage; /* it may be: a collector frees it, and has not told yet */
     struct overdue overdue;
+    uint64_t first_ns, last_ns; /* when its first and its newest block were born */
 };
 
 /* Stacks of one origin in one ledger, or in one heap: one thing to mend. */

@@ -8,7 +8,7 @@ import {styleColour, withAlpha} from './colours.js';
 import {state, update, go, listen} from './view_state.js';
 import {measuresOf} from './flame_measures.js';
 import {makeSource} from './stack.js';
-import {makeRoot, addGroups, nameOfNode, nodeOfKey, functionsOf, KIND_PYTHON, KIND_NATIVE, KIND_PLUMBING, KIND_ORIGIN,
+import {makeRoot, addGroups, addStacks, nameOfNode, nodeOfKey, functionsOf, KIND_PYTHON, KIND_NATIVE, KIND_PLUMBING, KIND_ORIGIN,
     KIND_JOINED} from './flame_tree.js';
 import {makeDownload, downloadSvg, downloadPng} from './download.js';
 import {makeTable} from './table.js';
@@ -87,13 +87,17 @@ class Flame {
         const ledger = isBase ? recording.ledgers.find(each => each.name === this.ledger.name) : this.ledger;
         if (!ledger)
             return;
+        const options = {hasPlumbing: state.plumbing !== '', isInverted: state.inv !== ''};
+        const stacks = this.measure.stacksOf?.(recording, ledger.index) ?? [];
+        if (stacks.length)
+            return addStacks(root, stacks, options);
         const amountOf = this.measure.amountOf(recording);
         addGroups(root, recording, group => {
             const amount = recording.groups.ledger[group] === ledger.index && amountOf(group);
             if (!amount)
                 return null;
             return isBase ? {value: 0, base: amount.value, count: 0} : {...amount, base: 0};
-        }, {hasPlumbing: state.plumbing !== '', isInverted: state.inv !== ''});
+        }, options);
     }
 
     build() {
@@ -127,7 +131,7 @@ class Flame {
         replaceContent(this.controls,
             ledgers.length > 1 && makeSelect(say('Ledger'), ledgers, String(state.ledger),
                 value => go(recording, {ledger: Number(value), z: ''})),
-            all.length > 0 && makeSelect(say('Wide by'), all.map(each => [each.key, each.title()]),
+            all.length > 0 && makeSelect(say('Wide by'), all.map(each => [each.key, each.title(recording)]),
                 this.measure.key, value => go(recording, {m: value})),
             checkbox('inv', say('inverted: innermost on top')),
             checkbox('plumbing', say('also allocators, frameworks, interpreters')),
@@ -229,7 +233,7 @@ class Flame {
         const height = (this.boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1) * this.rowHeight;
         const shapes = this.boxes.map((box, i) => this.makeBox(box, i));
         this.svg = makeSvg('svg', {width, height, role: 'tree', 'aria-label': say('Flame graph of {0}, {1}',
-            this.ledger.name, this.measure.title()), onclick: event => this.onClick(event),
+            this.ledger.name, this.measure.title(this.recording)), onclick: event => this.onClick(event),
         onkeydown: event => this.onKey(event), onmousemove: event => this.onPoint(event),
         onfocusin: event => this.onPoint(event)}, shapes, this.makeTexts());
         replaceContent(this.box, this.svg);
@@ -254,7 +258,7 @@ class Flame {
                 this.measure.show(found), percent(found, this.widthOf(this.root)));
         }
         const hidden = this.boxes.length >= boxMost ? say('Boxes too narrow to be seen appear when their caller is opened.') : '';
-        this.remark.textContent = [this.measure.key === 'leaked' ?
+        this.remark.textContent = [this.measure.key === 'leaked' && !this.measure.stacksOf(this.recording, state.ledger).length ?
             say('Where a site has several stacks, its growth is divided as what is alive at the end.') : '', hidden]
             .filter(Boolean).join(' ');
     }
@@ -353,7 +357,7 @@ class Flame {
             number('share_percent', '%', row => row.value, value => percent(value, whole)),
         ];
         replaceContent(this.tableBox, makeTable(columns, rows, {caption: say('Functions of {0}, {1}',
-            this.ledger.name, this.measure?.title() ?? ''), sort: this.base ? 'change' : 'total', rowsAtOnce: 14,
+            this.ledger.name, this.measure?.title(this.recording) ?? ''), sort: this.base ? 'change' : 'total', rowsAtOnce: 14,
         onRow: row => {
             update(this.recording, {q: row.name});
             this.search.value = row.name;

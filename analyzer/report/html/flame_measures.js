@@ -2,7 +2,7 @@
 // What a flame graph can be wide by. Each measure says how much of it a group has.
 import {say} from './language.js';
 import {size, count} from './format.js';
-import {leaksOf} from './recording.js';
+import {leaksOf, leakingStacksOf} from './recording.js';
 
 // {bytes, count}: Float64Array by group, of all blocks of the recording.
 function allocatedBy(recording) {
@@ -26,6 +26,13 @@ function allocated(recording) {
 
 const growthOf = finding => finding.growth_bytes_per_step ?? 0;
 
+// Of a loop that was not marked, what stays, stack by stack.
+function leakedStacksOf(recording, ledger) {
+    return leakingStacksOf(recording.report).filter(row => row.ledger === recording.ledgers[ledger].name)
+        .map(row => ({frames: recording.report.framesOf(row.stack), name: row.site,
+            amount: {value: row.overdue_bytes, count: row.overdue_count, base: 0}}));
+}
+
 // By group. Where a site has several stacks, its growth is divided as what is alive at the end.
 function leakedBy(recording) {
     const {groups, names, ledgers} = recording;
@@ -42,14 +49,16 @@ function leakedBy(recording) {
     return leaked;
 }
 
-// {key, title, show(value), amountOf(recording) -> f(group) -> {value, count} or null}
+// {key, title(recording), show(value), amountOf(recording) -> f(group) -> {value, count} or null}
+// stacksOf(recording, ledger) -> [{frames, name, amount}]: where there are any, they stand for the groups
 export const measures = [
     {key: 'peak', title: () => say('bytes at the peak'), show: size,
         amountOf: ({groups}) => group => groups.peakBytes[group] > 0 &&
             {value: groups.peakBytes[group], count: groups.peakCount[group]}},
     {key: 'end', title: () => say('bytes alive at the end'), show: size,
         amountOf: ({groups}) => group => groups.endBytes[group] > 0 && {value: groups.endBytes[group], count: 0}},
-    {key: 'leaked', title: () => say('bytes leaked per step'), show: size, amountOf: recording => {
+    {key: 'leaked', title: ({report}) => (leakingStacksOf(report).length ? say('bytes leaked') : say('bytes leaked per step')),
+        show: size, stacksOf: leakedStacksOf, amountOf: recording => {
         recording.leaked ??= leakedBy(recording);
         return group => recording.leaked[group] > 0 && {value: recording.leaked[group], count: 0};
     }},
@@ -66,6 +75,8 @@ export const measures = [
 // Those of which a ledger has something.
 export function measuresOf(recording, ledger) {
     return measures.filter(measure => {
+        if (measure.stacksOf?.(recording, ledger).length)
+            return true;
         const amountOf = measure.amountOf(recording);
         for (let group = 1; group < recording.groups.count; group++)
             if (recording.groups.ledger[group] === ledger && amountOf(group))

@@ -104,6 +104,15 @@ function addPath(root, path, amount, isInverted) {
     (isInverted ? first : node).own += amount.value;
 }
 
+// stacks: [{frames, name, amount}]; name: where there are no frames
+export function addStacks(root, stacks, {hasPlumbing, isInverted}) {
+    for (const {frames, name, amount} of stacks) {
+        const wanted = hasPlumbing || !frames ? frames ?? [] : ownFrames(frames);
+        const path = wanted.length ? [...wanted].reverse() : [{name, kind: KIND_ORIGIN}];
+        addPath(root, isInverted ? path.reverse() : path, amount, isInverted);
+    }
+}
+
 // amountOf: f(group) -> {value, base, count}, or null for a group that is left out
 // options: {hasPlumbing, isInverted}
 export function addGroups(root, recording, amountOf, options) {

@@ -112,7 +112,7 @@ export function byKey(key, value) {
     if (/(recorded|duration|life|age|length)_ns$/.test(key))
         return duration(value);
     if (/_ns$/.test(key))
-        return moment(value, value < 1e6 ? 1 : 1000);
+        return moment(value, value && value < 1e4 ? 1 : 1000);
     if (/_percent$/.test(key))
         return `${value} %`;
     return /_id$|^(device|rank|row|address)$|step$|number$/.test(key) ? String(value) : count(value);

@@ -7,7 +7,7 @@ import {stretchAbove} from './envelope.js';
 import {state, readAddress, tellAll, forgetListeners} from './view_state.js';
 import {setPlaces, showSection} from './places.js';
 import {download, makeDownload} from './download.js';
-import {leaksOf} from './recording.js';
+import {leaksOf, stretchOfLeak} from './recording.js';
 import {makeFlameView} from './flame.js';
 import {makeSiteView} from './site.js';
 import {makeAddressMap} from './address_map.js';
@@ -158,6 +158,21 @@ class Page {
     }
 }
 
+const longStretch = 0.5, smallLeak = 0.05;
+
+// A loop behind a long start is looked at alone.
+function showLeak(recording, leak, ledger) {
+    const stretch = stretchOfLeak(recording, leak, ledger);
+    const stays = leak.overdue_bytes ?? 0;
+    Object.assign(state, {stackBy: 'site', site: leak.site, m: 'leaked',
+        only: stays < ledger.peakBytes * smallLeak ? '1' : ''});
+    if (!stretch || stretch.toNs - stretch.fromNs > recording.shownEndNs * longStretch)
+        return;
+    const margin = Math.max((stretch.toNs - stretch.fromNs) * 0.15, recording.shownEndNs / 10000);
+    state.viewFromNs = Math.max(0, stretch.fromNs - margin);
+    state.viewToNs = Math.min(recording.shownEndNs, stretch.toNs + margin);
+}
+
 // Without an address, what the verdict says: the leak on top of its ledger, or the ledger of the peak. Of a comparison the
 // ledger whose leaks changed, or what changed most.
 function lookAtVerdict(recording) {
@@ -170,7 +185,7 @@ function lookAtVerdict(recording) {
     if (ledger)
         state.ledger = ledger.index;
     if (leak && ledger)
-        Object.assign(state, {stackBy: 'site', site: leak.site, m: 'leaked'});
+        showLeak(recording, leak, ledger);
 }
 
 function openAddress(recording) {

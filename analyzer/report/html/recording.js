@@ -171,6 +171,21 @@ export function leaksOf(report) {
     return (report.findings || []).filter(finding => finding.kind === 'leak');
 }
 
+// What leaks, stack by stack, where the loop was not marked: rows with what stays of it, and when it was born.
+export function leakingStacksOf(report) {
+    return report.tables.find(table => table.name === 'leaking_stacks')?.rows ?? [];
+}
+
+// When the leak's blocks were born; null: it is not known.
+export function stretchOfLeak(recording, leak, ledger) {
+    const rows = leakingStacksOf(recording.report).filter(row => row.site === leak.site);
+    if (rows.length)
+        return {fromNs: Math.min(...rows.map(row => row.first_ns)) - recording.startNs,
+            toNs: Math.max(...rows.map(row => row.last_ns)) - recording.startNs};
+    const steps = recording.steps.filter(step => step.process === ledger.process && step.number >= leak.first_step);
+    return steps.length ? {fromNs: steps[0].beginNs, toNs: steps[steps.length - 1].endNs} : null;
+}
+
 export async function readFirstPart() {
     const {hasSources, sourceOf} = await readSources();
     const report = await readReport(sourceOf);

@@ -26,7 +26,7 @@ static void write_verdict(const struct report *report, struct outlet *out)
 
 static uint64_t flags_of(const struct report_frame *frame)
 {
-    return (frame->is_inlined ? 1 : 0) | (frame->folded_as ? 2 : 0);
+    return (frame->is_inlined ? 1 : 0) | (frame->folded_as ? 2 : 0) | (frame->is_python ? 4 : 0);
 }
 
 /* The frames of stacks in the JSON. */

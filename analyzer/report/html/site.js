@@ -2,13 +2,13 @@
 // One site, where links lead: what it holds from step to step, its blocks, its stacks.
 import {say} from './language.js';
 import {make, makeButton, makeSection, replaceContent} from './dom.js';
-import {size, sizeChange, moment, duration, count, percent} from './format.js';
+import {size, sizeChange, moment, duration, count, percent, blockCount} from './format.js';
 import {state, update, go, listen} from './view_state.js';
 import {makeStack} from './stack.js';
 import {makeStepCurve, stepRowOf} from './steps.js';
 import {makeWay} from './places.js';
 import {makeTable} from './table.js';
-import {leaksOf} from './recording.js';
+import {leaksOf, leakingStacksOf} from './recording.js';
 import {leakRate} from './verdict.js';
 
 const stackMost = 5;
@@ -47,6 +47,30 @@ class SiteView {
         ].filter(Boolean).join(' · '));
     }
 
+    // Of a leak, those that leave blocks: what the verdict counts.
+    makeLeakingStacks() {
+        const {report, ledgers} = this.recording;
+        const rows = leakingStacksOf(report).filter(row => row.site === state.site && row.ledger === ledgers[state.ledger].name);
+        if (!rows.length)
+            return null;
+        return this.listStacks('site-leaking-stacks', say('Stacks that leak'), rows.map(row => ({
+            words: say('{0} stay, {1}', size(row.overdue_bytes), blockCount(row.overdue_count)),
+            frames: report.framesOf(row.stack), stackCount: 1})));
+    }
+
+    // stacks: {words, frames, stackCount}
+    listStacks(id, title, stacks) {
+        const rows = stacks.slice(0, stackMost).map(({words, frames, stackCount}, i) => {
+            const details = makeStack(frames, stackCount);
+            if (details)
+                details.open = i === 0;
+            return make('li', null, `${words} `, details);
+        });
+        const left = stacks.length - rows.length;
+        return make('div', {id}, make('h3', null, title), make('ol', {class: 'stacks'}, rows),
+            left > 0 && make('p', {class: 'remark'}, say('{0} more stacks are in the flame graph.', count(left))));
+    }
+
     makeStacks(members) {
         const {groups} = this.recording;
         const weight = group => groups.endBytes[group] + groups.peakBytes[group];
@@ -54,15 +78,9 @@ class SiteView {
             .sort((a, b) => weight(b) - weight(a));
         if (!stacks.length)
             return null;
-        const rows = stacks.slice(0, stackMost).map((group, i) => {
-            const details = makeStack(this.recording.framesOf(group), groups.groupCount[group]);
-            details.open = i === 0;
-            return make('li', null, `${say('{0} at the end, {1} at the peak', size(groups.endBytes[group]),
-                size(groups.peakBytes[group]))} `, details);
-        });
-        const left = stacks.length - rows.length;
-        return make('div', {id: 'site-stacks'}, make('h3', null, say('Stacks')), make('ol', {class: 'stacks'}, rows),
-            left > 0 && make('p', {class: 'remark'}, say('{0} more stacks are in the flame graph.', count(left))));
+        return this.listStacks('site-stacks', say('Stacks'), stacks.map(group => ({
+            words: say('{0} at the end, {1} at the peak', size(groups.endBytes[group]), size(groups.peakBytes[group])),
+            frames: this.recording.framesOf(group), stackCount: groups.groupCount[group]})));
     }
 
     makeBlocks(members) {
@@ -105,8 +123,8 @@ class SiteView {
                 }, {class: 'link'}),
                 makeButton(say('Close'), () => go(this.recording, {site: ''}), {class: 'link'})),
             make('div', {class: 'site-parts'}, step && make('div', null, make('h3', null,
-                say('Alive at the end of each step')), makeStepCurve(step)), this.makeBlocks(members),
-            this.makeStacks(members)));
+                say('Alive at the end of each step')), makeStepCurve(step)), this.makeLeakingStacks() ?? this.makeStacks(members),
+            this.makeBlocks(members)));
     }
 
     makeView() {

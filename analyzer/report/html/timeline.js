@@ -137,7 +137,8 @@ class Timeline {
                 value => go(recording, {ledger: Number(value), site: ''})),
             makeSelect(say('Stacked by'), ['none', ...stackable].map(each =>
                 [each, dimensionNames[each]()]), state.stackBy,
-                value => go(recording, {stackBy: value})));
+                value => go(recording, {stackBy: value})),
+            state.stackBy === 'site' && this.ledger && this.sitesOnTop().length > 0 && this.makeOnly());
         replaceContent(this.moreControls,
             make('span', {class: 'buttons', role: 'group', 'aria-label': say('Zoom')},
                 makeButton('+', () => this.zoom(0.5), {title: say('Zoom in')}),
@@ -156,6 +157,12 @@ class Timeline {
                 {type: 'submit'})),
             this.makeStepChooser());
         this.showNumbers();
+    }
+
+    // A leak that is small beside the rest is seen alone.
+    makeOnly() {
+        return make('label', {class: 'control'}, make('input', {type: 'checkbox', id: 'timeline-only', checked: state.only !== '',
+            onchange: event => go(this.recording, {only: event.target.checked ? '1' : ''})}), say('only what is red'));
     }
 
     // What is seen, as many rows as the picture has columns.
@@ -367,7 +374,7 @@ class Timeline {
         const wanted = {fromNs: state.viewFromNs, toNs: state.viewToNs, columns, layerMost};
         const layers = state.stackBy === 'account' ?
             accountLayers(this.recording, {...wanted, process: this.ledger.process}) :
-            layersOf(this.recording, {...wanted, ledger: state.ledger, dimension: state.stackBy, onTop});
+            this.onlyWanted(layersOf(this.recording, {...wanted, ledger: state.ledger, dimension: state.stackBy, onTop}));
         const sum = new Float64Array(columns);
         const series = layers.map(({name, othersCount, isOnTop, values}, i) => {
             const high = new Float64Array(columns);
@@ -379,6 +386,15 @@ class Timeline {
                 low: high, high, values, isFilled: true, isLayer: true, isOnTop, isOthers: Boolean(othersCount)};
         });
         return series.reverse();
+    }
+
+    isRedAlone() {
+        return state.only !== '' && state.stackBy === 'site' && this.recording.isWhole && this.sitesOnTop().length > 0;
+    }
+
+    onlyWanted(layers) {
+        const red = this.isRedAlone() ? layers.filter(layer => layer.isOnTop) : [];
+        return red.length ? red : layers;
     }
 
     // The site that is looked at, then the leaks of this ledger.
@@ -536,7 +552,7 @@ class Timeline {
         ctx.rect(bbox.left, 0, bbox.width, bbox.top + bbox.height);
         ctx.clip();
         this.drawSelection(chart);
-        if (this.ledger && state.stackBy !== 'account')
+        if (this.ledger && state.stackBy !== 'account' && !this.isRedAlone())
             this.drawLabel(chart, this.ledger.peakNs, `▼ ${say('peak')} ${this.peakText()}`,
                 styleColour('--mark'));
         for (const failure of this.recording.failures)
@@ -575,6 +591,10 @@ class Timeline {
         const isRight = x + gap + width + gap > bbox.left + bbox.width;
         const left = isRight ? x - gap - width : x + gap;
         ctx.textAlign = 'left';
+        ctx.strokeStyle = styleColour('--back'); // curves run behind it
+        ctx.lineWidth = 4 * pixels;
+        ctx.lineJoin = 'round';
+        ctx.strokeText(text, Math.max(bbox.left + gap, left), bbox.top + 3 * pixels);
         ctx.fillText(text, Math.max(bbox.left + gap, left), bbox.top + 3 * pixels);
     }
 
@@ -701,11 +721,12 @@ class Timeline {
         if (keys.includes('ledger')) {
             this.chooseCurves();
             this.drawnKey = null;
-            this.drawControls();
         }
+        if (keys.some(key => ['ledger', 'stackBy', 'site', 'only'].includes(key)))
+            this.drawControls();
         if (keys.includes('selection'))
             this.showNumbers();
-        if (keys.some(key => ['viewFromNs', 'ledger', 'stackBy', 'site'].includes(key)))
+        if (keys.some(key => ['viewFromNs', 'ledger', 'stackBy', 'site', 'only'].includes(key)))
             this.draw();
         else
             this.chart?.redraw(false);

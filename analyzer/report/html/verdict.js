@@ -47,7 +47,7 @@ function growthNumber(report) {
             text: say('{0}: {1} not released, {2} of older blocks released', window.ledger,
                 size(window.unreleased_bytes), size(window.older_released_bytes))};
     if (report.outcome === 'no_data')
-        return {number: '?', title: say('growth per step'), text: say('too few steps to judge')};
+        return {number: '?', title: say('growth per step'), text: say('not judged: the first sentence says why')};
     return {number: '0 B', title: say('growth per step'), text: say('no site grows from step to step')};
 }
 

@@ -20,7 +20,7 @@ export const state = {
 };
 
 // Of the other views: key of the address -> what holds when the address has none.
-const texts = {site: '', tab: '', f: '', sort: '', m: '', inv: '', plumbing: '', z: '', q: '', at: ''};
+const texts = {site: '', only: '', tab: '', f: '', sort: '', m: '', inv: '', plumbing: '', z: '', q: '', at: ''};
 Object.assign(state, texts);
 
 const stackings = ['none', ...dimensions, 'account'];

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong with the looks of a page, as a browser has laid it out: faults_of(page) -> sentences, none if it is well."""
+
+SCRIPT = r"""(() => {
+    const faults = [];
+    const isSeen = each => each.checkVisibility({visibilityProperty: true});
+    const nameOf = each => `${each.tagName.toLowerCase()} "${(each.getAttribute('aria-label') || each.textContent || '').trim().slice(0, 50)}"`;
+    const sectionOf = each => each.closest('section')?.id || 'top';
+    const wide = document.documentElement.clientWidth;
+    if (document.documentElement.scrollWidth > wide)
+        faults.push(`the page is ${document.documentElement.scrollWidth} wide, the window ${wide}`);
+
+    // What cuts off, scrolls, or lies outside on purpose.
+    const cutter = each => {
+        for (let at = each; at && at !== document.body; at = at.parentElement)
+            if (getComputedStyle(at).overflowX !== 'visible' || getComputedStyle(at).position === 'absolute')
+                return at;
+        return null;
+    };
+    const texts = [...document.querySelectorAll('main *, header *, nav *')].filter(each => !each.closest('svg') && !each.closest('.chart') &&
+        isSeen(each) && (['BUTTON', 'SELECT', 'INPUT'].includes(each.tagName) ||
+            [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim())));
+    // Of its words, which may be wider than the element.
+    const wordsBox = each => {
+        const range = document.createRange();
+        range.selectNodeContents(each);
+        const words = range.getBoundingClientRect(), own = each.getBoundingClientRect();
+        return {left: Math.min(own.left, words.left || own.left), right: Math.max(own.right, words.right)};
+    };
+    for (const each of texts) {
+        const box = wordsBox(each);
+        if (!cutter(each) && (box.right > wide + 1 || box.left < -1) && getComputedStyle(each).position !== 'absolute')
+            faults.push(`${sectionOf(each)}: ${nameOf(each)} leaves the window: ${Math.round(box.left)} to ${Math.round(box.right)}`);
+        if (each.tagName === 'BUTTON' && each.scrollWidth > each.clientWidth + 1 && getComputedStyle(each).textOverflow !== 'ellipsis' && getComputedStyle(each).display !== 'inline')
+            faults.push(`${sectionOf(each)}: ${nameOf(each)} is wider than its button`);
+    }
+
+    // No two that stand for themselves on one another.
+    for (const section of document.querySelectorAll('header, main section')) {
+        const boxes = texts.filter(each => section.contains(each)).flatMap(each =>
+            (getComputedStyle(each).display === 'inline' ? [] : [{each, box: each.getBoundingClientRect()}]))
+            .filter(({each, box}) => box.width && box.height && !cutter(each.parentElement)).slice(0, 800);
+        for (let i = 0; i < boxes.length; i++)
+            for (let k = i + 1; k < boxes.length; k++) {
+                const [a, b] = [boxes[i], boxes[k]];
+                if (a.each.contains(b.each) || b.each.contains(a.each))
+                    continue;
+                const across = Math.min(a.box.right, b.box.right) - Math.max(a.box.left, b.box.left);
+                const down = Math.min(a.box.bottom, b.box.bottom) - Math.max(a.box.top, b.box.top);
+                if (across > 1 && down > 1)
+                    faults.push(`${section.id || 'header'}: ${nameOf(a.each)} lies on ${nameOf(b.each)}`);
+            }
+    }
+
+    // Words of a picture stay in their boxes.
+    for (const text of document.querySelectorAll('svg g > text')) {
+        const rect = text.parentElement.querySelector('rect');
+        if (rect && isSeen(text) && text.textContent && text.getBoundingClientRect().right > rect.getBoundingClientRect().right + 1)
+            faults.push(`${sectionOf(text)}: "${text.textContent}" is wider than its box`);
+    }
+
+    // Nothing is empty, and nothing says what a program says to itself.
+    for (const section of document.querySelectorAll('main section')) {
+        if (!isSeen(section))
+            continue;
+        if (!section.querySelector('h2')?.textContent.trim())
+            faults.push(`${section.id}: it has no heading`);
+        const words = [...section.querySelectorAll(':scope > *')].filter(each => each.tagName !== 'H2').map(each => each.textContent).join('').trim();
+        if (!words && !section.querySelector('canvas, svg'))
+            faults.push(`${section.id}: it is empty`);
+        const odd = /\b(undefined|NaN|Infinity|\[object \w+\])/.exec(section.innerText);
+        if (odd)
+            faults.push(`${section.id}: it says ${odd[1]}`);
+    }
+    for (const table of document.querySelectorAll('main table'))
+        if (isSeen(table) && !table.querySelector('tbody tr'))
+            faults.push(`${sectionOf(table)}: a table without rows`);
+    for (const canvas of document.querySelectorAll('main canvas')) {
+        if (!isSeen(canvas) || !canvas.width || !canvas.height)
+            continue;
+        const copy = Object.assign(document.createElement('canvas'), {width: 64, height: 64});
+        const context = copy.getContext('2d');
+        context.drawImage(canvas, 0, 0, 64, 64);
+        const {data} = context.getImageData(0, 0, 64, 64);
+        const colours = new Set();
+        for (let i = 0; i < data.length; i += 4)
+            colours.add(data[i] << 24 | data[i + 1] << 16 | data[i + 2] << 8 | data[i + 3]);
+        if (colours.size < 3)
+            faults.push(`${sectionOf(canvas)}: nothing is drawn in a picture`);
+    }
+    return [...new Set(faults)];
+})()"""
+
+
+def faults_of(page):
+    return page.evaluate(SCRIPT)
