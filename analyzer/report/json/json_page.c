@@ -44,6 +44,16 @@ void json_page_check(const struct json_page *page)
         MT_ASSERT(node->outer < i);
         MT_ASSERT(node->frame < page->frames.count);
     }
+    for (size_t i = 0; i < page->frames.count; i++) {
+        const struct report_frame *frame = table_at(&page->frames, i);
+
+        MT_ASSERT(frame->function && frame->file && frame->module);
+    }
+    if (page->nodes.count) {
+        const struct json_page_node *none = table_at(&page->nodes, 0);
+
+        MT_ASSERT(!none->frame && !none->outer);
+    }
 }
 
 static bool is_same(const struct report_frame *a, const struct report_frame *b)
