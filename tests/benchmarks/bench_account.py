@@ -54,14 +54,15 @@ def recorder_threads(not_these):
     return threads
 
 
-def one_run(way, mappings, folder):
+def one_run(way, mappings):
     others = {path for path in glob.glob("/proc/[0-9]*") if read(path + "/comm") == "leaktide-drain\n"}
-    start = time.monotonic()
-    program = subprocess.Popen(command(way, mappings, os.path.join(folder, way)), stdout=subprocess.PIPE, text=True)
-    time.sleep(max(0.0, start + SECONDS - 0.5 - time.monotonic()))
-    threads = recorder_threads(others)
-    lived = time.monotonic() - start
-    said, _ = program.communicate(timeout=600)
+    with tempfile.TemporaryDirectory() as folder:
+        start = time.monotonic()
+        program = subprocess.Popen(command(way, mappings, os.path.join(folder, "trace")), stdout=subprocess.PIPE, text=True)
+        time.sleep(max(0.0, start + SECONDS - 0.5 - time.monotonic()))
+        threads = recorder_threads(others)
+        lived = time.monotonic() - start
+        said, _ = program.communicate(timeout=600)
     assert program.returncode == 0, program.returncode
     stalls = json.loads(said.strip().splitlines()[-1])
     shares = {name: ns / 1e9 / lived * 100 for name, ns in threads.items()}
@@ -74,13 +75,11 @@ def say(name, unit, runs):
 
 def main():
     for mappings in (1000,) if QUICK else (1000, 60000):
-        with tempfile.TemporaryDirectory() as folder:
-            for way in WAYS:
-                runs = [one_run(way, mappings, folder) for _ in range(ROUNDS)]
-                for key in ("p50_ns", "p99_ns", "p999_ns", "worst_ns"):
-                    say(f"{mappings} mappings, {way}: map and unmap, {key[:-3]}", "ns", [stalls[key] for stalls, _ in runs])
-                if way == "recorded":
-                    say(f"{mappings} mappings: accounts, of one processor", "%", [share for _, share in runs])
+        rounds = [{way: one_run(way, mappings) for way in WAYS} for _ in range(ROUNDS)]
+        for way in WAYS:
+            for key in ("p50_ns", "p99_ns", "p999_ns", "worst_ns"):
+                say(f"{mappings} mappings, {way}: map and unmap, {key[:-3]}", "ns", [runs[way][0][key] for runs in rounds])
+        say(f"{mappings} mappings: accounts, of one processor", "%", [runs["recorded"][1] for runs in rounds])
 
 
 if __name__ == "__main__":

@@ -324,6 +324,26 @@ static void make_cut(const char *name)
     trace_builder_destroy(b);
 }
 
+/* The end of it was not written: nobody knows how much is missing. */
+static void make_torn(const char *name, const char *whole)
+{
+    enum { NAME_BYTES = 256, TORN_BYTES = 100 };
+    char from[NAME_BYTES], to[NAME_BYTES], bytes[1 << 16];
+    FILE *file;
+    size_t size;
+
+    snprintf(from, sizeof(from), "%s/1000-1000000.mtt", whole);
+    snprintf(to, sizeof(to), "%s/1000-1000000.mtt", folder_of(name));
+    file = fopen(from, "rb");
+    if (!file)
+        exit(1);
+    size = fread(bytes, 1, sizeof(bytes), file);
+    fclose(file);
+    file = size > TORN_BYTES ? fopen(to, "wb") : NULL;
+    if (!file || fwrite(bytes, 1, size - TORN_BYTES, file) != size - TORN_BYTES || fclose(file) != 0)
+        exit(1);
+}
+
 static void make_two(const char *name)
 {
     for (uint32_t i = 0; i < 2; i++) {
@@ -480,6 +500,7 @@ int main(void)
     make_unmarked("unmarked", 60, 2000);
     make_unmarked("light", 60, 20);
     make_unmarked("tidy", 60, 0);
+    make_torn("torn", "tidy");
     make_unmarked("few_turns", 9, 500000);
     make_two_ledgers("two_ledgers");
     make_lost("lost");

@@ -7,6 +7,7 @@
 #include "growth.h"
 #include "hash.h"
 #include "labels.h"
+#include "leak_doubt.h"
 #include "sentence.h"
 #include "survivor_answers.h"
 
@@ -40,7 +41,7 @@ struct leaks {
     struct report *report;
     struct arena arena;
     struct table rows;
-    bool is_base_judged, is_now_judged;
+    enum leak_doubt base_doubt, now_doubt; /* of the bases, the first */
     bool has_failed;
 };
 
@@ -97,8 +98,7 @@ static bool is_seen_before(const struct question *question, const struct judged_
     return false;
 }
 
-/* False: its steps tell nothing. */
-static bool judge_by_steps(struct leaks *leaks, size_t side, const struct survivors *survivors)
+static void judge_by_steps(struct leaks *leaks, size_t side, const struct survivors *survivors)
 {
     const struct question *question = leaks->join->sides[side].question;
     struct judged_steps steps = growth_longest_steps(question);
@@ -106,10 +106,10 @@ static bool judge_by_steps(struct leaks *leaks, size_t side, const struct surviv
     struct origins origins;
 
     if (steps.last < steps.warm_up + growth_steps_needed(question))
-        return false;
+        return;
     if (!origins_init(&origins, question, ORIGINS_BY_SIZE)) {
         leaks->has_failed = true;
-        return false;
+        return;
     }
     leaks->has_failed |= !growth_judge(question, &origins, survivors, &list);
     for (size_t i = 0; !leaks->has_failed && i < list.verdict_counts[VERDICT_LEAK]; i++)
@@ -119,7 +119,6 @@ static bool judge_by_steps(struct leaks *leaks, size_t side, const struct surviv
                                     list.rows[i].grown_bytes});
     growth_release(&list);
     origins_release(&origins);
-    return true;
 }
 
 static void note_survivors(struct leaks *leaks, size_t side, const struct survivor_process *process)
@@ -136,29 +135,24 @@ static void note_survivors(struct leaks *leaks, size_t side, const struct surviv
     }
 }
 
-/* As `leaktide leaks` chooses between them. */
-static bool judge_side(struct leaks *leaks, size_t side)
+/* As `leaktide leaks` chooses between them. *doubt: why what was not found may be there; an older
+ * doubt stays. */
+static void judge_side(struct leaks *leaks, size_t side, enum leak_doubt *doubt)
 {
     const struct question *question = leaks->join->sides[side].question;
-    bool needs_survivors = growth_needs_survivors(question), is_judged;
+    bool needs_survivors = growth_needs_survivors(question);
     struct survivor_reading *reading = needs_survivors ? survivors_read(question) : NULL;
     const struct survivors *survivors = reading ? survivor_reading_result(reading) : NULL;
 
     leaks->has_failed |= needs_survivors && !survivors;
-    is_judged = survivors && survivors_can_judge(survivors) && !growth_steps_decide(question);
-    if (!is_judged) {
-        is_judged = judge_by_steps(leaks, side, survivors);
-    } else {
-        is_judged =
-            !survivors_with_unseen_growth(survivors) && !survivors_of_stopped_loop(survivors);
-        for (size_t i = 0; i < survivors->process_count; i++) {
+    if (leak_stacks_decide(question, survivors))
+        for (size_t i = 0; i < survivors->process_count; i++)
             note_survivors(leaks, side, &survivors->processes[i]);
-            is_judged &= !survivors_are_undecided(&survivors->processes[i]) &&
-                         !survivors_are_of_few_turns(&survivors->processes[i]);
-        }
-    }
+    else
+        judge_by_steps(leaks, side, survivors);
+    if (*doubt == LEAK_DOUBT_NONE)
+        *doubt = leak_doubt_of(question, survivors);
     survivor_reading_destroy(reading);
-    return is_judged;
 }
 
 /* --- side by side ---------------------------------------------------------------------------- */
@@ -168,7 +162,7 @@ static bool state_of(const struct leaks *leaks, const struct leak_row *row, enum
 {
     *state = row->base.is_there ? (row->now.is_there ? LEAK_STILL : LEAK_FIXED) : LEAK_NEW;
     return *state == LEAK_STILL ||
-           (*state == LEAK_FIXED ? leaks->is_now_judged : leaks->is_base_judged);
+           (*state == LEAK_FIXED ? leaks->now_doubt : leaks->base_doubt) == LEAK_DOUBT_NONE;
 }
 
 /* "1.00 MiB per step", or all of it where nothing tells how fast. */
@@ -270,7 +264,7 @@ static void say_state(const struct leaks *leaks, const struct leak_row *rows, si
 static const struct leak_row *heaviest_now(const struct leaks *leaks, const struct leak_row *rows,
                                            size_t count)
 {
-    for (size_t i = 0; !leaks->is_base_judged && i < count; i++)
+    for (size_t i = 0; leaks->base_doubt != LEAK_DOUBT_NONE && i < count; i++)
         if (rows[i].now.is_there && !rows[i].base.is_there)
             return &rows[i];
     return NULL;
@@ -285,12 +279,14 @@ static void say_unjudged(const struct leaks *leaks, const struct leak_row *rows,
         report_verdict(leaks->report, ranks.found,
                        "LEAK: %s leaks %s; the base told too little to say whether that is new.",
                        now->name, rate_words(leaks->report, now->now));
-    else if (!leaks->is_base_judged || !leaks->is_now_judged)
+    else if (leaks->base_doubt != LEAK_DOUBT_NONE || leaks->now_doubt != LEAK_DOUBT_NONE)
         report_verdict(leaks->report, ranks.nothing,
-                       "LEAKS: cannot say what is new or fixed: too little to judge %s.",
-                       translated(leaks->is_base_judged  ? "the recording by"
-                                  : leaks->is_now_judged ? "the base by"
-                                                         : "either side by"));
+                       "LEAKS: cannot say what is new or fixed; of %s: %s.",
+                       translated(leaks->base_doubt == LEAK_DOUBT_NONE  ? "the recording"
+                                  : leaks->now_doubt == LEAK_DOUBT_NONE ? "the base"
+                                                                        : "both sides"),
+                       leak_doubt_reason(leaks->now_doubt != LEAK_DOUBT_NONE ? leaks->now_doubt
+                                                                             : leaks->base_doubt));
     else if (!count)
         report_verdict(leaks->report, ranks.nothing, "LEAKS: none before, and none now.");
 }
@@ -323,15 +319,15 @@ static bool write_all(struct leaks *leaks, struct diff_leak_ranks ranks)
 
 bool diff_leaks(const struct diff_join *join, struct report *report, struct diff_leak_ranks ranks)
 {
-    struct leaks leaks = {.join = join, .report = report, .is_base_judged = true};
+    struct leaks leaks = {.join = join, .report = report};
     size_t last = join->side_count - 1;
     bool is_written = false;
 
     arena_init(&leaks.arena);
     table_init(&leaks.rows, &leaks.arena, sizeof(struct leak_row));
     for (size_t side = 0; side < last; side++)
-        leaks.is_base_judged &= judge_side(&leaks, side);
-    leaks.is_now_judged = judge_side(&leaks, last);
+        judge_side(&leaks, side, &leaks.base_doubt);
+    judge_side(&leaks, last, &leaks.now_doubt);
     if (!leaks.has_failed)
         is_written = write_all(&leaks, ranks);
     arena_release(&leaks.arena);

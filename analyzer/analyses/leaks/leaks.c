@@ -10,6 +10,7 @@
 #include "labels.h"
 #include "leak_advice.h"
 #include "leak_analyses.h"
+#include "leak_doubt.h"
 #include "leak_finding.h"
 #include "leak_words.h"
 #include "ledger_growth.h"
@@ -294,7 +295,7 @@ static void search_write(void *state, struct report *report)
 
     if (search->reading && !survivors)
         report_note(report, 0, "leaks: not enough memory to follow the blocks");
-    if (survivors && survivors_can_judge(survivors) && !growth_steps_decide(question)) {
+    if (leak_stacks_decide(question, survivors)) {
         survivors_say(question, report, survivors);
     } else {
         say_steps(question, report, survivors);

@@ -9,6 +9,7 @@
 
 #include "cxx_name.h"
 #include "growth.h"
+#include "leak_doubt.h"
 #include "leak_words.h"
 #include "leaktide/preload.h"
 #include "missing.h"
@@ -305,7 +306,6 @@ static void say_few_turns(const struct question *question, struct report *report
                    "all decide.",
                    survivor_sentence(question, report_arena(report), process, &process->origins[0]),
                    label_counted(report_arena(report), SURVIVOR_TURNS_LEAST, "turn"));
-    report_outcome(report, REPORT_NO_DATA);
 }
 
 static void say_fading(const struct question *question, struct report *report,
@@ -317,7 +317,6 @@ static void say_fading(const struct question *question, struct report *report,
                    label_size(report_arena(report), process->fading_bytes),
                    leak_who(question, report_arena(report), who_has_most(process, fading_bytes)),
                    as_many_turns(report, process));
-    report_outcome(report, REPORT_NO_DATA);
 }
 
 static void say_garbage(const struct question *question, struct report *report,
@@ -330,7 +329,6 @@ static void say_garbage(const struct question *question, struct report *report,
         "run decides, or one that collects in the loop (gc() of node --expose-gc, System.gc()).",
         label_size(report_arena(report), process->garbage_bytes),
         leak_who(question, report_arena(report), who_has_most(process, garbage_bytes)));
-    report_outcome(report, REPORT_NO_DATA);
 }
 
 /* What is no leak yet. */
@@ -345,7 +343,7 @@ static void say_remarks(const struct question *question, struct report *report,
                        "MAY BE A CACHE: %s below a cache that says how much it holds at most; %s "
                        "decide.",
                        label_size(texts, process->bounded_bytes), as_many_turns(report, process));
-    if (process->bytes)
+    if (process->bytes && !survivors_are_of_few_turns(process))
         report_verdict(report, RANK_LEAKS,
                        "REMARK: %s, most of it at %s. That is light for a leak: record longer to "
                        "be sure.",
@@ -453,59 +451,30 @@ static bool has_leak(const struct survivors *survivors)
     return false;
 }
 
-static bool say_all_of_few_turns(const struct question *question, struct report *report,
-                                 const struct survivors *survivors)
+static void say_turns(const struct question *question, struct report *report,
+                      const struct survivors *survivors)
 {
-    bool is_said = false;
-
     for (size_t i = 0; i < survivors->process_count; i++) {
-        if (!survivors_are_of_few_turns(&survivors->processes[i]))
-            continue;
-        say_few_turns(question, report, &survivors->processes[i]);
-        is_said = true;
+        const struct survivor_process *process = &survivors->processes[i];
+
+        if (survivors_may_be_garbage(process))
+            say_garbage(question, report, process);
+        else if (survivors_are_undecided(process))
+            say_fading(question, report, process);
+        else if (survivors_are_of_few_turns(process))
+            say_few_turns(question, report, process);
     }
-    return is_said;
-}
-
-/* How many processes. */
-static size_t say_all_undecided(const struct question *question, struct report *report,
-                                const struct survivors *survivors)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < survivors->process_count; i++) {
-        if (!survivors_are_undecided(&survivors->processes[i]))
-            continue;
-        if (survivors_may_be_garbage(&survivors->processes[i]))
-            say_garbage(question, report, &survivors->processes[i]);
-        else
-            say_fading(question, report, &survivors->processes[i]);
-        count++;
-    }
-    return count;
-}
-
-static bool has_device_memory(const struct question *question)
-{
-    for (size_t i = 0; i < tally_ledger_count(question->tally); i++)
-        if (tally_ledger_at(question->tally, i)->device >= 0)
-            return true;
-    return false;
 }
 
 /* Resident memory that grows is no "No leak", whatever the blocks do. */
-static bool say_unseen_growth(const struct question *question, struct report *report,
+static void say_unseen_growth(const struct question *question, struct report *report,
                               const struct survivors *survivors)
 {
     const struct survivor_process *process = survivors_with_unseen_growth(survivors);
     struct arena *texts = report_arena(report);
-    const struct resident_cause *cause;
-    uint64_t per_turn;
+    const struct resident_cause *cause = resident_cause_of(&process->unseen.part);
+    uint64_t per_turn = survivors_unseen_per_turn(process);
 
-    if (!process)
-        return false;
-    cause = resident_cause_of(&process->unseen.part);
-    per_turn = survivors_unseen_per_turn(process);
     report_verdict(
         report, RANK_LEAKS,
         "CANNOT SAY whether something leaks: %s grew by %s in %s%s that no recorded "
@@ -514,21 +483,16 @@ static bool say_unseen_growth(const struct question *question, struct report *re
         label_duration(texts, process->unseen.duration_ns),
         per_turn ? report_text(report, ", %s per turn,", label_size(texts, per_turn)) : "",
         translated(cause->meaning), translated(cause->what_to_do));
-    report_outcome(report, REPORT_NO_DATA);
-    return true;
 }
 
 /* What goes on to the end may leak nothing: most of the work was before. */
-static bool say_stopped_loop(const struct question *question, struct report *report,
+static void say_stopped_loop(const struct question *question, struct report *report,
                              const struct survivors *survivors)
 {
     const struct survivor_process *process = survivors_of_stopped_loop(survivors);
+    const struct stopped_loop *loop = &process->stopped;
     struct arena *texts = report_arena(report);
-    const struct stopped_loop *loop;
 
-    if (!process || growth_steps_decide(question))
-        return false;
-    loop = &process->stopped;
     report_verdict(report, RANK_LEAKS,
                    "CANNOT SAY whether something leaks: a loop of %s ended %s before the program "
                    "did, and %s of it in %s stay, most of them made at %s. That is data that was "
@@ -536,64 +500,74 @@ static bool say_stopped_loop(const struct question *question, struct report *rep
                    label_duration(texts, loop->lasted_ns), label_duration(texts, loop->after_ns),
                    label_size(texts, loop->bytes), label_counted(texts, loop->count, "block"),
                    leak_who(question, texts, loop->who));
-    report_outcome(report, REPORT_NO_DATA);
-    return true;
 }
 
-bool survivors_say_doubts(const struct question *question, struct report *report,
-                          const struct survivors *survivors)
-{
-    if (say_all_undecided(question, report, survivors))
-        return true;
-    if (say_unseen_growth(question, report, survivors))
-        return true;
-    if (say_stopped_loop(question, report, survivors))
-        return true;
-    if (!survivors_hide_objects(survivors) ||
-        (growth_steps_decide(question) && has_device_memory(question)))
-        return false;
-    report_verdict(report, RANK_LEAKS,
-                   "CANNOT SAY whether Python objects leak: CPython's own allocator made those "
-                   "of up to 512 bytes, and they are not recorded; --call-stack=python or "
-                   "PYTHONMALLOC=malloc has them recorded. Of the rest nothing was found to leak.");
-    report_outcome(report, REPORT_NO_DATA);
-    return true;
-}
-
-static void say_no_leak(const struct question *question, struct report *report,
-                        const struct survivors *survivors)
+/* What was made in the loop was not made to its end, or that was one step. */
+static void say_device(const struct question *question, struct report *report,
+                       const struct survivors *survivors)
 {
     struct arena *texts = report_arena(report);
-    const struct survivor_process *heaviest = &survivors->processes[0];
     const struct survivor_process *pass = survivors_in_one_pass(survivors);
     uint16_t ledger;
 
-    if (pass) {
+    if (pass)
         report_verdict(report, RANK_LEAKS,
                        "CANNOT SAY whether %s leaks: %s of one loop stay, and less than a quarter "
                        "of that was ever freed again. This may be one step that had not ended: "
                        "record several.",
                        label_ledger(question, texts, pass->pass_ledger),
                        label_size(texts, pass->pass_bytes));
-        report_outcome(report, REPORT_NO_DATA);
-    } else if (missing_is_much(tally_model(question->tally))) {
-        report_verdict(report, RANK_LEAKS, SEEN_NO_LEAK_SENTENCE);
-        report_outcome(report, REPORT_NO_DATA);
-    } else if (survivors_lack_device(survivors, question->tally, &ledger)) {
+    else if (survivors_lack_device(survivors, question->tally, &ledger))
         report_verdict(report, RANK_LEAKS,
                        "CANNOT SAY whether %s leaks: most blocks made there while the loop ran are "
                        "of stacks that had stopped before its end. Of the rest nothing was found "
                        "to leak.",
                        label_ledger(question, texts, ledger));
-        report_outcome(report, REPORT_NO_DATA);
-    } else {
-        report_verdict(report, RANK_LEAKS, "No leak: of %s allocating to the end, %s.",
-                       label_counted(texts, active_count(survivors), "stack"),
-                       translated(heaviest->bytes || heaviest->bounded_bytes
-                                      ? "what stays is light or bounded"
-                                      : "none leaves blocks behind"));
+}
+
+bool survivors_say_doubts(const struct question *question, struct report *report,
+                          const struct survivors *survivors)
+{
+    switch (leak_doubt_of(question, survivors)) {
+    case LEAK_DOUBT_TURNS:
+        say_turns(question, report, survivors);
+        break;
+    case LEAK_DOUBT_UNSEEN:
+        say_unseen_growth(question, report, survivors);
+        break;
+    case LEAK_DOUBT_LOOP:
+        say_stopped_loop(question, report, survivors);
+        break;
+    case LEAK_DOUBT_HIDDEN:
+        report_verdict(
+            report, RANK_LEAKS,
+            "CANNOT SAY whether Python objects leak: CPython's own allocator made those "
+            "of up to 512 bytes, and they are not recorded; --call-stack=python or "
+            "PYTHONMALLOC=malloc has them recorded. Of the rest nothing was found to leak.");
+        break;
+    case LEAK_DOUBT_DEVICE:
+        say_device(question, report, survivors);
+        break;
+    case LEAK_DOUBT_MISSING:
+        report_verdict(report, RANK_LEAKS, SEEN_NO_LEAK_SENTENCE);
+        break;
+    default:
+        return false;
     }
-    say_unjudged(question, report, survivors);
+    report_outcome(report, REPORT_NO_DATA);
+    return true;
+}
+
+static void say_no_leak(struct report *report, const struct survivors *survivors)
+{
+    struct arena *texts = report_arena(report);
+    const struct survivor_process *heaviest = &survivors->processes[0];
+
+    report_verdict(report, RANK_LEAKS, "No leak: of %s allocating to the end, %s.",
+                   label_counted(texts, active_count(survivors), "stack"),
+                   translated(heaviest->bytes || heaviest->bounded_bytes
+                                  ? "what stays is light or bounded"
+                                  : "none leaves blocks behind"));
 }
 
 void survivors_say(const struct question *question, struct report *report,
@@ -602,10 +576,11 @@ void survivors_say(const struct question *question, struct report *report,
     for (size_t i = 0; i < survivors->process_count; i++)
         if (survivors_are_leak(&survivors->processes[i]))
             say_leak_and_waiting(question, report, &survivors->processes[i]);
-    if (has_leak(survivors) || say_all_of_few_turns(question, report, survivors))
+    if (has_leak(survivors))
         return;
     if (!survivors_say_doubts(question, report, survivors))
-        say_no_leak(question, report, survivors);
+        say_no_leak(report, survivors);
+    say_unjudged(question, report, survivors);
     say_remarks(question, report, &survivors->processes[0]);
     survivors_say_waiting(question, report, survivors);
 }

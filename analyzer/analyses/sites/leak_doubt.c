@@ -104,14 +104,14 @@ static enum leak_doubt doubt_of_survivors(const struct question *question,
     bool do_steps_decide = growth_steps_decide(question);
     uint16_t ledger;
 
-    if (survivors_hide_objects(survivors) && !(do_steps_decide && has_device_memory(question)))
-        return LEAK_DOUBT_HIDDEN;
+    if (is_of_turns(question, survivors))
+        return LEAK_DOUBT_TURNS;
     if (survivors_with_unseen_growth(survivors))
         return LEAK_DOUBT_UNSEEN;
     if (survivors_of_stopped_loop(survivors) && !do_steps_decide)
         return LEAK_DOUBT_LOOP;
-    if (is_of_turns(question, survivors))
-        return LEAK_DOUBT_TURNS;
+    if (survivors_hide_objects(survivors) && !(do_steps_decide && has_device_memory(question)))
+        return LEAK_DOUBT_HIDDEN;
     if (!do_steps_decide && (survivors_lack_device(survivors, question->tally, &ledger) ||
                              survivors_in_one_pass(survivors)))
         return LEAK_DOUBT_DEVICE;
