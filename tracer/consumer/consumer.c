@@ -222,13 +222,8 @@ static bool may_end(void)
 
 static void sleep_until_needed(uint32_t seen)
 {
-    struct mt_rings_header *header = consumer.file->header;
-    uint64_t time_ns = makes_somebody_no_calls() ? HURRY_NS : LOOK_MS * MILLISECOND_NS;
-
-    __atomic_store_n(&header->is_asleep, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&header->wake_count, __ATOMIC_SEQ_CST) == seen)
-        shared_wait(&header->wake_count, seen, time_ns);
-    __atomic_store_n(&header->is_asleep, 0, __ATOMIC_SEQ_CST);
+    rings_file_sleep(consumer.file, seen,
+                     makes_somebody_no_calls() ? HURRY_NS : LOOK_MS * MILLISECOND_NS);
 }
 
 /* --- begin --------------------------------------------------------------------------------- */

@@ -11,10 +11,10 @@
  *   hands the block on -> gets the block
  *                         clock_ticks()
  *
- * On the left the stamp is data of a store that comes first in the program, and both kinds of
- * processor show that store before whatever hands the block on. On the right the counter waits for
- * the loads before it: a plain read is seen up to 1 us ahead of the load that brings the block.
- * docs/architecture.md, "Decisions", has the numbers.
+ * On the left the stamp is data of a store that comes first in the program, and whatever hands the
+ * block on keeps the stores before it: those into the block must be seen before the next one's,
+ * too. On the right the counter waits for the loads before it: a plain read is seen up to 1 us
+ * ahead of the load that brings the block. docs/architecture.md, "Decisions", has the numbers.
  */
 #ifndef LEAKTIDE_TRACER_CLOCK_H
 #define LEAKTIDE_TRACER_CLOCK_H

@@ -4,14 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "leaktide/invariant.h"
@@ -197,23 +194,4 @@ uint64_t pid_name_space(const char *path)
     struct stat status;
 
     return stat(path, &status) == 0 ? status.st_ino : 0;
-}
-
-void shared_wait(const uint32_t *word, uint32_t seen, uint64_t timeout_ns)
-{
-    struct timespec timeout = {(time_t)(timeout_ns / 1000000000), (long)(timeout_ns % 1000000000)};
-
-    syscall(SYS_futex, word, FUTEX_WAIT, seen, &timeout, NULL, 0);
-}
-
-void shared_wake(const uint32_t *word)
-{
-    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-}
-
-void rings_file_wake_consumer(struct rings_file *file)
-{
-    __atomic_fetch_add(&file->header->wake_count, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&file->header->is_asleep, __ATOMIC_SEQ_CST))
-        shared_wake(&file->header->wake_count);
 }

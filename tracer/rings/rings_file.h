@@ -78,4 +78,10 @@ void shared_wake(const uint32_t *word);
 /* Wakes the consumer if it sleeps. */
 void rings_file_wake_consumer(struct rings_file *file);
 
+/*
+ * The consumer's sleep: until it is woken, and not at all if it was since wake_count was `seen`; at
+ * most timeout_ns. By one thread at a time.
+ */
+void rings_file_sleep(struct rings_file *file, uint32_t seen, uint64_t timeout_ns);
+
 #endif
