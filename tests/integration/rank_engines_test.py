@@ -11,6 +11,11 @@ import sys
 import tempfile
 import unittest
 
+try:
+    from pyarrow import parquet
+except ImportError:
+    parquet = None
+
 LEAKTIDE, MAKE_CLUSTER, ENGINE = sys.argv[1:4]
 CLUSTERS = int(sys.argv[4]) if len(sys.argv) > 4 else 22
 CAUSES = ["clean", "rank", "one_host", "stages", "leak_all", "leak_one", "leak_late", "leak_two", "refused", "died", "stopped"]
@@ -78,6 +83,17 @@ class Engine(unittest.TestCase):
         self.same(self.path("all"))
         for cause in CAUSES:
             self.same(self.path("all", cause), self.path("all", "clean"))
+
+    @unittest.skipUnless(parquet, "no PyArrow")
+    def test_summaries_of_two_versions(self):
+        """Each file of the first and of the last by name lacks columns that were added since."""
+        make_cluster(self.path("ranks"), "died", 64, 2, 6, 20, "each")
+        names = sorted(os.listdir(self.path("ranks")))
+        for name in (names[0], names[-1]):
+            path = self.path("ranks", name, "ranks.parquet")
+            table = parquet.read_table(path)
+            parquet.write_table(table.drop(["kernel_kill_count", "judged_count", "unjudged"]), path, compression="zstd")
+        self.assertEqual([finding["cause"] for finding in self.same(self.path("ranks"))], ["died_first"])
 
     def test_the_answer_judges_as_that_of_c(self):
         make_cluster(self.path("ranks"), "leak_one", 64, 1)

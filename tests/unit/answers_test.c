@@ -151,9 +151,65 @@ static void a_reading_that_fails_is_told_and_the_rest_is_there(void **state)
     report_destroy(report);
 }
 
+/* --- analyses that begin alike ----------------------------------------------------------------
+ */
+
+static size_t begun, released;
+static void *written[2];
+
+static void *begin_counted(const struct question *question, struct life_visitor *visitor)
+{
+    (void)question;
+    (void)visitor;
+    begun++;
+    return &begun;
+}
+
+static void write_first(void *state, struct report *report)
+{
+    (void)report;
+    written[0] = state;
+}
+
+static void write_second(void *state, struct report *report)
+{
+    (void)report;
+    assert_int_equal(released, 0);
+    written[1] = state;
+}
+
+static void release_counted(void *state)
+{
+    (void)state;
+    released++;
+}
+
+/* The sentences of a report and a summary both need what survives: it was gathered twice. */
+static void analyses_that_begin_alike_share_what_they_saw(void **state)
+{
+    static const struct block_analysis first = {"first", begin_counted, write_first,
+                                                release_counted};
+    static const struct block_analysis second = {"second", begin_counted, write_second,
+                                                 release_counted};
+    const struct analysis list[] = {{.of_blocks = &first}, {NULL, NULL}};
+    const struct analysis further[] = {{.of_blocks = &second}, {NULL, NULL}};
+    struct fixture *f = *state;
+    struct report *report;
+
+    assert_int_equal(report_create("leaks", &report, NULL), MT_OK);
+    analyses_run(list, further, &f->question, report);
+    assert_int_equal(begun, 1);
+    assert_int_equal(released, 1);
+    assert_ptr_equal(written[0], &begun);
+    assert_ptr_equal(written[1], &begun);
+    report_destroy(report);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(analyses_that_begin_alike_share_what_they_saw, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_page_takes_one_reading_more, setup, teardown),
         cmocka_unit_test_setup_teardown(the_verdict_is_that_of_the_report_without_another_reading,
                                         setup, teardown),

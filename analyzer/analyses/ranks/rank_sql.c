@@ -23,7 +23,8 @@ struct dialect {
 };
 
 /* Spark copies a step wherever it is named, and those that it names in turn: thirty times two and
- * more. So each step becomes a table, which is written once. */
+ * more. So each step becomes a table, which is written once. Summaries of a newer leaktide have
+ * columns that those of an older one lack: their schemas are merged. */
 #define SPARK_DATABASE "leaktide_ranks"
 #define WITHOUT_FILE   "'/[^/]*$', '') AS folder FROM "
 
@@ -34,8 +35,10 @@ static const struct dialect dialects[] = {
      "WITH ", "", " AS (", ")", ", ", ""},
     {"spark", '`', "SELECT *, regexp_replace(_metadata.file_path, " WITHOUT_FILE "parquet.",
      " WHERE _metadata.file_path NOT LIKE '%" SUMMARY_PARTIAL "%'", " UNION ALL ", "", "",
-     "CREATE DATABASE " SPARK_DATABASE ";\nUSE " SPARK_DATABASE ";\n", "CREATE TABLE ",
-     " USING parquet AS", ";", "", ";\nUSE default;\nDROP DATABASE " SPARK_DATABASE " CASCADE;"},
+     "SET spark.sql.parquet.mergeSchema = true;\nCREATE DATABASE " SPARK_DATABASE
+     ";\nUSE " SPARK_DATABASE ";\n",
+     "CREATE TABLE ", " USING parquet AS", ";", "",
+     ";\nUSE default;\nDROP DATABASE " SPARK_DATABASE " CASCADE;"},
 };
 
 const char *rank_sql_dialect_at(size_t index)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Runs lists of analyses. Those that see blocks begin first and share one reading; then all write,
- * in the order of the lists.
+ * in the order of the lists. Those that begin alike share what they saw: it is gathered once.
  */
 #include <assert.h>
 #include <string.h>
@@ -10,7 +10,10 @@
 
 struct running {
     const struct question *question;
-    void *states[LIFE_VISITORS_MOST]; /* of those that see blocks, in the order of the list */
+    /* Those that see blocks, in the order of the lists, and their states: of those with the same
+     * begin, one. */
+    const struct block_analysis *of_blocks[LIFE_VISITORS_MOST];
+    void *states[LIFE_VISITORS_MOST];
     size_t state_count;
     struct life_visitor visitors[LIFE_VISITORS_MOST];
     size_t visitor_count;
@@ -23,25 +26,45 @@ static bool sees_anything(const struct life_visitor *visitor)
     return visitor->born || visitor->over || visitor->event || visitor->process_over;
 }
 
+static void *begin_one(struct running *running, const struct block_analysis *analysis)
+{
+    struct life_visitor *visitor = &running->visitors[running->visitor_count];
+    void *state;
+
+    for (size_t i = 0; i < running->state_count; i++)
+        if (running->of_blocks[i]->begin == analysis->begin)
+            return running->states[i];
+    memset(visitor, 0, sizeof(*visitor));
+    state = analysis->begin(running->question, visitor);
+    running->visitor_count += state && sees_anything(visitor);
+    return state;
+}
+
 static void begin_all(struct running *running, const struct analysis *analyses)
 {
     for (; analyses->write || analyses->of_blocks; analyses++) {
-        struct life_visitor *visitor = &running->visitors[running->visitor_count];
-        void *state;
-
         if (!analyses->of_blocks)
             continue;
         assert(running->state_count < LIFE_VISITORS_MOST);
-        memset(visitor, 0, sizeof(*visitor));
-        state = running->states[running->state_count++] =
-            analyses->of_blocks->begin(running->question, visitor);
-        running->visitor_count += state && sees_anything(visitor);
+        running->states[running->state_count] = begin_one(running, analyses->of_blocks);
+        running->of_blocks[running->state_count++] = analyses->of_blocks;
     }
 }
 
-static void write_blocks(const struct running *running, const struct block_analysis *analysis,
-                         void *state, struct report *report)
+/* Nobody after this one has the same state. */
+static bool is_last_user(const struct running *running, size_t index)
 {
+    for (size_t i = index + 1; i < running->state_count; i++)
+        if (running->states[i] == running->states[index])
+            return false;
+    return true;
+}
+
+static void write_blocks(const struct running *running, size_t index, struct report *report)
+{
+    const struct block_analysis *analysis = running->of_blocks[index];
+    void *state = running->states[index];
+
     if (!state)
         report_note(report, 0, report_text(report, "%s: not enough memory", analysis->name));
     else if (running->result != MT_OK)
@@ -50,7 +73,7 @@ static void write_blocks(const struct running *running, const struct block_analy
                                 running->error.message));
     else
         analysis->write(state, report);
-    if (state)
+    if (state && is_last_user(running, index))
         analysis->release(state);
 }
 
@@ -59,7 +82,7 @@ static void write_all(const struct running *running, const struct analysis *anal
 {
     for (; analyses->write || analyses->of_blocks; analyses++) {
         if (analyses->of_blocks)
-            write_blocks(running, analyses->of_blocks, running->states[(*state_index)++], report);
+            write_blocks(running, (*state_index)++, report);
         else
             analyses->write(running->question, report);
     }

@@ -61,7 +61,7 @@ struct question {
 struct block_analysis {
     const char *name; /* before what is said when it fails: "near the peak" */
     /* Returns a state of its own, NULL when there is no memory; a visitor that is left as it is
-     * sees nothing. Nothing is written yet. */
+     * sees nothing. Nothing is written yet. Analyses with the same begin() share one state. */
     void *(*begin)(const struct question *question, struct life_visitor *visitor);
     /* After the last block; not when the reading failed. */
     void (*write)(void *state, struct report *report);
