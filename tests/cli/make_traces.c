@@ -340,7 +340,8 @@ static void make_torn(const char *name, const char *whole)
     size = fread(bytes, 1, sizeof(bytes), file);
     fclose(file);
     file = size > TORN_BYTES ? fopen(to, "wb") : NULL;
-    if (!file || fwrite(bytes, 1, size - TORN_BYTES, file) != size - TORN_BYTES || fclose(file) != 0)
+    if (!file || fwrite(bytes, 1, size - TORN_BYTES, file) != size - TORN_BYTES ||
+        fclose(file) != 0)
         exit(1);
 }
 
