@@ -236,7 +236,7 @@ static void say_no_leak(const struct question *question, struct report *report,
                    label_counted(report_arena(report), list->origin_count, "site"),
                    light_clause(question, report, list), kept_clause(report, list));
     if (survivors)
-        survivors_say_waiting(question, report, survivors);
+        survivors_say_waiting(question, report, survivors, NULL);
 }
 
 static void say_judged(const struct question *question, struct report *report,

@@ -389,10 +389,10 @@ void survivors_say_errands(const struct question *question, struct report *repor
 }
 
 void survivors_say_waiting(const struct question *question, struct report *report,
-                           const struct survivors *survivors)
+                           const struct survivors *survivors, const struct survivor_process *but)
 {
     for (size_t i = 0; i < survivors->process_count; i++)
-        if (survivors_wait(&survivors->processes[i]))
+        if (survivors_wait(&survivors->processes[i]) && &survivors->processes[i] != but)
             say_waiting(question, report, &survivors->processes[i]);
 }
 
@@ -502,6 +502,21 @@ static void say_stopped_loop(const struct question *question, struct report *rep
                    leak_who(question, texts, loop->who));
 }
 
+/* So much that it may be the leak. */
+static void say_that_waits(const struct question *question, struct report *report,
+                           const struct survivors *survivors)
+{
+    const struct survivor_process *process = survivors_that_wait(survivors);
+    struct arena *texts = report_arena(report);
+
+    report_verdict(report, RANK_LEAKS,
+                   "CANNOT SAY whether something leaks: %s, most of it at %s, stay until the "
+                   "interpreter ends and are let go then: garbage that no collection met, or a "
+                   "leak that an exit handler frees. gc.collect() in the loop tells which.",
+                   label_size(texts, process->waiting_bytes),
+                   leak_who(question, texts, process->waiting_who));
+}
+
 /* What was made in the loop was not made to its end, or that was one step. */
 static void say_device(const struct question *question, struct report *report,
                        const struct survivors *survivors)
@@ -538,6 +553,9 @@ bool survivors_say_doubts(const struct question *question, struct report *report
     case LEAK_DOUBT_LOOP:
         say_stopped_loop(question, report, survivors);
         break;
+    case LEAK_DOUBT_WAITING:
+        say_that_waits(question, report, survivors);
+        break;
     case LEAK_DOUBT_HIDDEN:
         report_verdict(
             report, RANK_LEAKS,
@@ -573,6 +591,8 @@ static void say_no_leak(struct report *report, const struct survivors *survivors
 void survivors_say(const struct question *question, struct report *report,
                    const struct survivors *survivors)
 {
+    bool has_doubt_of_waiting = leak_doubt_of(question, survivors) == LEAK_DOUBT_WAITING;
+
     for (size_t i = 0; i < survivors->process_count; i++)
         if (survivors_are_leak(&survivors->processes[i]))
             say_leak_and_waiting(question, report, &survivors->processes[i]);
@@ -582,5 +602,6 @@ void survivors_say(const struct question *question, struct report *report,
         say_no_leak(report, survivors);
     say_unjudged(question, report, survivors);
     say_remarks(question, report, &survivors->processes[0]);
-    survivors_say_waiting(question, report, survivors);
+    survivors_say_waiting(question, report, survivors,
+                          has_doubt_of_waiting ? survivors_that_wait(survivors) : NULL);
 }

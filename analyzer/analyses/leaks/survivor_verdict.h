@@ -14,9 +14,10 @@ void survivors_say(const struct question *question, struct report *report,
  * can. Steps of a job on a device are asked about its memory, not about small objects of Python. */
 bool survivors_say_doubts(const struct question *question, struct report *report,
                           const struct survivors *survivors);
-/* Where nothing leaks: what is let go only at the interpreter's end. */
+/* Where nothing leaks: what is let go only at the interpreter's end. but: of which that was said;
+ * NULL: of none. */
 void survivors_say_waiting(const struct question *question, struct report *report,
-                           const struct survivors *survivors);
+                           const struct survivors *survivors, const struct survivor_process *but);
 /* What programs keep that the job calls and outlives. */
 void survivors_say_errands(const struct question *question, struct report *report,
                            const struct survivors *survivors);

@@ -19,6 +19,7 @@ const char *leak_doubt_word(enum leak_doubt doubt)
         [LEAK_DOUBT_UNSEEN] = "unseen",   [LEAK_DOUBT_LOOP] = "loop",
         [LEAK_DOUBT_TURNS] = "turns",     [LEAK_DOUBT_DEVICE] = "device",
         [LEAK_DOUBT_MISSING] = "missing", [LEAK_DOUBT_OLDER] = "older",
+        [LEAK_DOUBT_WAITING] = "waiting",
     };
 
     MT_ASSERT((unsigned)doubt < LEAK_DOUBT_COUNT);
@@ -54,6 +55,10 @@ const char *leak_doubt_reason(enum leak_doubt doubt)
     case LEAK_DOUBT_TURNS:
         return translated("what stays may be a leak, a cache that still fills, or garbage: run "
                           "the job twice as long");
+    case LEAK_DOUBT_WAITING:
+        return translated("what stays until the interpreter ends may be garbage that no "
+                          "collection met, or a leak that an exit handler frees: call "
+                          "gc.collect() in the loop to tell");
     case LEAK_DOUBT_DEVICE:
         return translated("leaks of a device cannot be judged: what was made there in the loop "
                           "was not made to its end; run the job longer, or mark steps");
@@ -110,6 +115,8 @@ static enum leak_doubt doubt_of_survivors(const struct question *question,
         return LEAK_DOUBT_UNSEEN;
     if (survivors_of_stopped_loop(survivors) && !do_steps_decide)
         return LEAK_DOUBT_LOOP;
+    if (survivors_that_wait(survivors) && !do_steps_decide)
+        return LEAK_DOUBT_WAITING;
     if (survivors_hide_objects(survivors) && !(do_steps_decide && has_device_memory(question)))
         return LEAK_DOUBT_HIDDEN;
     if (!do_steps_decide && (survivors_lack_device(survivors, question->tally, &ledger) ||

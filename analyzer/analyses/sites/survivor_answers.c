@@ -110,6 +110,22 @@ bool survivors_wait(const struct survivor_process *process)
     return !leak_is_light(process->waiting_bytes, process->loop_bytes, process->peak_bytes);
 }
 
+const struct survivor_process *survivors_that_wait(const struct survivors *survivors)
+{
+    enum { WAITING_SHARE = 16 }; /* of all that the process held at its peak */
+    const struct survivor_process *most = NULL;
+
+    for (size_t i = 0; i < survivors->process_count; i++) {
+        const struct survivor_process *process = &survivors->processes[i];
+
+        if (!process->is_errand && survivors_wait(process) &&
+            process->waiting_bytes >= process->peak_bytes / WAITING_SHARE &&
+            (!most || process->waiting_bytes > most->waiting_bytes))
+            most = process;
+    }
+    return most;
+}
+
 size_t survivors_leak_count(const struct survivor_process *process)
 {
     size_t count = 0;
