@@ -5,7 +5,7 @@
     bench_report_page.py BUILD-FOLDER [--quick] [--events N | --recording PATH]
 
 Makes a recording of N events (1e7) that looks like training, or takes one that is there, as of a real framework, writes its
-page, and opens that in headless Chromium several times. Prints lines as bench.h says; none for the browser where there is no Chromium.
+page, and opens that in headless Chromium and Firefox several times. Prints lines as bench.h says; none for a browser that is not here.
 """
 
 import json
@@ -18,6 +18,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "browser"))
 from browser import Browser, find_browser  # noqa: E402
+from firefox import Firefox, find_firefox  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv[1])
 QUICK = "--quick" in sys.argv
@@ -55,8 +56,7 @@ def measure(page_path):
     with Browser(seconds=60, options=("--js-flags=--expose-gc",)) as browser:
         page = browser.open(page_path)
         found = {
-            "first picture": [page.evaluate("performance.getEntriesByName('first picture')[0].startTime")],
-            "whole page": [page.evaluate("performance.getEntriesByName('whole page')[0].startTime")],
+            **{name: [page.evaluate(MOMENT % name)] for name in MOMENTS},
             "zoom in": page.evaluate(TIMED % (8, BUTTON % 0)),
             "zoom out": page.evaluate(TIMED % (8, BUTTON % 1)),
             "select": page.evaluate(TIMED % (6, SELECT)),
@@ -70,6 +70,16 @@ def measure(page_path):
         if page.complaints():
             raise SystemExit("the page complains: %s" % page.complaints())
     return found
+
+
+MOMENTS = ("first picture", "whole page")
+MOMENT = "performance.getEntriesByName('%s')[0].startTime"
+
+
+def measure_in_firefox(page_path):
+    with Firefox(seconds=60) as firefox:
+        firefox.open(page_path)
+        return {name: firefox.evaluate(MOMENT % name) for name in MOMENTS}
 
 
 def write_page(recording, page):
@@ -101,10 +111,11 @@ def main():
         say("report page: writing", "s", [round(wall_s, 2)], events=events)
         say("report page: writing, processor time", "s", [round(processor_s, 2)], events=events)
         say("report page: size", "MB", [os.path.getsize(page) / 1e6], events=events)
-        if not find_browser():
-            return
-        visits = [measure(page) for _ in range(ROUNDS)]
-    for name in visits[0]:
+        visits = [measure(page) for _ in range(ROUNDS)] if find_browser() else []
+        firefox = [measure_in_firefox(page) for _ in range(ROUNDS)] if find_firefox() else []
+    for name in MOMENTS if firefox else ():
+        say("report page: %s, Firefox" % name, "ms", [round(visit[name], 1) for visit in firefox], events=events)
+    for name in visits[0] if visits else ():
         runs = [round(value, 1) for visit in visits for value in visit[name]]
         say("report page: " + name, "MB" if name == "heap" else "ms", runs, most=max(runs), events=events)
 

@@ -59,6 +59,10 @@ SCRIPT = r"""(() => {
             faults.push(`${sectionOf(text)}: "${text.textContent}" is wider than its box`);
     }
 
+    for (const svg of document.querySelectorAll('main svg'))
+        if (isSeen(svg) && !svg.hasAttribute('viewBox') && svg.width.baseVal.value > svg.getBoundingClientRect().width + 1)
+            faults.push(`${sectionOf(svg)}: the right end of a picture is cut off`);
+
     // Nothing is empty, and nothing says what a program says to itself.
     for (const section of document.querySelectorAll('main section')) {
         if (!isSeen(section))

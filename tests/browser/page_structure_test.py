@@ -19,6 +19,7 @@ FAULTS = {
     "a table without rows": WELL + "<section id=b><h2>B</h2><table><thead><tr><th>x<tbody></table></section>",
     "nothing is drawn": WELL + "<section id=b><h2>B</h2><canvas width=90 height=90></canvas></section>",
     "is wider than its box": WELL + "<section id=b><h2>B</h2><svg><g><rect width=20 height=20 /><text y=15>many words</text></g></svg></section>",
+    "is cut off": WELL + "<section id=b><h2>B</h2><svg width=400 height=20 style='max-width:100px'><rect width=400 height=9 /></svg></section>",
     "is wider than its button": WELL + "<section id=b><h2>B</h2><button style='width:30px;overflow:hidden;white-space:nowrap'>a long word</button></section>",
 }
 

@@ -18,7 +18,7 @@ import {makePeakView} from './peak.js';
 import {makeStepsView} from './steps.js';
 import {makeCountersView} from './counters.js';
 import {makeFragmentationView} from './fragmentation.js';
-import {makeRanksView} from './ranks.js';
+import {makeRanksView, titleOfRanks} from './ranks.js';
 import {makeRankHeat} from './rank_heat.js';
 import {countTimesInEvents} from './format.js';
 import {makeOtherTables, rowsNamed, setTitles} from './tables.js';
@@ -141,7 +141,7 @@ class Page {
                 makeView(say('Modules and ledger'), () => makeCountersView(recording)),
                 makeView(say('Fragmentation'), () => makeFragmentationView(recording)),
                 makeView(say('Address map'), () => makeAddressMap(recording)),
-                makeView(say('Ranks side by side'), () => makeRanksView(recording)),
+                makeView(titleOfRanks(recording), () => makeRanksView(recording)),
             ].filter(Boolean));
         }
         const heat = makeView(say('Ranks beside their peers'), () => makeRankHeat(recording));

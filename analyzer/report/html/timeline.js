@@ -130,6 +130,8 @@ class Timeline {
             dimensions.filter(each => hasDimension(recording, each)) : [];
         if (recording.isWhole && hasAccount(recording, this.ledger?.process))
             stackable.push('account');
+        if (recording.isWhole && !stackable.includes(state.stackBy))
+            state.stackBy = 'none'; // an address of another page
         this.fromInput = this.makeTimeInput(say('From'));
         this.toInput = this.makeTimeInput(say('to'));
         replaceContent(this.controls,
