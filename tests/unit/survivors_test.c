@@ -252,6 +252,32 @@ static void what_an_exit_handler_frees_may_be_a_leak(void **state)
     }
 }
 
+/* Of so short a loop that lives of half of it are seen, what is alive rises: until it is collected.
+ */
+static void what_rises_until_it_is_collected_may_be_garbage(void **state)
+{
+    for (size_t is_collected = 0; is_collected < 2; is_collected++) {
+        uint32_t other, node;
+        uint64_t waiting[STEPS];
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        node = site_of("node", 20);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            work(100, other);
+            waiting[i] = make(64 << 10, node);
+            if (i == STEPS / 2)
+                drop(waiting[1]);
+        }
+        waiting[1] = 0;
+        if (is_collected)
+            finalize(waiting, STEPS);
+        ask();
+        assert_int_equal(report_outcome_of(report), is_collected ? REPORT_NO_DATA : REPORT_FOUND);
+    }
+}
+
 /* 24 KB of the 6 GB that the loop asks for, in a process of 5 MiB; and of as much as 2 MB. */
 static void a_trifle_beside_the_loop_is_a_remark(void **state)
 {
@@ -1015,6 +1041,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(late_frees_of_another_stack_hide_no_leak, setup, teardown),
         cmocka_unit_test_setup_teardown(what_stays_in_two_phases_is_no_leak, setup, teardown),
         cmocka_unit_test_setup_teardown(what_an_exit_handler_frees_may_be_a_leak, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_rises_until_it_is_collected_may_be_garbage, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(garbage_that_waits_for_the_collector_is_no_leak, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_trifle_beside_the_loop_is_a_remark, setup, teardown),

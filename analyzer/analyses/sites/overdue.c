@@ -466,8 +466,19 @@ static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t
     return is_uneven(overdue, begin, until) ? OVERDUE_UNEVEN : OVERDUE_YES;
 }
 
+/* What nobody could reach at the end. */
+static uint64_t all_swept_bytes(const struct overdue_stack *stack)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t i = 0; i < stack->row_count; i++)
+        if (stack->rows[i].epoch == stack->births)
+            bytes += stack->rows[i].swept_bytes;
+    return bytes;
+}
+
 /* What is alive rises to the end; 0: it does not. */
-static uint64_t growth_of(const struct overdue_stack *stack)
+static uint64_t growth_of(const struct overdue_stack *stack, bool is_swept_known)
 {
     uint64_t alive[OVERDUE_ROWS_MOST], growth;
     size_t count = stack->row_count, late = count - count / 3 - 1;
@@ -478,6 +489,9 @@ static uint64_t growth_of(const struct overdue_stack *stack)
         alive[i] = stack->rows[i].alive_bytes;
     if (alive[count - 1] > stack->alive_at_birth_bytes) /* given back in the newest row */
         alive[count - 1] = stack->alive_at_birth_bytes;
+    if (is_swept_known)
+        alive[count - 1] -=
+            all_swept_bytes(stack) < alive[count - 1] ? all_swept_bytes(stack) : alive[count - 1];
     if (alive[count - 1] <= alive[0] || trend_of(alive, count).rise_chance >= steady_chance_limit)
         return 0;
     growth = alive[count - 1] - alive[0];
@@ -543,7 +557,7 @@ struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t 
     }
     overdue.reason = reason_of(stack, until, &series, &overdue.is_fading);
     if (overdue.reason != OVERDUE_YES) {
-        overdue.bytes = growth_of(stack);
+        overdue.bytes = growth_of(stack, is_swept_known);
         overdue.is_growing = overdue.bytes > 0;
         overdue.is_in_many_blocks = overdue.bytes / OVERDUE_NEEDED > stack->largest_bytes;
         overdue.count = 0;

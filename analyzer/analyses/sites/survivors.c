@@ -540,7 +540,7 @@ static void see_waiting(const struct survivor_reading *reading, struct survivor_
 {
     struct overdue overdue = overdue_judge(&row->stack, process->end, false);
 
-    if (!reading->current.is_cleared || overdue.reason != OVERDUE_YES || !is_kept(row, &overdue))
+    if (!reading->current.is_cleared || !is_kept(row, &overdue))
         return;
     process->waiting_bytes += overdue.bytes;
     if (overdue.bytes <= *most_bytes)
