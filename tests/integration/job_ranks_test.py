@@ -103,6 +103,43 @@ for turn in range(400):
                 self.assertEqual([row["process"] for row in found["tables"]["ranks"]], ["rank %d" % i for i in range(6)])
                 self.assertGreater(found["tables"]["ranks"][0]["peak_bytes"], 400 * 250 * 600)
 
+    # A loop that nobody marked, of which one rank keeps a little each turn.
+    TURNS = """
+import os
+kept = []
+for turn in range(400):
+    work = [bytearray(2000 + 8 * i) for i in range(20)]
+    if os.environ["RANK"] == os.environ.get("LEAKING"):
+        kept.append(bytearray(6000))
+"""
+
+    def of_64(self, folder, **variables):
+        """Summaries of a job of 64 processes."""
+        job, summaries = os.path.join(folder, "job"), os.path.join(folder, "summaries")
+        script = "seq 0 63 | xargs -P 8 -I{} env RANK={} WORLD_SIZE=64 PYTHONMALLOC=malloc %s -I -S -c '%s'" % (sys.executable, self.TURNS)
+        subprocess.run([LEAKTIDE, "run", "--quiet", "--call-stack=python", "-o", job, "--", "sh", "-c", script], check=True, timeout=250,
+                       env={**os.environ, **variables})
+        command("summarize", "-o", summaries, job)
+        with open(os.path.join(folder, "leaktide.toml"), "w", encoding="ascii") as file:
+            file.write('[leak]\nmin_slope = "1 KiB/step"\n')
+        return ["--policy", file.name, summaries]
+
+    def test_64_processes_without_a_leak_pass_and_no_finding_is_said(self):
+        with tempfile.TemporaryDirectory() as folder:
+            words = self.of_64(folder)
+            answer = report_tables.load(command("ranks", "--format=json", words[-1]))
+            self.assertEqual((answer["facts"]["rank_count"], answer["facts"]["unjudged_rank_count"]), (64, 0))
+            self.assertEqual(answer["findings"], [])
+            self.assertRegex(command("gate", *words), "no leak on any rank: [1-9][0-9]* sites judged")
+
+    def test_a_leak_of_one_of_64_processes_is_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            words = self.of_64(folder, LEAKING="41")
+            leak, = [finding for finding in report_tables.load(command("ranks", "--format=json", words[-1]))["findings"]
+                     if finding["cause"] == "leak"]
+            self.assertEqual((leak["rank"], leak["rank_count"], leak["site"]), ("rank 41", 1, "<module> (<string>:7)"))
+            self.assertIn("leak: ", command("gate", *words, status=1))
+
     DYING = """
 import os, signal, time
 signal.signal(signal.SIGTERM, signal.SIG_DFL)

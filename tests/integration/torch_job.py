@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """A job of PyTorch on CPUs: two pipeline stages, of which the second has more layers, and data parallel over the rest.
 
-torchrun --nproc-per-node=8 torch_job.py STEPS LAYERS-OF-STAGE-1 [leak=RANK]
+torchrun --nproc-per-node=8 torch_job.py STEPS LAYERS-OF-STAGE-1 [leak=RANK] [die=RANK]
 
-A rank that leaks keeps one gradient a step.
+A rank that leaks keeps one gradient a step. One that dies is killed after half of the steps, as by the kernel.
 """
+import os
+import signal
 import sys
 
 import leaktide
@@ -63,7 +65,9 @@ def main():
     torch.set_num_threads(1)
     torch.manual_seed(0)
     rank = Rank(layers, dict(word.split("=") for word in sys.argv[3:]))
-    for _ in leaktide.steps(range(steps)):
+    for step in leaktide.steps(range(steps)):
+        if step == steps // 2 and rank.planted.get("die") == str(rank.rank):
+            os.kill(os.getpid(), signal.SIGKILL)
         rank.step()
     dist.destroy_process_group()
 
