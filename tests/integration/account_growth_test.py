@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people report of processes that grow: each as a program, and as its twin that is mended.
 
-Run as account_growth_test.py LEAKTIDE ACCOUNT_GROWTH [--cgroup]. All run at once, for some seconds. What is
-about the cgroup needs one of its own, and is left out where none can be made. --cgroup: that alone.
+Run as account_growth_test.py LEAKTIDE ACCOUNT_GROWTH [COMPLAINT SECONDS]. All run at once, for some seconds, or that
+one alone for so long: where accounts cost more, fewer are taken. What is about the cgroup needs one of its own,
+and is left out where none can be made.
 """
 import contextlib
 import glob
@@ -18,8 +19,8 @@ import unittest
 import memory_cgroup
 
 LEAKTIDE, PROGRAM = sys.argv[1:3]
-IS_OF_CGROUP = "--cgroup" in sys.argv
-SECONDS = 32
+ALONE = sys.argv[3] if len(sys.argv) > 3 else None
+SECONDS = int(sys.argv[4]) if ALONE else 32
 MIB = 1 << 20
 
 # cause, whether it is a leak, how much of the growth at least, in percent
@@ -51,8 +52,8 @@ for worker in workers:
     os.waitpid(worker, 0)
 """
 OF_CGROUP = ("left", "cache")
-if IS_OF_CGROUP:
-    COMPLAINTS = {complaint: COMPLAINTS[complaint] for complaint in OF_CGROUP}
+if ALONE:
+    COMPLAINTS = {ALONE: COMPLAINTS[ALONE]}
 
 
 class Growth(unittest.TestCase):
@@ -68,7 +69,7 @@ class Growth(unittest.TestCase):
                     if not cls.cgroups[name]:
                         continue
                 runs[name] = cls.start(name, complaint, mended)
-        if not IS_OF_CGROUP:
+        if not ALONE:
             runs.update(cls.start_others())
         for name, run in runs.items():
             cls.errors[name] = run.communicate(timeout=SECONDS * 10)[1]
@@ -226,4 +227,4 @@ class Growth(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + (["Growth.test_each_complaint_has_its_cause",
-                                        "Growth.test_no_mended_twin_is_said_to_grow"] if IS_OF_CGROUP else []))
+                                        "Growth.test_no_mended_twin_is_said_to_grow"] if ALONE else []))

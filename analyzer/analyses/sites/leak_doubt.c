@@ -143,20 +143,11 @@ enum leak_doubt leak_doubt_of(const struct question *question, const struct surv
     return doubt;
 }
 
-static const struct survivor_process *process_of(const struct survivors *survivors,
-                                                 uint16_t process)
-{
-    for (size_t i = 0; i < survivors->process_count; i++)
-        if (survivors->processes[i].process == process)
-            return &survivors->processes[i];
-    return NULL;
-}
-
 enum leak_doubt leak_doubt_of_process(const struct question *question,
                                       const struct survivors *survivors, uint16_t process,
                                       size_t *judged_count)
 {
-    const struct survivor_process *row = survivors ? process_of(survivors, process) : NULL;
+    const struct survivor_process *row = survivors ? survivors_of_process(survivors, process) : NULL;
 
     if (leak_stacks_decide(question, survivors)) {
         *judged_count = row && row->is_judged ? row->active_count : 0;

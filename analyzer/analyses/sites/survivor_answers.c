@@ -42,8 +42,8 @@ uint64_t survivors_blocks_per_1000_turns(const struct survivor_process *process,
     return (uint64_t)(1000 * rate_per_turn(process, origin, process->turns).count);
 }
 
-static const struct survivor_process *process_of(const struct survivors *survivors,
-                                                 uint16_t process)
+const struct survivor_process *survivors_of_process(const struct survivors *survivors,
+                                                    uint16_t process)
 {
     for (size_t i = 0; i < survivors->process_count; i++)
         if (survivors->processes[i].process == process)
@@ -54,7 +54,7 @@ static const struct survivor_process *process_of(const struct survivors *survivo
 uint64_t survivors_per_step(const struct survivors *survivors, uint16_t process,
                             const struct survivor_origin *origin, uint32_t steps)
 {
-    const struct survivor_process *row = process_of(survivors, process);
+    const struct survivor_process *row = survivors_of_process(survivors, process);
 
     return row ? (uint64_t)rate_per_turn(row, origin, steps).bytes : 0;
 }
@@ -63,7 +63,7 @@ enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t
                                      uint16_t heap, uint64_t name,
                                      const struct survivor_origin **origin)
 {
-    const struct survivor_process *row = process_of(survivors, process);
+    const struct survivor_process *row = survivors_of_process(survivors, process);
     const struct survivor_ground *ground =
         row ? survivor_ground_find(row->grounds, row->ground_count, heap, name) : NULL;
 

@@ -9,6 +9,9 @@
 
 #include "survivors.h"
 
+/* NULL: nothing was read of it. */
+const struct survivor_process *survivors_of_process(const struct survivors *survivors,
+                                                    uint16_t process);
 /* Heavy enough to be called a leak; lighter, or bounded, is a remark. */
 bool survivors_are_leak(const struct survivor_process *process);
 /* Heavy enough, but of a loop of less than SURVIVOR_TURNS_LEAST turns: a program that makes a list
