@@ -147,7 +147,8 @@ enum leak_doubt leak_doubt_of_process(const struct question *question,
                                       const struct survivors *survivors, uint16_t process,
                                       size_t *judged_count)
 {
-    const struct survivor_process *row = survivors ? survivors_of_process(survivors, process) : NULL;
+    const struct survivor_process *row =
+        survivors ? survivors_of_process(survivors, process) : NULL;
 
     if (leak_stacks_decide(question, survivors)) {
         *judged_count = row && row->is_judged ? row->active_count : 0;
