@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-#define CALL(function)    "call " function " for what it made in the step before"
+#define CALL(function) "call %s for what it made in the step before", function
+#define GIVE_BACK(function)                                                                        \
+    "have the driver's memory given back: %s, or the free of what asks for it", function
+#define FREE_IT           "free what it made in the step before"
 #define FREE_AS_ALLOCATED "free it with the call that matches its allocation"
 #define DROP_THE_REFERENCE                                                                         \
     "drop the last reference in the step that makes it: a list or cache that only grows, or an "   \

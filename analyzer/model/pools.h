@@ -55,10 +55,11 @@ struct pool {
     enum pool_role role;
     enum pool_id lies_in; /* itself: in no other; POOL_OTHER: in one that nobody knows */
     enum pool_allocator allocator;
-    const char *title; /* "" for POOL_OTHER */
-    const char *owner; /* NULL: the name */
-    const char *type;  /* of msmemscope; NULL: the name in capitals */
-    const char *release;
+    const char *title;        /* "" for POOL_OTHER */
+    const char *owner;        /* NULL: the name */
+    const char *type;         /* of msmemscope; NULL: the name in capitals */
+    const char *release;      /* a sentence: the format of release_call, where that is not NULL */
+    const char *release_call; /* what gives its blocks back */
 };
 
 /* The row of a pool by its name in a recording. Never NULL: POOL_OTHER's is neutral in all it says.

@@ -38,7 +38,7 @@ def texts(folder):
         name = path.relative_to(folder).as_posix()
         is_foreign = name in messages.FOREIGN or path.parent.relative_to(folder).as_posix() in messages.FOREIGN
         source = path.read_text(encoding="utf-8")
-        macros = "{" + "\n".join(DEFINES.findall(source)).replace("\\\n", "\n") + "}"
+        macros = "{" + ";\n".join(DEFINES.findall(source)).replace("\\\n", "\n") + "}"
         found = list(messages.strings(source, parts)) + [(text, "{") for text, _ in messages.strings(macros)]
         every.update(text for text, _ in found)
         if not is_foreign:

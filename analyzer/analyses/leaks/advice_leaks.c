@@ -109,12 +109,13 @@ static void look_for_leak_of_all_blocks(const struct rule *rule, const struct ev
     const struct judged *leak = evidence->leak;
     struct rule with_release = *rule;
     const struct ledger *ledger;
+    const struct pool *pool;
 
     if (!leak)
         return;
     ledger = tally_ledger_at(evidence->question->tally, leak->origin->ledger);
-    with_release.what_to_do =
-        translated(model_pool_at(evidence->question->model, ledger->pool)->release);
+    pool = model_pool_at(evidence->question->model, ledger->pool);
+    with_release.what_to_do = report_text(evidence->report, pool->release, pool->release_call);
     add_leak(&with_release, evidence, advices,
              report_text(evidence->report, "no block that %s made was ever freed", who(evidence)));
 }
