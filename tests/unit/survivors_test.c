@@ -278,6 +278,34 @@ static void what_rises_until_it_is_collected_may_be_garbage(void **state)
     }
 }
 
+static uint32_t native_site_of(uint32_t line)
+{
+    uint32_t stack = model_stack(list.model, 0, frame_of(FRAME_NATIVE, "work", line));
+
+    return model_site(list.model, (struct model_site){.stack = stack});
+}
+
+/* Two lines of one native function: what one gives back does not give its name to the leak. */
+static void a_leak_has_the_line_that_keeps(void **state)
+{
+    (void)state;
+    for (size_t kept_is_second = 0; kept_is_second < 2; kept_is_second++) {
+        uint32_t first, second;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        first = native_site_of(41);
+        second = native_site_of(52);
+        for (uint64_t i = 0; i < STEPS; i++) {
+            drop(make(4000, kept_is_second ? first : second));
+            make(1000, kept_is_second ? second : first);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+        assert_non_null(verdict_with(kept_is_second ? ":52" : ":41"));
+    }
+}
+
 /* 24 KB of the 6 GB that the loop asks for, in a process of 5 MiB; and of as much as 2 MB. */
 static void a_trifle_beside_the_loop_is_a_remark(void **state)
 {
@@ -1041,6 +1069,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(late_frees_of_another_stack_hide_no_leak, setup, teardown),
         cmocka_unit_test_setup_teardown(what_stays_in_two_phases_is_no_leak, setup, teardown),
         cmocka_unit_test_setup_teardown(what_an_exit_handler_frees_may_be_a_leak, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_leak_has_the_line_that_keeps, setup, teardown),
         cmocka_unit_test_setup_teardown(what_rises_until_it_is_collected_may_be_garbage, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(garbage_that_waits_for_the_collector_is_no_leak, setup,

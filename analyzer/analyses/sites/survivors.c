@@ -20,10 +20,14 @@
 #include "ledger_layers.h"
 #include "table.h"
 
+/* Stacks of one shape. It does not know the lines of native functions: the group that has most is
+ * whom the row is named after. */
 struct stack_row {
     uint64_t key;  /* ledger and shape */
     uint64_t name; /* of its origin */
     struct who who;
+    uint32_t named_group, most_group;
+    uint64_t most_bytes; /* alive of that group */
     uint16_t ledger;
     uint16_t heap;
     uint16_t traits;
@@ -42,6 +46,12 @@ struct current {
     struct collector_watch collector;
 };
 
+struct group_state {
+    uint64_t alive_bytes;
+    uint32_t row;    /* + 1; 0: not asked yet; NOT_JUDGED */
+    uint16_t traits; /* where the row is not 0 */
+};
+
 /* Of a ledger: how far what is alive ever fell, and how much of it is overdue. */
 struct tide {
     uint64_t alive_bytes, high_bytes, fall_bytes, stays_bytes;
@@ -50,10 +60,9 @@ struct tide {
 struct survivor_reading {
     const struct question *question;
     struct arena arena;
-    struct table rows;         /* struct stack_row */
-    struct hash_index index;   /* of rows, by key */
-    uint32_t *row_of_group;    /* + 1; 0: not asked yet; NOT_JUDGED */
-    uint16_t *traits_of_group; /* where row_of_group is not 0 */
+    struct table rows;       /* struct stack_row */
+    struct hash_index index; /* of rows, by key */
+    struct group_state *groups;
     size_t group_count;
     struct tide *tides; /* by ledger */
     struct unseen_watch unseen;
@@ -76,17 +85,29 @@ static uint64_t name_without_site(const struct group_detail *detail)
 }
 
 /* A name is made of all frames of a stack: only for the first group of a row. */
-static struct stack_row row_for(const struct question *question, const struct group_detail *detail,
-                                uint16_t ledger, unsigned traits)
+static void row_name(const struct question *question, struct stack_row *row, uint32_t group)
 {
-    return (struct stack_row){
-        .name = detail->site ? symbols_site_key(question->symbols, detail->site)
-                             : name_without_site(detail),
-        .who = {detail->site, detail->operator_text, detail->owner_text, detail->size_class},
+    const struct group_detail *detail = tally_detail_at(question->tally, group);
+
+    row->named_group = row->most_group = group;
+    row->name = detail->site ? symbols_site_key(question->symbols, detail->site)
+                             : name_without_site(detail);
+    row->who =
+        (struct who){detail->site, detail->operator_text, detail->owner_text, detail->size_class};
+}
+
+static struct stack_row row_for(const struct question *question, uint32_t group, uint16_t ledger,
+                                unsigned traits)
+{
+    const struct group_detail *detail = tally_detail_at(question->tally, group);
+    struct stack_row row = {
         .ledger = ledger,
         .heap = detail->site ? ledger_of_heap(question->tally, ledger) : ledger,
         .traits = (uint16_t)traits,
     };
+
+    row_name(question, &row, group);
+    return row;
 }
 
 /* Number + 1; 0: there is none. */
@@ -132,9 +153,10 @@ static bool is_of_objects(const struct question *question, uint16_t ledger)
 }
 
 /* The row of the stack that the group is of. */
-static uint32_t group_row(struct survivor_reading *reading, const struct group_detail *detail,
-                          uint16_t ledger, struct symbols_shape shape)
+static uint32_t group_row(struct survivor_reading *reading, uint32_t group, uint16_t ledger,
+                          struct symbols_shape shape)
 {
+    const struct group_detail *detail = tally_detail_at(reading->question->tally, group);
     uint64_t none = detail->site ? 0 : name_without_site(detail);
     uint64_t key = hash_pair(hash_pair(shape.shape, none), ledger);
     uint32_t row = row_find(reading, key);
@@ -142,7 +164,7 @@ static uint32_t group_row(struct survivor_reading *reading, const struct group_d
 
     if (row)
         return row;
-    values = row_for(reading->question, detail, ledger, shape.traits);
+    values = row_for(reading->question, group, ledger, shape.traits);
     return row_add(reading, key, &values);
 }
 
@@ -152,13 +174,13 @@ static void group_begin(struct survivor_reading *reading, uint32_t group, uint16
     const struct group_detail *detail = tally_detail_at(question->tally, group);
     struct symbols_shape shape = symbols_shape_of(question->symbols, detail->site);
 
-    reading->traits_of_group[group] = (uint16_t)shape.traits;
+    reading->groups[group].traits = (uint16_t)shape.traits;
     reading->current.hides_objects |= (shape.traits & STACK_IS_POOLED) != 0;
     reading->current.sees_objects |= is_of_objects(question, ledger);
     if (detail->is_older || shape.traits & STACK_IS_ENDING || !is_judged(reading, ledger))
-        reading->row_of_group[group] = not_judged;
+        reading->groups[group].row = not_judged;
     else
-        reading->row_of_group[group] = group_row(reading, detail, ledger, shape);
+        reading->groups[group].row = group_row(reading, group, ledger, shape);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -220,11 +242,21 @@ static void tide_fall(struct tide *tide, uint64_t bytes)
         tide->fall_bytes = tide->high_bytes - tide->alive_bytes;
 }
 
+/* Takes the row over where it has more than the one that had most, when that was born last. */
+static void row_born(struct stack_row *row, uint32_t group, uint64_t alive_bytes)
+{
+    if (row->most_group != group && alive_bytes <= row->most_bytes)
+        return;
+    row->most_group = group;
+    row->most_bytes = alive_bytes;
+}
+
 static bool on_born(void *context, const struct life *life)
 {
     struct survivor_reading *reading = context;
     struct current *current = &reading->current;
-    uint32_t row, clock;
+    struct group_state *group;
+    uint32_t clock;
 
     if (life->group >= reading->group_count)
         return true;
@@ -235,17 +267,19 @@ static bool on_born(void *context, const struct life *life)
     clock = (uint32_t)(life->index - current->first_index);
     current->clock = clock + 1;
     clock_times_put(&current->times, clock, life->born_ns);
-    if (!reading->row_of_group[life->group])
+    group = &reading->groups[life->group];
+    if (!group->row)
         group_begin(reading, life->group, life->ledger);
-    see_time(reading, reading->traits_of_group[life->group],
+    see_time(reading, group->traits,
              tally_ledger_at(reading->question->tally, life->ledger)->device >= 0);
-    collector_watch_born(&current->collector, reading->traits_of_group[life->group], clock);
+    collector_watch_born(&current->collector, group->traits, clock);
     tide_rise(&reading->tides[life->ledger], life->size_bytes);
     unseen_watch_born(&reading->unseen, life->ledger, life->born_ns, life->size_bytes);
-    row = reading->row_of_group[life->group];
-    if (row != not_judged) {
-        struct stack_row *stack = table_at(&reading->rows, row - 1);
+    if (group->row != not_judged) {
+        struct stack_row *stack = table_at(&reading->rows, group->row - 1);
 
+        group->alive_bytes += life->size_bytes;
+        row_born(stack, life->group, group->alive_bytes);
         if (!stack->stack.births)
             stack->first_ns = life->born_ns;
         stack->last_ns = life->born_ns;
@@ -259,16 +293,19 @@ static bool on_over(void *context, const struct life *life)
     struct survivor_reading *reading = context;
     struct current *current = &reading->current;
     uint64_t born = life->index - current->first_index;
-    uint32_t row;
+    struct group_state *group;
 
     if (!life->freed_event || life->group >= reading->group_count || born >= UINT32_MAX)
         return true;
     tide_fall(&reading->tides[life->ledger], life->size_bytes);
     unseen_watch_gone(&reading->unseen, life->ledger, life->freed_ns, life->size_bytes);
-    row = reading->row_of_group[life->group];
-    if (row && row != not_judged) {
-        struct stack_row *stack = table_at(&reading->rows, row - 1);
+    group = &reading->groups[life->group];
+    if (group->row && group->row != not_judged) {
+        struct stack_row *stack = table_at(&reading->rows, group->row - 1);
 
+        group->alive_bytes -= life->size_bytes;
+        if (stack->most_group == life->group)
+            stack->most_bytes = group->alive_bytes;
         overdue_gone(&stack->stack, (uint32_t)born, current->clock, life->size_bytes,
                      current->is_ending && !current->is_cleared);
     }
@@ -592,13 +629,23 @@ static void see_stopped(const struct survivor_reading *reading, struct survivor_
                      end_ns > last_ns ? end_ns - last_ns : 0);
 }
 
+/* After whom has most of it. */
+static const struct stack_row *row_named(struct survivor_reading *reading, size_t index)
+{
+    struct stack_row *row = table_at(&reading->rows, index);
+
+    if (row->named_group != row->most_group)
+        row_name(reading->question, row, row->most_group);
+    return row;
+}
+
 static void judge_rows(struct survivor_reading *reading, struct survivor_process *process,
                        struct judging *judging)
 {
     uint64_t most_waiting = 0;
 
     for (size_t i = reading->first_row; i < reading->rows.count; i++) {
-        const struct stack_row *row = table_at(&reading->rows, i);
+        const struct stack_row *row = row_named(reading, i);
         bool is_garbage;
         struct overdue overdue = judge_row(reading, process, row, &is_garbage);
 
@@ -836,13 +883,12 @@ struct survivor_reading *survivor_reading_create(const struct question *question
     hash_index_init(&reading->index);
     reading->group_count = tally_group_count(question->tally);
     reading->process_most = model_process_count(question->model);
-    reading->row_of_group = calloc(reading->group_count + 1, sizeof(*reading->row_of_group));
-    reading->traits_of_group = calloc(reading->group_count + 1, sizeof(*reading->traits_of_group));
+    reading->groups = calloc(reading->group_count + 1, sizeof(*reading->groups));
     reading->processes = calloc(reading->process_most + 1, sizeof(*reading->processes));
     reading->tides = calloc(tally_ledger_count(question->tally) + 1, sizeof(*reading->tides));
     reading->result.processes = reading->processes;
-    if (!reading->row_of_group || !reading->traits_of_group || !reading->processes ||
-        !reading->tides || !unseen_watch_init(&reading->unseen, question->tally)) {
+    if (!reading->groups || !reading->processes || !reading->tides ||
+        !unseen_watch_init(&reading->unseen, question->tally)) {
         survivor_reading_destroy(reading);
         return NULL;
     }
@@ -878,8 +924,7 @@ void survivor_reading_destroy(struct survivor_reading *reading)
     hash_index_release(&reading->index);
     arena_release(&reading->arena);
     unseen_watch_release(&reading->unseen);
-    free(reading->row_of_group);
-    free(reading->traits_of_group);
+    free(reading->groups);
     free(reading->processes);
     free(reading->tides);
     free(reading);
