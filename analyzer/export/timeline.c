@@ -275,20 +275,20 @@ static bool on_event(void *context, const struct event *event)
 /* --- accounts ------------------------------------------------------------------------------ */
 
 /* A counter, where any of the accounts has that part, with the exit's as its last value. Rough
- * ones, which do not split heaps, are left out if others do. */
+ * ones, which do not split heaps, are left out where the one that did before stands for them. */
 static void put_part(struct timeline *timeline, const struct memory_accounts_all *accounts,
                      enum account_part part)
 {
     struct open_track track = {0};
-    bool has_whole = false;
+    const struct memory_account *whole = NULL;
 
-    for (size_t i = 0; i < accounts->count; i++)
-        has_whole |= !memory_account_is_rough(memory_accounts_at(accounts, i));
     for (size_t i = 0; i < accounts->count; i++) {
         const struct memory_account *account = memory_accounts_at(accounts, i);
         uint64_t bytes = memory_account_part(account, part);
 
-        if (has_whole && memory_account_is_rough(account))
+        if (!memory_account_is_rough(account))
+            whole = account;
+        else if (whole && memory_account_stands_for(whole, account))
             continue;
         if (!track.track.number && bytes)
             tell_counter(

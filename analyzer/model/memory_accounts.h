@@ -103,6 +103,19 @@ static inline bool memory_account_is_rough(const struct memory_account *account)
     return (account->figures[ACCOUNT_FIGURE_DOUBTS] & ACCOUNT_IS_ROUGH) != 0;
 }
 
+/* Whether an account with split heaps says what the rough one would: its process was about as
+ * large. From so much more on, the recorder takes an account of a new peak. */
+static inline bool memory_account_stands_for(const struct memory_account *whole,
+                                             const struct memory_account *rough)
+{
+    enum { near_share = 16 };
+    uint64_t bytes = rough->figures[ACCOUNT_FIGURE_RESIDENT];
+    uint64_t whole_bytes = whole->figures[ACCOUNT_FIGURE_RESIDENT];
+    uint64_t apart = whole_bytes > bytes ? whole_bytes - bytes : bytes - whole_bytes;
+
+    return apart <= bytes / near_share;
+}
+
 uint64_t memory_account_part(const struct memory_account *account, enum account_part part);
 
 /* "kept free by malloc" */

@@ -493,6 +493,26 @@ static void make_accounts(const char *name)
     end(b, folder_of(name));
 }
 
+/* A heap was looked into while it was small, and is much larger since. */
+static void make_rough_accounts(const char *name)
+{
+    enum { IS_ROUGH = 32 }; /* ACCOUNT_IS_ROUGH */
+    struct trace_builder *b = begin(1000);
+
+    for (uint64_t i = 1; i <= 8; i++) {
+        uint64_t t = 2000 * ms * i, heap = i * (64 << 20);
+
+        host_alloc(b, t, 0x7f0000001000 + (i << 12), 64, 0x220);
+        account_note(b, t, "account", "", 1);
+        account_note(b, t, i == 1 ? "account part blocks of malloc" : "account part heap not split",
+                     "main arena", heap);
+        account_note(b, t, "account figure", "resident", heap);
+        account_note(b, t, "account figure", "doubts", i == 1 ? 0 : IS_ROUGH);
+        account_note(b, t, "account end", "", 0);
+    }
+    end(b, folder_of(name));
+}
+
 int main(void)
 {
     make_training("leak", 12);
@@ -523,6 +543,7 @@ int main(void)
     csv_traces();
     make_processes();
     make_accounts("accounts");
+    make_rough_accounts("rough_accounts");
     write_text("process.toml", "[process]\n",
                "resident = \"64 MiB\"\nkept_by_malloc = \"16 MiB\"\n");
     return 0;

@@ -15,7 +15,8 @@ enum { PARTS_SAID = 3, LIMIT_IS_NEAR = 80 };
 
 static const uint64_t worth_least_bytes = UINT64_C(32) << 20;
 
-/* Of one process: all accounts, and those that are shown, which are no rough ones if any is not. */
+/* Of one process: all accounts, and those that are shown. Where one with heaps that are split comes
+ * near a rough one, it stands for it. */
 struct resident {
     uint16_t process;
     bool is_only; /* nobody asks which process it is */
@@ -24,35 +25,56 @@ struct resident {
     const struct memory_account *at_exit; /* NULL: not known */
 };
 
+/* whole: one with split heaps; NULL: there is none. */
+static const struct memory_account *shown_of(const struct memory_account *asked,
+                                             const struct memory_account *whole)
+{
+    return whole && memory_account_stands_for(whole, asked) ? whole : asked;
+}
+
+static bool is_higher(const struct memory_account *account, const struct memory_account *than)
+{
+    return !than ||
+           account->figures[ACCOUNT_FIGURE_RESIDENT] > than->figures[ACCOUNT_FIGURE_RESIDENT];
+}
+
+static void choose_shown(struct resident *resident)
+{
+    const struct memory_account *all = resident->all, *highest = NULL, *highest_whole = NULL,
+                                *first_whole = NULL, *newest_whole = NULL;
+
+    for (size_t i = 0; i < resident->count; i++) {
+        if (is_higher(&all[i], highest))
+            highest = &all[i];
+        if (memory_account_is_rough(&all[i]))
+            continue;
+        if (!first_whole)
+            first_whole = &all[i];
+        newest_whole = &all[i];
+        if (is_higher(&all[i], highest_whole))
+            highest_whole = &all[i];
+    }
+    resident->first = shown_of(&all[0], first_whole);
+    resident->highest = shown_of(highest, highest_whole);
+    resident->newest = shown_of(&all[resident->count - 1], newest_whole);
+}
+
 static bool resident_of(const struct question *question, uint16_t process,
                         struct resident *resident)
 {
     const struct memory_accounts *accounts = tally_accounts(question->tally);
     size_t first = memory_accounts_of(accounts, process, &resident->count);
-    const struct memory_account *all = &accounts->rows[first];
-    bool has_whole = false;
 
+    resident->all = &accounts->rows[first];
     resident->at_exit = memory_accounts_at_exit(accounts, process);
     if (!resident->count && resident->at_exit) { /* it did not run long */
-        all = resident->at_exit;
+        resident->all = resident->at_exit;
         resident->count = 1;
     }
     if (!resident->count)
         return false;
-    for (size_t i = 0; i < resident->count; i++)
-        has_whole |= !memory_account_is_rough(&all[i]);
     resident->process = process;
-    resident->all = all;
-    for (size_t i = 0; i < resident->count; i++) {
-        if (has_whole && memory_account_is_rough(&all[i]))
-            continue;
-        if (!resident->first)
-            resident->first = resident->highest = &all[i];
-        if (all[i].figures[ACCOUNT_FIGURE_RESIDENT] >
-            resident->highest->figures[ACCOUNT_FIGURE_RESIDENT])
-            resident->highest = &all[i];
-        resident->newest = &all[i];
-    }
+    choose_shown(resident);
     return true;
 }
 
