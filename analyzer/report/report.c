@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "arena.h"
+#include "hash.h"
+#include "hash_index.h"
 #include "leaktide/invariant.h"
 #include "sentence.h"
 #include "table.h"
@@ -49,8 +51,15 @@ struct report_dataset {
     size_t column_count, capacity;
 };
 
+/* Texts of frames, which come again and again from the same place: by where they were read. */
+struct frame_text {
+    const char *from, *copy;
+};
+
 struct report {
     struct arena arena;
+    struct table frame_texts; /* struct frame_text */
+    struct hash_index frame_text_index;
     const char *command;
     enum report_outcome outcome;
     bool times_are_events;
@@ -64,6 +73,8 @@ enum mt_result report_create(const char *command, struct report **out, struct mt
     if (!report)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a report");
     arena_init(&report->arena);
+    table_init(&report->frame_texts, &report->arena, sizeof(struct frame_text));
+    hash_index_init(&report->frame_text_index);
     table_init(&report->verdicts, &report->arena, sizeof(struct verdict_row));
     table_init(&report->facts, &report->arena, sizeof(struct field));
     table_init(&report->findings, &report->arena, sizeof(struct finding));
@@ -79,6 +90,7 @@ void report_destroy(struct report *report)
 {
     if (!report)
         return;
+    hash_index_release(&report->frame_text_index);
     arena_release(&report->arena);
     free(report);
 }
@@ -348,6 +360,30 @@ const struct report_series *report_series(struct report *report, enum value_kind
     return series;
 }
 
+/* One copy of it, however many stacks have it. */
+static const char *copy_frame_text(struct report *report, const char *text)
+{
+    uint64_t hash = hash_u64((uintptr_t)text);
+    const struct frame_text *known;
+    struct frame_text *row;
+    size_t probe = 0;
+    uint32_t found;
+
+    while (hash_index_next(&report->frame_text_index, hash, &probe, &found)) {
+        known = table_at(&report->frame_texts, found);
+        if (known->from == text && strcmp(known->copy, text) == 0)
+            return known->copy;
+    }
+    found = (uint32_t)report->frame_texts.count;
+    row = table_add(&report->frame_texts);
+    if (!row)
+        return "";
+    *row = (struct frame_text){text, copy(report, text)};
+    if (!hash_index_add(&report->frame_text_index, hash, found))
+        report->arena.has_failed = true;
+    return row->copy;
+}
+
 struct value report_stack(struct report *report, const struct report_frame *frames, size_t count)
 {
     struct report_stack *stack = arena_alloc(&report->arena, sizeof(*stack));
@@ -357,10 +393,11 @@ struct value report_stack(struct report *report, const struct report_frame *fram
         return value_none();
     for (size_t i = 0; i < count; i++) {
         copies[i] = frames[i];
-        copies[i].function = copy(report, frames[i].function);
-        copies[i].file = copy(report, frames[i].file);
-        copies[i].module = copy(report, frames[i].module);
-        copies[i].folded_as = frames[i].folded_as ? copy(report, frames[i].folded_as) : NULL;
+        copies[i].function = copy_frame_text(report, frames[i].function);
+        copies[i].file = copy_frame_text(report, frames[i].file);
+        copies[i].module = copy_frame_text(report, frames[i].module);
+        copies[i].folded_as =
+            frames[i].folded_as ? copy_frame_text(report, frames[i].folded_as) : NULL;
     }
     *stack = (struct report_stack){copies, count};
     return (struct value){.kind = VALUE_STACK, .stack = stack};

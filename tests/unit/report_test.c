@@ -95,6 +95,27 @@ static void add_holder(struct report *report, struct report_table *table, const 
     report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
 }
 
+/* Texts of frames are kept once; a place that has another text by then does not bring the old one. */
+static void stacks_share_the_texts_of_their_frames(void **state)
+{
+    char name[] = "forward";
+    const struct report_frame frame = {.function = name, .file = "model.py", .module = ""};
+    struct report *report;
+    struct mt_error error;
+    struct value first, same, other;
+
+    (void)state;
+    assert_int_equal(report_create("leaks", &report, &error), MT_OK);
+    first = report_stack(report, &frame, 1);
+    same = report_stack(report, &frame, 1);
+    memcpy(name, "reverse", sizeof(name));
+    other = report_stack(report, &frame, 1);
+    assert_string_equal(first.stack->frames[0].function, "forward");
+    assert_ptr_equal(same.stack->frames[0].function, first.stack->frames[0].function);
+    assert_string_equal(other.stack->frames[0].function, "reverse");
+    report_destroy(report);
+}
+
 static struct report *example(void)
 {
     static const uint64_t numbers[] = {1, 2, 3};
@@ -333,6 +354,7 @@ static void json_has_keys_and_null_where_people_read_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stacks_share_the_texts_of_their_frames),
         cmocka_unit_test(numbers_have_all_their_digits),
         cmocka_unit_test(sizes_have_three_digits),
         cmocka_unit_test(durations_and_times_name_their_unit),
