@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people report of processes that grow: each as a program, and as its twin that is mended.
 
-Run as account_growth_test.py LEAKTIDE ACCOUNT_GROWTH [COMPLAINT SECONDS]. All run at once, for some seconds, or that
-one alone for so long: where accounts cost more, fewer are taken. What is about the cgroup needs one of its own,
-and is left out where none can be made.
+Run as account_growth_test.py LEAKTIDE ACCOUNT_GROWTH. All run at once, for some seconds. What is
+about the cgroup needs one of its own, and is left out where none can be made.
 """
 import contextlib
 import glob
@@ -19,8 +18,7 @@ import unittest
 import memory_cgroup
 
 LEAKTIDE, PROGRAM = sys.argv[1:3]
-ALONE = sys.argv[3] if len(sys.argv) > 3 else None
-SECONDS = int(sys.argv[4]) if ALONE else 32
+SECONDS = 32
 MIB = 1 << 20
 
 # cause, whether it is a leak, how much of the growth at least, in percent
@@ -52,8 +50,6 @@ for worker in workers:
     os.waitpid(worker, 0)
 """
 OF_CGROUP = ("left", "cache")
-if ALONE:
-    COMPLAINTS = {ALONE: COMPLAINTS[ALONE]}
 
 
 class Growth(unittest.TestCase):
@@ -69,22 +65,15 @@ class Growth(unittest.TestCase):
                     if not cls.cgroups[name]:
                         continue
                 runs[name] = cls.start(name, complaint, mended)
-        if not ALONE:
-            runs.update(cls.start_others())
-        for name, run in runs.items():
-            cls.errors[name] = run.communicate(timeout=SECONDS * 10)[1]
-        for path in glob.glob("/dev/shm/account-%d_*" % os.getpid()):
-            os.unlink(path)
-
-    @classmethod
-    def start_others(cls):
-        runs = {}
         for mended in "01":  # a shell that becomes another program, as launchers of Python do
             runs["pinned" + mended] = cls.record("pinned" + mended, [
                 "/bin/sh", "-c", "true; exec \"$@\"", "sh", sys.executable, PINNED, mended, str(SECONDS)])
         runs["forked0"] = cls.record("forked0", [sys.executable, "-c", FORKED])
         runs["steps0"] = cls.start("steps0", "steps", 0, SECONDS // 4)
-        return runs
+        for name, run in runs.items():
+            cls.errors[name] = run.communicate(timeout=SECONDS * 10)[1]
+        for path in glob.glob("/dev/shm/account-%d_*" % os.getpid()):
+            os.unlink(path)
 
     @classmethod
     def start(cls, name, complaint, mended, seconds=SECONDS):
@@ -226,5 +215,4 @@ class Growth(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + (["Growth.test_each_complaint_has_its_cause",
-                                        "Growth.test_no_mended_twin_is_said_to_grow"] if ALONE else []))
+    unittest.main(argv=sys.argv[:1])
