@@ -43,30 +43,29 @@ def read(path):
         return ""
 
 
-def recorder_threads(not_these):
-    """Nanoseconds of processor time by name of the threads of recorders that began just now."""
-    threads = {}
-    for folder in glob.glob("/proc/[0-9]*"):
-        if read(folder + "/comm") == "leaktide-drain\n" and folder not in not_these:
-            for task in glob.glob(folder + "/task/*"):
-                name = read(task + "/comm").strip()
-                threads[name] = threads.get(name, 0) + int((read(task + "/schedstat") or "0").split()[0])
-    return threads
+def recorders():
+    return {path for path in glob.glob("/proc/[0-9]*") if read(path + "/comm") == "leaktide-drain\n"}
+
+
+def account_ns(not_of):
+    """Processor time of threads that take accounts, of recorders but these; None: there is no such thread."""
+    tasks = [task for folder in recorders() - not_of for task in glob.glob(folder + "/task/*")
+             if read(task + "/comm") == "leaktide-accnt\n"]
+    return sum(int(read(task + "/schedstat").split()[0]) for task in tasks) if tasks else None
 
 
 def one_run(way, mappings):
-    others = {path for path in glob.glob("/proc/[0-9]*") if read(path + "/comm") == "leaktide-drain\n"}
+    others = recorders()
     with tempfile.TemporaryDirectory() as folder:
         start = time.monotonic()
         program = subprocess.Popen(command(way, mappings, os.path.join(folder, "trace")), stdout=subprocess.PIPE, text=True)
         time.sleep(max(0.0, start + SECONDS - 0.5 - time.monotonic()))
-        threads = recorder_threads(others)
+        spent_ns = account_ns(others)
         lived = time.monotonic() - start
         said, _ = program.communicate(timeout=600)
     assert program.returncode == 0, program.returncode
-    stalls = json.loads(said.strip().splitlines()[-1])
-    shares = {name: ns / 1e9 / lived * 100 for name, ns in threads.items()}
-    return stalls, shares.get("leaktide-accnt", 0.0)
+    assert (spent_ns is not None) == (way == "recorded"), "accounts are taken of what is recorded with them, and of nothing else"
+    return json.loads(said.strip().splitlines()[-1]), (spent_ns or 0) / 1e9 / lived * 100
 
 
 def say(name, unit, runs):

@@ -480,7 +480,7 @@ static uint64_t all_swept_bytes(const struct overdue_stack *stack)
 /* What is alive rises to the end; 0: it does not. */
 static uint64_t growth_of(const struct overdue_stack *stack, bool is_swept_known)
 {
-    uint64_t alive[OVERDUE_ROWS_MOST], growth;
+    uint64_t alive[OVERDUE_ROWS_MOST], growth, swept;
     size_t count = stack->row_count, late = count - count / 3 - 1;
 
     if (stack->largest_bytes < OVERDUE_LARGE_BYTES)
@@ -489,9 +489,8 @@ static uint64_t growth_of(const struct overdue_stack *stack, bool is_swept_known
         alive[i] = stack->rows[i].alive_bytes;
     if (alive[count - 1] > stack->alive_at_birth_bytes) /* given back in the newest row */
         alive[count - 1] = stack->alive_at_birth_bytes;
-    if (is_swept_known)
-        alive[count - 1] -=
-            all_swept_bytes(stack) < alive[count - 1] ? all_swept_bytes(stack) : alive[count - 1];
+    swept = is_swept_known ? all_swept_bytes(stack) : 0;
+    alive[count - 1] -= swept < alive[count - 1] ? swept : alive[count - 1];
     if (alive[count - 1] <= alive[0] || trend_of(alive, count).rise_chance >= steady_chance_limit)
         return 0;
     growth = alive[count - 1] - alive[0];
