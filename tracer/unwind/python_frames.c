@@ -27,9 +27,14 @@ static inline uint64_t instruction_of(const struct python_layout *layout, const 
 }
 
 /* What else is compared: the byte that says whether the frame is an entry, or who owns it. */
+static inline int owner_at(const struct python_layout *layout)
+{
+    return layout->owner >= 0 ? layout->owner : layout->entry;
+}
+
 static inline uint8_t owner_of(const struct python_layout *layout, const char *frame)
 {
-    int at = layout->owner >= 0 ? layout->owner : layout->entry;
+    int at = owner_at(layout);
 
     return at >= 0 ? byte_at(frame, (size_t)at) : 1;
 }
@@ -129,29 +134,58 @@ struct look {
     bool has_death;
 };
 
+/* Offsets in a frame of CPython 3.11 and newer, in bytes. */
+struct offsets {
+    size_t code, instruction, owner, previous;
+};
+
+/*
+ * From `at` outward over frames that are what they were and call each other as they did, to the
+ * first that is not looked at. The address of the next frame comes from what is remembered, once it
+ * was compared, so that the processor need not wait for one load after the other. A function of its
+ * own: so all that it needs stays in registers.
+ */
+static __attribute__((noinline)) READS_OBJECTS struct python_frame *
+skip_same(const struct python_frame *outermost, struct python_frame *at, struct offsets offsets)
+{
+    for (const char *frame = at->frame; at != outermost; frame = (--at)->frame) {
+        uint64_t code = (uintptr_t)untagged(pointer_at(frame, offsets.code));
+        uint64_t instruction = (uintptr_t)pointer_at(frame, offsets.instruction);
+        uint64_t owner = byte_at(frame, offsets.owner);
+
+        if (((uintptr_t)at->code ^ code) | (at->instruction ^ instruction) | (at->owner ^ owner) ||
+            pointer_at(frame, offsets.previous) != at[-1].frame)
+            break;
+    }
+    return at;
+}
+
 /*
  * From a frame that is remembered outward, as long as frames call each other as they did. What has
- * changed is read anew in its place. The address of the next frame comes from what is remembered,
- * once it was compared, so that the processor need not wait for one load after the other.
+ * changed is read anew in its place.
  */
 static void verify(struct python_frames *known, struct look *look)
 {
     const struct python_layout *const layout = &python_interpreter.layout;
-    const size_t previous_at = layout->previous;
+    const struct offsets offsets = {layout->code, layout->instruction, (size_t)owner_at(layout),
+                                    layout->previous};
+    const bool can_skip = !layout->lasti_bytes && owner_at(layout) >= 0 && !look->has_death;
     struct python_frame *at = &known->frames[look->place];
-    const char *frame = look->frame, *previous;
 
-    for (;; at--, frame = at->frame) {
-        if (__builtin_expect(!is_as_it_was(layout, at, frame, look->has_death), 0)) {
+    for (;; at--) {
+        const char *frame;
+
+        at = can_skip ? skip_same(known->frames, at, offsets) : at;
+        frame = at->frame;
+        if (!is_as_it_was(layout, at, frame, look->has_death)) {
             fill(at, frame);
             look->changed_place = (uint32_t)(at - known->frames);
         }
-        previous = pointer_at(frame, previous_at);
-        if (at == known->frames || previous != at[-1].frame)
+        look->frame = pointer_at(frame, offsets.previous);
+        if (at == known->frames || look->frame != at[-1].frame)
             break;
     }
     look->place = (uint32_t)(at - known->frames);
-    look->frame = previous;
 }
 
 /* --- reading ---------------------------------------------------------------------------- */
