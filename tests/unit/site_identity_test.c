@@ -231,6 +231,10 @@ static const struct label labels[] = {
       {"std::vector<int>::reserve(unsigned long)", "", 0},
       {"fill(int)", "/src/f.cc", 3},
       {"main", "/src/f.cc", 9}}},
+    {"load (f.c:3)",
+     {{"getline", "/usr/include/x86_64-linux-gnu/bits/stdio.h", 119},
+      {"load", "/src/f.c", 3},
+      {"main", "/src/f.c", 9}}},
 };
 
 static void a_site_is_named_after_the_frame_that_tells_most(void **state)
