@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "compare.h"
 #include "leaktide/invariant.h"
 
 enum {
@@ -88,17 +89,10 @@ static void end_count_rows(const struct end *end)
 
 /* --- are the steps alike? ------------------------------------------------------------------- */
 
-static int compare_gaps(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 /* Three quarters of the gaps. */
 static bool are_even(uint64_t *gaps, size_t count)
 {
-    qsort(gaps, count, sizeof(*gaps), compare_gaps);
+    qsort(gaps, count, sizeof(*gaps), compare_number_rows);
     return gaps[count - 1 - count / 8] - gaps[count / 8] <= gaps[count / 2] / EVENNESS;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "event_reader.h"
 #include "model.h"
 
@@ -207,13 +208,6 @@ static void pace_add(struct pace *pace, const struct tally *tally, const struct 
     pace->step_ns[pace->count++] = step->end_ns - step->begin_ns;
 }
 
-static int number_compare(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 /* Half of them, and more, lie around the median. Sorts them. */
 static bool are_alike(uint64_t *numbers, size_t count)
 {
@@ -221,7 +215,7 @@ static bool are_alike(uint64_t *numbers, size_t count)
     uint64_t median;
     size_t near = 0;
 
-    qsort(numbers, count, sizeof(*numbers), number_compare);
+    qsort(numbers, count, sizeof(*numbers), compare_number_rows);
     median = numbers[count / 2];
     for (size_t i = 0; i < count; i++)
         near += numbers[i] >= median / times && numbers[i] / times <= median;

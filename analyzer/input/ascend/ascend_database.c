@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "database.h"
 #include "list.h"
 
@@ -135,13 +136,6 @@ static uint32_t op_name(struct table_stream *stream, bool is_graph)
                       (size_t)length < sizeof(longer) ? (size_t)length : sizeof(longer) - 1);
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 static uint64_t op_release(struct table_stream *stream, bool is_graph, uint64_t time_ns)
 {
     int column = database_is_null(stream->query, OP_RELEASE) ? OP_ACTIVE_RELEASE : OP_RELEASE;
@@ -206,7 +200,7 @@ static bool fill_op_memory(struct table_stream *stream, struct ascend_row *row)
         row->release_allocated = total_at(stream, OP_RELEASE_ALLOCATED);
     if (!is_graph && rank->workspace_count &&
         bsearch(&row->time_ns, rank->workspace_times, rank->workspace_count, sizeof(uint64_t),
-                compare_times)) {
+                compare_number_rows)) {
         row->is_workspace = true;
         row->pool = stream->workspace_pool;
         row->stream = (uint64_t)database_integer(stream->query, OP_STREAM);

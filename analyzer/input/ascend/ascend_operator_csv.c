@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "ascend_csv.h"
+#include "compare.h"
 
 enum column {
     NAME,
@@ -79,13 +80,6 @@ static bool is_of_graph_engine(const struct csv_table *table, struct csv_field n
     return begins_with_cann(name) || !csv_has(table, RELEASE_TIME);
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 static enum csv_cell time_at(const struct csv_table *table, const struct csv_row *row,
                              size_t column, uint64_t *time_ns)
 {
@@ -143,7 +137,7 @@ static uint64_t return_of(const struct csv_table *table, const struct csv_row *r
 static bool is_workspace(const struct ascend_rank *rank, uint64_t time_ns)
 {
     return rank->workspace_count && bsearch(&time_ns, rank->workspace_times, rank->workspace_count,
-                                            sizeof(time_ns), compare_times);
+                                            sizeof(time_ns), compare_number_rows);
 }
 
 /* Without a memory_record, the counters of the rows are the only ones. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ascend_csv.h"
+#include "compare.h"
 #include "list.h"
 
 enum column { COMPONENT, TIMESTAMP, ALLOCATED, RESERVED, ACTIVE, DEVICE, STREAM, COLUMN_COUNT };
@@ -134,13 +135,6 @@ static enum mt_result add_workspace_time(struct ascend_record_facts *facts, uint
     return MT_OK;
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a > b) - (a < b);
-}
-
 static enum mt_result look_at(struct model *model, const struct csv_table *table,
                               struct ascend_total operator_reserved,
                               struct ascend_record_facts *facts, struct mt_error *error)
@@ -193,6 +187,7 @@ enum mt_result ascend_record_look(struct model *model, struct ascend_paths paths
         return result;
     }
     if (facts->workspace_count)
-        qsort(facts->workspace_times, facts->workspace_count, sizeof(uint64_t), compare_times);
+        qsort(facts->workspace_times, facts->workspace_count, sizeof(uint64_t),
+              compare_number_rows);
     return MT_OK;
 }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "database.h"
 #include "list.h"
 #include "memscope_attr.h"
@@ -277,23 +278,18 @@ void dump_rows_release(struct dump_rows *rows)
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-static int three_way(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_ids(const void *a, const void *b)
 {
     const struct dump_row *first = a, *second = b;
-    int order = three_way(first->id, second->id);
+    int order = compare_numbers(first->id, second->id);
 
-    return order ? order : three_way(first->number, second->number);
+    return order ? order : compare_numbers(first->number, second->number);
 }
 
 static int compare_times(const void *a, const void *b)
 {
-    int order =
-        three_way(((const struct dump_row *)a)->time_ns, ((const struct dump_row *)b)->time_ns);
+    int order = compare_numbers(((const struct dump_row *)a)->time_ns,
+                                ((const struct dump_row *)b)->time_ns);
 
     return order ? order : compare_ids(a, b);
 }

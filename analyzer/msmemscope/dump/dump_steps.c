@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "list.h"
 #include "outlet.h"
 
@@ -137,7 +138,7 @@ static int compare_leaks(const void *a, const void *b)
         return first->device > second->device ? 1 : -1;
     if (first->step != second->step)
         return first->step > second->step ? 1 : -1;
-    return (first->address > second->address) - (first->address < second->address);
+    return compare_numbers(first->address, second->address);
 }
 
 /* Those of one device, from `first` on; returns the first of the next. */

@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "compare.h"
+
 struct survivor_ground survivor_ground_of(uint64_t name, uint16_t ledger, bool has_survivors,
                                           const struct overdue *overdue)
 {
@@ -25,20 +27,27 @@ struct survivor_ground survivor_ground_of(uint64_t name, uint16_t ledger, bool h
     return ground;
 }
 
+bool survivor_ground_tells(const struct survivor_ground *ground)
+{
+    return ground->is_active || ground->has_survivors || ground->has_stopped ||
+           ground->gone_bytes || ground->unsure_bytes;
+}
+
 static int ground_compare(const void *left, const void *right)
 {
     const struct survivor_ground *a = left, *b = right;
 
     if (a->ledger != b->ledger)
         return a->ledger < b->ledger ? -1 : 1;
-    return (a->name > b->name) - (a->name < b->name);
+    return compare_numbers(a->name, b->name);
 }
 
 size_t survivor_grounds_join(struct survivor_ground *rows, size_t count)
 {
     size_t kept = 0;
 
-    qsort(rows, count, sizeof(*rows), ground_compare);
+    if (count)
+        qsort(rows, count, sizeof(*rows), ground_compare);
     for (size_t i = 0; i < count; i++) {
         struct survivor_ground *last = kept ? &rows[kept - 1] : NULL;
 

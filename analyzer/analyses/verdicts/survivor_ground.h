@@ -25,6 +25,8 @@ struct survivor_ground {
 /* Of one stack. */
 struct survivor_ground survivor_ground_of(uint64_t name, uint16_t ledger, bool has_survivors,
                                           const struct overdue *overdue);
+/* false: what it would be joined with, or nothing at all, says the same. */
+bool survivor_ground_tells(const struct survivor_ground *ground);
 /* Rows of one origin become one. How many there are then; in order for survivor_ground_find(). */
 size_t survivor_grounds_join(struct survivor_ground *rows, size_t count);
 /* NULL: no stack of that origin was seen. */

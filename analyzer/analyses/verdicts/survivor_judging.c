@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "survivor_judging.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "list.h"
+#include "survivor_origins.h"
+#include "survivor_turns.h"
+
+struct judging {
+    const struct survivor_rows *rows;
+    struct survivor_process *process;
+    struct survivor_stack *stacks; /* that keep something */
+    size_t stack_count, stack_capacity;
+    struct survivor_ground *grounds;
+    size_t ground_count, ground_capacity;
+    struct active_stack *active;
+    size_t active_count, active_capacity;
+    uint64_t most_waiting_bytes;
+};
+
+static const struct tally *tally_of(const struct judging *judging)
+{
+    return judging->rows->question->tally;
+}
+
+static bool is_window(const struct judging *judging)
+{
+    return model_process_at(tally_model(tally_of(judging)), judging->process->process)->is_window;
+}
+
+/* --- row by row ------------------------------------------------------------------------------ */
+
+static bool is_kept(const struct survivor_row *row, const struct overdue *overdue)
+{
+    return (overdue->reason == OVERDUE_YES || overdue->is_growing) &&
+           !(row->traits & STACK_IS_IMPORT);
+}
+
+/* Whether the row would be kept, were what the last collection freed not thought to be garbage. */
+static void see_waiting(struct judging *judging, const struct survivor_row *row)
+{
+    struct survivor_process *process = judging->process;
+    struct overdue overdue = overdue_judge(&row->stack, process->end, false);
+
+    if (!judging->rows->current.is_cleared || !is_kept(row, &overdue))
+        return;
+    process->waiting_bytes += overdue.bytes;
+    if (overdue.bytes <= judging->most_waiting_bytes)
+        return;
+    judging->most_waiting_bytes = overdue.bytes;
+    process->waiting_who = row->who;
+}
+
+/* Blocks of all who ask an interpreter's allocator, where nothing tells who: no block of it is the
+ * one before made anew. */
+static bool is_of_many(const struct survivor_row *row)
+{
+    return row->traits & STACK_IS_POOLED && !(row->traits & STACK_IS_PYTHON);
+}
+
+static struct overdue judge_row(const struct judging *judging, const struct survivor_row *row,
+                                bool *is_garbage)
+{
+    const struct survivor_current *current = &judging->rows->current;
+    uint32_t end = judging->process->end;
+    struct overdue overdue;
+
+    *is_garbage = false;
+    if (row->traits & STACK_IS_COLLECTED)
+        return collector_judge(&current->collector, &row->stack, end, current->is_cleared,
+                               is_garbage);
+    overdue = overdue_judge(&row->stack, end, current->is_cleared);
+    if (is_of_many(row))
+        overdue.is_growing = false;
+    return overdue;
+}
+
+/* It does not allocate to the end. */
+static void see_stopped(struct judging *judging, const struct survivor_row *row)
+{
+    struct survivor_process *process = judging->process;
+    const struct clock_times *times = &judging->rows->current.times;
+    const struct overdue_stack *stack = &row->stack;
+    uint64_t last_ns = clock_times_at(times, stack->last);
+    uint64_t end_ns = clock_times_at(times, process->end);
+    struct overdue overdue;
+
+    if (row->traits & (STACK_IS_IMPORT | STACK_IS_BOUNDED | STACK_IS_COLLECTED) ||
+        stack->births < OVERDUE_NEEDED || stack->last >= process->end)
+        return;
+    overdue = overdue_judge(stack, stack->last + 1, judging->rows->current.is_cleared);
+    stopped_loop_see(&process->stopped, row->who, &overdue, stack->allocated_bytes,
+                     last_ns - clock_times_at(times, stack->first),
+                     end_ns > last_ns ? end_ns - last_ns : 0);
+}
+
+static bool note_ground(struct judging *judging, const struct survivor_row *row,
+                        const struct overdue *overdue)
+{
+    struct survivor_ground ground =
+        survivor_ground_of(row->name, row->heap, is_kept(row, overdue), overdue);
+
+    if (!survivor_ground_tells(&ground))
+        return true;
+    if (!list_has_room(&judging->grounds, &judging->ground_capacity, judging->ground_count,
+                       sizeof(*judging->grounds)))
+        return false;
+    judging->grounds[judging->ground_count++] = ground;
+    return true;
+}
+
+static bool note_active(struct judging *judging, const struct survivor_row *row)
+{
+    if (!list_has_room(&judging->active, &judging->active_capacity, judging->active_count,
+                       sizeof(*judging->active)))
+        return false;
+    judging->active[judging->active_count++] =
+        (struct active_stack){row->stack.births, row->stack.first};
+    judging->process->loop_bytes += row->stack.allocated_bytes;
+    return true;
+}
+
+static bool note_stack(struct judging *judging, const struct survivor_row *row,
+                       const struct overdue *overdue, bool is_garbage)
+{
+    if (!list_has_room(&judging->stacks, &judging->stack_capacity, judging->stack_count,
+                       sizeof(*judging->stacks)))
+        return false;
+    judging->stacks[judging->stack_count++] = (struct survivor_stack){
+        .who = row->who,
+        .name = row->name,
+        .ledger = row->ledger,
+        .heap = row->heap,
+        .first = row->stack.first,
+        .traits = row->traits,
+        .keeps_all = !overdue->is_growing && overdue->left_bytes == row->stack.allocated_bytes,
+        .is_garbage = is_garbage,
+        .overdue = *overdue,
+        .first_ns = row->first_ns,
+        .last_ns = row->last_ns,
+    };
+    return true;
+}
+
+static bool judge_rows(struct judging *judging)
+{
+    for (size_t i = 0; i < survivor_row_count(judging->rows); i++) {
+        struct survivor_row *row = survivor_row_named(judging->rows, i);
+        bool is_garbage;
+        struct overdue overdue = judge_row(judging, row, &is_garbage);
+
+        row->is_active = overdue.is_active;
+        if (!note_ground(judging, row, &overdue))
+            return false;
+        if (!overdue.is_active) {
+            see_stopped(judging, row);
+            continue;
+        }
+        if (!note_active(judging, row))
+            return false;
+        if (!is_kept(row, &overdue))
+            see_waiting(judging, row);
+        else if (!note_stack(judging, row, &overdue, is_garbage))
+            return false;
+    }
+    return true;
+}
+
+/* --- what is no leak after all ---------------------------------------------------------------- */
+
+/* Left by stacks of the same line that stopped before the end: of those that matter beside it. */
+static uint64_t stopped_bytes(const struct judging *judging, const struct survivor_stack *grown)
+{
+    struct symbols *symbols = judging->rows->question->symbols;
+    const char *label = symbols_label(symbols, grown->who.site);
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < survivor_row_count(judging->rows); i++) {
+        const struct survivor_row *row = survivor_row_at(judging->rows, i);
+        struct overdue overdue;
+
+        if (!row->who.site || row->ledger != grown->ledger || row->stack.births < OVERDUE_NEEDED)
+            continue;
+        overdue =
+            overdue_judge(&row->stack, judging->process->end, judging->rows->current.is_cleared);
+        if (!overdue.is_active && overdue.left_bytes >= grown->overdue.bytes / OVERDUE_NEEDED &&
+            strcmp(symbols_label(symbols, row->who.site), label) == 0)
+            bytes += overdue.left_bytes;
+    }
+    return bytes;
+}
+
+/*
+ * A list is made anew ever more seldom, so it seems to grow when what was put in stopped long ago.
+ * Where the line left more in stacks that stopped, these decide; where nearly all that was made
+ * meanwhile is of stacks that stopped, nobody can say.
+ */
+static void drop_outgrown(struct judging *judging)
+{
+    struct survivor_stack *stacks = judging->stacks;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < judging->stack_count; i++)
+        if (!stacks[i].overdue.is_growing || !stacks[i].who.site ||
+            (judging->process->is_judged &&
+             stopped_bytes(judging, &stacks[i]) < stacks[i].overdue.bytes))
+            stacks[kept++] = stacks[i];
+    judging->stack_count = kept;
+}
+
+/* A quarter of what stays was never given back: no step has ended yet. */
+static bool is_within_one_pass(const struct judging *judging, uint16_t ledger, uint64_t stays_bytes)
+{
+    enum { least_fall = 4 };
+
+    return tally_ledger_at(tally_of(judging), ledger)->device >= 0 &&
+           judging->rows->tides[ledger].fall_bytes < stays_bytes / least_fall;
+}
+
+/*
+ * The layers of a model are a loop as well, and keep what the backward pass will free. A window
+ * that ends before, as where memory ran out, cannot tell these from a leak.
+ */
+static bool drop_one_pass(struct judging *judging)
+{
+    struct survivor_process *process = judging->process;
+    struct survivor_stack *stacks = judging->stacks;
+    uint64_t *stays = calloc(tally_ledger_count(tally_of(judging)) + 1, sizeof(*stays));
+    size_t kept = 0;
+
+    for (size_t i = 0; stays && i < judging->stack_count; i++)
+        stays[stacks[i].ledger] += stacks[i].overdue.bytes;
+    for (size_t i = 0; stays && i < judging->stack_count; i++) {
+        uint64_t bytes = stays[stacks[i].ledger];
+
+        if (!is_within_one_pass(judging, stacks[i].ledger, bytes)) {
+            stacks[kept++] = stacks[i];
+        } else if (bytes > process->pass_bytes) {
+            process->pass_bytes = bytes;
+            process->pass_ledger = stacks[i].ledger;
+        }
+    }
+    judging->stack_count = kept;
+    free(stays);
+    return stays != NULL;
+}
+
+/* --- the whole ------------------------------------------------------------------------------- */
+
+/* How much of what was made in its loop could be judged. */
+static bool weigh_evidence(struct judging *judging, struct arena *arena)
+{
+    struct survivor_process *process = judging->process;
+    size_t ledger_count = tally_ledger_count(tally_of(judging));
+    struct survivor_evidence all = {0};
+    struct survivor_evidence *pools = calloc(ledger_count + 1, sizeof(*pools));
+
+    if (!pools)
+        return false;
+    for (size_t i = 0; i < survivor_row_count(judging->rows); i++) {
+        const struct survivor_row *row = survivor_row_at(judging->rows, i);
+        struct survivor_evidence evidence = survivor_evidence_of(
+            overdue_between(&row->stack, process->begin, process->end), row->is_active);
+
+        survivor_evidence_add(&all, &evidence);
+        survivor_evidence_add(&pools[row->ledger], &evidence);
+    }
+    process->is_judged = process->active_count && survivor_evidence_is_enough(&all);
+    process->unjudged_pools =
+        survivor_evidence_lacking(pools, ledger_count, arena, &process->unjudged_pool_count);
+    free(pools);
+    return process->unjudged_pools != NULL;
+}
+
+/* As long as the arena lives. */
+static void *rows_kept(struct arena *arena, const void *rows, size_t count, size_t row_bytes)
+{
+    void *copy = arena_alloc(arena, (count + 1) * row_bytes);
+
+    if (copy && count)
+        memcpy(copy, rows, count * row_bytes);
+    return copy;
+}
+
+static bool keep_grounds(struct judging *judging, struct arena *arena)
+{
+    struct survivor_process *process = judging->process;
+
+    process->ground_count = survivor_grounds_join(judging->grounds, judging->ground_count);
+    process->grounds =
+        rows_kept(arena, judging->grounds, process->ground_count, sizeof(*judging->grounds));
+    return process->grounds != NULL;
+}
+
+static bool keep_stacks(struct judging *judging, struct arena *arena)
+{
+    struct survivor_stack *stacks =
+        rows_kept(arena, judging->stacks, judging->stack_count, sizeof(*stacks));
+
+    return stacks && survivor_origins_make(tally_of(judging), arena, stacks, judging->stack_count,
+                                           judging->process);
+}
+
+static bool judge(struct judging *judging, struct arena *arena)
+{
+    struct survivor_process *process = judging->process;
+
+    if (!judge_rows(judging))
+        return false;
+    process->active_count = (uint32_t)judging->active_count;
+    process->begin = survivor_turns_begin(judging->active, judging->active_count);
+    if (!weigh_evidence(judging, arena) || !keep_grounds(judging, arena))
+        return false;
+    drop_outgrown(judging);
+    if (is_window(judging) && !drop_one_pass(judging))
+        return false;
+    if (!keep_stacks(judging, arena))
+        return false;
+    survivor_turns_find(process, judging->active);
+    return true;
+}
+
+bool survivor_process_judge(const struct survivor_rows *rows, struct arena *arena,
+                            struct survivor_process *process)
+{
+    struct judging judging = {.rows = rows, .process = process};
+    bool is_done = judge(&judging, arena);
+
+    free(judging.stacks);
+    free(judging.grounds);
+    free(judging.active);
+    return is_done;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "survivor_origins.h"
+
+#include <stdlib.h>
+
+#include "compare.h"
+#include "ledger_layers.h"
+
+/* By origin, and the heaviest first. */
+static int stack_compare(const void *left, const void *right)
+{
+    const struct survivor_stack *a = left, *b = right;
+
+    if (a->heap != b->heap)
+        return a->heap < b->heap ? -1 : 1;
+    if (a->name != b->name)
+        return compare_numbers(a->name, b->name);
+    if (a->overdue.bytes != b->overdue.bytes)
+        return compare_numbers(b->overdue.bytes, a->overdue.bytes);
+    return compare_numbers(a->who.site, b->who.site);
+}
+
+static int origin_compare(const void *left, const void *right)
+{
+    const struct survivor_origin *a = left, *b = right;
+
+    if (a->may_go != b->may_go)
+        return a->may_go - b->may_go;
+    if (a->bytes != b->bytes)
+        return compare_numbers(b->bytes, a->bytes);
+    return compare_numbers(a->stacks[0].who.site, b->stacks[0].who.site);
+}
+
+/* re keeps as many patterns; a program that keeps more of one line keeps them itself. */
+static bool is_bounded(const struct survivor_stack *stack)
+{
+    enum { patterns_most = 512 };
+
+    return stack->traits & STACK_IS_BOUNDED ||
+           (stack->traits & STACK_IS_PATTERN && stack->overdue.count <= patterns_most);
+}
+
+static void origin_add(struct survivor_origin *origin, const struct survivor_stack *stack)
+{
+    origin->keeps_all = stack->keeps_all && (origin->keeps_all || !origin->stack_count);
+    if (!origin->stack_count++)
+        origin->stacks = stack;
+    origin->bytes += stack->overdue.bytes;
+    origin->count += stack->overdue.count;
+    if (is_bounded(stack))
+        origin->bounded_bytes += stack->overdue.bytes;
+    else if (stack->is_garbage)
+        origin->garbage_bytes += stack->overdue.bytes;
+    else if (stack->overdue.is_fading)
+        origin->fading_bytes += stack->overdue.bytes;
+}
+
+/* What stays in pools that take their memory from the origin's ledger. */
+static uint64_t bytes_above(const struct tally *tally, const struct survivor_process *process,
+                            const struct survivor_origin *origins,
+                            const struct survivor_origin *below)
+{
+    const struct ledger *outer = tally_ledger_at(tally, below->stacks->ledger);
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < process->origin_count; i++)
+        if (ledger_lies_in(tally_model(tally), tally_ledger_at(tally, origins[i].stacks->ledger),
+                           outer))
+            bytes += origins[i].bytes;
+    return bytes;
+}
+
+/* A pool that leaks takes ever more segments from the ledger below it: the same leak. */
+static void drop_explained(const struct tally *tally, struct survivor_process *process,
+                           struct survivor_origin *origins)
+{
+    bool *is_explained = calloc(process->origin_count + 1, sizeof(*is_explained));
+    size_t kept = 0;
+
+    for (size_t i = 0; is_explained && i < process->origin_count; i++) {
+        uint64_t bytes = bytes_above(tally, process, origins, &origins[i]);
+
+        is_explained[i] = bytes && bytes >= origins[i].bytes / 2;
+    }
+    for (size_t i = 0; is_explained && i < process->origin_count; i++)
+        if (!is_explained[i])
+            origins[kept++] = origins[i];
+    process->origin_count = is_explained ? kept : process->origin_count;
+    free(is_explained);
+}
+
+/* What is collected has handles, which go with it: lighter, and no more of them. */
+static void join_garbage(struct survivor_process *process, struct survivor_origin *origins)
+{
+    uint64_t garbage_bytes = process->garbage_bytes, garbage_count = 0;
+
+    for (size_t i = 0; i < process->origin_count; i++)
+        if (origins[i].garbage_bytes)
+            garbage_count += origins[i].count;
+    for (size_t i = 0; i < process->origin_count; i++) {
+        struct survivor_origin *origin = &origins[i];
+        uint64_t bytes;
+
+        if (origin->may_go || origin->bytes > garbage_bytes || origin->count > garbage_count)
+            continue;
+        bytes = origin->bytes - origin->bounded_bytes - origin->garbage_bytes;
+        origin->may_go = true;
+        origin->garbage_bytes += bytes;
+        process->garbage_bytes += bytes;
+        process->bytes -= bytes;
+    }
+}
+
+bool survivor_origins_make(const struct tally *tally, struct arena *arena,
+                           struct survivor_stack *stacks, size_t count,
+                           struct survivor_process *process)
+{
+    struct survivor_origin *origins = arena_alloc(arena, (count + 1) * sizeof(*origins));
+
+    if (!origins)
+        return false;
+    qsort(stacks, count, sizeof(*stacks), stack_compare);
+    for (size_t i = 0; i < count; i++) {
+        if (!i || stacks[i].name != stacks[i - 1].name || stacks[i].heap != stacks[i - 1].heap)
+            process->origin_count++;
+        origin_add(&origins[process->origin_count - 1], &stacks[i]);
+    }
+    drop_explained(tally, process, origins);
+    for (size_t i = 0; i < process->origin_count; i++) {
+        struct survivor_origin *origin = &origins[i];
+
+        origin->may_go = origin->bounded_bytes + origin->fading_bytes + origin->garbage_bytes >
+                         origin->bytes / 2;
+        process->bounded_bytes += origin->bounded_bytes;
+        process->garbage_bytes += origin->garbage_bytes;
+        if (origin->may_go)
+            process->fading_bytes += origin->fading_bytes;
+        else
+            process->bytes += origin->bytes - origin->bounded_bytes - origin->garbage_bytes;
+    }
+    join_garbage(process, origins);
+    qsort(origins, process->origin_count, sizeof(*origins), origin_compare);
+    process->origins = origins;
+    return true;
+}

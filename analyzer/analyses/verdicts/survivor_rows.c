@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "survivor_rows.h"
+
+#include <stdlib.h>
+
+#include "hash.h"
+#include "ledger_layers.h"
+
+struct group_state {
+    uint64_t alive_bytes;
+    uint32_t row;    /* + 1; 0: not asked yet; NOT_JUDGED */
+    uint16_t traits; /* where the row is not 0 */
+};
+
+static const uint32_t not_judged = UINT32_MAX;
+
+/* --- from groups to stacks ------------------------------------------------------------------- */
+
+/* Of blocks without a site. */
+static uint64_t name_without_site(const struct group_detail *detail)
+{
+    return hash_pair(hash_pair(detail->operator_text, detail->owner_text), detail->size_class);
+}
+
+/* A name is made of all frames of a stack: only for the first group of a row. */
+static void row_name(const struct question *question, struct survivor_row *row, uint32_t group)
+{
+    const struct group_detail *detail = tally_detail_at(question->tally, group);
+
+    row->named_group = row->most_group = group;
+    row->name = detail->site ? symbols_site_key(question->symbols, detail->site)
+                             : name_without_site(detail);
+    row->who =
+        (struct who){detail->site, detail->operator_text, detail->owner_text, detail->size_class};
+}
+
+static struct survivor_row row_for(const struct question *question, uint32_t group, uint16_t ledger,
+                                   unsigned traits)
+{
+    const struct group_detail *detail = tally_detail_at(question->tally, group);
+    struct survivor_row row = {
+        .ledger = ledger,
+        .heap = detail->site ? ledger_of_heap(question->tally, ledger) : ledger,
+        .traits = (uint16_t)traits,
+    };
+
+    row_name(question, &row, group);
+    return row;
+}
+
+/* Number + 1; 0: there is none. */
+static uint32_t row_find(const struct survivor_rows *rows, uint64_t key)
+{
+    size_t probe = 0;
+    uint32_t number;
+
+    while (hash_index_next(&rows->index, key, &probe, &number))
+        if (((const struct survivor_row *)table_at(&rows->table, number))->key == key)
+            return number + 1;
+    return 0;
+}
+
+/* Its number + 1; not_judged without memory. */
+static uint32_t row_add(struct survivor_rows *rows, uint64_t key, const struct survivor_row *values)
+{
+    uint32_t number = (uint32_t)rows->table.count;
+    struct survivor_row *row = table_add(&rows->table);
+
+    if (!row || !hash_index_add(&rows->index, key, number)) {
+        rows->has_failed = true;
+        return not_judged;
+    }
+    *row = *values;
+    row->key = key;
+    return number + 1;
+}
+
+static bool is_judged(const struct survivor_rows *rows, uint16_t ledger)
+{
+    enum ledger_kind kind = tally_ledger_at(rows->question->tally, ledger)->kind;
+
+    return kind == LEDGER_MEMORY || kind == LEDGER_HOST;
+}
+
+static bool is_of_objects(const struct question *question, uint16_t ledger)
+{
+    uint32_t pool = tally_ledger_at(question->tally, ledger)->pool;
+
+    return model_pool_at(question->model, pool)->id == POOL_PYTHON;
+}
+
+/* The row of the stack that the group is of. */
+static uint32_t group_row(struct survivor_rows *rows, uint32_t group, uint16_t ledger,
+                          struct symbols_shape shape)
+{
+    const struct group_detail *detail = tally_detail_at(rows->question->tally, group);
+    uint64_t none = detail->site ? 0 : name_without_site(detail);
+    uint64_t key = hash_pair(hash_pair(shape.shape, none), ledger);
+    uint32_t row = row_find(rows, key);
+    struct survivor_row values;
+
+    if (row)
+        return row;
+    values = row_for(rows->question, group, ledger, shape.traits);
+    return row_add(rows, key, &values);
+}
+
+static void group_begin(struct survivor_rows *rows, uint32_t group, uint16_t ledger)
+{
+    const struct question *question = rows->question;
+    const struct group_detail *detail = tally_detail_at(question->tally, group);
+    struct symbols_shape shape = symbols_shape_of(question->symbols, detail->site);
+
+    rows->groups[group].traits = (uint16_t)shape.traits;
+    rows->current.hides_objects |= (shape.traits & STACK_IS_POOLED) != 0;
+    rows->current.sees_objects |= is_of_objects(question, ledger);
+    if (detail->is_older || shape.traits & STACK_IS_ENDING || !is_judged(rows, ledger))
+        rows->groups[group].row = not_judged;
+    else
+        rows->groups[group].row = group_row(rows, group, ledger, shape);
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+static void process_begin(struct survivor_rows *rows, uint64_t first_index)
+{
+    rows->current = (struct survivor_current){.has_begun = true, .first_index = first_index};
+}
+
+void survivor_rows_settle(struct survivor_rows *rows)
+{
+    for (size_t i = 0; i < survivor_row_count(rows); i++)
+        overdue_settle(&survivor_row_at(rows, i)->stack);
+}
+
+/* Which time of the process it is. What threads without Python frames ask of a device, as a
+ * backward pass does, is work as well: an interpreter that ends asks for nothing there. */
+static void see_time(struct survivor_rows *rows, unsigned traits, bool is_on_device)
+{
+    struct survivor_current *current = &rows->current;
+
+    if (traits & STACK_IS_CLEANUP && !current->is_cleaned_up) {
+        survivor_rows_settle(rows);
+        current->is_cleaned_up = true;
+    }
+    if (traits & STACK_IS_ENDING) {
+        current->is_ending = true;
+        current->is_cleared |= (traits & STACK_IS_CLEARED) != 0;
+        return;
+    }
+    current->any_end = current->clock;
+    if (is_on_device)
+        current->device_end = current->clock;
+    if (traits & STACK_IS_PYTHON)
+        current->python_end = current->clock;
+}
+
+static void tide_rise(struct survivor_tide *tide, uint64_t bytes)
+{
+    tide->alive_bytes += bytes;
+    if (tide->alive_bytes > tide->high_bytes)
+        tide->high_bytes = tide->alive_bytes;
+}
+
+static void tide_fall(struct survivor_tide *tide, uint64_t bytes)
+{
+    tide->alive_bytes -= bytes;
+    if (tide->high_bytes - tide->alive_bytes > tide->fall_bytes)
+        tide->fall_bytes = tide->high_bytes - tide->alive_bytes;
+}
+
+/* Takes the row over where it has more than the one that had most, when that was born last. */
+static void row_born(struct survivor_row *row, uint32_t group, uint64_t alive_bytes)
+{
+    if (row->most_group != group && alive_bytes <= row->most_bytes)
+        return;
+    row->most_group = group;
+    row->most_bytes = alive_bytes;
+}
+
+bool survivor_rows_born(struct survivor_rows *rows, const struct life *life)
+{
+    struct survivor_current *current = &rows->current;
+    struct group_state *group;
+    uint32_t clock;
+
+    if (life->group >= rows->group_count)
+        return true;
+    if (!current->has_begun)
+        process_begin(rows, life->index);
+    if (life->index - current->first_index >= UINT32_MAX) /* as if it had been cut here */
+        return true;
+    clock = (uint32_t)(life->index - current->first_index);
+    current->clock = clock + 1;
+    clock_times_put(&current->times, clock, life->born_ns);
+    group = &rows->groups[life->group];
+    if (!group->row)
+        group_begin(rows, life->group, life->ledger);
+    see_time(rows, group->traits,
+             tally_ledger_at(rows->question->tally, life->ledger)->device >= 0);
+    collector_watch_born(&current->collector, group->traits, clock);
+    tide_rise(&rows->tides[life->ledger], life->size_bytes);
+    unseen_watch_born(&rows->unseen, life->ledger, life->born_ns, life->size_bytes);
+    if (group->row != not_judged) {
+        struct survivor_row *stack = table_at(&rows->table, group->row - 1);
+
+        group->alive_bytes += life->size_bytes;
+        row_born(stack, life->group, group->alive_bytes);
+        if (!stack->stack.births)
+            stack->first_ns = life->born_ns;
+        stack->last_ns = life->born_ns;
+        rows->has_failed |= !overdue_born(&stack->stack, clock, life->size_bytes);
+    }
+    return !rows->has_failed;
+}
+
+bool survivor_rows_over(struct survivor_rows *rows, const struct life *life)
+{
+    struct survivor_current *current = &rows->current;
+    uint64_t born = life->index - current->first_index;
+    struct group_state *group;
+
+    if (!life->freed_event || life->group >= rows->group_count || born >= UINT32_MAX)
+        return true;
+    tide_fall(&rows->tides[life->ledger], life->size_bytes);
+    unseen_watch_gone(&rows->unseen, life->ledger, life->freed_ns, life->size_bytes);
+    group = &rows->groups[life->group];
+    if (group->row && group->row != not_judged) {
+        struct survivor_row *stack = table_at(&rows->table, group->row - 1);
+
+        group->alive_bytes -= life->size_bytes;
+        if (stack->most_group == life->group)
+            stack->most_bytes = group->alive_bytes;
+        overdue_gone(&stack->stack, (uint32_t)born, current->clock, life->size_bytes,
+                     current->is_ending && !current->is_cleared);
+    }
+    return true;
+}
+
+/* --- of a process ---------------------------------------------------------------------------- */
+
+uint32_t survivor_rows_work_end(const struct survivor_rows *rows)
+{
+    const struct survivor_current *current = &rows->current;
+
+    if (!current->python_end)
+        return (uint32_t)current->any_end;
+    return (uint32_t)(current->device_end > current->python_end ? current->device_end
+                                                                : current->python_end);
+}
+
+struct survivor_row *survivor_row_named(const struct survivor_rows *rows, size_t at)
+{
+    struct survivor_row *row = survivor_row_at(rows, at);
+
+    if (row->named_group != row->most_group)
+        row_name(rows->question, row, row->most_group);
+    return row;
+}
+
+static void stacks_release(struct survivor_rows *rows)
+{
+    for (size_t i = 0; i < survivor_row_count(rows); i++)
+        overdue_release(&survivor_row_at(rows, i)->stack);
+}
+
+void survivor_rows_next_process(struct survivor_rows *rows)
+{
+    stacks_release(rows);
+    rows->first = rows->table.count;
+    rows->current = (struct survivor_current){.has_begun = false};
+}
+
+/* --- from outside ---------------------------------------------------------------------------- */
+
+bool survivor_rows_init(struct survivor_rows *rows, const struct question *question)
+{
+    *rows = (struct survivor_rows){.question = question,
+                                   .group_count = tally_group_count(question->tally)};
+    arena_init(&rows->arena);
+    table_init(&rows->table, &rows->arena, sizeof(struct survivor_row));
+    hash_index_init(&rows->index);
+    rows->groups = calloc(rows->group_count + 1, sizeof(*rows->groups));
+    rows->tides = calloc(tally_ledger_count(question->tally) + 1, sizeof(*rows->tides));
+    if (rows->groups && rows->tides && unseen_watch_init(&rows->unseen, question->tally))
+        return true;
+    survivor_rows_release(rows);
+    return false;
+}
+
+void survivor_rows_release(struct survivor_rows *rows)
+{
+    stacks_release(rows);
+    hash_index_release(&rows->index);
+    arena_release(&rows->arena);
+    unseen_watch_release(&rows->unseen);
+    free(rows->groups);
+    free(rows->tides);
+}

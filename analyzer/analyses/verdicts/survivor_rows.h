@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of each stack while the lives of a process's blocks are read.
+ *
+ *   block -> group (tally) -> row: stacks of one shape -> overdue.h
+ *
+ * One thread at a time. Memory grows with stacks that allocate again and again, never with blocks
+ * or events.
+ */
+#ifndef LEAKTIDE_ANALYSES_SURVIVOR_ROWS_H
+#define LEAKTIDE_ANALYSES_SURVIVOR_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis.h"
+#include "arena.h"
+#include "clock_times.h"
+#include "collector_watch.h"
+#include "hash_index.h"
+#include "labels.h"
+#include "lives.h"
+#include "overdue.h"
+#include "table.h"
+#include "unseen_growth.h"
+
+/* Stacks of one shape. It does not know the lines of native functions: the group that has most is
+ * whom the row is named after. */
+struct survivor_row {
+    uint64_t key;  /* ledger and shape */
+    uint64_t name; /* of its origin */
+    struct who who;
+    uint32_t named_group, most_group;
+    uint64_t most_bytes; /* alive of that group */
+    uint16_t ledger;
+    uint16_t heap;
+    uint16_t traits;
+    bool is_active;             /* allocates to the end; known once it was judged */
+    uint64_t first_ns, last_ns; /* of its births */
+    struct overdue_stack stack;
+};
+
+/* Of the process that is read. */
+struct survivor_current {
+    bool has_begun, is_ending, is_cleared, is_cleaned_up, hides_objects, sees_objects;
+    uint64_t first_index; /* of its births */
+    /* Births until the last under Python, of a device, and of any, before the end. */
+    uint64_t python_end, device_end, any_end;
+    uint32_t clock;
+    struct clock_times times;
+    struct collector_watch collector;
+};
+
+/* Of a ledger: how far what is alive ever fell. */
+struct survivor_tide {
+    uint64_t alive_bytes, high_bytes, fall_bytes;
+};
+
+struct group_state;
+
+struct survivor_rows {
+    const struct question *question;
+    struct arena arena;
+    struct table table;      /* struct survivor_row */
+    struct hash_index index; /* of rows, by key */
+    struct group_state *groups;
+    size_t group_count;
+    struct survivor_tide *tides; /* by ledger */
+    struct unseen_watch unseen;
+    size_t first; /* of the process that is read */
+    struct survivor_current current;
+    bool has_failed;
+};
+
+/* false: there is no memory, and nothing to release. The question must outlive the rows. */
+bool survivor_rows_init(struct survivor_rows *rows, const struct question *question);
+void survivor_rows_release(struct survivor_rows *rows);
+
+/* As the callbacks of struct life_visitor. born: false if the reading shall end, without memory. */
+bool survivor_rows_born(struct survivor_rows *rows, const struct life *life);
+bool survivor_rows_over(struct survivor_rows *rows, const struct life *life);
+
+/* What was freed until now was not freed because the program ends. */
+void survivor_rows_settle(struct survivor_rows *rows);
+/* The process is over: what is read next is of another one. */
+void survivor_rows_next_process(struct survivor_rows *rows);
+
+/* Births of the process until its work ended. */
+uint32_t survivor_rows_work_end(const struct survivor_rows *rows);
+
+/* How many rows the process that is read has. */
+static inline size_t survivor_row_count(const struct survivor_rows *rows)
+{
+    return rows->table.count - rows->first;
+}
+
+/* at < survivor_row_count() */
+static inline struct survivor_row *survivor_row_at(const struct survivor_rows *rows, size_t at)
+{
+    return table_at(&rows->table, rows->first + at);
+}
+
+/* The same, after whom has most of it. */
+struct survivor_row *survivor_row_named(const struct survivor_rows *rows, size_t at);
+
+#endif
