@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "death.h"
-#include "model.c"
+#include "model_check.c"
 
 static struct model *model;
 
