@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "stack_trait.h"
 
 enum {
     recursion_depth =
@@ -69,6 +70,8 @@ static void fact_make(struct stack_facts *facts, uint32_t stack)
         fact.telling = stack;
         fact.called = 0;
         fact.class = frames.class;
+        if (frames.class == CLASS_PROGRAM) /* runs, whoever loads it: a loop may be in a module */
+            fact.traits &= ~(unsigned)STACK_IS_IMPORT;
     } else if (!fact.called) {
         fact.called = stack;
     }

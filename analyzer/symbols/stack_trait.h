@@ -9,7 +9,7 @@ enum stack_trait {
     STACK_IS_PYTHON = 1,  /* there is a Python frame in it */
     STACK_IS_ENDING = 2,  /* the program's work is over: the interpreter is taken down, or exit() */
     STACK_IS_CLEARED = 4, /* ... and modules are taken down: the last collection is over */
-    STACK_IS_IMPORT = 8,  /* a module is loaded, which stays by design */
+    STACK_IS_IMPORT = 8,  /* a line of the program loads a module, which stays by design */
     STACK_IS_POOLED = 32, /* an allocator of the interpreter hands small objects out itself */
     STACK_IS_PATTERN = 64, /* compiled for the cache of Python's module re */
     STACK_IS_BOUNDED = 16, /* a cache that says how much it holds at most */

@@ -646,6 +646,13 @@ uint64_t symbols_site_key(struct symbols *symbols, uint32_t site)
     return row->key;
 }
 
+/* Modules load each other on thousands of ways, each of which allocates once. What was loaded stays,
+ * whichever it was: the telling frame is all that is asked of it. */
+static uint64_t import_shape(const struct model *model, const struct stack_fact *fact)
+{
+    return hash_pair(model_stack_at(model, fact->telling)->frame, fact->traits) | 1;
+}
+
 struct symbols_shape symbols_shape_of(struct symbols *symbols, uint32_t site)
 {
     uint32_t stack = site ? model_site_at(symbols->model, site)->stack : 0;
@@ -659,5 +666,7 @@ struct symbols_shape symbols_shape_of(struct symbols *symbols, uint32_t site)
     if (!fact)
         return (struct symbols_shape){hash_u64(site) | 1, 0};
     traits = fact->traits;
+    if (traits & STACK_IS_IMPORT)
+        return (struct symbols_shape){import_shape(symbols->model, fact), traits};
     return (struct symbols_shape){stack_facts_shape(&symbols->facts, stack), traits};
 }
