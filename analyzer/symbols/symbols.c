@@ -646,8 +646,8 @@ uint64_t symbols_site_key(struct symbols *symbols, uint32_t site)
     return row->key;
 }
 
-/* Modules load each other on thousands of ways, each of which allocates once. What was loaded stays,
- * whichever it was: the telling frame is all that is asked of it. */
+/* Modules load each other on thousands of ways, each of which allocates once. What was loaded
+ * stays, whichever it was: the telling frame is all that is asked of it. */
 static uint64_t import_shape(const struct model *model, const struct stack_fact *fact)
 {
     return hash_pair(model_stack_at(model, fact->telling)->frame, fact->traits) | 1;
