@@ -292,17 +292,15 @@ const uint64_t *mt_value_series(const struct mt_value *value, size_t *count, enu
 
 bool mt_value_frame_at(const struct mt_value *stack, size_t index, struct mt_frame *frame)
 {
-    const struct report_frame *frames;
-    size_t count;
+    const struct report_stack *at;
 
-    if (mt_value_kind(stack) != MT_VALUE_STACK)
+    if (mt_value_kind(stack) != MT_VALUE_STACK || index >= value_of(stack)->stack->depth)
         return false;
-    frames = report_stack_frames(value_of(stack)->stack, &count);
-    if (index >= count)
-        return false;
-    *frame = (struct mt_frame){frames[index].function,   frames[index].file,
-                               frames[index].module,     frames[index].line,
-                               frames[index].is_inlined, frames[index].folded_as != NULL};
+    for (at = value_of(stack)->stack; index; index--)
+        at = at->caller;
+    *frame =
+        (struct mt_frame){at->frame->function, at->frame->file,       at->frame->module,
+                          at->frame->line,     at->frame->is_inlined, at->frame->folded_as != NULL};
     return true;
 }
 

@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "arena.h"
-#include "hash.h"
-#include "hash_index.h"
 #include "leaktide/invariant.h"
+#include "report_stacks.h"
 #include "sentence.h"
 #include "table.h"
 
@@ -32,11 +31,6 @@ struct report_series {
     enum value_kind kind;
 };
 
-struct report_stack {
-    const struct report_frame *frames;
-    size_t count;
-};
-
 struct report_table {
     const char *name, *ledger, *title, *when_empty;
     struct report_column *columns;
@@ -51,15 +45,9 @@ struct report_dataset {
     size_t column_count, capacity;
 };
 
-/* Texts of frames, which come again and again from the same place: by where they were read. */
-struct frame_text {
-    const char *from, *copy;
-};
-
 struct report {
     struct arena arena;
-    struct table frame_texts; /* struct frame_text */
-    struct hash_index frame_text_index;
+    struct report_stacks stacks;
     const char *command;
     enum report_outcome outcome;
     bool times_are_events;
@@ -73,8 +61,7 @@ enum mt_result report_create(const char *command, struct report **out, struct mt
     if (!report)
         return mt_error_set(error, MT_NO_MEMORY, "no memory for a report");
     arena_init(&report->arena);
-    table_init(&report->frame_texts, &report->arena, sizeof(struct frame_text));
-    hash_index_init(&report->frame_text_index);
+    report_stacks_init(&report->stacks, &report->arena);
     table_init(&report->verdicts, &report->arena, sizeof(struct verdict_row));
     table_init(&report->facts, &report->arena, sizeof(struct field));
     table_init(&report->findings, &report->arena, sizeof(struct finding));
@@ -90,7 +77,7 @@ void report_destroy(struct report *report)
 {
     if (!report)
         return;
-    hash_index_release(&report->frame_text_index);
+    report_stacks_release(&report->stacks);
     arena_release(&report->arena);
     free(report);
 }
@@ -100,7 +87,7 @@ static void value_check(const struct value *value)
     MT_ASSERT(value->kind <= VALUE_STACK);
     MT_ASSERT(!value_is_text(value) || value->text);
     MT_ASSERT(value->kind != VALUE_SERIES || value->series->numbers || !value->series->count);
-    MT_ASSERT(value->kind != VALUE_STACK || value->stack->frames);
+    MT_ASSERT(value->kind != VALUE_STACK || value->stack->frame);
 }
 
 static void fields_check(const struct field *fields, size_t count)
@@ -153,6 +140,7 @@ static void sentences_check(const struct report *report)
 static void report_check(const struct report *report)
 {
     MT_ASSERT(report->outcome <= REPORT_FOUND);
+    report_stacks_check(&report->stacks);
     sentences_check(report);
     for (size_t i = 0; i < report->facts.count; i++)
         fields_check(table_at(&report->facts, i), 1);
@@ -360,47 +348,11 @@ const struct report_series *report_series(struct report *report, enum value_kind
     return series;
 }
 
-/* One copy of it, however many stacks have it. */
-static const char *copy_frame_text(struct report *report, const char *text)
-{
-    uint64_t hash = hash_u64((uintptr_t)text);
-    const struct frame_text *known;
-    struct frame_text *row;
-    size_t probe = 0;
-    uint32_t found;
-
-    while (hash_index_next(&report->frame_text_index, hash, &probe, &found)) {
-        known = table_at(&report->frame_texts, found);
-        if (known->from == text && strcmp(known->copy, text) == 0)
-            return known->copy;
-    }
-    found = (uint32_t)report->frame_texts.count;
-    row = table_add(&report->frame_texts);
-    if (!row)
-        return "";
-    *row = (struct frame_text){text, copy(report, text)};
-    if (!hash_index_add(&report->frame_text_index, hash, found))
-        report->arena.has_failed = true;
-    return row->copy;
-}
-
 struct value report_stack(struct report *report, const struct report_frame *frames, size_t count)
 {
-    struct report_stack *stack = arena_alloc(&report->arena, sizeof(*stack));
-    struct report_frame *copies = arena_alloc(&report->arena, count * sizeof(*copies));
+    const struct report_stack *stack = report_stacks_put(&report->stacks, frames, count);
 
-    if (!stack || !copies)
-        return value_none();
-    for (size_t i = 0; i < count; i++) {
-        copies[i] = frames[i];
-        copies[i].function = copy_frame_text(report, frames[i].function);
-        copies[i].file = copy_frame_text(report, frames[i].file);
-        copies[i].module = copy_frame_text(report, frames[i].module);
-        copies[i].folded_as =
-            frames[i].folded_as ? copy_frame_text(report, frames[i].folded_as) : NULL;
-    }
-    *stack = (struct report_stack){copies, count};
-    return (struct value){.kind = VALUE_STACK, .stack = stack};
+    return stack ? (struct value){.kind = VALUE_STACK, .stack = stack} : value_none();
 }
 
 struct report_dataset *report_dataset(struct report *report, const char *name, size_t column_count)
@@ -535,12 +487,6 @@ const uint64_t *report_series_numbers(const struct report_series *series, size_t
     *count = series->count;
     *kind = series->kind;
     return series->numbers;
-}
-
-const struct report_frame *report_stack_frames(const struct report_stack *stack, size_t *count)
-{
-    *count = stack->count;
-    return stack->frames;
 }
 
 size_t report_dataset_count(const struct report *report)

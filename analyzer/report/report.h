@@ -67,6 +67,13 @@ struct report_frame {
     bool is_python;
 };
 
+/* A frame, and the stack of who called it; equal ones of a report have the same address. */
+struct report_stack {
+    const struct report_frame *frame;
+    const struct report_stack *caller; /* NULL: it is the outermost */
+    uint32_t depth;                    /* frames from here outwards, itself counted */
+};
+
 /* A value under its name: a fact, a figure of a finding, a cell of a table's row. */
 struct field {
     const char *key;   /* in JSON */
@@ -199,7 +206,7 @@ void report_dataset_numbers(struct report *report, struct report_dataset *datase
                             const uint64_t *numbers, size_t count);
 void report_dataset_texts(struct report *report, struct report_dataset *dataset, const char *key,
                           const char *const *texts, size_t count);
-/* Frames for a VALUE_STACK, innermost first; copied. */
+/* A VALUE_STACK of count frames, innermost first, which are copied; nothing if there are none. */
 struct value report_stack(struct report *report, const struct report_frame *frames, size_t count);
 /* What was lost, skipped or guessed. */
 void report_note(struct report *report, uint64_t count, const char *sentence);
@@ -231,7 +238,6 @@ const struct value *report_row_at(const struct report *report, size_t table, siz
 const char *report_remark_at(const struct report *report, size_t table, size_t remark);
 const uint64_t *report_series_numbers(const struct report_series *series, size_t *count,
                                       enum value_kind *kind);
-const struct report_frame *report_stack_frames(const struct report_stack *stack, size_t *count);
 size_t report_note_count(const struct report *report);
 const char *report_note_at(const struct report *report, size_t index, uint64_t *count);
 struct report_dataset_column {

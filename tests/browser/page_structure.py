@@ -59,6 +59,23 @@ SCRIPT = r"""(() => {
             faults.push(`${sectionOf(text)}: "${text.textContent}" is wider than its box`);
     }
 
+    // What belongs to words stands on their line; of the words the first line counts.
+    const firstLine = each => {
+        const walker = document.createTreeWalker(each, NodeFilter.SHOW_TEXT, node => (node.data.trim() ? 1 : 2));
+        const range = document.createRange();
+        return walker.nextNode() && (range.selectNodeContents(walker.currentNode), range.getClientRects()[0]);
+    };
+    for (const mark of document.querySelectorAll('main .swatch, main label > input[type="checkbox"]')) {
+        const words = isSeen(mark) && firstLine(mark.parentElement), box = mark.getBoundingClientRect();
+        if (words && (words.top >= box.bottom || words.bottom <= box.top))
+            faults.push(`${sectionOf(mark)}: ${mark.tagName === 'INPUT' ? 'a tick' : 'a colour'} is not on the line of "${mark.parentElement.textContent.trim().slice(0, 50)}"`);
+    }
+
+    // Few columns need no scrolling.
+    for (const table of document.querySelectorAll('main table'))
+        if (isSeen(table) && table.querySelectorAll('thead th').length <= 4 && table.scrollWidth > table.parentElement.clientWidth + 1)
+            faults.push(`${sectionOf(table)}: a table of few columns is ${table.scrollWidth} wide, its place ${table.parentElement.clientWidth}`);
+
     for (const svg of document.querySelectorAll('main svg'))
         if (isSeen(svg) && !svg.hasAttribute('viewBox') && svg.width.baseVal.value > svg.getBoundingClientRect().width + 1)
             faults.push(`${sectionOf(svg)}: the right end of a picture is cut off`);

@@ -20,6 +20,11 @@ FAULTS = {
     "nothing is drawn": WELL + "<section id=b><h2>B</h2><canvas width=90 height=90></canvas></section>",
     "is wider than its box": WELL + "<section id=b><h2>B</h2><svg><g><rect width=20 height=20 /><text y=15>many words</text></g></svg></section>",
     "is cut off": WELL + "<section id=b><h2>B</h2><svg width=400 height=20 style='max-width:100px'><rect width=400 height=9 /></svg></section>",
+    "a colour is not on the line": WELL + "<section id=b><h2>B</h2><span style='display:block;width:90px'><span class=swatch style='display:inline-block;"
+                                          "width:12px;height:12px'></span> %s</span></section>" % ("word" * 5),
+    "a tick is not on the line": WELL + "<section id=b><h2>B</h2><label style='display:flex;flex-direction:column'><input type=checkbox>words</label></section>",
+    "a table of few columns": WELL + "<section id=b><h2>B</h2><div style='overflow:auto;width:90px'><table><thead><tr><th>x<tbody><tr>"
+                                     "<td style='white-space:nowrap'>%s</table></div></section>" % ("word " * 9),
     "is wider than its button": WELL + "<section id=b><h2>B</h2><button style='width:30px;overflow:hidden;white-space:nowrap'>a long word</button></section>",
 }
 

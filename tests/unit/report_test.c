@@ -97,14 +97,11 @@ static void add_holder(struct report *report, struct report_table *table, const 
 
 static const char *function_of(struct value stack)
 {
-    size_t count;
-
-    return report_stack_frames(stack.stack, &count)->function;
+    return stack.stack->frame->function;
 }
 
-/* Texts of frames are kept once; a place that has another text by then does not bring the old one.
- */
-static void stacks_share_the_texts_of_their_frames(void **state)
+/* Equal stacks are one; a place that has another text by then does not bring the old one. */
+static void equal_stacks_are_one(void **state)
 {
     char name[] = "forward";
     const struct report_frame frame = {.function = name, .file = "model.py", .module = ""};
@@ -119,8 +116,31 @@ static void stacks_share_the_texts_of_their_frames(void **state)
     memcpy(name, "reverse", sizeof(name));
     other = report_stack(report, &frame, 1);
     assert_string_equal(function_of(first), "forward");
-    assert_ptr_equal(function_of(same), function_of(first));
+    assert_ptr_equal(same.stack, first.stack);
     assert_string_equal(function_of(other), "reverse");
+    report_destroy(report);
+}
+
+/* However each was given: the texts of the second are at other places. */
+static void stacks_of_one_caller_share_it(void **state)
+{
+    char caller[] = "train", file[] = "model.py";
+    const struct report_frame one[] = {{.function = "forward", .file = file, .module = ""},
+                                       {.function = caller, .file = file, .module = ""}};
+    const struct report_frame other[] = {{.function = "backward", .file = "model.py", .module = ""},
+                                         {.function = "train", .file = "model.py", .module = ""}};
+    struct report *report;
+    const struct report_stack *first, *second;
+
+    (void)state;
+    assert_int_equal(report_create("leaks", &report, NULL), MT_OK);
+    first = report_stack(report, one, 2).stack;
+    second = report_stack(report, other, 2).stack;
+    assert_ptr_not_equal(first, second);
+    assert_ptr_equal(first->caller, second->caller);
+    assert_int_equal(first->depth, 2);
+    assert_null(first->caller->caller);
+    assert_int_equal(report_stack(report, one, 0).kind, VALUE_NONE);
     report_destroy(report);
 }
 
@@ -362,7 +382,8 @@ static void json_has_keys_and_null_where_people_read_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(stacks_share_the_texts_of_their_frames),
+        cmocka_unit_test(equal_stacks_are_one),
+        cmocka_unit_test(stacks_of_one_caller_share_it),
         cmocka_unit_test(numbers_have_all_their_digits),
         cmocka_unit_test(sizes_have_three_digits),
         cmocka_unit_test(durations_and_times_name_their_unit),

@@ -2,7 +2,7 @@
 // Where blocks lie at one moment: addresses from left to right and downwards, as in a text. What no
 // block ever used is cut out, and a line stands there. A slider moves the moment.
 import {say} from './language.js';
-import {make, makeSection, makeButton, makeSwatch, replaceContent} from './dom.js';
+import {make, makeSection, makeButton, makeKey, replaceContent} from './dom.js';
 import {size, moment, count, percent, blockCount, wholeNs} from './format.js';
 import {layerColourAt, restColour, onTopColours, styleColour} from './colours.js';
 import {state, update, listen} from './view_state.js';
@@ -48,6 +48,8 @@ function coloursOf({blocks, groups, names}, order) {
     const largest = [...bytes.keys()].sort((a, b) => bytes.get(b) - bytes.get(a)).slice(0, namesMost);
     return new Map(largest.map((label, i) => [names[label], layerColourAt(i)]));
 }
+
+const makeSize = bytes => make('span', {class: 'unbroken'}, size(bytes));
 
 class AddressMap {
     constructor(recording) {
@@ -141,10 +143,9 @@ class AddressMap {
         const named = [...sums.keys()].filter(name => this.colourOf(name) !== restColour)
             .sort((a, b) => sums.get(b) - sums.get(a));
         const others = alive - named.reduce((sum, name) => sum + sums.get(name), 0);
-        replaceContent(this.legend, named.map(name => make('span', {class: 'key'},
-            makeSwatch(this.colourOf(name)), isSite(name) ? makeSiteLink(name, ledger.name) : name,
-            ` ${size(sums.get(name))}`)), others > 0 && make('span', {class: 'key'}, makeSwatch(restColour),
-            say('{0} others', count(sums.size - named.length)), ` ${size(others)}`));
+        replaceContent(this.legend, named.map(name => makeKey(this.colourOf(name),
+            isSite(name) ? makeSiteLink(name, ledger.name) : name, ' ', makeSize(sums.get(name)))),
+        others > 0 && makeKey(restColour, say('{0} others', count(sums.size - named.length)), ' ', makeSize(others)));
     }
 
     // The block under the pointer that is alive.

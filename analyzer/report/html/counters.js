@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver's account: memory by module over time, counters, and how the ledgers add up to it.
 import {say} from './language.js';
-import {make, makeSection, makeSvg, makeSwatch, replaceContent} from './dom.js';
+import {make, makeSection, makeSvg, makeKey, replaceContent} from './dom.js';
 import {size, moment} from './format.js';
 import {CURVE_SAMPLE} from './recording.js';
 import {envelope} from './envelope.js';
@@ -56,10 +56,8 @@ function makeModulePicture(recording, curves, process) {
     const layers = layersOfModules(recording, curves, process);
     if (!layers.length)
         return null;
-    const keys = layers.map((layer, l) => {
-        const swatch = makeSwatch(layer.isOthers ? restColour : colourAt(l));
-        return make('span', {class: 'key'}, swatch, `${layer.name} ${size(highest(layer.values))}`);
-    });
+    const keys = layers.map((layer, l) => makeKey(layer.isOthers ? restColour : colourAt(l),
+        `${layer.name} ${size(highest(layer.values))}`));
     return make('figure', {class: 'modules'},
         make('figcaption', null, say('Memory by module of the driver, {0}, 0 to {1}; together at most {2}.',
             recording.processes[process].name, moment(recording.endNs),

@@ -55,6 +55,11 @@ export function makeSwatch(colour) {
     return swatch;
 }
 
+// words: after the colour they belong to, on its line
+export function makeKey(colour, ...words) {
+    return make('span', {class: 'key'}, makeSwatch(colour), make('span', null, words));
+}
+
 export function makeSection(id, title, remark) {
     const body = make('div', {class: 'body'});
     const section = make('section', {id, 'aria-labelledby': `${id}-title`},

@@ -2,7 +2,7 @@
 // A flame graph: callers on top, as wide as what was asked for below them; inverted, the other way
 // round. Beside it is each function as a row. Zoom, words and measure stand in the address.
 import {say} from './language.js';
-import {make, makeSvg, makeButton, makeSelect, makeSection, makeSwatch, replaceContent} from './dom.js';
+import {make, makeSvg, makeButton, makeSelect, makeSection, makeKey, replaceContent} from './dom.js';
 import {percent, sizeChange, countChange, blockCount} from './format.js';
 import {styleColour, withAlpha} from './colours.js';
 import {state, update, go, listen} from './view_state.js';
@@ -145,15 +145,14 @@ class Flame {
 
     drawLegend() {
         if (this.base) {
-            replaceContent(this.legend, make('span', {class: 'key'}, makeSwatch(styleColour('--more')),
-                say('more than in the base')), make('span', {class: 'key'}, makeSwatch(styleColour('--less')),
-                say('less than in the base')), make('span', {class: 'key'}, makeSwatch(styleColour('--joined')),
-                say('unchanged; width: both recordings together')));
+            replaceContent(this.legend, makeKey(styleColour('--more'), say('more than in the base')),
+                makeKey(styleColour('--less'), say('less than in the base')),
+                makeKey(styleColour('--joined'), say('unchanged; width: both recordings together')));
             return;
         }
         const seen = new Set(functionsOf(this.root).map(row => row.kind));
         replaceContent(this.legend, kinds.filter(([kind]) => seen.has(kind)).map(([kind, name]) =>
-            make('span', {class: 'key'}, makeSwatch(styleColour(`--${kind}`)), name())));
+            makeKey(styleColour(`--${kind}`), name())));
     }
 
     // ---- the picture

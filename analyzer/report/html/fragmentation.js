@@ -2,7 +2,7 @@
 // What pools reserve and nobody uses: over time, and, where segments are known, where the blocks lay
 // when most was unused.
 import {say} from './language.js';
-import {make, makeSvg, makeSection, makeSwatch, makeButton, replaceContent} from './dom.js';
+import {make, makeSvg, makeSection, makeKey, makeButton, replaceContent} from './dom.js';
 import {size, moment, count, blockCount, percent} from './format.js';
 import {colourOfName} from './colours.js';
 import {makeReportTable, rowsNamed, tablesNamed} from './tables.js';
@@ -122,8 +122,7 @@ function makeMap(recording, ledger) {
         more.hidden = shown >= segments.length;
     };
     show();
-    const keys = largestNames(recording, segments).map(name => make('span', {class: 'key'},
-        makeSwatch(colourOfName(name)), name));
+    const keys = largestNames(recording, segments).map(name => makeKey(colourOfName(name), name));
     const leftOut = segments[0].ofCount - segments.length;
     return make('div', null, make('h3', null, say('Segments of {0} at {1}, when most was unused; by address',
         ledger.name, moment(segments[0].timeNs - recording.startNs))),

@@ -2,7 +2,7 @@
 // Rank by step and rank by site: how far each rank is from the middle of its peers. Where a row is of several ranks, or a
 // column of several steps, the cell is the one that is farthest away. A click chooses a rank, and leads to its own page.
 import {say} from './language.js';
-import {make, makeSection, makeButton, makeSwatch, replaceContent} from './dom.js';
+import {make, makeSection, makeButton, makeKey, replaceContent} from './dom.js';
 import {size, sizeChange, count} from './format.js';
 import {styleColour, withAlpha} from './colours.js';
 import {makeDownload, downloadCanvas} from './download.js';
@@ -178,9 +178,8 @@ class RankHeat {
             body.append(make('p', {class: 'remark'}, say('{0} ranks in {1} rows of {2}: a cell is the rank that is farthest from its peers.',
                 count(rows.name.length), count(rowCount), count(perRow))));
         body.append(make('div', {class: 'legend'},
-            make('span', null, makeSwatch(moreColour), say('more than the middle of the peers: from 1/{0} and {1} on', count(share),
-                size(least))),
-            make('span', null, makeSwatch(lessColour), say('less')),
+            makeKey(moreColour, say('more than the middle of the peers: from 1/{0} and {1} on', count(share), size(least))),
+            makeKey(lessColour, say('less')),
             make('span', null, say('what is empty was not recorded'))), this.readout, this.about);
         for (const picture of this.pictures)
             body.append(make('h3', null, picture.name), picture.box,

@@ -42,7 +42,7 @@ static void write_report_frames(const struct json_page *page, struct outlet *out
     };
 
     for (size_t i = 0; texts && numbers && i < count; i++) {
-        const struct report_frame *frame = table_at(&page->frames, i);
+        const struct report_frame *frame = json_page_frame_at(page, i);
 
         texts[i] = frame->function;
         texts[count + i] = frame->file;
@@ -84,7 +84,7 @@ static void write_report_nodes(const struct json_page *page, struct outlet *out)
 static void want_lines_of_report(struct source_lines *sources, const struct json_page *page)
 {
     for (size_t i = 0; i < page->frames.count; i++) {
-        const struct report_frame *frame = table_at(&page->frames, i);
+        const struct report_frame *frame = json_page_frame_at(page, i);
 
         source_lines_want(sources, frame->file, frame->line);
     }

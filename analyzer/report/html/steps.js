@@ -53,7 +53,7 @@ export function makeStepCurve(row) {
     const x = step => (last > first ? (step - first) / (last - first) * (width - 4) : width / 2) + 2;
     const y = bytes => height - 3 - bytes / highest * (height - 8);
     const points = row.bytes.map((bytes, i) => `${x(row.steps[i]).toFixed(1)},${y(bytes).toFixed(1)}`);
-    return makeSvg('svg', {width, height, viewBox: `0 0 ${width} ${height}`, role: 'img',
+    return makeSvg('svg', {width, height, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: 'none', role: 'img',
         'aria-label': say('from {0} to {1}', size(row.bytes[0]), size(row.bytes[row.bytes.length - 1]))},
     makeSvg('polygon', {class: 'area', points: `${x(first)},${height - 3} ${points.join(' ')} ${x(last)},${height - 3}`}),
     makeSvg('polyline', {class: 'line', points: points.join(' ')}));

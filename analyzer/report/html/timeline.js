@@ -2,7 +2,7 @@
 // The timeline: totals over time, or one ledger in layers; steps, phases, peaks and failures; zoom,
 // pan and selection by mouse, by keyboard and by numbers.
 import {say} from './language.js';
-import {make, makeButton, makeSelect, makeSection, makeSwatch, replaceContent} from './dom.js';
+import {make, makeButton, makeSelect, makeSection, makeKey, makeSwatch, replaceContent} from './dom.js';
 import {size, moment, duration, count, axisMoments, wholeNs} from './format.js';
 import {colourAt, layerColourAt, onTopColours, restColour, styleColour, withAlpha} from './colours.js';
 import {CURVE_LIVE, CURVE_RESERVED, CURVE_SAMPLE, CURVE_PEAK_DETAIL, CURVE_ACCOUNT, curvesOf, dimensions,
@@ -163,7 +163,7 @@ class Timeline {
 
     // A leak that is small beside the rest is seen alone.
     makeOnly() {
-        return make('label', {class: 'control'}, make('input', {type: 'checkbox', id: 'timeline-only', checked: state.only !== '',
+        return make('label', {class: 'control tick'}, make('input', {type: 'checkbox', id: 'timeline-only', checked: state.only !== '',
             onchange: event => go(this.recording, {only: event.target.checked ? '1' : ''})}), say('only what is red'));
     }
 
@@ -659,9 +659,12 @@ class Timeline {
 
     drawLegend(isStacked) {
         if (isStacked) {
-            replaceContent(this.legend, this.series.map(each => make('span', {class: each.isOnTop ? 'key on-top' : 'key'},
-                makeSwatch(each.colour), state.stackBy === 'site' && isSite(each.name) ?
-                    makeSiteLink(each.name, this.ledger.name) : each.name)));
+            replaceContent(this.legend, this.series.map(each => {
+                const key = makeKey(each.colour, state.stackBy === 'site' && isSite(each.name) ?
+                    makeSiteLink(each.name, this.ledger.name) : each.name);
+                key.classList.toggle('on-top', each.isOnTop === true);
+                return key;
+            }));
             return;
         }
         const boxes = this.curves.map(curve => {
@@ -673,11 +676,11 @@ class Timeline {
                 this.drawnKey = null;
                 this.draw();
             }});
-            return make('label', {class: 'key'}, box, makeSwatch(curve.colour), curve.name);
+            return make('label', {class: 'key'}, box, makeSwatch(curve.colour), make('span', null, curve.name));
         });
         const totals = this.curves.filter(curve => curve.of !== CURVE_SAMPLE);
         const base = this.series.filter(each => !this.curves.some(curve => curve.name === each.name))
-            .map(each => make('span', {class: 'key'}, makeSwatch(each.colour), each.name));
+            .map(each => makeKey(each.colour, each.name));
         const isFirst = curve => this.shown.has(curve) ||
             (totals.length <= legendMost && curve.of !== CURVE_SAMPLE);
         const others = boxes.filter((_, i) => !isFirst(this.curves[i]));

@@ -4,8 +4,6 @@
  */
 #include "json_page.h"
 
-#include <string.h>
-
 #include "hash.h"
 #include "leaktide/invariant.h"
 
@@ -18,7 +16,7 @@ void json_page_init(struct json_page *page)
 {
     *page = (struct json_page){.rows_left = rows_together_most};
     arena_init(&page->arena);
-    table_init(&page->frames, &page->arena, sizeof(struct report_frame));
+    table_init(&page->frames, &page->arena, sizeof(const struct report_frame *));
     table_init(&page->nodes, &page->arena, sizeof(struct json_page_node));
     hash_index_init(&page->frame_index);
     hash_index_init(&page->node_index);
@@ -45,89 +43,90 @@ void json_page_check(const struct json_page *page)
         MT_ASSERT(node->frame < page->frames.count);
     }
     for (size_t i = 0; i < page->frames.count; i++) {
-        const struct report_frame *frame = table_at(&page->frames, i);
+        const struct report_frame **frame = table_at(&page->frames, i);
 
-        MT_ASSERT(frame->function && frame->file && frame->module);
+        MT_ASSERT(*frame);
     }
     if (page->nodes.count) {
         const struct json_page_node *none = table_at(&page->nodes, 0);
 
-        MT_ASSERT(!none->frame && !none->outer);
+        MT_ASSERT(!none->stack && !none->frame && !none->outer);
     }
 }
 
-static bool is_same(const struct report_frame *a, const struct report_frame *b)
-{
-    return a->line == b->line && a->is_inlined == b->is_inlined && !a->folded_as == !b->folded_as &&
-           strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0 &&
-           strcmp(a->module, b->module) == 0;
-}
-
-static uint64_t frame_hash(const struct report_frame *frame)
-{
-    uint64_t names = hash_pair(hash_bytes(frame->function, strlen(frame->function)),
-                               hash_bytes(frame->file, strlen(frame->file)));
-
-    return hash_pair(hash_pair(names, hash_bytes(frame->module, strlen(frame->module))),
-                     frame->line);
-}
-
+/* Of a report, equal frames have the same address. */
 static uint32_t frame_put(struct json_page *page, const struct report_frame *frame)
 {
-    uint64_t hash = frame_hash(frame);
+    uint64_t hash = hash_u64((uintptr_t)frame);
+    const struct report_frame **row;
     size_t probe = 0;
     uint32_t found;
-    struct report_frame *row;
 
-    while (hash_index_next(&page->frame_index, hash, &probe, &found))
-        if (is_same(table_at(&page->frames, found), frame))
+    while (hash_index_next(&page->frame_index, hash, &probe, &found)) {
+        row = table_at(&page->frames, found);
+        if (*row == frame)
             return found;
+    }
     found = (uint32_t)page->frames.count;
     row = table_add(&page->frames);
     if (!row || !hash_index_add(&page->frame_index, hash, found)) {
         page->has_failed = true;
         return 0;
     }
-    *row = *frame;
+    *row = frame;
     return found;
 }
 
-static uint32_t node_put(struct json_page *page, struct json_page_node node)
+/* 0: it is not there yet. */
+static uint32_t node_of(const struct json_page *page, const struct report_stack *stack)
 {
-    uint64_t hash = hash_pair(node.frame, node.outer);
     size_t probe = 0;
     uint32_t found;
-    struct json_page_node *row;
 
-    while (hash_index_next(&page->node_index, hash, &probe, &found)) {
-        const struct json_page_node *other = table_at(&page->nodes, found);
+    while (hash_index_next(&page->node_index, hash_u64((uintptr_t)stack), &probe, &found)) {
+        const struct json_page_node *node = table_at(&page->nodes, found);
 
-        if (other->frame == node.frame && other->outer == node.outer)
+        if (node->stack == stack)
             return found;
     }
-    found = (uint32_t)page->nodes.count;
-    row = table_add(&page->nodes);
-    if (!row || !hash_index_add(&page->node_index, hash, found)) {
+    return 0;
+}
+
+static void node_add(struct json_page *page, const struct report_stack *stack)
+{
+    uint32_t number = (uint32_t)page->nodes.count;
+    uint32_t frame = frame_put(page, stack->frame);
+    struct json_page_node *row = page->has_failed ? NULL : table_add(&page->nodes);
+
+    if (!row || !hash_index_add(&page->node_index, hash_u64((uintptr_t)stack), number)) {
         page->has_failed = true;
-        return node.outer;
+        return;
     }
-    *row = node;
-    return found;
+    *row = (struct json_page_node){stack, frame, node_of(page, stack->caller)};
+}
+
+/* The outermost callers that are not there yet come first. */
+static bool path_make(struct json_page *page, const struct report_stack *stack, size_t *count)
+{
+    if (page->path_capacity < stack->depth) {
+        page->path_capacity = 2 * (size_t)stack->depth;
+        page->path = arena_alloc(&page->arena, page->path_capacity * sizeof(*page->path));
+    }
+    page->has_failed |= !page->path;
+    for (*count = 0; !page->has_failed && stack && !node_of(page, stack); stack = stack->caller)
+        page->path[(*count)++] = stack;
+    return !page->has_failed;
 }
 
 uint32_t json_page_put_stack(struct json_page *page, const struct report_stack *stack)
 {
     size_t count;
-    const struct report_frame *frames = report_stack_frames(stack, &count);
-    uint32_t node = 0;
 
-    while (count-- && !page->has_failed) {
-        uint32_t frame = frame_put(page, &frames[count]);
-
-        if (!page->has_failed)
-            node = node_put(page, (struct json_page_node){frame, node});
-    }
-    return node;
+    if (page->has_failed || !path_make(page, stack, &count))
+        return 0;
+    while (count-- && !page->has_failed)
+        node_add(page, page->path[count]);
+    return node_of(page, stack);
 }
 
 static bool has_stacks(const struct report *report, size_t table, size_t column_count)

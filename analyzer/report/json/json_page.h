@@ -20,14 +20,17 @@
 
 struct json_page {
     struct arena arena;
-    struct table frames; /* struct report_frame; their texts are the report's */
+    struct table frames; /* const struct report_frame *, of the report */
     struct table nodes;  /* struct json_page_node */
     struct hash_index frame_index, node_index;
+    const struct report_stack **path; /* scratch */
+    size_t path_capacity;
     size_t rows_left; /* of all tables together */
     bool has_failed;  /* no memory: stacks are cut */
 };
 
 struct json_page_node {
+    const struct report_stack *stack;
     uint32_t frame, outer;
 };
 
@@ -40,6 +43,13 @@ void json_page_check(const struct json_page *page);
 
 /* The node of frames, innermost first; 0 for none. */
 uint32_t json_page_put_stack(struct json_page *page, const struct report_stack *stack);
+/* index < page->frames.count */
+static inline const struct report_frame *json_page_frame_at(const struct json_page *page,
+                                                            size_t index)
+{
+    return *(const struct report_frame **)table_at(&page->frames, index);
+}
+
 /* How many rows of a table the page has; the next table gets what these leave. */
 size_t json_page_take_rows(struct json_page *page, const struct report *report, size_t table);
 

@@ -62,19 +62,16 @@ static void add_text_member(struct outlet *out, const char *key, const char *val
 /* What is not known is left out: stacks are long. */
 static void add_stack(struct outlet *out, const struct report_stack *stack)
 {
-    size_t count;
-    const struct report_frame *frames = report_stack_frames(stack, &count);
-
     outlet_add(out, "[");
-    for (size_t i = 0; i < count; i++) {
-        outlet_add_either(out, i, ", {\"function\": ", "{\"function\": ");
-        outlet_words(out, frames[i].function);
-        add_text_member(out, "file", frames[i].file);
-        if (frames[i].line)
-            outlet_format(out, ", \"line\": %" PRIu32, frames[i].line);
-        add_text_member(out, "module", frames[i].module);
-        outlet_add_either(out, frames[i].is_inlined, ", \"is_inlined\": true", "");
-        outlet_add_either(out, frames[i].folded_as, ", \"is_plumbing\": true}", "}");
+    for (const struct report_stack *at = stack; at; at = at->caller) {
+        outlet_add_either(out, at != stack, ", {\"function\": ", "{\"function\": ");
+        outlet_words(out, at->frame->function);
+        add_text_member(out, "file", at->frame->file);
+        if (at->frame->line)
+            outlet_format(out, ", \"line\": %" PRIu32, at->frame->line);
+        add_text_member(out, "module", at->frame->module);
+        outlet_add_either(out, at->frame->is_inlined, ", \"is_inlined\": true", "");
+        outlet_add_either(out, at->frame->folded_as, ", \"is_plumbing\": true}", "}");
     }
     outlet_add(out, "]");
 }

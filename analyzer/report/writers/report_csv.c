@@ -23,15 +23,13 @@ static void put_series(struct outlet *out, const struct report_series *series)
 /* "forward (net.py:12) < main (net.py:40)", innermost first; one cell. */
 static void put_stack(struct outlet *out, const struct report_stack *stack)
 {
-    size_t count;
-    const struct report_frame *frames = report_stack_frames(stack, &count);
     struct text_builder text;
 
     text_init(&text);
-    for (size_t i = 0; i < count; i++) {
-        text_add_format(&text, "%s%s", i ? " < " : "", frames[i].function);
-        if (*frames[i].file && frames[i].line)
-            text_add_format(&text, " (%s:%" PRIu32 ")", frames[i].file, frames[i].line);
+    for (const struct report_stack *at = stack; at; at = at->caller) {
+        text_add_format(&text, "%s%s", at != stack ? " < " : "", at->frame->function);
+        if (*at->frame->file && at->frame->line)
+            text_add_format(&text, " (%s:%" PRIu32 ")", at->frame->file, at->frame->line);
     }
     if (text.has_failed)
         outlet_fail(out);

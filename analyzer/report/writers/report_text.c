@@ -58,19 +58,24 @@ static void add_frame(struct outlet *out, const struct report_frame *frame)
 }
 
 /* "... 12 frames of the allocator, the C and C++ libraries": each of them once. */
-static void add_folded(struct outlet *out, const struct report_frame *frames, size_t count)
+static void add_folded(struct outlet *out, const struct report_stack *first,
+                       const struct report_stack *end)
 {
+    size_t count = first->depth - (end ? end->depth : 0);
+
     if (count == 1)
         outlet_sentence(out, "... %zu frame of ", count);
     else
         outlet_sentence(out, "... %zu frames of ", count);
-    for (size_t i = 0; i < count; i++) {
+    for (const struct report_stack *at = first; at != end; at = at->caller) {
+        const char *whose = at->frame->folded_as;
         bool is_new = true;
 
-        for (size_t before = 0; before < i && is_new; before++)
-            is_new = strcmp(frames[before].folded_as, frames[i].folded_as) != 0;
+        for (const struct report_stack *before = first; before != at && is_new;
+             before = before->caller)
+            is_new = strcmp(before->frame->folded_as, whose) != 0;
         if (is_new)
-            outlet_format(out, "%s%s", i ? ", " : "", translated(frames[i].folded_as));
+            outlet_format(out, "%s%s", at != first ? ", " : "", translated(whose));
     }
     outlet_add(out, "\n");
 }
@@ -78,18 +83,19 @@ static void add_folded(struct outlet *out, const struct report_frame *frames, si
 /* One frame in a line, innermost first; stretches of what is folded are one line. */
 static void add_stack(struct outlet *out, const struct report_stack *stack, size_t indent)
 {
-    size_t count, next;
-    const struct report_frame *frames = report_stack_frames(stack, &count);
+    const struct report_stack *next;
 
-    for (size_t i = 0; i < count; i = next) {
-        for (next = i; next < count && frames[next].folded_as;)
-            next++;
+    for (const struct report_stack *at = stack; at; at = next) {
+        for (next = at; next && next->frame->folded_as;)
+            next = next->caller;
         outlet_fill_begin(out);
         outlet_blanks(out, indent);
-        if (next > i)
-            add_folded(out, frames + i, next - i);
-        else
-            add_frame(out, &frames[next++]);
+        if (next != at) {
+            add_folded(out, at, next);
+        } else {
+            add_frame(out, at->frame);
+            next = at->caller;
+        }
         outlet_fill_end(out, indent + LAYOUT_GAP);
     }
 }

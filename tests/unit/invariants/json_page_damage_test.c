@@ -45,7 +45,7 @@ LOOK(no_node, page.nodes.count = 0)
 LOOK(frames_indexed, page.frame_index.count = page.frames.count + 1)
 LOOK(nodes_indexed, page.node_index.count = page.nodes.count + 1)
 LOOK(caller_behind, node(2)->outer = 3)
-LOOK(frame_without_file, ((struct report_frame *)table_at(&page.frames, 1))->file = NULL)
+LOOK(frame_of_nobody, *(const struct report_frame **)table_at(&page.frames, 1) = NULL)
 LOOK(none_called, node(0)->outer = 1)
 LOOK(frame_missing, node(1)->frame = (uint32_t)page.frames.count)
 

@@ -17,6 +17,10 @@ static void make(void)
     static const uint64_t numbers[] = {1, 2};
     struct field fields[] = {{"site", "Site", value_text("train")},
                              {"bytes", "Bytes", value_bytes(8)}};
+    static const struct report_frame frames[] = {
+        {.function = "load", .file = "a.c", .module = ""},
+        {.function = "main", .file = "a.c", .module = ""},
+    };
     struct report_dataset *dataset;
 
     if (report_create("leaks", &report, NULL) != MT_OK)
@@ -31,6 +35,7 @@ static void make(void)
     report_table_remark(report, table, "A remark.");
     dataset = report_dataset(report, "live", 1);
     report_dataset_numbers(report, dataset, "bytes", numbers, 2);
+    report_fact(report, "stack", "Stack", report_stack(report, frames, 2));
     report_check(report);
 }
 
@@ -69,7 +74,11 @@ LOOK(broken_value_text_missing, fact()->value = value_text(NULL))
 LOOK(broken_value_series, fact()->value.kind = VALUE_SERIES;
      fact()->value.series = &(struct report_series){.count = 1})
 LOOK(broken_value_stack, fact()->value.kind = VALUE_STACK;
-     fact()->value.stack = &(struct report_stack){.count = 1})
+     fact()->value.stack = &(struct report_stack){.depth = 1})
+LOOK(stack_depth, ((struct report_stack *)table_at(&report->stacks.stacks, 1))->depth = 1)
+LOOK(stack_frame, ((struct report_stack *)table_at(&report->stacks.stacks, 1))->frame = NULL)
+LOOK(frame_file, ((struct report_frame *)table_at(&report->stacks.frames, 0))->file = NULL)
+LOOK(frame_sources, report->stacks.sources.count = 0)
 LOOK(fact_key, fact()->key = "")
 LOOK(table_name, table->name = "")
 LOOK(table_title, table->title = NULL)
