@@ -5,7 +5,8 @@
     screenshots.py LEAKTIDE FOLDER --real [REFERENCE-DATA]
 
 Writes FOLDER/NAME-SIZE-THEME-SECTION.png, and sheets of them, FOLDER/sheet-NAME-SIZE-N.png, light beside dark; two inputs are
-compared. --real: the recordings of real_inputs.py. Says what page_structure.py and the browser find wrong; then the status is 1.
+compared. --real: the recordings of real_inputs.py. Says what page_structure.py, the browser and, with MT_AXE, axe-core find wrong;
+then the status is 1.
 Ends with 77 where there is no Chromium.
 """
 
@@ -13,6 +14,7 @@ import os
 import subprocess
 import sys
 
+import axe
 from browser import Browser, find_browser
 from page_structure import faults_of
 from real_inputs import NAMES, real_inputs
@@ -49,6 +51,8 @@ class Looks:
             page.evaluate(AFTER_DRAWING)
             self.take(page, size, theme, "first-screen", None)
             self.faults += ["%s, %s: %s" % (size, theme, fault) for fault in faults_of(page)]
+            if axe.IS_HERE:
+                self.faults += ["%s, %s: axe: %s, %d times, first %s" % (size, theme, *each) for each in axe.violations(page)]
             sections = [each for each in page.evaluate(SECTIONS) if each]
             for section in sections:
                 self.take(page, size, theme, section, "#" + section)

@@ -102,6 +102,7 @@ def picture(out):
 
 
 def judge(leaktide, make_traces, folder):
+    os.makedirs(folder, exist_ok=True)
     subprocess.run([make_traces], cwd=folder, check=True, timeout=120, stdout=subprocess.DEVNULL)
     with open(os.path.join(folder, "leaktide.toml"), "w", encoding="utf-8") as file:
         file.write(POLICY)
