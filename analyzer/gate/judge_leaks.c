@@ -337,6 +337,7 @@ static void tell_unused(const struct gate *gate, struct gate_verdict *verdict)
         struct gate_case remark = {
             .rule = "suppression",
             .key = arena_format(texts, "suppression/line-%u", row->line),
+            .name = sentence(texts, "suppression of %s", row->pattern),
             .outcome = CASE_REMARK,
         };
 

@@ -427,6 +427,16 @@ static void say_budget(const struct budget *budget, struct gate_verdict *verdict
 /* --- rules that cannot be judged
  * ---------------------------------------------------------------------- */
 
+/* What a rule is about, for people: "fragmentation of npu:9", "site train.py*". */
+static const char *rule_name(struct arena *texts, const struct policy_rule *rule)
+{
+    if (may_be_new(rule->kind))
+        return arena_format(texts, "%s %s", kind_rule(rule->kind), rule->name);
+    if (strcmp(rule->device, "*") == 0)
+        return translated(kind_what(rule->kind));
+    return sentence(texts, "%s of %s", translated(kind_what(rule->kind)), rule->device);
+}
+
 static void say_no_baseline(const struct gate *gate, struct gate_verdict *verdict,
                             const struct policy_rule *rule)
 {
@@ -434,6 +444,7 @@ static void say_no_baseline(const struct gate *gate, struct gate_verdict *verdic
     struct gate_case row = {
         .rule = kind_rule(rule->kind),
         .key = arena_format(texts, "%s/line-%u/baseline", kind_rule(rule->kind), rule->line),
+        .name = rule_name(texts, rule),
         .outcome = CASE_UNSURE,
         .policy_line = rule->line,
     };
@@ -471,6 +482,7 @@ static void say_unmatched(const struct gate *gate, struct gate_verdict *verdict,
         .rule = kind_rule(rule->kind),
         .key = arena_format(texts, "%s/line-%u/%s", kind_rule(rule->kind), rule->line,
                             may_be_new(rule->kind) ? rule->name : rule->device),
+        .name = rule_name(texts, rule),
         .outcome = is_zero ? CASE_REMARK : CASE_UNSURE,
         .policy_line = rule->line,
     };

@@ -313,6 +313,21 @@ class MadeUpTest(Folder):
                 self.assertEqual(self.gate(policy).returncode, status)
                 self.assertEqual(self.gate(policy, "--strict").returncode, strict)
 
+    def test_names_are_for_people(self):
+        cases = [
+            ('[device."npu:9"]\nfrag = "1%"\n', "", "| fragmentation of npu:9 |"),
+            ('[ranks]\nimbalance = "5%"\n', "", "| highest peak of a rank over the median |"),
+            ('[[site]]\nmatch = "nobody*"\nlive_at_peak = "1 KiB"\n', "", "| site nobody* |"),
+            ('[[site]]\nmatch = "*"\nlive_at_peak = {rel = "+5%"}\n', "", "| site * |"),
+            ('[leak]\n[suppress]\nfile = "s"\n', "leak:nobody\n", "| suppression of nobody |"),
+        ]
+        for policy, known, row in cases:
+            with self.subTest(policy=policy):
+                self.write("s", known + "# end\n")
+                done = self.gate(policy, "--format=md")
+                self.assertNotIn("/line-", done.stdout)
+                self.assertIn(row, re.sub(r"[\\]|[^\x00-\x7f]+ ", "", done.stdout))
+
     def test_openmetrics_is_what_a_parser_reads(self):
         self.all_formats()
         text = self.read("out/metrics.txt")

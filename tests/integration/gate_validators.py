@@ -80,7 +80,7 @@ def check_markdown(out):
         return None
     import cmarkgfm
     with open(os.path.join(out, "summary.md"), encoding="utf-8") as file:
-        html = cmarkgfm.github_flavored_markdown_to_html(file.read())
+        html = cmarkgfm.github_flavored_markdown_to_html(file.read(), cmarkgfm.cmark.Options.CMARK_OPT_UNSAFE)  # GitHub has <details>
     with open(os.path.join(out, "gate.json"), encoding="utf-8") as file:
         count = len(json.load(file)["cases"])
     with open(os.path.join(out, "comment.html"), "w", encoding="utf-8") as file:
