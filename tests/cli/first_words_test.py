@@ -135,7 +135,7 @@ class Advice(Words):
         made.write(self.path("snapshot.pickle"))
         text = self.ask("advice", self.path("snapshot.pickle"))
         self.assertIn("200 MiB of the 500 MiB of torch device 0 at its peak were made by the loss", text)
-        self.assertIn("It saves at most 200 MiB (not tried)", text)
+        self.assertIn("Saves up to 200 MiB (not tried)", text)
 
     def test_unbalanced_devices_are_named(self):
         made = recordings.Snapshot()
@@ -145,7 +145,7 @@ class Advice(Words):
         made.write(self.path("snapshot.pickle"))
         text = self.ask("advice", self.path("snapshot.pickle"))
         self.assertIn("torch: 700 MiB on device 0, 300 MiB on device 1, 200 MiB on device 2", text)
-        self.assertIn("It saves at most 300 MiB (not tried)", text)
+        self.assertIn("Saves up to 300 MiB (not tried)", text)
 
     def test_balanced_devices_are_not(self):
         made = recordings.Snapshot()
@@ -164,7 +164,7 @@ class Advice(Words):
             made.free(0, at, size)
             made.alloc(0, GIB + turn * 12 * MIB, 12 * MIB, [frame("stays")])
         made.write(self.path("snapshot.pickle"))
-        spoken = self.lines("SEEN:", "report", self.path("snapshot.pickle"))
+        spoken = self.lines("WHY:", "report", self.path("snapshot.pickle"))
         self.assertEqual(len(spoken), 1)
         self.assertIn("the same requests would have reserved", spoken[0])
         self.assertIn("(tried on this recording)", spoken[0])
@@ -267,10 +267,10 @@ class Order(Words):
             made.alloc(device, GIB, size * MIB, [frame("layer")])
         made.write(self.path("snapshot.pickle"))
         text = self.ask("advice", self.path("snapshot.pickle"))
-        said = [line for line in text.splitlines() if line.startswith("SEEN:")]
+        said = [line for line in text.splitlines() if line.startswith("WHY:")]
         self.assertEqual(len(said), 3)
         self.assertEqual([text.count(line) for line in said], [1, 1, 1], text)
-        self.assertIn("  4. SEEN: ", text)
+        self.assertIn("  4. WHY: ", text)
 
 
 class Ranks(Words):

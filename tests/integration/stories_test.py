@@ -47,7 +47,7 @@ class Stories(unittest.TestCase):
         rules = {}
         for finding in report["findings"]:
             if finding["kind"] == kind:
-                self.assertIn("DO: " + finding["what_to_do"], finding["sentence"])
+                self.assertIn("TRY: " + finding["what_to_do"], finding["sentence"])
                 rules[finding["rule"]] = finding["saves_bytes"]
         return rules
 
@@ -61,8 +61,8 @@ class OnItsOwnPool(Stories):
         # The peak is in a forward pass: the last step, or one before, had not leaked yet.
         self.assertLessEqual(finding["saves_bytes"], 28 * 192 * KIB)
         self.assertGreater(finding["saves_bytes"], 20 * 192 * KIB)
-        self.assertRegex(report["verdict"][1], "^SEEN: no block that remember_metrics.* was ever "
-                         "freed. DO: .* It saves 192 KiB per step")
+        self.assertRegex(report["verdict"][1], "^WHY: no block that remember_metrics.* was ever "
+                         "freed. TRY: .* Saves 192 KiB per step")
 
     def test_a_slow_leak_points_at_the_steps_that_leak(self):
         report = self.ask("leaks", self.record("--steps", "60", "--step-ms", "0", "--slow-leak", "5"))
@@ -131,7 +131,7 @@ class UntilTheDeviceIsFull(Stories):
         self.assertRegex(report["verdict"][0],
                          r"\(the driver\) refused .* MiB to (forward|backward)_layer")
         self.assertEqual(list(self.advised(report)), ["growth_until_full"])
-        self.assertRegex(report["verdict"][1], "SEEN: remember_metrics .* grew by .* since step 2")
+        self.assertRegex(report["verdict"][1], "WHY: remember_metrics .* grew by .* since step 2")
 
     def test_a_leak_that_the_device_stopped_is_a_leak(self):
         """From step 305 on there is no room for the 192 KiB either; the program goes on."""

@@ -243,7 +243,7 @@ static const char *rule_of_finding(const char *kind)
 
         if (strcmp(finding->kind, kind) != 0)
             continue;
-        assert_non_null(strstr(finding->sentence, "DO: "));
+        assert_non_null(strstr(finding->sentence, "TRY: "));
         for (size_t k = 0; k < finding->fact_count; k++)
             if (strcmp(finding->facts[k].key, "rule") == 0)
                 return finding->facts[k].value.text;
@@ -444,7 +444,7 @@ static void a_setting_that_saves_is_named_with_what_it_saves(void **state)
     play_what_segments_cost();
     expect("another setting", 400 * MIB);
     assert_non_null(strstr(report_finding_at(report, 0)->sentence,
-                           "DO: set PYTORCH_NPU_ALLOC_CONF=expandable_segments:True."));
+                           "TRY: set PYTORCH_NPU_ALLOC_CONF=expandable_segments:True."));
 }
 
 static void a_site_that_alone_keeps_a_segment_is_named(void **state)

@@ -238,7 +238,7 @@ void leak_finding(const struct question *question, struct report *report, const 
     const char *sentence = finding_sentence(question, report, row, example);
 
     if (is_advised)
-        sentence = report_text(report, "%s. SEEN: %s. %s", sentence, advice.finding,
+        sentence = report_text(report, "%s. WHY: %s. %s", sentence, advice.finding,
                                advice_end(report, &advice));
     report_finding(report, "leak", sentence, facts, sizeof(facts) / sizeof(facts[0]));
 }

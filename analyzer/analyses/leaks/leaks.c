@@ -152,7 +152,7 @@ static void say_leak(const struct question *question, struct report *report,
                    leak_sentence(question, report_arena(report), &list->rows[0]),
                    leak_horizon(question, report, &list->rows[0]), and_more);
     if (advice_for_leak(question, report, &list->rows[0], &advice))
-        report_verdict(report, RANK_LEAKS, "SEEN: %s. %s", advice.finding,
+        report_verdict(report, RANK_LEAKS, "WHY: %s. %s", advice.finding,
                        advice_end(report, &advice));
     say_holder(question, report, list);
     if (unseen)

@@ -61,14 +61,14 @@ static const char *saving_of(struct report *report, const struct advice *advice)
     const char *bytes = "", *per_step = "";
 
     if (advice->saves_bytes)
-        bytes = report_text(report, "%s%s", advice->is_at_most ? translated("at most ") : "",
+        bytes = report_text(report, "%s%s", advice->is_at_most ? translated("up to ") : "",
                             label_size(texts, advice->saves_bytes));
     if (advice->saves_bytes_per_step)
         per_step =
             report_text(report, "%s per step", label_size(texts, advice->saves_bytes_per_step));
     if (!*bytes && !*per_step)
         return "";
-    return report_text(report, " It saves %s%s%s (%s).", per_step,
+    return report_text(report, " Saves %s%s%s (%s).", per_step,
                        *per_step && *bytes ? translated(", and of the peak ") : "", bytes,
                        advice->is_tried ? translated("tried on this recording")
                                         : translated("not tried"));
@@ -76,7 +76,7 @@ static const char *saving_of(struct report *report, const struct advice *advice)
 
 const char *advice_end(struct report *report, const struct advice *advice)
 {
-    return report_text(report, "DO: %s.%s", advice->what_to_do, saving_of(report, advice));
+    return report_text(report, "TRY: %s.%s", advice->what_to_do, saving_of(report, advice));
 }
 
 /* Another topic of the same report has the same rule. */
@@ -99,7 +99,7 @@ static bool is_said(const struct report *report, const char *sentence)
 static void show(struct report *report, const struct advice *advice, int rank, bool is_spoken)
 {
     const char *sentence =
-        report_text(report, "SEEN: %s. %s", advice->finding, advice_end(report, advice));
+        report_text(report, "WHY: %s. %s", advice->finding, advice_end(report, advice));
     const struct field facts[] = {
         {"rule", NULL, value_word(advice->rule)},
         {"saves_bytes", NULL,

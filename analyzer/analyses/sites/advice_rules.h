@@ -67,7 +67,7 @@ void advices_collect(const struct evidence *evidence, const struct rule *const *
 void advices_collect_first(const struct evidence *evidence, const struct rule *table,
                            struct advices *advices);
 
-/* "DO: stop it. It saves at most 3 MiB of the peak, 1 MiB per step." */
+/* "TRY: stop it. Saves up to 3 MiB of the peak, 1 MiB per step." */
 const char *advice_end(struct report *report, const struct advice *advice);
 /* Adds each as a finding; the first `spoken` ones are sentences of the verdict as well. */
 void advices_show(const struct advices *advices, struct report *report, int rank, size_t spoken);
