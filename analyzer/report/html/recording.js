@@ -186,16 +186,19 @@ export function stretchOfLeak(recording, leak, ledger) {
     return steps.length ? {fromNs: steps[0].beginNs, toNs: steps[steps.length - 1].endNs} : null;
 }
 
+async function readRankHeat() {
+    const keys = ['rows', 'stepColumns', 'stepCells', 'siteColumns', 'siteCells'];
+    const datasets = await Promise.all(['rank-rows', 'rank-step-columns', 'rank-step-cells', 'rank-site-columns', 'rank-site-cells']
+        .map(name => takeDataset(name)));
+    return Object.fromEntries(keys.map((key, i) => [key, datasets[i]]));
+}
+
+// The browser inflates them side by side.
 export async function readFirstPart() {
-    const {hasSources, sourceOf} = await readSources();
-    const report = await readReport(sourceOf);
-    const titles = await takeDataset('titles');
-    const columnTitles = await takeDataset('column-titles');
-    const recording = await readPicture('');
-    const base = await readPicture('base-');
-    const rankHeat = {rows: await takeDataset('rank-rows'), stepColumns: await takeDataset('rank-step-columns'),
-        stepCells: await takeDataset('rank-step-cells'), siteColumns: await takeDataset('rank-site-columns'),
-        siteCells: await takeDataset('rank-site-cells')};
+    const sources = readSources();
+    const [{hasSources, sourceOf}, report, titles, columnTitles, recording, base, rankHeat] = await Promise.all([sources,
+        sources.then(read => readReport(read.sourceOf)), takeDataset('titles'), takeDataset('column-titles'),
+        readPicture(''), readPicture('base-'), readRankHeat()]);
     return Object.assign(recording, {report, rankHeat, hasSources, sourceOf, titles, columnTitles, base: base.hasPictures ? base : null,
         shownEndNs: Math.max(recording.endNs, base.hasPictures ? base.endNs : 0)}); /* of both */
 }
