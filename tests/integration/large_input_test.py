@@ -4,9 +4,11 @@ large_input_test.py LEAKTIDE: memory to read a file grows with the blocks that a
 its size.
 """
 import os
+import pty
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import report_tables
@@ -26,6 +28,25 @@ def read(path):
                          capture_output=True, text=True, check=False)
     memory, text = run.stdout.split('\n', 1)
     return int(memory), run.returncode, report_tables.load(text)
+
+
+def read_on_terminal(path):
+    """What standard error said, and how long it took."""
+    ours, theirs = pty.openpty()
+    began = time.monotonic()
+    with subprocess.Popen([LEAKTIDE, 'ops', path], stdout=subprocess.DEVNULL, stderr=theirs,
+                          env=dict(os.environ, TERM='xterm')) as run:
+        os.close(theirs)
+        said = b''
+        try:
+            part = os.read(ours, 4096)
+            while part:
+                said += part
+                part = os.read(ours, 4096)
+        except OSError:  # its end
+            pass
+    os.close(ours)
+    return said.decode(), time.monotonic() - began
 
 
 class Large(unittest.TestCase):
@@ -54,6 +75,14 @@ class Large(unittest.TestCase):
                          200000)
         self.assertIn({'count': 200, 'sentence': 'operator_memory_200000.csv: rows skipped, the '
                        'first in line 1002: not as many columns as the header'}, answer['notes'])
+
+    def test_it_says_how_far_it_is_on_a_terminal_when_it_takes_long(self):
+        for row_count in (1000000, 4000000):
+            said, seconds = read_on_terminal(self.make(row_count))
+            if seconds > 2:
+                break
+        self.assertRegex(said, r'[0-9,]+ events, [0-9,]+ a second')
+        self.assertTrue(said.rstrip('\x00').endswith('\r\x1b[K'), said[-40:])
 
 
 if __name__ == '__main__':
