@@ -15,7 +15,6 @@ import time
 # Item -> test of ctest that shows it; in brackets, which part of it.
 SHOWN = [
     ("wheel", "install.wheel"),
-    ("deb, rpm, tar ball", "install.tree"),
     ("colour, NO_COLOR, --color", "cli.terminal"),
     ("width of the terminal", "cli.terminal"),
     ("pager", "cli.terminal"),
@@ -32,7 +31,7 @@ SHOWN = [
     ("touch", "browser.leak_page"),
     ("csv and md of questions", "cli.cases"),
     ("notebook", "integration.reading"),
-    ("linkable C API", "install.exports"),
+    ("linkable C API, pkg-config, CMake package", "install.tree"),
     ("JSON schema", "integration.json_schema"),
     ("GitHub action, problem matcher, comment in the pull request", "install.ci_gate"),
     ("pytest, at most 0.3 s a test", "integration.pytest_plugin"),
@@ -42,6 +41,7 @@ SHOWN = [
     ("completion: bash, zsh, fish", "cli.completion"),
 ]
 LATER = [
+    ("deb, rpm, tar ball", "./package makes them; ctest -L long -R install.reproducible builds all twice, in many minutes"),
     ("container", "wheel, deb, rpm and tar ball are there; no container engine here to build and try one"),
     ("attach", "later, as agreed"),
     ("live view (top)", "later, as agreed; a recording can be asked while it is written, and `leaktide ctl PID status`"),

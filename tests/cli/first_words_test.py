@@ -87,7 +87,7 @@ class Peaks(Words):
     def test_the_top_level_imports_and_weights_are_no_levers(self):
         path = self.snapshot(
             (400, [frame("<module>", line=3)], False),
-            (200, [frame("tables", "/opt/numpy/core.py"), frame("_call_with_frames_removed",
+            (200, [frame("tables", "/opt/site-packages/numpy/core.py"), frame("_call_with_frames_removed",
                    "<frozen importlib._bootstrap>")], False),
             (100, [frame("make_weights")], True), (50, [frame("forward")], False))
         lever, = self.lines("LOWER IT:", "peak", path)
