@@ -485,6 +485,14 @@ static void say_unseen_growth(const struct question *question, struct report *re
         translated(cause->meaning), translated(cause->what_to_do));
 }
 
+static const char *when_it_stopped(struct arena *texts, const struct stopped_loop *loop)
+{
+    if (!loop->after_ns) /* times of births are known about */
+        return translated("ended just before the program did");
+    return arena_format(texts, translated("ended %s before the program did"),
+                        label_duration(texts, loop->after_ns));
+}
+
 /* What goes on to the end may leak nothing: most of the work was before. */
 static void say_stopped_loop(const struct question *question, struct report *report,
                              const struct survivors *survivors)
@@ -493,13 +501,14 @@ static void say_stopped_loop(const struct question *question, struct report *rep
     const struct stopped_loop *loop = &process->stopped;
     struct arena *texts = report_arena(report);
 
-    report_verdict(report, RANK_LEAKS,
-                   "CANNOT SAY whether something leaks: a loop of %s ended %s before the program "
-                   "did, and %s of it in %s stay, most of them made at %s. That is data that was "
-                   "loaded, or a leak: mark steps, or name what begins one, to judge it.",
-                   label_duration(texts, loop->lasted_ns), label_duration(texts, loop->after_ns),
-                   label_size(texts, loop->bytes), label_counted(texts, loop->count, "block"),
-                   leak_who(question, texts, loop->who));
+    report_verdict(
+        report, RANK_LEAKS,
+        "CANNOT SAY whether something leaks: a loop of %s %s, and %s of it in %s stay, most "
+        "of them made at %s. That is data that was loaded, or a leak: mark steps, or "
+        "name what begins one, to judge it.",
+        label_duration(texts, loop->lasted_ns), when_it_stopped(texts, loop),
+        label_size(texts, loop->bytes), label_counted(texts, loop->count, "block"),
+        leak_who(question, texts, loop->who));
 }
 
 /* So much that it may be the leak. */
