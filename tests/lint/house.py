@@ -8,7 +8,8 @@
 Refused: an include path with ".."; an include of a header that no linked target shows; folders that
 need each other; more than 40 .c files in a folder; a line of a CMakeLists.txt over 100 columns;
 target_sources; a struct, union or enum of the analyzer that two headers define; realloc() in the
-analyzer, but for GROWN.
+analyzer, but for GROWN; a label of __asm__ that C sees and that is not .globl (on aarch64 gas makes the section of
+it, and C reads the address of something else).
 
 And the page is compared with the targets. Its drawing has each folder once, and each folder uses only those
 on lower lines. Its table has each folder once; what a row names is used, and what else is used, those use too.
@@ -300,6 +301,14 @@ def check_growth(root, faults):
                if (root / name).exists()]
 
 
+def check_labels(root, faults):
+    for path in sorted(root.glob("*/**/*.[ch]")):
+        text = path.read_text() if path.relative_to(root).parts[0] in TOPS else ""
+        for name in re.findall(r'"([A-Za-z_]\w*):\\n"', text) if "__asm__(" in text else ():
+            if not re.search(r'"\s*\.globl [^"]*\b' + name + r'\b', text):
+                faults.append(f"{path.relative_to(root)}: {name} is not .globl")
+
+
 def check(root):
     faults = []
     root = pathlib.Path(root).resolve()
@@ -312,6 +321,7 @@ def check(root):
     check_folders(root, faults)
     check_tags(root, faults)
     check_growth(root, faults)
+    check_labels(root, faults)
     check_page(root, targets, edges, faults)
     return faults
 
@@ -356,6 +366,7 @@ FAULTS = [
     ({"analyzer/gate/gate.h": "struct model {\n};\n"}, "model is defined twice: analyzer/gate/gate.h, analyzer/model/model.h"),
     ({"analyzer/gate/gate.c": "rows = realloc(rows, more);\n"}, "gate.c: rows that grow are a list"),
     ({"analyzer/base/list.c": ""}, "list.c: grows nothing"),
+    ({"tracer/record/entry.c": '__asm__(".text\\n"\n"enter:\\n"\n"ret\\n");\n'}, "entry.c: enter is not .globl"),
     ({"analyzer/gate/rule.h": "enum arena {\n};\n"}, "arena is defined twice"),
     ({"analyzer/gate/more.c": "", "tracer/CMakeLists.txt": "target_sources(mt_record PRIVATE ring.c)\n"}, "target_sources"),
     ({"tracer/CMakeLists.txt": "#" * (COLUMNS_MOST + 1) + "\n"}, "101 columns"),

@@ -117,10 +117,14 @@ void torch_operator_begin(const void *function)
     operator_record(function, record_operator_begin);
 }
 
-/* std::unique_ptr<ObserverContext> (const RecordFunction &): there is none. */
-void torch_operator_entry(void);
+/* std::unique_ptr<ObserverContext> (const RecordFunction &): there is none. Global: of a local name
+ * gas makes its section, and on aarch64 the address that C reads for it is then the first function
+ * of this file. */
+__attribute__((visibility("hidden"))) void torch_operator_entry(void);
 #if defined(__x86_64__)
 __asm__(".text\n"
+        ".globl torch_operator_entry\n"
+        ".hidden torch_operator_entry\n"
         ".type torch_operator_entry, @function\n"
         "torch_operator_entry:\n"
         "    .cfi_startproc\n"
@@ -137,6 +141,8 @@ __asm__(".text\n"
         ".size torch_operator_entry, . - torch_operator_entry\n");
 #elif defined(__aarch64__)
 __asm__(".text\n"
+        ".globl torch_operator_entry\n"
+        ".hidden torch_operator_entry\n"
         ".type torch_operator_entry, %function\n"
         "torch_operator_entry:\n"
         "    .cfi_startproc\n"

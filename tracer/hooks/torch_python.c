@@ -26,11 +26,13 @@ enum { FILE_INPUT = 257 /* Py_file_input */ };
 enum { NOT_READY, TELLS_OWNERS, TELLS_ACCESSES };
 
 __asm__(".section .rodata\n"
+        ".globl torch_python_code\n" /* not a local one: see torch_operator_entry */
+        ".hidden torch_python_code\n"
         "torch_python_code:\n"
         ".incbin \"" TORCH_PYTHON_CODE "\"\n"
         ".byte 0\n"
         ".previous\n");
-extern const char torch_python_code[];
+extern __attribute__((visibility("hidden"))) const char torch_python_code[];
 
 static const char *const no_libraries[] = {NULL};
 
