@@ -15,6 +15,11 @@ static const uint64_t present = UINT64_C(1) << 63;
 
 char fake_folder[128];
 
+bool fake_pages_fit(void)
+{
+    return sysconf(_SC_PAGESIZE) == PAGE;
+}
+
 static void need(int is_fine)
 {
     if (is_fine)

@@ -35,6 +35,8 @@ static void take_fake(struct fake_process *fake, struct account *account)
 
 static void begin(struct fake_process *fake)
 {
+    if (!fake_pages_fit())
+        skip();
     fake_process_begin(fake, fake_folder, 4711, "server");
 }
 

@@ -69,7 +69,7 @@ static bool starts_context(const struct cfi_section *section, uint64_t pc)
 /* Rows of the C library or not, and in an object or not: emulators have a page of their own. */
 static READS_STACK bool ends_handler(uint64_t pc)
 {
-    return TRAMPOLINE_BYTES && memory_is_readable(pc) &&
+    return TRAMPOLINE_BYTES > 0 && memory_is_readable(pc) &&
            memory_is_readable(pc + TRAMPOLINE_BYTES - 1) && is_signal_trampoline(pc);
 }
 
