@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # ./package in two clones, in folders of different names: all files are equal, byte for byte.
 #
-#   tests/install/reproducible.sh [WORK]
+#   tests/install/reproducible.sh [WORK [PACKAGES]]
 #
-# Takes about 20 minutes on an idle machine with two processors, and 4 GB in WORK (else in TMPDIR).
-# Prints the checksums. Exit status 1: files differ, both clones stay. 77: no compiler to be had here.
+# Takes about 20 minutes on an idle machine with two processors (three times that on a busy one), and 4 GB in WORK (else in TMPDIR).
+# Prints the checksums; the folder PACKAGES gets the files, for the other scripts here. Exit status 1: files differ, both clones stay. 77: no compiler to be had here.
 set -eu -o pipefail
 root="$(dirname -- "$(dirname -- "$(dirname -- "$(realpath -- "$0")")")")"
 work="$(mktemp -d -- "${1:-${TMPDIR:-/tmp}}/reproducible.XXXXXX")"
@@ -31,4 +31,5 @@ if ! diff -- "${clones[0]}.sums" "${clones[1]}.sums"; then
     exit 1
 fi
 echo "$(wc -l <"${clones[0]}.sums") packages, built twice, are equal"
+[ -z "${2-}" ] || { mkdir -p -- "$2" && cp -- "${clones[0]}"/packages/* "$2"; }
 rm -rf -- "$work"

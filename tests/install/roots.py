@@ -32,7 +32,7 @@ for turn in range(80):
     scratch = [bytearray(500) for _ in range(10)]
 """
 LEAK_LINE = "leak.py:3"
-# $1 the root, $2 the emulator or "", $3 the command. In name spaces of its own: nothing of this machine changes.
+# $1 the root, $2 the emulator or "", $3 the command, $4 the user. In name spaces of its own: nothing of this machine changes.
 INSIDE = r"""
 mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount -t tmpfs -o mode=1777 tmpfs "$1/dev/shm" || exit 99
 if [ -n "$2" ]; then
@@ -40,7 +40,7 @@ if [ -n "$2" ]; then
     printf '%s' ':aarch64:M::\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00:\xff\xff\xff\xff\xff'\
 '\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff:'"$2"':F' >/proc/sys/fs/binfmt_misc/register || exit 99
 fi
-exec chroot --userspec=1000:1000 "$1" /usr/bin/env -i HOME=/home/user PATH=/home/user/.local/bin:/usr/bin:/bin \
+exec chroot --userspec="$4" "$1" /usr/bin/env -i HOME=/home/user PATH=/home/user/.local/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     LANG=C.UTF-8 TERM=dumb /bin/bash -c "cd; $3"
 """
 
@@ -90,14 +90,14 @@ def copy_compiled(source, root):
             shutil.copy2(path, there)
 
 
-def make_root(cache, release, architecture):
-    """The folder of a release, made where it is not there yet."""
-    root = os.path.join(cache, release + "-" + architecture)
+def make_root(cache, release, architecture, more=""):
+    """The folder of a release, made where it is not there yet; more: programs that it has beside those of all."""
+    root = os.path.join(cache, release + more.replace(",", "-") + "-" + architecture)
     if os.path.isdir(root):
         return root
     if architecture == "arm64":  # compiled Python is the same on all processors, and slow to make under an emulator
-        other = make_root(cache, release, "amd64")
-    bootstrap(root, release, architecture, PROGRAMS)
+        other = make_root(cache, release, "amd64", more)
+    bootstrap(root, release, architecture, PROGRAMS + more)
     if architecture == "arm64":
         copy_compiled(other, root)
     else:
@@ -140,10 +140,10 @@ def start_mapped(command):
 class Inside:
     """A command's text, exit status and processor seconds in a root."""
 
-    def __init__(self, root, emulator, command):
+    def __init__(self, root, emulator, command, user="1000:1000"):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         process = start_mapped(["unshare", "--mount", "--net", "--pid", "--fork", "/bin/bash", "-c", INSIDE, "inside", root,
-                                emulator, command])
+                                emulator, command, user])
         self.text = process.communicate(timeout=900)[0]
         self.status = process.returncode
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -185,11 +185,14 @@ def look(root, emulator, wheels, architecture):
     return words[1:4] + ["{:.1f}".format(one) for one in (pip.seconds, run.seconds, pip.seconds + run.seconds)], faults
 
 
+def cache_folder():
+    return os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "leaktide-roots")
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--packages", default=os.path.join(ROOT, "build", "packages"))
-    parser.add_argument("--cache", default=os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")),
-                                                        "leaktide-roots"))
+    parser.add_argument("--cache", default=cache_folder())
     parser.add_argument("--only", default="", help="systems whose name has this, as in bullseye-arm64")
     return parser.parse_args()
 

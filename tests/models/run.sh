@@ -2,6 +2,7 @@
 # Asks a model checker about what two threads, or a thread and the consumer, can see of each other.
 #
 #   tests/models/run.sh ring        GenMC: ring.c, in the models of C11 (RC11) and of processors (IMM)
+#   tests/models/run.sh threads     ThreadSanitizer: ring.c as a program of three threads, on this processor
 #   tests/models/run.sh hand_over   herd7: hand_over*.litmus, in the model of aarch64
 #
 # The checkers are no packages of Debian: put `genmc` and `herd7` into PATH (or name them in GENMC
@@ -50,6 +51,31 @@ check_broken() {
     [ -n "$said" ]
 }
 
+# run_threads FOLDER: its ring.c as a program; says what the sanitizer finds. What it does not call is left out.
+run_threads() {
+    local -a plain=(setarch "$(uname -m)" -R) # sanitizers do not know every layout of addresses
+    cc -O1 -g -fsanitize=thread -ffunction-sections -Wl,--gc-sections -std=gnu11 -D_GNU_SOURCE -w \
+        -I"$1/include" -I"$1/tracer/rings" -I"$1/tracer/drain" -I"$1/tracer/record" -I"$1/tracer/unwind" \
+        -DWRITERS=2 -DRECORDS=500 "$1/tests/models/ring.c" -o "$1/ring" -lpthread || return 77
+    timeout -s KILL 300 "${plain[@]}" "$1/ring" 2>&1
+}
+
+# check_threads: no race, and one where a release is missing
+check_threads() {
+    local file said
+    mkdir -p "$work/tests/models"
+    cp -r -- "$root/include" "$root/tracer" "$work"
+    cp -- "$here/ring.c" "$work/tests/models"
+    run_threads "$work" || return
+    echo "no race: 2 writers, 1,000 records"
+    for file in tracer/record/thread_state.h tracer/drain/ring_drain.c; do
+        sed -i.sound 's/\(head, head\|tail, tail\), __ATOMIC_RELEASE/\1, __ATOMIC_RELAXED/' "$work/$file"
+        said="$(run_threads "$work")" || true
+        mv -- "$work/$file.sound" "$work/$file"
+        grep -m 1 -o 'WARNING: ThreadSanitizer: [a-z ]*' <<<"$said" || { echo "nothing is found in a broken $file" && return 1; }
+    done
+}
+
 # check_hand_over CHECKER FILE: says what the file expects
 check_hand_over() {
     local expected found
@@ -75,6 +101,11 @@ ring)
     check_broken "$checker" tracer/rings/consumer_sleep.c 'wake_count, 1, __ATOMIC_SEQ_CST' 'wake_count, 1, __ATOMIC_RELAXED'
     check_broken "$checker" tracer/record/served.c 'writer_waits, 1, __ATOMIC_SEQ_CST' 'writer_waits, 1, __ATOMIC_RELAXED'
     ;;
+threads)
+    work="$(mktemp -d)"
+    trap 'rm -rf -- "$work"' EXIT
+    check_threads
+    ;;
 hand_over)
     checker="$(find_checker "${HERD7:-herd7}" herd7)"
     status=0
@@ -84,7 +115,7 @@ hand_over)
     exit "$status"
     ;;
 *)
-    sed -n '2,8s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
