@@ -47,7 +47,8 @@ void fake_page_absent(struct fake_process *fake, uint64_t address);
 /* A file of the folder; name may have a folder that is there. */
 void fake_file(const struct fake_process *fake, const char *name, const char *text);
 
-/* unexplained_bytes: that the kernel counts beside the mappings. */
+/* unexplained_bytes: that the kernel counts beside the mappings; less than 0: that it does not
+ * count yet. */
 void fake_process_end(struct fake_process *fake, uint64_t unexplained_bytes);
 
 /* A heap of glibc from start to end: blocks of so many bytes, each second one freed, but for the

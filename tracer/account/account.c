@@ -547,6 +547,14 @@ static uint64_t counted_bytes(int folder)
     return strtoull(at, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+/* Until Linux 6.2, what the kernel counts is late by up to 64 pages of each thread. */
+static uint64_t late_bytes(const struct taking *taking)
+{
+    enum { LATE_PAGES = 64 };
+
+    return (uint64_t)sysconf(_SC_PAGESIZE) * LATE_PAGES * taking->stacks.thread_count;
+}
+
 /* What it counted before the mappings were read and after is more than they are. What it counted
  * only before, or after, came or went while they were read. */
 static void sum_up(struct taking *taking)
@@ -554,6 +562,7 @@ static void sum_up(struct taking *taking)
     uint64_t *figures = taking->account->figures, sum_bytes = figures[ACCOUNT_FIGURE_RESIDENT];
     uint64_t before = taking->counted_before, after = taking->counted_after;
     uint64_t least = before < after ? before : after, most = before < after ? after : before;
+    uint64_t most_to_see = most + late_bytes(taking);
 
     figures[ACCOUNT_FIGURE_MAPPINGS] = taking->mappings.count;
     figures[ACCOUNT_FIGURE_THREADS] = taking->stacks.thread_count;
@@ -570,7 +579,8 @@ static void sum_up(struct taking *taking)
     }
     if (after > before && after - before > after / 100)
         figures[ACCOUNT_FIGURE_DOUBTS] |= ACCOUNT_MORE;
-    else if (before - after > sum_bytes / 100 || (most && sum_bytes > most + sum_bytes / 100))
+    else if (before - after > sum_bytes / 100 ||
+             (most && sum_bytes > most_to_see + sum_bytes / 100))
         figures[ACCOUNT_FIGURE_DOUBTS] |= ACCOUNT_LESS;
 }
 
