@@ -309,6 +309,31 @@ static void stacks_are_known_by_pointers_and_descriptors(void **state)
     }
 }
 
+/* The kernel joins neighbours; the descriptor says where the stack ends. */
+static void what_is_joined_to_a_stack_is_none(void **state)
+{
+    static const uint64_t guard = 0x30000000, stack = 0x30001000, stack_end = 0x30101000;
+    struct fake_process fake;
+    struct account account;
+
+    (void)state;
+    begin(&fake);
+    fake_mapping(&fake, guard, stack, "---p", 0, "", 0, 1);
+    fake_mapping(&fake, stack, stack_end + 3 * MIB, "rw-p", 0, "", 4 * MIB, 1);
+    fake_file(&fake, "task/4711/syscall", "202 0x1 0x2 0x0 0x0 0x0 0x0 0x30100000 0x7f00\n");
+    fake_word(&fake, 0x30100800, guard); /* no descriptor: its size is not that of a stack */
+    fake_word(&fake, 0x30100808, 16);
+    fake_word(&fake, 0x30100810, stack - guard);
+    fake_word(&fake, stack_end - 0x200, guard);
+    fake_word(&fake, stack_end - 0x1f8, stack_end - guard);
+    fake_word(&fake, stack_end - 0x1f0, stack - guard);
+    take_fake(&fake, &account);
+    assert_adds_up(&account);
+    assert_int_equal(part_bytes(&account, ACCOUNT_STACKS), MIB);
+    assert_int_equal(part_bytes(&account, ACCOUNT_ANONYMOUS), 3 * MIB);
+    account_release(&account);
+}
+
 static void what_the_kernel_counts_beside_mappings_is_unexplained(void **state)
 {
     struct fake_process fake;
@@ -603,6 +628,7 @@ int main(void)
         cmocka_unit_test(pools_of_python_are_split),
         cmocka_unit_test(mappings_are_told_by_their_names),
         cmocka_unit_test(stacks_are_known_by_pointers_and_descriptors),
+        cmocka_unit_test(what_is_joined_to_a_stack_is_none),
         cmocka_unit_test(what_the_kernel_counts_beside_mappings_is_unexplained),
         cmocka_unit_test(a_count_that_is_late_is_no_doubt),
         cmocka_unit_test(both_versions_of_cgroups_are_read),

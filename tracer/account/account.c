@@ -381,11 +381,12 @@ static size_t object_mappings(const struct taking *taking, size_t first, bool *i
     return i - first;
 }
 
-static bool is_stack(struct taking *taking, size_t index)
+/* 0: it does not begin with one. */
+static uint64_t stack_end(struct taking *taking, size_t index)
 {
     struct mapping *mapping = &taking->mappings.rows[index];
 
-    return is_thread_stack(&taking->stacks, mapping, index ? mapping - 1 : NULL, taking->memory);
+    return thread_stack_end(&taking->stacks, mapping, index ? mapping - 1 : NULL, taking->memory);
 }
 
 /* After a fork the kernel keeps old pages and new ones apart, in the middle of a heap. */
@@ -396,7 +397,7 @@ static bool goes_on(struct taking *taking, size_t index)
     return index + 1 < taking->mappings.count && next->start == mapping->end &&
            next->name == mapping->name && strcmp(next->permissions, "rw-p") == 0 &&
            strcmp(mapping->permissions, "rw-p") == 0 && !next->inode && !mapping->inode &&
-           !is_stack(taking, index) && !is_stack(taking, index + 1);
+           !stack_end(taking, index) && !stack_end(taking, index + 1);
 }
 
 /* Makes one of them, up to the last; returns where that stands. */
@@ -428,19 +429,35 @@ static void take_java_heap(struct taking *taking, struct mapping *mapping)
     take_rest(taking, mapping, ACCOUNT_JAVA_KEPT, "");
 }
 
+/* The beginning of a mapping; returns its end. */
+static uint64_t take_stack(struct taking *taking, struct mapping *mapping, uint64_t end)
+{
+    take(taking, mapping,
+         (struct account_row){.part = ACCOUNT_STACKS,
+                              .resident_bytes =
+                                  memory_resident_bytes(taking->memory, mapping->start, end),
+                              .count = 1},
+         "");
+    return end;
+}
+
 static void take_plain(struct taking *taking, size_t index, uint64_t from)
 {
     struct mapping *mapping = &taking->mappings.rows[index];
+    uint64_t end;
 
     if (mapping->start >= taking->java.start && mapping->end <= taking->java.end) {
         take_java_heap(taking, mapping);
         return;
     }
 
-    if (is_stack(taking, index)) {
+    end = stack_end(taking, index);
+    if (end == mapping->end) {
         take_rest(taking, mapping, ACCOUNT_STACKS, "");
         return;
     }
+    if (end)
+        from = take_stack(taking, mapping, end);
     if (taking->memory && mapping_is_writable(mapping) && mapping->left_bytes)
         look_at_pages(taking, mapping, from);
     take_rest(taking, mapping, ACCOUNT_ANONYMOUS,

@@ -88,7 +88,8 @@ void thread_stacks_release(struct thread_stacks *stacks)
     memset(stacks, 0, sizeof(*stacks));
 }
 
-static bool has_pointer(const struct thread_stacks *stacks, const struct mapping *mapping)
+/* The lowest in the mapping; 0: there is none. */
+static uint64_t pointer_in(const struct thread_stacks *stacks, const struct mapping *mapping)
 {
     size_t low = 0, high = stacks->pointer_count;
 
@@ -100,7 +101,37 @@ static bool has_pointer(const struct thread_stacks *stacks, const struct mapping
         else
             high = middle;
     }
-    return low < stacks->pointer_count && stacks->pointers[low] < mapping->end;
+    return low < stacks->pointer_count && stacks->pointers[low] < mapping->end
+               ? stacks->pointers[low]
+               : 0;
+}
+
+/*
+ * Above a stack the kernel may join what somebody else has mapped. The C library's descriptor of
+ * the thread, a little below the stack's end, has three words that say where that is: where its
+ * memory begins, how much it is, and how much of that guards it. 0: they are not there.
+ */
+static uint64_t end_by_descriptor(const struct mapping *mapping, uint64_t pointer,
+                                  struct process_memory *memory)
+{
+    uint64_t last = mapping->end - pointer < STACK_MOST ? mapping->end : pointer + STACK_MOST;
+
+    for (uint64_t at = (pointer + 7) & ~(uint64_t)7; at + 3 * sizeof(at) <= last;
+         at += sizeof(at)) {
+        uint64_t words[3], end;
+        const void *bytes = memory_at(memory, at, sizeof(words));
+
+        if (!bytes) {
+            at = memory_next_resident(memory, at + sizeof(at), last) - sizeof(at);
+            continue;
+        }
+        memcpy(words, bytes, sizeof(words));
+        end = words[0] + words[1];
+        if (words[0] + words[2] == mapping->start && words[2] < words[1] && end > at &&
+            end <= mapping->end && end - at < DESCRIPTOR_WITHIN_BYTES)
+            return end;
+    }
+    return 0;
 }
 
 /* On x86-64, the descriptor of a thread names itself in its first and its third word. */
@@ -123,15 +154,20 @@ static bool has_descriptor(const struct mapping *mapping, struct process_memory 
     return false;
 }
 
-bool is_thread_stack(const struct thread_stacks *stacks, const struct mapping *mapping,
-                     const struct mapping *before, struct process_memory *memory)
+uint64_t thread_stack_end(const struct thread_stacks *stacks, const struct mapping *mapping,
+                          const struct mapping *before, struct process_memory *memory)
 {
+    uint64_t pointer = pointer_in(stacks, mapping), end = 0;
     bool is_guarded =
         before && before->end == mapping->start && strncmp(before->permissions, "---", 3) == 0;
 
     if (!mapping_is_plain(mapping) || !mapping_is_writable(mapping))
-        return false;
-    if (mapping->end - mapping->start <= STACK_MOST && has_pointer(stacks, mapping))
-        return true;
-    return is_guarded && memory && has_descriptor(mapping, memory);
+        return 0;
+    if (pointer && memory)
+        end = end_by_descriptor(mapping, pointer, memory);
+    if (pointer && !end && mapping->end - mapping->start <= STACK_MOST)
+        end = mapping->end;
+    if (!end && is_guarded && memory && has_descriptor(mapping, memory))
+        end = mapping->end;
+    return end;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which mappings are stacks of threads.
+ * Which mappings are stacks of threads, and how much of them.
  */
 #ifndef LEAKTIDE_TRACER_THREAD_STACKS_H
 #define LEAKTIDE_TRACER_THREAD_STACKS_H
@@ -24,11 +24,13 @@ bool thread_stacks_read(struct thread_stacks *stacks, int folder);
 void thread_stacks_release(struct thread_stacks *stacks);
 
 /*
- * A plain, writable mapping that has a stack pointer in it, or the descriptor of a thread at its
- * upper end, as the C library has put it there: also of threads that have ended, whose stacks it
- * keeps. before: the mapping below it, which guards it; memory: NULL: may not be read.
+ * Where the stack ends that a mapping begins with; 0: it is none. That is a plain, writable mapping
+ * that has a stack pointer in it, or the descriptor of a thread at its upper end, as the C library
+ * has put it there: also of threads that have ended, whose stacks it keeps. What the kernel has
+ * joined to the stack is not part of it. before: the mapping below it, which guards it; memory:
+ * NULL: may not be read.
  */
-bool is_thread_stack(const struct thread_stacks *stacks, const struct mapping *mapping,
-                     const struct mapping *before, struct process_memory *memory);
+uint64_t thread_stack_end(const struct thread_stacks *stacks, const struct mapping *mapping,
+                          const struct mapping *before, struct process_memory *memory);
 
 #endif
