@@ -152,6 +152,15 @@ static int has_entry_a_name(const struct dirent *entry)
            (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK);
 }
 
+/* What was killed was begun again and finished: what it left says nothing. */
+static bool is_finished(struct summary_folders *folders, const char *partial)
+{
+    const char *whole =
+        arena_text(&folders->arena, partial, (size_t)(strstr(partial, SUMMARY_PARTIAL) - partial));
+
+    return whole && summary_is_folder(whole);
+}
+
 static bool find_in(struct summary_folders *folders, const char *path, int depth)
 {
     struct dirent **entries;
@@ -169,9 +178,9 @@ static bool find_in(struct summary_folders *folders, const char *path, int depth
         const char *inner = arena_format(&folders->arena, "%s/%s", path, entries[i]->d_name);
 
         if (is_right)
-            is_right = strstr(entries[i]->d_name, SUMMARY_PARTIAL)
-                           ? add_path(folders, inner, false)
-                           : find_in(folders, inner, depth + 1);
+            is_right = !strstr(entries[i]->d_name, SUMMARY_PARTIAL)
+                           ? find_in(folders, inner, depth + 1)
+                           : is_finished(folders, inner) || add_path(folders, inner, false);
         free(entries[i]);
     }
     free(entries);

@@ -62,6 +62,8 @@ def has_nodes():
 def tables(folder):
     found = {}
     for path in glob.glob(os.path.join(folder, "*", "*.parquet")):
+        if ".partial-" in path:  # a task was killed in it
+            continue
         with open(path, "rb") as file:
             found[os.path.relpath(path, folder)] = file.read()
     return found

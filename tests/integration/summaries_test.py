@@ -189,6 +189,9 @@ class Damage(Folder):
         self.assertIn("summaries of version 2; this leaktide reads version 1", self.notes(self.answer(3)))
 
     def test_what_a_killed_task_left_is_named(self):
+        shutil.copytree(self.summaries[3], self.summaries[3] + ".partial-17")  # killed, begun again, and finished
+        self.assertNotIn("was not finished", "".join(self.notes(self.answer(0))))
+        shutil.rmtree(self.summaries[3] + ".partial-17")
         os.rename(self.summaries[3], self.summaries[3] + ".partial-4711")
         self.assertIn("was not finished: summarize again", self.notes(self.answer(3)))
 
