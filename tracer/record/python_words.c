@@ -95,9 +95,10 @@ uint64_t python_word_by_contents(struct python_words *words, const struct python
     int32_t offset_bytes = python_frame_offset(frame);
     uint64_t id = code_id(words, frame->code), key = python_line_key(frame->code, offset_bytes);
     struct line_slot *slot = &words->lines[((key ^ id) >> 40) % PYTHON_LINE_SLOTS];
+    struct python_line_place start = {0, 0, 0};
 
     if (slot->code_id != id || slot->key != key)
-        *slot = (struct line_slot){id, key, python_line(frame->code, offset_bytes)};
+        *slot = (struct line_slot){id, key, python_line(frame->code, offset_bytes, &start)};
     return mt_frame_of_code(id, slot->line);
 }
 
@@ -132,6 +133,16 @@ static uint64_t word_of_dying(struct python_words *words, const struct python_fr
     return mt_frame_of_code(words->dying_id, 0);
 }
 
+static uint32_t line_of(struct python_words *words, const struct python_frame *frame)
+{
+    uint64_t hash = ((uintptr_t)frame->code >> 4) * UINT64_C(0x9e3779b97f4a7c15);
+    struct line_place *known = &words->places[(hash >> 32) % PYTHON_LINE_PLACES];
+
+    if (known->code != frame->code || known->generation != frame->generation)
+        *known = (struct line_place){frame->code, frame->generation, {0, 0, 0}};
+    return python_line(frame->code, python_frame_offset(frame), &known->place);
+}
+
 static __attribute__((noinline)) uint64_t learn(struct python_words *words,
                                                 const struct python_frame *frame)
 {
@@ -141,8 +152,7 @@ static __attribute__((noinline)) uint64_t learn(struct python_words *words,
 
     if (python_is_dying(frame->code, &generation))
         return word_of_dying(words, frame, generation);
-    word = mt_frame_of_code(code_id(words, frame->code),
-                            python_line(frame->code, python_frame_offset(frame)));
+    word = mt_frame_of_code(code_id(words, frame->code), line_of(words, frame));
     set[1] = set[0];
     set[0] = (struct word_slot){frame->code, frame->instruction, word, frame->generation};
     return word;

@@ -4,6 +4,7 @@
  *
  *     words    (code object, its generation, instruction) -> word; two a set, the newer stay
  *     codes    identity (names, first line) -> number, by slots that hold its place
+ *     places   (code object, its generation) -> how far its table of lines was read
  *     lines    (number, key of the instruction's line) -> line; where contents are read
  *
  * A code becomes a number and a `code` record the first time its identity is met, so a number never
@@ -23,6 +24,7 @@
 enum {
     PYTHON_WORD_SETS = 4096,
     PYTHON_WORD_WAYS = 2,
+    PYTHON_LINE_PLACES = 64,
     PYTHON_LINE_SLOTS = 4096,
     PYTHON_CODE_FIRST_SLOTS = 1024,
     PYTHON_CODES_MIN_BYTES = 1 << 18
@@ -39,6 +41,12 @@ struct known_code {
     uint64_t id;
 };
 
+struct line_place {
+    const char *code;
+    uint32_t generation;
+    struct python_line_place place;
+};
+
 struct line_slot {
     uint64_t code_id, key;
     uint32_t line;
@@ -47,6 +55,7 @@ struct line_slot {
 /* Of one stream; zeros at first, touched as it is used. */
 struct python_words {
     struct word_slot words[PYTHON_WORD_SETS][PYTHON_WORD_WAYS];
+    struct line_place places[PYTHON_LINE_PLACES];
     struct line_slot lines[PYTHON_LINE_SLOTS];
     struct known_code *codes;
     uint32_t *slots;               /* place in codes + 1; 0: empty; at most half are taken */

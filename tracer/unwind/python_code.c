@@ -4,7 +4,6 @@
 #include <stdbool.h>
 
 #include "python_interpreter.h"
-#include "python_lines.h"
 #include "python_objects.h"
 
 enum { SHORT_TABLE_BYTES = 512, HASH_BLOCK_BYTES = 32 };
@@ -151,7 +150,7 @@ struct python_identity python_identify(const char *code)
 
 /* --- lines ----------------------------------------------------------------------------------- */
 
-uint32_t python_line(const char *code, int32_t offset_bytes)
+uint32_t python_line(const char *code, int32_t offset_bytes, struct python_line_place *place)
 {
     const struct python_layout *layout = &python_interpreter.layout;
     const char *table;
@@ -161,7 +160,7 @@ uint32_t python_line(const char *code, int32_t offset_bytes)
         table = pointer_at(code, layout->lines);
         return python_lines_find((const uint8_t *)table + layout->bytes_first,
                                  (uintptr_t)pointer_at(table, layout->bytes_length),
-                                 number_at(code, layout->line), offset_bytes);
+                                 number_at(code, layout->line), offset_bytes, place);
     }
     line = python_interpreter.line_of((void *)(uintptr_t)code, offset_bytes);
     return line > 0 ? (uint32_t)line : 0;

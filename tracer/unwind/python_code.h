@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "python_lines.h"
+
 enum { PYTHON_TEXT_MAX = 1024 };
 
 /*
@@ -25,8 +27,11 @@ struct python_identity {
 
 struct python_identity python_identify(const char *code);
 
-/* offset_bytes: of an instruction in it; less than 0: none ran yet. 0: it has no line. */
-uint32_t python_line(const char *code, int32_t offset_bytes);
+/*
+ * offset_bytes: of an instruction in it; less than 0: none ran yet. place: zeros, or what an earlier
+ * call for the same code left. 0: it has no line.
+ */
+uint32_t python_line(const char *code, int32_t offset_bytes, struct python_line_place *place);
 
 /*
  * Two codes with equal identities have the same line if this is the same. It takes a part of what

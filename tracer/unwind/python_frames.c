@@ -134,27 +134,26 @@ struct look {
     bool has_death;
 };
 
-/* Offsets in a frame of CPython 3.11 and newer, in bytes. */
-struct offsets {
-    size_t code, instruction, owner, previous;
-};
-
 /*
- * From `at` outward over frames that are what they were and call each other as they did, to the
- * first that is not looked at. The address of the next frame comes from what is remembered, once it
- * was compared, so that the processor need not wait for one load after the other. A function of its
- * own: so all that it needs stays in registers.
+ * Of CPython 3.11 and newer: from `at` outward over frames that are what they were and call each
+ * other as they did, to the first that is not looked at. The address of the next frame comes from
+ * what is remembered, once it was compared, so that the processor need not wait for one load after
+ * the other. A function of its own: so all that it needs stays in registers.
  */
 static __attribute__((noinline)) READS_OBJECTS struct python_frame *
-skip_same(const struct python_frame *outermost, struct python_frame *at, struct offsets offsets)
+skip_same(const struct python_layout *layout, const struct python_frame *outermost,
+          struct python_frame *at)
 {
+    const size_t code_at = layout->code, instruction_at = layout->instruction;
+    const size_t owned_at = (size_t)owner_at(layout), previous_at = layout->previous;
+
     for (const char *frame = at->frame; at != outermost; frame = (--at)->frame) {
-        uint64_t code = (uintptr_t)untagged(pointer_at(frame, offsets.code));
-        uint64_t instruction = (uintptr_t)pointer_at(frame, offsets.instruction);
-        uint64_t owner = byte_at(frame, offsets.owner);
+        uint64_t code = (uintptr_t)untagged(pointer_at(frame, code_at));
+        uint64_t instruction = (uintptr_t)pointer_at(frame, instruction_at);
+        uint64_t owner = byte_at(frame, owned_at);
 
         if (((uintptr_t)at->code ^ code) | (at->instruction ^ instruction) | (at->owner ^ owner) ||
-            pointer_at(frame, offsets.previous) != at[-1].frame)
+            pointer_at(frame, previous_at) != at[-1].frame)
             break;
     }
     return at;
@@ -167,21 +166,19 @@ skip_same(const struct python_frame *outermost, struct python_frame *at, struct 
 static void verify(struct python_frames *known, struct look *look)
 {
     const struct python_layout *const layout = &python_interpreter.layout;
-    const struct offsets offsets = {layout->code, layout->instruction, (size_t)owner_at(layout),
-                                    layout->previous};
     const bool can_skip = !layout->lasti_bytes && owner_at(layout) >= 0 && !look->has_death;
     struct python_frame *at = &known->frames[look->place];
 
     for (;; at--) {
         const char *frame;
 
-        at = can_skip ? skip_same(known->frames, at, offsets) : at;
+        at = can_skip ? skip_same(layout, known->frames, at) : at;
         frame = at->frame;
         if (!is_as_it_was(layout, at, frame, look->has_death)) {
             fill(at, frame);
             look->changed_place = (uint32_t)(at - known->frames);
         }
-        look->frame = pointer_at(frame, offsets.previous);
+        look->frame = pointer_at(frame, layout->previous);
         if (at == known->frames || look->frame != at[-1].frame)
             break;
     }

@@ -69,22 +69,25 @@ static void columns_skip(struct table *table, unsigned form)
 }
 
 uint32_t python_lines_find(const uint8_t *table, size_t size_bytes, int32_t first_line,
-                           int32_t offset_bytes)
+                           int32_t offset_bytes, struct python_line_place *place)
 {
-    struct table rest = {table, table + size_bytes};
-    int64_t line = first_line, end = 0;
-
     if (offset_bytes < 0)
         return first_line > 0 ? (uint32_t)first_line : 0;
-    while (rest.next < rest.end) {
+    if (offset_bytes < place->instructions_bytes)
+        *place = (struct python_line_place){0, 0, 0};
+    while (place->table_bytes < size_bytes) {
+        struct table rest = {table + place->table_bytes, table + size_bytes};
         uint8_t head = byte_take(&rest);
         unsigned form = head >> 3 & 15;
+        int64_t line = place->line + line_step(&rest, form);
+        int64_t end = place->instructions_bytes + ((head & 7) + 1) * UNIT_BYTES;
 
-        line += line_step(&rest, form);
-        columns_skip(&rest, form);
-        end += ((head & 7) + 1) * UNIT_BYTES;
-        if (offset_bytes < end)
+        if (offset_bytes < end) {
+            line += first_line;
             return form == NO_LOCATION || line <= 0 ? 0 : (uint32_t)line;
+        }
+        columns_skip(&rest, form);
+        *place = (struct python_line_place){(size_t)(rest.next - table), end, line};
     }
     return 0;
 }

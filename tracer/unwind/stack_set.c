@@ -166,6 +166,7 @@ static inline uint32_t find(struct stack_set *set, const struct unwind_stack *st
     uint32_t hash = (uint32_t)stack->hash;
     uint32_t next = set->last_place ? set->stacks[set->last_place - 1].next : 0;
 
+    __builtin_prefetch(slot_first(set, hash)); /* is most often not in a near cache */
     if (LIKELY(next) && LIKELY(is_next(set, stack, known_count, next)))
         return set->first_id + next - 1;
     for (struct stack_slot *slot = slot_first(set, hash); slot->id; slot = slot_after(set, slot))

@@ -122,6 +122,7 @@ static bool is_word_of(uint64_t word, const struct python_frame *frame)
     uint64_t id = (word & ~MT_FRAME_IS_CODE) >> MT_FRAME_LINE_BITS;
     uint64_t line = word & ((1 << MT_FRAME_LINE_BITS) - 1);
     static __thread char text[PYTHON_TEXT_MAX] __attribute__((tls_model("initial-exec")));
+    struct python_line_place start = {0, 0, 0};
     uint32_t generation;
 
     if (!(word & MT_FRAME_IS_CODE) || id >= CODES)
@@ -132,7 +133,7 @@ static bool is_word_of(uint64_t word, const struct python_frame *frame)
     }
     return is_text(codes[id].function, text, python_function(frame->code, text, sizeof(text))) &&
            is_text(codes[id].file, text, python_file(frame->code, text, sizeof(text))) &&
-           line == python_line(frame->code, python_frame_offset(frame));
+           line == python_line(frame->code, python_frame_offset(frame), &start);
 }
 
 /* A merged stack on its way, compared as it goes. */
