@@ -248,8 +248,12 @@ static __attribute__((noinline)) void stack_cut(struct call_stacks *stacks,
 static void stack_of_caller(struct call_stacks *stacks, uint64_t pc, struct unwind_stack *stack)
 {
     stacks->caller = pc;
-    *stack = (struct unwind_stack){
-        .pcs = &stacks->caller, .count = 1, .flags = UNWIND_COMPLETE, .hash = pc};
+    stack->pcs = &stacks->caller; /* field by field: what is cleared as a block is slow to load */
+    stack->count = 1;
+    stack->reused_count = 0;
+    stack->flags = UNWIND_COMPLETE;
+    stack->number = 0;
+    stack->hash = pc;
 }
 
 /* All that is asked for: native frames, frames of Python, or both. */
