@@ -42,11 +42,12 @@ static uint64_t spent_ns(void)
 static NOINLINE void capture(struct job *job)
 {
     struct unwind_stack stack = {.count = 0};
+    struct stack_name name;
 
     if (!job->is_idle)
         unwind_capture(&unwinder, &thread, UNWIND_CALLER, &stack);
     if (job->has_set)
-        stack_set_find(&set, &stack);
+        stack_set_find(&set, &stack, &name);
     job->done_count++;
     job->frame_count = stack.count;
     __asm__ volatile("" ::: "memory");

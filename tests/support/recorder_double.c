@@ -99,9 +99,9 @@ struct call_site recorder_site(enum layer layer, struct unwind_registers from)
     return (struct call_site){.caller = (const void *)(uintptr_t)from.pc};
 }
 
-struct call_site recorder_caller(struct unwind_registers from)
+struct call_site recorder_caller(const struct unwind_registers *from)
 {
-    return (struct call_site){.caller = (const void *)(uintptr_t)from.pc};
+    return (struct call_site){.caller = (const void *)(uintptr_t)from->pc};
 }
 
 uint64_t recorder_ticks(void)

@@ -74,7 +74,7 @@ static POOL(pool, "python");
 
 __thread struct python_call python_call;
 
-static void *made(void *block, size_t size, struct unwind_registers from)
+static void *made(void *block, size_t size, const struct unwind_registers *from)
 {
     MT_ASSERT(!python_call.block); /* what was given back is settled */
     if (block && (uintptr_t)block - (uintptr_t)python_call.made > PYTHON_DEBUG_BYTES)
@@ -85,7 +85,7 @@ static void *made(void *block, size_t size, struct unwind_registers from)
 }
 
 /* It ended at `ticks`. Recorded after the real call, as only that shows whose block it was. */
-static void freed(const void *block, uint64_t ticks, struct unwind_registers from)
+static void freed(const void *block, uint64_t ticks, const struct unwind_registers *from)
 {
     MT_ASSERT(block && !python_call.block);
     if (python_call.is_of_host)
@@ -102,7 +102,7 @@ static void *cover_malloc(void *context, size_t size)
     if (!guard_enter(LAYER_PYTHON))
         return real->malloc(real->context, size);
     python_call.made = NULL;
-    return made(real->malloc(real->context, size), size, unwind_caller());
+    return made(real->malloc(real->context, size), size, UNWIND_CALLER);
 }
 
 static void *cover_calloc(void *context, size_t count, size_t size)
@@ -112,7 +112,7 @@ static void *cover_calloc(void *context, size_t count, size_t size)
     if (!guard_enter(LAYER_PYTHON))
         return real->calloc(real->context, count, size);
     python_call.made = NULL;
-    return made(real->calloc(real->context, count, size), count * size, unwind_caller());
+    return made(real->calloc(real->context, count, size), count * size, UNWIND_CALLER);
 }
 
 static void *cover_realloc(void *context, void *block, size_t size)
@@ -128,8 +128,8 @@ static void *cover_realloc(void *context, void *block, size_t size)
     moved_to = real->realloc(real->context, block, size);
     python_call.block = 0;
     if (block && moved_to)
-        freed(block, ticks, unwind_caller());
-    return made(moved_to, size, unwind_caller());
+        freed(block, ticks, UNWIND_CALLER);
+    return made(moved_to, size, UNWIND_CALLER);
 }
 
 static void cover_free(void *context, void *block)
@@ -145,7 +145,7 @@ static void cover_free(void *context, void *block)
     ticks = recorder_ticks();
     real->free(real->context, block);
     python_call.block = 0;
-    freed(block, ticks, unwind_caller());
+    freed(block, ticks, UNWIND_CALLER);
     guard_leave(LAYER_PYTHON);
 }
 

@@ -292,7 +292,7 @@ static inline uint32_t capture(struct thread_state *thread, const struct unwind_
     stacks = thread->stacks;
     before = push_begin(thread);
     stack_take(stacks, from, is_free, &stack);
-    name = stack_set_find(&stacks->set, &stack);
+    stack_set_find(&stacks->set, &stack, &name);
     if (UNLIKELY(name.is_new) && UNLIKELY(!stack_write(stacks, &stack, &name)))
         stack_is_lost(stacks, &name);
     if (UNLIKELY(!name.id))

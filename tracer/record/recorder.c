@@ -71,7 +71,7 @@ static __attribute__((noinline)) void counters_take(enum layer layer)
     uint32_t layers = 1u << layer & NPU_LAYERS ? NPU_LAYERS : GPU_LAYERS, inside = thread->inside;
     int error = errno;
 
-    if (!recording_header() || !(1u << layer & (NPU_LAYERS | GPU_LAYERS)) ||
+    if (!recording_header() ||
         !(__atomic_fetch_and(counters_wanted, ~layers, __ATOMIC_RELAXED) & layers) ||
         recorder_is_paused())
         return;
@@ -96,9 +96,9 @@ static void counters_are_due(void)
 
 static inline void counters_look(enum layer layer)
 {
-    if (layer == LAYER_HOST)
-        return;
-    if (UNLIKELY(__atomic_load_n(counters_wanted, __ATOMIC_RELAXED) >> layer & 1))
+    uint32_t bit = 1u << layer & (NPU_LAYERS | GPU_LAYERS);
+
+    if (UNLIKELY(__atomic_load_n(counters_wanted, __ATOMIC_RELAXED) & bit))
         counters_take(layer);
 }
 
@@ -493,6 +493,17 @@ void recorder_push(enum mt_record_code code, const uint64_t *fields)
     recorder_push_at(code, clock_ticks(), fields);
 }
 
+/* One at a time: those that were written a moment ago cannot be loaded as one word without waiting.
+ */
+static uint64_t word_of(const unsigned char *bytes, size_t count)
+{
+    uint64_t word = 0;
+
+    while (count--)
+        word = word << 8 | bytes[count];
+    return word;
+}
+
 bool recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const void *bytes,
                          size_t size_bytes)
 {
@@ -508,11 +519,10 @@ bool recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const
         thread_put(thread, 1 + i, fields[i]);
     thread_put(thread, 1 + count, size_bytes);
     for (uint64_t i = 0; i < word_count; i++) {
-        uint64_t word = 0;
         size_t rest = size_bytes - i * 8;
 
-        memcpy(&word, (const char *)bytes + i * 8, rest < 8 ? rest : 8);
-        thread_put(thread, 2 + count + i, word);
+        thread_put(thread, 2 + count + i,
+                   word_of((const unsigned char *)bytes + i * 8, rest < 8 ? rest : 8));
     }
     thread_publish(thread, thread->head + 2 + count + word_count);
     push_end(thread, before);
@@ -561,16 +571,17 @@ static uint64_t text_word(struct text text)
  */
 static uint64_t short_text_id(struct ring *ring, struct text text)
 {
-    uint64_t word = text_word(text), id;
-    struct short_text *slot =
+    uint64_t word = text_word(text);
+    volatile struct short_text *slot =
         &ring->short_texts[(word ^ word >> 8 ^ text.size_bytes) % RING_SHORT_TEXTS];
-    struct short_text known = *(volatile struct short_text *)slot;
+    uint64_t known_word = slot->word, id = slot->id, check = slot->check;
 
-    if (LIKELY(known.word == word && (known.word ^ known.id ^ known.check) == text.size_bytes))
-        return known.id;
+    if (LIKELY(known_word == word && (word ^ id ^ check) == text.size_bytes))
+        return id;
     id = text_id(text);
-    *(volatile struct short_text *)slot =
-        (struct short_text){word, id, word ^ id ^ text.size_bytes};
+    slot->word = word;
+    slot->id = id;
+    slot->check = word ^ id ^ text.size_bytes;
     return id;
 }
 
@@ -595,12 +606,12 @@ uint64_t recorder_text(struct text text)
 
 /* --- sites ------------------------------------------------------------------------------ */
 
-struct call_site recorder_caller(struct unwind_registers from)
+struct call_site recorder_caller(const struct unwind_registers *from)
 {
     struct thread_state *thread = &thread_state;
-    uint32_t stack = call_stacks_are_on() ? call_stacks_capture(thread, &from) : 0;
+    uint32_t stack = call_stacks_are_on() ? call_stacks_capture(thread, from) : 0;
 
-    return call_stacks_site(thread, stack, from.pc);
+    return call_stacks_site(thread, stack, from->pc);
 }
 
 struct call_site recorder_site(enum layer layer, struct unwind_registers from)
@@ -609,7 +620,7 @@ struct call_site recorder_site(enum layer layer, struct unwind_registers from)
     uint32_t other_layers = ((1u << LAYER_COUNT) - 1) & ~(1u << layer | 1u << LAYER_HOST);
 
     if (!(thread->inside & other_layers))
-        thread->outer_site = recorder_caller(from);
+        thread->outer_site = recorder_caller(&from);
     return thread->outer_site;
 }
 

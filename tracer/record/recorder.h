@@ -56,7 +56,7 @@ uint64_t recorder_text(struct text text);
 struct call_site recorder_site(enum layer layer, struct unwind_registers from);
 
 /* The same for what never happens on behalf of another layer. */
-struct call_site recorder_caller(struct unwind_registers from);
+struct call_site recorder_caller(const struct unwind_registers *from);
 
 /* A record without a BYTES field, stamped now; fields in the order of records.def. */
 void recorder_push(enum mt_record_code code, const uint64_t *fields);

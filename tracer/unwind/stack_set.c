@@ -13,21 +13,25 @@ static uint32_t smaller(uint32_t left, uint32_t right)
     return left < right ? left : right;
 }
 
-/* At most a third for slots, half of that for stacks, the rest for nodes. */
+/* At most three eighths for slots and stacks, the rest for nodes: three or four for a stack. */
 void stack_set_init(struct stack_set *set, void *memory, size_t size_bytes)
 {
+    const size_t slot_bytes =
+        sizeof(*set->tags) + sizeof(*set->ids) + sizeof(*set->stacks) / STACK_SET_SLOTS_PER_STACK;
     size_t slot_max = 1, node_max;
     char *at = memory;
 
     MT_ASSERT(size_bytes >= STACK_SET_MIN_BYTES);
     memset(set, 0, sizeof(*set));
-    while (slot_max <= UINT32_MAX / 4 && 2 * slot_max * sizeof(*set->slots) <= size_bytes / 3)
+    while (slot_max <= UINT32_MAX / 4 && 2 * slot_max * slot_bytes <= size_bytes / 8 * 3)
         slot_max *= 2;
-    set->slots = (struct stack_slot *)at;
     set->slot_max = (uint32_t)slot_max;
-    at += slot_max * sizeof(*set->slots);
+    set->stack_max = set->slot_max / STACK_SET_SLOTS_PER_STACK;
+    set->tags = (uint8_t *)at;
+    at += slot_max * sizeof(*set->tags);
+    set->ids = (uint32_t *)(void *)at;
+    at += slot_max * sizeof(*set->ids);
     set->stacks = (struct stack_entry *)at;
-    set->stack_max = set->slot_max / 2;
     at += set->stack_max * sizeof(*set->stacks);
     set->nodes = (struct stack_node *)at;
     node_max = (size_bytes - (size_t)(at - (char *)memory)) / sizeof(*set->nodes);
@@ -39,35 +43,61 @@ void stack_set_init(struct stack_set *set, void *memory, size_t size_bytes)
 
 /* --- slots ------------------------------------------------------------------------------ */
 
-static struct stack_slot *slot_after(struct stack_set *set, struct stack_slot *slot)
+/* Of the bits that do not tell the slot; never 0. */
+static inline uint8_t tag_of(uint32_t hash)
 {
-    slot++;
-    return slot == set->slots + set->slot_count ? set->slots : slot;
+    return (uint8_t)(hash >> 24 | 1);
 }
 
-static struct stack_slot *slot_first(struct stack_set *set, uint32_t hash)
+static inline uint32_t slot_first(const struct stack_set *set, uint32_t hash)
 {
-    return &set->slots[hash & (set->slot_count - 1)];
+    return hash & (set->slot_count - 1);
+}
+
+static inline uint32_t slot_after(const struct stack_set *set, uint32_t slot)
+{
+    return (slot + 1) & (set->slot_count - 1);
 }
 
 static void slot_fill(struct stack_set *set, uint32_t hash, uint32_t id)
 {
-    struct stack_slot *slot = slot_first(set, hash);
+    uint32_t slot = slot_first(set, hash);
 
-    while (slot->id)
+    while (set->tags[slot])
         slot = slot_after(set, slot);
-    *slot = (struct stack_slot){id, hash};
+    set->tags[slot] = tag_of(hash);
+    set->ids[slot] = id;
+}
+
+/* Is the slot found by the hash of its stack? */
+static bool slot_is_reached(const struct stack_set *set, uint32_t slot)
+{
+    uint32_t hash = set->stacks[set->ids[slot] - set->first_id].hash, at = slot_first(set, hash);
+
+    while (at != slot && set->tags[at])
+        at = slot_after(set, at);
+    return at == slot && set->tags[slot] == tag_of(hash);
+}
+
+static void slots_check(const struct stack_set *set)
+{
+    uint32_t filled = 0;
+
+    for (uint32_t i = 0; i < set->slot_count; i++) {
+        filled += set->tags[i] != 0;
+        MT_ASSERT(!set->tags[i] || set->ids[i] - set->first_id < set->stack_count);
+        MT_ASSERT(!set->tags[i] || slot_is_reached(set, i));
+    }
+    MT_ASSERT(filled == set->stack_count);
 }
 
 void stack_set_check(const struct stack_set *set)
 {
-    uint32_t filled = 0;
-
     MT_ASSERT(set->slot_count && !(set->slot_count & (set->slot_count - 1)));
     MT_ASSERT(set->slot_count <= set->slot_max);
     MT_ASSERT(set->stack_count <= set->stack_max);
     MT_ASSERT(set->node_count && set->node_count <= set->node_max);
-    MT_ASSERT(2 * (uint64_t)set->stack_count <= set->slot_count);
+    MT_ASSERT(STACK_SET_SLOTS_PER_STACK * (uint64_t)set->stack_count <= set->slot_count);
     MT_ASSERT(!set->here[0]);
     MT_ASSERT(set->written_count <= UNWIND_MAX_FRAMES);
     MT_ASSERT(set->last_count <= UNWIND_MAX_FRAMES);
@@ -76,20 +106,14 @@ void stack_set_check(const struct stack_set *set)
     for (uint32_t i = 0; i < set->stack_count; i++)
         MT_ASSERT(set->stacks[i].node && set->stacks[i].node < set->node_count &&
                   set->stacks[i].next <= set->stack_count);
-    for (uint32_t i = 0; i < set->slot_count; i++) {
-        filled += set->slots[i].id != 0;
-        MT_ASSERT(!set->slots[i].id || set->slots[i].id - set->first_id < set->stack_count);
-        MT_ASSERT(!set->slots[i].id ||
-                  set->slots[i].hash == set->stacks[set->slots[i].id - set->first_id].hash);
-    }
-    MT_ASSERT(filled == set->stack_count);
+    slots_check(set);
 }
 
 static void slots_double(struct stack_set *set)
 {
     if (MT_ASSERTS)
         stack_set_check(set);
-    memset(set->slots, 0, set->slot_count * sizeof(*set->slots));
+    memset(set->tags, 0, set->slot_count * sizeof(*set->tags));
     set->slot_count *= 2;
     for (uint32_t i = 0; i < set->stack_count; i++)
         slot_fill(set, set->stacks[i].hash, set->first_id + i);
@@ -97,7 +121,7 @@ static void slots_double(struct stack_set *set)
 
 static void begin_anew(struct stack_set *set)
 {
-    memset(set->slots, 0, set->slot_count * sizeof(*set->slots));
+    memset(set->tags, 0, set->slot_count * sizeof(*set->tags));
     set->slot_count = smaller(STACK_SET_FIRST_SLOTS, set->slot_max);
     set->first_id += set->stack_count;
     set->stack_count = 0;
@@ -151,28 +175,30 @@ static inline bool is_stack(struct stack_set *set, uint32_t node, const struct u
     return LIKELY(here[known_count] == node) || is_prefix(set, node, pcs, known_count);
 }
 
-/* The stack that came after the last one, last time. */
-static inline bool is_next(struct stack_set *set, const struct unwind_stack *stack,
-                           uint32_t known_count, uint32_t next)
+/* Is the stack of this place + 1 the one? */
+static inline bool is_at(struct stack_set *set, const struct unwind_stack *stack,
+                         uint32_t known_count, uint32_t place)
 {
-    const struct stack_entry *entry = &set->stacks[next - 1];
+    const struct stack_entry *entry = &set->stacks[place - 1];
 
     return entry->hash == (uint32_t)stack->hash && is_stack(set, entry->node, stack, known_count);
 }
 
+/* Its place + 1; 0: it is new. */
 static inline uint32_t find(struct stack_set *set, const struct unwind_stack *stack,
                             uint32_t known_count)
 {
-    uint32_t hash = (uint32_t)stack->hash;
+    uint32_t hash = (uint32_t)stack->hash, slot = slot_first(set, hash);
     uint32_t next = set->last_place ? set->stacks[set->last_place - 1].next : 0;
 
-    __builtin_prefetch(slot_first(set, hash)); /* is most often not in a near cache */
-    if (LIKELY(next) && LIKELY(is_next(set, stack, known_count, next)))
-        return set->first_id + next - 1;
-    for (struct stack_slot *slot = slot_first(set, hash); slot->id; slot = slot_after(set, slot))
-        if (slot->hash == hash &&
-            is_stack(set, set->stacks[slot->id - set->first_id].node, stack, known_count))
-            return slot->id;
+    if (LIKELY(next) && LIKELY(is_at(set, stack, known_count, next)))
+        return next;
+    for (; set->tags[slot]; slot = slot_after(set, slot)) {
+        uint32_t place = set->ids[slot] - set->first_id + 1;
+
+        if (set->tags[slot] == tag_of(hash) && is_at(set, stack, known_count, place))
+            return place;
+    }
     return 0;
 }
 
@@ -202,7 +228,7 @@ static bool make_room(struct stack_set *set, const struct unwind_stack *stack,
     }
     if (set->stack_count >= UINT32_MAX - set->first_id)
         return false;
-    if (2 * (set->stack_count + 1) > set->slot_count)
+    if (STACK_SET_SLOTS_PER_STACK * (set->stack_count + 1) > set->slot_count)
         slots_double(set);
     return true;
 }
@@ -220,18 +246,15 @@ static uint32_t add(struct stack_set *set, const struct unwind_stack *stack, uin
     return id;
 }
 
-static __attribute__((noinline)) struct stack_name
-name_new(struct stack_set *set, const struct unwind_stack *stack, uint32_t known_count)
+static __attribute__((noinline)) void name_new(struct stack_set *set,
+                                               const struct unwind_stack *stack,
+                                               uint32_t known_count, struct stack_name *name)
 {
-    struct stack_name name = {add(set, stack, known_count), true, set->written_count};
-
-    if (!name.id) {
-        set->written_count = 0;
-        set->unnamed_count++;
-        return (struct stack_name){0, false, 0};
-    }
-    set->written_count = stack->count;
-    return name;
+    name->id = add(set, stack, known_count);
+    name->is_new = name->id != 0;
+    name->shared_count = name->is_new ? set->written_count : 0;
+    set->written_count = name->is_new ? stack->count : 0;
+    set->unnamed_count += !name->is_new;
 }
 
 static inline void note_next(struct stack_set *set, uint32_t place)
@@ -241,26 +264,29 @@ static inline void note_next(struct stack_set *set, uint32_t place)
     set->last_place = place;
 }
 
-struct stack_name stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack)
+void stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack,
+                       struct stack_name *name)
 {
     uint32_t known_count = stack->number == set->last_number + 1 ? stack->reused_count : 0;
-    struct stack_name name = {0, false, 0};
+    uint32_t place;
 
     MT_ASSERT(stack->count <= UNWIND_MAX_FRAMES);
     MT_ASSERT(stack->reused_count <= stack->count);
     MT_ASSERT(known_count <= set->last_count);
+    *name = (struct stack_name){0, false, 0};
     set->last_number = 0;
     if (UNLIKELY(stack->count == 0))
-        return name;
+        return;
     set->written_count = smaller(set->written_count, known_count);
-    name.id = find(set, stack, known_count);
-    if (UNLIKELY(!name.id))
-        name = name_new(set, stack, known_count);
-    if (LIKELY(name.id)) {
-        note_next(set, name.id - set->first_id + 1);
+    place = find(set, stack, known_count);
+    if (LIKELY(place))
+        name->id = set->first_id + place - 1;
+    else
+        name_new(set, stack, known_count, name);
+    if (LIKELY(name->id)) {
+        note_next(set, name->id - set->first_id + 1);
         set->last_number = stack->number;
-        set->last_id = name.id;
+        set->last_id = name->id;
         set->last_count = stack->count;
     }
-    return name;
 }

@@ -4,10 +4,12 @@
  *
  *     nodes    (outer node, pc): a stack is its innermost node; outer parts are shared
  *     stacks   id -> innermost node, hash
- *     slots    hash -> id; a power of two of them, at most half full
+ *     slots    hash -> id; a power of two of them, at most half full. Each has a tag, eight bits
+ *              of the hash, in a table of its own
  *
  * Programs repeat themselves: after a stack comes the one that came after it last time. So that one
- * is tried before the slots, of which each would be another place in a large table.
+ * is tried before the slots, of which each would be another place in a large table. Programs also
+ * do what they never did: then the tags say so, and they stay in a near cache.
  *
  * A hash only proposes: a stack is taken for another when all its pcs are equal. For that the set
  * knows the nodes of the thread's last stack. What unwind_capture took over from there need not be
@@ -16,7 +18,7 @@
  * Memory is handed in and never grows. When it is full, everything is forgotten and the set begins
  * anew; ids go on, so an id never means two stacks, but a stack may get a second id.
  * restart_count counts that. About 12 bytes per frame that a new stack does not share with the
- * thread's last one, and 28 bytes per stack.
+ * thread's last one, and 22 bytes per stack.
  */
 #ifndef LEAKTIDE_TRACER_STACK_SET_H
 #define LEAKTIDE_TRACER_STACK_SET_H
@@ -27,7 +29,11 @@
 
 #include "unwinder.h"
 
-enum { STACK_SET_FIRST_SLOTS = 256, STACK_SET_MIN_BYTES = 1 << 16 };
+enum {
+    STACK_SET_FIRST_SLOTS = 256,
+    STACK_SET_SLOTS_PER_STACK = 2, /* at least */
+    STACK_SET_MIN_BYTES = 1 << 16
+};
 
 struct stack_node {
     uint32_t outer; /* 0: none */
@@ -40,15 +46,11 @@ struct stack_entry {
     uint32_t next; /* place + 1 of the stack that came after it; 0: none has */
 };
 
-struct stack_slot {
-    uint32_t id; /* 0: empty */
-    uint32_t hash;
-};
-
 struct stack_set {
     struct stack_node *nodes; /* [0] is no node */
     struct stack_entry *stacks;
-    struct stack_slot *slots;
+    uint8_t *tags; /* of slots; 0: empty */
+    uint32_t *ids; /* of slots that have a tag */
     uint32_t node_count, node_max;
     uint32_t stack_count, stack_max;
     uint32_t slot_count, slot_max; /* in use now; powers of two */
@@ -80,17 +82,25 @@ void stack_set_check(const struct stack_set *set);
 void stack_set_restart(struct stack_set *set);
 
 /* The same as below, where the stack is not the one before. */
-struct stack_name stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack);
+void stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack,
+                       struct stack_name *name);
 
-/* stack: of the last unwind_capture in this thread. */
-static inline struct stack_name stack_set_find(struct stack_set *set,
-                                               const struct unwind_stack *stack)
+/*
+ * stack: of the last unwind_capture in this thread. name: is written field by field and not
+ * returned, as what is loaded as a whole after that waits for all stores before it.
+ */
+static inline void stack_set_find(struct stack_set *set, const struct unwind_stack *stack,
+                                  struct stack_name *name)
 {
     if (stack->reused_count != stack->count || stack->count != set->last_count ||
-        stack->number != set->last_number + 1)
-        return stack_set_look_up(set, stack);
+        stack->number != set->last_number + 1) {
+        stack_set_look_up(set, stack, name);
+        return;
+    }
     set->last_number = stack->number;
-    return (struct stack_name){set->last_id, false, 0};
+    name->id = set->last_id;
+    name->is_new = false;
+    name->shared_count = 0;
 }
 
 #endif

@@ -113,8 +113,9 @@ static struct thread *thread_here(void)
 /* The id must stand for just these pcs, whenever it is given. */
 static void check_name(struct thread *thread, const struct unwind_stack *stack)
 {
-    struct stack_name name = stack_set_find(&thread->set, stack);
+    struct stack_name name;
 
+    stack_set_find(&thread->set, stack, &name);
     if (name.id == 0 || name.id >= ((size_t)1 << 26) / 8)
         return;
     if (name.is_new) {

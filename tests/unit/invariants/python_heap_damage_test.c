@@ -14,8 +14,8 @@ static void make(void)
 
 static struct unwind_registers nowhere;
 
-DAMAGE(make, made_while_freeing, python_call.block = 16; made(NULL, 8, nowhere))
-DAMAGE(make, freed_nothing, freed(NULL, 0, nowhere))
+DAMAGE(make, made_while_freeing, python_call.block = 16; made(NULL, 8, &nowhere))
+DAMAGE(make, freed_nothing, freed(NULL, 0, &nowhere))
 DAMAGE(make, cover_on_cover, cover_for(1, &(struct allocator){.malloc = cover_malloc}))
 
 int main(void)

@@ -15,6 +15,7 @@
 
 static struct stack_set stacks;
 static struct unwind_stack stack;
+static struct stack_name name;
 static struct unwind_thread *thread;
 static struct object_list *list;
 static struct row_table *rows;
@@ -26,7 +27,7 @@ static void make(void)
 
     stack = (struct unwind_stack){.pcs = pcs, .count = 3, .hash = 5, .number = 1};
     stack_set_init(&stacks, memory, sizeof(memory));
-    stack_set_look_up(&stacks, &stack);
+    stack_set_look_up(&stacks, &stack, &name);
     stack_set_check(&stacks);
     thread = calloc(1, sizeof(*thread));
     forget(thread, 1);
@@ -45,7 +46,7 @@ static void capture_more(uint32_t count, uint32_t reused_count)
     stack.number++;
     stack.count = count;
     stack.reused_count = reused_count;
-    stack_set_look_up(&stacks, &stack);
+    stack_set_look_up(&stacks, &stack, &name);
 }
 
 #define STACKS(name, ...)  DAMAGE(make, name, __VA_ARGS__; stack_set_check(&stacks))
@@ -59,8 +60,9 @@ STACKS(stacks_nodes, stacks.node_max = 1)
 STACKS(stacks_crowded, stacks.slot_count = 1)
 STACKS(stacks_outer, stacks.nodes[1].outer = 2)
 STACKS(stacks_node, stacks.stacks[0].node = 0)
-STACKS(stacks_slot_id, stacks.slots[0].id = stacks.slots[1].id = 77)
-STACKS(stacks_filled, memset(stacks.slots, 0, stacks.slot_count * sizeof(*stacks.slots)))
+STACKS(stacks_slot_id, memset(stacks.ids, 77, stacks.slot_count * sizeof(*stacks.ids)))
+STACKS(stacks_tag, stacks.stacks[0].hash ^= UINT32_C(1) << 31)
+STACKS(stacks_filled, memset(stacks.tags, 0, stacks.slot_count * sizeof(*stacks.tags)))
 STACKS(stacks_here, stacks.here[0] = 1)
 STACKS(stacks_written, stacks.written_count = UNWIND_MAX_FRAMES + 1)
 STACKS(stacks_last, stacks.last_count = UNWIND_MAX_FRAMES + 1)
