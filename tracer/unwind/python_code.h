@@ -28,8 +28,8 @@ struct python_identity {
 struct python_identity python_identify(const char *code);
 
 /*
- * offset_bytes: of an instruction in it; less than 0: none ran yet. place: zeros, or what an earlier
- * call for the same code left. 0: it has no line.
+ * offset_bytes: of an instruction in it; less than 0: none ran yet. place: zeros, or what an
+ * earlier call for the same code left. 0: it has no line.
  */
 uint32_t python_line(const char *code, int32_t offset_bytes, struct python_line_place *place);
 
