@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "leaktide/invariant.h"
 #include "trend.h"
 
 enum { rows_first = 1, rows_after_joining = 12 };
@@ -44,46 +45,38 @@ const char *overdue_reason_name(enum overdue_reason reason)
 void overdue_release(struct overdue_stack *stack)
 {
     free(stack->rows);
+    free(stack->lates);
     *stack = (struct overdue_stack){0};
 }
 
 /* --- what is kept ---------------------------------------------------------------------------- */
 
-/* What was freed since an older birth is gone for good. */
-static void row_renew(struct overdue_row *row, uint32_t epoch)
+/* From the birth before the row to its first. */
+static uint32_t gap_before(const struct overdue_stack *stack, uint32_t row)
 {
-    if (row->epoch == epoch)
-        return;
-    row->epoch = epoch;
-    row->late = row->swept = 0;
-    row->late_bytes = row->swept_bytes = 0;
+    return row ? stack->rows[row].first - stack->rows[row - 1].last : 0;
 }
 
-static void rows_join(struct overdue_row *row, struct overdue_row *next,
-                      const struct overdue_stack *stack)
+/* gap: between the two. */
+static void rows_join(struct overdue_row *row, const struct overdue_row *next, uint32_t gap,
+                      uint32_t longest_gap)
 {
-    row_renew(row, stack->births);
-    row_renew(next, stack->births);
-    row->moments += next->moments + (next->gap > stack->longest_gap / burst_share);
-    if (next->gap > row->inner_gap)
-        row->inner_gap = next->gap;
+    row->moments += next->moments + (gap > longest_gap / burst_share);
+    if (gap > row->inner_gap)
+        row->inner_gap = gap;
     if (next->inner_gap > row->inner_gap)
         row->inner_gap = next->inner_gap;
     row->last = next->last;
     row->births += next->births;
     row->left += next->left;
-    row->late += next->late;
-    row->swept += next->swept;
     row->left_bytes += next->left_bytes;
-    row->late_bytes += next->late_bytes;
-    row->swept_bytes += next->swept_bytes;
     if (next->alive_bytes > row->alive_bytes)
         row->alive_bytes = next->alive_bytes;
 }
 
 /* Of the last three quarters of the births: the first turn of a loop is often ten times as long as
  * the others, and beside such a gap no later one would be a moment. */
-static uint32_t recent_gap(const struct overdue_stack *stack)
+static uint32_t recent_gap(const struct overdue_stack *stack, uint32_t births)
 {
     uint64_t seen = 0;
     uint32_t longest = 0;
@@ -91,26 +84,43 @@ static uint32_t recent_gap(const struct overdue_stack *stack)
     for (uint32_t i = 0; i < stack->row_count; i++) {
         const struct overdue_row *row = &stack->rows[i];
 
-        if (seen > stack->births / 4 && row->gap > longest)
-            longest = row->gap;
+        if (seen > births / 4 && gap_before(stack, i) > longest)
+            longest = gap_before(stack, i);
         seen += row->births;
-        if (seen > stack->births / 4 + 1 && row->inner_gap > longest)
+        if (seen > births / 4 + 1 && row->inner_gap > longest)
             longest = row->inner_gap;
     }
     return longest;
 }
 
+/* As it was when the first birth of the newest row came. Most rows are followed by another before
+ * somebody asks. */
+static void gap_settle(struct overdue_stack *stack)
+{
+    const struct overdue_row *newest = &stack->rows[stack->row_count - 1];
+    uint32_t gap = gap_before(stack, stack->row_count - 1u);
+
+    if (!stack->is_gap_due)
+        return;
+    MT_ASSERT(newest->births == 1 && !newest->inner_gap);
+    stack->is_gap_due = false;
+    stack->longest_gap = recent_gap(stack, stack->births - 1);
+    if (gap > stack->longest_gap)
+        stack->longest_gap = gap;
+}
+
 /* Into as few rows as are wanted, all of about the same width. */
 static void rows_join_all(struct overdue_stack *stack)
 {
-    uint32_t kept = 0;
+    uint8_t kept = 0;
 
+    gap_settle(stack);
     stack->width = (stack->last - stack->first) / rows_after_joining + 1;
     for (uint32_t i = 1; i < stack->row_count; i++) {
         struct overdue_row *row = &stack->rows[kept], *next = &stack->rows[i];
 
         if (next->last - row->first <= stack->width)
-            rows_join(row, next, stack);
+            rows_join(row, next, next->first - row->last, stack->longest_gap);
         else
             stack->rows[++kept] = *next;
     }
@@ -120,12 +130,13 @@ static void rows_join_all(struct overdue_stack *stack)
 /* NULL without memory. */
 static struct overdue_row *row_add(struct overdue_stack *stack)
 {
-    uint32_t capacity = stack->row_capacity ? stack->row_capacity * 2 : rows_first;
     struct overdue_row *rows;
 
     if (stack->row_count == OVERDUE_ROWS_MOST)
         rows_join_all(stack);
     if (stack->row_count == stack->row_capacity) {
+        uint8_t capacity = stack->row_capacity ? stack->row_capacity * 2 : rows_first;
+
         rows = realloc(stack->rows, capacity * sizeof(*rows));
         if (!rows)
             return NULL;
@@ -137,36 +148,46 @@ static struct overdue_row *row_add(struct overdue_stack *stack)
 
 static bool is_near(const struct overdue_stack *stack, uint32_t clock)
 {
-    return stack->row_count && clock - stack->rows[stack->row_count - 1].first <= stack->width &&
-           stack->width;
+    return stack->width && stack->row_count &&
+           clock - stack->rows[stack->row_count - 1].first <= stack->width;
+}
+
+/* The row of a birth; NULL without memory. */
+static struct overdue_row *row_born(struct overdue_stack *stack, uint32_t clock)
+{
+    uint32_t gap = stack->births ? clock - stack->last : 0;
+    struct overdue_row *row;
+
+    if (!is_near(stack, clock)) {
+        row = row_add(stack);
+        if (row)
+            *row = (struct overdue_row){.first = clock};
+        stack->is_gap_due = true;
+        return row;
+    }
+    gap_settle(stack);
+    row = &stack->rows[stack->row_count - 1];
+    row->moments += gap > stack->longest_gap / burst_share;
+    row->inner_gap = gap > row->inner_gap ? gap : row->inner_gap;
+    stack->longest_gap = gap > stack->longest_gap ? gap : stack->longest_gap;
+    return row;
 }
 
 bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes)
 {
-    uint32_t gap = stack->births ? clock - stack->last : 0;
     uint64_t alive_bytes = stack->alive_bytes;
-    struct overdue_row *row;
+    struct overdue_row *row = row_born(stack, clock);
 
-    if (is_near(stack, clock)) {
-        row = &stack->rows[stack->row_count - 1];
-        row->moments += gap > stack->longest_gap / burst_share;
-        row->inner_gap = gap > row->inner_gap ? gap : row->inner_gap;
-    } else {
-        row = row_add(stack);
-        if (!row)
-            return false;
-        *row = (struct overdue_row){.first = clock, .gap = gap};
-        stack->longest_gap = recent_gap(stack);
-    }
+    if (!row)
+        return false;
     stack->first = stack->births ? stack->first : clock;
     stack->last = clock;
-    stack->longest_gap = gap > stack->longest_gap ? gap : stack->longest_gap;
     stack->births++;
     stack->age_at_birth = stack->freed_age;
+    stack->late_count = 0;
     stack->alive_bytes += bytes;
     stack->allocated_bytes += bytes;
     stack->largest_bytes = bytes > stack->largest_bytes ? bytes : stack->largest_bytes;
-    row_renew(row, stack->births);
     row->last = clock;
     row->births++;
     row->left++;
@@ -178,10 +199,12 @@ bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes)
 }
 
 /* Born at that time; the rows are in order, and hold every birth. */
-static struct overdue_row *row_of(const struct overdue_stack *stack, uint32_t born)
+static uint32_t row_of(const struct overdue_stack *stack, uint32_t born)
 {
-    uint32_t low = 0, high = stack->row_count - 1;
+    uint32_t low = 0, high = stack->row_count - 1u;
 
+    if (stack->rows[high].first <= born)
+        return high;
     while (low < high) {
         uint32_t middle = (low + high + 1) / 2;
 
@@ -190,26 +213,60 @@ static struct overdue_row *row_of(const struct overdue_stack *stack, uint32_t bo
         else
             high = middle - 1;
     }
-    return &stack->rows[low];
+    return low;
 }
 
-void overdue_gone(struct overdue_stack *stack, uint32_t born, uint32_t clock, uint64_t bytes,
+/* What was freed of the row since the newest birth; NULL: nothing. */
+static struct overdue_late *late_find(const struct overdue_stack *stack, uint32_t row)
+{
+    for (uint32_t i = 0; i < stack->late_count; i++)
+        if (stack->lates[i].row == row)
+            return &stack->lates[i];
+    return NULL;
+}
+
+/* NULL without memory. */
+static struct overdue_late *late_for(struct overdue_stack *stack, uint32_t row)
+{
+    struct overdue_late *late = late_find(stack, row);
+
+    if (late)
+        return late;
+    if (stack->late_count == stack->late_capacity) {
+        uint8_t capacity = stack->late_capacity ? stack->late_capacity * 2 : rows_first;
+        struct overdue_late *lates = realloc(stack->lates, capacity * sizeof(*lates));
+
+        if (!lates)
+            return NULL;
+        stack->lates = lates;
+        stack->late_capacity = capacity;
+    }
+    late = &stack->lates[stack->late_count++];
+    *late = (struct overdue_late){.row = row};
+    return late;
+}
+
+bool overdue_gone(struct overdue_stack *stack, uint32_t born, uint32_t clock, uint64_t bytes,
                   bool is_swept)
 {
-    struct overdue_row *row = row_of(stack, born);
+    uint32_t index = row_of(stack, born);
+    struct overdue_row *row = &stack->rows[index];
+    struct overdue_late *late = late_for(stack, index);
 
-    row_renew(row, stack->births);
+    if (!late)
+        return false;
     row->left--;
     row->left_bytes -= bytes;
-    row->late++;
-    row->late_bytes += bytes;
+    late->count++;
+    late->bytes += bytes;
     if (is_swept) {
-        row->swept++;
-        row->swept_bytes += bytes;
+        late->swept++;
+        late->swept_bytes += bytes;
     }
     stack->alive_bytes -= bytes;
     if (clock - born > stack->freed_age)
         stack->freed_age = clock - born;
+    return true;
 }
 
 void overdue_settle(struct overdue_stack *stack)
@@ -219,15 +276,21 @@ void overdue_settle(struct overdue_stack *stack)
     if (!stack->row_count)
         return;
     stack->age_at_birth = stack->freed_age;
-    for (uint32_t i = 0; i < stack->row_count; i++) {
-        struct overdue_row *row = &stack->rows[i];
-
-        row->late = row->swept = 0;
-        row->late_bytes = row->swept_bytes = 0;
-    }
+    stack->late_count = 0;
     newest = &stack->rows[stack->row_count - 1];
     if (newest->alive_bytes > stack->alive_bytes)
         newest->alive_bytes = stack->alive_bytes;
+}
+
+void overdue_prefetch(const struct overdue_stack *stack)
+{
+    uint32_t newest = stack->row_count ? stack->row_count - 1u : 0;
+
+    __builtin_prefetch(&stack->rows[newest], 1);
+    __builtin_prefetch(&stack->rows[newest / 2], 1);
+    __builtin_prefetch(&stack->rows[newest / 4]);
+    __builtin_prefetch(&stack->rows[newest - newest / 4]);
+    __builtin_prefetch(stack->lates, 1);
 }
 
 /* --- judging --------------------------------------------------------------------------------- */
@@ -256,26 +319,29 @@ static void all_births(const struct overdue_stack *stack, struct series *series)
     *series = (struct series){.row_count = 0};
     for (uint32_t i = 0; i < stack->row_count; i++) {
         const struct overdue_row *row = &stack->rows[i];
-        struct stretch_of_births births = {row->first,   row->last,   row->gap, row->inner_gap,
-                                           row->moments, row->births, 0};
+        struct stretch_of_births births = {
+            row->first,   row->last,   gap_before(stack, i), row->inner_gap,
+            row->moments, row->births, 0};
 
         series_add(series, &births);
     }
 }
 
 /* Alive when the newest block was born, and without what nobody could reach. */
-static struct stretch_of_births left_of(const struct overdue_stack *stack,
-                                        const struct overdue_row *row, bool is_swept_known)
+static struct stretch_of_births left_of(const struct overdue_stack *stack, uint32_t index,
+                                        bool is_swept_known)
 {
+    const struct overdue_row *row = &stack->rows[index];
+    const struct overdue_late *late = late_find(stack, index);
     struct stretch_of_births left = {
         .first = row->first, .last = row->last, .count = row->left, .bytes = row->left_bytes};
 
-    if (row->epoch == stack->births) {
-        left.count += row->late;
-        left.bytes += row->late_bytes;
+    if (late) {
+        left.count += late->count;
+        left.bytes += late->bytes;
         if (is_swept_known) {
-            left.count -= row->swept;
-            left.bytes -= row->swept_bytes;
+            left.count -= late->swept;
+            left.bytes -= late->swept_bytes;
         }
     }
     if (left.count > 1) {
@@ -303,7 +369,7 @@ static uint32_t overdue_births(const struct overdue_stack *stack, uint32_t lates
 
     *series = (struct series){.row_count = 0};
     for (; i < stack->row_count && stack->rows[i].last < oldest; i++) {
-        struct stretch_of_births left = left_of(stack, &stack->rows[i], is_swept_known);
+        struct stretch_of_births left = left_of(stack, i, is_swept_known);
 
         if (!left.count)
             continue;
@@ -471,9 +537,8 @@ static uint64_t all_swept_bytes(const struct overdue_stack *stack)
 {
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < stack->row_count; i++)
-        if (stack->rows[i].epoch == stack->births)
-            bytes += stack->rows[i].swept_bytes;
+    for (uint32_t i = 0; i < stack->late_count; i++)
+        bytes += stack->lates[i].swept_bytes;
     return bytes;
 }
 
@@ -505,7 +570,7 @@ static uint64_t all_left_bytes(const struct overdue_stack *stack)
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < stack->row_count; i++)
-        bytes += left_of(stack, &stack->rows[i], false).bytes;
+        bytes += left_of(stack, i, false).bytes;
     return bytes;
 }
 
@@ -519,7 +584,7 @@ struct overdue_part overdue_between(const struct overdue_stack *stack, uint32_t 
         if (row->first < begin || row->last >= end)
             continue;
         part.births += row->births;
-        part.left_bytes += left_of(stack, row, false).bytes;
+        part.left_bytes += left_of(stack, i, false).bytes;
     }
     return part;
 }

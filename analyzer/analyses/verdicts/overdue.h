@@ -8,7 +8,9 @@
  *
  * The clock counts births of the process, from 0. A stack keeps what it needs in at most
  * OVERDUE_ROWS_MOST rows: neighbouring births share one, so that no row spans more than a small
- * part of the stack's life. One thread at a time.
+ * part of the stack's life. What was freed since the newest birth stands apart, as it is forgotten
+ * at the next one: a recording may have a million stacks, and rows are most of its memory. One
+ * thread at a time.
  */
 #ifndef LEAKTIDE_ANALYSES_OVERDUE_H
 #define LEAKTIDE_ANALYSES_OVERDUE_H
@@ -39,20 +41,27 @@ enum overdue_reason {
 /* Births that followed each other closely. */
 struct overdue_row {
     uint32_t first, last; /* when they were born */
-    uint32_t gap;         /* from the birth before to the first */
     uint32_t inner_gap;   /* the longest between two of them */
     uint32_t births;
     uint32_t moments; /* what of them was not one burst with the birth before, but for the first */
-    /* Alive, and freed since the stack's birth number `epoch`; `swept` of these by the last
-     * collection, which frees what nobody could reach. */
-    uint32_t left, late, swept, epoch;
-    uint64_t left_bytes, late_bytes, swept_bytes;
-    uint64_t alive_bytes; /* at most, before one of these births or in its block */
+    uint32_t left;    /* alive */
+    uint64_t left_bytes;
+    uint64_t alive_bytes; /* of the stack, at most, before one of these births or in its block */
+};
+
+/* Of a row, freed since the newest birth of the stack; `swept` of these by the last collection,
+ * which frees what nobody could reach. */
+struct overdue_late {
+    uint32_t row;
+    uint32_t count, swept;
+    uint64_t bytes, swept_bytes;
 };
 
 struct overdue_stack {
-    struct overdue_row *rows; /* by time; for overdue_release() */
-    uint32_t row_count, row_capacity;
+    struct overdue_row *rows;   /* by time; for overdue_release(), as the next are */
+    struct overdue_late *lates; /* at most one of each row */
+    uint8_t row_count, row_capacity, late_count, late_capacity;
+    bool is_gap_due; /* longest_gap is still to be looked for */
     uint32_t births, first, last;
     uint32_t longest_gap;
     uint32_t width;        /* a birth so soon after the first of the newest row joins it */
@@ -79,11 +88,13 @@ struct overdue {
 /* The stack is zeroed before its first birth. Clocks never fall. False without memory. */
 bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes);
 /* born: the clock when it was; clock: how many births there were. is_swept: freed by the last
- * collection. */
-void overdue_gone(struct overdue_stack *stack, uint32_t born, uint32_t clock, uint64_t bytes,
+ * collection. False without memory. */
+bool overdue_gone(struct overdue_stack *stack, uint32_t born, uint32_t clock, uint64_t bytes,
                   bool is_swept);
 /* What was freed after the newest birth was freed like any other: not because the program ended. */
 void overdue_settle(struct overdue_stack *stack);
+/* Asks for the memory that the next birth or death of the stack will need. */
+void overdue_prefetch(const struct overdue_stack *stack);
 void overdue_release(struct overdue_stack *stack);
 
 /* end: of the program's work, a count of births. is_swept_known: what the last collection freed was

@@ -178,63 +178,153 @@ static void row_born(struct survivor_row *row, uint32_t group, uint64_t alive_by
     row->most_bytes = alive_bytes;
 }
 
-bool survivor_rows_born(struct survivor_rows *rows, const struct life *life)
+static void born(struct survivor_rows *rows, const struct survivor_change *change)
 {
     struct survivor_current *current = &rows->current;
-    struct group_state *group;
-    uint32_t clock;
+    uint32_t clock = (uint32_t)(change->index - current->first_index);
+    struct group_state *group = &rows->groups[change->group];
 
-    if (life->group >= rows->group_count)
-        return true;
-    if (!current->has_begun)
-        process_begin(rows, life->index);
-    if (life->index - current->first_index >= UINT32_MAX) /* as if it had been cut here */
-        return true;
-    clock = (uint32_t)(life->index - current->first_index);
     current->clock = clock + 1;
-    clock_times_put(&current->times, clock, life->born_ns);
-    group = &rows->groups[life->group];
+    clock_times_put(&current->times, clock, change->time_ns);
     if (!group->row)
-        group_begin(rows, life->group, life->ledger);
+        group_begin(rows, change->group, change->ledger);
     see_time(rows, group->traits,
-             tally_ledger_at(rows->question->tally, life->ledger)->device >= 0);
+             tally_ledger_at(rows->question->tally, change->ledger)->device >= 0);
     collector_watch_born(&current->collector, group->traits, clock);
-    tide_rise(&rows->tides[life->ledger], life->size_bytes);
-    unseen_watch_born(&rows->unseen, life->ledger, life->born_ns, life->size_bytes);
+    tide_rise(&rows->tides[change->ledger], change->size_bytes);
+    unseen_watch_born(&rows->unseen, change->ledger, change->time_ns, change->size_bytes);
     if (group->row != not_judged) {
         struct survivor_row *stack = table_at(&rows->table, group->row - 1);
 
-        group->alive_bytes += life->size_bytes;
-        row_born(stack, life->group, group->alive_bytes);
+        group->alive_bytes += change->size_bytes;
+        row_born(stack, change->group, group->alive_bytes);
         if (!stack->stack.births)
-            stack->first_ns = life->born_ns;
-        stack->last_ns = life->born_ns;
-        rows->has_failed |= !overdue_born(&stack->stack, clock, life->size_bytes);
+            stack->first_ns = change->time_ns;
+        stack->last_ns = change->time_ns;
+        rows->has_failed |= !overdue_born(&stack->stack, clock, change->size_bytes);
     }
+}
+
+static void gone(struct survivor_rows *rows, const struct survivor_change *change)
+{
+    struct survivor_current *current = &rows->current;
+    struct group_state *group = &rows->groups[change->group];
+
+    tide_fall(&rows->tides[change->ledger], change->size_bytes);
+    unseen_watch_gone(&rows->unseen, change->ledger, change->time_ns, change->size_bytes);
+    if (group->row && group->row != not_judged) {
+        struct survivor_row *stack = table_at(&rows->table, group->row - 1);
+
+        group->alive_bytes -= change->size_bytes;
+        if (stack->most_group == change->group)
+            stack->most_bytes = group->alive_bytes;
+        rows->has_failed |=
+            !overdue_gone(&stack->stack, (uint32_t)(change->index - current->first_index),
+                          current->clock, change->size_bytes,
+                          current->is_ending && !current->is_cleared);
+    }
+}
+
+static void apply(struct survivor_rows *rows, const struct survivor_change *change)
+{
+    if (change->is_death)
+        gone(rows, change);
+    else
+        born(rows, change);
+}
+
+/* --- changes that wait ------------------------------------------------------------------------ */
+
+/*
+ * A change needs three places of memory, each of which says where the next one is: the state of its
+ * group, the row of that, and what the row keeps of its births. Of many rows none is in a cache:
+ * they are asked for one after the other, some changes apart.
+ */
+enum { WIDE_ROWS = 1 << 13, ROW_AFTER = 10, BIRTHS_AFTER = 20 };
+
+static const struct survivor_change *change_before(const struct survivor_queue *queue, uint32_t age)
+{
+    return &queue->changes[(queue->head - 1 - age) % SURVIVOR_CHANGES_MOST];
+}
+
+/* The row of the change that came so long ago; NULL: it has none yet. */
+static const struct survivor_row *row_before(const struct survivor_rows *rows, uint32_t age)
+{
+    const struct survivor_change *change = change_before(&rows->queue, age);
+    uint32_t row = rows->groups[change->group].row;
+
+    return row && row != not_judged ? table_at(&rows->table, row - 1) : NULL;
+}
+
+static void prefetch(const struct survivor_rows *rows)
+{
+    const struct survivor_row *row;
+
+    __builtin_prefetch(&rows->groups[change_before(&rows->queue, 0)->group], 1);
+    row = rows->queue.count > ROW_AFTER ? row_before(rows, ROW_AFTER) : NULL;
+    if (row) {
+        __builtin_prefetch(&row->most_group, 1);
+        __builtin_prefetch(&row->stack, 1);
+        __builtin_prefetch(&row->stack.alive_at_birth_bytes, 1);
+    }
+    row = rows->queue.count > BIRTHS_AFTER ? row_before(rows, BIRTHS_AFTER) : NULL;
+    if (row)
+        overdue_prefetch(&row->stack);
+}
+
+void survivor_rows_catch_up(struct survivor_rows *rows)
+{
+    struct survivor_queue *queue = &rows->queue;
+
+    for (; queue->count; queue->count--)
+        apply(rows, change_before(queue, queue->count - 1));
+}
+
+static void change_put(struct survivor_rows *rows, const struct survivor_change *change)
+{
+    struct survivor_queue *queue = &rows->queue;
+
+    if (survivor_row_count(rows) < WIDE_ROWS) {
+        apply(rows, change);
+        return;
+    }
+    if (queue->count == SURVIVOR_CHANGES_MOST) {
+        apply(rows, change_before(queue, SURVIVOR_CHANGES_MOST - 1));
+        queue->count--;
+    }
+    queue->changes[queue->head++ % SURVIVOR_CHANGES_MOST] = *change;
+    queue->count++;
+    prefetch(rows);
+}
+
+bool survivor_rows_born(struct survivor_rows *rows, const struct life *life)
+{
+    if (life->group >= rows->group_count)
+        return true;
+    if (!rows->current.has_begun)
+        process_begin(rows, life->index);
+    if (life->index - rows->current.first_index >= UINT32_MAX) /* as if it had been cut here */
+        return true;
+    change_put(rows, &(struct survivor_change){.index = life->index,
+                                               .time_ns = life->born_ns,
+                                               .size_bytes = life->size_bytes,
+                                               .group = life->group,
+                                               .ledger = life->ledger});
     return !rows->has_failed;
 }
 
 bool survivor_rows_over(struct survivor_rows *rows, const struct life *life)
 {
-    struct survivor_current *current = &rows->current;
-    uint64_t born = life->index - current->first_index;
-    struct group_state *group;
-
-    if (!life->freed_event || life->group >= rows->group_count || born >= UINT32_MAX)
+    if (!life->freed_event || life->group >= rows->group_count ||
+        life->index - rows->current.first_index >= UINT32_MAX)
         return true;
-    tide_fall(&rows->tides[life->ledger], life->size_bytes);
-    unseen_watch_gone(&rows->unseen, life->ledger, life->freed_ns, life->size_bytes);
-    group = &rows->groups[life->group];
-    if (group->row && group->row != not_judged) {
-        struct survivor_row *stack = table_at(&rows->table, group->row - 1);
-
-        group->alive_bytes -= life->size_bytes;
-        if (stack->most_group == life->group)
-            stack->most_bytes = group->alive_bytes;
-        overdue_gone(&stack->stack, (uint32_t)born, current->clock, life->size_bytes,
-                     current->is_ending && !current->is_cleared);
-    }
-    return true;
+    change_put(rows, &(struct survivor_change){.index = life->index,
+                                               .time_ns = life->freed_ns,
+                                               .size_bytes = life->size_bytes,
+                                               .group = life->group,
+                                               .ledger = life->ledger,
+                                               .is_death = true});
+    return !rows->has_failed;
 }
 
 /* --- of a process ---------------------------------------------------------------------------- */

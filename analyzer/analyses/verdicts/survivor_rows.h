@@ -59,6 +59,22 @@ struct survivor_tide {
 
 struct group_state;
 
+/* A birth or a death, with what the rows need of it. */
+struct survivor_change {
+    uint64_t index, time_ns, size_bytes; /* index: of the block's birth */
+    uint32_t group;
+    uint16_t ledger;
+    bool is_death;
+};
+
+enum { SURVIVOR_CHANGES_MOST = 32 };
+
+/* Changes that wait until the memory they need has come; the oldest goes first. */
+struct survivor_queue {
+    struct survivor_change changes[SURVIVOR_CHANGES_MOST];
+    uint32_t head, count; /* head: where the next one is put */
+};
+
 struct survivor_rows {
     const struct question *question;
     struct arena arena;
@@ -70,6 +86,7 @@ struct survivor_rows {
     struct unseen_watch unseen;
     size_t first; /* of the process that is read */
     struct survivor_current current;
+    struct survivor_queue queue; /* only of many rows */
     bool has_failed;
 };
 
@@ -77,9 +94,11 @@ struct survivor_rows {
 bool survivor_rows_init(struct survivor_rows *rows, const struct question *question);
 void survivor_rows_release(struct survivor_rows *rows);
 
-/* As the callbacks of struct life_visitor. born: false if the reading shall end, without memory. */
+/* As the callbacks of struct life_visitor: false if the reading shall end, without memory. */
 bool survivor_rows_born(struct survivor_rows *rows, const struct life *life);
 bool survivor_rows_over(struct survivor_rows *rows, const struct life *life);
+/* What was born and freed until now has arrived in the rows. Before anything looks at them. */
+void survivor_rows_catch_up(struct survivor_rows *rows);
 
 /* What was freed until now was not freed because the program ends. */
 void survivor_rows_settle(struct survivor_rows *rows);

@@ -77,8 +77,11 @@ static struct survivor_process process_read(struct survivor_reading *reading, ui
 static bool on_process_over(void *context, uint16_t number)
 {
     struct survivor_reading *reading = context;
-    struct survivor_process process = process_read(reading, number);
+    struct survivor_process process;
     struct model *model = tally_model(reading->rows.question->tally);
+
+    survivor_rows_catch_up(&reading->rows);
+    process = process_read(reading, number);
 
     if (reading->result.process_count < reading->process_most) {
         if (model_process_at(model, number)->is_window)
