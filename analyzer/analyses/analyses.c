@@ -230,3 +230,15 @@ bool answer_is_of_totals(const struct answer_kind *kind)
 {
     return kind->analyses == info_analyses;
 }
+
+static bool sees_blocks(const struct analysis *analyses)
+{
+    while (analyses->write)
+        analyses++;
+    return analyses->of_blocks != NULL;
+}
+
+bool answer_sees_blocks_early(const struct answer_kind *kind)
+{
+    return sees_blocks(kind->analyses) && analyses_are_early(kind->analyses);
+}

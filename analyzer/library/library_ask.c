@@ -66,6 +66,19 @@ static enum mt_result settings_check(const struct question *question, struct mt_
     return rank_layout_read(question->parallel, &layout, error);
 }
 
+/* pending: NULL: nothing is. */
+static enum mt_result run(const struct answer_kind *kind, const struct pending_sums *pending,
+                          const struct question *question, struct report *report,
+                          struct mt_error *error)
+{
+    const struct analysis *further = question->is_for_pictures ? answer_page_analyses(kind) : NULL;
+
+    if (pending)
+        return analyses_run_pending(kind->analyses, further, question, pending, report, error);
+    analyses_run(kind->analyses, further, question, report);
+    return MT_OK;
+}
+
 enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
                             const struct mt_ask_options *options, struct mt_answer **out,
                             struct mt_error *error)
@@ -89,10 +102,12 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
     if (result != MT_OK)
         return result;
     trace_begin(trace);
-    analyses_run(kind->analyses, question.is_for_pictures ? answer_page_analyses(kind) : NULL,
-                 &question, report);
-    missing_say(&question, "", report);
-    return answer_give(report, trace_end(trace, MT_OK, error), out, error);
+    result = run(kind, trace_pending(trace), &question, report, error);
+    if (result == MT_OK) {
+        question.tally = trace_question(trace).tally;
+        missing_say(&question, "", report);
+    }
+    return answer_give(report, trace_end(trace, result, error), out, error);
 }
 
 enum { diff_top = 20, diff_sides_least = 2 };

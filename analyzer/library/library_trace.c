@@ -30,6 +30,14 @@ static enum mt_result no_question(const char *name, struct mt_error *error)
     return mt_error_set(error, MT_USAGE, "there is no question named %s", name);
 }
 
+/* kind: NULL: any question may be asked. */
+static enum trace_need need_of(const struct answer_kind *kind)
+{
+    if (kind && answer_is_of_totals(kind))
+        return TRACE_TOTALS;
+    return kind && answer_sees_blocks_early(kind) ? TRACE_BLOCKS : TRACE_SUMS;
+}
+
 enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
                                   const struct mt_open_options *options, struct mt_trace **out,
                                   struct mt_error *error)
@@ -46,7 +54,7 @@ enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
     }
     if (result != MT_OK)
         return result;
-    return trace_open(paths, count, &whole, kind && answer_is_of_totals(kind), out, error);
+    return trace_open(paths, count, &whole, need_of(kind), out, error);
 }
 
 void mt_trace_close(struct mt_trace *trace)

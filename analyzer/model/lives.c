@@ -40,6 +40,7 @@ struct reading {
     size_t listener_count, stopped_count;
     uint32_t event_kinds; /* that somebody wants to be told of */
     bool tells_born;      /* somebody listens */
+    bool adds_up;         /* so nobody ends the reading */
     struct life_row *rows;
     size_t row_capacity, row_count; /* rows that were ever used */
     uint32_t free_row;              /* number + 1 of the newest that is free; 0: none */
@@ -97,7 +98,7 @@ static uint64_t number_of(const struct reading *reading, const struct event *eve
 
 static bool is_over(const struct reading *reading)
 {
-    return reading->stopped_count == reading->listener_count;
+    return !reading->adds_up && reading->stopped_count == reading->listener_count;
 }
 
 static void listener_stop(struct reading *reading, struct listener *listener)
@@ -206,6 +207,13 @@ static uint32_t on_born(void *context, const struct event *event, uint32_t group
         tell_born(reading, &life);
     }
     return number;
+}
+
+static uint32_t on_birth(void *context, uint32_t number)
+{
+    const struct reading *reading = context;
+
+    return (uint32_t)reading->rows[number].born_event;
 }
 
 static void on_soon(void *context, uint32_t number)
@@ -409,28 +417,59 @@ static void listen(struct reading *reading, const struct life_visitor *visitor)
     reading->tells_born |= visitor->born != NULL;
 }
 
+static void listen_all(struct reading *reading, const struct life_visitor *visitors, size_t count)
+{
+    MT_ASSERT(count <= LIFE_VISITORS_MOST);
+    for (size_t i = 0; i < count; i++)
+        listen(reading, &visitors[i]);
+}
+
+/* Into the tally of the reading, which is empty. */
+static enum mt_result read_observed(struct reading *reading, const struct event_source *events,
+                                    const struct tally *first, struct mt_error *error)
+{
+    const struct tally_observer observer = {.context = reading,
+                                            .adds_up = reading->adds_up,
+                                            .born = on_born,
+                                            .soon = on_soon,
+                                            .gone = on_gone,
+                                            .birth = on_birth,
+                                            .phase = on_phase};
+    enum mt_result result;
+
+    tally_observe(reading->tally, &observer, first);
+    result = read_again(reading, events, error);
+    if (result == MT_OK && reading->adds_up)
+        tally_finish(reading->tally);
+    if (result == MT_NO_MEMORY)
+        memory_failure_note(); /* perhaps a library's: callers make a sentence of it */
+    tally_observe(reading->tally, NULL, NULL);
+    stretch_release(&reading->stretch);
+    return result;
+}
+
 enum mt_result lives_read_together(const struct event_source *events, struct model *model,
                                    const struct tally *first, const struct life_visitor *visitors,
                                    size_t visitor_count, struct mt_error *error)
 {
     struct reading reading = {0};
-    struct tally_observer observer = {
-        .context = &reading, .born = on_born, .soon = on_soon, .gone = on_gone, .phase = on_phase};
-    enum mt_result result;
+    enum mt_result result = tally_create(model, &reading.tally, error);
 
-    MT_ASSERT(visitor_count <= LIFE_VISITORS_MOST);
-    for (size_t i = 0; i < visitor_count; i++)
-        listen(&reading, &visitors[i]);
-    result = tally_create(model, &reading.tally, error);
-    if (result == MT_OK) {
-        tally_observe(reading.tally, &observer, first);
-        result = read_again(&reading, events, error);
-    }
-    if (result == MT_NO_MEMORY)
-        memory_failure_note(); /* perhaps a library's: callers make a sentence of it */
+    listen_all(&reading, visitors, visitor_count);
+    if (result == MT_OK)
+        result = read_observed(&reading, events, first, error);
     tally_destroy(reading.tally);
-    stretch_release(&reading.stretch);
     return result;
+}
+
+enum mt_result lives_add_up(const struct event_source *events, struct tally *sums,
+                            const struct life_visitor *visitors, size_t visitor_count,
+                            struct mt_error *error)
+{
+    struct reading reading = {.tally = sums, .adds_up = true};
+
+    listen_all(&reading, visitors, visitor_count);
+    return read_observed(&reading, events, NULL, error);
 }
 
 enum mt_result lives_read(const struct event_source *events, struct model *model,

@@ -58,4 +58,13 @@ enum mt_result lives_read_together(const struct event_source *events, struct mod
                                    const struct tally *first, const struct life_visitor *visitors,
                                    size_t visitor_count, struct mt_error *error);
 
+/*
+ * The same, and adds up what it reads: sums is an empty tally, and finished afterwards. During the
+ * reading it knows the groups and ledgers that were met so far. One that stops does not end the
+ * reading.
+ */
+enum mt_result lives_add_up(const struct event_source *events, struct tally *sums,
+                            const struct life_visitor *visitors, size_t visitor_count,
+                            struct mt_error *error);
+
 #endif

@@ -36,6 +36,7 @@ enum mt_result tally_create(struct model *model, struct tally **out, struct mt_e
     if (!tally)
         return mt_error_set(error, MT_NO_MEMORY, "no memory to add events up");
     tally->model = model;
+    tally->adds_up = true;
     tables_init(tally);
     if (!live_set_init(&tally->live) || !tally_rows_init(tally)) {
         tally_destroy(tally);
@@ -214,10 +215,15 @@ HOT void take_block(struct tally *tally, uint64_t hash, struct live_place place,
 {
     struct live_block block = live_set_take(&tally->live, hash, place);
 
-    if (is_observed(tally))
+    if (is_observed(tally)) {
+        uint32_t birth = tally->adds_up ? tally_birth_of(tally, &block) : 0;
+
         tell_gone(tally, event, &block);
-    else
-        count_free(tally, &block, event->time_ns);
+        if (!tally->adds_up)
+            return;
+        block.birth = birth;
+    }
+    count_free(tally, &block, event->time_ns);
 }
 
 static inline struct live_block block_of(const struct tally *tally, const struct event *event,
@@ -236,9 +242,12 @@ static __attribute__((noinline)) void count_short_life(struct tally *tally,
     struct live_block block = block_of(tally, event, group);
 
     if (is_observed(tally)) {
-        block.birth = tell_born(tally, event, group);
-        tell_gone(tally, event, &block);
-        return;
+        struct live_block told = block;
+
+        told.birth = tell_born(tally, event, group);
+        tell_gone(tally, event, &told);
+        if (!tally->adds_up)
+            return;
     }
     count_alloc(tally, event, group);
     count_free(tally, &block, event->time_ns);
@@ -284,10 +293,13 @@ HOT void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
         return;
     }
     block = block_of(tally, event, group);
-    if (is_observed(tally))
+    if (is_observed(tally)) {
         block.birth = tell_born(tally, event, group);
-    else
+        if (tally->adds_up)
+            count_alloc(tally, event, group);
+    } else {
         count_alloc(tally, event, group);
+    }
     if (!live_set_put(&tally->live, hash, &block)) {
         tally->has_failed = true;
         return;
@@ -448,7 +460,7 @@ static void find_pins(struct tally *tally, struct memory_account *account)
 
     if (account > tally->accounts.rows && before->process == account->process)
         account->pins = before->pins;
-    if (tally->observer || !model_wants_sites(tally->model) || memory_account_is_rough(account) ||
+    if (!tally->adds_up || !model_wants_sites(tally->model) || memory_account_is_rough(account) ||
         memory_account_part(account, ACCOUNT_KEPT) < PINS_KEPT_LEAST ||
         account->pins.age_ns > age_ns - age_ns / PINS_AGE_PART)
         return;
@@ -519,7 +531,7 @@ HOT void free_comes(const struct tally *tally, const struct event *event, uint64
     __builtin_prefetch(&tally->group_ledgers[group]);
     if (is_observed(tally))
         tally->observer->soon(tally->observer->context, place.bucket->birth[place.slot]);
-    else
+    if (tally->adds_up)
         __builtin_prefetch(group_at(tally, group), 1);
 }
 
@@ -549,6 +561,16 @@ HOT uint32_t group_soon(const struct tally *tally, const struct event *event)
                : tally->group_cache[tally_group_slot(event, context)].group;
 }
 
+HOT void alloc_comes(const struct tally *tally, const struct event *event)
+{
+    uint32_t group = group_soon(tally, event);
+
+    if (tally->adds_up)
+        __builtin_prefetch(group_at(tally, group), 1);
+    else
+        __builtin_prefetch(&tally->group_ledgers[group]);
+}
+
 /* After the last stands what is fetched again for nothing. */
 static void hash_all(const struct tally *tally, const struct event *events, size_t count,
                      uint64_t *hashes)
@@ -571,8 +593,8 @@ HOT void look_ahead(const struct tally *tally, const struct event *events, size_
         return;
     if (events[LOOK_AHEAD].kind == EVENT_FREE)
         free_comes(tally, &events[LOOK_AHEAD], hashes[LOOK_AHEAD]);
-    else if (!is_observed(tally) && events[LOOK_AHEAD].kind == EVENT_ALLOC)
-        __builtin_prefetch(group_at(tally, group_soon(tally, &events[LOOK_AHEAD])), 1);
+    else if (events[LOOK_AHEAD].kind == EVENT_ALLOC)
+        alloc_comes(tally, &events[LOOK_AHEAD]);
 }
 
 HOT void feed_events(struct tally *tally, const struct event *events, size_t count, bool is_wide)

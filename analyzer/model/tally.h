@@ -226,11 +226,12 @@ struct live_block; /* live_set.h */
 struct owned_blocks;
 
 /*
- * Takes the place of the sums: an observed tally only finds out which group a block belongs to, and
- * tells. era: steps begun and ended before, as struct step.
+ * Is told of each block, and which group it belongs to. era: steps begun and ended before, as
+ * struct step.
  */
 struct tally_observer {
     void *context;
+    bool adds_up; /* the tally has sums as well; else the observer takes their place */
     /* Returns a handle, which the block carries instead of its birth until it is gone. */
     uint32_t (*born)(void *context, const struct event *event, uint32_t group, uint32_t era);
     /* A free of this block comes soon: time to fetch what belongs to it. */
@@ -238,6 +239,9 @@ struct tally_observer {
     /* Freed by this event, or its address was handed out again by it. */
     void (*gone)(void *context, const struct event *event, const struct live_block *block,
                  uint32_t era);
+    /* The number of its alloc, from 1 in the order of events, lower bits. May be NULL if nothing is
+     * added up. */
+    uint32_t (*birth)(void *context, uint32_t handle);
     /* What the step is doing changes with the event that is fed: of an operator, a range or a step.
      * May be NULL. */
     void (*phase)(void *context, enum step_phase phase);
@@ -247,9 +251,10 @@ enum mt_result tally_create(struct model *model, struct tally **out, struct mt_e
 void tally_destroy(struct tally *tally);
 
 /*
- * Before the first event; the observer must outlive the tally. known: a finished tally of the same
- * events, which must outlive it too: groups that it has keep their numbers and are not made again.
- * NULL: there is none.
+ * Before the first event; the observer must outlive the last event. known: a finished tally of the
+ * same events, which must outlive the tally: groups that it has keep their numbers and are not made
+ * again. NULL: there is none, as where the tally adds up. Without an observer: nobody is told any
+ * more; after the last event.
  */
 void tally_observe(struct tally *tally, const struct tally_observer *observer,
                    const struct tally *known);

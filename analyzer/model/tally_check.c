@@ -151,6 +151,6 @@ void tally_check(const struct tally *tally)
     live_set_check(&tally->live);
     hash_index_check(&tally->group_index);
     tally_rows_check(tally);
-    if (!tally->observer)
+    if (tally->adds_up)
         sums_check(tally);
 }

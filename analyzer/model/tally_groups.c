@@ -383,6 +383,8 @@ void tally_observe(struct tally *tally, const struct tally_observer *observer,
     size_t count = known ? known->group_count : 0;
 
     tally->observer = observer;
+    tally->adds_up = !observer || observer->adds_up;
+    MT_ASSERT(!known || !tally->adds_up);
     if (!known)
         return;
     if (!stretch_extend(&tally->group_stretch, count * sizeof(struct group)) ||

@@ -132,9 +132,9 @@ static void all_touched_check(const struct tally *tally)
     MT_ASSERT(tally->touched_count <= tally->touched_capacity);
     for (size_t i = 0; i < tally->touched_count; i++)
         touched_check(tally, &tally->touched[i]);
-    for (uint32_t i = 1; i < tally->group_count && !tally->observer; i++)
+    for (uint32_t i = 1; i < tally->group_count && tally->adds_up; i++)
         count += (group_at(tally, i)->flags & GROUP_TOUCHED) != 0;
-    MT_ASSERT(tally->observer || count == tally->touched_count);
+    MT_ASSERT(!tally->adds_up || count == tally->touched_count);
 }
 
 static void waiting_check(const struct tally *tally)

@@ -114,6 +114,7 @@ struct tally {
     bool has_huge;                         /* a size: sums may have gone round */
     uint64_t left_count;                   /* blocks that were alive when their process ended */
     const struct tally_observer *observer; /* mostly NULL */
+    bool adds_up;                          /* false: an observer does */
     const struct tally *known;             /* whose groups are not made again; mostly NULL */
     struct live_set live;
     struct group *groups;    /* in group_stretch */
@@ -188,6 +189,13 @@ static inline uint32_t tally_group_slot(const struct event *event, uint32_t cont
 static inline uint64_t tally_number_of(const struct tally *tally, uint32_t birth)
 {
     return tally->number - (uint32_t)((uint32_t)tally->number - birth);
+}
+
+/* What the block carries, where that is not its birth. */
+static inline uint32_t tally_birth_of(const struct tally *tally, const struct live_block *block)
+{
+    return tally->observer ? tally->observer->birth(tally->observer->context, block->birth)
+                           : block->birth;
 }
 
 static inline bool is_of_this_era(const struct tally *tally, uint32_t birth)

@@ -302,7 +302,7 @@ static void keep_example(void *context, const struct live_block *block)
     struct tally *tally = context;
     uint32_t middle = tally->processes[tally->process].ended_step_count / 2;
     struct group_past *past = tally_past_for(tally, block->group);
-    uint32_t era = tally_era_of(tally, block->birth), old, new;
+    uint32_t era = tally_era_of(tally, tally_birth_of(tally, block)), old, new;
 
     if (!past)
         return;
@@ -326,7 +326,7 @@ void tally_process_end(struct tally *tally)
     tally->processes[tally->process].live_count = live_set_count(&tally->live);
     tally->left_count += live_set_count(&tally->live);
     tally->processes[tally->process].epoch = tally->epoch;
-    if (!tally->observer)
+    if (tally->adds_up)
         live_set_each(&tally->live, keep_example, tally);
     for (size_t i = 0; i < tally->touched_count; i++)
         tell_ledger(tally, group_at(tally, tally->touched[i].group), &tally->touched[i]);

@@ -47,7 +47,7 @@ void tally_window_begin(struct tally *tally, const struct event *event)
 {
     for (size_t i = tally->process_first_ledger; i < tally->ledger_count; i++)
         ledger_begin(&tally->ledgers[i], event);
-    if (!tally->observer)
+    if (tally->adds_up)
         groups_begin(tally, event->process);
     for (size_t i = 0; i < tally->usages.count; i++) {
         struct usage *usage = table_at(&tally->usages, i);

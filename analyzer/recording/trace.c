@@ -19,6 +19,12 @@
 #include "tally.h"
 #include "trace_question.h"
 
+/* What is read. */
+struct extent {
+    enum trace_need need;
+    const uint16_t *process; /* this one alone; NULL: all */
+};
+
 /* A short recording is read by one thread. */
 enum { alone_events = 1 << 16 };
 
@@ -37,9 +43,11 @@ struct mt_trace {
     struct owned_blocks owned;   /* blocks that were given an owner later */
     struct owner_source *owners; /* NULL: none was */
     struct stepping stepping;
-    const char *question;   /* the only one that may be asked; NULL: any */
-    uint16_t process;       /* that alone is read, if one is */
-    struct process_use use; /* of it, with the steps that the program marked */
+    bool has_found;              /* steps that are still to be confirmed */
+    struct pending_sums pending; /* its context is NULL: nothing is */
+    const char *question;        /* the only one that may be asked; NULL: any */
+    uint16_t process;            /* that alone is read, if one is */
+    struct process_use use;      /* of it, with the steps that the program marked */
 };
 
 static enum mt_result read_ahead_begin(struct mt_trace *trace,
@@ -144,8 +152,76 @@ static enum mt_result read_owned(struct mt_trace *trace, struct mt_error *error)
     return read_again(trace, &trace->tally, error);
 }
 
+/* --- a reading that waits for the question -----------------------------------------------------
+ */
+
+static enum mt_result pending_taken(struct mt_trace *trace, struct question *question,
+                                    struct tally *sums)
+{
+    tally_destroy(trace->tally);
+    trace->tally = sums;
+    question->tally = sums;
+    question->before = NULL;
+    return MT_OK;
+}
+
+/* Without the steps, as they are none. */
+static enum mt_result pending_dropped(struct mt_trace *trace, struct question *question,
+                                      struct tally *sums, struct mt_error *error)
+{
+    enum mt_result result;
+
+    tally_destroy(sums);
+    trace->events = stepping_marked_events(&trace->stepping);
+    question->before = NULL;
+    question->tally = NULL;
+    result = read_owned(trace, error);
+    question->tally = trace->tally;
+    return result;
+}
+
+static enum mt_result pending_read(void *context, struct question *question,
+                                   const struct life_visitor *visitors, size_t visitor_count,
+                                   bool *is_told, struct mt_error *error)
+{
+    struct mt_trace *trace = context;
+    struct tally *sums;
+    enum mt_result result = tally_create(trace->model, &sums, error);
+
+    trace->pending.context = NULL;
+    *is_told = false;
+    if (result != MT_OK)
+        return result;
+    question->before = trace->tally;
+    question->tally = sums;
+    result = lives_add_up(&trace->events, sums, visitors, visitor_count, error);
+    if (result != MT_OK) {
+        tally_destroy(sums);
+        return result;
+    }
+    *is_told = !trace->has_found || stepping_confirm(&trace->stepping, sums);
+    return *is_told ? pending_taken(trace, question, sums)
+                    : pending_dropped(trace, question, sums, error);
+}
+
+const struct pending_sums *trace_pending(const struct mt_trace *trace)
+{
+    return trace->pending.context ? &trace->pending : NULL;
+}
+
+/* Windows have other peaks than the first reading saw. */
+static bool may_wait(const struct mt_trace *trace, const struct extent *extent)
+{
+    return extent->need == TRACE_BLOCKS && !trace->stepping.site_name &&
+           !step_choice_is_made(&trace->stepping.choice);
+}
+
+/* --- the first reading, and what follows it ----------------------------------------------------
+ */
+
 /* A second reading takes the place of the first, where owners or other steps are known by then. */
-static enum mt_result read_chosen(struct mt_trace *trace, struct mt_error *error)
+static enum mt_result read_chosen(struct mt_trace *trace, const struct extent *extent,
+                                  struct mt_error *error)
 {
     bool is_changed = false, is_taken = false;
     enum mt_result result;
@@ -158,6 +234,11 @@ static enum mt_result read_chosen(struct mt_trace *trace, struct mt_error *error
     if (result == MT_OK)
         result = stepping_begin(&trace->stepping, trace->model, trace->symbols, &trace->events,
                                 &is_changed, error);
+    if (result == MT_OK && (is_changed || trace->owners) && may_wait(trace, extent)) {
+        trace->has_found = is_changed;
+        trace->pending = (struct pending_sums){trace, pending_read};
+        return MT_OK;
+    }
     if (result == MT_OK && is_changed)
         result = read_stepped(trace, &is_taken, error);
     if (result == MT_OK && !is_taken)
@@ -205,12 +286,6 @@ static enum mt_result symbols_begin(struct mt_trace *trace, const char *const *p
                              error);
 }
 
-/* What is read. */
-struct extent {
-    bool is_of_totals;       /* no sites */
-    const uint16_t *process; /* this one alone; NULL: all */
-};
-
 /* Everything that reading needs. */
 static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths, size_t count,
                                 const struct mt_open_options *options, struct extent extent,
@@ -220,7 +295,7 @@ static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths
 
     if (result == MT_OK && options->is_partial)
         model_want_partial(trace->model);
-    if (result == MT_OK && extent.is_of_totals)
+    if (result == MT_OK && extent.need == TRACE_TOTALS)
         model_want_no_sites(trace->model);
     if (result == MT_OK && extent.process)
         model_want_process(trace->model, *extent.process);
@@ -237,7 +312,8 @@ static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths
     return result;
 }
 
-static enum mt_result read_everything(struct mt_trace *trace, struct mt_error *error)
+static enum mt_result read_everything(struct mt_trace *trace, const struct extent *extent,
+                                      struct mt_error *error)
 {
     const struct input_list *inputs = &trace->inputs;
     enum mt_result result;
@@ -247,7 +323,7 @@ static enum mt_result read_everything(struct mt_trace *trace, struct mt_error *e
     result = read_all(&trace->events, trace->tally, trace->stepping.finder, error);
     reading_watch_expect(&trace->watch, trace_event_count(trace));
     if (result == MT_OK)
-        result = read_chosen(trace, error);
+        result = read_chosen(trace, extent, error);
     if (result == MT_OK)
         result = model_status(trace->model, error);
     if (result == MT_OK && !trace_event_count(trace) && inputs->damage_result != MT_OK)
@@ -269,7 +345,7 @@ static enum mt_result open_whole(const char *const *paths, size_t count,
     trace->process = extent.process ? *extent.process : 0;
     result = begin_all(trace, paths, count, options, extent, error);
     if (result == MT_OK)
-        result = read_everything(trace, error);
+        result = read_everything(trace, &extent, error);
     if (result != MT_OK) {
         trace_close(trace);
         return result;
@@ -293,31 +369,33 @@ static enum mt_result open_totals(const char *const *paths, size_t count,
     enum mt_result result;
 
     marked.step_site = "";
-    result = open_whole(paths, count, &marked, (struct extent){true, NULL}, &trace, error);
+    result = open_whole(paths, count, &marked, (struct extent){TRACE_TOTALS, NULL}, &trace, error);
     if (result != MT_OK)
         return result;
     if (tally_event_count(trace->tally, EVENT_ALLOC_FAILED)) {
         trace_close(trace);
-        return open_whole(paths, count, &marked, (struct extent){false, NULL}, out, error);
+        return open_whole(paths, count, &marked, (struct extent){TRACE_SUMS, NULL}, out, error);
     }
     *out = trace;
     return MT_OK;
 }
 
 enum mt_result trace_open(const char *const *paths, size_t count,
-                          const struct mt_open_options *options, bool is_of_totals,
+                          const struct mt_open_options *options, enum trace_need need,
                           struct mt_trace **out, struct mt_error *error)
 {
-    if (is_of_totals && !asks_for_steps(options))
+    if (need == TRACE_TOTALS && asks_for_steps(options))
+        need = TRACE_SUMS;
+    if (need == TRACE_TOTALS)
         return open_totals(paths, count, options, out, error);
-    return open_whole(paths, count, options, (struct extent){false, NULL}, out, error);
+    return open_whole(paths, count, options, (struct extent){need, NULL}, out, error);
 }
 
 enum mt_result trace_open_process(const char *path, uint16_t process,
                                   const struct mt_open_options *options, struct mt_trace **out,
                                   struct mt_error *error)
 {
-    return open_whole(&path, 1, options, (struct extent){false, &process}, out, error);
+    return open_whole(&path, 1, options, (struct extent){TRACE_SUMS, &process}, out, error);
 }
 
 enum mt_result trace_allows(const struct mt_trace *trace, const char *question,

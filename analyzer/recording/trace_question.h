@@ -9,13 +9,19 @@
 #include "helpers.h"
 #include "leaktide/analyzer.h"
 
+/* What a question needs of a recording. */
+enum trace_need {
+    TRACE_SUMS,
+    TRACE_TOTALS, /* of processes and pools alone */
+    TRACE_BLOCKS  /* sums, and blocks that may be seen while they are added up: trace_pending() */
+};
+
 /*
  * As mt_trace_open_with(); options are whole; their question is a name of answer_kinds, and
  * kept.
- * is_of_totals: it needs sums of processes and pools alone.
  */
 enum mt_result trace_open(const char *const *paths, size_t count,
-                          const struct mt_open_options *options, bool is_of_totals,
+                          const struct mt_open_options *options, enum trace_need need,
                           struct mt_trace **out, struct mt_error *error);
 /* The same of one process, by the number of its row: of a source that has a file for each. Others
  * are read whole. */
@@ -33,6 +39,9 @@ void trace_close(struct mt_trace *trace);
 
 /* With the options that a command has by default. Borrowed from the trace. */
 struct question trace_question(const struct mt_trace *trace);
+/* What is to be read before anything is answered: only after TRACE_BLOCKS, and where steps or
+ * owners were found. NULL: nothing. Good until it was read. */
+const struct pending_sums *trace_pending(const struct mt_trace *trace);
 /* Of the question; to be read into again. */
 struct model *trace_model(const struct mt_trace *trace);
 /* The first of its inputs. */

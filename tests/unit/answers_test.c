@@ -187,10 +187,12 @@ static void release_counted(void *state)
 /* The sentences of a report and a summary both need what survives: it was gathered twice. */
 static void analyses_that_begin_alike_share_what_they_saw(void **state)
 {
-    static const struct block_analysis first = {"first", begin_counted, write_first,
-                                                release_counted};
-    static const struct block_analysis second = {"second", begin_counted, write_second,
-                                                 release_counted};
+    static const struct block_analysis first = {
+        .name = "first", .begin = begin_counted, .write = write_first, .release = release_counted};
+    static const struct block_analysis second = {.name = "second",
+                                                 .begin = begin_counted,
+                                                 .write = write_second,
+                                                 .release = release_counted};
     const struct analysis list[] = {{.of_blocks = &first}, {NULL, NULL}};
     const struct analysis further[] = {{.of_blocks = &second}, {NULL, NULL}};
     struct fixture *f = *state;

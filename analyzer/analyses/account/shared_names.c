@@ -52,7 +52,7 @@ struct left_site {
 static bool on_over(void *context, const struct life *life)
 {
     struct shared_names *names = context;
-    const struct ledger *ledger = tally_ledger_at(names->question->tally, life->ledger);
+    const struct ledger *ledger = tally_ledger_at(question_ledgers(names->question), life->ledger);
 
     if (life->freed_event ||
         model_pool_at(names->question->model, ledger->pool)->id != POOL_SHARED_NAME)
@@ -306,6 +306,7 @@ static void names_release(void *state)
 
 const struct block_analysis shared_names_analysis = {
     .name = "names of shared memory",
+    .is_early = true,
     .begin = names_begin,
     .write = names_write,
     .release = names_release,

@@ -305,5 +305,10 @@ static void search_write(void *state, struct report *report)
         survivors_say_errands(question, report, survivors);
 }
 
-const struct block_analysis leaks_analysis = {"leaks", survivor_search_begin, search_write,
-                                              survivor_search_release};
+const struct block_analysis leaks_analysis = {
+    .name = "leaks",
+    .is_early = true,
+    .begin = survivor_search_begin,
+    .write = search_write,
+    .release = survivor_search_release,
+};

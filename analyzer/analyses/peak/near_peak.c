@@ -17,6 +17,7 @@
 #include "holders.h"
 #include "labels.h"
 #include "ledger_order.h"
+#include "list.h"
 #include "origins.h"
 #include "peak_analyses.h"
 
@@ -40,6 +41,7 @@ struct search {
     struct region regions[detailed_ledgers];
     size_t count;
     struct step_sample *throughout; /* by group: alive in all of the region of its ledger */
+    size_t throughout_count;
     bool has_failed;
 };
 
@@ -59,7 +61,7 @@ static bool on_born(void *context, const struct life *life)
 
     if (!region || region->is_over)
         return true;
-    ledger = tally_ledger_at(search->question->tally, life->ledger);
+    ledger = tally_ledger_at(question_ledgers(search->question), life->ledger);
     region->live_bytes += life->size_bytes;
     if (!region->is_above && region->live_bytes >= region->threshold_bytes) {
         region->is_above = true;
@@ -100,6 +102,11 @@ static bool on_over(void *context, const struct life *life)
     if (!block_list_put(&region->at_peak, life))
         search->has_failed = true;
     if (region->is_over && life->index <= region->from_index) {
+        if (!list_reach(&search->throughout, &search->throughout_count, life->group,
+                        sizeof(*search->throughout))) {
+            search->has_failed = true;
+            return false;
+        }
         search->throughout[life->group].bytes += life->size_bytes;
         search->throughout[life->group].count++;
         region->throughout_bytes += life->size_bytes;
@@ -111,13 +118,13 @@ static bool on_over(void *context, const struct life *life)
 static bool on_process_over(void *context, uint16_t process)
 {
     struct search *search = context;
-    struct model *model = tally_model(search->question->tally);
+    const struct tally *ledgers = question_ledgers(search->question);
+    struct model *model = tally_model(ledgers);
 
     for (size_t i = 0; i < search->count; i++) {
         struct region *region = &search->regions[i];
 
-        if (tally_ledger_at(search->question->tally, region->ledger)->process == process &&
-            region->is_above)
+        if (tally_ledger_at(ledgers, region->ledger)->process == process && region->is_above)
             region_end(region, model_process_at(model, process)->end_ns);
     }
     return true;
@@ -129,7 +136,6 @@ static bool search_init(struct search *search)
     size_t count;
     uint16_t *order = ledger_order(question->tally, &count);
 
-    search->throughout = calloc(tally_group_count(question->tally), sizeof(*search->throughout));
     for (size_t i = 0; order && i < count && search->count < detailed_ledgers; i++) {
         const struct ledger *ledger = tally_ledger_at(question->tally, order[i]);
         unsigned __int128 part =
@@ -144,7 +150,7 @@ static bool search_init(struct search *search)
         search->count++;
     }
     free(order);
-    return order && search->throughout;
+    return order != NULL;
 }
 
 static void search_release(void *state)
@@ -209,6 +215,8 @@ static struct step_sample held_throughout(const void *context, const struct orig
     struct step_sample held = {0};
 
     for (size_t i = 0; i < origin->group_count; i++) {
+        if (origin->groups[i] >= search->throughout_count)
+            continue;
         held.bytes += search->throughout[origin->groups[i]].bytes;
         held.count += search->throughout[origin->groups[i]].count;
     }
@@ -292,6 +300,7 @@ static void search_write(void *state, struct report *report)
 
 const struct block_analysis near_peak_analysis = {
     .name = "near the peak",
+    .is_early = true,
     .begin = search_begin,
     .write = search_write,
     .release = search_release,

@@ -78,8 +78,13 @@ static void ranks_write(void *state, struct report *report)
     report_outcome(report, REPORT_NO_DATA);
 }
 
-const struct block_analysis ranks_analysis = {"ranks", survivor_search_begin, ranks_write,
-                                              survivor_search_release};
+const struct block_analysis ranks_analysis = {
+    .name = "ranks",
+    .is_early = true,
+    .begin = survivor_search_begin,
+    .write = ranks_write,
+    .release = survivor_search_release,
+};
 
 void analyse_known_ranks(const struct question *question, struct report *report)
 {
@@ -103,5 +108,10 @@ static void summary_write_rows(void *state, struct report *report)
         rank_gather(search->question, survivor_search_result(search), search->question->wish);
 }
 
-const struct block_analysis summary_analysis = {"summary", survivor_search_begin,
-                                                summary_write_rows, survivor_search_release};
+const struct block_analysis summary_analysis = {
+    .name = "summary",
+    .is_early = true,
+    .begin = survivor_search_begin,
+    .write = summary_write_rows,
+    .release = survivor_search_release,
+};

@@ -9,7 +9,7 @@
 #include "analysis.h"
 
 struct running {
-    const struct question *question;
+    struct question question;
     /* Those that see blocks, in the order of the lists, and their states: of those with the same
      * begin, one. */
     const struct block_analysis *of_blocks[LIFE_VISITORS_MOST];
@@ -35,7 +35,7 @@ static void *begin_one(struct running *running, const struct block_analysis *ana
         if (running->of_blocks[i]->begin == analysis->begin)
             return running->states[i];
     memset(visitor, 0, sizeof(*visitor));
-    state = analysis->begin(running->question, visitor);
+    state = analysis->begin(&running->question, visitor);
     running->visitor_count += state && sees_anything(visitor);
     return state;
 }
@@ -84,26 +84,87 @@ static void write_all(const struct running *running, const struct analysis *anal
         if (analyses->of_blocks)
             write_blocks(running, (*state_index)++, report);
         else
-            analyses->write(running->question, report);
+            analyses->write(&running->question, report);
     }
+}
+
+static void begin_lists(struct running *running, const struct analysis *analyses,
+                        const struct analysis *further)
+{
+    begin_all(running, analyses);
+    if (further)
+        begin_all(running, further);
+}
+
+static void release_all(struct running *running)
+{
+    for (size_t i = 0; i < running->state_count; i++)
+        if (running->states[i] && is_last_user(running, i))
+            running->of_blocks[i]->release(running->states[i]);
+    running->state_count = running->visitor_count = 0;
+}
+
+static void read_blocks(struct running *running)
+{
+    const struct question *question = &running->question;
+
+    if (running->visitor_count)
+        running->result =
+            lives_read_together(question->events, tally_model(question->tally), question->tally,
+                                running->visitors, running->visitor_count, &running->error);
+}
+
+static void write_lists(struct running *running, const struct analysis *analyses,
+                        const struct analysis *further, struct report *report)
+{
+    size_t state_index = 0;
+
+    if (model_times_are_events(tally_model(running->question.tally)))
+        report_times_are_events(report);
+    write_all(running, analyses, &state_index, report);
+    if (further)
+        write_all(running, further, &state_index, report);
 }
 
 void analyses_run(const struct analysis *analyses, const struct analysis *further,
                   const struct question *question, struct report *report)
 {
-    struct running running = {.question = question, .result = MT_OK};
-    size_t state_index = 0;
+    struct running running = {.question = *question, .result = MT_OK};
 
-    if (model_times_are_events(tally_model(question->tally)))
-        report_times_are_events(report);
-    begin_all(&running, analyses);
-    if (further)
-        begin_all(&running, further);
-    if (running.visitor_count)
-        running.result =
-            lives_read_together(question->events, tally_model(question->tally), question->tally,
-                                running.visitors, running.visitor_count, &running.error);
-    write_all(&running, analyses, &state_index, report);
-    if (further)
-        write_all(&running, further, &state_index, report);
+    begin_lists(&running, analyses, further);
+    read_blocks(&running);
+    write_lists(&running, analyses, further, report);
+}
+
+enum mt_result analyses_run_pending(const struct analysis *analyses, const struct analysis *further,
+                                    const struct question *question,
+                                    const struct pending_sums *pending, struct report *report,
+                                    struct mt_error *error)
+{
+    struct running running = {.question = *question, .result = MT_OK};
+    bool is_told;
+    enum mt_result result;
+
+    if (analyses_are_early(analyses) && (!further || analyses_are_early(further)))
+        begin_lists(&running, analyses, further);
+    result = pending->read(pending->context, &running.question, running.visitors,
+                           running.visitor_count, &is_told, error);
+    if (result != MT_OK || !is_told)
+        release_all(&running);
+    if (result != MT_OK)
+        return result;
+    if (!is_told || !running.state_count) {
+        begin_lists(&running, analyses, further);
+        read_blocks(&running);
+    }
+    write_lists(&running, analyses, further, report);
+    return MT_OK;
+}
+
+bool analyses_are_early(const struct analysis *analyses)
+{
+    for (; analyses->write || analyses->of_blocks; analyses++)
+        if (analyses->of_blocks && !analyses->of_blocks->is_early)
+            return false;
+    return true;
 }

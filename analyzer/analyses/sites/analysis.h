@@ -37,6 +37,9 @@ struct block_filter {
 
 struct question {
     const struct tally *tally;
+    /* While a reading adds up what it tells to visitors: the sums of the one before, whole, as
+     * question_ledgers() gives them; else NULL. */
+    const struct tally *before;
     const struct model *model;
     struct symbols *symbols;
     const struct event_source *events; /* for a second reading: lives.h */
@@ -57,9 +60,33 @@ struct question {
     const struct rank_wish *wish;   /* a summary that is to be filled; NULL: none is wanted */
 };
 
+/* Ledgers with their peaks, and accounts: whole at any time, and with the numbers of the tally. */
+static inline const struct tally *question_ledgers(const struct question *question)
+{
+    return question->before ? question->before : question->tally;
+}
+
+/*
+ * Sums that are still to be added up, with steps or owners that the first reading found: visitors
+ * may see the blocks in the same reading.
+ */
+struct pending_sums {
+    void *context;
+    /*
+     * question: its sums are replaced. *is_told: the visitors saw everything; else the steps were
+     * none after all, and they have to begin anew, and see another reading.
+     */
+    enum mt_result (*read)(void *context, struct question *question,
+                           const struct life_visitor *visitors, size_t visitor_count, bool *is_told,
+                           struct mt_error *error);
+};
+
 /* One that sees every block. */
 struct block_analysis {
     const char *name; /* before what is said when it fails: "near the peak" */
+    /* It needs no sums of steps before the last block, and of ledgers those of question_ledgers();
+     * and it takes groups that come up while it sees blocks. */
+    bool is_early;
     /* Returns a state of its own, NULL when there is no memory; a visitor that is left as it is
      * sees nothing. Nothing is written yet. Analyses with the same begin() share one state. */
     void *(*begin)(const struct question *question, struct life_visitor *visitor);
@@ -77,6 +104,14 @@ struct analysis {
 /* Runs a list, and then another, with one reading for both. further: NULL: none. */
 void analyses_run(const struct analysis *analyses, const struct analysis *further,
                   const struct question *question, struct report *report);
+/* The same where sums are pending. Results are those of the reading; what only one analysis could
+ * not do is a note in the report. The question's own sums may be gone afterwards. */
+enum mt_result analyses_run_pending(const struct analysis *analyses, const struct analysis *further,
+                                    const struct question *question,
+                                    const struct pending_sums *pending, struct report *report,
+                                    struct mt_error *error);
+/* All that see blocks are early ones. */
+bool analyses_are_early(const struct analysis *analyses);
 
 /* Order of the verdicts' sentences. */
 enum verdict_rank {

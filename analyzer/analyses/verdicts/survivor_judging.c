@@ -22,7 +22,7 @@ struct judging {
 
 static const struct tally *tally_of(const struct judging *judging)
 {
-    return judging->rows->question->tally;
+    return question_ledgers(judging->rows->question);
 }
 
 static bool is_window(const struct judging *judging)

@@ -5,6 +5,7 @@
 
 #include "hash.h"
 #include "ledger_layers.h"
+#include "list.h"
 
 struct group_state {
     uint64_t alive_bytes;
@@ -40,7 +41,7 @@ static struct survivor_row row_for(const struct question *question, uint32_t gro
     const struct group_detail *detail = tally_detail_at(question->tally, group);
     struct survivor_row row = {
         .ledger = ledger,
-        .heap = detail->site ? ledger_of_heap(question->tally, ledger) : ledger,
+        .heap = detail->site ? ledger_of_heap(question_ledgers(question), ledger) : ledger,
         .traits = (uint16_t)traits,
     };
 
@@ -218,10 +219,9 @@ static void gone(struct survivor_rows *rows, const struct survivor_change *chang
         group->alive_bytes -= change->size_bytes;
         if (stack->most_group == change->group)
             stack->most_bytes = group->alive_bytes;
-        rows->has_failed |=
-            !overdue_gone(&stack->stack, (uint32_t)(change->index - current->first_index),
-                          current->clock, change->size_bytes,
-                          current->is_ending && !current->is_cleared);
+        rows->has_failed |= !overdue_gone(
+            &stack->stack, (uint32_t)(change->index - current->first_index), current->clock,
+            change->size_bytes, current->is_ending && !current->is_cleared);
     }
 }
 
@@ -299,8 +299,10 @@ static void change_put(struct survivor_rows *rows, const struct survivor_change 
 
 bool survivor_rows_born(struct survivor_rows *rows, const struct life *life)
 {
-    if (life->group >= rows->group_count)
-        return true;
+    rows->has_failed |=
+        !list_reach(&rows->groups, &rows->group_count, life->group, sizeof(*rows->groups));
+    if (rows->has_failed)
+        return false;
     if (!rows->current.has_begun)
         process_begin(rows, life->index);
     if (life->index - rows->current.first_index >= UINT32_MAX) /* as if it had been cut here */
@@ -365,14 +367,16 @@ void survivor_rows_next_process(struct survivor_rows *rows)
 
 bool survivor_rows_init(struct survivor_rows *rows, const struct question *question)
 {
+    const struct tally *ledgers = question_ledgers(question);
+
     *rows = (struct survivor_rows){.question = question,
                                    .group_count = tally_group_count(question->tally)};
     arena_init(&rows->arena);
     table_init(&rows->table, &rows->arena, sizeof(struct survivor_row));
     hash_index_init(&rows->index);
-    rows->groups = calloc(rows->group_count + 1, sizeof(*rows->groups));
-    rows->tides = calloc(tally_ledger_count(question->tally) + 1, sizeof(*rows->tides));
-    if (rows->groups && rows->tides && unseen_watch_init(&rows->unseen, question->tally))
+    rows->groups = calloc(rows->group_count, sizeof(*rows->groups));
+    rows->tides = calloc(tally_ledger_count(ledgers) + 1, sizeof(*rows->tides));
+    if (rows->groups && rows->tides && unseen_watch_init(&rows->unseen, ledgers))
         return true;
     survivor_rows_release(rows);
     return false;

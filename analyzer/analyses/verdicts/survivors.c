@@ -59,7 +59,7 @@ static bool hides_objects(const struct survivor_current *current,
 
 static struct survivor_process process_read(struct survivor_reading *reading, uint16_t number)
 {
-    const struct tally *tally = reading->rows.question->tally;
+    const struct tally *tally = question_ledgers(reading->rows.question);
     const struct survivor_current *current = &reading->rows.current;
     const struct model_process *process = model_process_at(tally_model(tally), number);
 
