@@ -207,11 +207,99 @@ static void analyses_that_begin_alike_share_what_they_saw(void **state)
     report_destroy(report);
 }
 
+/* --- sums that are pending -------------------------------------------------------------------- */
+
+struct reading_that_waits {
+    bool is_told;
+    enum mt_result result;
+    size_t visitor_count;
+    const struct tally *sums;
+};
+
+static enum mt_result read_now(void *context, struct question *question,
+                               const struct life_visitor *visitors, size_t visitor_count,
+                               bool *is_told, struct mt_error *error)
+{
+    struct reading_that_waits *waits = context;
+
+    (void)visitors;
+    waits->visitor_count = visitor_count;
+    question->tally = waits->sums;
+    *is_told = waits->is_told;
+    return waits->result == MT_OK ? MT_OK : mt_error_set(error, waits->result, "the disk is gone");
+}
+
+static bool never(void *context, const struct life *life)
+{
+    (void)context;
+    (void)life;
+    return false;
+}
+
+static void *begin_seeing(const struct question *question, struct life_visitor *visitor)
+{
+    (void)question;
+    visitor->born = never;
+    begun++;
+    return &begun;
+}
+
+static void write_seen(void *state, struct report *report)
+{
+    (void)report;
+    assert_ptr_equal(state, &begun);
+    written[0] = state;
+}
+
+static const struct pending_case {
+    bool is_early, is_told;
+    enum mt_result result;
+    size_t told, begun, readings; /* told: visitors in the reading that waited */
+} pending_cases[] = {
+    {.is_early = true, .is_told = true, .told = 1, .begun = 1, .readings = 0},
+    {.is_early = true, .is_told = false, .told = 1, .begun = 2, .readings = 1},
+    {.is_early = false, .is_told = true, .told = 0, .begun = 1, .readings = 1},
+    {.is_early = true, .is_told = false, .result = MT_IO, .told = 1, .begun = 1, .readings = 0},
+};
+
+static void what_is_pending_is_read_with_those_that_see_blocks_early(void **state)
+{
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof(pending_cases) / sizeof(pending_cases[0]); i++) {
+        const struct pending_case *c = &pending_cases[i];
+        const struct block_analysis one = {.name = "one",
+                                           .is_early = c->is_early,
+                                           .begin = begin_seeing,
+                                           .write = write_seen,
+                                           .release = release_counted};
+        const struct analysis list[] = {{.of_blocks = &one}, {NULL, NULL}};
+        struct reading_that_waits waits = {c->is_told, c->result, 0, f->question.tally};
+        const struct pending_sums pending = {&waits, read_now};
+        struct report *report;
+        struct mt_error error;
+
+        begun = released = f->counted.reading_count = 0;
+        written[0] = NULL;
+        assert_int_equal(report_create("leaks", &report, NULL), MT_OK);
+        assert_int_equal(analyses_run_pending(list, NULL, &f->question, &pending, report, &error),
+                         c->result);
+        assert_int_equal(waits.visitor_count, c->told);
+        assert_int_equal(begun, c->begun);
+        assert_int_equal(released, c->begun);
+        assert_int_equal(f->counted.reading_count, c->readings);
+        assert_true(!written[0] == (c->result != MT_OK));
+        report_destroy(report);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(analyses_that_begin_alike_share_what_they_saw, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(what_is_pending_is_read_with_those_that_see_blocks_early,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(a_page_takes_one_reading_more, setup, teardown),
         cmocka_unit_test_setup_teardown(the_verdict_is_that_of_the_report_without_another_reading,
                                         setup, teardown),

@@ -484,6 +484,94 @@ static void one_question_is_answered_alone(void **state)
     mt_trace_close(trace);
 }
 
+/* --- a reading that waits for its question ------------------------------------------------------
+ */
+
+enum { turns = 60, pairs_in_turn = 40 };
+
+static void turn_alloc(struct trace_builder *builder, uint64_t *ticks, uint64_t address,
+                       uint64_t site)
+{
+    trace_builder_host_alloc(builder, 0, *ticks += 500,
+                             (struct built_block){.address = address, .size = 4096, .site = site});
+}
+
+/* A loop without marks; each turn keeps blocks. */
+static void make_turns(struct trace_builder *builder, uint64_t *ticks)
+{
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        turn_alloc(builder, ticks, 0x700000000000 + turn * 8192, 0x500000);
+        for (uint64_t i = 0; i < pairs_in_turn; i++) {
+            turn_alloc(builder, ticks, 0x10000000 + i * 8192, 0x400000 + i % 3 * 64);
+            trace_builder_host_free(builder, 0, *ticks += 500, 0x10000000 + i * 8192);
+        }
+    }
+}
+
+/* A program that takes down what it has: with a period, too, but these are no steps. */
+static void make_taken_down(struct trace_builder *builder, uint64_t *ticks)
+{
+    for (uint64_t i = 0; i < turns * pairs_in_turn; i++)
+        turn_alloc(builder, ticks, 0x10000000 + i * 8192, 0x800000 + i * 64);
+    for (uint64_t turn = 0; turn < turns; turn++) {
+        turn_alloc(builder, ticks, 0x700000000000, 0x500000);
+        for (uint64_t i = 0; i < pairs_in_turn; i++)
+            trace_builder_host_free(builder, 0, *ticks += 500,
+                                    0x10000000 + (turn * pairs_in_turn + i) * 8192);
+        trace_builder_host_free(builder, 0, *ticks += 500, 0x700000000000);
+    }
+}
+
+/* Answers are the same, whether a trace was opened for the question or for any. */
+static void assert_alike(void (*make)(struct trace_builder *builder, uint64_t *ticks),
+                         bool has_steps)
+{
+    static const char *const questions[] = {"leaks", "report", "verdict", "ranks"};
+    struct trace_builder *builder = trace_builder_create(&(struct trace_builder_setup){0});
+    struct fixture f = {.folder = temporary_folder_create()};
+    uint64_t ticks = 1000;
+
+    f.path = f.folder;
+    trace_builder_thread(builder, 0, 1, 4711, "main");
+    make(builder, &ticks);
+    trace_builder_close(builder);
+    trace_builder_write(builder, f.folder);
+    trace_builder_destroy(builder);
+    for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+        const struct mt_open_options options = {.size_bytes = sizeof(options),
+                                                .question = questions[i]};
+        struct mt_trace *trace = open_trace(&f, &options);
+        struct mt_answer *any = answer_to(&f, questions[i]), *alone = ask(trace, questions[i]);
+        struct mt_answer *again = ask(trace, questions[i]);
+        char *expected = json_of(any), *given = json_of(alone), *repeated = json_of(again);
+
+        assert_string_equal(given, expected);
+        assert_string_equal(repeated, expected);
+        if (!i)
+            assert_true(!strstr(expected, "found by its period") == !has_steps);
+        free(expected);
+        free(given);
+        free(repeated);
+        mt_answer_close(any);
+        mt_answer_close(alone);
+        mt_answer_close(again);
+        mt_trace_close(trace);
+    }
+    temporary_folder_remove(f.folder);
+}
+
+static void steps_that_are_found_are_the_same_in_one_reading_less(void **state)
+{
+    (void)state;
+    assert_alike(make_turns, true);
+}
+
+static void what_seemed_to_be_steps_is_none(void **state)
+{
+    (void)state;
+    assert_alike(make_taken_down, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -501,6 +589,8 @@ int main(void)
         cmocka_unit_test(options_of_other_versions_are_taken),
         cmocka_unit_test(an_error_names_the_option),
         cmocka_unit_test(one_question_is_answered_alone),
+        cmocka_unit_test(steps_that_are_found_are_the_same_in_one_reading_less),
+        cmocka_unit_test(what_seemed_to_be_steps_is_none),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -312,6 +312,63 @@ static void groups_that_came_later_are_added(void **state)
     }
 }
 
+static void assert_same_sums(const struct tally *a, const struct tally *b)
+{
+    assert_int_equal(tally_group_count(a), tally_group_count(b));
+    for (size_t i = 1; i < tally_group_count(a); i++)
+        assert_memory_equal(tally_group_at(a, i), tally_group_at(b, i), sizeof(struct group));
+    assert_int_equal(tally_ledger_count(a), tally_ledger_count(b));
+    for (size_t i = 0; i < tally_ledger_count(a); i++)
+        assert_memory_equal(tally_ledger_at(a, i), tally_ledger_at(b, i), sizeof(struct ledger));
+    assert_int_equal(tally_step_count(a), tally_step_count(b));
+    assert_true(tally_step_count(a) > process_count);
+    for (size_t i = 0; i < tally_step_count(a); i++)
+        assert_memory_equal(tally_step_at(a, i), tally_step_at(b, i), sizeof(struct step));
+    for (size_t i = 1; i < tally_group_count(a); i++) {
+        const struct group_past *past = tally_past_at(a, i), *other = tally_past_at(b, i);
+
+        assert_int_equal(past->left_bytes, other->left_bytes);
+        assert_int_equal(past->freed_age, other->freed_age);
+        assert_int_equal(past->example_birth, other->example_birth);
+        assert_int_equal(past->example_address, other->example_address);
+        assert_int_equal(past->series.count, other->series.count);
+    }
+}
+
+/* A visitor that has seen enough does not end it. */
+static void sums_and_lives_come_from_one_reading(void **state)
+{
+    struct fixture *f = *state;
+    struct fixture *impatient = calloc(1, sizeof(*impatient));
+    struct tally *alone = tally_of(f, f->event_count), *sums;
+    const struct event_source events = {f, rewind_events, next_events, NULL};
+    struct owners owners = {0, 0};
+    const struct life_visitor visitors[] = {
+        {.context = impatient, .born = on_born},
+        {.context = &owners, .over = on_owner},
+        {.context = f, .born = on_born, .over = on_over, .process_over = on_process_over}};
+
+    assert_non_null(impatient);
+    memcpy(impatient->expected, f->expected, sizeof(f->expected));
+    impatient->expected_count = f->expected_count;
+    impatient->stop_after = 10;
+    for (size_t i = 0; i < 2; i++) {
+        size_t count = i ? 1 : 3; /* the last time, with the impatient one alone */
+
+        assert_int_equal(tally_create(f->model, &sums, NULL), MT_OK);
+        assert_int_equal(lives_add_up(&events, sums, visitors, count, NULL), MT_OK);
+        assert_same_sums(alone, sums);
+        tally_destroy(sums);
+        impatient->born_count = 0;
+    }
+    assert_int_equal(f->born_count, f->expected_count);
+    assert_int_equal(f->over_count, f->expected_count);
+    assert_int_equal(f->process_over_count, process_count);
+    assert_true(owners.sum == owners_of(f, NULL).sum);
+    tally_destroy(alone);
+    free(impatient);
+}
+
 /* Phases as they are told: a letter and the number of the event. */
 static bool on_phase(void *context, enum step_phase phase, uint64_t event)
 {
@@ -400,6 +457,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(groups_of_the_first_reading_keep_their_numbers, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(groups_that_came_later_are_added, setup, teardown),
+        cmocka_unit_test_setup_teardown(sums_and_lives_come_from_one_reading, setup, teardown),
         cmocka_unit_test_setup_teardown(phases_are_told_with_the_event_that_begins_them, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(rewinding_a_model_gives_the_same_rows, setup, teardown),
