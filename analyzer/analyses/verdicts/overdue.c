@@ -320,8 +320,8 @@ static void all_births(const struct overdue_stack *stack, struct series *series)
     for (uint32_t i = 0; i < stack->row_count; i++) {
         const struct overdue_row *row = &stack->rows[i];
         struct stretch_of_births births = {
-            row->first,   row->last,   gap_before(stack, i), row->inner_gap,
-            row->moments, row->births, 0};
+            row->first,  row->last, gap_before(stack, i), row->inner_gap, row->moments,
+            row->births, 0};
 
         series_add(series, &births);
     }
