@@ -270,7 +270,9 @@ HOT void on_alloc(struct tally *tally, const struct event *event, uint64_t hash)
     }
     first = tally_site_group(tally, event->site);
     cached = &tally->group_cache[tally_group_slot(event, thread->context)];
-    if (is_group_of_site(first, event, thread->context))
+    if (__builtin_expect(tally->is_of_ledgers, 0))
+        group = tally_ledger_group(tally, event, thread->context);
+    else if (is_group_of_site(first, event, thread->context))
         group = first->group;
     else if (cached->site == event->site && cached->context == thread->context &&
              cached->pool == event->pool && cached->place == event->place && cached->group &&
@@ -460,7 +462,8 @@ static void find_pins(struct tally *tally, struct memory_account *account)
 
     if (account > tally->accounts.rows && before->process == account->process)
         account->pins = before->pins;
-    if (!tally->adds_up || !model_wants_sites(tally->model) || memory_account_is_rough(account) ||
+    if (!tally->adds_up || tally->is_of_ledgers || !model_wants_sites(tally->model) ||
+        memory_account_is_rough(account) ||
         memory_account_part(account, ACCOUNT_KEPT) < PINS_KEPT_LEAST ||
         account->pins.age_ns > age_ns - age_ns / PINS_AGE_PART)
         return;

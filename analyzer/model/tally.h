@@ -259,6 +259,12 @@ void tally_destroy(struct tally *tally);
 void tally_observe(struct tally *tally, const struct tally_observer *observer,
                    const struct tally *known);
 
+/* An alloc of host memory: what growth without steps is looked for in. */
+bool tally_is_of_heap(const struct tally *tally, const struct event *event);
+/* Before the first event: sums of ledgers, samples, accounts and who is named, but none of sites,
+ * operators and phases; groups are by ledger and owner. Not with an observer. */
+void tally_want_ledgers(struct tally *tally);
+
 /* Before the first event: who is named while it is alive is put there. Not with an observer. blocks
  * must outlive the last event. */
 void tally_keep_owners(struct tally *tally, struct owned_blocks *blocks);

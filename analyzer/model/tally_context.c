@@ -118,6 +118,8 @@ void tally_context_event(struct tally *tally, const struct event *event)
     struct thread_state *thread = tally_thread(tally, event->thread);
     bool is_ok = thread != NULL, is_matched = true;
 
+    if (tally->is_of_ledgers && event->kind != EVENT_TAG_BEGIN && event->kind != EVENT_TAG_END)
+        return;
     if (is_ok && event->kind == EVENT_OPERATOR_BEGIN)
         is_ok = open_push(&thread->operators, event->text, 0);
     else if (is_ok && event->kind == EVENT_OPERATOR_END)

@@ -363,6 +363,38 @@ uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_
     return group;
 }
 
+/* --- groups of ledgers alone ----------------------------------------------------------------- */
+
+bool tally_is_of_heap(const struct tally *tally, const struct event *event)
+{
+    struct mt_place place = model_place_at(tally->model, event->place);
+
+    return event->kind == EVENT_ALLOC && place.device < 0 && kind_of(place) == LEDGER_MEMORY;
+}
+
+void tally_want_ledgers(struct tally *tally)
+{
+    MT_ASSERT(!tally->observer && tally->adds_up);
+    tally->is_of_ledgers = true;
+}
+
+uint32_t tally_ledger_group(struct tally *tally, const struct event *event, uint32_t context)
+{
+    struct event plain = *event;
+    struct group_cache_row *cached;
+
+    plain.site = 0;
+    plain.value = 1; /* all sizes are one class */
+    cached = &tally->group_cache[tally_group_slot(&plain, context)];
+    if (!cached->group || cached->context != context || cached->pool != event->pool ||
+        cached->place != event->place || event->flags & ~EVENT_IS_OF_DEVICE)
+        *cached = (struct group_cache_row){.context = context,
+                                           .pool = event->pool,
+                                           .place = event->place,
+                                           .group = tally_group_for(tally, &plain, context)};
+    return cached->group;
+}
+
 /* --- groups that are known ------------------------------------------------------------------ */
 
 static bool ledgers_copy(struct tally *tally, const struct tally *known)

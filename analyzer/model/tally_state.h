@@ -115,6 +115,7 @@ struct tally {
     uint64_t left_count;                   /* blocks that were alive when their process ended */
     const struct tally_observer *observer; /* mostly NULL */
     bool adds_up;                          /* false: an observer does */
+    bool is_of_ledgers;                    /* nobody asks for sites */
     const struct tally *known;             /* whose groups are not made again; mostly NULL */
     struct live_set live;
     struct group *groups;    /* in group_stretch */
@@ -213,6 +214,8 @@ bool tally_rows_init(struct tally *tally);
 void tally_rows_release(struct tally *tally);
 /* From an alloc to its group; 0 when there is no memory. */
 uint32_t tally_group_for(struct tally *tally, const struct event *event, uint32_t context);
+/* The same where nobody asks for sites. */
+uint32_t tally_ledger_group(struct tally *tally, const struct event *event, uint32_t context);
 uint16_t tally_ledger_for(struct tally *tally, uint16_t process, uint16_t pool, uint16_t place);
 void tally_usage_change(struct tally *tally, uint32_t group, uint64_t size_bytes, bool is_alloc,
                         uint64_t time_ns);

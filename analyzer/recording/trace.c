@@ -43,6 +43,7 @@ struct mt_trace {
     struct owned_blocks owned;   /* blocks that were given an owner later */
     struct owner_source *owners; /* NULL: none was */
     struct stepping stepping;
+    bool is_of_ledgers;          /* the first reading */
     bool has_found;              /* steps that are still to be confirmed */
     struct pending_sums pending; /* its context is NULL: nothing is */
     const char *question;        /* the only one that may be asked; NULL: any */
@@ -68,9 +69,9 @@ static enum mt_result read_ahead_begin(struct mt_trace *trace,
     return MT_OK;
 }
 
-/* Adds all up from where the source stands. finder: NULL: no steps are looked for. */
+/* Adds all up from where the source stands. */
 static enum mt_result read_all(const struct event_source *events, struct tally *tally,
-                               struct step_finder *finder, struct mt_error *error)
+                               struct mt_error *error)
 {
     struct event_reader reader;
     enum mt_result result = event_reader_begin(&reader, events, error);
@@ -79,11 +80,8 @@ static enum mt_result read_all(const struct event_source *events, struct tally *
 
     while (result == MT_OK && count) {
         result = event_reader_next(&reader, &batch, &count, error);
-        if (result != MT_OK || !count)
-            break;
-        result = tally_feed(tally, batch, count, error);
-        if (finder)
-            step_finder_feed(finder, batch, count);
+        if (result == MT_OK)
+            result = tally_feed(tally, batch, count, error);
     }
     event_reader_end(&reader);
     return result;
@@ -98,7 +96,7 @@ static enum mt_result read_again(struct mt_trace *trace, struct tally **tally,
     if (result == MT_OK)
         result = trace->events.rewind(trace->events.context, error);
     if (result == MT_OK)
-        result = read_all(&trace->events, *tally, NULL, error);
+        result = read_all(&trace->events, *tally, error);
     if (result == MT_OK)
         tally_finish(*tally);
     return result;
@@ -152,56 +150,45 @@ static enum mt_result read_owned(struct mt_trace *trace, struct mt_error *error)
     return read_again(trace, &trace->tally, error);
 }
 
-/* --- a reading that waits for the question -----------------------------------------------------
- */
+/* --- a reading that waits for the question ---------------------------------------------------- */
 
-static enum mt_result pending_taken(struct mt_trace *trace, struct question *question,
-                                    struct tally *sums)
+/* What the first reading added up is replaced by the sums, or by nothing if they are not right. */
+static void pending_settle(struct mt_trace *trace, struct question *question, struct tally *sums,
+                           bool are_right)
 {
-    tally_destroy(trace->tally);
-    trace->tally = sums;
-    question->tally = sums;
-    question->before = NULL;
-    return MT_OK;
-}
-
-/* Without the steps, as they are none. */
-static enum mt_result pending_dropped(struct mt_trace *trace, struct question *question,
-                                      struct tally *sums, struct mt_error *error)
-{
-    enum mt_result result;
-
-    tally_destroy(sums);
-    trace->events = stepping_marked_events(&trace->stepping);
-    question->before = NULL;
-    question->tally = NULL;
-    result = read_owned(trace, error);
+    if (are_right) {
+        tally_destroy(trace->tally);
+        trace->tally = sums;
+        trace->pending.context = NULL;
+    } else {
+        tally_destroy(sums);
+    }
     question->tally = trace->tally;
-    return result;
+    question->before = NULL;
 }
 
 static enum mt_result pending_read(void *context, struct question *question,
                                    const struct life_visitor *visitors, size_t visitor_count,
-                                   bool *is_told, struct mt_error *error)
+                                   bool *is_done, struct mt_error *error)
 {
     struct mt_trace *trace = context;
     struct tally *sums;
     enum mt_result result = tally_create(trace->model, &sums, error);
 
-    trace->pending.context = NULL;
-    *is_told = false;
+    *is_done = false;
     if (result != MT_OK)
         return result;
     question->before = trace->tally;
     question->tally = sums;
     result = lives_add_up(&trace->events, sums, visitors, visitor_count, error);
-    if (result != MT_OK) {
-        tally_destroy(sums);
-        return result;
+    if (result == MT_OK) {
+        *is_done = !trace->has_found || stepping_confirm(&trace->stepping, sums);
+        if (!*is_done)
+            trace->events = stepping_marked_events(&trace->stepping);
+        trace->has_found = *is_done && trace->has_found;
     }
-    *is_told = !trace->has_found || stepping_confirm(&trace->stepping, sums);
-    return *is_told ? pending_taken(trace, question, sums)
-                    : pending_dropped(trace, question, sums, error);
+    pending_settle(trace, question, sums, *is_done);
+    return result;
 }
 
 const struct pending_sums *trace_pending(const struct mt_trace *trace)
@@ -216,8 +203,46 @@ static bool may_wait(const struct mt_trace *trace, const struct extent *extent)
            !step_choice_is_made(&trace->stepping.choice);
 }
 
-/* --- the first reading, and what follows it ----------------------------------------------------
+/*
+ * Where host memory is recorded, blocks are looked at whatever the steps are: the first reading
+ * needs to find these and owners, and adds up only what is asked before the second one.
  */
+static bool is_only_of_ledgers(const struct mt_trace *trace, const struct extent *extent,
+                               const struct event *events, size_t count)
+{
+    if (!may_wait(trace, extent))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (tally_is_of_heap(trace->tally, &events[i]))
+            return true;
+    return false;
+}
+
+/* --- the first reading, and what follows it --------------------------------------------------- */
+
+/* Adds up, and looks for steps. */
+static enum mt_result read_first(struct mt_trace *trace, const struct extent *extent,
+                                 struct mt_error *error)
+{
+    struct event_reader reader;
+    enum mt_result result = event_reader_begin(&reader, &trace->events, error);
+    const struct event *batch;
+    size_t count = 1;
+
+    for (bool is_first = true; result == MT_OK && count; is_first = false) {
+        result = event_reader_next(&reader, &batch, &count, error);
+        if (result != MT_OK || !count)
+            break;
+        trace->is_of_ledgers |= is_first && is_only_of_ledgers(trace, extent, batch, count);
+        if (is_first && trace->is_of_ledgers)
+            tally_want_ledgers(trace->tally);
+        result = tally_feed(trace->tally, batch, count, error);
+        if (trace->stepping.finder)
+            step_finder_feed(trace->stepping.finder, batch, count);
+    }
+    event_reader_end(&reader);
+    return result;
+}
 
 /* A second reading takes the place of the first, where owners or other steps are known by then. */
 static enum mt_result read_chosen(struct mt_trace *trace, const struct extent *extent,
@@ -234,7 +259,8 @@ static enum mt_result read_chosen(struct mt_trace *trace, const struct extent *e
     if (result == MT_OK)
         result = stepping_begin(&trace->stepping, trace->model, trace->symbols, &trace->events,
                                 &is_changed, error);
-    if (result == MT_OK && (is_changed || trace->owners) && may_wait(trace, extent)) {
+    if (result == MT_OK &&
+        (trace->is_of_ledgers || ((is_changed || trace->owners) && may_wait(trace, extent)))) {
         trace->has_found = is_changed;
         trace->pending = (struct pending_sums){trace, pending_read};
         return MT_OK;
@@ -320,7 +346,7 @@ static enum mt_result read_everything(struct mt_trace *trace, const struct exten
 
     if (model_wants_sites(trace->model))
         tally_keep_owners(trace->tally, &trace->owned);
-    result = read_all(&trace->events, trace->tally, trace->stepping.finder, error);
+    result = read_first(trace, extent, error);
     reading_watch_expect(&trace->watch, trace_event_count(trace));
     if (result == MT_OK)
         result = read_chosen(trace, extent, error);

@@ -39,8 +39,8 @@ void trace_close(struct mt_trace *trace);
 
 /* With the options that a command has by default. Borrowed from the trace. */
 struct question trace_question(const struct mt_trace *trace);
-/* What is to be read before anything is answered: only after TRACE_BLOCKS, and where steps or
- * owners were found. NULL: nothing. Good until it was read. */
+/* What is to be read before anything is answered; only after TRACE_BLOCKS. NULL: nothing. Good
+ * until it is done. */
 const struct pending_sums *trace_pending(const struct mt_trace *trace);
 /* Of the question; to be read into again. */
 struct model *trace_model(const struct mt_trace *trace);

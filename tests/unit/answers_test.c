@@ -210,7 +210,7 @@ static void analyses_that_begin_alike_share_what_they_saw(void **state)
 /* --- sums that are pending -------------------------------------------------------------------- */
 
 struct reading_that_waits {
-    bool is_told;
+    size_t missing; /* readings until it is done */
     enum mt_result result;
     size_t visitor_count;
     const struct tally *sums;
@@ -218,14 +218,14 @@ struct reading_that_waits {
 
 static enum mt_result read_now(void *context, struct question *question,
                                const struct life_visitor *visitors, size_t visitor_count,
-                               bool *is_told, struct mt_error *error)
+                               bool *is_done, struct mt_error *error)
 {
     struct reading_that_waits *waits = context;
 
     (void)visitors;
     waits->visitor_count = visitor_count;
     question->tally = waits->sums;
-    *is_told = waits->is_told;
+    *is_done = waits->result == MT_OK && !--waits->missing;
     return waits->result == MT_OK ? MT_OK : mt_error_set(error, waits->result, "the disk is gone");
 }
 
@@ -252,14 +252,15 @@ static void write_seen(void *state, struct report *report)
 }
 
 static const struct pending_case {
-    bool is_early, is_told;
+    bool is_early;
+    size_t missing;
     enum mt_result result;
     size_t told, begun, readings; /* told: visitors in the reading that waited */
 } pending_cases[] = {
-    {.is_early = true, .is_told = true, .told = 1, .begun = 1, .readings = 0},
-    {.is_early = true, .is_told = false, .told = 1, .begun = 2, .readings = 1},
-    {.is_early = false, .is_told = true, .told = 0, .begun = 1, .readings = 1},
-    {.is_early = true, .is_told = false, .result = MT_IO, .told = 1, .begun = 1, .readings = 0},
+    {.is_early = true, .missing = 1, .told = 1, .begun = 1, .readings = 0},
+    {.is_early = true, .missing = 2, .told = 1, .begun = 2, .readings = 0},
+    {.is_early = false, .missing = 2, .told = 0, .begun = 1, .readings = 1},
+    {.is_early = true, .missing = 2, .result = MT_IO, .told = 1, .begun = 1, .readings = 0},
 };
 
 static void what_is_pending_is_read_with_those_that_see_blocks_early(void **state)
@@ -274,7 +275,7 @@ static void what_is_pending_is_read_with_those_that_see_blocks_early(void **stat
                                            .write = write_seen,
                                            .release = release_counted};
         const struct analysis list[] = {{.of_blocks = &one}, {NULL, NULL}};
-        struct reading_that_waits waits = {c->is_told, c->result, 0, f->question.tally};
+        struct reading_that_waits waits = {c->missing, c->result, 0, f->question.tally};
         const struct pending_sums pending = {&waits, read_now};
         struct report *report;
         struct mt_error error;

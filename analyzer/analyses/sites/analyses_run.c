@@ -136,24 +136,37 @@ void analyses_run(const struct analysis *analyses, const struct analysis *furthe
     write_lists(&running, analyses, further, report);
 }
 
+/* Until the sums are right: they were added up, and those that see blocks early have seen them. */
+static enum mt_result read_pending(struct running *running, const struct analysis *analyses,
+                                   const struct analysis *further, bool are_early,
+                                   const struct pending_sums *pending, struct mt_error *error)
+{
+    enum mt_result result = MT_OK;
+    bool is_done = false;
+
+    while (result == MT_OK && !is_done) {
+        if (are_early)
+            begin_lists(running, analyses, further);
+        result = pending->read(pending->context, &running->question, running->visitors,
+                               running->visitor_count, &is_done, error);
+        if (!is_done)
+            release_all(running);
+    }
+    return result;
+}
+
 enum mt_result analyses_run_pending(const struct analysis *analyses, const struct analysis *further,
                                     const struct question *question,
                                     const struct pending_sums *pending, struct report *report,
                                     struct mt_error *error)
 {
     struct running running = {.question = *question, .result = MT_OK};
-    bool is_told;
-    enum mt_result result;
+    bool are_early = analyses_are_early(analyses) && (!further || analyses_are_early(further));
+    enum mt_result result = read_pending(&running, analyses, further, are_early, pending, error);
 
-    if (analyses_are_early(analyses) && (!further || analyses_are_early(further)))
-        begin_lists(&running, analyses, further);
-    result = pending->read(pending->context, &running.question, running.visitors,
-                           running.visitor_count, &is_told, error);
-    if (result != MT_OK || !is_told)
-        release_all(&running);
     if (result != MT_OK)
         return result;
-    if (!is_told || !running.state_count) {
+    if (!are_early) {
         begin_lists(&running, analyses, further);
         read_blocks(&running);
     }

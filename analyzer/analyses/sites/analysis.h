@@ -67,17 +67,17 @@ static inline const struct tally *question_ledgers(const struct question *questi
 }
 
 /*
- * Sums that are still to be added up, with steps or owners that the first reading found: visitors
- * may see the blocks in the same reading.
+ * Sums that are still to be added up, with steps and owners that the first reading found: visitors
+ * may see the blocks in the same reading. Until then the question's are those of ledgers alone.
  */
 struct pending_sums {
     void *context;
     /*
-     * question: its sums are replaced. *is_told: the visitors saw everything; else the steps were
-     * none after all, and they have to begin anew, and see another reading.
+     * question: its sums are replaced. *is_done: they are right, and the visitors saw everything;
+     * else what seemed to be steps is none, and all begin anew: the next call reads without them.
      */
     enum mt_result (*read)(void *context, struct question *question,
-                           const struct life_visitor *visitors, size_t visitor_count, bool *is_told,
+                           const struct life_visitor *visitors, size_t visitor_count, bool *is_done,
                            struct mt_error *error);
 };
 
