@@ -8,11 +8,10 @@
 
 #include "compare.h"
 
-struct survivor_ground survivor_ground_of(uint64_t name, uint16_t ledger, bool has_survivors,
+struct survivor_ground survivor_ground_of(uint16_t ledger, bool has_survivors,
                                           const struct overdue *overdue)
 {
-    struct survivor_ground ground = {.name = name,
-                                     .ledger = ledger,
+    struct survivor_ground ground = {.ledger = ledger,
                                      .is_active = overdue->is_active,
                                      .has_survivors = has_survivors,
                                      .has_stopped =

@@ -22,8 +22,8 @@ struct survivor_ground {
     uint64_t unsure_bytes; /* left by stacks that made too few blocks, or whose blocks live long */
 };
 
-/* Of one stack. */
-struct survivor_ground survivor_ground_of(uint64_t name, uint16_t ledger, bool has_survivors,
+/* Of one stack, without its name. */
+struct survivor_ground survivor_ground_of(uint16_t ledger, bool has_survivors,
                                           const struct overdue *overdue);
 /* false: what it would be joined with, or nothing at all, says the same. */
 bool survivor_ground_tells(const struct survivor_ground *ground);

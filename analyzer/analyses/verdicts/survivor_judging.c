@@ -96,14 +96,14 @@ static void see_stopped(struct judging *judging, const struct survivor_row *row)
                      end_ns > last_ns ? end_ns - last_ns : 0);
 }
 
-static bool note_ground(struct judging *judging, const struct survivor_row *row,
+static bool note_ground(struct judging *judging, struct survivor_row *row,
                         const struct overdue *overdue)
 {
-    struct survivor_ground ground =
-        survivor_ground_of(row->name, row->heap, is_kept(row, overdue), overdue);
+    struct survivor_ground ground = survivor_ground_of(row->heap, is_kept(row, overdue), overdue);
 
     if (!survivor_ground_tells(&ground))
         return true;
+    ground.name = survivor_row_name(judging->rows, row);
     if (!list_has_room(&judging->grounds, &judging->ground_capacity, judging->ground_count,
                        sizeof(*judging->grounds)))
         return false;
@@ -122,7 +122,7 @@ static bool note_active(struct judging *judging, const struct survivor_row *row)
     return true;
 }
 
-static bool note_stack(struct judging *judging, const struct survivor_row *row,
+static bool note_stack(struct judging *judging, struct survivor_row *row,
                        const struct overdue *overdue, bool is_garbage)
 {
     if (!list_has_room(&judging->stacks, &judging->stack_capacity, judging->stack_count,
@@ -130,7 +130,7 @@ static bool note_stack(struct judging *judging, const struct survivor_row *row,
         return false;
     judging->stacks[judging->stack_count++] = (struct survivor_stack){
         .who = row->who,
-        .name = row->name,
+        .name = survivor_row_name(judging->rows, row),
         .ledger = row->ledger,
         .heap = row->heap,
         .first = row->stack.first,
@@ -147,7 +147,7 @@ static bool note_stack(struct judging *judging, const struct survivor_row *row,
 static bool judge_rows(struct judging *judging)
 {
     for (size_t i = 0; i < survivor_row_count(judging->rows); i++) {
-        struct survivor_row *row = survivor_row_named(judging->rows, i);
+        struct survivor_row *row = survivor_row_settled(judging->rows, i);
         bool is_garbage;
         struct overdue overdue = judge_row(judging, row, &is_garbage);
 

@@ -23,14 +23,12 @@ static uint64_t name_without_site(const struct group_detail *detail)
     return hash_pair(hash_pair(detail->operator_text, detail->owner_text), detail->size_class);
 }
 
-/* A name is made of all frames of a stack: only for the first group of a row. */
-static void row_name(const struct question *question, struct survivor_row *row, uint32_t group)
+static void row_is_of(const struct question *question, struct survivor_row *row, uint32_t group)
 {
     const struct group_detail *detail = tally_detail_at(question->tally, group);
 
-    row->named_group = row->most_group = group;
-    row->name = detail->site ? symbols_site_key(question->symbols, detail->site)
-                             : name_without_site(detail);
+    row->who_group = row->most_group = group;
+    row->name = 0;
     row->who =
         (struct who){detail->site, detail->operator_text, detail->owner_text, detail->size_class};
 }
@@ -45,7 +43,7 @@ static struct survivor_row row_for(const struct question *question, uint32_t gro
         .traits = (uint16_t)traits,
     };
 
-    row_name(question, &row, group);
+    row_is_of(question, &row, group);
     return row;
 }
 
@@ -341,13 +339,24 @@ uint32_t survivor_rows_work_end(const struct survivor_rows *rows)
                                                                 : current->python_end);
 }
 
-struct survivor_row *survivor_row_named(const struct survivor_rows *rows, size_t at)
+struct survivor_row *survivor_row_settled(const struct survivor_rows *rows, size_t at)
 {
     struct survivor_row *row = survivor_row_at(rows, at);
 
-    if (row->named_group != row->most_group)
-        row_name(rows->question, row, row->most_group);
+    if (row->who_group != row->most_group)
+        row_is_of(rows->question, row, row->most_group);
     return row;
+}
+
+uint64_t survivor_row_name(const struct survivor_rows *rows, struct survivor_row *row)
+{
+    const struct question *question = rows->question;
+
+    if (!row->name)
+        row->name = row->who.site
+                        ? symbols_site_key(question->symbols, row->who.site)
+                        : name_without_site(tally_detail_at(question->tally, row->who_group));
+    return row->name;
 }
 
 static void stacks_release(struct survivor_rows *rows)

@@ -29,9 +29,9 @@
  * whom the row is named after. */
 struct survivor_row {
     uint64_t key;  /* ledger and shape */
-    uint64_t name; /* of its origin */
+    uint64_t name; /* of its origin; 0: nobody asked yet */
     struct who who;
-    uint32_t named_group, most_group;
+    uint32_t who_group, most_group;
     uint64_t most_bytes; /* alive of that group */
     uint16_t ledger;
     uint16_t heap;
@@ -120,7 +120,9 @@ static inline struct survivor_row *survivor_row_at(const struct survivor_rows *r
     return table_at(&rows->table, rows->first + at);
 }
 
-/* The same, after whom has most of it. */
-struct survivor_row *survivor_row_named(const struct survivor_rows *rows, size_t at);
+/* The same, of whoever has most of it. */
+struct survivor_row *survivor_row_settled(const struct survivor_rows *rows, size_t at);
+/* Of its origin. A name is made of all frames of a stack: only where it is needed. */
+uint64_t survivor_row_name(const struct survivor_rows *rows, struct survivor_row *row);
 
 #endif
