@@ -10,7 +10,7 @@
 #include "leaktide/invariant.h"
 #include "trend.h"
 
-enum { rows_first = 1, rows_after_joining = 12 };
+enum { ROWS_FIRST = 1, ROWS_MORE = 4, rows_after_joining = 12 };
 
 /* A gap of less than a tenth of the longest lies within a burst: the blocks of one call. */
 enum { burst_share = 10 };
@@ -109,6 +109,26 @@ static void gap_settle(struct overdue_stack *stack)
         stack->longest_gap = gap;
 }
 
+static uint8_t larger_capacity(uint8_t capacity)
+{
+    if (!capacity)
+        return ROWS_FIRST;
+    return capacity < ROWS_MORE ? capacity * 2 : capacity + ROWS_MORE;
+}
+
+/* Many stacks are joined once, and never have as many rows again. */
+static void rows_shrink(struct overdue_stack *stack)
+{
+    uint8_t capacity = (stack->row_count / ROWS_MORE + 1) * ROWS_MORE;
+    struct overdue_row *rows =
+        capacity < stack->row_capacity ? realloc(stack->rows, capacity * sizeof(*rows)) : NULL;
+
+    if (!rows)
+        return;
+    stack->rows = rows;
+    stack->row_capacity = capacity;
+}
+
 /* Into as few rows as are wanted, all of about the same width. */
 static void rows_join_all(struct overdue_stack *stack)
 {
@@ -125,6 +145,7 @@ static void rows_join_all(struct overdue_stack *stack)
             stack->rows[++kept] = *next;
     }
     stack->row_count = kept + 1;
+    rows_shrink(stack);
 }
 
 /* NULL without memory. */
@@ -135,7 +156,7 @@ static struct overdue_row *row_add(struct overdue_stack *stack)
     if (stack->row_count == OVERDUE_ROWS_MOST)
         rows_join_all(stack);
     if (stack->row_count == stack->row_capacity) {
-        uint8_t capacity = stack->row_capacity ? stack->row_capacity * 2 : rows_first;
+        uint8_t capacity = larger_capacity(stack->row_capacity);
 
         rows = realloc(stack->rows, capacity * sizeof(*rows));
         if (!rows)
@@ -233,7 +254,7 @@ static struct overdue_late *late_for(struct overdue_stack *stack, uint32_t row)
     if (late)
         return late;
     if (stack->late_count == stack->late_capacity) {
-        uint8_t capacity = stack->late_capacity ? stack->late_capacity * 2 : rows_first;
+        uint8_t capacity = larger_capacity(stack->late_capacity);
         struct overdue_late *lates = realloc(stack->lates, capacity * sizeof(*lates));
 
         if (!lates)
