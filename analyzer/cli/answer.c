@@ -260,22 +260,23 @@ enum mt_result open_options_read(const struct options *options, struct mt_open_o
     return schedule_read(options, &how->schedule, error);
 }
 
-/* question: the only one; NULL: any. */
-static enum mt_result open_for(const char *question, const struct options *options,
-                               const char *const *paths, size_t count, struct mt_trace **trace,
-                               struct mt_error *error)
+/* question: the only one, with these flags; NULL: any. */
+static enum mt_result open_for(const char *question, uint64_t ask_flags,
+                               const struct options *options, const char *const *paths,
+                               size_t count, struct mt_trace **trace, struct mt_error *error)
 {
     struct mt_open_options how;
     enum mt_result result = open_options_read(options, &how, error);
 
     how.question = question;
+    how.ask_flags = ask_flags;
     return result == MT_OK ? mt_trace_open_with(paths, count, &how, trace, error) : result;
 }
 
 enum mt_result open_inputs(const struct options *options, const char *const *paths, size_t count,
                            struct mt_trace **trace, struct mt_error *error)
 {
-    return open_for(NULL, options, paths, count, trace, error);
+    return open_for(NULL, 0, options, paths, count, trace, error);
 }
 
 int answer(const char *question, const struct options *options, bool is_judged)
@@ -292,9 +293,8 @@ int answer(const char *question, const struct options *options, bool is_judged)
                         question, question);
     result = answer_options_read(options, &format, &ask, &error);
     if (result == MT_OK)
-        result = open_for(ask.flags & MT_ASK_PICTURES ? NULL : question, options,
-                          (const char *const *)options->operands, options->operand_count, &trace,
-                          &error);
+        result = open_for(question, ask.flags, options, (const char *const *)options->operands,
+                          options->operand_count, &trace, &error);
     if (result != MT_OK)
         return complain_about(result, &error);
     code = ask_and_write(trace, question, format, options, &ask, is_judged);

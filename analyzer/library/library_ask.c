@@ -94,7 +94,7 @@ enum mt_result mt_trace_ask(struct mt_trace *trace, const char *name,
     if (!kind)
         return mt_error_set(error, MT_USAGE, "there is no question named %s", name);
     question = question_make(trace, kind->top, &whole);
-    result = trace_allows(trace, question.is_for_pictures ? NULL : name, error);
+    result = trace_allows(trace, name, question.is_for_pictures, error);
     if (result == MT_OK)
         result = settings_check(&question, error);
     if (result == MT_OK)
@@ -160,7 +160,7 @@ enum mt_result mt_trace_diff(const struct mt_diff_side *sides, size_t side_count
         return mt_error_set(error, MT_USAGE, "2 to %d recordings or steps can be compared, not %zu",
                             DIFF_SIDES_MOST, side_count);
     for (size_t i = 0; result == MT_OK && i < side_count; i++)
-        result = trace_allows(sides[i].trace, NULL, error);
+        result = trace_allows(sides[i].trace, NULL, true, error);
     if (result == MT_OK)
         result = report_create("diff", &report, error);
     if (result != MT_OK)

@@ -125,7 +125,7 @@ static enum mt_result take_recordings(struct mt_gate_verdict *gate, struct mt_tr
                                       size_t count, struct mt_error *error)
 {
     for (size_t i = 0; i < count; i++) {
-        enum mt_result result = trace_allows(traces[i], NULL, error);
+        enum mt_result result = trace_allows(traces[i], NULL, false, error);
 
         if (result != MT_OK)
             return result;

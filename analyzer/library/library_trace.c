@@ -31,9 +31,9 @@ static enum mt_result no_question(const char *name, struct mt_error *error)
 }
 
 /* kind: NULL: any question may be asked. */
-static enum trace_need need_of(const struct answer_kind *kind)
+static enum trace_need need_of(const struct answer_kind *kind, bool has_pictures)
 {
-    if (kind && answer_is_of_totals(kind))
+    if (kind && answer_is_of_totals(kind) && !has_pictures)
         return TRACE_TOTALS;
     return kind && answer_sees_blocks_early(kind) ? TRACE_BLOCKS : TRACE_SUMS;
 }
@@ -54,7 +54,8 @@ enum mt_result mt_trace_open_with(const char *const *paths, size_t count,
     }
     if (result != MT_OK)
         return result;
-    return trace_open(paths, count, &whole, need_of(kind), out, error);
+    return trace_open(paths, count, &whole, need_of(kind, whole.ask_flags & MT_ASK_PICTURES), out,
+                      error);
 }
 
 void mt_trace_close(struct mt_trace *trace)
@@ -79,7 +80,7 @@ uint64_t mt_trace_event_count(const struct mt_trace *trace)
 
 enum mt_result mt_trace_keep_names(struct mt_trace *trace, struct mt_error *error)
 {
-    enum mt_result result = trace_allows(trace, NULL, error);
+    enum mt_result result = trace_allows(trace, NULL, false, error);
 
     return result == MT_OK ? trace_keep_names(trace, error) : result;
 }
@@ -95,7 +96,7 @@ enum mt_result mt_trace_export(struct mt_trace *trace, const char *name, const c
         return mt_error_set(error, MT_USAGE, "there is no exporter named %s", name);
     if (trace_has_input(trace, path))
         return mt_error_set(error, MT_USAGE, "%s is an input; write somewhere else", path);
-    result = trace_allows(trace, NULL, error);
+    result = trace_allows(trace, NULL, false, error);
     if (result != MT_OK)
         return result;
     trace_begin(trace);

@@ -47,6 +47,7 @@ struct mt_trace {
     bool has_found;              /* steps that are still to be confirmed */
     struct pending_sums pending; /* its context is NULL: nothing is */
     const char *question;        /* the only one that may be asked; NULL: any */
+    bool has_pictures;           /* are part of it */
     uint16_t process;            /* that alone is read, if one is */
     struct process_use use;      /* of it, with the steps that the program marked */
 };
@@ -368,6 +369,7 @@ static enum mt_result open_whole(const char *const *paths, size_t count,
         return mt_error_set(error, MT_NO_MEMORY, "no memory to open %s", count ? paths[0] : "it");
     arena_init(&trace->arena);
     trace->question = options->question;
+    trace->has_pictures = options->ask_flags & MT_ASK_PICTURES;
     trace->process = extent.process ? *extent.process : 0;
     result = begin_all(trace, paths, count, options, extent, error);
     if (result == MT_OK)
@@ -424,10 +426,11 @@ enum mt_result trace_open_process(const char *path, uint16_t process,
     return open_whole(&path, 1, options, (struct extent){TRACE_SUMS, &process}, out, error);
 }
 
-enum mt_result trace_allows(const struct mt_trace *trace, const char *question,
+enum mt_result trace_allows(const struct mt_trace *trace, const char *question, bool has_pictures,
                             struct mt_error *error)
 {
-    if (!trace->question || (question && strcmp(trace->question, question) == 0))
+    if (!trace->question || (question && strcmp(trace->question, question) == 0 &&
+                             (trace->has_pictures || !has_pictures)))
         return MT_OK;
     return mt_error_set(error, MT_USAGE, "the recording was opened for the question %s alone",
                         trace->question);

@@ -31,8 +31,8 @@ enum mt_result trace_open_process(const char *path, uint16_t process,
 /* What tells whether that process was a helper; its executable is borrowed from the model. */
 struct process_use trace_process_use(const struct mt_trace *trace);
 /* Before something is asked. question: NULL: no question of answer_kinds. MT_USAGE: the trace was
- * opened for another one. */
-enum mt_result trace_allows(const struct mt_trace *trace, const char *question,
+ * opened for another one, or without pictures. */
+enum mt_result trace_allows(const struct mt_trace *trace, const char *question, bool has_pictures,
                             struct mt_error *error);
 /* NULL is fine. */
 void trace_close(struct mt_trace *trace);

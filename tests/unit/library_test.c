@@ -522,6 +522,32 @@ static void make_taken_down(struct trace_builder *builder, uint64_t *ticks)
     }
 }
 
+static char *drawn_json(struct mt_trace *trace, const char *question)
+{
+    const struct mt_ask_options drawn = {.size_bytes = sizeof(drawn), .flags = MT_ASK_PICTURES};
+    struct mt_answer *answer = NULL;
+    char *text;
+
+    assert_int_equal(mt_trace_ask(trace, question, &drawn, &answer, NULL), MT_OK);
+    text = json_of(answer);
+    mt_answer_close(answer);
+    return text;
+}
+
+static void assert_drawn_alike(const struct fixture *f, const char *question)
+{
+    const struct mt_open_options options = {
+        .size_bytes = sizeof(options), .question = question, .ask_flags = MT_ASK_PICTURES};
+    struct mt_trace *trace = open_trace(f, &options), *any = open_trace(f, NULL);
+    char *expected = drawn_json(any, question), *given = drawn_json(trace, question);
+
+    assert_string_equal(given, expected);
+    free(expected);
+    free(given);
+    mt_trace_close(trace);
+    mt_trace_close(any);
+}
+
 /* Answers are the same, whether a trace was opened for the question or for any. */
 static void assert_alike(void (*make)(struct trace_builder *builder, uint64_t *ticks),
                          bool has_steps)
@@ -556,7 +582,9 @@ static void assert_alike(void (*make)(struct trace_builder *builder, uint64_t *t
         mt_answer_close(alone);
         mt_answer_close(again);
         mt_trace_close(trace);
+        assert_drawn_alike(&f, questions[i]);
     }
+    assert_drawn_alike(&f, "info");
     temporary_folder_remove(f.folder);
 }
 
