@@ -3,7 +3,8 @@
  * The raw payload of a chunk -> events.
  *
  * The two records of the host heap are nearly all there is in a large trace. They are decoded in
- * one straight line with their cursors in registers; all others go through struct trace_record.
+ * one straight line with their cursors in registers. Blocks of other pools, as those of Python, are
+ * decoded in the same run once their pool is known. All others go through struct trace_record.
  */
 #include "chunk_decoder.h"
 
@@ -346,6 +347,13 @@ enum {
     COLUMN_SIZE,
     COLUMN_NEW_ADDRESS,
     COLUMN_OLD_ADDRESS = MT_RECORD_host_free * MT_FIELDS_OF_SHORT_CODE,
+    COLUMN_POOL_SITE = MT_RECORD_alloc * MT_FIELDS_OF_SHORT_CODE,
+    COLUMN_POOL_SIZE,
+    COLUMN_POOL_NEW_ADDRESS,
+    COLUMN_POOL_OF_ALLOC,
+    COLUMN_PLACE_OF_ALLOC,
+    COLUMN_POOL_OLD_ADDRESS = MT_RECORD_free * MT_FIELDS_OF_SHORT_CODE,
+    COLUMN_POOL_OF_FREE,
     HIT_SITE = 1 << MT_CODE_BITS,
     HIT_SIZE = 2 << MT_CODE_BITS,
     HIT_NEW_ADDRESS = 4 << MT_CODE_BITS,
@@ -370,17 +378,18 @@ static void host_columns_give(struct chunk_decoder *d, const struct host_columns
     d->columns[COLUMN_OLD_ADDRESS] = columns->old_address;
 }
 
-static ALWAYS_INLINE bool decode_host_alloc(struct chunk_decoder *d, struct trace_context *context,
-                                            struct host_columns *columns, unsigned byte,
-                                            struct event *event)
+static ALWAYS_INLINE bool decode_block(struct chunk_decoder *d, struct trace_context *context,
+                                       struct column_cursor *site, struct column_cursor *size,
+                                       struct column_cursor *new_address, unsigned byte,
+                                       struct event *event)
 {
     struct mt_predictor *p = &d->predictor;
     uint32_t number, index;
 
-    if (UNLIKELY(!get_site(p, &columns->site, byte & HIT_SITE, d->site_index, &number) ||
-                 !get_size_at_site(p, &columns->size, byte & HIT_SIZE, number, &event->value) ||
-                 !get_new_address(p, &columns->new_address, !!(byte & HIT_NEW_ADDRESS),
-                                  event->value, &event->address)))
+    if (UNLIKELY(!get_site(p, site, byte & HIT_SITE, d->site_index, &number) ||
+                 !get_size_at_site(p, size, byte & HIT_SIZE, number, &event->value) ||
+                 !get_new_address(p, new_address, !!(byte & HIT_NEW_ADDRESS), event->value,
+                                  &event->address)))
         return false;
     index = d->site_index[number];
     event->site = index;
@@ -390,11 +399,12 @@ static ALWAYS_INLINE bool decode_host_alloc(struct chunk_decoder *d, struct trac
     return true;
 }
 
-static ALWAYS_INLINE bool decode_host_free(struct chunk_decoder *d, struct host_columns *columns,
-                                           unsigned byte, struct event *event)
+static ALWAYS_INLINE bool decode_end_of_block(struct chunk_decoder *d,
+                                              struct column_cursor *old_address, unsigned byte,
+                                              struct event *event)
 {
-    if (UNLIKELY(!get_old_address(&d->predictor, &columns->old_address, byte & HIT_OLD_ADDRESS,
-                                  &event->address)))
+    if (UNLIKELY(
+            !get_old_address(&d->predictor, old_address, byte & HIT_OLD_ADDRESS, &event->address)))
         return false;
     event->value = 0;
     event->site = 0;
@@ -402,7 +412,57 @@ static ALWAYS_INLINE bool decode_host_free(struct chunk_decoder *d, struct host_
     return true;
 }
 
-/* Decodes host records until another one comes; that one's byte is still to be read. */
+/* What the next number of a column stands for; false: it has more than a byte, or is not known yet.
+ * Takes nothing. */
+static ALWAYS_INLINE bool known_next(const struct chunk_decoder *d, unsigned column,
+                                     uint16_t *index)
+{
+    const struct column_cursor *cursor = &d->columns[column];
+    const struct decoder_dictionary *dictionary = &d->dictionaries[d->dictionary_of_column[column]];
+    unsigned entry = cursor->at < cursor->end ? *cursor->at : 0;
+
+    if (entry - 1 >= 0x7f || entry > dictionary->count ||
+        dictionary->index[entry] == TRACE_UNRESOLVED)
+        return false;
+    *index = (uint16_t)dictionary->index[entry];
+    return true;
+}
+
+/* Of a block of any pool. Takes nothing. */
+static __attribute__((noinline)) bool is_pool_known(const struct chunk_decoder *d,
+                                                    const struct trace_context *context,
+                                                    unsigned code, struct event *event)
+{
+    if (code == MT_RECORD_alloc)
+        return known_next(d, COLUMN_POOL_OF_ALLOC, &event->pool) &&
+               known_next(d, COLUMN_PLACE_OF_ALLOC, &event->place);
+    event->place = context->host_place;
+    return known_next(d, COLUMN_POOL_OF_FREE, &event->pool);
+}
+
+/* The same block, whose pool is known. */
+static __attribute__((noinline)) bool decode_pool(struct chunk_decoder *d,
+                                                  struct trace_context *context, unsigned byte,
+                                                  struct event *event)
+{
+    struct column_cursor *columns = d->columns;
+
+    if ((byte & MT_CODE_MASK) == MT_RECORD_free) {
+        columns[COLUMN_POOL_OF_FREE].at++;
+        return decode_end_of_block(d, &columns[COLUMN_POOL_OLD_ADDRESS], byte, event);
+    }
+    columns[COLUMN_POOL_OF_ALLOC].at++;
+    columns[COLUMN_PLACE_OF_ALLOC].at++;
+    return decode_block(d, context, &columns[COLUMN_POOL_SITE], &columns[COLUMN_POOL_SIZE],
+                        &columns[COLUMN_POOL_NEW_ADDRESS], byte, event);
+}
+
+_Static_assert(MT_RECORD_host_free == MT_RECORD_host_alloc + 1 &&
+                   MT_RECORD_alloc == MT_RECORD_host_alloc + 2 &&
+                   MT_RECORD_free == MT_RECORD_host_alloc + 3,
+               "the four records of blocks stand together");
+
+/* Decodes blocks until another record comes; that one's byte is still to be read. */
 static bool decode_host_run(struct chunk_decoder *d, struct trace_context *context, uint32_t thread,
                             struct event **events, const struct event *end)
 {
@@ -418,7 +478,11 @@ static bool decode_host_run(struct chunk_decoder *d, struct trace_context *conte
         unsigned byte = *columns.code.at;
         unsigned code = byte & MT_CODE_MASK;
 
-        if (UNLIKELY(code - MT_RECORD_host_alloc > MT_RECORD_host_free - MT_RECORD_host_alloc))
+        if (UNLIKELY(code - MT_RECORD_host_alloc > MT_RECORD_free - MT_RECORD_host_alloc))
+            break;
+        event->pool = pool;
+        event->place = place;
+        if (code >= MT_RECORD_alloc && !is_pool_known(d, context, code, event))
             break;
         is_good = get_varint(&columns.time, &difference) && difference <= d->last_time - time;
         if (UNLIKELY(!is_good))
@@ -430,12 +494,14 @@ static bool decode_host_run(struct chunk_decoder *d, struct trace_context *conte
         event->detail = 0;
         event->flags = 0;
         event->thread = thread;
-        event->pool = pool;
-        event->place = place;
         event->process = process;
-        is_good = code == MT_RECORD_host_alloc
-                      ? decode_host_alloc(d, context, &columns, byte, event)
-                      : decode_host_free(d, &columns, byte, event);
+        if (code >= MT_RECORD_alloc)
+            is_good = decode_pool(d, context, byte, event);
+        else if (code == MT_RECORD_host_alloc)
+            is_good = decode_block(d, context, &columns.site, &columns.size, &columns.new_address,
+                                   byte, event);
+        else
+            is_good = decode_end_of_block(d, &columns.old_address, byte, event);
         if (UNLIKELY(!is_good))
             break;
         event++;
