@@ -194,6 +194,42 @@ static void what_follows_is_known_without_its_slot(void **state)
     tear_down(&fixture);
 }
 
+/* Every other stack of the round keeps its id in a word of its own. */
+static uint32_t walk_named_round(struct fixture *fixture, uint32_t *names)
+{
+    uint32_t seed = 1, new_count = 0;
+
+    for (int i = 0; i < ROUND; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        change(fixture, seed >> 8, i == 0 ? 0 : (seed >> 4) % 16, 32);
+        fixture->stack.name = i % 2 ? &names[i] : NULL;
+        new_count += find(fixture).is_new;
+    }
+    fixture->stack.name = NULL;
+    return new_count;
+}
+
+static void a_stack_that_keeps_its_id_is_not_looked_up(void **state)
+{
+    uint32_t names[ROUND] = {0}, wrong[ROUND];
+    struct fixture fixture;
+
+    (void)state;
+    set_up(&fixture, 8 << 20);
+    assert_int_equal(walk_named_round(&fixture, names), ROUND);
+    memcpy(wrong, names, sizeof(wrong));
+    for (int i = 0; i < ROUND; i++)
+        assert_int_equal(names[i] != 0, i % 2);
+    assert_int_equal(walk_named_round(&fixture, names), 0);
+    stack_set_restart(&fixture.set); /* what was kept is not used any more */
+    assert_int_equal(walk_named_round(&fixture, names), ROUND);
+    assert_int_equal(walk_named_round(&fixture, names), 0);
+    for (int i = 1; i < ROUND; i += 2)
+        assert_int_not_equal(names[i], wrong[i]);
+    stack_set_check(&fixture.set);
+    tear_down(&fixture);
+}
+
 static void when_ids_are_spent_there_are_none(void **state)
 {
     struct fixture fixture;
@@ -228,6 +264,7 @@ int main(void)
         cmocka_unit_test(a_hash_that_says_nothing_changes_nothing),
         cmocka_unit_test(a_full_set_begins_anew_and_never_reuses_an_id),
         cmocka_unit_test(what_follows_is_known_without_its_slot),
+        cmocka_unit_test(a_stack_that_keeps_its_id_is_not_looked_up),
         cmocka_unit_test(when_ids_are_spent_there_are_none),
         cmocka_unit_test(an_empty_stack_has_no_id),
     };

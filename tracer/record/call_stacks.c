@@ -242,6 +242,7 @@ static __attribute__((noinline)) void stack_cut(struct call_stacks *stacks,
             last->hash = unwind_hash(last->hash, stack->pcs[i]);
     }
     stack->hash = unwind_hash_end(last->hash);
+    stack->name = NULL;
 }
 
 /* The one native frame, where no others are asked for. */
@@ -254,6 +255,7 @@ static void stack_of_caller(struct call_stacks *stacks, uint64_t pc, struct unwi
     stack->flags = UNWIND_COMPLETE;
     stack->number = 0;
     stack->hash = pc;
+    stack->name = NULL;
 }
 
 /* All that is asked for: native frames, frames of Python, or both. */

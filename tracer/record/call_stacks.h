@@ -6,7 +6,7 @@
  *                                            └─► when it is new: a `stack` record in the ring
  *
  * What one stream needs lies in one mapping that belongs to its ring, and goes on with the ring
- * when another thread takes that. It is touched as it is used: about 110 KiB for the walk, then 12
+ * when another thread takes that. It is touched as it is used: about 240 KiB for the walk, then 12
  * bytes for each frame that a new stack does not share with the one before and 28 a stack, up to
  * the budget (--stack-memory). When that is full, the set begins anew and stacks are written
  * again; ids go on, so an id never means two stacks.

@@ -194,6 +194,7 @@ static void give(const struct merging *merging, struct unwind_stack *stack)
     /* Not those of native stacks, of which one without frames of Python may follow. */
     stack->number = ++stacks->number | UINT64_C(1) << 62;
     stack->hash = unwind_hash_end(stacks->hashes[merging->count]);
+    stack->name = NULL;
 }
 
 void python_stacks_merge(struct python_stacks *stacks, uint32_t most, struct unwind_stack *stack)

@@ -101,6 +101,7 @@ void stack_set_check(const struct stack_set *set)
     MT_ASSERT(!set->here[0]);
     MT_ASSERT(set->written_count <= UNWIND_MAX_FRAMES);
     MT_ASSERT(set->last_count <= UNWIND_MAX_FRAMES);
+    MT_ASSERT(set->here_count <= set->last_count);
     for (uint32_t i = 1; i < set->node_count; i++)
         MT_ASSERT(set->nodes[i].outer < i);
     for (uint32_t i = 0; i < set->stack_count; i++)
@@ -267,7 +268,8 @@ static inline void note_next(struct stack_set *set, uint32_t place)
 void stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack,
                        struct stack_name *name)
 {
-    uint32_t known_count = stack->number == set->last_number + 1 ? stack->reused_count : 0;
+    uint32_t same_count = stack->number == set->last_number + 1 ? stack->reused_count : 0;
+    uint32_t known_count = smaller(same_count, set->here_count);
     uint32_t place;
 
     MT_ASSERT(stack->count <= UNWIND_MAX_FRAMES);
@@ -277,7 +279,7 @@ void stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack,
     set->last_number = 0;
     if (UNLIKELY(stack->count == 0))
         return;
-    set->written_count = smaller(set->written_count, known_count);
+    set->written_count = smaller(set->written_count, same_count);
     place = find(set, stack, known_count);
     if (LIKELY(place))
         name->id = set->first_id + place - 1;
@@ -287,6 +289,6 @@ void stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack,
         note_next(set, name->id - set->first_id + 1);
         set->last_number = stack->number;
         set->last_id = name->id;
-        set->last_count = stack->count;
+        set->last_count = set->here_count = stack->count;
     }
 }

@@ -15,6 +15,9 @@
  * knows the nodes of the thread's last stack. What unwind_capture took over from there need not be
  * compared: as soon as both stand on the same node, all further out is the same.
  *
+ * A stack that the unwinder knows again has its id already (unwind_stack.name): it is not looked
+ * up. Then `here` is right for fewer pcs, those that all stacks since then had in common.
+ *
  * Memory is handed in and never grows. When it is full, everything is forgotten and the set begins
  * anew; ids go on, so an id never means two stacks, but a stack may get a second id.
  * restart_count counts that. About 12 bytes per frame that a new stack does not share with the
@@ -60,6 +63,7 @@ struct stack_set {
     uint64_t last_number;   /* of the last capture that was looked up */
     uint32_t last_id;       /* of that capture */
     uint32_t last_count;    /* of its pcs */
+    uint32_t here_count;    /* so many of `here` are those of its pcs */
     uint32_t last_place; /* + 1, of the last one that was looked up in stacks; 0: none since then */
     uint32_t written_count; /* of pcs, the first that are those of the last new stack */
     uint32_t here[1 + UNWIND_MAX_FRAMES]; /* nodes of the first n pcs of the last stack, [0] is 0 */
@@ -85,6 +89,19 @@ void stack_set_restart(struct stack_set *set);
 void stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack,
                        struct stack_name *name);
 
+/* The stack has its id already. */
+static inline void stack_set_is_named(struct stack_set *set, const struct unwind_stack *stack)
+{
+    uint32_t same_count = stack->number == set->last_number + 1 ? stack->reused_count : 0;
+
+    set->here_count = set->here_count < same_count ? set->here_count : same_count;
+    set->written_count = set->written_count < same_count ? set->written_count : same_count;
+    set->last_number = stack->number;
+    set->last_id = *stack->name;
+    set->last_count = stack->count;
+    set->last_place = set->last_id - set->first_id + 1;
+}
+
 /*
  * stack: of the last unwind_capture in this thread. name: is written field by field and not
  * returned, as what is loaded as a whole after that waits for all stores before it.
@@ -92,12 +109,17 @@ void stack_set_look_up(struct stack_set *set, const struct unwind_stack *stack,
 static inline void stack_set_find(struct stack_set *set, const struct unwind_stack *stack,
                                   struct stack_name *name)
 {
-    if (stack->reused_count != stack->count || stack->count != set->last_count ||
-        stack->number != set->last_number + 1) {
+    if (stack->reused_count == stack->count && stack->count == set->last_count &&
+        stack->number == set->last_number + 1) {
+        set->last_number = stack->number;
+    } else if (stack->name && *stack->name >= set->first_id) {
+        stack_set_is_named(set, stack);
+    } else {
         stack_set_look_up(set, stack, name);
+        if (stack->name)
+            *stack->name = name->id;
         return;
     }
-    set->last_number = stack->number;
     name->id = set->last_id;
     name->is_new = false;
     name->shared_count = 0;

@@ -12,6 +12,10 @@
  * taken over; only new frames are walked. That is sound because each step is a function of (pc,
  * sp, fp) and of those words. Where little is the same from stack to stack, all is walked.
  *
+ * Programs go back and forth between a few stacks. So the innermost frames of earlier ones are
+ * kept, too (struct unwind_top), and taken over in the same way: a walk waits for each pc until it
+ * has the row of the one before; words that are only verified do not wait for each other.
+ *
  * Takes no lock, uses no heap, reads no address that is not known to be readable, leaves errno as
  * it was: safe in signal handlers, inside of malloc, while others load and unload objects.
  *
@@ -32,7 +36,11 @@
 enum {
     UNWIND_MAX_FRAMES = 512,
     UNWIND_FRONT_ROWS = 2048,
-    UNWIND_SPARE_CHECKS = 3 /* in front, always right: checks are done four at a time */
+    UNWIND_SPARE_CHECKS = 3, /* in front, always right: checks are done four at a time */
+    UNWIND_TOP_SETS = 128,
+    UNWIND_TOP_WAYS = 2,
+    UNWIND_TOP_FRAMES = 8,
+    UNWIND_TOP_CHECKS = 12 /* four at a time */
 };
 
 /* How a stack ended, and what was met. */
@@ -52,6 +60,7 @@ struct unwind_frame {
     uint64_t sp, pc, fp;
     uint16_t check_end; /* checks of this frame and of all outer ones */
     bool needs_fp;      /* an outer row reads the frame pointer that this frame has */
+    uint32_t serial;    /* two frames with the same have all in common, and all further out */
 };
 
 /* A word that must be as it was. */
@@ -64,6 +73,33 @@ struct unwind_new_frame {
     uint32_t row;
 };
 
+/*
+ * Frames that were walked, with the remembered one that they stood on. They are taken over when
+ * that one is there again and their checks hold.
+ */
+struct unwind_top {
+    uint64_t sp, pc, fp;  /* of the innermost frame */
+    uint32_t base_serial; /* of the frame that they stand on ... */
+    uint16_t base_count;  /* ... and its place */
+    uint8_t count, check_count;
+    uint32_t flags;
+    uint32_t name; /* unwind_stack.name */
+    uint32_t next; /* the one that was met after it, last time */
+    bool needs_fp;
+    struct unwind_check checks[UNWIND_TOP_CHECKS];
+    struct unwind_frame frames[UNWIND_TOP_FRAMES]; /* outermost first */
+};
+
+/*
+ * By sp and pc; of several at the same place there are two. Programs repeat themselves: the one
+ * that is expected next is tried first.
+ */
+struct unwind_tops {
+    uint32_t last;
+    uint8_t newest_ways[UNWIND_TOP_SETS];
+    struct unwind_top tops[UNWIND_TOP_SETS * UNWIND_TOP_WAYS];
+};
+
 /* A row as it is needed in nearly every step. */
 struct unwind_front_row {
     uint64_t pc; /* a return address */
@@ -72,7 +108,7 @@ struct unwind_front_row {
     uint16_t fp_words;  /* see unwinder.c */
 };
 
-/* Starts as zeros. One per thread, used by that thread only; 96 KiB, touched as it is used. */
+/* Starts as zeros. One per thread, used by that thread only; 230 KiB, touched as it is used. */
 struct unwind_thread {
     uint64_t generation;
     uint64_t busy_sp; /* the stack that is being walked, or 0 */
@@ -83,12 +119,14 @@ struct unwind_thread {
     uint32_t plain_left;  /* captures that are not compared with the one before */
     uint32_t kept_flags;  /* how the remembered stack ended */
     int32_t share_credit; /* is reuse worth its while? */
+    uint32_t last_serial; /* of frames */
     struct unwind_front_row front[UNWIND_FRONT_ROWS];
     uint64_t pcs[UNWIND_MAX_FRAMES];                   /* outermost first, as in frames */
     uint64_t hashes[1 + UNWIND_MAX_FRAMES];            /* of so many pcs, [0] of none */
     struct unwind_frame frames[1 + UNWIND_MAX_FRAMES]; /* [0] is a guard that no walk goes beyond */
     struct unwind_check checks[UNWIND_SPARE_CHECKS + 3 * UNWIND_MAX_FRAMES];
     struct unwind_new_frame new_frames[UNWIND_MAX_FRAMES]; /* innermost first */
+    struct unwind_tops tops;
 };
 
 /* Starts as zeros. One per process. */
@@ -109,6 +147,8 @@ struct unwind_stack {
     uint32_t flags;
     uint64_t number; /* 1 for the first capture of the thread */
     uint64_t hash;   /* of pcs */
+    uint32_t
+        *name; /* the caller's, for this very stack; 0 at first. NULL: it has no room for one */
 };
 
 /* Outside of hooks, before the first capture. */

@@ -75,8 +75,10 @@ static NOINLINE void look(struct unwind_registers start, struct outcome *outcome
     struct gathered gathered = {outcome->peer, 0};
     uint32_t skipped = 0;
 
-    if (!thread)
+    if (!thread) {
         thread = zeros(sizeof(*thread));
+        thread->last_serial = UINT32_MAX - 2 * UNWIND_MAX_FRAMES; /* they begin anew soon */
+    }
     unwind_capture(&unwinder, thread, &start, &outcome->stack);
     for (uint32_t i = 0; i < outcome->stack.count; i++)
         outcome->pcs[i] = outcome->stack.pcs[outcome->stack.count - 1 - i];
