@@ -19,6 +19,8 @@ enum {
     SHARE_LOW = 96,       /* of 256: below, remembering costs more than it saves */
     CREDIT_MAX = 1 << 15, /* some ten large stacks without anything in common */
     PLAIN_CAPTURES = 62,  /* until it is tried again */
+    TOP_DEBT_MAX = 256,   /* of tops: one that is found pays for two that are not */
+    TOP_REST = 4096,
     /* Of unwind_front_row.fp_words; the other bits: how many words below the CFA the frame pointer
      * is saved, 0: it is not */
     FRONT_CFA_FROM_FP = 1 << 15
@@ -689,6 +691,15 @@ static inline void top_follows(struct unwind_tops *tops, uint32_t number)
     tops->last = number;
 }
 
+/* One had to be walked: where that is so too often, tops cost more than they save. */
+static inline void top_missed(struct unwind_tops *tops)
+{
+    if (++tops->debt > TOP_DEBT_MAX) {
+        tops->debt = 0;
+        tops->rest_left = TOP_REST;
+    }
+}
+
 /* Those that fill up the last four are always right. */
 static void top_save_checks(struct unwind_top *top, const struct unwind_check *from)
 {
@@ -801,11 +812,15 @@ static inline bool top_is_there(const struct unwind_thread *thread, const struct
            top_holds(top) && good_checks(thread, base->check_end) == base->check_end;
 }
 
-static inline bool top_find(const struct unwind_thread *thread,
-                            const struct unwind_registers *start, uint32_t *number)
+static inline bool top_find(struct unwind_thread *thread, const struct unwind_registers *start,
+                            uint32_t *number)
 {
-    const struct unwind_tops *tops = &thread->tops;
+    struct unwind_tops *tops = &thread->tops;
 
+    if (UNLIKELY(tops->rest_left)) {
+        tops->rest_left--;
+        return false;
+    }
     *number = tops->tops[tops->last].next;
     if (LIKELY(top_is_there(thread, &tops->tops[*number], start)))
         return true;
@@ -828,6 +843,7 @@ static inline bool give_top(struct unwind_thread *thread, const struct unwind_re
     top = &thread->tops.tops[number];
     top_check(top);
     top_follows(&thread->tops, number);
+    thread->tops.debt -= thread->tops.debt < 2 ? thread->tops.debt : 2;
     stack->reused_count = top_put(thread, top);
     stack->count = thread->frame_count;
     stack->flags = top->flags;
@@ -948,7 +964,10 @@ static inline void capture_and_remember(struct unwinder *unwinder, struct unwind
     }
     give_remembered(thread, kept, new_count, stack);
     note_share(thread, kept, new_count);
-    top_save(thread, kept, new_count, start, stack);
+    if (LIKELY(!thread->tops.rest_left)) {
+        top_missed(&thread->tops);
+        top_save(thread, kept, new_count, start, stack);
+    }
 }
 
 /*

@@ -96,6 +96,8 @@ struct unwind_top {
  */
 struct unwind_tops {
     uint32_t last;
+    uint32_t debt;      /* are they worth their while? */
+    uint32_t rest_left; /* captures that do without */
     uint8_t newest_ways[UNWIND_TOP_SETS];
     struct unwind_top tops[UNWIND_TOP_SETS * UNWIND_TOP_WAYS];
 };
