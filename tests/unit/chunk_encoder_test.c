@@ -6,6 +6,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -160,6 +161,33 @@ static void records_of_the_largest_values_fit(void **state)
         assert_int_equal(raw.malformed_count, 0);
         position = raw.end_position;
     }
+}
+
+/* They are taken in the runs of the host heap. */
+static void blocks_of_a_known_pool_fit_at_their_largest(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t position = 0, seed = 1, put_count = 0, taken_count = 0;
+
+    while (f->head + 16 < RING_WORDS) {
+        bool is_alloc = put_count++ % 3 != 0;
+
+        put_first(f, is_alloc ? MT_RECORD_alloc : MT_RECORD_free, put_count << 40);
+        for (unsigned i = is_alloc ? 3 : 1; i--;)
+            put(f, seed = seed * UINT64_C(6364136223846793005) + 1);
+        put(f, 7);
+        if (is_alloc)
+            put(f, 9);
+    }
+    while (position < f->head) {
+        struct chunk_raw raw = encode(f, position);
+
+        assert_true(raw.event_count > 0);
+        assert_int_equal(raw.malformed_count, 0);
+        taken_count += raw.event_count;
+        position = raw.end_position;
+    }
+    assert_int_equal(taken_count, put_count);
 }
 
 static void a_record_that_the_end_cuts_is_not_taken(void **state)
@@ -324,6 +352,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_chunk_ends_before_its_payload_is_too_large, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(records_of_the_largest_values_fit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(blocks_of_a_known_pool_fit_at_their_largest, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_record_that_the_end_cuts_is_not_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_text_longer_than_allowed_is_malformed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_run_of_bad_words_counts_once, set_up, tear_down),

@@ -5,7 +5,8 @@
  * Nearly all records are of the host heap. Runs of them go straight from the ring into columns of
  * their own, which have room for any chunk; where to go on in them is in registers meanwhile. What
  * that costs is counted in instructions: a processor does four to five of them in a cycle here.
- * (Tried: bursts into arrays, then one loop a column. It took a fifth more time.)
+ * (Tried: bursts into arrays, then one loop a column. It took a fifth more time.) Blocks of other
+ * pools, as those of Python, are taken in the same run once their pool has its number.
  *
  * All other records are put into their columns one by one. These grow in blocks of 1 KiB out of one
  * pool. Invariant: what is in all columns fits MT_CHUNK_RAW_MAX, because a run, and each of the
@@ -26,6 +27,8 @@ enum {
     /* What one record takes at most: of the host heap, and in blocks of any other (its code, its
      * fields, of which a BYTES field fills several). */
     HOST_RECORD_BYTES = 1 + 5 * MT_VARINT_MAX_BYTES,
+    POOL_RECORD_BYTES = 4 * MT_VARINT_MAX_BYTES + 2, /* in blocks, with numbers of one byte */
+    POOL_COLUMNS = 7,
     WIDE_RECORD_BLOCKS =
         1 + MT_FIELDS_MAX + (MT_TEXT_MAX + MT_VARINT_MAX_BYTES) / COLUMN_BLOCK_BYTES,
 
@@ -33,6 +36,14 @@ enum {
     COLUMN_SIZE,
     COLUMN_NEW_ADDRESS,
     COLUMN_OLD_ADDRESS = MT_RECORD_host_free * MT_FIELDS_OF_SHORT_CODE,
+
+    COLUMN_POOL_SITE = MT_RECORD_alloc * MT_FIELDS_OF_SHORT_CODE,
+    COLUMN_POOL_SIZE,
+    COLUMN_POOL_NEW_ADDRESS,
+    COLUMN_POOL_OF_ALLOC,
+    COLUMN_PLACE_OF_ALLOC,
+    COLUMN_POOL_OLD_ADDRESS = MT_RECORD_free * MT_FIELDS_OF_SHORT_CODE,
+    COLUMN_POOL_OF_FREE,
 
     HIT_SITE = 1 << MT_CODE_BITS,
     HIT_SIZE = HIT_SITE << 1,
@@ -460,6 +471,16 @@ static bool is_plausible_after_damage(const struct chunk_encoder *e, uint64_t fi
 
 _Static_assert(ENCODER_RUN_EVENTS *HOST_RECORD_BYTES <= WIDE_RECORD_BLOCKS * COLUMN_BLOCK_BYTES,
                "a run of the host heap takes no more than a wide record");
+/* Of a block that is full, the bytes are left that would not have held one more value. */
+enum {
+    POOL_RUN_BLOCKS =
+        ENCODER_RUN_EVENTS * POOL_RECORD_BYTES / (COLUMN_BLOCK_BYTES - SITE_BYTES_MAX) +
+        POOL_COLUMNS
+};
+_Static_assert(POOL_RUN_BLOCKS *COLUMN_BLOCK_BYTES +
+                       ENCODER_RUN_EVENTS * (1 + MT_VARINT_MAX_BYTES) <=
+                   WIDE_RECORD_BLOCKS * COLUMN_BLOCK_BYTES,
+               "nor does one of other pools, with its codes and times");
 
 static inline size_t host_column_bytes(const struct chunk_encoder *e, unsigned which)
 {
@@ -510,6 +531,78 @@ static inline unsigned put_host_free(struct chunk_encoder *e, uint8_t **at, cons
     return MT_RECORD_host_free + is_hit * HIT_OLD_ADDRESS;
 }
 
+enum { POOL_ALLOC_WORDS = 6, POOL_FREE_WORDS = 3, ONE_BYTE_NUMBERS = 128 };
+
+/* In the dictionary of a column that is open; 0: it has none, or one that takes two bytes. */
+static __attribute__((noinline)) unsigned number_find(const struct chunk_encoder *e,
+                                                      unsigned column, uint64_t value)
+{
+    const struct dictionary *dictionary = &e->dictionaries[e->dictionary_of_column[column]];
+    uint32_t slot = hash_slot(value, ENCODER_DICTIONARY_SLOTS);
+    unsigned number;
+
+    if (!e->columns[column].at)
+        return 0;
+    while ((number = dictionary->slot[slot]) && dictionary->value[number] != value)
+        slot = (slot + 1) % ENCODER_DICTIONARY_SLOTS;
+    return number < ONE_BYTE_NUMBERS ? number : 0;
+}
+
+/* The same of the value that the column had last, which is nearly always this one. */
+static inline unsigned number_of(struct chunk_encoder *e, enum known_column which, unsigned column,
+                                 uint64_t value)
+{
+    struct known_number *known = &e->known_numbers[which];
+
+    if (!(known->number && known->value == value))
+        *known = (struct known_number){value, number_find(e, column, value)};
+    return known->number;
+}
+
+static inline void number_put(struct chunk_encoder *e, unsigned column, unsigned number)
+{
+    *column_with_room(e, column, MT_VARINT_MAX_BYTES)->at++ = (uint8_t)number;
+}
+
+/* 0: it is put as any other. */
+static __attribute__((noinline)) unsigned put_pool_alloc(struct chunk_encoder *e,
+                                                         const uint64_t *word)
+{
+    unsigned pool = number_of(e, KNOWN_POOL_OF_ALLOC, COLUMN_POOL_OF_ALLOC, word[4]);
+    unsigned place = number_of(e, KNOWN_PLACE_OF_ALLOC, COLUMN_PLACE_OF_ALLOC, word[5]);
+    bool is_site_hit, is_size_hit, is_address_hit;
+    struct column *column;
+    uint32_t number;
+
+    if (!pool || !place)
+        return 0;
+    column = column_with_room(e, COLUMN_POOL_SITE, SITE_BYTES_MAX);
+    column->at = site_put(e, column->at, word[1], &number, &is_site_hit);
+    column = column_with_room(e, COLUMN_POOL_SIZE, MT_VARINT_MAX_BYTES);
+    column->at = size_put(e, column->at, word[2], number, &is_size_hit);
+    column = column_with_room(e, COLUMN_POOL_NEW_ADDRESS, MT_VARINT_MAX_BYTES);
+    column->at = new_address_put(e, column->at, word[3], word[2], &is_address_hit);
+    number_put(e, COLUMN_POOL_OF_ALLOC, pool);
+    number_put(e, COLUMN_PLACE_OF_ALLOC, place);
+    return MT_RECORD_alloc + is_site_hit * HIT_SITE + is_size_hit * HIT_SIZE +
+           is_address_hit * HIT_NEW_ADDRESS;
+}
+
+static __attribute__((noinline)) unsigned put_pool_free(struct chunk_encoder *e,
+                                                        const uint64_t *word)
+{
+    unsigned pool = number_of(e, KNOWN_POOL_OF_FREE, COLUMN_POOL_OF_FREE, word[2]);
+    struct column *column;
+    bool is_hit;
+
+    if (!pool)
+        return 0;
+    column = column_with_room(e, COLUMN_POOL_OLD_ADDRESS, MT_VARINT_MAX_BYTES);
+    column->at = old_address_put(e, column->at, word[1], &is_hit);
+    number_put(e, COLUMN_POOL_OF_FREE, pool);
+    return MT_RECORD_free + is_hit * HIT_OLD_ADDRESS;
+}
+
 /* Takes records from run->word on, at most event_limit. Returns how many. */
 static unsigned put_host_run(struct chunk_encoder *e, struct host_run *run, unsigned event_limit)
 {
@@ -533,6 +626,11 @@ static unsigned put_host_run(struct chunk_encoder *e, struct host_run *run, unsi
         } else if ((code & ~(unsigned)MT_RING_SITE_IS_STACK) == MT_RECORD_host_alloc) {
             code = put_host_alloc(e, at, word);
             word += 3;
+        } else if (code == MT_RECORD_alloc && run->end - word >= POOL_ALLOC_WORDS &&
+                   (code = put_pool_alloc(e, word)) != 0) {
+            word += POOL_ALLOC_WORDS;
+        } else if (code == MT_RECORD_free && (code = put_pool_free(e, word)) != 0) {
+            word += POOL_FREE_WORDS;
         } else {
             break;
         }
@@ -636,6 +734,7 @@ static void begin_chunk(struct chunk_encoder *e)
         memset(&e->columns[e->columns_used[i]], 0, sizeof(e->columns[0]));
     e->column_count = 0;
     e->blocks_used = 0;
+    memset(e->known_numbers, 0, sizeof(e->known_numbers));
     mt_predictor_reset(&e->predictor);
     memset(e->site_slot, 0, sizeof(e->site_slot));
     memset(e->block_slot, 0, sizeof(e->block_slot));

@@ -23,7 +23,7 @@ enum {
     ENCODER_DICTIONARY_SLOTS = 2 * MT_DICTIONARY_END,
     ENCODER_SITE_SLOTS = 2 * MT_SITE_END,
     ENCODER_BLOCK_SLOTS = 2 * MT_CHUNK_EVENTS_MAX,
-    ENCODER_RUN_EVENTS = 220, /* records of the host heap at once */
+    ENCODER_RUN_EVENTS = 180, /* records of the host heap and of other pools at once */
 
     /* A varint may be written over its end; the rest keeps columns off the same lines of a cache.
      */
@@ -53,6 +53,14 @@ struct dictionary {
     uint16_t slot[ENCODER_DICTIONARY_SLOTS]; /* number by hash; 0 is free */
 };
 
+/* The value that a column had last, and its number in the dictionary; number 0: none is known. */
+struct known_number {
+    uint64_t value;
+    unsigned number;
+};
+
+enum known_column { KNOWN_POOL_OF_ALLOC, KNOWN_PLACE_OF_ALLOC, KNOWN_POOL_OF_FREE, KNOWN_COLUMNS };
+
 struct chunk_encoder {
     unsigned time_shift;
     uint64_t start_ticks;
@@ -65,6 +73,7 @@ struct chunk_encoder {
     uint8_t dictionary_of_column[MT_COLUMN_END];
     struct column columns[MT_COLUMN_END];
     uint64_t last_value[MT_COLUMN_END];
+    struct known_number known_numbers[KNOWN_COLUMNS];
     uint16_t block_next[COLUMN_BLOCKS];
     uint16_t block_bytes[COLUMN_BLOCKS];
 
