@@ -130,6 +130,17 @@ void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t s
     event->site = site.caller;
 }
 
+void record_python_alloc(const void *block, uint64_t size_bytes,
+                         const struct unwind_registers *from)
+{
+    record_alloc(text_of("python"), 0, (uintptr_t)block, size_bytes, recorder_caller(from));
+}
+
+void record_python_free(const void *block, uint64_t ticks)
+{
+    record_free_at(text_of("python"), (uintptr_t)block, ticks);
+}
+
 bool double_has_unseen_python;
 
 void record_unseen_python(void)

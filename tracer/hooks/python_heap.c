@@ -68,8 +68,6 @@ static struct {
 static _Atomic bool is_found, is_covered;
 static _Atomic bool may_have_come = true;
 
-static POOL(pool, "python");
-
 /* --- events ----------------------------------------------------------------------------- */
 
 __thread struct python_call python_call;
@@ -78,8 +76,7 @@ static void *made(void *block, size_t size, const struct unwind_registers *from)
 {
     MT_ASSERT(!python_call.block); /* what was given back is settled */
     if (block && (uintptr_t)block - (uintptr_t)python_call.made > PYTHON_DEBUG_BYTES)
-        record_alloc(pool, mt_place_pack((struct mt_place){.device = -1, .module = -1}),
-                     (uintptr_t)block, size, recorder_caller(from));
+        record_python_alloc(block, size, from);
     guard_leave(LAYER_PYTHON);
     return block;
 }
@@ -92,7 +89,7 @@ static void freed(const void *block, uint64_t ticks, const struct unwind_registe
         return;
     if (config_get()->has_free_stacks)
         record_free_site(recorder_caller(from));
-    record_free_at(pool, (uintptr_t)block, ticks);
+    record_python_free(block, ticks);
 }
 
 static void *cover_malloc(void *context, size_t size)

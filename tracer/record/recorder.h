@@ -81,6 +81,13 @@ void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t s
                   struct call_site site);
 void record_free(struct text pool, uint64_t address);
 void record_free_at(struct text pool, uint64_t address, uint64_t ticks);
+/*
+ * Blocks of CPython's own allocator, in the pool "python": record_alloc with recorder_caller, and
+ * record_free_at. ticks: from before the real free, which may be done already.
+ */
+void record_python_alloc(const void *block, uint64_t size_bytes,
+                         const struct unwind_registers *from);
+void record_python_free(const void *block, uint64_t ticks);
 void record_alloc_failed(struct text pool, uint64_t place, uint64_t size_bytes, uint64_t status,
                          struct call_site site);
 void record_pool_reserved(struct text pool, uint64_t place, uint64_t size_bytes);

@@ -36,9 +36,10 @@ struct ring {
     atomic_flag is_draining; /* by its process */
     uint64_t known_texts[RING_TEXTS];                /* ids defined in this stream not long ago */
     struct short_text short_texts[RING_SHORT_TEXTS]; /* seen not long ago */
-    struct call_stacks *stacks;                      /* of this stream, once one was wanted */
-    bool has_no_stacks;                              /* there was no memory for them */
-    struct ring *next;                               /* older ring of the process */
+    uint64_t python_pool;       /* the id of that pool; 0: this stream has no text of it yet */
+    struct call_stacks *stacks; /* of this stream, once one was wanted */
+    bool has_no_stacks;         /* there was no memory for them */
+    struct ring *next;          /* older ring of the process */
 };
 
 static inline uint64_t ring_head(const struct ring *ring)
