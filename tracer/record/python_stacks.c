@@ -3,6 +3,8 @@
 
 #include "python_deaths.h"
 
+#define MERGED_NUMBERS (UINT64_C(1) << 62)
+
 void python_stacks_init(struct python_stacks *stacks, void *memory, size_t size_bytes)
 {
     python_words_init(&stacks->words, memory, size_bytes);
@@ -192,18 +194,43 @@ static void give(const struct merging *merging, struct unwind_stack *stack)
     stack->count = merging->count;
     stack->reused_count = merging->same_count;
     /* Not those of native stacks, of which one without frames of Python may follow. */
-    stack->number = ++stacks->number | UINT64_C(1) << 62;
+    stack->number = ++stacks->number | MERGED_NUMBERS;
     stack->hash = unwind_hash_end(stacks->hashes[merging->count]);
     stack->name = NULL;
+}
+
+/*
+ * What is asked for most: Python runs where it ran, and no native frames are wanted but the
+ * caller, which stands inside of all frames of Python.
+ */
+static bool give_with_caller(struct python_stacks *stacks, uint32_t python_same,
+                             struct unwind_stack *stack)
+{
+    uint32_t count = stacks->merged_count - 1;
+    uint64_t pc = stack->pcs[0];
+
+    if (stack->number || stacks->native_number || !stacks->can_resume || python_same != count ||
+        stacks->python_before[stacks->frames.count] != count)
+        return false;
+    stack->pcs = stacks->merged;
+    stack->count = count + 1;
+    stack->reused_count = count + (stacks->merged[count] == pc);
+    stack->number = ++stacks->number | MERGED_NUMBERS;
+    stacks->merged[count] = pc;
+    stacks->hashes[count + 1] = unwind_hash(stacks->hashes[count], pc);
+    stack->hash = unwind_hash_end(stacks->hashes[count + 1]);
+    stack->name = NULL;
+    return true;
 }
 
 void python_stacks_merge(struct python_stacks *stacks, uint32_t most, struct unwind_stack *stack)
 {
     bool is_next = stack->number && stack->number == stacks->native_number + 1;
+    uint32_t python_same = read_python(stacks);
     struct merging merging = {
         .stacks = stacks,
         .native = stack,
-        .python_same = read_python(stacks),
+        .python_same = python_same,
         .native_same = is_next ? stack->reused_count : 0,
         .last_count = stacks->merged_count,
         .is_same = true,
@@ -211,6 +238,8 @@ void python_stacks_merge(struct python_stacks *stacks, uint32_t most, struct unw
     uint32_t wanted;
     bool is_whole, can_resume;
 
+    if (python_same <= most && give_with_caller(stacks, python_same, stack))
+        return;
     merging.python_count = stacks->python_before[stacks->frames.count];
     wanted = merging.python_count < most ? merging.python_count : most;
     if (stack->count + wanted > MT_STACK_FRAMES_MAX) {
