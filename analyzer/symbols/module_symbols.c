@@ -42,6 +42,7 @@ void module_symbols_init(struct module_symbols *modules, struct model *model)
     *modules = (struct module_symbols){.model = model};
     arena_init(&modules->arena);
     table_init(&modules->files, &modules->arena, sizeof(struct symbol_file));
+    module_places_init(&modules->modules, model);
 }
 
 void module_symbols_release(struct module_symbols *modules)
@@ -58,44 +59,18 @@ void module_symbols_release(struct module_symbols *modules)
         free(file->expected);
     }
     debug_server_close(modules->server);
+    module_places_release(&modules->modules);
     arena_release(&modules->arena);
 }
 
-static bool is_at(const struct model_module *module, uint16_t process, uint64_t address,
-                  uint64_t time_ns)
-{
-    return module->process == process && address - module->base < module->size_bytes &&
-           module->loaded_ns <= time_ns && time_ns <= module->unloaded_ns;
-}
-
-/*
- * The module that was there at that time; if none was then, the last that ever was there. The call
- * is before the address it returns to, which may already be another function.
- */
+/* The call is before the address it returns to, which may already be another function. */
 static const struct model_module *module_of(struct module_symbols *modules,
                                             const struct return_place *place)
 {
-    enum { part_bits = 16 }; /* of the address space: seldom of two modules */
-    uint64_t address = place->address ? place->address - 1 : 0, time_ns = place->time_ns;
-    uint16_t process = place->process;
-    const struct model_module *any = NULL, **newest;
-
     if (place->module)
         return place->module;
-    newest = &modules->newest[(hash_u64(address >> part_bits) ^ process) % MODULE_SYMBOLS_NEWEST];
-    if (*newest && is_at(*newest, process, address, time_ns))
-        return *newest;
-    for (size_t i = model_module_count(modules->model); i-- > 0;) {
-        const struct model_module *module = model_module_at(modules->model, i);
-
-        if (is_at(module, process, address, time_ns)) {
-            *newest = module;
-            return module;
-        }
-        if (!any && module->process == process && address - module->base < module->size_bytes)
-            any = module;
-    }
-    return any;
+    return module_places_at(&modules->modules, place->process,
+                            place->address ? place->address - 1 : 0, place->time_ns);
 }
 
 static bool source_open(struct symbol_file *file, const struct symbol_source *source,

@@ -16,10 +16,9 @@
 #include "debug_files.h"
 #include "debug_server.h"
 #include "model.h"
+#include "module_places.h"
 #include "symbol_source.h"
 #include "table.h"
-
-enum { MODULE_SYMBOLS_NEWEST = 1024 };
 
 struct module_symbols {
     struct model *model;
@@ -29,8 +28,7 @@ struct module_symbols {
     size_t name_folder_count;
     struct debug_server *server; /* NULL: nobody is asked */
     struct table files;
-    /* That were found last, by address: the next one is often there. */
-    const struct model_module *newest[MODULE_SYMBOLS_NEWEST];
+    struct module_places modules;
 };
 
 /* What is at an address. Names and files are borrowed from module_symbols. */
