@@ -174,6 +174,16 @@ static bool walk_can_read(struct walk *walk, uint64_t address)
     return address % 8 == 0 && stack_memory_reach(&walk->memory, address);
 }
 
+/*
+ * Below the stack pointer: a function that is interrupted as it returns has taken its frame pointer
+ * back, and its rows still name the slot. The kernel leaves these bytes alone.
+ */
+static bool lies_in_red_zone(const struct walk *walk, uint64_t address)
+{
+    return walk->is_interrupted && address % 8 == 0 && address < walk->sp &&
+           walk->sp - address <= RED_ZONE_BYTES && memory_is_readable(address);
+}
+
 static READS_STACK bool read_slot(struct walk *walk, const struct rule_slot *slot, uint64_t cfa,
                                   uint64_t unchanged, uint64_t *value)
 {
@@ -184,7 +194,8 @@ static READS_STACK bool read_slot(struct walk *walk, const struct rule_slot *slo
         return true;
     }
     address += (uint64_t)(int64_t)slot->offset_bytes;
-    if (slot->place == PLACE_LOST || !walk_can_read(walk, address))
+    if (slot->place == PLACE_LOST ||
+        (!walk_can_read(walk, address) && !lies_in_red_zone(walk, address)))
         return false;
     *value = word_at(address);
     return true;

@@ -312,6 +312,40 @@ static void a_handler_is_walked_through(void **state)
     expect_no_mismatch();
 }
 
+#ifdef __x86_64__
+/* As compilers write it: the frame pointer is the caller's again, the rows still name its slot. */
+void traps_as_it_returns(void);
+__asm__(".text\n"
+        ".globl traps_as_it_returns\n"
+        "traps_as_it_returns:\n"
+        "    .cfi_startproc\n"
+        "    push %rbp\n    .cfi_def_cfa_offset 16\n    .cfi_offset %rbp, -16\n"
+        "    mov %rsp, %rbp\n    .cfi_def_cfa_register %rbp\n"
+        "    pop %rbp\n    .cfi_def_cfa %rsp, 8\n"
+        "    int3\n    ret\n    .cfi_endproc\n");
+
+static NOINLINE void call_what_traps(size_t room_bytes)
+{
+    volatile char *room = alloca(room_bytes); /* so the frame pointer is what gives the CFA */
+
+    room[0] = 1;
+    traps_as_it_returns();
+    (void)room[0];
+}
+
+static void a_function_interrupted_as_it_returns_has_its_callers(void **state)
+{
+    (void)state;
+    handle(SIGTRAP, on_signal, 0);
+    for (size_t i = 1; i < 4; i++) {
+        call_what_traps(i * 40);
+        expect_complete(&signal_outcome);
+        assert_true(signal_outcome.stack.flags & UNWIND_SIGNAL);
+    }
+    expect_no_mismatch();
+}
+#endif
+
 static volatile uint64_t tick_count, tick_complete, tick_nested, tick_wrong;
 
 static void on_tick(int number)
@@ -802,6 +836,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_lower_limit_is_kept),
         cmocka_unit_test(a_hundred_thousand_frames_are_cut_with_a_mark),
         cmocka_unit_test(a_handler_is_walked_through),
+#ifdef __x86_64__
+        cmocka_unit_test(a_function_interrupted_as_it_returns_has_its_callers),
+#endif
         cmocka_unit_test(handlers_at_any_time_are_right_or_say_so),
         cmocka_unit_test(longjmp_leaves_no_frames_behind),
         cmocka_unit_test(coroutines_are_walked_to_their_start),

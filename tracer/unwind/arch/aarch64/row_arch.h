@@ -42,6 +42,9 @@ enum {
 /* struct rt_sigframe: where the kernel left the registers, from the sp of the trampoline. */
 enum { SIGNAL_FP = 544, SIGNAL_LR = 552, SIGNAL_SP = 560, SIGNAL_PC = 568 };
 
+/* Below the stack pointer of what a signal interrupts; no handler writes there. */
+enum { RED_ZONE_BYTES = 0 };
+
 /* stp x29, x30: the pair says nothing about the caller's sp. */
 enum { RECORD_RETURN_ADDRESS = 8, RECORD_GIVES_SP = 0, RECORD_BYTES = 16 };
 

@@ -40,6 +40,9 @@ enum {
 /* struct rt_sigframe: where the kernel left the registers, from the sp of the trampoline. */
 enum { SIGNAL_FP = 120, SIGNAL_LR = 0, SIGNAL_SP = 160, SIGNAL_PC = 168 };
 
+/* Below the stack pointer of what a signal interrupts; no handler writes there. */
+enum { RED_ZONE_BYTES = 128 };
+
 /* push %rbp; mov %rsp, %rbp */
 enum { RECORD_RETURN_ADDRESS = 8, RECORD_GIVES_SP = 1, RECORD_BYTES = 16 };
 
