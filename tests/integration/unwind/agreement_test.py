@@ -81,12 +81,21 @@ def programs(folder):
         yield "perl", ["perl", "-e", PERL], 4
     if shutil.which("clang++"):
         yield "clang++", ["clang++", "-fsyntax-only", "-std=c++17", f"{folder}/program.cc"], 16
-    compiler = shutil.which("g++") or shutil.which("c++")
-    if compiler:
+    for name, compiler in compilers():
         for kind in ("-fomit-frame-pointer", "-fno-omit-frame-pointer"):
             program = os.path.join(folder, "throw" + kind)
-            subprocess.run([compiler, "-O2", kind, "-o", program, f"{folder}/throw.cc"], check=True)
-            yield "exceptions " + kind, [program], 1
+            subprocess.run([*compiler, "-O2", kind, "-o", program, f"{folder}/throw.cc"], check=True)
+            yield f"exceptions, {name} {kind}", [program], 1
+
+
+def compilers():
+    """Name and command of each that is at hand."""
+    for name in ("g++", "clang++"):
+        if shutil.which(name):
+            yield name, [name]
+    zig = shutil.which("zig") or shutil.which("python-zig")
+    if zig:
+        yield "zig", [zig, "c++"]
 
 
 def run(library, folder, command, every, mode):
