@@ -174,10 +174,12 @@ def clean_program_has_no_leak_where_objects_are_seen(leaktide, interpreter):
     assert status == 0, report["verdict"]
 
 
-def clean_program_is_not_judged_where_objects_are_not_seen(leaktide, interpreter):
+def clean_program_is_not_judged_where_objects_are_not_seen(leaktide, version, interpreter):
+    # Without the lock the allocator is mimalloc, with one large mapping: that is what is said of it.
+    words = "no leak verdict" if version.endswith("t") else "CANNOT SAY"
     for stacks in "none", "c":
         _, status, report = judged(leaktide, interpreter, CLEAN, stacks)
-        assert status == 4 and "CANNOT SAY" in report["verdict"][0], report["verdict"]
+        assert status == 4 and words in report["verdict"][0], report["verdict"]
 
 
 def leak_is_found_with_its_bytes(leaktide, interpreter):
@@ -193,14 +195,14 @@ def main():
     tracer, dump, leaktide, embedding = sys.argv[1:5]
     os.environ.pop("PYTHONMALLOC", None)
     found = interpreters(range(8, 16))
-    for interpreter in found.values():
+    for version, interpreter in found.items():
         every_block_has_one_end(tracer, dump, interpreter)
         functions_that_were_lost_are_put_back(tracer, dump, interpreter)
         objects_of_an_opened_library_are_recorded(tracer, dump, interpreter, embedding)
         nothing_is_recorded_unasked(tracer, dump, interpreter)
         killed_program_keeps_its_objects(tracer, dump, interpreter)
         clean_program_has_no_leak_where_objects_are_seen(leaktide, interpreter)
-        clean_program_is_not_judged_where_objects_are_not_seen(leaktide, interpreter)
+        clean_program_is_not_judged_where_objects_are_not_seen(leaktide, version, interpreter)
         leak_is_found_with_its_bytes(leaktide, interpreter)
     print("CPython", ", ".join(found) or "is not here")
     return 0 if found else 77

@@ -90,20 +90,26 @@ for n in range(3 if sys.version_info >= (3, 11) else 0):
 '''
 
 
+# A launcher in front of the interpreter is of no use here, nor a build without these modules.
+ASKED = """import ctypes, sys, sysconfig, unicodedata
+without_lock = sysconfig.get_config_var("Py_GIL_DISABLED")
+print("%d.%d%s" % (sys.version_info[0], sys.version_info[1], "t" if without_lock else ""))
+print(sys.executable)"""
+
+
 def interpreters(minors):
+    """By version, with a t for free-threaded builds: the first of each that is found."""
     found = {}
     paths = [shutil.which(f"python3.{n}{kind}") for n in minors for kind in ("", "t")]
     paths += sorted(glob.glob(os.path.expanduser("~/.pyenv/versions/3.*/bin/python3.*")))
     for path in paths:
-        version = re.search(r"python(3\.(\d+)t?)$", path or "")
-        if not version or int(version.group(2)) not in minors or version.group(1) in found:
+        named = re.search(r"python3\.(\d+)t?$", path or "")
+        if not named or int(named.group(1)) not in minors:
             continue
-        # A launcher in front of the interpreter is of no use here, nor a build without these modules.
-        real = subprocess.run([path, "-c", "import ctypes, sys, unicodedata; print(sys.executable)"],
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                              check=False).stdout.strip()
-        if real:
-            found[version.group(1)] = os.path.realpath(real)
+        said = subprocess.run([path, "-c", ASKED], stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, check=False).stdout.split("\n")
+        if len(said) > 1:
+            found.setdefault(said[0], os.path.realpath(said[1]))
     return found
 
 

@@ -89,17 +89,23 @@ static void free_threaded_ones_run_copies_of_code(void **state)
 /* Where nobody has tried it, the deaths of code objects are not watched. */
 static void deaths_are_watched_where_that_was_tried(void **state)
 {
-    struct runtime locked = runtime_of(0x030d05f0, 0), free_threaded = runtime_of(0x030d05f0, 1),
-                   newer = runtime_of(0x030e04f0, 0);
+    static const struct {
+        const char *version;
+        uint32_t hex, is_free_threaded, dealloc;
+    } rows[] = {
+        {"3.13.5 (main, ", 0x030d05f0, 0, 48}, {"3.13.5 experimental", 0x030d05f0, 1, 64},
+        {"3.14.4 (main, ", 0x030e04f0, 0, 48}, {"3.14.4 free-threading", 0x030e04f0, 1, 0},
+        {"3.15.2 (main, ", 0x030f02f0, 0, 48}, {"3.15.2 free-threading", 0x030f02f0, 1, 0},
+    };
     struct python_layout layout;
 
     (void)state;
-    assert_true(python_layout_find("3.13.5 (main, ", &locked, &layout));
-    assert_int_equal(layout.dealloc, 48);
-    assert_true(python_layout_find("3.13.5 (main, ", &free_threaded, &layout));
-    assert_int_equal(layout.dealloc, 0);
-    assert_true(python_layout_find("3.14.4 (main, ", &newer, &layout));
-    assert_int_equal(layout.dealloc, 0);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct runtime runtime = runtime_of(rows[i].hex, rows[i].is_free_threaded);
+
+        assert_true(python_layout_find(rows[i].version, &runtime, &layout));
+        assert_int_equal(layout.dealloc, rows[i].dealloc);
+    }
 }
 
 static void what_cannot_be_is_refused(void **state)

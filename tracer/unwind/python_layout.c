@@ -41,11 +41,11 @@ static const struct told {
     uint8_t bytes;              /* ob_size, ob_sval */
     uint8_t text;               /* size, state, length, asciiobject_size */
     bool has_copies;            /* each thread may run a copy of a code's instructions */
-    uint8_t dealloc;            /* where there is a lock; 0: nobody has tried it */
+    uint8_t dealloc[2];         /* with the lock, without it; 0: nobody has tried it */
 } told[] = {
-    {13, 23, 29, 35, 45, 65, 67, false, 48},
-    {14, 26, 32, 40, 51, 75, 77, true,  0},
-    {15, 26, 40, 48, 59, 87, 89, true,  0},
+    {13, 23, 29, 35, 45, 65, 67, false, {48, 64}},
+    {14, 26, 32, 40, 51, 75, 77, true,  {48, 0}},
+    {15, 26, 40, 48, 59, 87, 89, true,  {48, 0}},
 };
 // clang-format on
 
@@ -119,7 +119,7 @@ static struct python_layout layout_told(const uint64_t *words, const struct told
         .instructions_of_code = (uint16_t)code[CODE_INSTRUCTIONS],
         .copies = has_copies ? (uint16_t)code[CODE_COPIES] : 0,
         .type = (uint16_t)words[at->object],
-        .dealloc = is_free_threaded ? 0 : at->dealloc,
+        .dealloc = at->dealloc[is_free_threaded],
         .bytes_length = (uint16_t)words[at->bytes],
         .bytes_first = (uint16_t)words[at->bytes + 1],
         .text_state = (uint16_t)text[TEXT_STATE],

@@ -6,7 +6,7 @@
  * outside to the inside. A program can ask for its own frames, to compare them with sys._getframe.
  *
  * Exported: compared_read, compared_text, compared_counts, compared_lose, compared_start,
- * compared_look_for_switch.
+ * compared_look_for_switch, compared_watch_objects.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,8 +28,7 @@ enum {
     CODES = 1 << 24,
     CODE_BYTES = 1 << 22,
     FEW_FRAMES = 9,
-    COMPARED_EVERY = 5,
-    DEALLOC_AT = 48 /* in a type */
+    COMPARED_EVERY = 5
 };
 
 #define EXPORT __attribute__((visibility("default")))
@@ -39,7 +38,8 @@ const char *compared_text(uint64_t id);
 void compared_counts(uint64_t *out);
 void compared_lose(void);
 void compared_look_for_switch(void);
-void compared_start(int event_every);
+void compared_start(int event_every, int dealloc_at);
+void compared_watch_objects(void);
 
 /* glibc's own, which no preloaded library stands before. */
 void *__libc_malloc(size_t size_bytes);
@@ -363,6 +363,7 @@ EXPORT void compared_counts(uint64_t *out)
 }
 
 /* Somebody else has put a destructor into the type of codes, and ours is not called. */
+static void (**destroy_slot)(void *code);
 static void (*first_destroy)(void *code);
 
 static void other_destroy(void *code)
@@ -370,14 +371,67 @@ static void other_destroy(void *code)
     first_destroy(code);
 }
 
-static void (**destroy_slot(void))(void *)
-{
-    return (void (**)(void *))((char *)dlsym(RTLD_DEFAULT, "PyCode_Type") + DEALLOC_AT);
-}
-
 EXPORT void compared_lose(void)
 {
-    *destroy_slot() = other_destroy;
+    *destroy_slot = other_destroy;
+}
+
+/* PyMemAllocatorEx */
+struct allocator {
+    void *context; /* ours: the real one */
+    void *(*malloc)(void *context, size_t size_bytes);
+    void *(*calloc)(void *context, size_t count, size_t size_bytes);
+    void *(*realloc)(void *context, void *address, size_t size_bytes);
+    void (*free)(void *context, void *address);
+};
+
+static void *object_malloc(void *real, size_t size_bytes)
+{
+    const struct allocator *allocator = real;
+
+    event(unwind_caller(), false);
+    return allocator->malloc(allocator->context, size_bytes);
+}
+
+static void *object_calloc(void *real, size_t count, size_t size_bytes)
+{
+    const struct allocator *allocator = real;
+
+    event(unwind_caller(), false);
+    return allocator->calloc(allocator->context, count, size_bytes);
+}
+
+static void *object_realloc(void *real, void *address, size_t size_bytes)
+{
+    const struct allocator *allocator = real;
+
+    event(unwind_caller(), false);
+    return allocator->realloc(allocator->context, address, size_bytes);
+}
+
+static void object_free(void *real, void *address)
+{
+    const struct allocator *allocator = real;
+
+    event(unwind_caller(), true);
+    allocator->free(allocator->context, address);
+}
+
+/* An interpreter whose objects cannot come from malloc: its own allocators are looked at. */
+EXPORT void compared_watch_objects(void)
+{
+    void (*get)(int, void *) = (void (*)(int, void *))dlsym(RTLD_DEFAULT, "PyMem_GetAllocator");
+    void (*set)(int, void *) = (void (*)(int, void *))dlsym(RTLD_DEFAULT, "PyMem_SetAllocator");
+    enum { OF_MEMORY = 1, OF_OBJECTS, DOMAINS };
+    static struct allocator real[DOMAINS];
+
+    for (int domain = OF_MEMORY; domain <= OF_OBJECTS; domain++) {
+        struct allocator ours = {&real[domain], object_malloc, object_calloc, object_realloc,
+                                 object_free};
+
+        get(domain, &real[domain]);
+        set(domain, &ours);
+    }
 }
 
 /* Call after greenlet was imported. */
@@ -388,12 +442,16 @@ EXPORT void compared_look_for_switch(void)
     is_inside = false;
 }
 
-/* Looks at each event_every-th allocation or free; at what the program asks, always. */
-EXPORT void compared_start(int event_every)
+/*
+ * Looks at each event_every-th allocation or free; at what the program asks, always. dealloc_at:
+ * where a type has its destructor, in bytes.
+ */
+EXPORT void compared_start(int event_every, int dealloc_at)
 {
     is_inside = true;
     every = (uint32_t)event_every;
-    first_destroy = *destroy_slot();
+    destroy_slot = (void (**)(void *))((char *)dlsym(RTLD_DEFAULT, "PyCode_Type") + dealloc_at);
+    first_destroy = *destroy_slot;
     python_find(true);
     unwinder_objects_changed(&unwinder);
     is_inside = false;

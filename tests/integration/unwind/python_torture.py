@@ -13,6 +13,7 @@ import marshal
 import os
 import random
 import sys
+import sysconfig
 import threading
 import types
 import weakref
@@ -21,8 +22,10 @@ LIBRARY = ctypes.PyDLL(sys.argv[1])
 LIBRARY.compared_text.restype = ctypes.c_void_p
 LIBRARY.compared_text.argtypes = [ctypes.c_uint64]
 WANTED = int(sys.argv[2])
-LINES = (1 << 20) - 1
+TYPE_BYTES_BEFORE_DEALLOC = 4 * 8  # after what each object has
+HANDED_MOST = 20
 texts, compared, wrong = {}, [0], []
+handed = []  # functions that another thread calls last
 
 
 def text(number):
@@ -139,6 +142,9 @@ class Worker:
                     self.random.randrange(9))
         replace_own_code(function, make(number + 1)[0])
         raise_and_look(make(number + 2)[0])
+        handed.append(make(number + 3)[0])
+        if len(handed) > HANDED_MOST:
+            handed.pop(0)(check, turn)
         if turn % 5 == 0:
             Dropped(function)
         if turn % 50 == 0:
@@ -217,7 +223,9 @@ def run_threads(wanted):
 
 def main():
     sys.setrecursionlimit(3000)
-    LIBRARY.compared_start(int(sys.argv[3]))
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        LIBRARY.compared_watch_objects()
+    LIBRARY.compared_start(int(sys.argv[3]), object.__basicsize__ + TYPE_BYTES_BEFORE_DEALLOC)
     run_threads(WANTED // 2)
     if "lose" in sys.argv:
         LIBRARY.compared_lose()
