@@ -56,15 +56,33 @@ def as_sources(text):
     return text
 
 
+def with_releases(text, own, others):
+    """The same list of sources, of other releases as well. A list of somebody else has only its own."""
+    suites = re.compile(rf"^(Suites:.*(?<![-\w]){re.escape(own)}(?![-\w]).*)$", re.MULTILINE)
+    line = re.compile(rf"^(deb-src .* ){re.escape(own)}( .*)$", re.MULTILINE)
+    text = suites.sub(rf"\1 {' '.join(others)}", text)
+    return line.sub(lambda of: "\n".join(of[1] + name + of[2] for name in (own, *others)), text)
+
+
+def debian_release():
+    """The name of this system's release; "": it is none of Debian's."""
+    about = dict(re.findall(r'^(\w+)="?([^"\n]*)', text_of("/etc/os-release"), re.MULTILINE))
+    return about.get("VERSION_CODENAME", "") if about.get("ID") == "debian" else ""
+
+
 def sum_of(text):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 class Sources:
-    """Fetches and builds; what has been built once for the same recipe stays."""
+    """Fetches and builds; what has been built once for the same recipe stays.
 
-    def __init__(self, cache):
+    releases: others of Debian that are asked as well, where this system is of Debian.
+    """
+
+    def __init__(self, cache, releases=()):
         self.cache = cache
+        self.releases = releases
         self.apt_folder = os.path.join(cache, "apt")
         self.has_lists = False
 
@@ -79,7 +97,10 @@ class Sources:
         known = ["/etc/apt/sources.list"] + sorted(glob.glob("/etc/apt/sources.list.d/*.list") +
                                                    glob.glob("/etc/apt/sources.list.d/*.sources"))
         for path in known:
-            write(self.apt_folder + path[len("/etc/apt"):], as_sources(text_of(path)))
+            text = as_sources(text_of(path))
+            if self.releases and debian_release():
+                text = with_releases(text, debian_release(), self.releases)
+            write(self.apt_folder + path[len("/etc/apt"):], text)
         write(os.path.join(self.apt_folder, "apt.conf"),
               APT_CONFIGURATION.format(folder=self.apt_folder))
         if self.apt("apt-get", "update", folder=self.apt_folder).returncode != 0:

@@ -12,9 +12,10 @@
  *     death     python_generation(code) is another; then its memory is free for a new one
  *
  * A thread sees a new code object at an address only after it has seen the death of the one before:
- * the memory came to it through an allocator, and the frame through the interpreter's lock. A frame
- * may still be there while its code dies, in the thread that frees it (what dies tells weak
- * references, and they run anything). Such a code is not to be read: its texts may be gone.
+ * the memory came to it through an allocator, and the code through the interpreter's lock or, where
+ * there is none, through a store that another thread released. A frame may still be there while its
+ * code dies, in the thread that frees it (what dies tells weak references, and they run anything).
+ * Such a code is not to be read: its texts may be gone.
  *
  * Where the slot of the type is not known, or is no longer ours as somebody else has put a function
  * there, deaths are not seen, and nothing may be remembered. That is never taken back.
