@@ -1,12 +1,17 @@
 """What recording costs as msmemscope, on the fake driver, beside the figures of the original.
 
-    bench_msmemscope.py BUILD-FOLDER [--quick]
+    bench_msmemscope.py BUILD-FOLDER [--quick] [--original FOLDER]
 
 The figures of the original were measured on its own stand-ins for the driver, on another machine:
 they tell an order of magnitude. Ours are the difference to the same program without a tracer; rows
 are counted for each second of processor time, all readings of the recording included.
+
+--original: the original itself, as tests/frameworks/build_original.sh builds it, runs in turn with
+leaktide on the same events of a pool. Then "wall" is what an event takes longer in the program, and
+"processor" what it costs in all processes, the files at the end included.
 """
 
+import glob
 import json
 import os
 import resource
@@ -17,8 +22,10 @@ import subprocess
 import sys
 import tempfile
 
-BUILD = sys.argv[1]
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.abspath(sys.argv[1])
 QUICK = "--quick" in sys.argv
+ORIGINAL = sys.argv[sys.argv.index("--original") + 1] if "--original" in sys.argv else None
 LEAKTIDE = os.path.join(BUILD, "bin", "leaktide")
 PROGRAM = os.path.join(BUILD, "benchmarks", "programs", "driver_pairs")
 COUNT = "5000" if QUICK else "300000"
@@ -56,6 +63,138 @@ def rows_in(path):
         return database.execute("select count(*) from memscope_dump").fetchone()[0]
 
 
+# Theirs and ours. Without options the original takes no stacks, and we whole ones, under its name;
+# None: leaktide without stacks, and its recording exported.
+BOTH_OPTIONS = {"no stacks": ([], None), "without options": ([], []),
+                "c:20": (["--call-stack=c:20"], ["--call-stack=c:20"])}
+# Events of a pool as torch_npu tells them, from one thread.
+POOL = r"""
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+int aclrtSetDevice(int);
+void *mstxDomainCreateA(const char *);
+void mstxMemHeapRegister(void *, const void *), mstxMemRegionsRegister(void *, const void *);
+void mstxMemRegionsUnregister(void *, const void *);
+struct range { uint32_t device; const void *address; uint64_t size; };
+struct heap { int usage, type; const void *description; };
+struct batch { void *heap; int type; size_t count; const void *descriptions; void *out; };
+struct reference { int type; void *address; };
+struct unbatch { size_t count; const void *references; };
+static void *domain, *live[4096];
+static char *base = (char *)0x12c040000000;
+static void run(long count, int depth)
+{
+    uint32_t chance = 1;
+    if (depth) {
+        run(count, depth - 1);
+        __asm__ volatile("");
+        return;
+    }
+    for (long i = 0; i < count; i++) {
+        int k = ((chance = chance * 1664525 + 1013904223) >> 8) & 4095;
+        struct range part = {0, base + k * 65536l, 512 + (chance >> 20)};
+        struct batch batch = {0, 0, 1, &part, 0};
+        struct reference reference = {0, live[k]};
+        struct unbatch unbatch = {1, &reference};
+        if (live[k]) mstxMemRegionsUnregister(domain, &unbatch);
+        else mstxMemRegionsRegister(domain, &batch);
+        live[k] = live[k] ? 0 : (void *)part.address;
+    }
+}
+int main(int argc, char **argv)
+{
+    long count = argc > 1 ? atol(argv[1]) : 1;
+    struct range whole = {0, base, 1 << 30};
+    struct heap heap = {0, 0, &whole};
+    struct timespec begin, end;
+    aclrtSetDevice(0);
+    domain = mstxDomainCreateA("ptaCaching");
+    mstxMemHeapRegister(domain, &heap);
+    run(count / 10, 30);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    run(count, 30);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    fprintf(stderr, "ns %.2f\n", ((end.tv_sec - begin.tv_sec) * 1e9 + end.tv_nsec - begin.tv_nsec) / count);
+    return 0;
+}
+"""
+
+
+def pool_run(command, folder, environment):
+    """Nanoseconds of an event in the program, and in all processes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([*command, COUNT], cwd=folder, env=environment, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, check=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    wall, = [float(line.split()[1]) for line in done.stderr.splitlines() if line.startswith("ns ")]
+    return wall, spent * 1e9 / (1.1 * int(COUNT))
+
+
+def rows_written(folder):
+    """Rows of the files of csv: each event has one, or it was not recorded."""
+    count = 0
+    for path in glob.glob(os.path.join(folder, "**", "*.csv"), recursive=True):
+        with open(path, encoding="utf-8", errors="replace") as file:
+            count += sum(1 for _ in file)
+    return count
+
+
+def recorded_and_exported(program, run, environment):
+    wall, processor = pool_run([LEAKTIDE, "run", "--quiet", "--sample-ms=0", "--call-stack=none",
+                                "--output-path=out", "--", program], run, environment)
+    seconds = spent_s([LEAKTIDE, "export", "--to=memscope-csv", "-o", os.path.join(run, "rows.csv"),
+                       os.path.join(run, "out")])
+    return wall, processor + seconds * 1e9 / (1.1 * int(COUNT))
+
+
+def tool_run(tool, options, program, folder, environment):
+    run = os.path.join(folder, "run")
+    os.makedirs(run)
+    if options is None:
+        measured = recorded_and_exported(program, run, environment)
+    else:
+        measured = pool_run([tool.command, *options, "--output-path=out", program], run, environment)
+    rows = rows_written(run)
+    shutil.rmtree(run)
+    assert rows >= 1.1 * int(COUNT), "%s wrote %d rows of %s events" % (tool.command, rows, COUNT)
+    return measured
+
+
+def beside_the_original(folder):
+    """In turn: no tool, the original, leaktide under its name."""
+    sys.path.insert(0, os.path.join(HERE, "..", "frameworks"))
+    import make_fakes
+    import original_tools
+    import original_vectors
+
+    cann, program = os.path.join(folder, "cann"), os.path.join(folder, "pool")
+    make_fakes.make(make_fakes.CANN, [], cann)
+    original_vectors.build(POOL, program, cann)
+    tools = original_tools.tools(os.path.abspath(ORIGINAL), LEAKTIDE)
+    environments = [original_tools.environment_for(tool, cann) for tool in tools]
+    for name, options in BOTH_OPTIONS.items():
+        compare_added(name, options, tools, program, folder, environments)
+
+
+def compare_added(name, options, tools, program, folder, environments):
+    added = {"wall": ([], []), "processor": ([], [])}
+    for _ in range(RUNS):
+        native = pool_run([program], folder, environments[0])
+        for side, (tool, environment) in enumerate(zip(tools, environments)):
+            measured = tool_run(tool, options[side], program, folder, environment)
+            for kind, value, without in zip(added, measured, native):
+                added[kind][side].append(value - without)
+    for kind, (theirs, ours) in added.items():
+        there, here = statistics.median(theirs), statistics.median(ours)
+        print(json.dumps({"name": "event of a pool, %s, %s" % (name, kind), "unit": "ns", "median": here,
+                          "runs": ours, "original": there, "runs of the original": theirs,
+                          "original / ours": there / here}), flush=True)
+
+
 def main():
     folder = tempfile.mkdtemp()
     try:
@@ -69,6 +208,9 @@ def main():
             seconds = spent_s([LEAKTIDE, "export", "--to=memscope-db", "-o", path, run])
             rates.append(rows_in(path) / seconds)
         report("rows of a database in a second", "rows/s", rates)
+        if ORIGINAL:
+            print(json.dumps({"load": os.getloadavg()}))
+            beside_the_original(folder)
     finally:
         shutil.rmtree(folder)
 

@@ -40,5 +40,5 @@ CMAKE
 cp -r /usr/include/nlohmann opensource/json/single_include/
 touch opensource/json/CMakeLists.txt opensource/googletest/CMakeLists.txt
 cmake -S . -B build/out -DCMAKE_BUILD_TYPE=Release "-DPython3_ROOT_DIR=$(python3 -c 'import sys; print(sys.base_prefix)')"
-cmake --build build/out -j2
+cmake --build build/out -j"${JOBS:-2}"
 cp output/lib64/_msmemscope.so python/msmemscope/
