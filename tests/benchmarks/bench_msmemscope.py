@@ -7,8 +7,9 @@ they tell an order of magnitude. Ours are the difference to the same program wit
 are counted for each second of processor time, all readings of the recording included.
 
 --original: the original itself, as tests/frameworks/build_original.sh builds it, runs in turn with
-leaktide on the same events of a pool. Then "wall" is what an event takes longer in the program, and
-"processor" what it costs in all processes, the files at the end included.
+leaktide on the same events of a pool. Then "wall" is what an event takes longer in the program,
+"thread" that in processor time of the thread that makes it, which other load does not change much,
+and "processor" what it costs in all processes, the files at the end included.
 """
 
 import glob
@@ -85,6 +86,12 @@ struct reference { int type; void *address; };
 struct unbatch { size_t count; const void *references; };
 static void *domain, *live[4096];
 static char *base = (char *)0x12c040000000;
+static double now_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return now.tv_sec * 1e9 + now.tv_nsec;
+}
 static void run(long count, int depth)
 {
     uint32_t chance = 1;
@@ -109,29 +116,31 @@ int main(int argc, char **argv)
     long count = argc > 1 ? atol(argv[1]) : 1;
     struct range whole = {0, base, 1 << 30};
     struct heap heap = {0, 0, &whole};
-    struct timespec begin, end;
+    double wall, thread;
     aclrtSetDevice(0);
     domain = mstxDomainCreateA("ptaCaching");
     mstxMemHeapRegister(domain, &heap);
     run(count / 10, 30);
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    wall = now_ns(CLOCK_MONOTONIC);
+    thread = now_ns(CLOCK_THREAD_CPUTIME_ID);
     run(count, 30);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    fprintf(stderr, "ns %.2f\n", ((end.tv_sec - begin.tv_sec) * 1e9 + end.tv_nsec - begin.tv_nsec) / count);
+    wall = now_ns(CLOCK_MONOTONIC) - wall;
+    thread = now_ns(CLOCK_THREAD_CPUTIME_ID) - thread;
+    fprintf(stderr, "ns %.2f %.2f\n", wall / count, thread / count);
     return 0;
 }
 """
 
 
 def pool_run(command, folder, environment):
-    """Nanoseconds of an event in the program, and in all processes."""
+    """Nanoseconds of an event: wall, of its thread, of all processes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([*command, COUNT], cwd=folder, env=environment, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE, check=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    wall, = [float(line.split()[1]) for line in done.stderr.splitlines() if line.startswith("ns ")]
-    return wall, spent * 1e9 / (1.1 * int(COUNT))
+    line, = [line for line in done.stderr.splitlines() if line.startswith("ns ")]
+    return [*map(float, line.split()[1:]), spent * 1e9 / (1.1 * int(COUNT))]
 
 
 def rows_written(folder):
@@ -144,11 +153,12 @@ def rows_written(folder):
 
 
 def recorded_and_exported(program, run, environment):
-    wall, processor = pool_run([LEAKTIDE, "run", "--quiet", "--sample-ms=0", "--call-stack=none",
-                                "--output-path=out", "--", program], run, environment)
+    wall, thread, processor = pool_run([LEAKTIDE, "run", "--quiet", "--sample-ms=0",
+                                        "--call-stack=none", "--output-path=out", "--", program],
+                                       run, environment)
     seconds = spent_s([LEAKTIDE, "export", "--to=memscope-csv", "-o", os.path.join(run, "rows.csv"),
                        os.path.join(run, "out")])
-    return wall, processor + seconds * 1e9 / (1.1 * int(COUNT))
+    return wall, thread, processor + seconds * 1e9 / (1.1 * int(COUNT))
 
 
 def tool_run(tool, options, program, folder, environment):
@@ -181,7 +191,7 @@ def beside_the_original(folder):
 
 
 def compare_added(name, options, tools, program, folder, environments):
-    added = {"wall": ([], []), "processor": ([], [])}
+    added = {kind: ([], []) for kind in ("wall", "thread", "processor")}
     for _ in range(RUNS):
         native = pool_run([program], folder, environments[0])
         for side, (tool, environment) in enumerate(zip(tools, environments)):
