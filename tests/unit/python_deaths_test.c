@@ -58,8 +58,8 @@ static void a_death_moves_the_generation_on(void **state)
     assert_true(python_deaths_are_seen());
     type[SLOT](code);
     assert_int_equal(destroyed_count, 2);
-    assert_int_equal(python_generation(code), before + 1);
-    assert_int_equal(python_death_count, count + 2);
+    assert_int_equal(python_generation(code), before + 2); /* when it begins to die, and after */
+    assert_int_equal(python_death_count, count + 4);
     assert_false(python_is_dying(code, &unused));
     assert_true(python_deaths_are_seen());
 }

@@ -19,15 +19,22 @@ static destroy_function *real_destroy;
 static _Atomic(destroy_slot *) watched;
 static __thread const struct dying *dying __attribute__((tls_model("initial-exec")));
 
+static void count_death(const char *code)
+{
+    atomic_fetch_add_explicit(python_generation_slot(code), 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&python_death_count, 1, memory_order_release);
+}
+
+/* Counted at its end, too: a frame that was read meanwhile may be remembered with the dead code. */
 static void code_dies(void *code)
 {
     struct dying here = {code, python_generation(code), dying};
 
-    atomic_fetch_add_explicit(python_generation_slot(code), 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&python_death_count, 1, memory_order_release);
+    count_death(code);
     dying = &here;
     real_destroy(code);
     dying = here.outer;
+    count_death(code);
 }
 
 /* A destructor that is there already stays the one that destroys. */

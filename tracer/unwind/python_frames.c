@@ -6,6 +6,8 @@
 
 enum { OWNED_BY_LOOP = 3, NO_PLACE = PYTHON_FRAMES_MAX };
 
+#define NO_FRAME ((const char *)1) /* no frame has this address, and NULL is the end */
+
 /* --- one frame -------------------------------------------------------------------------- */
 
 /* References to objects keep notes in bits that the address of an object has not. */
@@ -126,6 +128,37 @@ static inline bool is_as_it_was(const struct python_layout *layout,
            (!has_death || python_generation(code) == known->generation);
 }
 
+/*
+ * While no code dies, the instruction of a frame tells its code and its owner, from 3.11 on:
+ *
+ *     code    instructions lie inside of their code object (co_code_adaptive is its last member;
+ *             prev_instr is at first one unit before it, still inside). The code of a remembered
+ *             frame was alive, as the frame keeps it, and is so still: so the same address is
+ *             inside of the same object. That of the loop's own frame is one of the interpreter's
+ *             (3.12: interpreter_trampoline; 3.13: an array, and there is no code).
+ *     owner   of 3.12 and 3.13 counts only whether it is the loop. Only the loop's own frame runs
+ *             these instructions (entry_frame in _PyEval_EvalFrameDefault).
+ *
+ * Of 3.11 a frame says by itself whether it is an entry: f() may be run by the loop of its caller
+ * or by one of its own, by the same instruction. Instructions are two bytes, so bit 0 is free.
+ *
+ * A code that is just dying is no exception: its death moves python_death_count at its end, too.
+ */
+static inline bool is_told_by_instruction(const struct python_layout *layout)
+{
+    return !layout->lasti_bytes && owner_at(layout) >= 0;
+}
+
+static inline void note_check(struct python_frames *known, const struct python_frame *frame)
+{
+    bool has_entry = python_interpreter.layout.entry >= 0;
+
+    known->checks[frame - known->frames] = (struct python_check){
+        .frame = frame->frame ? frame->frame : NO_FRAME,
+        .state = frame->instruction ^ (has_entry ? frame->owner : 0),
+    };
+}
+
 /* On its way outward. */
 struct look {
     const char *frame;      /* the next one; NULL: all were seen */
@@ -135,28 +168,52 @@ struct look {
 };
 
 /*
- * Of CPython 3.11 and newer: from `at` outward over frames that are what they were and call each
- * other as they did, to the first that is not looked at. The address of the next frame comes from
- * what is remembered, once it was compared, so that the processor need not wait for one load after
- * the other. A function of its own: so all that it needs stays in registers.
+ * From `at` outward over frames that are what they were and call each other as they did, to the
+ * first that is not looked at. The address of the next frame comes from what is remembered, once it
+ * was compared, so that the processor need not wait for one load after the other. A function of its
+ * own: so all that it needs stays in registers.
  */
-static __attribute__((noinline)) READS_OBJECTS struct python_frame *
-skip_same(const struct python_layout *layout, const struct python_frame *outermost,
-          struct python_frame *at)
+static __attribute__((always_inline)) inline READS_OBJECTS const struct python_check *
+skip(const struct python_layout *layout, const struct python_check *outermost,
+     const struct python_check *at, bool has_entry)
 {
-    const size_t code_at = layout->code, instruction_at = layout->instruction;
-    const size_t owned_at = (size_t)owner_at(layout), previous_at = layout->previous;
+    const size_t instruction_at = layout->instruction, previous_at = layout->previous;
+    const size_t entry_at = has_entry ? (size_t)layout->entry : 0;
 
-    for (const char *frame = at->frame; at != outermost; frame = (--at)->frame) {
-        uint64_t code = (uintptr_t)untagged(pointer_at(frame, code_at));
-        uint64_t instruction = (uintptr_t)pointer_at(frame, instruction_at);
-        uint64_t owner = byte_at(frame, owned_at);
+    for (const char *frame = at->frame; at != outermost; at--) {
+        uint64_t state = (uintptr_t)pointer_at(frame, instruction_at);
+        const char *previous = at[-1].frame;
 
-        if (((uintptr_t)at->code ^ code) | (at->instruction ^ instruction) | (at->owner ^ owner) ||
-            pointer_at(frame, previous_at) != at[-1].frame)
+        state ^= has_entry ? byte_at(frame, entry_at) : 0;
+        if (state != at->state || pointer_at(frame, previous_at) != previous)
             break;
+        frame = previous;
     }
     return at;
+}
+
+static __attribute__((noinline)) const struct python_check *
+skip_with_entries(const struct python_layout *layout, const struct python_check *outermost,
+                  const struct python_check *at)
+{
+    return skip(layout, outermost, at, true);
+}
+
+static __attribute__((noinline)) const struct python_check *
+skip_without_entries(const struct python_layout *layout, const struct python_check *outermost,
+                     const struct python_check *at)
+{
+    return skip(layout, outermost, at, false);
+}
+
+static inline struct python_frame *skip_same(struct python_frames *known, struct python_frame *at)
+{
+    const struct python_layout *const layout = &python_interpreter.layout;
+    const struct python_check *from = &known->checks[at - known->frames];
+
+    from = layout->entry >= 0 ? skip_with_entries(layout, known->checks, from)
+                              : skip_without_entries(layout, known->checks, from);
+    return &known->frames[from - known->checks];
 }
 
 /*
@@ -166,20 +223,21 @@ skip_same(const struct python_layout *layout, const struct python_frame *outermo
 static void verify(struct python_frames *known, struct look *look)
 {
     const struct python_layout *const layout = &python_interpreter.layout;
-    const bool can_skip = !layout->lasti_bytes && owner_at(layout) >= 0 && !look->has_death;
+    const bool can_skip = is_told_by_instruction(layout) && !look->has_death;
     struct python_frame *at = &known->frames[look->place];
 
     for (;; at--) {
         const char *frame;
 
-        at = can_skip ? skip_same(layout, known->frames, at) : at;
+        at = can_skip ? skip_same(known, at) : at;
         frame = at->frame;
         if (!is_as_it_was(layout, at, frame, look->has_death)) {
             fill(at, frame);
+            note_check(known, at);
             look->changed_place = (uint32_t)(at - known->frames);
         }
         look->frame = pointer_at(frame, layout->previous);
-        if (at == known->frames || look->frame != at[-1].frame)
+        if (at == known->frames || !look->frame || look->frame != at[-1].frame)
             break;
     }
     look->place = (uint32_t)(at - known->frames);
@@ -222,8 +280,10 @@ static uint32_t remember(struct python_frames *known, uint32_t kept, uint32_t fr
 {
     uint32_t same = look->changed_place < kept ? look->changed_place : kept;
 
-    for (uint32_t i = 0; i < fresh_count; i++)
+    for (uint32_t i = 0; i < fresh_count; i++) {
         known->frames[kept + i] = known->fresh[fresh_count - 1 - i];
+        note_check(known, &known->frames[kept + i]);
+    }
     known->count = known->known_count = kept + fresh_count;
     note_places(known, kept);
     if (python_interpreter.layout.owner >= 0)

@@ -10,8 +10,9 @@
  *
  * What was read before is verified, not read anew: from the innermost frame on that is remembered,
  * each frame outward is compared with what it was (who called it, its code, its instruction, who
- * owns it; the generation of its code, if any code died since). That is all that a frame says, so
- * it is the same comparison as with a walk. A remembered address is looked at only when the
+ * owns it; the generation of its code, if any code died since; what tells another of these need not
+ * be compared for itself). That is all that a frame says, so it is the same comparison as with a
+ * walk. A remembered address is looked at only when the
  * frame inside of it points there.
  *
  * Takes no lock, uses no heap, never waits. A thread that runs no Python has no frames.
@@ -41,12 +42,19 @@ struct python_frame {
     bool is_entry;  /* what is further out runs in another call of the loop */
 };
 
-/* Zeros at first; 84 KiB, touched as deep as stacks are. Of one thread at a time. */
+/* What is compared of a frame while no code dies, close together: four in a cache line. */
+struct python_check {
+    const char *frame; /* NO_FRAME: is not known again */
+    uint64_t state;    /* its instruction; of 3.11 also whether it is an entry */
+};
+
+/* Zeros at first; 98 KiB, touched as deep as stacks are. Of one thread at a time. */
 struct python_frames {
     uint32_t count;
     uint32_t known_count; /* how many can be verified next time: all, or none */
     uint64_t death_count; /* of codes, when this was read */
     struct python_frame frames[PYTHON_FRAMES_MAX]; /* outermost first */
+    struct python_check checks[PYTHON_FRAMES_MAX]; /* of frames */
     struct python_frame fresh[PYTHON_FRAMES_MAX];  /* innermost first, while they are read */
     uint16_t places[PYTHON_FRAME_PLACES];          /* hash of a frame's address -> where it is */
 };

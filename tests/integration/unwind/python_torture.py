@@ -7,6 +7,7 @@ Prints one line of JSON. EVERY: how many allocations one of is looked at. lose: 
 """
 import asyncio
 import ctypes
+import functools
 import gc
 import json
 import marshal
@@ -121,6 +122,16 @@ def raise_and_look(function):
         del error
 
 
+def enter_both_ways():
+    """One instruction calls what runs in the loop of its caller, or through C in its own."""
+    def enter():
+        return few * 9  # allocates once, and nothing else does until it is called again
+
+    few = "few"
+
+    return [call() for call in (enter, functools.partial(enter)) * 4]
+
+
 class Worker:
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -142,6 +153,7 @@ class Worker:
                     self.random.randrange(9))
         replace_own_code(function, make(number + 1)[0])
         raise_and_look(make(number + 2)[0])
+        enter_both_ways()
         handed.append(make(number + 3)[0])
         if len(handed) > HANDED_MOST:
             handed.pop(0)(check, turn)
