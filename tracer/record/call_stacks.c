@@ -258,8 +258,11 @@ static void stack_of_caller(struct call_stacks *stacks, uint64_t pc, struct unwi
     stack->name = NULL;
 }
 
-/* All that is asked for: native frames, frames of Python, or both. */
-static inline void stack_take(struct call_stacks *stacks, const struct unwind_registers *from,
+/*
+ * All that is asked for: native frames, frames of Python, or both. True: it is not here, but has
+ * its name, *stack->name.
+ */
+static inline bool stack_take(struct call_stacks *stacks, const struct unwind_registers *from,
                               bool is_free, struct unwind_stack *stack)
 {
     uint32_t wanted = atomic_load_explicit(&frames_wanted, memory_order_relaxed);
@@ -275,8 +278,8 @@ static inline void stack_take(struct call_stacks *stacks, const struct unwind_re
         stack_of_caller(stacks, from->pc, stack);
     else if (UNLIKELY(stack->count > wanted))
         stack_cut(stacks, stack, wanted);
-    if (UNLIKELY(python_wanted) && python_is_here() && !is_switched)
-        python_stacks_merge(&stacks->python, python_wanted, stack);
+    return UNLIKELY(python_wanted) && python_is_here() && !is_switched &&
+           python_stacks_merge(&stacks->python, python_wanted, stacks->set.first_id, stack);
 }
 
 static inline uint32_t capture(struct thread_state *thread, const struct unwind_registers *from,
@@ -293,7 +296,10 @@ static inline uint32_t capture(struct thread_state *thread, const struct unwind_
         return 0;
     stacks = thread->stacks;
     before = push_begin(thread);
-    stack_take(stacks, from, is_free, &stack);
+    if (stack_take(stacks, from, is_free, &stack)) {
+        push_end(thread, before);
+        return *stack.name;
+    }
     stack_set_find(&stacks->set, &stack, &name);
     if (UNLIKELY(name.is_new) && UNLIKELY(!stack_write(stacks, &stack, &name)))
         stack_is_lost(stacks, &name);

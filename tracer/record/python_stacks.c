@@ -33,6 +33,13 @@ static void note_python(struct python_stacks *stacks, uint32_t same, bool knows_
     }
 }
 
+/* What was read anew is another, even where the same comes again. */
+static void note_serials(struct python_stacks *stacks, uint32_t same)
+{
+    for (uint32_t i = same; i < stacks->frames.count; i++)
+        stacks->serials[i + 1] = ++stacks->last_serial;
+}
+
 /* Reads the frames; returns how many words, the outermost, are those of the last stack. */
 static uint32_t read_python(struct python_stacks *stacks)
 {
@@ -43,6 +50,7 @@ static uint32_t read_python(struct python_stacks *stacks)
         python_frames_forget(&stacks->frames);
     same = python_frames_read(&stacks->frames);
     note_python(stacks, same, knows_deaths);
+    note_serials(stacks, same);
     return stacks->python_before[same];
 }
 
@@ -188,7 +196,6 @@ static void give(const struct merging *merging, struct unwind_stack *stack)
 
     stacks->merged_count = merging->count;
     stacks->native_count = stack->count;
-    stacks->native_number = stack->number;
     stacks->surplus = merging->surplus;
     stack->pcs = stacks->merged;
     stack->count = merging->count;
@@ -196,20 +203,25 @@ static void give(const struct merging *merging, struct unwind_stack *stack)
     /* Not those of native stacks, of which one without frames of Python may follow. */
     stack->number = ++stacks->number | MERGED_NUMBERS;
     stack->hash = unwind_hash_end(stacks->hashes[merging->count]);
-    stack->name = NULL;
+}
+
+/* All is as it was when it was merged. */
+static inline void note_merged(struct python_stacks *stacks)
+{
+    stacks->python_same = stacks->native_same = UINT32_MAX;
 }
 
 /*
  * What is asked for most: Python runs where it ran, and no native frames are wanted but the
  * caller, which stands inside of all frames of Python.
  */
-static bool give_with_caller(struct python_stacks *stacks, uint32_t python_same,
+static bool give_with_caller(struct python_stacks *stacks, bool was_native,
                              struct unwind_stack *stack)
 {
     uint32_t count = stacks->merged_count - 1;
     uint64_t pc = stack->pcs[0];
 
-    if (stack->number || stacks->native_number || !stacks->can_resume || python_same != count ||
+    if (stack->number || was_native || !stacks->can_resume || stacks->python_same != count ||
         stacks->python_before[stacks->frames.count] != count)
         return false;
     stack->pcs = stacks->merged;
@@ -220,35 +232,87 @@ static bool give_with_caller(struct python_stacks *stacks, uint32_t python_same,
     stacks->hashes[count + 1] = unwind_hash(stacks->hashes[count], pc);
     stack->hash = unwind_hash_end(stacks->hashes[count + 1]);
     stack->name = NULL;
+    note_merged(stacks);
     return true;
 }
 
-void python_stacks_merge(struct python_stacks *stacks, uint32_t most, struct unwind_stack *stack)
+/*
+ * What all frames of Python mean for a merged stack: those outside of the innermost by their
+ * serial, and the innermost, whose instruction changes from event to event, by its word.
+ */
+static inline void python_state(const struct python_stacks *stacks, uint64_t state[2])
+{
+    uint32_t count = stacks->frames.count;
+    const struct python_frame *innermost = &stacks->frames.frames[count ? count - 1 : 0];
+
+    state[0] = count ? 2 * stacks->serials[count - 1] + innermost->is_entry : 0;
+    state[1] = count ? innermost->word : 0;
+}
+
+/*
+ * Is the stack one that was merged and named? If it is not, it will be: then it notes what it is
+ * merged with. names: of the native stack
+ */
+static inline bool is_named(const struct python_stacks *stacks, uint32_t first_name,
+                            struct unwind_names *names, struct unwind_stack *stack)
+{
+    uint64_t state[2];
+
+    python_state(stacks, state);
+    stack->name = &names->merged_name;
+    if (names->merged_name >= first_name && names->merged_with[0] == state[0] &&
+        names->merged_with[1] == state[1])
+        return true;
+    names->merged_name = 0;
+    names->merged_with[0] = state[0];
+    names->merged_with[1] = state[1];
+    return false;
+}
+
+/* What this stack has in common with the one that was merged last, and all in between had. */
+static inline void note_common(struct python_stacks *stacks, const struct unwind_stack *stack)
 {
     bool is_next = stack->number && stack->number == stacks->native_number + 1;
-    uint32_t python_same = read_python(stacks);
-    struct merging merging = {
-        .stacks = stacks,
-        .native = stack,
-        .python_same = python_same,
-        .native_same = is_next ? stack->reused_count : 0,
-        .last_count = stacks->merged_count,
-        .is_same = true,
-    };
-    uint32_t wanted;
-    bool is_whole, can_resume;
+    uint32_t native_same = is_next ? stack->reused_count : 0, python_same;
 
-    if (python_same <= most && give_with_caller(stacks, python_same, stack))
-        return;
+    if (stacks->is_noting)
+        python_frames_forget(&stacks->frames); /* this was left in its middle by a longjmp */
+    stacks->is_noting = true;
+    python_same = read_python(stacks);
+    if (python_same < stacks->python_same)
+        stacks->python_same = python_same;
+    if (native_same < stacks->native_same)
+        stacks->native_same = native_same;
+    stacks->native_number = stack->number;
+    stacks->is_noting = false;
+}
+
+bool python_stacks_merge(struct python_stacks *stacks, uint32_t most, uint32_t first_name,
+                         struct unwind_stack *stack)
+{
+    struct unwind_names *names = (struct unwind_names *)(void *)stack->name;
+    struct merging merging = {.stacks = stacks, .native = stack, .is_same = true};
+    bool was_native = stacks->native_number != 0, is_whole, can_resume;
+    uint32_t wanted;
+
+    note_common(stacks, stack);
     merging.python_count = stacks->python_before[stacks->frames.count];
+    if (merging.python_count <= most && give_with_caller(stacks, was_native, stack))
+        return false;
     wanted = merging.python_count < most ? merging.python_count : most;
     if (stack->count + wanted > MT_STACK_FRAMES_MAX) {
         merging.left_out = stack->count + wanted - MT_STACK_FRAMES_MAX;
         stack->flags = (stack->flags & ~(uint32_t)UNWIND_COMPLETE) | UNWIND_TRUNCATED;
     }
+    is_whole = wanted == merging.python_count && !merging.left_out;
+    stack->name = NULL; /* that of the native stack */
+    if (names && is_whole && is_named(stacks, first_name, names, stack))
+        return true;
+    merging.python_same = stacks->python_same;
+    merging.native_same = stacks->native_same;
+    merging.last_count = stacks->merged_count;
     count_loops(stacks, stack, merging.native_same);
     merging.surplus = stacks->groups[merging.python_count] - stacks->loops[stack->count];
-    is_whole = wanted == merging.python_count && !merging.left_out;
     can_resume = is_whole && stacks->can_resume;
     stacks->can_resume = false; /* should this be left in its middle by a longjmp */
     stacks->merged_count = 0;
@@ -257,5 +321,7 @@ void python_stacks_merge(struct python_stacks *stacks, uint32_t most, struct unw
     else
         merge_anew(&merging, wanted);
     give(&merging, stack);
+    note_merged(stacks);
     stacks->can_resume = is_whole;
+    return false;
 }

@@ -12,6 +12,9 @@
  *
  * A stack is merged from where it differs from the one before: the outer part of the native stack
  * and that of the frames of Python are known to be as they were, and how many groups had no loop.
+ *
+ * A native stack that is known again (unwind_stack.name) keeps the name of what it was merged to,
+ * with the frames of Python that it was merged with. While these are there nothing is merged.
  */
 #ifndef LEAKTIDE_TRACER_PYTHON_STACKS_H
 #define LEAKTIDE_TRACER_PYTHON_STACKS_H
@@ -44,7 +47,11 @@ struct python_stacks {
     uint32_t merged_count, native_count, python_count;  /* of the last stack */
     int32_t surplus;                                    /* groups that had no loop */
     bool can_resume;                                    /* nothing of it was left out */
-    uint64_t native_number;
+    bool is_noting;                                     /* what the next has in common with it */
+    uint32_t python_same, native_same;       /* of the outermost: as they were when it was merged */
+    uint64_t native_number;                  /* of the last native stack, merged or not */
+    uint64_t serials[PYTHON_FRAMES_MAX + 1]; /* of the first n frames: the same if these are */
+    uint64_t last_serial;
     uint64_t number; /* of merged stacks */
 };
 
@@ -56,7 +63,12 @@ void python_stacks_init(struct python_stacks *stacks, void *memory, size_t size_
  * `code` records. Without an interpreter on this thread the stack stays what it is.
  *
  * stack: of the last unwind_capture of the stream, or of number 0 where that was not asked
+ *
+ * True: it was merged before, from the same, and got a name of first_name or more, which is
+ * *stack->name. Then nothing is merged: the next stack says what it shares with the last one that
+ * was.
  */
-void python_stacks_merge(struct python_stacks *stacks, uint32_t most, struct unwind_stack *stack);
+bool python_stacks_merge(struct python_stacks *stacks, uint32_t most, uint32_t first_name,
+                         struct unwind_stack *stack);
 
 #endif

@@ -749,12 +749,12 @@ static __attribute__((noinline)) void top_save(struct unwind_thread *thread, uin
     top->count = (uint8_t)new_count;
     top->check_count = (uint8_t)check_count;
     top->flags = thread->kept_flags;
-    top->name = 0;
+    top->names.name = top->names.merged_name = 0;
     for (uint32_t i = 0; i < new_count; i++)
         top->frames[i] = base[1 + i];
     top_save_checks(top, thread->checks + base->check_end);
     top_follows(tops, number);
-    stack->name = &top->name;
+    stack->name = &top->names.name;
 }
 
 static READS_STACK inline bool top_holds(const struct unwind_top *top)
@@ -859,7 +859,7 @@ static inline bool give_top(struct unwind_thread *thread, const struct unwind_re
     stack->count = thread->frame_count;
     stack->flags = top->flags;
     stack->hash = unwind_hash_end(thread->hashes[stack->count]);
-    stack->name = &top->name;
+    stack->name = &top->names.name;
     note_share(thread, stack->count, 0);
     return true;
 }

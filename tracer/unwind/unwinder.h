@@ -73,6 +73,12 @@ struct unwind_new_frame {
     uint32_t row;
 };
 
+/* What the caller calls a stack, and one that it made from that together with something else. */
+struct unwind_names {
+    uint32_t name, merged_name; /* 0: none */
+    uint64_t merged_with[2];    /* the caller's */
+};
+
 /*
  * Frames that were walked, with the remembered one that they stood on. They are taken over when
  * that one is there again and their checks hold.
@@ -83,7 +89,7 @@ struct unwind_top {
     uint16_t base_count;  /* ... and its place */
     uint8_t count, check_count;
     uint32_t flags;
-    uint32_t name; /* unwind_stack.name */
+    struct unwind_names names;
     uint32_t next; /* the one that was met after it, last time */
     bool needs_fp;
     struct unwind_check checks[UNWIND_TOP_CHECKS];
@@ -149,8 +155,7 @@ struct unwind_stack {
     uint32_t flags;
     uint64_t number; /* 1 for the first capture of the thread */
     uint64_t hash;   /* of pcs */
-    uint32_t
-        *name; /* the caller's, for this very stack; 0 at first. NULL: it has no room for one */
+    uint32_t *name;  /* in unwind_names, of this very stack; 0 at first. NULL: it has none */
 };
 
 /* Outside of hooks, before the first capture. */

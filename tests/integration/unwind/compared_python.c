@@ -28,6 +28,7 @@ enum {
     CODES = 1 << 24,
     CODE_BYTES = 1 << 22,
     FEW_FRAMES = 9,
+    NAMED_MAX = 512,
     COMPARED_EVERY = 5
 };
 
@@ -51,7 +52,7 @@ static struct unwinder unwinder;
 static uint32_t every = 1;
 static _Atomic bool is_ready;
 static struct {
-    _Atomic uint64_t stacks, frames, wrong, resumed, dying;
+    _Atomic uint64_t stacks, frames, wrong, resumed, dying, named;
 } counts;
 
 /* What the recorder was told. A text is its length, in two bytes, and its bytes. */
@@ -68,6 +69,11 @@ struct thread {
     uint64_t events;
     uint64_t last[MT_STACK_FRAMES_MAX];
     uint32_t last_count;
+    uint32_t last_name; /* of merged stacks; the last NAMED_MAX of them are kept */
+    struct named {
+        uint32_t count, flags;
+        uint64_t pcs[MT_STACK_FRAMES_MAX];
+    } named[NAMED_MAX];
     uint64_t codes[CODE_BYTES / 8];
 };
 
@@ -218,7 +224,7 @@ static bool is_in_order(struct thread *thread, const struct unwind_stack *merged
 }
 
 static void compare(struct thread *thread, const uint64_t *pcs, uint32_t count, uint32_t most,
-                    const struct unwind_stack *merged)
+                    bool is_named, const struct unwind_stack *merged)
 {
     struct python_frames *all = &thread->truth;
     struct truth truth = {.merged = merged};
@@ -234,7 +240,7 @@ static void compare(struct thread *thread, const uint64_t *pcs, uint32_t count, 
     truth.count -= cut;
     counts.stacks++;
     counts.frames += truth.count;
-    counts.resumed += merged->reused_count;
+    counts.resumed += is_named ? 0 : merged->reused_count;
     counts.wrong += !is_merged(&truth, pcs, count);
 }
 
@@ -251,12 +257,33 @@ static struct thread *thread_here(void)
     return this_thread;
 }
 
+/* The stack that has this name; or it gets one, as the set of stacks would give it. */
+static void name(struct thread *thread, bool is_named, struct unwind_stack *stack)
+{
+    struct named *named;
+
+    if (is_named) {
+        named = &thread->named[*stack->name % NAMED_MAX];
+        stack->pcs = named->pcs;
+        stack->count = named->count;
+        stack->flags = named->flags;
+        counts.named++;
+    } else if (stack->name) {
+        *stack->name = ++thread->last_name;
+        named = &thread->named[thread->last_name % NAMED_MAX];
+        memcpy(named->pcs, stack->pcs, stack->count * sizeof(*named->pcs));
+        named->count = stack->count;
+        named->flags = stack->flags;
+    }
+}
+
 /* Now and then a few frames only, and none of C. */
 static void look(const struct unwind_registers *start, bool is_whole, struct unwind_stack *stack)
 {
     struct thread *thread = thread_here();
     uint32_t most = is_whole || thread->events % 64 ? MT_STACK_FRAMES_MAX : FEW_FRAMES, count;
-    bool has_native = is_whole || thread->events / 256 % 4;
+    bool has_native = is_whole || thread->events / 256 % 4, is_named;
+    uint32_t first_name;
     static __thread uint64_t native[UNWIND_MAX_FRAMES] __attribute__((tls_model("initial-exec")));
 
     thread->events++;
@@ -268,10 +295,12 @@ static void look(const struct unwind_registers *start, bool is_whole, struct unw
     }
     count = stack->count;
     memcpy(native, stack->pcs, count * sizeof(*native));
-    python_stacks_merge(&thread->stacks, most, stack);
-    counts.wrong += !is_in_order(thread, stack);
+    first_name = thread->last_name < NAMED_MAX ? 1 : thread->last_name - NAMED_MAX + 1;
+    is_named = python_stacks_merge(&thread->stacks, most, first_name, stack);
+    counts.wrong += !is_named && !is_in_order(thread, stack);
+    name(thread, is_named, stack);
     if (is_whole || thread->events % COMPARED_EVERY == 0)
-        compare(thread, native, count, most, stack);
+        compare(thread, native, count, most, is_named, stack);
 }
 
 /* greenlet frees a copy of a stack before the thread has its other state. */
@@ -356,8 +385,8 @@ EXPORT const char *compared_text(uint64_t id)
 
 EXPORT void compared_counts(uint64_t *out)
 {
-    const uint64_t all[] = {counts.stacks,  counts.frames, counts.wrong,
-                            counts.resumed, counts.dying,  python_death_count};
+    const uint64_t all[] = {counts.stacks, counts.frames,      counts.wrong, counts.resumed,
+                            counts.dying,  python_death_count, counts.named};
 
     memcpy(out, all, sizeof(all));
 }

@@ -219,7 +219,7 @@ def run_child():
 
 
 def counts():
-    numbers = (ctypes.c_uint64 * 6)()
+    numbers = (ctypes.c_uint64 * 7)()
     LIBRARY.compared_counts(numbers)
     return list(numbers)
 
@@ -250,10 +250,10 @@ def main():
     run_interpreters()
     recurse(make(1)[0], 1200)
     run_threads(WANTED)
-    stacks, frames, differ, resumed, dying, deaths = counts()
+    stacks, frames, differ, resumed, dying, deaths, named = counts()
     print(json.dumps({"compared": compared[0], "wrong": len(wrong), "first": wrong[:3],
                       "stacks": stacks, "frames": frames, "differ": differ, "resumed": resumed,
-                      "dying": dying, "deaths": deaths, "child": is_child_right,
+                      "dying": dying, "deaths": deaths, "named": named, "child": is_child_right,
                       "greenlets": greenlets}))
     sys.stdout.flush()
     os._exit(0)

@@ -42,8 +42,8 @@ def compare(compared, by_address, version, interpreter, frames, every):
     result = torture(compared, version, interpreter, frames, every)
     print(version, result, flush=True)
     is_watched = version not in UNWATCHED
-    assert result["compared"] >= frames and bool(result["deaths"]) == is_watched, \
-        "too little was compared"
+    assert result["compared"] >= frames and bool(result["deaths"]) == is_watched and \
+        bool(result["named"]) == is_watched, "too little was compared"
     assert is_right(result), "frames differ"
     if is_watched:
         lost = torture(compared, version, interpreter, frames // 5, every, "lose")
