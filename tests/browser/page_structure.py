@@ -99,14 +99,16 @@ SCRIPT = r"""(() => {
     for (const canvas of document.querySelectorAll('main canvas')) {
         if (!isSeen(canvas) || !canvas.width || !canvas.height)
             continue;
-        const copy = Object.assign(document.createElement('canvas'), {width: 64, height: 64});
+        // As large as it is: a few thin lines would be lost in a smaller copy.
+        const {width, height} = canvas;
+        const copy = Object.assign(document.createElement('canvas'), {width, height});
         const context = copy.getContext('2d');
-        context.drawImage(canvas, 0, 0, 64, 64);
-        const {data} = context.getImageData(0, 0, 64, 64);
+        context.drawImage(canvas, 0, 0);
+        const {data} = context.getImageData(0, 0, width, height);
         const colours = new Set();
         for (let i = 0; i < data.length; i += 4)
             colours.add(data[i] << 24 | data[i + 1] << 16 | data[i + 2] << 8 | data[i + 3]);
-        if (colours.size < 3)
+        if (colours.size < 2)
             faults.push(`${sectionOf(canvas)}: nothing is drawn in a picture`);
     }
     return [...new Set(faults)];
