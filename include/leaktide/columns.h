@@ -109,6 +109,27 @@ static inline unsigned mt_column_of(unsigned code, unsigned position)
            (code - MT_CODE_LONG - 1) * MT_COLUMNS_OF_LONG_CODE + position;
 }
 
+/* Columns of the four records of blocks, in the order of records.def, which writer and reader know
+ * by heart; and the bits of their codes that say that a field was foreseen. */
+enum {
+    MT_COLUMN_HOST_SITE = MT_RECORD_host_alloc * MT_FIELDS_OF_SHORT_CODE,
+    MT_COLUMN_HOST_SIZE,
+    MT_COLUMN_HOST_NEW_ADDRESS,
+    MT_COLUMN_HOST_OLD_ADDRESS = MT_RECORD_host_free * MT_FIELDS_OF_SHORT_CODE,
+    MT_COLUMN_POOL_SITE = MT_RECORD_alloc * MT_FIELDS_OF_SHORT_CODE,
+    MT_COLUMN_POOL_SIZE,
+    MT_COLUMN_POOL_NEW_ADDRESS,
+    MT_COLUMN_POOL_OF_ALLOC,
+    MT_COLUMN_PLACE_OF_ALLOC,
+    MT_COLUMN_POOL_OLD_ADDRESS = MT_RECORD_free * MT_FIELDS_OF_SHORT_CODE,
+    MT_COLUMN_POOL_OF_FREE,
+
+    MT_HIT_SITE = 1 << MT_CODE_BITS,
+    MT_HIT_SIZE = MT_HIT_SITE << 1,
+    MT_HIT_NEW_ADDRESS = MT_HIT_SITE << 2,
+    MT_HIT_OLD_ADDRESS = MT_HIT_SITE
+};
+
 /* What is asked of a block is asked together: one line of the cache. */
 struct mt_made_block {
     uint64_t address;

@@ -30,25 +30,7 @@ enum {
     POOL_RECORD_BYTES = 4 * MT_VARINT_MAX_BYTES + 2, /* in blocks, with numbers of one byte */
     POOL_COLUMNS = 7,
     WIDE_RECORD_BLOCKS =
-        1 + MT_FIELDS_MAX + (MT_TEXT_MAX + MT_VARINT_MAX_BYTES) / COLUMN_BLOCK_BYTES,
-
-    COLUMN_SITE = MT_RECORD_host_alloc * MT_FIELDS_OF_SHORT_CODE,
-    COLUMN_SIZE,
-    COLUMN_NEW_ADDRESS,
-    COLUMN_OLD_ADDRESS = MT_RECORD_host_free * MT_FIELDS_OF_SHORT_CODE,
-
-    COLUMN_POOL_SITE = MT_RECORD_alloc * MT_FIELDS_OF_SHORT_CODE,
-    COLUMN_POOL_SIZE,
-    COLUMN_POOL_NEW_ADDRESS,
-    COLUMN_POOL_OF_ALLOC,
-    COLUMN_PLACE_OF_ALLOC,
-    COLUMN_POOL_OLD_ADDRESS = MT_RECORD_free * MT_FIELDS_OF_SHORT_CODE,
-    COLUMN_POOL_OF_FREE,
-
-    HIT_SITE = 1 << MT_CODE_BITS,
-    HIT_SIZE = HIT_SITE << 1,
-    HIT_NEW_ADDRESS = HIT_SITE << 2,
-    HIT_OLD_ADDRESS = HIT_SITE
+        1 + MT_FIELDS_MAX + (MT_TEXT_MAX + MT_VARINT_MAX_BYTES) / COLUMN_BLOCK_BYTES
 };
 
 /* Words of a ring; positions go on for ever. */
@@ -519,8 +501,8 @@ static inline unsigned put_host_alloc(struct chunk_encoder *e, uint8_t **at, con
     at[HOST_SIZE] = size_put(e, at[HOST_SIZE], size, number, &is_size_hit);
     at[HOST_NEW_ADDRESS] =
         new_address_put(e, at[HOST_NEW_ADDRESS], word[1] & packed, size, &is_address_hit);
-    return MT_RECORD_host_alloc + is_site_hit * HIT_SITE + is_size_hit * HIT_SIZE +
-           is_address_hit * HIT_NEW_ADDRESS;
+    return MT_RECORD_host_alloc + is_site_hit * MT_HIT_SITE + is_size_hit * MT_HIT_SIZE +
+           is_address_hit * MT_HIT_NEW_ADDRESS;
 }
 
 static inline unsigned put_host_free(struct chunk_encoder *e, uint8_t **at, const uint64_t *word)
@@ -528,7 +510,7 @@ static inline unsigned put_host_free(struct chunk_encoder *e, uint8_t **at, cons
     bool is_hit;
 
     at[HOST_OLD_ADDRESS] = old_address_put(e, at[HOST_OLD_ADDRESS], word[1], &is_hit);
-    return MT_RECORD_host_free + is_hit * HIT_OLD_ADDRESS;
+    return MT_RECORD_host_free + is_hit * MT_HIT_OLD_ADDRESS;
 }
 
 enum { POOL_ALLOC_WORDS = 6, POOL_FREE_WORDS = 3, ONE_BYTE_NUMBERS = 128 };
@@ -568,39 +550,39 @@ static inline void number_put(struct chunk_encoder *e, unsigned column, unsigned
 static __attribute__((noinline)) unsigned put_pool_alloc(struct chunk_encoder *e,
                                                          const uint64_t *word)
 {
-    unsigned pool = number_of(e, KNOWN_POOL_OF_ALLOC, COLUMN_POOL_OF_ALLOC, word[4]);
-    unsigned place = number_of(e, KNOWN_PLACE_OF_ALLOC, COLUMN_PLACE_OF_ALLOC, word[5]);
+    unsigned pool = number_of(e, KNOWN_POOL_OF_ALLOC, MT_COLUMN_POOL_OF_ALLOC, word[4]);
+    unsigned place = number_of(e, KNOWN_PLACE_OF_ALLOC, MT_COLUMN_PLACE_OF_ALLOC, word[5]);
     bool is_site_hit, is_size_hit, is_address_hit;
     struct column *column;
     uint32_t number;
 
     if (!pool || !place)
         return 0;
-    column = column_with_room(e, COLUMN_POOL_SITE, SITE_BYTES_MAX);
+    column = column_with_room(e, MT_COLUMN_POOL_SITE, SITE_BYTES_MAX);
     column->at = site_put(e, column->at, word[1], &number, &is_site_hit);
-    column = column_with_room(e, COLUMN_POOL_SIZE, MT_VARINT_MAX_BYTES);
+    column = column_with_room(e, MT_COLUMN_POOL_SIZE, MT_VARINT_MAX_BYTES);
     column->at = size_put(e, column->at, word[2], number, &is_size_hit);
-    column = column_with_room(e, COLUMN_POOL_NEW_ADDRESS, MT_VARINT_MAX_BYTES);
+    column = column_with_room(e, MT_COLUMN_POOL_NEW_ADDRESS, MT_VARINT_MAX_BYTES);
     column->at = new_address_put(e, column->at, word[3], word[2], &is_address_hit);
-    number_put(e, COLUMN_POOL_OF_ALLOC, pool);
-    number_put(e, COLUMN_PLACE_OF_ALLOC, place);
-    return MT_RECORD_alloc + is_site_hit * HIT_SITE + is_size_hit * HIT_SIZE +
-           is_address_hit * HIT_NEW_ADDRESS;
+    number_put(e, MT_COLUMN_POOL_OF_ALLOC, pool);
+    number_put(e, MT_COLUMN_PLACE_OF_ALLOC, place);
+    return MT_RECORD_alloc + is_site_hit * MT_HIT_SITE + is_size_hit * MT_HIT_SIZE +
+           is_address_hit * MT_HIT_NEW_ADDRESS;
 }
 
 static __attribute__((noinline)) unsigned put_pool_free(struct chunk_encoder *e,
                                                         const uint64_t *word)
 {
-    unsigned pool = number_of(e, KNOWN_POOL_OF_FREE, COLUMN_POOL_OF_FREE, word[2]);
+    unsigned pool = number_of(e, KNOWN_POOL_OF_FREE, MT_COLUMN_POOL_OF_FREE, word[2]);
     struct column *column;
     bool is_hit;
 
     if (!pool)
         return 0;
-    column = column_with_room(e, COLUMN_POOL_OLD_ADDRESS, MT_VARINT_MAX_BYTES);
+    column = column_with_room(e, MT_COLUMN_POOL_OLD_ADDRESS, MT_VARINT_MAX_BYTES);
     column->at = old_address_put(e, column->at, word[1], &is_hit);
-    number_put(e, COLUMN_POOL_OF_FREE, pool);
-    return MT_RECORD_free + is_hit * HIT_OLD_ADDRESS;
+    number_put(e, MT_COLUMN_POOL_OF_FREE, pool);
+    return MT_RECORD_free + is_hit * MT_HIT_OLD_ADDRESS;
 }
 
 /* Takes records from run->word on, at most event_limit. Returns how many. */
@@ -745,10 +727,10 @@ static uint8_t *put_table(struct chunk_encoder *e, uint8_t *out)
     static const uint8_t host_numbers[HOST_COLUMNS] = {
         [HOST_CODE] = MT_COLUMN_CODE,
         [HOST_TIME] = MT_COLUMN_TIME,
-        [HOST_SITE] = COLUMN_SITE,
-        [HOST_SIZE] = COLUMN_SIZE,
-        [HOST_NEW_ADDRESS] = COLUMN_NEW_ADDRESS,
-        [HOST_OLD_ADDRESS] = COLUMN_OLD_ADDRESS,
+        [HOST_SITE] = MT_COLUMN_HOST_SITE,
+        [HOST_SIZE] = MT_COLUMN_HOST_SIZE,
+        [HOST_NEW_ADDRESS] = MT_COLUMN_HOST_NEW_ADDRESS,
+        [HOST_OLD_ADDRESS] = MT_COLUMN_HOST_OLD_ADDRESS,
     };
 
     out = mt_varint_put(out, HOST_COLUMNS + e->column_count);

@@ -342,29 +342,15 @@ struct host_columns {
     struct column_cursor code, time, site, size, new_address, old_address;
 };
 
-enum {
-    COLUMN_SITE = MT_RECORD_host_alloc * MT_FIELDS_OF_SHORT_CODE,
-    COLUMN_SIZE,
-    COLUMN_NEW_ADDRESS,
-    COLUMN_OLD_ADDRESS = MT_RECORD_host_free * MT_FIELDS_OF_SHORT_CODE,
-    COLUMN_POOL_SITE = MT_RECORD_alloc * MT_FIELDS_OF_SHORT_CODE,
-    COLUMN_POOL_SIZE,
-    COLUMN_POOL_NEW_ADDRESS,
-    COLUMN_POOL_OF_ALLOC,
-    COLUMN_PLACE_OF_ALLOC,
-    COLUMN_POOL_OLD_ADDRESS = MT_RECORD_free * MT_FIELDS_OF_SHORT_CODE,
-    COLUMN_POOL_OF_FREE,
-    HIT_SITE = 1 << MT_CODE_BITS,
-    HIT_SIZE = 2 << MT_CODE_BITS,
-    HIT_NEW_ADDRESS = 4 << MT_CODE_BITS,
-    HIT_OLD_ADDRESS = 1 << MT_CODE_BITS
-};
-
 static struct host_columns host_columns_take(const struct chunk_decoder *d)
 {
     return (struct host_columns){
-        d->columns[MT_COLUMN_CODE], d->columns[MT_COLUMN_TIME],     d->columns[COLUMN_SITE],
-        d->columns[COLUMN_SIZE],    d->columns[COLUMN_NEW_ADDRESS], d->columns[COLUMN_OLD_ADDRESS],
+        d->columns[MT_COLUMN_CODE],
+        d->columns[MT_COLUMN_TIME],
+        d->columns[MT_COLUMN_HOST_SITE],
+        d->columns[MT_COLUMN_HOST_SIZE],
+        d->columns[MT_COLUMN_HOST_NEW_ADDRESS],
+        d->columns[MT_COLUMN_HOST_OLD_ADDRESS],
     };
 }
 
@@ -372,10 +358,10 @@ static void host_columns_give(struct chunk_decoder *d, const struct host_columns
 {
     d->columns[MT_COLUMN_CODE] = columns->code;
     d->columns[MT_COLUMN_TIME] = columns->time;
-    d->columns[COLUMN_SITE] = columns->site;
-    d->columns[COLUMN_SIZE] = columns->size;
-    d->columns[COLUMN_NEW_ADDRESS] = columns->new_address;
-    d->columns[COLUMN_OLD_ADDRESS] = columns->old_address;
+    d->columns[MT_COLUMN_HOST_SITE] = columns->site;
+    d->columns[MT_COLUMN_HOST_SIZE] = columns->size;
+    d->columns[MT_COLUMN_HOST_NEW_ADDRESS] = columns->new_address;
+    d->columns[MT_COLUMN_HOST_OLD_ADDRESS] = columns->old_address;
 }
 
 static ALWAYS_INLINE bool decode_block(struct chunk_decoder *d, struct trace_context *context,
@@ -386,9 +372,9 @@ static ALWAYS_INLINE bool decode_block(struct chunk_decoder *d, struct trace_con
     struct mt_predictor *p = &d->predictor;
     uint32_t number, index;
 
-    if (UNLIKELY(!get_site(p, site, byte & HIT_SITE, d->site_index, &number) ||
-                 !get_size_at_site(p, size, byte & HIT_SIZE, number, &event->value) ||
-                 !get_new_address(p, new_address, !!(byte & HIT_NEW_ADDRESS), event->value,
+    if (UNLIKELY(!get_site(p, site, byte & MT_HIT_SITE, d->site_index, &number) ||
+                 !get_size_at_site(p, size, byte & MT_HIT_SIZE, number, &event->value) ||
+                 !get_new_address(p, new_address, !!(byte & MT_HIT_NEW_ADDRESS), event->value,
                                   &event->address)))
         return false;
     index = d->site_index[number];
@@ -403,8 +389,8 @@ static ALWAYS_INLINE bool decode_end_of_block(struct chunk_decoder *d,
                                               struct column_cursor *old_address, unsigned byte,
                                               struct event *event)
 {
-    if (UNLIKELY(
-            !get_old_address(&d->predictor, old_address, byte & HIT_OLD_ADDRESS, &event->address)))
+    if (UNLIKELY(!get_old_address(&d->predictor, old_address, byte & MT_HIT_OLD_ADDRESS,
+                                  &event->address)))
         return false;
     event->value = 0;
     event->site = 0;
@@ -434,10 +420,10 @@ static __attribute__((noinline)) bool is_pool_known(const struct chunk_decoder *
                                                     unsigned code, struct event *event)
 {
     if (code == MT_RECORD_alloc)
-        return known_next(d, COLUMN_POOL_OF_ALLOC, &event->pool) &&
-               known_next(d, COLUMN_PLACE_OF_ALLOC, &event->place);
+        return known_next(d, MT_COLUMN_POOL_OF_ALLOC, &event->pool) &&
+               known_next(d, MT_COLUMN_PLACE_OF_ALLOC, &event->place);
     event->place = context->host_place;
-    return known_next(d, COLUMN_POOL_OF_FREE, &event->pool);
+    return known_next(d, MT_COLUMN_POOL_OF_FREE, &event->pool);
 }
 
 /* The same block, whose pool is known. */
@@ -448,13 +434,13 @@ static __attribute__((noinline)) bool decode_pool(struct chunk_decoder *d,
     struct column_cursor *columns = d->columns;
 
     if ((byte & MT_CODE_MASK) == MT_RECORD_free) {
-        columns[COLUMN_POOL_OF_FREE].at++;
-        return decode_end_of_block(d, &columns[COLUMN_POOL_OLD_ADDRESS], byte, event);
+        columns[MT_COLUMN_POOL_OF_FREE].at++;
+        return decode_end_of_block(d, &columns[MT_COLUMN_POOL_OLD_ADDRESS], byte, event);
     }
-    columns[COLUMN_POOL_OF_ALLOC].at++;
-    columns[COLUMN_PLACE_OF_ALLOC].at++;
-    return decode_block(d, context, &columns[COLUMN_POOL_SITE], &columns[COLUMN_POOL_SIZE],
-                        &columns[COLUMN_POOL_NEW_ADDRESS], byte, event);
+    columns[MT_COLUMN_POOL_OF_ALLOC].at++;
+    columns[MT_COLUMN_PLACE_OF_ALLOC].at++;
+    return decode_block(d, context, &columns[MT_COLUMN_POOL_SITE], &columns[MT_COLUMN_POOL_SIZE],
+                        &columns[MT_COLUMN_POOL_NEW_ADDRESS], byte, event);
 }
 
 _Static_assert(MT_RECORD_host_free == MT_RECORD_host_alloc + 1 &&
