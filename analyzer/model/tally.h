@@ -259,7 +259,12 @@ void tally_destroy(struct tally *tally);
 void tally_observe(struct tally *tally, const struct tally_observer *observer,
                    const struct tally *known);
 
-/* An alloc of host memory: what growth without steps is looked for in. */
+/* Host memory: what growth without steps is looked for in. */
+static inline bool ledger_is_heap(enum ledger_kind kind, int32_t device)
+{
+    return kind == LEDGER_MEMORY && device < 0;
+}
+/* An alloc of it. */
 bool tally_is_of_heap(const struct tally *tally, const struct event *event);
 /* Before the first event: sums of ledgers, samples, accounts and who is named, but none of sites,
  * operators and phases; groups are by ledger and owner. Not with an observer. */

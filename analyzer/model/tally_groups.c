@@ -369,7 +369,7 @@ bool tally_is_of_heap(const struct tally *tally, const struct event *event)
 {
     struct mt_place place = model_place_at(tally->model, event->place);
 
-    return event->kind == EVENT_ALLOC && place.device < 0 && kind_of(place) == LEDGER_MEMORY;
+    return event->kind == EVENT_ALLOC && ledger_is_heap(kind_of(place), place.device);
 }
 
 void tally_want_ledgers(struct tally *tally)

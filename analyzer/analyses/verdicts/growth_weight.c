@@ -10,7 +10,7 @@ bool growth_is_heap(const struct tally *tally, uint16_t ledger)
 {
     const struct ledger *row = tally_ledger_at(tally, ledger);
 
-    return row->kind == LEDGER_MEMORY && row->device < 0;
+    return ledger_is_heap(row->kind, row->device);
 }
 
 /* What the steps of the process asked for, in all its ledgers. */
