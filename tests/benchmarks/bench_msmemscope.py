@@ -75,15 +75,6 @@ POOL = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
-int aclrtSetDevice(int);
-void *mstxDomainCreateA(const char *);
-void mstxMemHeapRegister(void *, const void *), mstxMemRegionsRegister(void *, const void *);
-void mstxMemRegionsUnregister(void *, const void *);
-struct range { uint32_t device; const void *address; uint64_t size; };
-struct heap { int usage, type; const void *description; };
-struct batch { void *heap; int type; size_t count; const void *descriptions; void *out; };
-struct reference { int type; void *address; };
-struct unbatch { size_t count; const void *references; };
 static void *domain, *live[4096];
 static char *base = (char *)0x12c040000000;
 static double now_ns(clockid_t clock)
@@ -178,12 +169,13 @@ def beside_the_original(folder):
     """In turn: no tool, the original, leaktide under its name."""
     sys.path.insert(0, os.path.join(HERE, "..", "frameworks"))
     import make_fakes
+    import original_files
     import original_tools
     import original_vectors
 
     cann, program = os.path.join(folder, "cann"), os.path.join(folder, "pool")
     make_fakes.make(make_fakes.CANN, [], cann)
-    original_vectors.build(POOL, program, cann)
+    original_vectors.build(original_files.MSTX_HEAPS + POOL, program, cann)
     tools = original_tools.tools(os.path.abspath(ORIGINAL), LEAKTIDE)
     environments = [original_tools.environment_for(tool, cann) for tool in tools]
     for name, options in BOTH_OPTIONS.items():

@@ -30,7 +30,8 @@ int main(void)
     return 0;
 }
 """
-POOL = r"""
+# What a program that tells of its pools declares.
+MSTX_HEAPS = r"""
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -43,6 +44,8 @@ struct heap { int usage, type; const void *description; };
 struct batch { void *heap; int type; size_t count; const void *descriptions; void *out; };
 struct reference { int type; void *address; };
 struct unbatch { size_t count; const void *references; };
+"""
+POOL = MSTX_HEAPS + r"""
 int main(int argc, char **argv)
 {
     void *domain, *live[4096] = {0};
