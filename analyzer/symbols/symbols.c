@@ -38,6 +38,11 @@ struct telling_place {
     size_t wrapper_site_count;
 };
 
+struct frame_label {
+    const struct named_frame *frame;
+    const char *label;
+};
+
 /* Sites that are called from one place are one, but for what they call there. */
 struct place_id {
     uint32_t place;
@@ -57,8 +62,8 @@ struct symbols {
     size_t wrapper_site_count; /* sites when they were looked for */
     struct site_row *sites;    /* by site */
     size_t site_count;
-    struct table places, ids; /* struct telling_place, struct place_id */
-    struct hash_index place_index, id_index;
+    struct table places, ids, labels; /* struct telling_place, struct place_id, struct frame_label */
+    struct hash_index place_index, id_index, label_index;
     /* The stack that was asked for last. */
     const struct named_frame *stack[SYMBOLS_DEPTH_MOST];
     size_t depth;
@@ -80,8 +85,10 @@ enum mt_result symbols_create(struct model *model, struct symbols **out, struct 
     stack_facts_init(&symbols->facts, model, &symbols->names);
     table_init(&symbols->places, &symbols->arena, sizeof(struct telling_place));
     table_init(&symbols->ids, &symbols->arena, sizeof(struct place_id));
+    table_init(&symbols->labels, &symbols->arena, sizeof(struct frame_label));
     hash_index_init(&symbols->place_index);
     hash_index_init(&symbols->id_index);
+    hash_index_init(&symbols->label_index);
     *out = symbols;
     return MT_OK;
 }
@@ -93,6 +100,7 @@ void symbols_destroy(struct symbols *symbols)
     wrappers_release(&symbols->wrappers);
     hash_index_release(&symbols->place_index);
     hash_index_release(&symbols->id_index);
+    hash_index_release(&symbols->label_index);
     stack_facts_release(&symbols->facts);
     frame_names_release(&symbols->names);
     module_symbols_release(&symbols->modules);
@@ -270,21 +278,33 @@ static size_t telling_of(const struct symbols *symbols)
 
 /* --- what names sites ---------------------------------------------------------------------- */
 
-/* The telling frame is of this stack itself, or, of operators, of a caller. */
+/* Of operators, the telling frame is of a caller: the one that was asked for. */
+static void place_of_operator(struct symbols *symbols, struct telling_place *place)
+{
+    size_t telling = frame_names_of(&symbols->names,
+                                    model_stack_at(symbols->model, place->stack)->frame)
+                         .telling;
+
+    symbols->depth = 0;
+    push_stack(symbols, place->stack);
+    telling = operator_entry(symbols->stack, symbols->depth, telling);
+    place->frame = symbols->stack[telling];
+    place->called = telling ? symbols->stack[telling - 1] : NULL;
+}
+
 static struct telling_place place_make(struct symbols *symbols, uint32_t stack)
 {
     const struct model_stack *row = model_stack_at(symbols->model, stack);
-    size_t telling = frame_names_of(&symbols->names, row->frame).telling;
+    const struct named_frames frames = frame_names_of(&symbols->names, row->frame);
+    struct telling_place place = {.stack = stack};
 
-    symbols->depth = 0;
-    push_stack(symbols, stack);
-    if (telling >= symbols->depth)
-        return (struct telling_place){.stack = stack};
-    if (symbols->stack[telling]->class == CLASS_OPERATOR)
-        telling = operator_entry(symbols->stack, symbols->depth, telling);
-    return (struct telling_place){.stack = stack,
-                                  .frame = symbols->stack[telling],
-                                  .called = telling ? symbols->stack[telling - 1] : NULL};
+    if (frames.telling >= frames.count)
+        return place;
+    place.frame = &frames.rows[frames.telling];
+    place.called = frames.telling ? place.frame - 1 : NULL;
+    if (place.frame->class == CLASS_OPERATOR)
+        place_of_operator(symbols, &place);
+    return place;
 }
 
 /* stack: that ends in a telling frame. One more than its row; 0: no memory. */
@@ -384,7 +404,7 @@ static void add_frame(struct text_builder *text, const struct named_frame *frame
 }
 
 /* "(unknown)" for frame NULL; NULL without memory. */
-static const char *label_of_frame(struct symbols *symbols, const struct named_frame *frame)
+static const char *label_compose(struct symbols *symbols, const struct named_frame *frame)
 {
     struct text_builder text;
     const char *label;
@@ -398,22 +418,44 @@ static const char *label_of_frame(struct symbols *symbols, const struct named_fr
     return label;
 }
 
-/* Of the stack that was asked for last. */
-static const char *label_of_stack(struct symbols *symbols)
+/* The same text each time. NULL without memory. */
+static const char *label_of_frame(struct symbols *symbols, const struct named_frame *frame)
 {
-    return label_of_frame(symbols, symbols->depth ? symbols->stack[telling_of(symbols)] : NULL);
+    uint64_t hash = hash_u64((uintptr_t)frame);
+    struct frame_label *row;
+    size_t probe = 0;
+    uint32_t found;
+    const char *label;
+
+    while (hash_index_next(&symbols->label_index, hash, &probe, &found)) {
+        row = table_at(&symbols->labels, found);
+        if (row->frame == frame)
+            return row->label;
+    }
+    label = label_compose(symbols, frame);
+    found = (uint32_t)symbols->labels.count;
+    row = label ? table_add(&symbols->labels) : NULL;
+    if (row) {
+        *row = (struct frame_label){frame, label};
+        hash_index_add(&symbols->label_index, hash, found);
+    }
+    return label;
 }
 
-/* Wrappers are outward of the most telling frame, so the label is one for all sites of the place.
- */
+/* Wrappers are outward of the most telling frame, so the label is one for all sites of the place;
+ * where that frame is none, nothing outward of it is looked at. */
 static const char *label_of_place(struct symbols *symbols, struct telling_place *place)
 {
-    if (!place->label || place->wrapper_site_count != symbols->wrapper_site_count) {
+    if (place->label && place->wrapper_site_count == symbols->wrapper_site_count)
+        return place->label;
+    if (wrappers_keep(&symbols->wrappers, place->frame)) {
+        place->label = label_of_frame(symbols, place->frame);
+    } else {
         symbols->depth = 0;
         push_stack(symbols, place->stack);
-        place->label = label_of_stack(symbols);
-        place->wrapper_site_count = symbols->wrapper_site_count;
+        place->label = label_of_frame(symbols, symbols->stack[telling_of(symbols)]);
     }
+    place->wrapper_site_count = symbols->wrapper_site_count;
     return place->label;
 }
 
@@ -430,7 +472,7 @@ static const char *label_make(struct symbols *symbols, uint32_t site)
     if (place_next)
         return label_of_place(symbols, table_at(&symbols->places, place_next - 1));
     stack_of(symbols, site);
-    return label_of_stack(symbols);
+    return label_compose(symbols, symbols->depth ? symbols->stack[telling_of(symbols)] : NULL);
 }
 
 const char *symbols_label(struct symbols *symbols, uint32_t site)

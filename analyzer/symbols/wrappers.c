@@ -109,16 +109,31 @@ static size_t named_frame_of(const struct named_frame *const *frames, size_t cou
     return index;
 }
 
+/* Of a telling frame: whether a caller says more than it. */
+static bool is_wrapper(const struct wrappers *wrappers, const struct named_frame *frame)
+{
+    const struct function *function;
+
+    if (frame->class != CLASS_NATIVE || !*frame->function)
+        return false;
+    function = function_find(wrappers, frame->function_key);
+    return function && function->is_wrapper;
+}
+
+bool wrappers_keep(const struct wrappers *wrappers, const struct named_frame *telling)
+{
+    return (telling->class != CLASS_NATIVE || *telling->function) && !is_wrapper(wrappers, telling);
+}
+
 size_t wrappers_telling(const struct wrappers *wrappers, const struct named_frame *const *frames,
                         size_t count)
 {
     size_t telling = named_frame_of(frames, count, telling_frame(frames, count));
 
-    while (frames[telling]->class == CLASS_NATIVE && *frames[telling]->function) {
-        const struct function *function = function_find(wrappers, frames[telling]->function_key);
+    while (is_wrapper(wrappers, frames[telling])) {
         size_t caller = caller_of(frames, count, telling);
 
-        if (!function || !function->is_wrapper || caller == count)
+        if (caller == count)
             break;
         telling = caller;
     }

@@ -40,5 +40,7 @@ bool wrappers_find(struct wrappers *wrappers);
  */
 size_t wrappers_telling(const struct wrappers *wrappers, const struct named_frame *const *frames,
                         size_t count);
+/* Whether that is the telling frame itself, whoever calls it. */
+bool wrappers_keep(const struct wrappers *wrappers, const struct named_frame *telling);
 
 #endif

@@ -49,6 +49,16 @@ struct fixture {
     struct question question;
 };
 
+static void ask_of_list(struct fixture *f)
+{
+    f->question = *event_list_question(&f->list);
+    f->question.is_for_pictures = true;
+    f->question.blocks.most_bytes = f->question.blocks.to_ns = UINT64_MAX;
+    f->counted.inner = f->list.source;
+    f->source = (struct event_source){&f->counted, rewind_counted, next_counted, NULL};
+    f->question.events = &f->source;
+}
+
 /* Steps of blocks that come and go, an operator, and a leak. */
 static int setup(void **state)
 {
@@ -71,12 +81,24 @@ static int setup(void **state)
             event_list_free(&f->list, i * 0x1000);
         event_list_step(&f->list, EVENT_STEP_END, step);
     }
-    f->question = *event_list_question(&f->list);
-    f->question.is_for_pictures = true;
-    f->question.blocks.most_bytes = f->question.blocks.to_ns = UINT64_MAX;
-    f->counted.inner = f->list.source;
-    f->source = (struct event_source){&f->counted, rewind_counted, next_counted, NULL};
-    f->question.events = &f->source;
+    ask_of_list(f);
+    *state = f;
+    return 0;
+}
+
+/* A job that ended, as one that ran out of memory does, within its first step. */
+static int setup_first_step(void **state)
+{
+    struct fixture *f = calloc(1, sizeof(*f));
+    uint32_t site;
+
+    assert_non_null(f);
+    event_list_init(&f->list);
+    site = event_list_site(&f->list, "weights");
+    event_list_alloc(&f->list, 0x1000, 4096, site);
+    event_list_step(&f->list, EVENT_STEP_BEGIN, 1);
+    event_list_alloc(&f->list, 0x3000, 8192, site);
+    ask_of_list(f);
     *state = f;
     return 0;
 }
@@ -113,6 +135,19 @@ static void a_page_takes_one_reading_more(void **state)
         report_destroy(ask(f, names[i], true));
         assert_int_equal(f->counted.reading_count, 1);
     }
+}
+
+static void a_step_that_did_not_end_has_no_row(void **state)
+{
+    struct fixture *f = *state;
+    struct report *report = ask(f, "report", true), *steps = ask(f, "steps", true);
+
+    assert_true(report_verdict_count(report) > 0);
+    assert_string_equal(report_verdict_at(steps, 0),
+                        "No step ended: the recording ends within the first one.");
+    assert_int_equal(report_outcome_of(steps), REPORT_NO_DATA);
+    report_destroy(report);
+    report_destroy(steps);
 }
 
 static void the_verdict_is_that_of_the_report_without_another_reading(void **state)
@@ -302,6 +337,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_pending_is_read_with_those_that_see_blocks_early,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_page_takes_one_reading_more, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_step_that_did_not_end_has_no_row, setup_first_step,
+                                        teardown),
         cmocka_unit_test_setup_teardown(the_verdict_is_that_of_the_report_without_another_reading,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_reading_that_fails_is_told_and_the_rest_is_there, setup,

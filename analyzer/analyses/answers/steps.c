@@ -133,6 +133,21 @@ void analyse_steps(const struct question *question, struct report *report)
     free(order);
 }
 
+/* A job that ran out of memory at once, or one that was recorded up to there. */
+static bool is_within_first_step(const struct tally *tally)
+{
+    bool has_begun = false;
+
+    for (size_t i = 0; i < model_process_count(tally_model(tally)); i++) {
+        struct tally_process process = tally_process_at(tally, (uint16_t)i);
+
+        if (process.ended_step_count)
+            return false;
+        has_begun |= process.step_count > 0;
+    }
+    return has_begun;
+}
+
 /* The verdict of `leaktide steps` alone: how far the first ledger moved. */
 void analyse_steps_verdict(const struct question *question, struct report *report)
 {
@@ -159,7 +174,11 @@ void analyse_steps_verdict(const struct question *question, struct report *repor
                        label_ledger(question, texts, order[0]), label_size(texts, from->end_bytes),
                        first->number, label_size(texts, to->end_bytes), last->number);
     } else {
-        report_verdict(report, RANK_STEPS, "No steps: the program marked none.");
+        if (is_within_first_step(question->tally))
+            report_verdict(report, RANK_STEPS,
+                           "No step ended: the recording ends within the first one.");
+        else
+            report_verdict(report, RANK_STEPS, "No steps: the program marked none.");
         report_outcome(report, REPORT_NO_DATA);
     }
     free(order);

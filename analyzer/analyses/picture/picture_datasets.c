@@ -457,6 +457,8 @@ static void add_series_of(const struct picture *picture, const struct origin *or
     size_t count = stride ? (step_count + stride - 1) / stride : 0;
     struct step_sample alive[STEP_SERIES_MAX];
 
+    if (!count)
+        return;
     origin_at_steps(tally, origin, stride, alive, count);
     for (size_t i = 0; i < count; i++)
         sheet_add(sheet, (const uint64_t[]){origin->ledger, name, alive[i].step, alive[i].bytes,

@@ -56,7 +56,7 @@ struct step_sample origin_at_step(const struct tally *tally, const struct origin
                                   uint32_t step);
 /*
  * The same at the steps 1, 1 + stride, 1 + 2 * stride ...: alive has `count` rows, which this
- * fills.
+ * fills. stride: not 0.
  */
 void origin_at_steps(const struct tally *tally, const struct origin *origin, uint32_t stride,
                      struct step_sample *alive, size_t count);
