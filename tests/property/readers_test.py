@@ -3,6 +3,7 @@
 """
 Recordings of every source, broken in every way that mutations.py lists: an answer is that of the
 whole recording, or says first what is missing, with exit status 3 or 4, and then no gate passes.
+The page ends as the report does.
 
     readers_test.py LEAKTIDE CLI_MAKE_TRACES FIXTURES [--reference FOLDER] [--full] [--only TEXT]
 """
@@ -108,6 +109,9 @@ class Checker:
         ran, answer = self.answer(path)
         if ran.status not in (0, 1, 3, 4):
             return ["report ends with %d: %s" % (ran.status, ran.error[-300:])]
+        page = self.ask("report", path, "--format=html", "--output", path + ".html")
+        if page.status != ran.status:
+            return ["the page ends with %d, not %d: %s" % (page.status, ran.status, page.error[-300:])]
         if answer is not None and answer == whole:
             return []
         if what == SAME:
