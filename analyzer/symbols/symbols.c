@@ -62,7 +62,9 @@ struct symbols {
     size_t wrapper_site_count; /* sites when they were looked for */
     struct site_row *sites;    /* by site */
     size_t site_count;
-    struct table places, ids, labels; /* struct telling_place, struct place_id, struct frame_label */
+    struct table places; /* struct telling_place */
+    struct table ids;    /* struct place_id */
+    struct table labels; /* struct frame_label */
     struct hash_index place_index, id_index, label_index;
     /* The stack that was asked for last. */
     const struct named_frame *stack[SYMBOLS_DEPTH_MOST];
@@ -278,13 +280,20 @@ static size_t telling_of(const struct symbols *symbols)
 
 /* --- what names sites ---------------------------------------------------------------------- */
 
-/* Of operators, the telling frame is of a caller: the one that was asked for. */
-static void place_of_operator(struct symbols *symbols, struct telling_place *place)
+/* Of a site's stack; NULL: it has none, or one that is cut. Borrowed as by stack_facts_of(). */
+static const struct stack_fact *site_fact(struct symbols *symbols, uint32_t site)
 {
-    size_t telling = frame_names_of(&symbols->names,
-                                    model_stack_at(symbols->model, place->stack)->frame)
-                         .telling;
+    uint32_t stack = model_site_at(symbols->model, site)->stack;
+    const struct stack_fact *fact;
 
+    rules_complete(symbols);
+    fact = stack ? stack_facts_of(&symbols->facts, stack) : NULL;
+    return fact && fact->depth <= SYMBOLS_DEPTH_MOST ? fact : NULL;
+}
+
+/* Of operators, the telling frame is of a caller: the one that was asked for. */
+static void place_of_operator(struct symbols *symbols, struct telling_place *place, size_t telling)
+{
     symbols->depth = 0;
     push_stack(symbols, place->stack);
     telling = operator_entry(symbols->stack, symbols->depth, telling);
@@ -292,6 +301,7 @@ static void place_of_operator(struct symbols *symbols, struct telling_place *pla
     place->called = telling ? symbols->stack[telling - 1] : NULL;
 }
 
+/* stack: that ends in a telling frame. */
 static struct telling_place place_make(struct symbols *symbols, uint32_t stack)
 {
     const struct model_stack *row = model_stack_at(symbols->model, stack);
@@ -302,12 +312,12 @@ static struct telling_place place_make(struct symbols *symbols, uint32_t stack)
         return place;
     place.frame = &frames.rows[frames.telling];
     place.called = frames.telling ? place.frame - 1 : NULL;
-    if (place.frame->class == CLASS_OPERATOR)
-        place_of_operator(symbols, &place);
+    if (frames.class == CLASS_OPERATOR)
+        place_of_operator(symbols, &place, frames.telling);
     return place;
 }
 
-/* stack: that ends in a telling frame. One more than its row; 0: no memory. */
+/* One more than the row of what names the stacks that go through this one; 0: no memory. */
 static uint32_t place_find(struct symbols *symbols, uint32_t stack)
 {
     uint64_t hash = hash_u64(stack);
@@ -328,20 +338,6 @@ static uint32_t place_find(struct symbols *symbols, uint32_t stack)
     if (!row->frame || !hash_index_add(&symbols->place_index, hash, found))
         return 0;
     return found + 1;
-}
-
-/* One more than the row of what names the site; 0: it has no stack, or one that is cut. */
-static uint32_t place_of(struct symbols *symbols, uint32_t site, struct stack_fact *fact)
-{
-    uint32_t stack = model_site_at(symbols->model, site)->stack;
-    const struct stack_fact *found;
-
-    rules_complete(symbols);
-    found = stack ? stack_facts_of(&symbols->facts, stack) : NULL;
-    if (!found || found->depth > SYMBOLS_DEPTH_MOST)
-        return 0;
-    *fact = *found;
-    return place_find(symbols, found->telling);
 }
 
 /* --- labels -------------------------------------------------------------------------------- */
@@ -442,33 +438,44 @@ static const char *label_of_frame(struct symbols *symbols, const struct named_fr
     return label;
 }
 
-/* Wrappers are outward of the most telling frame, so the label is one for all sites of the place;
- * where that frame is none, nothing outward of it is looked at. */
+/* Wrappers are outward of the most telling frame; where that frame is none, nothing outward of it
+ * is looked at. */
+static const char *label_from(struct symbols *symbols, const struct telling_place *place)
+{
+    if (wrappers_keep(&symbols->wrappers, place->frame))
+        return label_of_frame(symbols, place->frame);
+    symbols->depth = 0;
+    push_stack(symbols, place->stack);
+    return label_of_frame(symbols, symbols->stack[telling_of(symbols)]);
+}
+
+/* One for all sites of the place. */
 static const char *label_of_place(struct symbols *symbols, struct telling_place *place)
 {
-    if (place->label && place->wrapper_site_count == symbols->wrapper_site_count)
-        return place->label;
-    if (wrappers_keep(&symbols->wrappers, place->frame)) {
-        place->label = label_of_frame(symbols, place->frame);
-    } else {
-        symbols->depth = 0;
-        push_stack(symbols, place->stack);
-        place->label = label_of_frame(symbols, symbols->stack[telling_of(symbols)]);
+    if (!place->label || place->wrapper_site_count != symbols->wrapper_site_count) {
+        place->label = label_from(symbols, place);
+        place->wrapper_site_count = symbols->wrapper_site_count;
     }
-    place->wrapper_site_count = symbols->wrapper_site_count;
     return place->label;
 }
 
 static const char *label_make(struct symbols *symbols, uint32_t site)
 {
     const struct model_site *row = model_site_at(symbols->model, site);
-    struct stack_fact fact;
+    const struct stack_fact *fact;
+    struct telling_place own;
     uint32_t place_next;
 
     if (row->label && !row->stack)
         return model_text_at(symbols->model, row->label);
     look_for_wrappers(symbols);
-    place_next = place_of(symbols, site, &fact);
+    fact = site_fact(symbols, site);
+    if (fact && fact->telling == row->stack) { /* a place of no other site: it is not remembered */
+        own = place_make(symbols, row->stack);
+        if (own.frame)
+            return label_from(symbols, &own);
+    }
+    place_next = fact ? place_find(symbols, fact->telling) : 0;
     if (place_next)
         return label_of_place(symbols, table_at(&symbols->places, place_next - 1));
     stack_of(symbols, site);
@@ -635,12 +642,15 @@ static const struct named_frame *called_from(struct symbols *symbols,
 
 static uint64_t id_make(struct symbols *symbols, uint32_t site)
 {
+    const struct stack_fact *found_fact = site_fact(symbols, site);
+    const struct stack_fact fact = found_fact ? *found_fact : (struct stack_fact){0};
     struct place_id wanted, *row;
-    struct stack_fact fact;
-    uint32_t place_next = place_of(symbols, site, &fact), found;
+    uint32_t place_next = 0, found;
     size_t probe = 0;
     uint64_t hash;
 
+    if (found_fact && fact.telling != model_site_at(symbols->model, site)->stack)
+        place_next = place_find(symbols, fact.telling);
     if (!place_next)
         return id_of_stack(symbols, site);
     wanted.place = place_next - 1;
