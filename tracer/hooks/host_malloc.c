@@ -237,7 +237,7 @@ static ALWAYS_INLINE void *realloc_in(enum mode now, void *block, size_t size,
                                       const struct unwind_registers *from)
 {
     struct passage passage = host_enter();
-    uint64_t ticks = passage.thread ? clock_ticks_stored() : 0;
+    uint64_t ticks = passage.thread ? stamp_now_stored(passage.thread) : 0;
 
     return moved(now, passage, ticks, block, real.realloc(block, size), size, from);
 }
@@ -253,7 +253,8 @@ static ALWAYS_INLINE void free_in(enum mode now, void *block, const struct unwin
     }
     if (now == ALL_STACKS)
         record_free_by(passage.thread, from);
-    record_host_free(passage.thread, passage.inside | 1u << LAYER_HOST, block, clock_ticks());
+    record_host_free(passage.thread, passage.inside | 1u << LAYER_HOST, block,
+                     stamp_now(passage.thread));
     real.free(block);
     host_leave(passage);
 }
@@ -368,7 +369,7 @@ void *reallocarray(void *block, size_t count, size_t size)
         return NULL;
     }
     passage = enter_if_recorded(now);
-    ticks = passage.thread ? clock_ticks_stored() : 0;
+    ticks = passage.thread ? stamp_now_stored(passage.thread) : 0;
     moved_to = real.reallocarray(block, count, size);
     if (now == RECORDING)
         return moved(RECORDING, passage, ticks, block, moved_to, size_bytes, &from);

@@ -9,6 +9,7 @@
 
 #include "call_stacks.h"
 #include "recorder.h"
+#include "stamp.h"
 #include "thread_state.h"
 
 /* The same as the inline functions below, when the ring has no room at hand. */
@@ -39,7 +40,7 @@ static inline void record_host_alloc(struct thread_state *thread, uint32_t insid
     }
     thread->inside = inside | IS_PUSHING;
     atomic_signal_fence(memory_order_seq_cst);
-    words[head & mask] = MT_RECORD_host_alloc | clock_ticks() << MT_RING_TIME_SHIFT;
+    words[head & mask] = MT_RECORD_host_alloc | stamp_now(thread) << MT_RING_TIME_SHIFT;
     words[(head + 1) & mask] = where | size_bytes << MT_RING_PACKED_BITS;
     words[(head + 2) & mask] = who | size_bytes >> 16 << MT_RING_PACKED_BITS;
     thread_publish(thread, head + 3);
@@ -71,7 +72,7 @@ static inline void record_host_alloc_with_stack(struct thread_state *thread, uin
     thread->inside = inside | IS_PUSHING;
     atomic_signal_fence(memory_order_seq_cst);
     words[head & mask] =
-        MT_RECORD_host_alloc | MT_RING_SITE_IS_STACK | clock_ticks() << MT_RING_TIME_SHIFT;
+        MT_RECORD_host_alloc | MT_RING_SITE_IS_STACK | stamp_now(thread) << MT_RING_TIME_SHIFT;
     words[(head + 1) & mask] = where | size_bytes << MT_RING_PACKED_BITS;
     words[(head + 2) & mask] = stack | size_bytes >> 16 << MT_RING_PACKED_BITS;
     thread_publish(thread, head + 3);

@@ -8,6 +8,7 @@
 #include "call_stacks.h"
 #include "recorder.h"
 #include "ring.h"
+#include "stamp.h"
 #include "thread_state.h"
 
 enum { ALLOC_WORDS = 6, FREE_WORDS = 3 };
@@ -57,7 +58,7 @@ void record_python_alloc(const void *block, uint64_t size_bytes,
     words = thread->words; /* locals: the words could be anything for all the compiler knows */
     mask = thread->mask;
     head = thread->head;
-    words[head & mask] = MT_RECORD_alloc | clock_ticks() << MT_RING_TIME_SHIFT;
+    words[head & mask] = MT_RECORD_alloc | stamp_now(thread) << MT_RING_TIME_SHIFT;
     words[(head + 1) & mask] = MT_SITE_IS_STACK | stack;
     words[(head + 2) & mask] = size_bytes;
     words[(head + 3) & mask] = (uintptr_t)block;

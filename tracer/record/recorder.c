@@ -24,6 +24,7 @@
 #include "recording_state.h"
 #include "ring.h"
 #include "served.h"
+#include "stamp.h"
 #include "thread_state.h"
 
 static struct recording_page idle_page = {.is_settled = 1};
@@ -449,7 +450,7 @@ static const struct record_shape shapes[MT_RECORD_CODE_END] = {
 
 uint64_t recorder_ticks(void)
 {
-    return clock_ticks();
+    return stamp_now(&thread_state);
 }
 
 /* An event that could not be recorded; before and after a recording there are none. */
@@ -490,7 +491,7 @@ void recorder_push_at(enum mt_record_code code, uint64_t ticks, const uint64_t *
 
 void recorder_push(enum mt_record_code code, const uint64_t *fields)
 {
-    recorder_push_at(code, clock_ticks(), fields);
+    recorder_push_at(code, recorder_ticks(), fields);
 }
 
 /* One at a time: those that were written a moment ago cannot be loaded as one word without waiting.
@@ -514,7 +515,7 @@ bool recorder_push_bytes(enum mt_record_code code, const uint64_t *fields, const
 
     if (!push_begin_with_room(thread, 2 + count + word_count, &before))
         return false;
-    thread_put(thread, 0, record_start(code, clock_ticks()));
+    thread_put(thread, 0, record_start(code, recorder_ticks()));
     for (uint64_t i = 0; i < count; i++)
         thread_put(thread, 1 + i, fields[i]);
     thread_put(thread, 1 + count, size_bytes);
@@ -711,7 +712,7 @@ void record_alloc(struct text pool, uint64_t place, uint64_t address, uint64_t s
 
 void record_free(struct text pool, uint64_t address)
 {
-    record_free_at(pool, address, clock_ticks());
+    record_free_at(pool, address, recorder_ticks());
 }
 
 void record_free_at(struct text pool, uint64_t address, uint64_t ticks)

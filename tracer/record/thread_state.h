@@ -52,10 +52,10 @@ struct recording_page {
 };
 
 /* Somebody outside wants something: enum mt_rings_attention. Mostly 0. */
-extern uint32_t *recorder_attention;
+extern uint32_t *recorder_attention __attribute__((visibility("hidden")));
 
 extern __thread struct thread_state thread_state __attribute__((tls_model("initial-exec")));
-extern struct recording_page *recording_page;
+extern struct recording_page *recording_page __attribute__((visibility("hidden")));
 
 #define LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)

@@ -60,14 +60,6 @@ static inline uint64_t clock_ticks(void)
     return clock_now_ns(CLOCK_MONOTONIC);
 }
 
-/* For a stamp that gets into its record only after what hands the block on. */
-static inline uint64_t clock_ticks_stored(void)
-{
-    volatile uint64_t ticks = clock_ticks();
-
-    return ticks;
-}
-
 static inline void clock_init(void)
 {
 #if defined(__x86_64__)
