@@ -113,7 +113,7 @@ struct unwind_front_row {
     uint64_t pc; /* a return address */
     uint32_t row;
     uint16_t cfa_words; /* from sp or fp to the CFA; 0: the row is not plain */
-    uint16_t fp_words;  /* see unwinder.c */
+    uint16_t fp_words;  /* see unwind_walk.h */
 };
 
 /* Starts as zeros. One per thread, used by that thread only; 230 KiB, touched as it is used. */
