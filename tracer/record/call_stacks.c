@@ -225,9 +225,11 @@ static __attribute__((noinline)) void stack_cut(struct call_stacks *stacks,
                                                 struct unwind_stack *stack, uint32_t wanted)
 {
     struct cut_stack *last = &stacks->cut;
-    bool is_same = stack->count == last->whole_count && stack->count == stack->reused_count &&
-                   stack->number == last->whole_number + 1 && wanted == last->wanted;
+    bool is_same;
 
+    unwind_lay_out(&stacks->thread, stack);
+    is_same = stack->count == last->whole_count && stack->count == stack->reused_count &&
+              stack->number == last->whole_number + 1 && wanted == last->wanted;
     last->whole_count = stack->count;
     last->whole_number = stack->number;
     last->wanted = wanted;
@@ -258,37 +260,78 @@ static void stack_of_caller(struct call_stacks *stacks, uint64_t pc, struct unwi
     stack->name = NULL;
 }
 
-/*
- * All that is asked for: native frames, frames of Python, or both. True: it is not here, but has
- * its name, *stack->name.
- */
-static inline bool stack_take(struct call_stacks *stacks, const struct unwind_registers *from,
-                              bool is_free, struct unwind_stack *stack)
-{
-    uint32_t wanted = atomic_load_explicit(&frames_wanted, memory_order_relaxed);
-    uint32_t python_wanted = atomic_load_explicit(&python_frames_wanted, memory_order_relaxed);
-    bool may_switch = is_free && UNLIKELY(python_wanted) && python_switch_is_here();
-    bool is_switched = false;
+struct wanted {
+    uint32_t frames, python_frames;
+};
 
-    if (LIKELY(wanted || may_switch))
-        unwind_capture(&unwinder, &stacks->thread, from, stack);
-    if (UNLIKELY(may_switch))
+static inline struct wanted frames_wanted_now(void)
+{
+    return (struct wanted){
+        atomic_load_explicit(&frames_wanted, memory_order_relaxed),
+        atomic_load_explicit(&python_frames_wanted, memory_order_relaxed),
+    };
+}
+
+/*
+ * Native frames, frames of Python, or both. True: it is not here, but has its name, *stack->name.
+ */
+static inline __attribute__((always_inline)) bool
+take_with_python(struct call_stacks *stacks, const struct unwind_registers *from, bool is_free,
+                 struct wanted wanted, struct unwind_stack *stack)
+{
+    bool may_switch = is_free && python_switch_is_here(), is_switched = false;
+
+    if (wanted.frames || may_switch)
+        unwind_recall(&unwinder, &stacks->thread, from, stack);
+    if (may_switch) {
+        unwind_lay_out(&stacks->thread, stack);
         is_switched = python_switch_is_under_way(stack);
-    if (UNLIKELY(!wanted))
+    }
+    if (!wanted.frames)
         stack_of_caller(stacks, from->pc, stack);
-    else if (UNLIKELY(stack->count > wanted))
+    else if (UNLIKELY(stack->count > wanted.frames))
+        stack_cut(stacks, stack, wanted.frames);
+    if (python_is_here() && !is_switched)
+        return python_stacks_merge(&stacks->python, &stacks->thread, wanted.python_frames,
+                                   stacks->set.first_id, stack);
+    unwind_lay_out(&stacks->thread, stack);
+    return false;
+}
+
+/* Native frames. The same. */
+static inline bool take_native(struct call_stacks *stacks, const struct unwind_registers *from,
+                               uint32_t wanted, struct unwind_stack *stack)
+{
+    unwind_recall(&unwinder, &stacks->thread, from, stack);
+    if (UNLIKELY(stack->count > wanted))
         stack_cut(stacks, stack, wanted);
-    return UNLIKELY(python_wanted) && python_is_here() && !is_switched &&
-           python_stacks_merge(&stacks->python, python_wanted, stacks->set.first_id, stack);
+    else if (LIKELY(!stack->pcs) && LIKELY(stack_set_knows(&stacks->set, stack)))
+        return true;
+    unwind_lay_out(&stacks->thread, stack);
+    return false;
+}
+
+/* The id of a stack that is here; 0: it got none. */
+static inline uint32_t stack_id(struct call_stacks *stacks, struct unwind_stack *stack)
+{
+    struct stack_name name;
+
+    stack_set_find(&stacks->set, stack, &name);
+    if (UNLIKELY(name.is_new) && UNLIKELY(!stack_write(stacks, stack, &name)))
+        stack_is_lost(stacks, &name);
+    if (UNLIKELY(!name.id))
+        count_no_stack();
+    return name.id;
 }
 
 static inline uint32_t capture(struct thread_state *thread, const struct unwind_registers *from,
                                bool is_free)
 {
+    struct wanted wanted = frames_wanted_now();
     struct call_stacks *stacks;
     struct unwind_stack stack;
-    struct stack_name name;
-    uint32_t before;
+    uint32_t before, id;
+    bool is_named;
 
     if (!thread_has_room(thread, 3))
         return 0;
@@ -296,17 +339,13 @@ static inline uint32_t capture(struct thread_state *thread, const struct unwind_
         return 0;
     stacks = thread->stacks;
     before = push_begin(thread);
-    if (stack_take(stacks, from, is_free, &stack)) {
-        push_end(thread, before);
-        return *stack.name;
-    }
-    stack_set_find(&stacks->set, &stack, &name);
-    if (UNLIKELY(name.is_new) && UNLIKELY(!stack_write(stacks, &stack, &name)))
-        stack_is_lost(stacks, &name);
-    if (UNLIKELY(!name.id))
-        count_no_stack();
+    if (LIKELY(!wanted.python_frames) && LIKELY(wanted.frames))
+        is_named = take_native(stacks, from, wanted.frames, &stack);
+    else
+        is_named = take_with_python(stacks, from, is_free, wanted, &stack);
+    id = LIKELY(is_named) ? *stack.name : stack_id(stacks, &stack);
     push_end(thread, before);
-    return name.id;
+    return id;
 }
 
 uint32_t call_stacks_capture(struct thread_state *thread, const struct unwind_registers *from)

@@ -269,11 +269,10 @@ static inline bool is_named(const struct python_stacks *stacks, uint32_t first_n
     return false;
 }
 
-/* What this stack has in common with the one that was merged last, and all in between had. */
-static inline void note_common(struct python_stacks *stacks, const struct unwind_stack *stack)
+/* What the frames have in common with those that were merged last, and all in between had. */
+static inline void note_common_python(struct python_stacks *stacks)
 {
-    bool is_next = stack->number && stack->number == stacks->native_number + 1;
-    uint32_t native_same = is_next ? stack->reused_count : 0, python_same;
+    uint32_t python_same;
 
     if (stacks->is_noting)
         python_frames_forget(&stacks->frames); /* this was left in its middle by a longjmp */
@@ -281,23 +280,34 @@ static inline void note_common(struct python_stacks *stacks, const struct unwind
     python_same = read_python(stacks);
     if (python_same < stacks->python_same)
         stacks->python_same = python_same;
-    if (native_same < stacks->native_same)
-        stacks->native_same = native_same;
-    stacks->native_number = stack->number;
     stacks->is_noting = false;
 }
 
-bool python_stacks_merge(struct python_stacks *stacks, uint32_t most, uint32_t first_name,
-                         struct unwind_stack *stack)
+/* The same of the native frames, once they are laid out. */
+static inline void note_common_native(struct python_stacks *stacks,
+                                      const struct unwind_stack *stack)
+{
+    bool is_next = stack->number && stack->number == stacks->native_number + 1;
+    uint32_t native_same = is_next ? stack->reused_count : 0;
+
+    if (native_same < stacks->native_same)
+        stacks->native_same = native_same;
+    stacks->native_number = stack->number;
+}
+
+bool python_stacks_merge(struct python_stacks *stacks, struct unwind_thread *thread, uint32_t most,
+                         uint32_t first_name, struct unwind_stack *stack)
 {
     struct unwind_names *names = (struct unwind_names *)(void *)stack->name;
     struct merging merging = {.stacks = stacks, .native = stack, .is_same = true};
     bool was_native = stacks->native_number != 0, is_whole, can_resume;
     uint32_t wanted;
 
-    note_common(stacks, stack);
+    note_common_python(stacks);
+    if (stack->pcs)
+        note_common_native(stacks, stack);
     merging.python_count = stacks->python_before[stacks->frames.count];
-    if (merging.python_count <= most && give_with_caller(stacks, was_native, stack))
+    if (stack->pcs && merging.python_count <= most && give_with_caller(stacks, was_native, stack))
         return false;
     wanted = merging.python_count < most ? merging.python_count : most;
     if (stack->count + wanted > MT_STACK_FRAMES_MAX) {
@@ -308,6 +318,10 @@ bool python_stacks_merge(struct python_stacks *stacks, uint32_t most, uint32_t f
     stack->name = NULL; /* that of the native stack */
     if (names && is_whole && is_named(stacks, first_name, names, stack))
         return true;
+    if (!stack->pcs) {
+        unwind_lay_out(thread, stack);
+        note_common_native(stacks, stack);
+    }
     merging.python_same = stacks->python_same;
     merging.native_same = stacks->native_same;
     merging.last_count = stacks->merged_count;

@@ -62,13 +62,14 @@ void python_stacks_init(struct python_stacks *stacks, void *memory, size_t size_
  * Puts up to `most` frames of Python into the stack, whose pcs are then in stacks->merged. Writes
  * `code` records. Without an interpreter on this thread the stack stays what it is.
  *
- * stack: of the last unwind_capture of the stream, or of number 0 where that was not asked
+ * stack: of the last unwind_recall of `thread`, or of number 0 where that was not asked. It is laid
+ * out where that is needed
  *
  * True: it was merged before, from the same, and got a name of first_name or more, which is
  * *stack->name. Then nothing is merged: the next stack says what it shares with the last one that
  * was.
  */
-bool python_stacks_merge(struct python_stacks *stacks, uint32_t most, uint32_t first_name,
-                         struct unwind_stack *stack);
+bool python_stacks_merge(struct python_stacks *stacks, struct unwind_thread *thread, uint32_t most,
+                         uint32_t first_name, struct unwind_stack *stack);
 
 #endif

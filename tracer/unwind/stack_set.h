@@ -103,8 +103,20 @@ static inline void stack_set_is_named(struct stack_set *set, const struct unwind
 }
 
 /*
- * stack: of the last unwind_capture in this thread. name: is written field by field and not
- * returned, as what is loaded as a whole after that waits for all stores before it.
+ * Has a stack that is not laid out its id already, *stack->name? The one that comes next then comes
+ * after it.
+ */
+static inline bool stack_set_knows(struct stack_set *set, const struct unwind_stack *stack)
+{
+    if (*stack->name < set->first_id)
+        return false;
+    set->last_place = *stack->name - set->first_id + 1;
+    return true;
+}
+
+/*
+ * stack: of the last unwind_capture in this thread, laid out. name: is written field by field and
+ * not returned, as what is loaded as a whole after that waits for all stores before it.
  */
 static inline void stack_set_find(struct stack_set *set, const struct unwind_stack *stack,
                                   struct stack_name *name)

@@ -34,6 +34,28 @@ static READS_STACK inline uint32_t good_checks(const struct unwind_thread *threa
     return (uint32_t)(check - thread->checks);
 }
 
+/* Four at a time: what fills up the last four holds. */
+static READS_STACK ALWAYS_INLINE bool checks_hold(const struct unwind_check *check,
+                                                  const struct unwind_check *end)
+{
+    uint64_t change = 0;
+
+    for (; check < end; check += 4)
+        change |=
+            change_of(check) | change_of(check + 1) | change_of(check + 2) | change_of(check + 3);
+    return change == 0;
+}
+
+/* All up to `end` do. The innermost first: where a stack is another, these tell soonest. */
+static inline bool all_hold(const struct unwind_thread *thread, uint32_t end)
+{
+    const struct unwind_check *last = thread->checks + end;
+
+    return UNLIKELY(end == UNWIND_SPARE_CHECKS) ||
+           (checks_hold(last - 4, last) &&
+            checks_hold(last - ((end - UNWIND_SPARE_CHECKS + 3) & ~3u), last - 4));
+}
+
 /*
  * A remembered frame is met: that one or the innermost further out, outside of which nothing has
  * changed. Not to be asked before: right below the stack of the remembered frames may be another
@@ -47,6 +69,13 @@ static inline const struct unwind_frame *unchanged_frame(const struct unwind_thr
     while (met->check_end > good_count)
         met--;
     return met;
+}
+
+static inline void note_all_kept(struct unwind_thread *thread, uint32_t count)
+{
+    int32_t credit = thread->share_credit + (int32_t)(count * (256 - SHARE_LOW));
+
+    thread->share_credit = credit < CREDIT_MAX ? credit : CREDIT_MAX;
 }
 
 /*

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Innermost frames of earlier stacks (struct unwind_top). Part of unwinder.c. */
+/*
+ * Innermost frames of earlier stacks (struct unwind_top). Part of unwinder.c.
+ *
+ * A top that holds is given without its frames: unwind_thread.frames goes on to be what was laid
+ * out last, of which the outer frames, that the top stands on, are right. It is laid out, in place
+ * of the inner ones, when somebody wants its frames, or when another top may stand on them.
+ */
 #ifndef LEAKTIDE_TRACER_UNWIND_TOPS_H
 #define LEAKTIDE_TRACER_UNWIND_TOPS_H
 
@@ -20,11 +26,14 @@ static inline uint32_t top_first_way(const struct unwind_registers *start)
     return (uint32_t)hash % UNWIND_TOP_SETS * UNWIND_TOP_WAYS;
 }
 
-/* This one comes after the last. */
-static inline void top_follows(struct unwind_tops *tops, uint32_t number)
+_Static_assert(UNWIND_TOPS <= UINT8_MAX + 1, "a number of a top is a byte");
+
+/* What is there where it begins, after the last one. */
+static inline uint8_t *top_expected(struct unwind_tops *tops, const struct unwind_registers *start)
 {
-    tops->tops[tops->last].next = number;
-    tops->last = number;
+    uint64_t key = start->pc ^ start->sp << 21 ^ (uint64_t)tops->last << 45;
+
+    return &tops->expected[key * UINT64_C(0x9e3779b97f4a7c15) >> (64 - UNWIND_TOPS_EXPECTED_BITS)];
 }
 
 /* One had to be walked: where that is so too often, tops cost more than they save. */
@@ -37,14 +46,10 @@ static inline void top_missed(struct unwind_tops *tops)
 }
 
 /* Those that fill up the last four are always right. */
-static void top_save_checks(struct unwind_top *top, const struct unwind_check *from)
+static void top_fill_up(struct unwind_check *checks, uint32_t count)
 {
-    uint32_t at = 0;
-
-    for (; at < top->check_count; at++)
-        top->checks[at] = from[at];
-    for (; at % 4; at++)
-        top->checks[at].address = (uint64_t)(uintptr_t)&top->checks[at].value;
+    for (; count % 4; count++)
+        checks[count].address = (uint64_t)(uintptr_t)&checks[count].value;
 }
 
 /* The frames that were walked on top of the kept ones, for the next time. */
@@ -73,24 +78,16 @@ static __attribute__((noinline)) void top_save(struct unwind_thread *thread, uin
     top->base_count = (uint16_t)kept;
     top->count = (uint8_t)new_count;
     top->check_count = (uint8_t)check_count;
-    top->flags = thread->kept_flags;
+    top->flags = (uint8_t)thread->kept_flags;
     top->names.name = top->names.merged_name = 0;
     for (uint32_t i = 0; i < new_count; i++)
-        top->frames[i] = base[1 + i];
-    top_save_checks(top, thread->checks + base->check_end);
-    top_follows(tops, number);
+        tops->frames[number][i] = base[1 + i];
+    memcpy(tops->checks[number], thread->checks + base->check_end,
+           check_count * sizeof(tops->checks[number][0]));
+    top_fill_up(tops->checks[number], check_count);
+    *top_expected(tops, start) = (uint8_t)number;
+    tops->last = number;
     stack->name = &top->names.name;
-}
-
-static READS_STACK inline bool top_holds(const struct unwind_top *top)
-{
-    const struct unwind_check *check = top->checks, *end = check + top->check_count;
-    uint64_t change = 0;
-
-    for (; check < end; check += 4)
-        change |=
-            change_of(check) | change_of(check + 1) | change_of(check + 2) | change_of(check + 3);
-    return change == 0;
 }
 
 /* What stands on the same frame is the same. */
@@ -107,15 +104,28 @@ static inline void top_check(const struct unwind_top *top)
     MT_ASSERT(top->check_count <= UNWIND_TOP_CHECKS);
 }
 
-/* Instead of the frames that stand there. Returns how many of all are the same as before. */
-static inline uint32_t top_put(struct unwind_thread *thread, const struct unwind_top *top)
+/* Is the frame remembered that it stands on? */
+static inline bool top_has_base(const struct unwind_thread *thread, const struct unwind_top *top)
 {
+    return top->base_count <= thread->frame_count && top->flags == thread->kept_flags &&
+           thread->frames[top->base_count].serial == top->base_serial;
+}
+
+/*
+ * Instead of the frames that stand there: what is remembered is still right, as long as its checks
+ * hold. Returns how many of all are the same as before.
+ */
+static uint32_t top_lay(struct unwind_thread *thread, uint32_t number)
+{
+    const struct unwind_top *top = &thread->tops.tops[number];
+    const struct unwind_check *checks = thread->tops.checks[number];
+    const struct unwind_frame *from = thread->tops.frames[number];
     uint32_t base_count = top->base_count, count = base_count + top->count, at = base_count;
     uint32_t same_end = count < thread->frame_count ? count : thread->frame_count;
     uint32_t check_begin = thread->frames[base_count].check_end, same_count, check;
-    const struct unwind_frame *from = top->frames;
     uint64_t hash;
 
+    top_check(top);
     while (at < same_end && is_same_frame(&thread->frames[at + 1], from)) {
         from++;
         at++;
@@ -123,7 +133,7 @@ static inline uint32_t top_put(struct unwind_thread *thread, const struct unwind
     same_count = at;
     hash = thread->hashes[at];
     for (check = thread->frames[at].check_end - check_begin; check < top->check_count; check++)
-        thread->checks[check_begin + check] = top->checks[check];
+        thread->checks[check_begin + check] = checks[check];
     for (; at < count; at++, from++) {
         thread->frames[at + 1] = *from;
         thread->pcs[at] = from->pc;
@@ -134,58 +144,126 @@ static inline uint32_t top_put(struct unwind_thread *thread, const struct unwind
     return same_count;
 }
 
-/* It stands on a remembered frame, and nothing of it has changed. */
-static inline bool top_is_there(const struct unwind_thread *thread, const struct unwind_top *top,
-                                const struct unwind_registers *start)
+/* The one that was given last: then its frames are there for what stands on them. */
+static bool top_lay_last(struct unwind_thread *thread)
 {
-    const struct unwind_frame *base;
+    uint32_t number = thread->tops.unlaid - 1, same_count;
 
-    if (top->sp != start->sp || top->pc != (start->pc & ROW_PC_MASK) ||
-        top->base_count > thread->frame_count || top->flags != thread->kept_flags)
+    thread->tops.unlaid = 0;
+    if (!top_has_base(thread, &thread->tops.tops[number]))
         return false;
-    base = thread->frames + top->base_count;
-    return base->serial == top->base_serial && !(top->needs_fp && top->fp != start->fp) &&
-           top_holds(top) && good_checks(thread, base->check_end) == base->check_end;
+    same_count = top_lay(thread, number);
+    if (same_count < thread->given_same)
+        thread->given_same = same_count;
+    return true;
 }
 
-static inline bool top_find(struct unwind_thread *thread, const struct unwind_registers *start,
-                            uint32_t *number)
+/* It stands on a remembered frame, and nothing of it has changed. */
+static ALWAYS_INLINE bool top_is_there(const struct unwind_thread *thread, uint32_t number,
+                                       const struct unwind_registers *start)
+{
+    const struct unwind_top *top = &thread->tops.tops[number];
+    const struct unwind_check *checks = thread->tops.checks[number];
+
+    if (top->sp != start->sp || top->pc != (start->pc & ROW_PC_MASK) ||
+        !top_has_base(thread, top) || (top->needs_fp && top->fp != start->fp))
+        return false;
+    return checks_hold(checks, checks + top->check_count) &&
+           all_hold(thread, thread->frames[top->base_count].check_end);
+}
+
+static __attribute__((noinline)) bool top_is_here(const struct unwind_thread *thread,
+                                                  uint32_t number,
+                                                  const struct unwind_registers *start)
+{
+    return top_is_there(thread, number, start);
+}
+
+static bool top_find(const struct unwind_thread *thread, const struct unwind_registers *start,
+                     uint32_t *number)
+{
+    *number = top_first_way(start);
+    if (top_is_here(thread, *number, start))
+        return true;
+    ++*number;
+    return top_is_here(thread, *number, start);
+}
+
+/*
+ * One that stands on frames of another, which lie on `base_count` frames: it gets those frames too,
+ * if there is room. Then it is found without them.
+ */
+static __attribute__((noinline)) void top_take_in(struct unwind_thread *thread, uint32_t number,
+                                                  uint32_t base_count)
+{
+    struct unwind_top *top = &thread->tops.tops[number];
+    struct unwind_frame *frames = thread->tops.frames[number];
+    struct unwind_check *checks = thread->tops.checks[number];
+    const struct unwind_frame *base = thread->frames + base_count;
+    uint32_t more = top->base_count - base_count, more_checks;
+
+    if (top->base_count <= base_count || more + top->count > UNWIND_TOP_FRAMES)
+        return;
+    more_checks = (uint32_t)(base[more].check_end - base->check_end);
+    if (more_checks + top->check_count > UNWIND_TOP_CHECKS)
+        return;
+    memmove(frames + more, frames, top->count * sizeof(*frames));
+    memcpy(frames, base + 1, more * sizeof(*frames));
+    memmove(checks + more_checks, checks, top->check_count * sizeof(*checks));
+    memcpy(checks, thread->checks + base->check_end, more_checks * sizeof(*checks));
+    top->base_serial = base->serial;
+    top->base_count = (uint16_t)base_count;
+    top->count = (uint8_t)(top->count + more);
+    top->check_count = (uint8_t)(top->check_count + more_checks);
+    top_fill_up(checks, top->check_count);
+}
+
+/* Found once the frames of the one that was given last are there. */
+static __attribute__((noinline)) bool top_find_on_last(struct unwind_thread *thread,
+                                                       const struct unwind_registers *start,
+                                                       uint32_t *number)
+{
+    uint32_t base_count = thread->tops.tops[thread->tops.unlaid - 1].base_count;
+
+    if (!top_lay_last(thread) || !top_find(thread, start, number))
+        return false;
+    top_take_in(thread, *number, base_count);
+    return true;
+}
+
+/* Its frames are left where they are. */
+static inline void give_unlaid(struct unwind_thread *thread, uint32_t number,
+                               struct unwind_stack *stack)
 {
     struct unwind_tops *tops = &thread->tops;
+    struct unwind_top *top = &tops->tops[number];
+
+    tops->last = number;
+    tops->unlaid = number + 1;
+    tops->debt -= tops->debt < 2 ? tops->debt : 2;
+    stack->pcs = NULL;
+    stack->count = (uint32_t)top->base_count + top->count;
+    stack->flags = top->flags;
+    stack->name = &top->names.name;
+    note_all_kept(thread, stack->count);
+}
+
+/* A stack that was there before, though not last. */
+static bool give_top(struct unwind_thread *thread, const struct unwind_registers *start,
+                     struct unwind_stack *stack)
+{
+    struct unwind_tops *tops = &thread->tops;
+    uint32_t number;
 
     if (UNLIKELY(tops->rest_left)) {
         tops->rest_left--;
         return false;
     }
-    *number = tops->tops[tops->last].next;
-    if (LIKELY(top_is_there(thread, &tops->tops[*number], start)))
-        return true;
-    *number = top_first_way(start);
-    if (top_is_there(thread, &tops->tops[*number], start))
-        return true;
-    ++*number;
-    return top_is_there(thread, &tops->tops[*number], start);
-}
-
-/* A stack that was there before, though not last. */
-static inline bool give_top(struct unwind_thread *thread, const struct unwind_registers *start,
-                            struct unwind_stack *stack)
-{
-    struct unwind_top *top;
-    uint32_t number;
-
-    if (!top_find(thread, start, &number))
+    if (!top_find(thread, start, &number) &&
+        !(tops->unlaid && top_find_on_last(thread, start, &number)))
         return false;
-    top = &thread->tops.tops[number];
-    top_check(top);
-    top_follows(&thread->tops, number);
-    thread->tops.debt -= thread->tops.debt < 2 ? thread->tops.debt : 2;
-    stack->reused_count = top_put(thread, top);
-    stack->count = thread->frame_count;
-    stack->flags = top->flags;
-    stack->hash = unwind_hash_end(thread->hashes[stack->count]);
-    stack->name = &top->names.name;
-    note_share(thread, stack->count, 0);
+    *top_expected(tops, start) = (uint8_t)number;
+    give_unlaid(thread, number, stack);
     return true;
 }
 

@@ -32,7 +32,23 @@ enum pause {
     AT_LIMIT  /* of frames */
 };
 
-/* Plain steps, the many, until the candidate or one that lies further out. All in registers. */
+/*
+ * The value. But where the guess is right, the processor goes on with that, and need not wait for
+ * the value: the frames of a stack mostly lie where others lay, though of other functions.
+ */
+static ALWAYS_INLINE uint64_t guessed(uint64_t value, uint64_t guess)
+{
+    if (LIKELY(value == guess)) {
+        __asm__ volatile("" : "+r"(guess)); /* for all the compiler knows it is another one */
+        return guess;
+    }
+    return value;
+}
+
+/*
+ * Plain steps, the many, until the candidate or one that lies further out. `now` is a copy, as what
+ * others have the address of does not stay in registers.
+ */
 static READS_STACK ALWAYS_INLINE enum pause walk_plainly(struct unwinder *unwinder,
                                                          struct unwind_thread *thread,
                                                          const struct stack_memory *memory,
@@ -40,38 +56,50 @@ static READS_STACK ALWAYS_INLINE enum pause walk_plainly(struct unwinder *unwind
                                                          struct position *at)
 {
     const uint64_t high = memory->high;
+    struct position now = *at;
+    enum pause pause = AT_ROW;
 
     for (;;) {
         const struct unwind_front_row *front;
-        uint64_t cfa, fp_words;
+        uint64_t cfa, fp_words, guess;
 
-        while (at->candidate->sp < at->sp)
-            at->candidate--;
-        if (at->candidate->sp == at->sp && at->candidate->pc == at->pc &&
-            !(at->candidate->needs_fp && at->candidate->fp != at->fp))
-            return AT_KNOWN;
-        if (UNLIKELY(at->to == end))
-            return AT_LIMIT;
-        front = front_row(unwinder, thread, at->pc);
-        *at->to++ = (struct unwind_new_frame){at->pc, at->sp, at->fp, front->row};
+        while (now.candidate->sp < now.sp)
+            now.candidate--;
+        guess = now.candidate->sp;
+        if (guess == now.sp) {
+            if (now.candidate->pc == now.pc &&
+                !(now.candidate->needs_fp && now.candidate->fp != now.fp)) {
+                pause = AT_KNOWN;
+                break;
+            }
+            guess = now.candidate[-1].sp;
+        }
+        if (UNLIKELY(now.to == end)) {
+            pause = AT_LIMIT;
+            break;
+        }
+        front = front_row(unwinder, thread, now.pc);
+        *now.to++ = (struct unwind_new_frame){now.pc, now.sp, now.fp, front->row};
         if (UNLIKELY(front->cfa_words == 0))
-            return AT_ROW;
+            break;
         fp_words = front->fp_words;
         if (LIKELY(fp_words < FRONT_CFA_FROM_FP)) {
-            cfa = at->sp + 8 * (uint64_t)front->cfa_words;
+            cfa = guessed(now.sp + 8 * (uint64_t)front->cfa_words, guess);
             if (UNLIKELY(cfa > high))
-                return AT_ROW;
+                break;
         } else {
-            cfa = cfa_from_fp(front, memory, at->sp, at->fp);
+            cfa = cfa_from_fp(front, memory, now.sp, now.fp);
             if (UNLIKELY(cfa == 0))
-                return AT_ROW;
+                break;
             fp_words -= FRONT_CFA_FROM_FP;
         }
         if (fp_words)
-            at->fp = word_at(cfa - 8 * fp_words);
-        at->pc = word_at(row_return_slot(front->row, cfa)) & ROW_PC_MASK;
-        at->sp = cfa;
+            now.fp = word_at(cfa - 8 * fp_words);
+        now.pc = word_at(row_return_slot(front->row, cfa)) & ROW_PC_MASK;
+        now.sp = cfa;
     }
+    *at = now;
+    return pause;
 }
 
 static inline void walk_stands(struct walk *walk, const struct position *at)
@@ -420,13 +448,13 @@ static inline bool give_last(struct unwind_thread *thread, const struct unwind_r
     const struct unwind_frame *last = thread->frames + thread->frame_count;
 
     if (last->sp != start->sp || last->pc != (start->pc & ROW_PC_MASK) ||
-        (last->needs_fp && last->fp != start->fp) ||
-        good_checks(thread, last->check_end) < last->check_end)
+        (last->needs_fp && last->fp != start->fp) || !all_hold(thread, last->check_end))
         return false;
+    thread->tops.unlaid = 0;
     stack->count = stack->reused_count = thread->frame_count;
     stack->flags = thread->kept_flags;
     stack->hash = unwind_hash_end(thread->hashes[thread->frame_count]);
-    note_share(thread, thread->frame_count, 0);
+    note_all_kept(thread, thread->frame_count);
     return true;
 }
 
@@ -437,7 +465,9 @@ static void forget(struct unwind_thread *thread, uint64_t generation)
     for (int i = 0; i < UNWIND_SPARE_CHECKS; i++)
         thread->checks[i].address = (uint64_t)(uintptr_t)&thread->checks[i].value;
     thread->frames[0] = (struct unwind_frame){.sp = UINT64_MAX, .check_end = UNWIND_SPARE_CHECKS};
-    thread->frame_count = 0;
+    thread->frame_count = thread->pc_count = 0;
+    thread->tops.unlaid = 0;
+    thread->given_same = UINT32_MAX;
     thread->generation = generation;
 }
 
@@ -466,17 +496,48 @@ static inline void capture_check(const struct unwind_thread *thread,
     MT_ASSERT(thread->pc_count <= UNWIND_MAX_FRAMES);
     MT_ASSERT(thread->frame_count <= UNWIND_MAX_FRAMES);
     MT_ASSERT(thread->frames[0].check_end == UNWIND_SPARE_CHECKS);
-    MT_ASSERT(thread->tops.last < UNWIND_TOP_SETS * UNWIND_TOP_WAYS);
+    MT_ASSERT(thread->tops.last < UNWIND_TOPS);
     MT_ASSERT(thread->frames[thread->frame_count].check_end <=
               sizeof(thread->checks) / sizeof(thread->checks[0]));
 }
 
-void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
-                    const struct unwind_registers *start, struct unwind_stack *stack)
+/* It has its pcs: in what they are those of the last one, is told to who asks. */
+static inline void give_laid(struct unwind_thread *thread, struct unwind_stack *stack)
+{
+    if (UNLIKELY(thread->given_same < stack->reused_count))
+        stack->reused_count = thread->given_same;
+    thread->given_same = UINT32_MAX;
+    stack->number = ++thread->number;
+    capture_check(thread, stack);
+}
+
+static __attribute__((noinline)) void lay_out(struct unwind_thread *thread,
+                                              struct unwind_stack *stack)
+{
+    uint32_t number = thread->tops.unlaid - 1;
+
+    MT_ASSERT(number < UNWIND_TOPS);
+    thread->tops.unlaid = 0;
+    stack->reused_count = top_lay(thread, number);
+    stack->pcs = thread->pcs;
+    stack->hash = unwind_hash_end(thread->hashes[stack->count]);
+    give_laid(thread, stack);
+}
+
+void unwind_lay_out(struct unwind_thread *thread, struct unwind_stack *stack)
+{
+    if (!stack->pcs)
+        lay_out(thread, stack);
+}
+
+/* may_be_unlaid: a stack that is known again is not laid out. */
+static __attribute__((noinline)) void capture(struct unwinder *unwinder,
+                                              struct unwind_thread *thread,
+                                              const struct unwind_registers *start,
+                                              bool may_be_unlaid, struct unwind_stack *stack)
 {
     uint64_t generation = row_table_generation(&unwinder->rows);
 
-    stack->pcs = thread->pcs;
     if (UNLIKELY(is_nested(thread, start->sp))) {
         *stack = (struct unwind_stack){.pcs = thread->pcs, .flags = UNWIND_NESTED};
         return;
@@ -485,7 +546,7 @@ void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (UNLIKELY(thread->generation != generation))
         forget(thread, generation);
-    stack->number = ++thread->number;
+    stack->pcs = thread->pcs;
     stack->name = NULL;
     if (UNLIKELY(thread->plain_left || unwinder->is_plain)) {
         thread->plain_left -= thread->plain_left > 0;
@@ -494,11 +555,49 @@ void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
                (unwinder->frame_limit || !give_top(thread, start, stack))) {
         capture_and_remember(unwinder, thread, start, stack);
     }
+    if (stack->pcs)
+        give_laid(thread, stack);
+    else if (!may_be_unlaid || UNLIKELY(unwinder->is_checking))
+        lay_out(thread, stack);
     if (UNLIKELY(unwinder->is_checking))
         check(unwinder, thread, start, stack);
-    capture_check(thread, stack);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     thread->busy_sp = 0;
+}
+
+void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
+                    const struct unwind_registers *start, struct unwind_stack *stack)
+{
+    capture(unwinder, thread, start, false, stack);
+}
+
+/* Nothing speaks against tops. */
+static inline bool is_ordinary(const struct unwinder *unwinder, const struct unwind_thread *thread)
+{
+    return !thread->busy_sp && thread->generation == row_table_generation(&unwinder->rows) &&
+           !(thread->plain_left | thread->tops.rest_left) &&
+           !(unwinder->frame_limit | unwinder->is_plain | unwinder->is_checking);
+}
+
+/* The one that came next last time is known at once, the others by a call. */
+void unwind_recall(struct unwinder *unwinder, struct unwind_thread *thread,
+                   const struct unwind_registers *start, struct unwind_stack *stack)
+{
+    if (LIKELY(is_ordinary(unwinder, thread))) {
+        uint32_t number = *top_expected(&thread->tops, start);
+        bool is_there;
+
+        thread->busy_sp = start->sp;
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        is_there = top_is_there(thread, number, start);
+        if (LIKELY(is_there))
+            give_unlaid(thread, number, stack);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+        thread->busy_sp = 0;
+        if (LIKELY(is_there))
+            return;
+    }
+    capture(unwinder, thread, start, true, stack);
 }
 
 void unwind_thread_changes(struct unwind_thread *thread)

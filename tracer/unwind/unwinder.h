@@ -39,6 +39,8 @@ enum {
     UNWIND_SPARE_CHECKS = 3, /* in front, always right: checks are done four at a time */
     UNWIND_TOP_SETS = 128,
     UNWIND_TOP_WAYS = 2,
+    UNWIND_TOPS = UNWIND_TOP_SETS * UNWIND_TOP_WAYS,
+    UNWIND_TOPS_EXPECTED_BITS = 10,
     UNWIND_TOP_FRAMES = 8,
     UNWIND_TOP_CHECKS = 12 /* four at a time */
 };
@@ -88,24 +90,26 @@ struct unwind_top {
     uint32_t base_serial; /* of the frame that they stand on ... */
     uint16_t base_count;  /* ... and its place */
     uint8_t count, check_count;
-    uint32_t flags;
-    struct unwind_names names;
-    uint32_t next; /* the one that was met after it, last time */
+    uint8_t flags; /* enum unwind_flag */
     bool needs_fp;
-    struct unwind_check checks[UNWIND_TOP_CHECKS];
-    struct unwind_frame frames[UNWIND_TOP_FRAMES]; /* outermost first */
+    struct unwind_names names;
 };
 
 /*
  * By sp and pc; of several at the same place there are two. Programs repeat themselves: the one
- * that is expected next is tried first.
+ * that was there after the same one last time is tried first.
  */
 struct unwind_tops {
     uint32_t last;
+    uint32_t unlaid;    /* + 1: it was given last, and is not in unwind_thread.frames; 0: none */
     uint32_t debt;      /* are they worth their while? */
     uint32_t rest_left; /* captures that do without */
     uint8_t newest_ways[UNWIND_TOP_SETS];
-    struct unwind_top tops[UNWIND_TOP_SETS * UNWIND_TOP_WAYS];
+    /* What is looked at each time, what is if the first fits, and what is seldom needed. */
+    uint8_t expected[1 << UNWIND_TOPS_EXPECTED_BITS]; /* by sp, pc and the last one */
+    _Alignas(64) struct unwind_top tops[UNWIND_TOPS];
+    struct unwind_check checks[UNWIND_TOPS][UNWIND_TOP_CHECKS];
+    struct unwind_frame frames[UNWIND_TOPS][UNWIND_TOP_FRAMES];
 };
 
 /* A row as it is needed in nearly every step. */
@@ -120,7 +124,7 @@ struct unwind_front_row {
 struct unwind_thread {
     uint64_t generation;
     uint64_t busy_sp; /* the stack that is being walked, or 0 */
-    uint64_t number;  /* of captures */
+    uint64_t number;  /* of captures that were laid out */
     struct stack_knowledge stack;
     uint32_t pc_count;    /* of the last capture */
     uint32_t frame_count; /* remembered with all that can be checked; 0: none is */
@@ -128,6 +132,7 @@ struct unwind_thread {
     uint32_t kept_flags;  /* how the remembered stack ended */
     int32_t share_credit; /* is reuse worth its while? */
     uint32_t last_serial; /* of frames */
+    uint32_t given_same;  /* so many of pcs are those that were given last; more: all of them */
     struct unwind_front_row front[UNWIND_FRONT_ROWS];
     uint64_t pcs[UNWIND_MAX_FRAMES];                   /* outermost first, as in frames */
     uint64_t hashes[1 + UNWIND_MAX_FRAMES];            /* of so many pcs, [0] of none */
@@ -149,11 +154,12 @@ struct unwinder {
 };
 
 struct unwind_stack {
-    const uint64_t *pcs; /* return addresses, outermost first; borrowed until the next capture */
+    /* Return addresses, outermost first; borrowed until the next capture. NULL: not laid out. */
+    const uint64_t *pcs;
     uint32_t count;
-    uint32_t reused_count; /* the first of pcs that are those of capture `number` - 1 */
+    uint32_t reused_count; /* the first of pcs that are those of the one of `number` - 1 */
     uint32_t flags;
-    uint64_t number; /* 1 for the first capture of the thread */
+    uint64_t number; /* 1 for the first stack of the thread that was laid out */
     uint64_t hash;   /* of pcs */
     uint32_t *name;  /* in unwind_names, of this very stack; 0 at first. NULL: it has none */
 };
@@ -170,6 +176,15 @@ void unwinder_objects_changed(struct unwinder *unwinder);
 
 void unwind_capture(struct unwinder *unwinder, struct unwind_thread *thread,
                     const struct unwind_registers *start, struct unwind_stack *stack);
+
+/*
+ * The same, but a stack that is known again is not laid out: it has count, flags and name alone,
+ * and no number. For who needs more than its name, unwind_lay_out gives the rest, before the next
+ * capture of the thread.
+ */
+void unwind_recall(struct unwinder *unwinder, struct unwind_thread *thread,
+                   const struct unwind_registers *start, struct unwind_stack *stack);
+void unwind_lay_out(struct unwind_thread *thread, struct unwind_stack *stack);
 
 /* Another thread uses it from now on: of the stack there, nothing is known. */
 void unwind_thread_changes(struct unwind_thread *thread);

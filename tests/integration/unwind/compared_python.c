@@ -284,23 +284,32 @@ static void look(const struct unwind_registers *start, bool is_whole, struct unw
     uint32_t most = is_whole || thread->events % 64 ? MT_STACK_FRAMES_MAX : FEW_FRAMES, count;
     bool has_native = is_whole || thread->events / 256 % 4, is_named;
     uint32_t first_name;
+    struct unwind_stack unlaid;
     static __thread uint64_t native[UNWIND_MAX_FRAMES] __attribute__((tls_model("initial-exec")));
 
     thread->events++;
     if (has_native) {
-        unwind_capture(&unwinder, &thread->unwind, start, stack);
+        unwind_recall(&unwinder, &thread->unwind, start, stack);
     } else {
         native[0] = start->pc;
         *stack = (struct unwind_stack){.pcs = native, .count = 1, .hash = start->pc};
     }
     count = stack->count;
-    memcpy(native, stack->pcs, count * sizeof(*native));
+    unlaid = *stack;
+    if (stack->pcs)
+        memcpy(native, stack->pcs, count * sizeof(*native));
     first_name = thread->last_name < NAMED_MAX ? 1 : thread->last_name - NAMED_MAX + 1;
-    is_named = python_stacks_merge(&thread->stacks, most, first_name, stack);
+    is_named = python_stacks_merge(&thread->stacks, &thread->unwind, most, first_name, stack);
     counts.wrong += !is_named && !is_in_order(thread, stack);
     name(thread, is_named, stack);
-    if (is_whole || thread->events % COMPARED_EVERY == 0)
-        compare(thread, native, count, most, is_named, stack);
+    if (!is_whole && thread->events % COMPARED_EVERY)
+        return;
+    if (!unlaid.pcs) {
+        if (is_named)
+            unwind_lay_out(&thread->unwind, &unlaid);
+        memcpy(native, thread->unwind.pcs, count * sizeof(*native));
+    }
+    compare(thread, native, count, most, is_named, stack);
 }
 
 /* greenlet frees a copy of a stack before the thread has its other state. */

@@ -29,7 +29,8 @@ static void make(void)
     stack_set_init(&stacks, memory, sizeof(memory));
     stack_set_look_up(&stacks, &stack, &name);
     stack_set_check(&stacks);
-    thread = calloc(1, sizeof(*thread));
+    thread = aligned_alloc(_Alignof(struct unwind_thread), sizeof(*thread));
+    memset(thread, 0, sizeof(*thread));
     forget(thread, 1);
     capture_check(thread, &stack);
     list = calloc(1, sizeof(*list));
@@ -79,7 +80,8 @@ CAPTURE(capture_pcs, thread->pc_count = UNWIND_MAX_FRAMES + 1)
 CAPTURE(capture_frames, thread->frame_count = UNWIND_MAX_FRAMES + 1)
 CAPTURE(capture_guard, thread->frames[0].check_end = 0)
 CAPTURE(capture_checks, thread->frame_count = 1; thread->frames[1].check_end = UINT16_MAX)
-CAPTURE(capture_top, thread->tops.last = UNWIND_TOP_SETS * UNWIND_TOP_WAYS)
+CAPTURE(capture_top, thread->tops.last = UNWIND_TOPS)
+DAMAGE(make, lay_out_none, lay_out(thread, &stack))
 TOP(top_base, .count = 1)
 TOP(top_end, .base_count = UNWIND_MAX_FRAMES, .count = 1)
 TOP(top_empty, .base_count = 1)
