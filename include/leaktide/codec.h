@@ -150,6 +150,20 @@ static inline const uint8_t *mt_varint_get(const uint8_t *in, const uint8_t *end
     return in + bits / 8 + 1;
 }
 
+/* The same, where the value is not asked for. */
+static inline const uint8_t *mt_varint_skip(const uint8_t *in, const uint8_t *end)
+{
+    uint64_t bytes, stops = 0, value;
+
+    if (end - in >= 8) {
+        memcpy(&bytes, in, sizeof(bytes));
+        stops = ~bytes & UINT64_C(0x8080808080808080);
+    }
+    if (!stops)
+        return mt_varint_get_careful(in, end, &value);
+    return in + (unsigned)__builtin_ctzll(stops) / 8 + 1;
+}
+
 static inline uint32_t mt_u32_get(const uint8_t *in)
 {
     uint32_t value;

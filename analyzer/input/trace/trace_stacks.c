@@ -13,10 +13,15 @@
 enum { NOT_MADE = 0 };
 
 struct trace_stack_row {
-    uint64_t id;
     uint32_t stack; /* of the model */
     uint32_t site;  /* of the model; NOT_MADE: nobody asked yet */
     uint32_t epoch; /* of the source, when stack was made */
+};
+
+/* Stacks whose ids follow each other. */
+struct id_run {
+    uint64_t first_id;
+    size_t first, count; /* their number among all */
 };
 
 struct code_row {
@@ -175,7 +180,7 @@ static uint32_t outer_end(const struct stack_source *source, uint64_t flags)
     };
     struct model_frame frame = {.process = source->process, .time_ns = source->time_ns};
 
-    if (flags & MT_STACK_COMPLETE || source->any_site)
+    if (flags & MT_STACK_COMPLETE)
         return 0;
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
         if (flags & ends[i].flag) {
@@ -183,13 +188,6 @@ static uint32_t outer_end(const struct stack_source *source, uint64_t flags)
             return model_stack(source->model, 0, model_frame(source->model, frame));
         }
     return 0;
-}
-
-/* The stack of a callee. */
-static uint32_t call(const struct stack_source *source, uint32_t outer, uint64_t frame_of_trace)
-{
-    return source->any_site ? 0
-                            : model_stack(source->model, outer, frame_of(source, frame_of_trace));
 }
 
 /* The frames after the first `last->count`. False: they do not read back. */
@@ -211,9 +209,23 @@ static bool take_frames(struct last_stack *last, const struct stack_source *sour
         at = mt_frame_get(at, end, frame, &frame);
         if (!at || last->count == MT_STACK_FRAMES_MAX)
             return false;
-        outer = call(source, outer, frame);
+        outer = model_stack(source->model, outer, frame_of(source, frame));
         last->stacks[last->count] = outer;
         last->frames[last->count++] = frame;
+    }
+    return last->count > 0;
+}
+
+/* The same, where nobody wants them: how many there are is all that the next definition needs. */
+static bool count_frames(struct last_stack *last, const struct stack_definition *definition)
+{
+    const uint8_t *at = definition->frames, *end = at + definition->size_bytes;
+
+    while (at < end) {
+        at = mt_varint_skip(at, end);
+        if (!at || last->count == MT_STACK_FRAMES_MAX)
+            return false;
+        last->count++;
     }
     return last->count > 0;
 }
@@ -221,7 +233,7 @@ static bool take_frames(struct last_stack *last, const struct stack_source *sour
 /* Other modules were loaded since the stack was taken: its frames may be others. */
 static void last_renew(struct last_stack *last, const struct stack_source *source)
 {
-    for (uint32_t i = 0; i < last->count && !source->any_site; i++) {
+    for (uint32_t i = 0; i < last->count; i++) {
         const struct model_stack *row = model_stack_at(source->model, last->stacks[i]);
         uint32_t outer = i ? last->stacks[i - 1] : row->outer;
 
@@ -232,21 +244,25 @@ static void last_renew(struct last_stack *last, const struct stack_source *sourc
 
 /* --- stacks -------------------------------------------------------------------------------- */
 
-/* Ids grow, and by one where nothing is missing. NULL: the id is not defined. */
-static struct trace_stack_row *row_find(const struct trace_stacks *stacks, uint64_t id)
+static bool has_id(const struct id_run *run, uint64_t id)
 {
-    struct trace_stack_row *rows = stacks->rows;
-    uint64_t distance = stacks->count ? id - rows[0].id : 0;
-    size_t above = stacks->count;
+    return id - run->first_id < run->count;
+}
 
-    if (distance < stacks->count && rows[distance].id == id)
-        return &rows[distance];
-    for (size_t below = 0; below < above;) {
+/* Ids grow, and by one where nothing is missing, so there are few runs. NULL: it is not defined. */
+static const struct id_run *run_find(const struct trace_stacks *stacks, uint64_t id)
+{
+    size_t below = 0, above = stacks->run_count;
+
+    if (above && has_id(&stacks->runs[above - 1], id))
+        return &stacks->runs[above - 1];
+    while (below < above) {
         size_t middle = below + (above - below) / 2;
+        const struct id_run *run = &stacks->runs[middle];
 
-        if (rows[middle].id == id)
-            return &rows[middle];
-        if (rows[middle].id < id)
+        if (has_id(run, id))
+            return run;
+        if (run->first_id < id)
             below = middle + 1;
         else
             above = middle;
@@ -254,12 +270,38 @@ static struct trace_stack_row *row_find(const struct trace_stacks *stacks, uint6
     return NULL;
 }
 
-/* A row after the last; NULL without memory. */
-static struct trace_stack_row *row_add(struct trace_stacks *stacks)
+/* No id that was defined is larger; 0: none was. */
+static uint64_t newest_id(const struct trace_stacks *stacks)
+{
+    const struct id_run *run = stacks->runs + stacks->run_count;
+
+    return stacks->run_count ? run[-1].first_id + (run[-1].count - 1) : 0;
+}
+
+/* An id that is larger than all before. False: no memory. */
+static bool id_add(struct trace_stacks *stacks, uint64_t id)
+{
+    struct id_run *run;
+
+    if (!stacks->run_count || newest_id(stacks) + 1 != id) {
+        if (!list_has_room(&stacks->runs, &stacks->run_capacity, stacks->run_count, sizeof(*run)))
+            return false;
+        stacks->runs[stacks->run_count++] =
+            (struct id_run){.first_id = id, .first = stacks->count, .count = 0};
+    }
+    stacks->runs[stacks->run_count - 1].count++;
+    stacks->count++;
+    return true;
+}
+
+/* The stack that was defined last is `stack`. False: no memory. */
+static bool row_add(struct trace_stacks *stacks, uint32_t stack, uint32_t epoch)
 {
     if (!list_has_room(&stacks->rows, &stacks->capacity, stacks->count, sizeof(*stacks->rows)))
-        return NULL;
-    return &stacks->rows[stacks->count++];
+        return false;
+    stacks->rows[stacks->count] =
+        (struct trace_stack_row){.stack = stack, .site = NOT_MADE, .epoch = epoch};
+    return true;
 }
 
 /* Fills `last`. False: the definition does not read back, or what it shares is missing. */
@@ -267,22 +309,24 @@ static bool take_definition(struct trace_stacks *stacks, const struct stack_sour
                             const struct stack_definition *definition)
 {
     struct last_stack *last = stacks->last;
-    bool is_later = !stacks->count || stacks->rows[stacks->count - 1].id < definition->id;
+    bool is_later = !stacks->count || newest_id(stacks) < definition->id;
 
     if (!is_later || definition->shared_count > last->count ||
         (definition->shared_count && definition->id != last->id + 1))
         return false;
     last->count = (uint32_t)definition->shared_count;
+    last->id = definition->id;
+    if (source->any_site)
+        return count_frames(last, definition);
     if (last->epoch != source->epoch)
         last_renew(last, source);
-    last->id = definition->id;
     return take_frames(last, source, definition);
 }
 
 enum stack_taken trace_stacks_define(struct trace_stacks *stacks, const struct stack_source *source,
                                      const struct stack_definition *definition)
 {
-    struct trace_stack_row *row;
+    const struct last_stack *last;
 
     if (stacks->kept.count)
         return STACK_TAKEN;
@@ -294,14 +338,10 @@ enum stack_taken trace_stacks_define(struct trace_stacks *stacks, const struct s
         stacks->last->count = 0;
         return STACK_CORRUPT;
     }
-    row = row_add(stacks);
-    if (!row)
+    last = stacks->last;
+    if (!source->any_site && !row_add(stacks, last->stacks[last->count - 1], source->epoch))
         return STACK_NO_MEMORY;
-    *row = (struct trace_stack_row){.id = definition->id,
-                                    .stack = stacks->last->stacks[stacks->last->count - 1],
-                                    .site = NOT_MADE,
-                                    .epoch = source->epoch};
-    return STACK_TAKEN;
+    return id_add(stacks, definition->id) ? STACK_TAKEN : STACK_NO_MEMORY;
 }
 
 /* The same addresses, at another time. */
@@ -335,17 +375,19 @@ static uint64_t caller_of(const struct model *model, uint32_t stack)
 uint32_t trace_stacks_site(struct trace_stacks *stacks, const struct stack_source *source,
                            uint64_t id)
 {
+    const struct id_run *run;
     struct trace_stack_row *row;
 
     if (stacks->kept.count)
         return id - stacks->kept.first_id < stacks->kept.count
                    ? stacks->kept.sites[id - stacks->kept.first_id]
                    : 0;
-    row = row_find(stacks, id);
-    if (!row)
+    run = run_find(stacks, id);
+    if (!run)
         return 0;
     if (source->any_site)
         return source->any_site;
+    row = &stacks->rows[run->first + (id - run->first_id)];
     if (row->epoch != source->epoch) {
         row->stack = stack_again(source, row->stack);
         row->epoch = source->epoch;
@@ -366,9 +408,9 @@ void trace_stacks_keep(const struct trace_stacks *stacks, struct model *model, u
     const struct trace_stack_row *rows = stacks->rows;
     uint32_t *sites;
 
-    if (!stacks->count || rows[stacks->count - 1].id - rows[0].id != stacks->count - 1)
+    if (stacks->run_count != 1)
         return;
-    sites = model_keep_sites(model, process, stream, rows[0].id, stacks->count);
+    sites = model_keep_sites(model, process, stream, stacks->runs[0].first_id, stacks->count);
     for (size_t i = 0; sites && i < stacks->count; i++)
         sites[i] = rows[i].site;
 }
@@ -376,6 +418,7 @@ void trace_stacks_keep(const struct trace_stacks *stacks, struct model *model, u
 void trace_stacks_release(struct trace_stacks *stacks)
 {
     free(stacks->rows);
+    free(stacks->runs);
     free(stacks->last);
     *stacks = (struct trace_stacks){.last = NULL};
 }

@@ -28,8 +28,10 @@ struct trace_ids {
 
 /* All zeros at first. */
 struct trace_stacks {
-    struct trace_stack_row *rows; /* by id */
+    struct trace_stack_row *rows; /* in the order of their ids; none where nobody wants sites */
     size_t count, capacity;
+    struct id_run *runs; /* which ids they have */
+    size_t run_count, run_capacity;
     struct last_stack *last; /* the stack that was defined last: the next one may share frames */
     uint32_t free_site;      /* of the model: who asks for the free that comes next; 0: not known */
     struct kept_sites kept;  /* of an earlier reading; count 0: none */
