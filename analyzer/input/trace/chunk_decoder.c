@@ -3,8 +3,9 @@
  * The raw payload of a chunk -> events.
  *
  * The two records of the host heap are nearly all there is in a large trace. They are decoded in
- * one straight line with their cursors in registers. Blocks of other pools, as those of Python, are
- * decoded in the same run once their pool is known. All others go through struct trace_record.
+ * one straight line with their cursors in registers. Blocks of other pools, as those of Python, and
+ * operators are decoded in the same run once their pool or name is known, and so are definitions of
+ * stacks. All others go through struct trace_record.
  */
 #include "chunk_decoder.h"
 
@@ -188,7 +189,7 @@ static ALWAYS_INLINE bool get_old_address(struct mt_predictor *p, struct column_
 
 /* --- any record ---------------------------------------------------------------------------- */
 
-static bool get_dictionary(struct chunk_decoder *d, unsigned number, struct trace_field *field)
+static ALWAYS_INLINE bool get_dictionary(struct chunk_decoder *d, unsigned number, struct trace_field *field)
 {
     struct decoder_dictionary *dictionary = &d->dictionaries[d->dictionary_of_column[number]];
     struct column_cursor *column = &d->columns[number];
@@ -212,7 +213,7 @@ static bool get_dictionary(struct chunk_decoder *d, unsigned number, struct trac
     return true;
 }
 
-static bool get_bytes(struct column_cursor *column, struct trace_record *record)
+static ALWAYS_INLINE bool get_bytes(struct column_cursor *column, struct trace_record *record)
 {
     uint64_t size_bytes;
 
@@ -229,7 +230,7 @@ struct site_and_size {
     uint64_t size;
 };
 
-static bool get_field(struct chunk_decoder *d, unsigned position, unsigned is_hit,
+static ALWAYS_INLINE bool get_field(struct chunk_decoder *d, unsigned position, unsigned is_hit,
                       struct site_and_size *before, struct trace_record *record)
 {
     unsigned number = mt_column_of(record->code, position);
@@ -268,6 +269,22 @@ static bool get_field(struct chunk_decoder *d, unsigned position, unsigned is_hi
         break;
     }
     return false;
+}
+
+/* Its four fields are known here, so nothing asks what they are. */
+static __attribute__((noinline)) bool decode_stack(struct chunk_decoder *d,
+                                                   struct trace_context *context, uint64_t time_ns)
+{
+    struct trace_record record = {.code = MT_RECORD_stack, .time_ns = time_ns};
+    struct site_and_size none = {0, 0};
+    uint32_t scratch = TRACE_UNRESOLVED;
+
+    record.fields[2].index = &scratch;
+    if (UNLIKELY(!get_field(d, 0, 0, &none, &record) || !get_field(d, 1, 0, &none, &record) ||
+                 !get_field(d, 2, 0, &none, &record) || !get_field(d, 3, 0, &none, &record)))
+        return false;
+    trace_record_stack(context, &record);
+    return true;
 }
 
 enum step { STEP_EVENT, STEP_NO_EVENT, STEP_CORRUPT };
@@ -324,20 +341,32 @@ static __attribute__((noinline)) void resolve_sites(struct chunk_decoder *d,
     d->unresolved_count = 0;
 }
 
-static __attribute__((noinline)) void resolve_later(struct chunk_decoder *d,
-                                                    struct trace_context *context, uint32_t number,
-                                                    struct event *event)
+/* A stack is found by its number, and there is nothing to wait for. */
+static bool is_found_at_once(const struct trace_context *context, uint64_t site)
+{
+    return site & MT_SITE_IS_STACK || context->any_site;
+}
+
+static __attribute__((noinline)) void resolve_soon(struct chunk_decoder *d,
+                                                   struct trace_context *context, uint32_t number,
+                                                   struct event *event)
 {
     const struct mt_predictor *p = &d->predictor;
     uint64_t site = number ? p->site[number] : p->newest_site;
 
     if (d->unresolved_count == DECODER_UNRESOLVED)
         resolve_sites(d, context);
+    if (!d->unresolved_count && is_found_at_once(context, site)) {
+        event->site = trace_context_site(context, site, event->time_ns);
+        if (number)
+            d->site_index[number] = event->site;
+        return;
+    }
     trace_context_site_soon(context, site);
     d->unresolved[d->unresolved_count++] = (struct decoder_unresolved){event, site, number};
 }
 
-/* Columns of the two records, held in registers while they follow each other. */
+/* Columns of the records of the host heap, held in registers while they follow each other. */
 struct host_columns {
     struct column_cursor code, time, site, size, new_address, old_address;
 };
@@ -380,8 +409,7 @@ static ALWAYS_INLINE bool decode_block(struct chunk_decoder *d, struct trace_con
     index = d->site_index[number];
     event->site = index;
     if (UNLIKELY(index == TRACE_UNRESOLVED))
-        resolve_later(d, context, number, event);
-    event->kind = EVENT_ALLOC;
+        resolve_soon(d, context, number, event);
     return true;
 }
 
@@ -392,109 +420,137 @@ static ALWAYS_INLINE bool decode_end_of_block(struct chunk_decoder *d,
     if (UNLIKELY(!get_old_address(&d->predictor, old_address, byte & MT_HIT_OLD_ADDRESS,
                                   &event->address)))
         return false;
-    event->value = 0;
-    event->site = 0;
     event->kind = EVENT_FREE;
     return true;
 }
 
-/* What the next number of a column stands for; false: it has more than a byte, or is not known yet.
- * Takes nothing. */
-static ALWAYS_INLINE bool known_next(const struct chunk_decoder *d, unsigned column,
-                                     uint16_t *index)
+/* What the next number of a column stands for; TRACE_UNRESOLVED: it has more than a byte, or is not
+ * known yet. Takes nothing. */
+static ALWAYS_INLINE uint32_t known_next(const struct chunk_decoder *d, unsigned column)
 {
     const struct column_cursor *cursor = &d->columns[column];
     const struct decoder_dictionary *dictionary = &d->dictionaries[d->dictionary_of_column[column]];
     unsigned entry = cursor->at < cursor->end ? *cursor->at : 0;
 
-    if (entry - 1 >= 0x7f || entry > dictionary->count ||
-        dictionary->index[entry] == TRACE_UNRESOLVED)
-        return false;
-    *index = (uint16_t)dictionary->index[entry];
-    return true;
+    if (entry - 1 >= 0x7f || entry > dictionary->count)
+        return TRACE_UNRESOLVED;
+    return dictionary->index[entry];
 }
 
-/* Of a block of any pool. Takes nothing. */
-static __attribute__((noinline)) bool is_pool_known(const struct chunk_decoder *d,
-                                                    const struct trace_context *context,
-                                                    unsigned code, struct event *event)
+/*
+ * Whether a record that is not of the host heap can be decoded in a run. What it names by numbers
+ * stands in the event then. Takes nothing.
+ */
+static __attribute__((noinline)) bool is_known(const struct chunk_decoder *d, unsigned code,
+                                               struct event *event)
 {
-    if (code == MT_RECORD_alloc)
-        return known_next(d, MT_COLUMN_POOL_OF_ALLOC, &event->pool) &&
-               known_next(d, MT_COLUMN_PLACE_OF_ALLOC, &event->place);
-    event->place = context->host_place;
-    return known_next(d, MT_COLUMN_POOL_OF_FREE, &event->pool);
+    uint32_t index, place = 0;
+
+    switch (code) {
+    case MT_RECORD_alloc:
+        index = known_next(d, MT_COLUMN_POOL_OF_ALLOC);
+        place = known_next(d, MT_COLUMN_PLACE_OF_ALLOC);
+        event->pool = (uint16_t)index;
+        event->place = (uint16_t)place;
+        return index != TRACE_UNRESOLVED && place != TRACE_UNRESOLVED;
+    case MT_RECORD_free:
+        index = known_next(d, MT_COLUMN_POOL_OF_FREE);
+        event->pool = (uint16_t)index;
+        return index != TRACE_UNRESOLVED;
+    case MT_RECORD_operator_begin:
+    case MT_RECORD_operator_end:
+        event->text = known_next(d, mt_column_of(code, 0));
+        return event->text != TRACE_UNRESOLVED;
+    default:
+        return code == MT_RECORD_stack;
+    }
 }
 
-/* The same block, whose pool is known. */
-static __attribute__((noinline)) bool decode_pool(struct chunk_decoder *d,
-                                                  struct trace_context *context, unsigned byte,
-                                                  struct event *event)
+/* The same record. event has what is_known() found, and the time. */
+static __attribute__((noinline)) bool decode_known(struct chunk_decoder *d,
+                                                   struct trace_context *context, unsigned byte,
+                                                   struct event *event)
 {
     struct column_cursor *columns = d->columns;
+    unsigned code = byte & MT_CODE_MASK;
 
-    if ((byte & MT_CODE_MASK) == MT_RECORD_free) {
+    switch (code) {
+    case MT_RECORD_alloc:
+        columns[MT_COLUMN_POOL_OF_ALLOC].at++;
+        columns[MT_COLUMN_PLACE_OF_ALLOC].at++;
+        return decode_block(d, context, &columns[MT_COLUMN_POOL_SITE],
+                            &columns[MT_COLUMN_POOL_SIZE], &columns[MT_COLUMN_POOL_NEW_ADDRESS],
+                            byte, event);
+    case MT_RECORD_free:
         columns[MT_COLUMN_POOL_OF_FREE].at++;
         return decode_end_of_block(d, &columns[MT_COLUMN_POOL_OLD_ADDRESS], byte, event);
+    case MT_RECORD_operator_begin:
+    case MT_RECORD_operator_end:
+        columns[mt_column_of(code, 0)].at++;
+        event->kind =
+            code == MT_RECORD_operator_begin ? EVENT_OPERATOR_BEGIN : EVENT_OPERATOR_END;
+        return true;
+    default:
+        return decode_stack(d, context, event->time_ns);
     }
-    columns[MT_COLUMN_POOL_OF_ALLOC].at++;
-    columns[MT_COLUMN_PLACE_OF_ALLOC].at++;
-    return decode_block(d, context, &columns[MT_COLUMN_POOL_SITE], &columns[MT_COLUMN_POOL_SIZE],
-                        &columns[MT_COLUMN_POOL_NEW_ADDRESS], byte, event);
 }
 
-_Static_assert(MT_RECORD_host_free == MT_RECORD_host_alloc + 1 &&
-                   MT_RECORD_alloc == MT_RECORD_host_alloc + 2 &&
-                   MT_RECORD_free == MT_RECORD_host_alloc + 3,
-               "the four records of blocks stand together");
+/* Up to which code a run may go on: one record for each event that there is room for, none where
+ * the clock does not reach all times of the chunk. */
+static const uint8_t *run_end(const struct chunk_decoder *d, const struct trace_context *context,
+                              size_t room)
+{
+    const struct column_cursor *code = &d->columns[MT_COLUMN_CODE];
+    size_t left = (size_t)(code->end - code->at);
 
-/* Decodes blocks until another record comes; that one's byte is still to be read. */
-static bool decode_host_run(struct chunk_decoder *d, struct trace_context *context, uint32_t thread,
-                            struct event **events, const struct event *end)
+    if (UNLIKELY(d->last_time > context->clock.units_max))
+        return code->at;
+    return code->at + (left < room ? left : room);
+}
+
+/* Decodes until a record comes that it does not know; that one's byte is still to be read. */
+static bool decode_run(struct chunk_decoder *d, struct trace_context *context, uint32_t thread,
+                       struct event **events, const struct event *end)
 {
     struct host_columns columns = host_columns_take(d);
+    const uint8_t *first = columns.code.at,
+                  *last = run_end(d, context, (size_t)(end - *events));
+    const struct event blank = {.thread = thread,
+                                .process = context->process,
+                                .pool = context->host_pool,
+                                .place = context->host_place};
+    const struct trace_clock clock = context->clock;
     struct event *event = *events;
     uint64_t time = d->time, difference = 0;
-    const struct trace_clock clock = context->clock;
-    const uint16_t process = context->process, pool = context->host_pool,
-                   place = context->host_place;
     bool is_good = true;
 
-    while (event < end && columns.code.at < columns.code.end) {
+    for (; columns.code.at < last; columns.code.at++) {
         unsigned byte = *columns.code.at;
         unsigned code = byte & MT_CODE_MASK;
 
-        if (UNLIKELY(code - MT_RECORD_host_alloc > MT_RECORD_free - MT_RECORD_host_alloc))
-            break;
-        event->pool = pool;
-        event->place = place;
-        if (code >= MT_RECORD_alloc && !is_pool_known(d, context, code, event))
+        *event = blank;
+        if (code - MT_RECORD_host_alloc > MT_RECORD_host_free - MT_RECORD_host_alloc &&
+            !is_known(d, code, event))
             break;
         is_good = get_varint(&columns.time, &difference) && difference <= d->last_time - time;
         if (UNLIKELY(!is_good))
             break;
-        columns.code.at++;
         time += difference;
-        event->time_ns = trace_clock_ns(&clock, time);
-        event->text = 0;
-        event->detail = 0;
-        event->flags = 0;
-        event->thread = thread;
-        event->process = process;
-        if (code >= MT_RECORD_alloc)
-            is_good = decode_pool(d, context, byte, event);
-        else if (code == MT_RECORD_host_alloc)
+        event->time_ns = trace_clock_ns_within(&clock, time);
+        if (code == MT_RECORD_host_alloc)
             is_good = decode_block(d, context, &columns.site, &columns.size, &columns.new_address,
                                    byte, event);
-        else
+        else if (code == MT_RECORD_host_free)
             is_good = decode_end_of_block(d, &columns.old_address, byte, event);
+        else
+            is_good = decode_known(d, context, byte, event);
         if (UNLIKELY(!is_good))
             break;
-        event++;
+        event += code != MT_RECORD_stack;
     }
     if (d->unresolved_count)
         resolve_sites(d, context);
-    d->events_left -= (uint32_t)(event - *events);
+    d->events_left -= (uint32_t)(columns.code.at - first);
     d->time = time;
     host_columns_give(d, &columns);
     *events = event;
@@ -515,9 +571,16 @@ static enum step decode_next(struct chunk_decoder *d, struct trace_context *cont
     return decode_any(d, context, thread, byte, trace_clock_ns(&context->clock, d->time), event);
 }
 
+static bool is_operator(const struct event *event)
+{
+    return event->kind == EVENT_OPERATOR_BEGIN || event->kind == EVENT_OPERATOR_END;
+}
+
 /* What a `free_site` record said is for the free right after it. */
 static void name_free(struct trace_stacks *stacks, struct event *events, const struct event *end)
 {
+    while (events != end && is_operator(events))
+        events++;
     if (events == end)
         return;
     if (events->kind == EVENT_FREE)
@@ -538,7 +601,7 @@ enum mt_result chunk_decoder_next(struct chunk_decoder *d, struct trace_context 
     while (event < end && d->events_left) {
         struct event *run = event;
 
-        if (!decode_host_run(d, context, *thread, &event, end)) {
+        if (!decode_run(d, context, *thread, &event, end)) {
             step = STEP_CORRUPT;
             break;
         }

@@ -28,13 +28,19 @@ struct trace_clock {
 bool trace_clock_init(struct trace_clock *clock, const struct mt_file_header *header,
                       uint64_t run_start_monotonic_ns);
 
-static inline uint64_t trace_clock_ns(const struct trace_clock *clock, uint64_t units)
+/* units <= clock->units_max */
+static inline uint64_t trace_clock_ns_within(const struct trace_clock *clock, uint64_t units)
 {
     uint64_t fraction = (uint64_t)((unsigned __int128)units * clock->fraction_ns >> 64);
 
+    return clock->offset_ns + units * clock->whole_ns + fraction;
+}
+
+static inline uint64_t trace_clock_ns(const struct trace_clock *clock, uint64_t units)
+{
     if (__builtin_expect(units > clock->units_max, 0))
         return TRACE_TIME_MAX_NS;
-    return clock->offset_ns + units * clock->whole_ns + fraction;
+    return trace_clock_ns_within(clock, units);
 }
 
 #endif

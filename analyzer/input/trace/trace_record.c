@@ -179,7 +179,7 @@ static void count_lost(struct trace_context *context, const struct trace_record 
         value_at(record, AT(lost, count));
 }
 
-static void define_stack(struct trace_context *context, const struct trace_record *record)
+void trace_record_stack(struct trace_context *context, const struct trace_record *record)
 {
     const struct stack_source source = trace_context_stack_source(context, record->time_ns);
     const struct stack_definition definition = {
@@ -232,7 +232,7 @@ static void define(struct trace_context *context, uint32_t *thread,
         count_lost(context, record);
         break;
     case MT_RECORD_stack:
-        define_stack(context, record);
+        trace_record_stack(context, record);
         break;
     case MT_RECORD_code:
         define_code(context, record);

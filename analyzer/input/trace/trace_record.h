@@ -36,4 +36,7 @@ struct trace_record {
 bool trace_record_apply(struct trace_context *context, uint32_t *thread,
                         const struct trace_record *record, struct event *event);
 
+/* The same of a `stack` record, which has its fields and bytes and is no event. */
+void trace_record_stack(struct trace_context *context, const struct trace_record *record);
+
 #endif
