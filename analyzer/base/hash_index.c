@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "huge_pages.h"
 #include "leaktide/invariant.h"
 
 enum { first_capacity = 64 };
@@ -32,6 +33,7 @@ static bool grow(struct hash_index *index)
         larger.capacity > capacity_most ? NULL : calloc(larger.capacity, sizeof(*larger.slots));
     if (!larger.slots)
         return false;
+    huge_pages_want(larger.slots, larger.capacity * sizeof(*larger.slots));
     for (size_t i = 0; i < index->capacity; i++)
         if (index->slots[i])
             put(&larger, index->slots[i]);

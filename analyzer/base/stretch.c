@@ -2,13 +2,14 @@
 /*
  * Memory that grows in place.
  */
-#define _GNU_SOURCE /* MADV_HUGEPAGE */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "stretch.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "huge_pages.h"
 #include "leaktide/invariant.h"
 
 static const size_t page_bytes = (size_t)2 << 20; /* a huge page */
@@ -64,9 +65,7 @@ bool stretch_extend(struct stretch *stretch, size_t size_bytes)
     if (mprotect(base + stretch->usable_bytes, size_bytes - stretch->usable_bytes,
                  PROT_READ | PROT_WRITE) != 0)
         return false;
-    /* Advice: a large stretch is slow mostly for want of it, a small one would waste memory. */
-    if (size_bytes > 2 * page_bytes)
-        madvise(base, size_bytes, MADV_HUGEPAGE);
+    huge_pages_want(base, size_bytes);
     stretch->usable_bytes = size_bytes;
     return true;
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where a table is large and each look at it is at another place, the processor spends much of its
+ * time on finding the page. There are fewer of huge pages.
+ */
+#ifndef LEAKTIDE_BASE_HUGE_PAGES_H
+#define LEAKTIDE_BASE_HUGE_PAGES_H
+
+#include <stddef.h>
+
+/* Advice, for memory that was not touched yet. What is not large is left alone: it would take up
+ * more than it needs. */
+void huge_pages_want(void *memory, size_t size_bytes);
+
+#endif
