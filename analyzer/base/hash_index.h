@@ -36,6 +36,13 @@ static inline size_t hash_index_home(const struct hash_index *index, uint64_t ha
 void hash_index_init(struct hash_index *index);
 void hash_index_release(struct hash_index *index);
 
+/* A hash that will be asked for soon: time to fetch where the search begins. */
+static inline void hash_index_soon(const struct hash_index *index, uint64_t hash)
+{
+    if (index->capacity)
+        __builtin_prefetch(&index->slots[hash_index_home(index, hash)]);
+}
+
 /* The next row with (very likely) this hash. *probe starts at 0 and counts the slots looked at. */
 static inline bool hash_index_next(const struct hash_index *index, uint64_t hash, size_t *probe,
                                    uint32_t *row)

@@ -125,6 +125,8 @@ void model_site_soon(const struct model *model, struct model_site site);
 uint32_t model_frame(struct model *model, struct model_frame frame);
 /* The stack of a callee: frame, called from `outer`. Equal stacks have equal numbers; 0 is none. */
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame);
+/* That will be asked for soon: time to fetch where it may be found. */
+void model_stack_soon(const struct model *model, uint32_t outer, uint32_t frame);
 /*
  * Room for the sites of a stream's stacks, from first_id on, each to be filled in once: the next
  * reading gets them without a look at the stacks. NULL: no memory, or a reading that is not the

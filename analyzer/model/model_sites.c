@@ -229,12 +229,13 @@ uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
     if (index == outer + 1) { /* nobody was called from there yet */
         row = model->failure || index == UINT32_MAX ? NULL : table_add(&model->stacks);
     } else {
-        uint64_t hash = hash_pair(outer, frame);
+        uint64_t hash;
         size_t probe = 0;
         uint32_t found;
 
         if (is_stack(model, outer + 1, outer, frame))
             return outer + 1;
+        hash = hash_pair(outer, frame);
         while (hash_index_next(&model->stack_index, hash, &probe, &found))
             if (is_stack(model, found, outer, frame))
                 return found;
@@ -244,6 +245,11 @@ uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
         return model_fail(model, "stacks");
     row->stack = (struct model_stack){.frame = frame, .outer = outer};
     return index;
+}
+
+void model_stack_soon(const struct model *model, uint32_t outer, uint32_t frame)
+{
+    hash_index_soon(&model->stack_index, hash_pair(outer, frame));
 }
 
 uint32_t *model_keep_sites(struct model *model, uint16_t process, uint32_t stream,

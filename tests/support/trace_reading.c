@@ -29,20 +29,56 @@ static void read_all(struct trace_reading *reading, struct input *input, size_t 
     }
 }
 
-struct trace_reading trace_reading_of(const char *path, size_t batch_events)
+static struct trace_reading begin(void)
 {
     struct trace_reading reading = {.error = {{0}}};
-    struct input *input;
 
     reading.result = model_create(&reading.model, &reading.error);
     if (reading.result != MT_OK)
         abort();
-    reading.result = input_open(path, reading.model, &input, &reading.error);
-    if (reading.result != MT_OK)
-        return reading;
-    read_all(&reading, input, batch_events ? batch_events : DEFAULT_BATCH);
-    input_close(input);
     return reading;
+}
+
+static void read_path(struct trace_reading *reading, const char *path, size_t batch_events)
+{
+    struct input *input;
+
+    reading->result = input_open(path, reading->model, &input, &reading->error);
+    if (reading->result != MT_OK)
+        return;
+    read_all(reading, input, batch_events ? batch_events : DEFAULT_BATCH);
+    input_close(input);
+}
+
+struct trace_reading trace_reading_of(const char *path, size_t batch_events)
+{
+    struct trace_reading reading = begin();
+
+    read_path(&reading, path, batch_events);
+    return reading;
+}
+
+struct trace_reading trace_reading_without_sites(const char *path)
+{
+    struct trace_reading reading = begin();
+
+    model_want_no_sites(reading.model);
+    read_path(&reading, path, 0);
+    return reading;
+}
+
+bool trace_reading_repeats(const struct trace_reading *first, const char *path)
+{
+    struct trace_reading again = {.model = first->model};
+    bool is_same;
+
+    model_rewind(again.model);
+    read_path(&again, path, 0);
+    is_same = again.result == first->result && again.count == first->count &&
+              (!again.count ||
+               memcmp(again.events, first->events, again.count * sizeof(*again.events)) == 0);
+    free(again.events);
+    return is_same;
 }
 
 void trace_reading_release(struct trace_reading *reading)

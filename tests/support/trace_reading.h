@@ -5,6 +5,7 @@
 #ifndef LEAKTIDE_TESTS_TRACE_READING_H
 #define LEAKTIDE_TESTS_TRACE_READING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "event.h"
@@ -25,6 +26,10 @@ struct trace_reading {
 
 /* Reads in batches of batch_events (0: a default). Running out of memory ends the program. */
 struct trace_reading trace_reading_of(const char *path, size_t batch_events);
+/* The same, where nobody asks for sites. */
+struct trace_reading trace_reading_without_sites(const char *path);
+/* Whether the next reading of the same recording, with the same model, has the same events. */
+bool trace_reading_repeats(const struct trace_reading *first, const char *path);
 void trace_reading_release(struct trace_reading *reading);
 
 /* The count of the note that contains `words`, 0 if there is none. */

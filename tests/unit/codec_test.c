@@ -52,6 +52,7 @@ static void varint_get_reads_or_rejects(void **state)
     else
         assert_null(behind);
     assert_int_equal(value, c->value);
+    assert_ptr_equal(mt_varint_skip(exact, exact + c->size_bytes), behind);
     free(exact - 1);
 }
 
@@ -70,8 +71,11 @@ static void varints_come_back_at_every_length(void **state)
             assert_memory_equal(bytes, plain, (size_t)(behind - bytes));
             assert_ptr_equal(mt_varint_get(bytes, bytes + sizeof(bytes), &got), behind);
             assert_int_equal(got, value);
-            for (const uint8_t *end = bytes; end < behind; end++)
+            assert_ptr_equal(mt_varint_skip(bytes, bytes + sizeof(bytes)), behind);
+            for (const uint8_t *end = bytes; end < behind; end++) {
                 assert_null(mt_varint_get(bytes, end, &got));
+                assert_null(mt_varint_skip(bytes, end));
+            }
         }
     }
 }

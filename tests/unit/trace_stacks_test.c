@@ -32,14 +32,37 @@ static void trace_end(struct trace *trace)
     trace_builder_destroy(trace->builder);
 }
 
+/* Who wants no sites gets the same events, and hears of the same damage. */
+static void assert_same_without_sites(const struct trace *trace, const char *folder)
+{
+    static const char words[] = "call stacks that do not read back";
+    const struct trace_reading *with = &trace->reading;
+    struct trace_reading without = trace_reading_without_sites(folder);
+
+    assert_int_equal(without.count, with->count);
+    for (size_t i = 0; i < with->count; i++) {
+        struct event event = without.events[i];
+
+        assert_int_equal(!event.site, !with->events[i].site);
+        event.site = with->events[i].site;
+        assert_int_equal(event.time_ns, with->events[i].time_ns);
+        assert_int_equal(event.address, with->events[i].address);
+        assert_int_equal(event.kind, with->events[i].kind);
+    }
+    assert_int_equal(trace_reading_note(&without, words), trace_reading_note(with, words));
+    trace_reading_release(&without);
+}
+
 static void read_back(struct trace *trace)
 {
     char *folder = temporary_folder_create();
 
     trace_builder_write(trace->builder, folder);
     trace->reading = trace_reading_of(folder, 0);
-    temporary_folder_remove(folder);
     assert_int_equal(trace->reading.result, MT_OK);
+    assert_same_without_sites(trace, folder);
+    assert_true(trace_reading_repeats(&trace->reading, folder));
+    temporary_folder_remove(folder);
 }
 
 static void define(struct trace *trace, uint64_t time, uint64_t id, uint64_t shared_count,
@@ -145,6 +168,34 @@ static void a_stack_whose_outer_frames_are_missing_is_none(void **state)
         assert_true(trace_reading_note(&trace.reading, "call stacks") >= 2);
         trace_end(&trace);
     }
+}
+
+static void a_stack_is_found_among_ids_with_gaps(void **state)
+{
+    static const uint64_t ids[] = {3, 4, 9, 10, 11, 40, 100, 101};
+    struct trace trace = trace_begin();
+    size_t count = 0, missing = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++)
+        define(&trace, 1 + i, ids[i], 0, i % 2 ? first : second, i % 2 ? 3 : 4);
+    for (uint64_t id = 0; id < 110; id++)
+        use(&trace, 20 + id, id);
+    trace_builder_close(trace.builder);
+    read_back(&trace);
+    for (uint64_t id = 0; id < 110; id++) {
+        bool is_defined = count < sizeof(ids) / sizeof(ids[0]) && ids[count] == id;
+
+        missing += !is_defined;
+        if (is_defined && count++ % 2)
+            assert_stack(&trace, id, first, 3);
+        else if (is_defined)
+            assert_stack(&trace, id, second, 4);
+        else
+            assert_int_equal(trace.reading.events[id].site, 0);
+    }
+    assert_int_equal(trace_reading_note(&trace.reading, "call stacks"), missing);
+    trace_end(&trace);
 }
 
 static void a_stack_may_have_512_frames_and_no_more(void **state)
@@ -258,6 +309,7 @@ static void a_free_is_told_who_asked_for_it(void **state)
 {
     for (int is_drained = 0; is_drained < 2; is_drained++) {
         struct trace trace = trace_begin();
+        uint64_t name[1];
 
         (void)state;
         define(&trace, 1, 1, 0, first, 3);
@@ -269,13 +321,24 @@ static void a_free_is_told_who_asked_for_it(void **state)
         trace_builder_push(trace.builder, 0, MT_RECORD_free_site, 6,
                            (uint64_t[]){MT_SITE_IS_STACK | 1});
         trace_builder_free(trace.builder, 0, 7, "acl", 256);
+        name[0] = trace_builder_text(trace.builder, 0, 8, "aten::add");
+        for (uint64_t time = 9; time < 12; time++) { /* its name is known from the second one on */
+            trace_builder_push(trace.builder, 0, MT_RECORD_free_site, time,
+                               (uint64_t[]){MT_SITE_IS_STACK | 1});
+            trace_builder_push(trace.builder, 0, MT_RECORD_operator_begin, time, name);
+            trace_builder_host_free(trace.builder, 0, time, 64 * time);
+        }
         if (is_drained)
             trace_builder_close(trace.builder);
         read_back(&trace);
-        assert_int_equal(trace.reading.count, 4);
+        assert_int_equal(trace.reading.count, 10);
         assert_stack(&trace, 1, first, 3);
         assert_int_equal(trace.reading.events[2].site, 0);
         assert_stack(&trace, 3, first, 3);
+        for (size_t i = 4; i < 10; i += 2) {
+            assert_int_equal(trace.reading.events[i].kind, EVENT_OPERATOR_BEGIN);
+            assert_stack(&trace, i + 1, first, 3);
+        }
         trace_end(&trace);
     }
 }
@@ -286,6 +349,7 @@ int main(void)
         cmocka_unit_test(a_stack_is_frames_and_its_site_the_innermost_caller),
         cmocka_unit_test(frames_are_shared_with_the_stack_before_over_chunks),
         cmocka_unit_test(a_stack_whose_outer_frames_are_missing_is_none),
+        cmocka_unit_test(a_stack_is_found_among_ids_with_gaps),
         cmocka_unit_test(a_stack_may_have_512_frames_and_no_more),
         cmocka_unit_test(a_stack_that_was_cut_says_so_outside_of_its_frames),
         cmocka_unit_test(frames_of_an_interpreter_have_function_file_and_line),

@@ -85,6 +85,8 @@ enum mt_result chunk_decoder_begin(struct chunk_decoder *d, struct trace_context
     d->unresolved_count = 0;
     d->time = header->first_time;
     d->last_time = header->last_time;
+    d->blank = (struct event){
+        .process = context->process, .pool = context->host_pool, .place = context->host_place};
     d->events_left = header->event_count;
     if (!find_columns(d, context, header->raw_bytes))
         return mt_error_set(error, MT_CORRUPT, "the table of columns is wrong");
@@ -189,7 +191,8 @@ static ALWAYS_INLINE bool get_old_address(struct mt_predictor *p, struct column_
 
 /* --- any record ---------------------------------------------------------------------------- */
 
-static ALWAYS_INLINE bool get_dictionary(struct chunk_decoder *d, unsigned number, struct trace_field *field)
+static ALWAYS_INLINE bool get_dictionary(struct chunk_decoder *d, unsigned number,
+                                         struct trace_field *field)
 {
     struct decoder_dictionary *dictionary = &d->dictionaries[d->dictionary_of_column[number]];
     struct column_cursor *column = &d->columns[number];
@@ -231,7 +234,7 @@ struct site_and_size {
 };
 
 static ALWAYS_INLINE bool get_field(struct chunk_decoder *d, unsigned position, unsigned is_hit,
-                      struct site_and_size *before, struct trace_record *record)
+                                    struct site_and_size *before, struct trace_record *record)
 {
     unsigned number = mt_column_of(record->code, position);
     struct column_cursor *column = &d->columns[number];
@@ -271,19 +274,40 @@ static ALWAYS_INLINE bool get_field(struct chunk_decoder *d, unsigned position, 
     return false;
 }
 
+/* Of the next definition in the chunk. */
+static void stack_soon(const struct chunk_decoder *d, struct trace_context *context)
+{
+    struct column_cursor shared = d->columns[mt_column_of(MT_RECORD_stack, 1)];
+    struct column_cursor frames = d->columns[mt_column_of(MT_RECORD_stack, 3)];
+    const struct stack_source source = trace_context_stack_source(context, 0);
+    struct stack_definition next = {.id = 0};
+    uint64_t size_bytes;
+
+    if (!get_varint(&shared, &next.shared_count) || !get_varint(&frames, &size_bytes) ||
+        size_bytes > (size_t)(frames.end - frames.at))
+        return;
+    next.frames = frames.at;
+    next.size_bytes = (size_t)size_bytes;
+    trace_stacks_soon(context->stacks, &source, &next);
+}
+
 /* Its four fields are known here, so nothing asks what they are. */
 static __attribute__((noinline)) bool decode_stack(struct chunk_decoder *d,
                                                    struct trace_context *context, uint64_t time_ns)
 {
-    struct trace_record record = {.code = MT_RECORD_stack, .time_ns = time_ns};
+    struct trace_record record;
     struct site_and_size none = {0, 0};
     uint32_t scratch = TRACE_UNRESOLVED;
 
+    record.code = MT_RECORD_stack;
+    record.time_ns = time_ns;
     record.fields[2].index = &scratch;
     if (UNLIKELY(!get_field(d, 0, 0, &none, &record) || !get_field(d, 1, 0, &none, &record) ||
                  !get_field(d, 2, 0, &none, &record) || !get_field(d, 3, 0, &none, &record)))
         return false;
     trace_record_stack(context, &record);
+    if (!context->any_site)
+        stack_soon(d, context);
     return true;
 }
 
@@ -487,11 +511,10 @@ static __attribute__((noinline)) bool decode_known(struct chunk_decoder *d,
     case MT_RECORD_operator_begin:
     case MT_RECORD_operator_end:
         columns[mt_column_of(code, 0)].at++;
-        event->kind =
-            code == MT_RECORD_operator_begin ? EVENT_OPERATOR_BEGIN : EVENT_OPERATOR_END;
+        event->kind = code == MT_RECORD_operator_begin ? EVENT_OPERATOR_BEGIN : EVENT_OPERATOR_END;
         return true;
     default:
-        return decode_stack(d, context, event->time_ns);
+        return trace_stacks_are_kept(context->stacks) || decode_stack(d, context, event->time_ns);
     }
 }
 
@@ -513,22 +536,18 @@ static bool decode_run(struct chunk_decoder *d, struct trace_context *context, u
                        struct event **events, const struct event *end)
 {
     struct host_columns columns = host_columns_take(d);
-    const uint8_t *first = columns.code.at,
-                  *last = run_end(d, context, (size_t)(end - *events));
-    const struct event blank = {.thread = thread,
-                                .process = context->process,
-                                .pool = context->host_pool,
-                                .place = context->host_place};
+    const uint8_t *first = columns.code.at, *last = run_end(d, context, (size_t)(end - *events));
     const struct trace_clock clock = context->clock;
     struct event *event = *events;
     uint64_t time = d->time, difference = 0;
     bool is_good = true;
 
+    d->blank.thread = thread;
     for (; columns.code.at < last; columns.code.at++) {
         unsigned byte = *columns.code.at;
         unsigned code = byte & MT_CODE_MASK;
 
-        *event = blank;
+        *event = d->blank;
         if (code - MT_RECORD_host_alloc > MT_RECORD_host_free - MT_RECORD_host_alloc &&
             !is_known(d, code, event))
             break;

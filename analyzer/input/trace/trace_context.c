@@ -137,9 +137,14 @@ struct stack_source trace_context_stack_source(struct trace_context *context, ui
 
 static uint32_t site_of_stack(struct trace_context *context, uint64_t id, uint64_t time_ns)
 {
-    const struct stack_source source = trace_context_stack_source(context, time_ns);
-    uint32_t site = trace_stacks_site(context->stacks, &source, id);
+    uint32_t site =
+        trace_stacks_known_site(context->stacks, context->any_site, context->site_epoch, id);
 
+    if (!site) {
+        const struct stack_source source = trace_context_stack_source(context, time_ns);
+
+        site = trace_stacks_site(context->stacks, &source, id);
+    }
     if (!site)
         context->missing_stacks++;
     return site;

@@ -473,12 +473,14 @@ enum mt_result trace_process_next(struct trace_process *process, struct event *b
     return MT_OK;
 }
 
-/* What is still being written may have other stacks the next time. */
+/* What is still being written may have other stacks the next time. Where a chunk ended early, maybe
+ * within a definition, the next reading has to find that again. */
 static void keep_stacks(const struct trace_process *process)
 {
     const struct trace_context *context = &process->context;
 
-    if (process->file.header.state != MT_FILE_CLOSED || context->site_epoch || context->any_site)
+    if (process->file.header.state != MT_FILE_CLOSED || context->site_epoch || context->any_site ||
+        process->first_damage.message[0])
         return;
     for (size_t i = 0; i < process->stream_count; i++)
         trace_stacks_keep(&process->streams[i].stacks, context->model, context->process,

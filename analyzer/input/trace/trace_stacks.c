@@ -10,7 +10,7 @@
 #include "leaktide/invariant.h"
 #include "list.h"
 
-enum { NOT_MADE = 0 };
+enum { NOT_MADE = 0, KNOWN_FIRST_CAPACITY = 1024 };
 
 struct trace_stack_row {
     uint32_t stack; /* of the model */
@@ -31,7 +31,7 @@ struct code_row {
 
 struct known_row {
     uint64_t frame_of_trace; /* as in leaktide/frames.h */
-    uint32_t frame;          /* of the model */
+    uint32_t frame;          /* of the model; 0: the row is free */
     uint32_t epoch;
 };
 
@@ -135,22 +135,66 @@ static uint32_t frame_make(const struct stack_source *source, uint64_t frame_of_
         frame_of_trace);
 }
 
+/* The row of the frame, or the free one that it gets. */
+static struct known_row *known_slot(const struct known_frames *known, uint64_t frame_of_trace)
+{
+    size_t at = hash_u64(frame_of_trace) & (known->capacity - 1);
+
+    while (known->rows[at].frame && known->rows[at].frame_of_trace != frame_of_trace)
+        at = (at + 1) & (known->capacity - 1);
+    return &known->rows[at];
+}
+
+/* NULL: it is not known. */
+static const struct known_row *known_find(const struct known_frames *known, uint64_t frame_of_trace)
+{
+    const struct known_row *row = known->capacity ? known_slot(known, frame_of_trace) : NULL;
+
+    return row && row->frame ? row : NULL;
+}
+
+static bool known_grow(struct known_frames *known)
+{
+    struct known_frames grown = {
+        .count = known->count,
+        .capacity = known->capacity ? 2 * known->capacity : KNOWN_FIRST_CAPACITY,
+    };
+
+    grown.rows = calloc(grown.capacity, sizeof(*grown.rows));
+    if (!grown.rows)
+        return false;
+    for (size_t i = 0; i < known->capacity; i++)
+        if (known->rows[i].frame)
+            *known_slot(&grown, known->rows[i].frame_of_trace) = known->rows[i];
+    free(known->rows);
+    *known = grown;
+    return true;
+}
+
+/* Without memory for it, the model is asked again. */
+static void known_put(struct known_frames *known, const struct known_row *row)
+{
+    struct known_row *slot;
+
+    MT_ASSERT(2 * known->count <= known->capacity);
+    if (!row->frame || (2 * (known->count + 1) > known->capacity && !known_grow(known)))
+        return;
+    slot = known_slot(known, row->frame_of_trace);
+    known->count += !slot->frame;
+    *slot = *row;
+}
+
 /* Each is asked of the model once, as long as the modules stay. */
 static uint32_t frame_of(const struct stack_source *source, uint64_t frame_of_trace)
 {
-    struct trace_ids *known = &source->frames->known;
-    struct known_row *row = ids_find(known, sizeof(*row), frame_of_trace);
-    bool is_new = !row;
+    const struct known_row *known = known_find(&source->frames->known, frame_of_trace);
+    struct known_row made = {.frame_of_trace = frame_of_trace, .epoch = source->epoch};
 
-    if (!row)
-        row = ids_add(known, sizeof(*row), frame_of_trace);
-    if (!row)
-        return 0;
-    if (is_new || row->epoch != source->epoch) {
-        row->frame = frame_make(source, frame_of_trace);
-        row->epoch = source->epoch;
-    }
-    return row->frame;
+    if (known && known->epoch == source->epoch)
+        return known->frame;
+    made.frame = frame_make(source, frame_of_trace);
+    known_put(&source->frames->known, &made);
+    return made.frame;
 }
 
 /* The same frame, as of now. */
@@ -344,6 +388,22 @@ enum stack_taken trace_stacks_define(struct trace_stacks *stacks, const struct s
     return id_add(stacks, definition->id) ? STACK_TAKEN : STACK_NO_MEMORY;
 }
 
+void trace_stacks_soon(const struct trace_stacks *stacks, const struct stack_source *source,
+                       const struct stack_definition *next)
+{
+    const struct last_stack *last = stacks->last;
+    const struct known_row *row;
+    uint64_t shared_count = next->shared_count, frame;
+
+    if (!last || source->any_site || !shared_count || shared_count > last->count ||
+        !mt_frame_get(next->frames, next->frames + next->size_bytes, last->frames[shared_count - 1],
+                      &frame))
+        return;
+    row = known_find(&source->frames->known, frame);
+    if (row)
+        model_stack_soon(source->model, last->stacks[shared_count - 1], row->frame);
+}
+
 /* The same addresses, at another time. */
 static uint32_t stack_again(const struct stack_source *source, uint32_t stack)
 {
@@ -372,33 +432,48 @@ static uint64_t caller_of(const struct model *model, uint32_t stack)
     return address;
 }
 
-uint32_t trace_stacks_site(struct trace_stacks *stacks, const struct stack_source *source,
-                           uint64_t id)
+static struct trace_stack_row *row_of(const struct trace_stacks *stacks, const struct id_run *run,
+                                      uint64_t id)
+{
+    return &stacks->rows[run->first + (id - run->first_id)];
+}
+
+uint32_t trace_stacks_known_site(const struct trace_stacks *stacks, uint32_t any_site,
+                                 uint32_t epoch, uint64_t id)
 {
     const struct id_run *run;
-    struct trace_stack_row *row;
+    const struct trace_stack_row *row;
 
     if (stacks->kept.count)
         return id - stacks->kept.first_id < stacks->kept.count
                    ? stacks->kept.sites[id - stacks->kept.first_id]
                    : 0;
     run = run_find(stacks, id);
+    if (!run || any_site)
+        return run ? any_site : 0;
+    row = row_of(stacks, run, id);
+    return row->epoch == epoch ? row->site : NOT_MADE;
+}
+
+uint32_t trace_stacks_site(struct trace_stacks *stacks, const struct stack_source *source,
+                           uint64_t id)
+{
+    uint32_t known = trace_stacks_known_site(stacks, source->any_site, source->epoch, id);
+    const struct id_run *run = known || stacks->kept.count ? NULL : run_find(stacks, id);
+    struct trace_stack_row *row;
+
     if (!run)
-        return 0;
-    if (source->any_site)
-        return source->any_site;
-    row = &stacks->rows[run->first + (id - run->first_id)];
+        return known;
+    row = row_of(stacks, run, id);
     if (row->epoch != source->epoch) {
         row->stack = stack_again(source, row->stack);
         row->epoch = source->epoch;
-        row->site = NOT_MADE;
     }
-    if (row->site == NOT_MADE)
-        row->site = model_site(source->model,
-                               (struct model_site){.process = source->process,
-                                                   .address = caller_of(source->model, row->stack),
-                                                   .time_ns = source->time_ns,
-                                                   .stack = row->stack});
+    row->site = model_site(source->model,
+                           (struct model_site){.process = source->process,
+                                               .address = caller_of(source->model, row->stack),
+                                               .time_ns = source->time_ns,
+                                               .stack = row->stack});
     return row->site;
 }
 
@@ -437,5 +512,6 @@ bool trace_frames_code(struct trace_frames *frames, uint64_t id, uint32_t functi
 void trace_frames_release(struct trace_frames *frames)
 {
     ids_release(&frames->codes);
-    ids_release(&frames->known);
+    free(frames->known.rows);
+    frames->known = (struct known_frames){.rows = NULL};
 }

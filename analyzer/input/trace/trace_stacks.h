@@ -37,10 +37,17 @@ struct trace_stacks {
     struct kept_sites kept;  /* of an earlier reading; count 0: none */
 };
 
+/* Frames as the trace has them, and which frame of the model each is, by hash. At most half of the
+ * rows are taken. */
+struct known_frames {
+    struct known_row *rows;
+    size_t count, capacity; /* 0 or a power of two */
+};
+
 /* What the stacks of a process are made of. All zeros at first. */
 struct trace_frames {
     struct trace_ids codes; /* by their ids */
-    struct trace_ids known; /* frames as the trace has them, and which frame of the model each is */
+    struct known_frames known;
 };
 
 /* What stacks are made from. */
@@ -66,11 +73,29 @@ enum stack_taken { STACK_TAKEN, STACK_CORRUPT, STACK_NO_MEMORY };
 enum stack_taken trace_stacks_define(struct trace_stacks *stacks, const struct stack_source *source,
                                      const struct stack_definition *definition);
 
+/*
+ * The definition that comes next, of which only the frames and how many it shares are known yet:
+ * time to fetch where the first frame that it adds may be found.
+ */
+void trace_stacks_soon(const struct trace_stacks *stacks, const struct stack_source *source,
+                       const struct stack_definition *next);
+
 /* The site of the model that is this stack; 0 if it is not defined. */
 uint32_t trace_stacks_site(struct trace_stacks *stacks, const struct stack_source *source,
                            uint64_t id);
 
-/* The stream was read to its end: the next reading finds its sites by model_kept_sites(). */
+/* The same, where nothing has to be made for it; else 0. any_site, epoch: as in stack_source. */
+uint32_t trace_stacks_known_site(const struct trace_stacks *stacks, uint32_t any_site,
+                                 uint32_t epoch, uint64_t id);
+
+/* An earlier reading has all sites, so that definitions are passed over. */
+static inline bool trace_stacks_are_kept(const struct trace_stacks *stacks)
+{
+    return stacks->kept.count;
+}
+
+/* The stream was read to its end, and whole: the next reading finds its sites by
+ * model_kept_sites(). */
 void trace_stacks_keep(const struct trace_stacks *stacks, struct model *model, uint16_t process,
                        uint32_t stream);
 void trace_stacks_release(struct trace_stacks *stacks);
