@@ -221,6 +221,11 @@ static bool is_stack(const struct model *model, uint32_t index, uint32_t outer, 
     return stack && stack->outer == outer && stack->frame == frame;
 }
 
+static uint64_t stack_hash(uint32_t outer, uint32_t frame)
+{
+    return hash_u64((uint64_t)outer << 32 | frame);
+}
+
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
 {
     uint32_t index = (uint32_t)model->stacks.count;
@@ -235,7 +240,7 @@ uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
 
         if (is_stack(model, outer + 1, outer, frame))
             return outer + 1;
-        hash = hash_pair(outer, frame);
+        hash = stack_hash(outer, frame);
         while (hash_index_next(&model->stack_index, hash, &probe, &found))
             if (is_stack(model, found, outer, frame))
                 return found;
@@ -249,7 +254,7 @@ uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
 
 void model_stack_soon(const struct model *model, uint32_t outer, uint32_t frame)
 {
-    hash_index_soon(&model->stack_index, hash_pair(outer, frame));
+    hash_index_soon(&model->stack_index, stack_hash(outer, frame));
 }
 
 uint32_t *model_keep_sites(struct model *model, uint16_t process, uint32_t stream,
