@@ -85,8 +85,10 @@ enum mt_result chunk_decoder_begin(struct chunk_decoder *d, struct trace_context
     d->unresolved_count = 0;
     d->time = header->first_time;
     d->last_time = header->last_time;
-    d->blank = (struct event){
-        .process = context->process, .pool = context->host_pool, .place = context->host_place};
+    d->blank = (struct event){.kind = EVENT_ALLOC,
+                              .process = context->process,
+                              .pool = context->host_pool,
+                              .place = context->host_place};
     d->events_left = header->event_count;
     if (!find_columns(d, context, header->raw_bytes))
         return mt_error_set(error, MT_CORRUPT, "the table of columns is wrong");
@@ -311,7 +313,7 @@ static __attribute__((noinline)) bool decode_stack(struct chunk_decoder *d,
     return true;
 }
 
-enum step { STEP_EVENT, STEP_NO_EVENT, STEP_CORRUPT };
+enum step { STEP_EVENT, STEP_NO_EVENT, STEP_CORRUPT, STEP_UNKNOWN };
 
 static __attribute__((noinline)) enum step decode_any(struct chunk_decoder *d,
                                                       struct trace_context *context,
@@ -461,60 +463,65 @@ static ALWAYS_INLINE uint32_t known_next(const struct chunk_decoder *d, unsigned
     return dictionary->index[entry];
 }
 
-/*
- * Whether a record that is not of the host heap can be decoded in a run. What it names by numbers
- * stands in the event then. Takes nothing.
- */
-static __attribute__((noinline)) bool is_known(const struct chunk_decoder *d, unsigned code,
-                                               struct event *event)
+/* Pool and place of the block that comes next; false: they are not known. Takes nothing. */
+static ALWAYS_INLINE bool known_pool(const struct chunk_decoder *d, unsigned code,
+                                     struct event *event)
 {
-    uint32_t index, place = 0;
+    uint32_t place = 0, pool;
 
-    switch (code) {
-    case MT_RECORD_alloc:
-        index = known_next(d, MT_COLUMN_POOL_OF_ALLOC);
+    if (code == MT_RECORD_free) {
+        pool = known_next(d, MT_COLUMN_POOL_OF_FREE);
+    } else {
+        pool = known_next(d, MT_COLUMN_POOL_OF_ALLOC);
         place = known_next(d, MT_COLUMN_PLACE_OF_ALLOC);
-        event->pool = (uint16_t)index;
         event->place = (uint16_t)place;
-        return index != TRACE_UNRESOLVED && place != TRACE_UNRESOLVED;
-    case MT_RECORD_free:
-        index = known_next(d, MT_COLUMN_POOL_OF_FREE);
-        event->pool = (uint16_t)index;
-        return index != TRACE_UNRESOLVED;
-    case MT_RECORD_operator_begin:
-    case MT_RECORD_operator_end:
-        event->text = known_next(d, mt_column_of(code, 0));
-        return event->text != TRACE_UNRESOLVED;
-    default:
-        return code == MT_RECORD_stack;
     }
+    event->pool = (uint16_t)pool;
+    return pool != TRACE_UNRESOLVED && place != TRACE_UNRESOLVED;
 }
 
-/* The same record. event has what is_known() found, and the time. */
-static __attribute__((noinline)) bool decode_known(struct chunk_decoder *d,
-                                                   struct trace_context *context, unsigned byte,
-                                                   struct event *event)
+/*
+ * A record that is not of the host heap, if what it names by numbers is known. STEP_UNKNOWN: it is
+ * another one, and nothing was taken.
+ */
+static __attribute__((noinline)) enum step decode_known(struct chunk_decoder *d,
+                                                        struct trace_context *context,
+                                                        unsigned byte, struct event *event)
 {
     struct column_cursor *columns = d->columns;
     unsigned code = byte & MT_CODE_MASK;
+    bool is_good;
 
     switch (code) {
     case MT_RECORD_alloc:
+        if (!known_pool(d, code, event))
+            return STEP_UNKNOWN;
         columns[MT_COLUMN_POOL_OF_ALLOC].at++;
         columns[MT_COLUMN_PLACE_OF_ALLOC].at++;
-        return decode_block(d, context, &columns[MT_COLUMN_POOL_SITE],
-                            &columns[MT_COLUMN_POOL_SIZE], &columns[MT_COLUMN_POOL_NEW_ADDRESS],
-                            byte, event);
+        is_good =
+            decode_block(d, context, &columns[MT_COLUMN_POOL_SITE], &columns[MT_COLUMN_POOL_SIZE],
+                         &columns[MT_COLUMN_POOL_NEW_ADDRESS], byte, event);
+        return is_good ? STEP_EVENT : STEP_CORRUPT;
     case MT_RECORD_free:
+        if (!known_pool(d, code, event))
+            return STEP_UNKNOWN;
         columns[MT_COLUMN_POOL_OF_FREE].at++;
-        return decode_end_of_block(d, &columns[MT_COLUMN_POOL_OLD_ADDRESS], byte, event);
+        is_good = decode_end_of_block(d, &columns[MT_COLUMN_POOL_OLD_ADDRESS], byte, event);
+        return is_good ? STEP_EVENT : STEP_CORRUPT;
     case MT_RECORD_operator_begin:
     case MT_RECORD_operator_end:
+        event->text = known_next(d, mt_column_of(code, 0));
+        if (event->text == TRACE_UNRESOLVED)
+            return STEP_UNKNOWN;
         columns[mt_column_of(code, 0)].at++;
         event->kind = code == MT_RECORD_operator_begin ? EVENT_OPERATOR_BEGIN : EVENT_OPERATOR_END;
-        return true;
+        return STEP_EVENT;
+    case MT_RECORD_stack:
+        is_good =
+            trace_stacks_are_kept(context->stacks) || decode_stack(d, context, event->time_ns);
+        return is_good ? STEP_NO_EVENT : STEP_CORRUPT;
     default:
-        return trace_stacks_are_kept(context->stacks) || decode_stack(d, context, event->time_ns);
+        return STEP_UNKNOWN;
     }
 }
 
@@ -540,32 +547,41 @@ static bool decode_run(struct chunk_decoder *d, struct trace_context *context, u
     const struct trace_clock clock = context->clock;
     struct event *event = *events;
     uint64_t time = d->time, difference = 0;
-    bool is_good = true;
+    enum step step = STEP_EVENT;
 
     d->blank.thread = thread;
     for (; columns.code.at < last; columns.code.at++) {
+        const uint8_t *time_at = columns.time.at;
         unsigned byte = *columns.code.at;
         unsigned code = byte & MT_CODE_MASK;
+        bool is_good = get_varint(&columns.time, &difference) && difference <= d->last_time - time;
 
-        *event = d->blank;
-        if (code - MT_RECORD_host_alloc > MT_RECORD_host_free - MT_RECORD_host_alloc &&
-            !is_known(d, code, event))
-            break;
-        is_good = get_varint(&columns.time, &difference) && difference <= d->last_time - time;
+        step = STEP_CORRUPT;
         if (UNLIKELY(!is_good))
             break;
         time += difference;
+        *event = d->blank;
         event->time_ns = trace_clock_ns_within(&clock, time);
-        if (code == MT_RECORD_host_alloc)
-            is_good = decode_block(d, context, &columns.site, &columns.size, &columns.new_address,
-                                   byte, event);
-        else if (code == MT_RECORD_host_free)
-            is_good = decode_end_of_block(d, &columns.old_address, byte, event);
-        else
-            is_good = decode_known(d, context, byte, event);
-        if (UNLIKELY(!is_good))
-            break;
-        event += code != MT_RECORD_stack;
+        if (code == MT_RECORD_host_alloc) {
+            if (UNLIKELY(!decode_block(d, context, &columns.site, &columns.size,
+                                       &columns.new_address, byte, event)))
+                break;
+            event++;
+        } else if (code == MT_RECORD_host_free) {
+            if (UNLIKELY(!decode_end_of_block(d, &columns.old_address, byte, event)))
+                break;
+            event++;
+        } else {
+            step = decode_known(d, context, byte, event);
+            if (step == STEP_UNKNOWN) {
+                columns.time.at = time_at;
+                time -= difference;
+            }
+            if (step >= STEP_CORRUPT)
+                break;
+            event += step == STEP_EVENT;
+        }
+        step = STEP_EVENT;
     }
     if (d->unresolved_count)
         resolve_sites(d, context);
@@ -573,7 +589,7 @@ static bool decode_run(struct chunk_decoder *d, struct trace_context *context, u
     d->time = time;
     host_columns_give(d, &columns);
     *events = event;
-    return is_good;
+    return step != STEP_CORRUPT;
 }
 
 static enum step decode_next(struct chunk_decoder *d, struct trace_context *context,

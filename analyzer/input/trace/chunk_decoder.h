@@ -42,7 +42,7 @@ struct chunk_decoder {
     uint32_t events_left;
     uint32_t site_epoch;      /* of the context, when site_index was last emptied */
     uint64_t time, last_time; /* in time units */
-    struct event blank;       /* what the events of a run have in common */
+    struct event blank;       /* an alloc of the host heap without what makes it this one */
     struct column_cursor columns[MT_COLUMN_END];
     uint64_t last_value[MT_COLUMN_END];
     uint8_t dictionary_of_column[MT_COLUMN_END];

@@ -21,7 +21,8 @@ struct trace_stack_row {
 /* Stacks whose ids follow each other. */
 struct id_run {
     uint64_t first_id;
-    size_t first, count; /* their number among all */
+    size_t first; /* the number of its first one among all stacks */
+    size_t count;
 };
 
 struct code_row {
