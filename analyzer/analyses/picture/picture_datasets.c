@@ -453,12 +453,13 @@ static void add_series_of(const struct picture *picture, const struct origin *or
     uint16_t process = tally_ledger_at(tally, origin->ledger)->process;
     uint32_t step_count = tally_process_at(tally, process).ended_step_count;
     uint32_t stride = (step_count + STEP_SERIES_MAX - 1) / STEP_SERIES_MAX;
-    uint32_t name = names_put(names, label_who(question, report_arena(report), origin->who));
     size_t count = stride ? (step_count + stride - 1) / stride : 0;
     struct step_sample alive[STEP_SERIES_MAX];
+    uint32_t name;
 
     if (!count)
-        return;
+        return; /* no step of it has ended */
+    name = names_put(names, label_who(question, report_arena(report), origin->who));
     origin_at_steps(tally, origin, stride, alive, count);
     for (size_t i = 0; i < count; i++)
         sheet_add(sheet, (const uint64_t[]){origin->ledger, name, alive[i].step, alive[i].bytes,
