@@ -166,10 +166,12 @@ static void tell_process_over(struct reading *reading, uint16_t process)
     }
 }
 
-static struct life life_of(const struct reading *reading, const struct life_row *row,
-                           uint64_t address, uint64_t size_bytes, uint32_t group)
+/* Of a block that is alive; filled where it stands, as a copy would wait for what was just stored. */
+static inline void life_fill(const struct reading *reading, const struct life_row *row,
+                             uint64_t address, uint64_t size_bytes, uint32_t group,
+                             struct life *life)
 {
-    return (struct life){
+    *life = (struct life){
         .address = address,
         .size_bytes = size_bytes,
         .born_ns = row->born_ns,
@@ -202,8 +204,9 @@ static uint32_t on_born(void *context, const struct event *event, uint32_t group
                              .thread = event->thread,
                              .stream = event->detail};
     if (reading->tells_born) {
-        struct life life = life_of(reading, row, event->address, event->value, group);
+        struct life life;
 
+        life_fill(reading, row, event->address, event->value, group, &life);
         tell_born(reading, &life);
     }
     return number;
@@ -231,8 +234,8 @@ static void on_gone(void *context, const struct event *event, const struct live_
 
     if (reading->has_failed)
         return;
-    life = life_of(reading, &reading->rows[block->birth], block->address, block->size_bytes,
-                   block->group);
+    life_fill(reading, &reading->rows[block->birth], block->address, block->size_bytes,
+              block->group, &life);
     MT_ASSERT(life.index < reading->born_count);
     row_give(reading, block->birth);
     life.freed_ns = event->time_ns;
@@ -279,9 +282,10 @@ static int by_index(const void *a, const void *b)
 static void tell_survivor(struct reading *reading, const struct survivor *survivor)
 {
     const struct live_block *block = &survivor->block;
-    struct life life = life_of(reading, &reading->rows[block->birth], block->address,
-                               block->size_bytes, block->group);
+    struct life life;
 
+    life_fill(reading, &reading->rows[block->birth], block->address, block->size_bytes,
+              block->group, &life);
     life.freed_step = UINT32_MAX;
     tell_over(reading, &life);
 }
