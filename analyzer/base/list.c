@@ -35,20 +35,27 @@ bool list_grow(void *rows, size_t *capacity, size_t row_bytes)
     return true;
 }
 
-bool list_reach_slowly(void *rows, size_t *count, size_t index, size_t row_bytes)
+bool list_extend(void *rows, size_t *count, size_t larger, size_t row_bytes)
 {
-    size_t larger = *count ? *count : first_rows;
     char *bytes;
 
-    while (larger <= index) {
-        if (larger > SIZE_MAX / 2)
-            return false;
-        larger *= 2;
-    }
+    MT_ASSERT(larger >= *count);
     if (!resize(rows, larger, row_bytes))
         return false;
     memcpy(&bytes, rows, sizeof(bytes));
     memset(bytes + *count * row_bytes, 0, (larger - *count) * row_bytes);
     *count = larger;
     return true;
+}
+
+bool list_reach_slowly(void *rows, size_t *count, size_t index, size_t row_bytes)
+{
+    size_t larger = *count ? *count : first_rows;
+
+    while (larger <= index) {
+        if (larger > SIZE_MAX / 2)
+            return false;
+        larger *= 2;
+    }
+    return list_extend(rows, count, larger, row_bytes);
 }

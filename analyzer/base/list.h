@@ -43,4 +43,7 @@ static inline bool list_reach(void *rows, size_t *count, size_t index, size_t ro
     return index < *count || list_reach_slowly(rows, count, index, row_bytes);
 }
 
+/* The same for as many rows as are said: `larger`, not fewer than there are. */
+bool list_extend(void *rows, size_t *count, size_t larger, size_t row_bytes);
+
 #endif

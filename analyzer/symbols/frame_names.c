@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "list.h"
 #include "readable_name.h"
 #include "site_identity.h"
 #include "stack_traits.h"
@@ -226,15 +227,11 @@ static void expect_all(struct frame_names *names, size_t first, size_t count)
 
 static bool make_room(struct frame_names *names)
 {
-    size_t count = model_frame_count(names->model);
-    struct named_frames *grown = realloc(names->known, count * sizeof(*grown));
+    size_t first = names->known_count, count = model_frame_count(names->model);
 
-    if (!grown)
+    if (!list_extend(&names->known, &names->known_count, count, sizeof(*names->known)))
         return false;
-    memset(grown + names->known_count, 0, (count - names->known_count) * sizeof(*grown));
-    expect_all(names, names->known_count, count);
-    names->known = grown;
-    names->known_count = count;
+    expect_all(names, first, count);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "list.h"
 #include "stack_trait.h"
 
 enum {
@@ -39,19 +40,6 @@ void stack_facts_release(struct stack_facts *facts)
 }
 
 /* --- facts --------------------------------------------------------------------------------- */
-
-static bool make_room(struct stack_facts *facts)
-{
-    size_t count = model_stack_count(facts->model);
-    struct stack_fact *grown = realloc(facts->rows, count * sizeof(*grown));
-
-    if (!grown)
-        return false;
-    memset(grown + facts->row_count, 0, (count - facts->row_count) * sizeof(*grown));
-    facts->rows = grown;
-    facts->row_count = count;
-    return true;
-}
 
 bool is_inside_operator(bool was_inside, enum frame_class class)
 {
@@ -88,7 +76,9 @@ const struct stack_fact *stack_facts_of(struct stack_facts *facts, uint32_t stac
 {
     uint32_t path[path_most];
 
-    if (stack >= facts->row_count && !make_room(facts))
+    if (stack >= facts->row_count &&
+        !list_extend(&facts->rows, &facts->row_count, model_stack_count(facts->model),
+                     sizeof(*facts->rows)))
         return NULL;
     while (!facts->rows[stack].depth) {
         size_t count = 0;

@@ -13,6 +13,7 @@
 #include "cxx_name.h"
 #include "frame_names.h"
 #include "hash.h"
+#include "list.h"
 #include "module_symbols.h"
 #include "readable_name.h"
 #include "sentence.h"
@@ -188,17 +189,12 @@ enum mt_result symbols_configure(struct symbols *symbols, const struct symbols_o
 static struct site_row *row_of(struct symbols *symbols, uint32_t site)
 {
     size_t count = model_site_count(symbols->model);
-    struct site_row *grown;
 
-    if (site < symbols->site_count)
+    if (site < symbols->site_count ||
+        (site < count &&
+         list_extend(&symbols->sites, &symbols->site_count, count, sizeof(*symbols->sites))))
         return &symbols->sites[site];
-    grown = site < count ? realloc(symbols->sites, count * sizeof(*grown)) : NULL;
-    if (!grown)
-        return NULL;
-    memset(grown + symbols->site_count, 0, (count - symbols->site_count) * sizeof(*grown));
-    symbols->sites = grown;
-    symbols->site_count = count;
-    return &symbols->sites[site];
+    return NULL;
 }
 
 /* --- the frames of a site ------------------------------------------------------------------ */
