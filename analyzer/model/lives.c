@@ -166,7 +166,7 @@ static void tell_process_over(struct reading *reading, uint16_t process)
     }
 }
 
-/* Of a block that is alive; filled where it stands, as a copy would wait for what was just stored. */
+/* Of a block that is alive. Filled where it stands: a copy would wait for what was just stored. */
 static inline void life_fill(const struct reading *reading, const struct life_row *row,
                              uint64_t address, uint64_t size_bytes, uint32_t group,
                              struct life *life)

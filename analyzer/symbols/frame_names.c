@@ -23,7 +23,8 @@ struct frame_words_class {
 
 /* The addresses of one function have one name, which is made readable once. */
 struct readable_row {
-    const char *name, *readable; /* the name is known by its address */
+    uint64_t name; /* is known by its address */
+    const char *readable;
 };
 
 void frame_names_init(struct frame_names *names, struct model *model,
@@ -33,14 +34,13 @@ void frame_names_init(struct frame_names *names, struct model *model,
     arena_init(&names->arena);
     table_init(&names->classes, &names->arena, sizeof(struct frame_words_class));
     hash_index_init(&names->class_index);
-    table_init(&names->readables, &names->arena, sizeof(struct readable_row));
-    hash_index_init(&names->readable_index);
+    keyed_table_init(&names->readables, &names->arena, sizeof(struct readable_row));
 }
 
 void frame_names_release(struct frame_names *names)
 {
     hash_index_release(&names->class_index);
-    hash_index_release(&names->readable_index);
+    keyed_table_release(&names->readables);
     arena_release(&names->arena);
     free(names->known);
     names->known = NULL;
@@ -63,26 +63,19 @@ static const char *readable_make(struct frame_names *names, const char *name)
 /* A name as people write it; "" without memory. */
 static const char *readable(struct frame_names *names, const char *name)
 {
-    uint64_t hash = hash_u64((uintptr_t)name);
-    size_t probe = 0;
-    uint32_t found;
     struct readable_row *row;
 
     if (name[0] == '(' && strncmp(name, "(anonymous", 10) != 0)
         return name; /* "(more frames were not asked for)": a remark of the source */
     if (!strpbrk(name, "(. ") && strncmp(name, "_Z", 2) != 0)
         return name; /* as it is: most of C */
-    while (hash_index_next(&names->readable_index, hash, &probe, &found)) {
-        row = table_at(&names->readables, found);
-        if (row->name == name)
-            return row->readable;
-    }
-    found = (uint32_t)names->readables.count;
-    row = table_add(&names->readables);
+    row = keyed_table_find(&names->readables, (uintptr_t)name);
+    if (row)
+        return row->readable;
+    row = keyed_table_add(&names->readables, (uintptr_t)name);
     if (!row)
         return "";
-    *row = (struct readable_row){name, readable_make(names, name)};
-    hash_index_add(&names->readable_index, hash, found);
+    row->readable = readable_make(names, name);
     return row->readable;
 }
 

@@ -14,6 +14,7 @@
 
 #include "arena.h"
 #include "hash_index.h"
+#include "keyed_table.h"
 #include "model.h"
 #include "module_symbols.h"
 #include "site_rules.h"
@@ -59,8 +60,7 @@ struct frame_names {
     size_t known_count;
     struct table classes; /* struct frame_words_class: of texts of the model */
     struct hash_index class_index;
-    struct table readables; /* struct readable_row: of names of the symbols */
-    struct hash_index readable_index;
+    struct keyed_table readables; /* struct readable_row: of names of the symbols */
 };
 
 void frame_names_init(struct frame_names *names, struct model *model,

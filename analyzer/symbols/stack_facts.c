@@ -18,21 +18,19 @@ enum {
 };
 
 struct python_shape {
-    uint32_t stack;
-    uint64_t shape;
+    uint64_t stack, shape;
 };
 
 void stack_facts_init(struct stack_facts *facts, struct model *model, struct frame_names *names)
 {
     *facts = (struct stack_facts){.model = model, .names = names};
     arena_init(&facts->arena);
-    table_init(&facts->python_shapes, &facts->arena, sizeof(struct python_shape));
-    hash_index_init(&facts->python_index);
+    keyed_table_init(&facts->python_shapes, &facts->arena, sizeof(struct python_shape));
 }
 
 void stack_facts_release(struct stack_facts *facts)
 {
-    hash_index_release(&facts->python_index);
+    keyed_table_release(&facts->python_shapes);
     arena_release(&facts->arena);
     free(facts->rows);
     facts->rows = NULL;
@@ -144,24 +142,15 @@ static uint64_t python_fold(struct stack_facts *facts, uint32_t stack)
 
 static uint64_t python_shape(struct stack_facts *facts, uint32_t stack)
 {
-    uint64_t hash = hash_u64(stack);
-    size_t probe = 0;
-    uint32_t found;
-    struct python_shape *row;
+    struct python_shape *row = keyed_table_find(&facts->python_shapes, stack);
     uint64_t shape;
 
-    while (hash_index_next(&facts->python_index, hash, &probe, &found)) {
-        row = table_at(&facts->python_shapes, found);
-        if (row->stack == stack)
-            return row->shape;
-    }
+    if (row)
+        return row->shape;
     shape = python_fold(facts, stack);
-    found = (uint32_t)facts->python_shapes.count;
-    row = table_add(&facts->python_shapes);
-    if (row) {
-        *row = (struct python_shape){stack, shape};
-        hash_index_add(&facts->python_index, hash, found);
-    }
+    row = keyed_table_add(&facts->python_shapes, stack);
+    if (row)
+        row->shape = shape;
     return shape;
 }
 

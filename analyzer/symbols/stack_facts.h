@@ -14,9 +14,8 @@
 
 #include "arena.h"
 #include "frame_names.h"
-#include "hash_index.h"
+#include "keyed_table.h"
 #include "model.h"
-#include "table.h"
 
 /* Stacks are numbers of the model. */
 struct stack_fact {
@@ -35,8 +34,7 @@ struct stack_facts {
     struct stack_fact *rows; /* by stack */
     size_t row_count;
     struct arena arena;
-    struct table python_shapes; /* uint64_t */
-    struct hash_index python_index;
+    struct keyed_table python_shapes; /* struct python_shape, by stack */
 };
 
 void stack_facts_init(struct stack_facts *facts, struct model *model, struct frame_names *names);

@@ -27,6 +27,7 @@
 #include "arena.h"
 #include "hash.h"
 #include "hash_index.h"
+#include "keyed_table.h"
 #include "memory_failures.h"
 #include "symbol_child.h"
 #include "table.h"
@@ -62,8 +63,8 @@ struct worker {
     struct arena arena;
     struct table texts; /* const char * */
     struct hash_index index;
-    struct table knowns, symbols; /* struct known, struct symbol */
-    struct hash_index known_index;
+    struct keyed_table knowns; /* struct known, by address */
+    struct table symbols;      /* struct symbol */
     unsigned char message[message_bytes];
 };
 
@@ -163,12 +164,12 @@ static bool take_text(struct worker *worker, const unsigned char **bytes, const 
 static bool take_answer(struct worker *worker, const unsigned char **bytes,
                         const unsigned char *end, uint64_t address)
 {
-    struct known *known = *bytes < end ? table_add(&worker->knowns) : NULL;
-    unsigned count = known ? *(*bytes)++ : 0;
+    struct known taken = {address, (uint32_t)worker->symbols.count, 0}, *known;
+    unsigned count;
 
-    if (!known)
+    if (*bytes >= end)
         return false;
-    *known = (struct known){address, (uint32_t)worker->symbols.count, 0};
+    count = *(*bytes)++;
     if (count == no_memory_mark) {
         memory_failure_note();
         count = 0;
@@ -186,10 +187,12 @@ static bool take_answer(struct worker *worker, const unsigned char **bytes,
         if (!take_text(worker, bytes, end, frame.name_bytes, &symbol->name) ||
             !take_text(worker, bytes, end, frame.file_bytes, &symbol->file))
             return false;
-        known->count++;
+        taken.count++;
     }
-    return hash_index_add(&worker->known_index, hash_u64(address),
-                          (uint32_t)(worker->knowns.count - 1));
+    known = keyed_table_add(&worker->knowns, address);
+    if (known)
+        *known = taken;
+    return known != NULL;
 }
 
 /* --- questions ----------------------------------------------------------------------------- */
@@ -270,20 +273,6 @@ static void ask_all(struct worker *worker, const uint64_t *addresses, size_t cou
     } while (hear_one(worker, next < count));
 }
 
-static const struct known *known_find(const struct worker *worker, uint64_t address)
-{
-    size_t probe = 0;
-    uint32_t found;
-
-    while (hash_index_next(&worker->known_index, hash_u64(address), &probe, &found)) {
-        const struct known *known = table_at(&worker->knowns, found);
-
-        if (known->address == address)
-            return known;
-    }
-    return NULL;
-}
-
 /* What the first child says of the file; the others may take their time. */
 static enum symbol_open_result first_answer(struct worker *worker)
 {
@@ -335,13 +324,13 @@ static void worker_expect(void *state, const uint64_t *addresses, size_t count)
 static size_t worker_find(void *state, uint64_t address, struct symbol *found, size_t most)
 {
     struct worker *worker = state;
-    const struct known *known = known_find(worker, address);
+    const struct known *known = keyed_table_find(&worker->knowns, address);
     size_t count = 0;
 
     if (!known) {
         wake(worker);
         ask_all(worker, &address, 1);
-        known = known_find(worker, address);
+        known = keyed_table_find(&worker->knowns, address);
     }
     for (; known && count < known->count && count < most; count++)
         found[count] = *(const struct symbol *)table_at(&worker->symbols, known->first + count);
@@ -359,7 +348,7 @@ static void worker_close(void *state)
     helpers_end(worker);
     hand_end(&worker->hands[0]);
     hash_index_release(&worker->index);
-    hash_index_release(&worker->known_index);
+    keyed_table_release(&worker->knowns);
     arena_release(&worker->arena);
     free(worker);
 }
@@ -374,10 +363,9 @@ static struct worker *worker_create(void)
         worker->hands[i].socket = -1;
     arena_init(&worker->arena);
     table_init(&worker->texts, &worker->arena, sizeof(const char *));
-    table_init(&worker->knowns, &worker->arena, sizeof(struct known));
+    keyed_table_init(&worker->knowns, &worker->arena, sizeof(struct known));
     table_init(&worker->symbols, &worker->arena, sizeof(struct symbol));
     hash_index_init(&worker->index);
-    hash_index_init(&worker->known_index);
     return worker;
 }
 

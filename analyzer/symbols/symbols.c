@@ -13,6 +13,7 @@
 #include "cxx_name.h"
 #include "frame_names.h"
 #include "hash.h"
+#include "keyed_table.h"
 #include "list.h"
 #include "module_symbols.h"
 #include "readable_name.h"
@@ -33,20 +34,20 @@ struct site_row {
 
 /* What names sites, and what is inside of it where that is the same for all of them. */
 struct telling_place {
-    uint32_t stack; /* that ends in the most telling frame */
+    uint64_t stack; /* that ends in the most telling frame */
     const struct named_frame *frame, *called;
     const char *label; /* NULL: not asked for; as of the wrappers that were known then */
     size_t wrapper_site_count;
 };
 
 struct frame_label {
-    const struct named_frame *frame;
+    uint64_t frame; /* is known by its address */
     const char *label;
 };
 
 /* Sites that are called from one place are one, but for what they call there. */
 struct place_id {
-    uint32_t place;
+    const struct telling_place *place;
     const struct named_frame *called; /* NULL: does not count */
     uint64_t id;
 };
@@ -63,10 +64,10 @@ struct symbols {
     size_t wrapper_site_count; /* sites when they were looked for */
     struct site_row *sites;    /* by site */
     size_t site_count;
-    struct table places; /* struct telling_place */
-    struct table ids;    /* struct place_id */
-    struct table labels; /* struct frame_label */
-    struct hash_index place_index, id_index, label_index;
+    struct keyed_table places; /* struct telling_place */
+    struct keyed_table labels; /* struct frame_label */
+    struct table ids;          /* struct place_id */
+    struct hash_index id_index;
     /* The stack that was asked for last. */
     const struct named_frame *stack[SYMBOLS_DEPTH_MOST];
     size_t depth;
@@ -86,12 +87,10 @@ enum mt_result symbols_create(struct model *model, struct symbols **out, struct 
     frame_names_init(&symbols->names, model, &symbols->rules, &symbols->modules);
     wrappers_init(&symbols->wrappers);
     stack_facts_init(&symbols->facts, model, &symbols->names);
-    table_init(&symbols->places, &symbols->arena, sizeof(struct telling_place));
+    keyed_table_init(&symbols->places, &symbols->arena, sizeof(struct telling_place));
+    keyed_table_init(&symbols->labels, &symbols->arena, sizeof(struct frame_label));
     table_init(&symbols->ids, &symbols->arena, sizeof(struct place_id));
-    table_init(&symbols->labels, &symbols->arena, sizeof(struct frame_label));
-    hash_index_init(&symbols->place_index);
     hash_index_init(&symbols->id_index);
-    hash_index_init(&symbols->label_index);
     *out = symbols;
     return MT_OK;
 }
@@ -101,9 +100,9 @@ void symbols_destroy(struct symbols *symbols)
     if (!symbols)
         return;
     wrappers_release(&symbols->wrappers);
-    hash_index_release(&symbols->place_index);
+    keyed_table_release(&symbols->places);
+    keyed_table_release(&symbols->labels);
     hash_index_release(&symbols->id_index);
-    hash_index_release(&symbols->label_index);
     stack_facts_release(&symbols->facts);
     frame_names_release(&symbols->names);
     module_symbols_release(&symbols->modules);
@@ -291,7 +290,7 @@ static const struct stack_fact *site_fact(struct symbols *symbols, uint32_t site
 static void place_of_operator(struct symbols *symbols, struct telling_place *place, size_t telling)
 {
     symbols->depth = 0;
-    push_stack(symbols, place->stack);
+    push_stack(symbols, (uint32_t)place->stack);
     telling = operator_entry(symbols->stack, symbols->depth, telling);
     place->frame = symbols->stack[telling];
     place->called = telling ? symbols->stack[telling - 1] : NULL;
@@ -313,27 +312,18 @@ static struct telling_place place_make(struct symbols *symbols, uint32_t stack)
     return place;
 }
 
-/* One more than the row of what names the stacks that go through this one; 0: no memory. */
-static uint32_t place_find(struct symbols *symbols, uint32_t stack)
+/* What names the stacks that go through this one; NULL without memory. */
+static struct telling_place *place_of(struct symbols *symbols, uint32_t stack)
 {
-    uint64_t hash = hash_u64(stack);
-    size_t probe = 0;
-    uint32_t found;
-    struct telling_place *row;
+    struct telling_place *row = keyed_table_find(&symbols->places, stack), made;
 
-    while (hash_index_next(&symbols->place_index, hash, &probe, &found)) {
-        row = table_at(&symbols->places, found);
-        if (row->stack == stack)
-            return found + 1;
-    }
-    found = (uint32_t)symbols->places.count;
-    row = table_add(&symbols->places);
-    if (!row)
-        return 0;
-    *row = place_make(symbols, stack);
-    if (!row->frame || !hash_index_add(&symbols->place_index, hash, found))
-        return 0;
-    return found + 1;
+    if (row)
+        return row;
+    made = place_make(symbols, stack);
+    row = made.frame ? keyed_table_add(&symbols->places, stack) : NULL;
+    if (row)
+        *row = made;
+    return row;
 }
 
 /* --- labels -------------------------------------------------------------------------------- */
@@ -413,24 +403,15 @@ static const char *label_compose(struct symbols *symbols, const struct named_fra
 /* The same text each time. NULL without memory. */
 static const char *label_of_frame(struct symbols *symbols, const struct named_frame *frame)
 {
-    uint64_t hash = hash_u64((uintptr_t)frame);
-    struct frame_label *row;
-    size_t probe = 0;
-    uint32_t found;
+    struct frame_label *row = keyed_table_find(&symbols->labels, (uintptr_t)frame);
     const char *label;
 
-    while (hash_index_next(&symbols->label_index, hash, &probe, &found)) {
-        row = table_at(&symbols->labels, found);
-        if (row->frame == frame)
-            return row->label;
-    }
+    if (row)
+        return row->label;
     label = label_compose(symbols, frame);
-    found = (uint32_t)symbols->labels.count;
-    row = label ? table_add(&symbols->labels) : NULL;
-    if (row) {
-        *row = (struct frame_label){frame, label};
-        hash_index_add(&symbols->label_index, hash, found);
-    }
+    row = label ? keyed_table_add(&symbols->labels, (uintptr_t)frame) : NULL;
+    if (row)
+        row->label = label;
     return label;
 }
 
@@ -441,7 +422,7 @@ static const char *label_from(struct symbols *symbols, const struct telling_plac
     if (wrappers_keep(&symbols->wrappers, place->frame))
         return label_of_frame(symbols, place->frame);
     symbols->depth = 0;
-    push_stack(symbols, place->stack);
+    push_stack(symbols, (uint32_t)place->stack);
     return label_of_frame(symbols, symbols->stack[telling_of(symbols)]);
 }
 
@@ -459,8 +440,7 @@ static const char *label_make(struct symbols *symbols, uint32_t site)
 {
     const struct model_site *row = model_site_at(symbols->model, site);
     const struct stack_fact *fact;
-    struct telling_place own;
-    uint32_t place_next;
+    struct telling_place own, *place;
 
     if (row->label && !row->stack)
         return model_text_at(symbols->model, row->label);
@@ -471,9 +451,9 @@ static const char *label_make(struct symbols *symbols, uint32_t site)
         if (own.frame)
             return label_from(symbols, &own);
     }
-    place_next = fact ? place_find(symbols, fact->telling) : 0;
-    if (place_next)
-        return label_of_place(symbols, table_at(&symbols->places, place_next - 1));
+    place = fact ? place_of(symbols, fact->telling) : NULL;
+    if (place)
+        return label_of_place(symbols, place);
     stack_of(symbols, site);
     return label_compose(symbols, symbols->depth ? symbols->stack[telling_of(symbols)] : NULL);
 }
@@ -640,18 +620,17 @@ static uint64_t id_make(struct symbols *symbols, uint32_t site)
 {
     const struct stack_fact *found_fact = site_fact(symbols, site);
     const struct stack_fact fact = found_fact ? *found_fact : (struct stack_fact){0};
-    struct place_id wanted, *row;
-    uint32_t place_next = 0, found;
+    struct place_id wanted = {NULL}, *row;
     size_t probe = 0;
+    uint32_t found;
     uint64_t hash;
 
     if (found_fact && fact.telling != model_site_at(symbols->model, site)->stack)
-        place_next = place_find(symbols, fact.telling);
-    if (!place_next)
+        wanted.place = place_of(symbols, fact.telling);
+    if (!wanted.place)
         return id_of_stack(symbols, site);
-    wanted.place = place_next - 1;
-    wanted.called = called_from(symbols, table_at(&symbols->places, wanted.place), &fact);
-    hash = hash_pair(wanted.place, (uintptr_t)wanted.called);
+    wanted.called = called_from(symbols, wanted.place, &fact);
+    hash = hash_pair((uintptr_t)wanted.place, (uintptr_t)wanted.called);
     while (hash_index_next(&symbols->id_index, hash, &probe, &found)) {
         row = table_at(&symbols->ids, found);
         if (row->place == wanted.place && row->called == wanted.called)

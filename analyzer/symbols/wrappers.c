@@ -16,16 +16,14 @@ struct function {
 void wrappers_init(struct wrappers *wrappers)
 {
     arena_init(&wrappers->arena);
-    table_init(&wrappers->functions, &wrappers->arena, sizeof(struct function));
-    table_init(&wrappers->pairs, &wrappers->arena, sizeof(uint64_t));
-    hash_index_init(&wrappers->function_index);
-    hash_index_init(&wrappers->pair_index);
+    keyed_table_init(&wrappers->functions, &wrappers->arena, sizeof(struct function));
+    keyed_table_init(&wrappers->pairs, &wrappers->arena, sizeof(uint64_t));
 }
 
 void wrappers_release(struct wrappers *wrappers)
 {
-    hash_index_release(&wrappers->function_index);
-    hash_index_release(&wrappers->pair_index);
+    keyed_table_release(&wrappers->functions);
+    keyed_table_release(&wrappers->pairs);
     arena_release(&wrappers->arena);
 }
 
@@ -34,51 +32,18 @@ static uint64_t text_hash(const char *text)
     return hash_bytes(text, strlen(text));
 }
 
-static struct function *function_find(const struct wrappers *wrappers, uint64_t key)
-{
-    size_t probe = 0;
-    uint32_t found;
-
-    while (hash_index_next(&wrappers->function_index, key, &probe, &found)) {
-        struct function *row = table_at(&wrappers->functions, found);
-
-        if (row->key == key)
-            return row;
-    }
-    return NULL;
-}
-
 /* NULL without memory. */
 static struct function *function_row(struct wrappers *wrappers, uint64_t key)
 {
-    struct function *row = function_find(wrappers, key);
+    struct function *row = keyed_table_find(&wrappers->functions, key);
 
-    if (row)
-        return row;
-    row = table_add(&wrappers->functions);
-    if (!row)
-        return NULL;
-    *row = (struct function){.key = key};
-    return hash_index_add(&wrappers->function_index, key, (uint32_t)(wrappers->functions.count - 1))
-               ? row
-               : NULL;
+    return row ? row : keyed_table_add(&wrappers->functions, key);
 }
 
 /* Whether the pair was not there before; a pair that there is no memory for was. */
 static bool pair_is_new(struct wrappers *wrappers, uint64_t pair)
 {
-    size_t probe = 0;
-    uint32_t found;
-    uint64_t *row;
-
-    while (hash_index_next(&wrappers->pair_index, pair, &probe, &found))
-        if (*(const uint64_t *)table_at(&wrappers->pairs, found) == pair)
-            return false;
-    row = table_add(&wrappers->pairs);
-    if (!row)
-        return false;
-    *row = pair;
-    return hash_index_add(&wrappers->pair_index, pair, (uint32_t)(wrappers->pairs.count - 1));
+    return !keyed_table_find(&wrappers->pairs, pair) && keyed_table_add(&wrappers->pairs, pair);
 }
 
 /* "(more frames were not asked for)" is no function. */
@@ -116,7 +81,7 @@ static bool is_wrapper(const struct wrappers *wrappers, const struct named_frame
 
     if (frame->class != CLASS_NATIVE || !*frame->function)
         return false;
-    function = function_find(wrappers, frame->function_key);
+    function = keyed_table_find(&wrappers->functions, frame->function_key);
     return function && function->is_wrapper;
 }
 
@@ -162,8 +127,8 @@ bool wrappers_find(struct wrappers *wrappers)
 {
     bool is_new = false;
 
-    for (size_t i = 0; i < wrappers->functions.count; i++) {
-        struct function *row = table_at(&wrappers->functions, i);
+    for (size_t i = 0; i < wrappers->functions.rows.count; i++) {
+        struct function *row = table_at(&wrappers->functions.rows, i);
 
         if (row->is_wrapper || row->callers < WRAPPER_CALLERS ||
             (row->files && row->files < WRAPPER_FILES))

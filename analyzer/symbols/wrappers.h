@@ -15,15 +15,13 @@
 
 #include "arena.h"
 #include "frame_names.h"
-#include "hash_index.h"
-#include "table.h"
+#include "keyed_table.h"
 
 enum { WRAPPER_CALLERS = 16, WRAPPER_FILES = 4, WRAPPER_ROUNDS = 3 };
 
 struct wrappers {
     struct arena arena;
-    struct table functions, pairs; /* pairs: of function and caller, or function and file */
-    struct hash_index function_index, pair_index;
+    struct keyed_table functions, pairs; /* pairs: of function and caller, or function and file */
 };
 
 void wrappers_init(struct wrappers *wrappers);

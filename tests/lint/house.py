@@ -287,9 +287,6 @@ GROWN = {
     "analyzer/msmemscope/dump/dump_blocks.c": "columns of one length",
     "analyzer/model/late_loop.c": "a ring: a power of two",
     "analyzer/model/step_series.c": "at the most so many, then it is thinned",
-    "analyzer/symbols/frame_names.c": "as many as the model has",
-    "analyzer/symbols/stack_facts.c": "as many as the model has",
-    "analyzer/symbols/symbols.c": "as many as the model has",
 }
 
 

@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "hash.h"
-#include "hash_index.h"
+#include "keyed_table.h"
 
 /* An address of the history, and whether a block is there. */
 struct known {
@@ -21,8 +20,7 @@ struct scan {
     const struct snapshot_tables *tables;
     const struct snapshot_history *history;
     struct baseline_counts *counts;
-    struct table knowns;
-    struct hash_index index; /* of their addresses */
+    struct keyed_table knowns; /* by address */
 };
 
 int64_t snapshot_reserved_change(const struct snapshot_entry *entry)
@@ -57,29 +55,13 @@ static bool add_old(struct scan *scan, struct old_block block)
     return true;
 }
 
-/* The row of an address; NULL if it is new. */
-static struct known *known_find(const struct scan *scan, uint64_t address)
-{
-    size_t probe = 0;
-    uint32_t found;
-
-    while (hash_index_next(&scan->index, hash_u64(address), &probe, &found)) {
-        struct known *known = table_at(&scan->knowns, found);
-
-        if (known->address == address)
-            return known;
-    }
-    return NULL;
-}
-
 static bool known_add(struct scan *scan, uint64_t address, bool is_alive)
 {
-    struct known *known = table_add(&scan->knowns);
+    struct known *known = keyed_table_add(&scan->knowns, address);
 
-    if (!known)
-        return false;
-    *known = (struct known){address, is_alive};
-    return hash_index_add(&scan->index, hash_u64(address), (uint32_t)(scan->knowns.count - 1));
+    if (known)
+        known->is_alive = is_alive;
+    return known != NULL;
 }
 
 /* Frees of what the history never allocated. */
@@ -92,7 +74,7 @@ static bool scan_history(struct scan *scan)
 
         if (!is_alloc && entry->action != WORD_FREE_COMPLETED)
             continue;
-        known = known_find(scan, entry->address);
+        known = keyed_table_find(&scan->knowns, entry->address);
         if (known) {
             scan->counts->unmatched_count += known->is_alive == is_alloc;
             known->is_alive = is_alloc;
@@ -119,7 +101,7 @@ static bool scan_segment(struct scan *scan, const struct snapshot_segment *segme
 
         if (block->address != UINT64_MAX)
             address = block->address;
-        known = snapshot_block_is_active(block) ? known_find(scan, address) : NULL;
+        known = snapshot_block_is_active(block) ? keyed_table_find(&scan->knowns, address) : NULL;
         if (snapshot_block_is_active(block) && block->state != WORD_ACTIVE_ALLOCATED) {
             scan->counts->pending_count++;
             scan->counts->pending_bytes += block->requested_bytes;
@@ -204,10 +186,9 @@ bool snapshot_baseline_find(struct snapshot_baseline *baseline,
     bool is_good;
 
     arena_init(&arena);
-    table_init(&scan.knowns, &arena, sizeof(struct known));
-    hash_index_init(&scan.index);
+    keyed_table_init(&scan.knowns, &arena, sizeof(struct known));
     is_good = scan_history(&scan) && scan_segments(&scan);
-    hash_index_release(&scan.index);
+    keyed_table_release(&scan.knowns);
     arena_release(&arena);
     if (!is_good || !undo_segments(&scan))
         return false;
