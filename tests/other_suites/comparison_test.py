@@ -151,11 +151,12 @@ class Fetching(unittest.TestCase):
                          "deb-src [a=b] uri suite main\n# deb-src x\n")
         self.assertEqual(fetching.as_sources("Types: deb\nURIs: x\n"), "Types: deb-src\nURIs: x\n")
 
-    def test_a_list_of_sources_gets_other_releases(self):
+    def test_a_list_gets_other_releases(self):
         paragraph = "Suites: a a-updates\n", "Suites: a a-updates b c\n"
         line = "deb-src [x=y] uri a main\n", "deb-src [x=y] uri a main\ndeb-src [x=y] uri b main\ndeb-src [x=y] uri c main\n"
+        programs = "deb uri a main\n", "deb uri a main\ndeb uri b main\ndeb uri c main\n"
         others = "Suites: a-security\n", "deb-src uri nodistro main\n"
-        for text, expected in (paragraph, line, *zip(others, others)):
+        for text, expected in (paragraph, line, programs, *zip(others, others)):
             self.assertEqual(fetching.with_releases(text, "a", ("b", "c")), expected)
 
 

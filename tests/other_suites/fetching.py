@@ -13,11 +13,18 @@ import subprocess
 
 APT_CONFIGURATION = """
 Dir::State "{folder}/state";
-Dir::State::status "/var/lib/dpkg/status";
+Dir::State::status "{status}";
 Dir::Cache "{folder}/cache";
 Dir::Etc::sourcelist "{folder}/sources.list";
 Dir::Etc::sourceparts "{folder}/sources.list.d";
 APT::Sandbox::User "";
+"""
+
+# Its own loader finds its own libraries, whatever this system has.
+STARTER = """#!/bin/sh
+root='{root}'
+export PYTHONHOME="$root/usr"
+exec '{loader}' --library-path "$(echo "$root"/usr/lib/*-linux-gnu)" "$root/usr/bin/{program}" "$@"
 """
 
 # How a line or a paragraph asks for programs, and how it would ask for sources.
@@ -57,9 +64,9 @@ def as_sources(text):
 
 
 def with_releases(text, own, others):
-    """The same list of sources, of other releases as well. A list of somebody else has only its own."""
+    """The same list, of other releases as well. A list of somebody else has only its own."""
     suites = re.compile(rf"^(Suites:.*(?<![-\w]){re.escape(own)}(?![-\w]).*)$", re.MULTILINE)
-    line = re.compile(rf"^(deb-src .* ){re.escape(own)}( .*)$", re.MULTILINE)
+    line = re.compile(rf"^(deb(?:-src)? .* ){re.escape(own)}( .*)$", re.MULTILINE)
     text = suites.sub(rf"\1 {' '.join(others)}", text)
     return line.sub(lambda of: "\n".join(of[1] + name + of[2] for name in (own, *others)), text)
 
@@ -74,6 +81,93 @@ def sum_of(text):
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+class Lists:
+    """Own lists of the packages of this system's releases, and of others of Debian.
+
+    kind: deb-src or deb. is_bare: as if nothing was installed here, so that a program comes with all
+    that it needs.
+    """
+
+    def __init__(self, folder, kind, releases=(), is_bare=False):
+        self.folder = folder
+        self.kind = kind
+        self.releases = releases
+        self.is_bare = is_bare
+        self.is_ready = False
+
+    def text_of_list(self, path):
+        text = text_of(path)
+        if self.kind == "deb-src":
+            text = as_sources(text)
+        if self.releases and debian_release():
+            text = with_releases(text, debian_release(), self.releases)
+        return text
+
+    def prepare(self):
+        """Once a run."""
+        if self.is_ready:
+            return
+        if not shutil.which("apt-get"):
+            raise Unavailable("packages are fetched with apt, and there is none")
+        for folder in ("state/lists/partial", "cache/archives/partial", "sources.list.d"):
+            os.makedirs(os.path.join(self.folder, folder), exist_ok=True)
+        known = ["/etc/apt/sources.list"] + sorted(glob.glob("/etc/apt/sources.list.d/*.list") +
+                                                   glob.glob("/etc/apt/sources.list.d/*.sources"))
+        for path in known:
+            write(self.folder + path[len("/etc/apt"):], self.text_of_list(path))
+        status = os.path.join(self.folder, "none") if self.is_bare else "/var/lib/dpkg/status"
+        if self.is_bare:
+            write(status, "")
+        write(os.path.join(self.folder, "apt.conf"),
+              APT_CONFIGURATION.format(folder=self.folder, status=status))
+        if self.apt("apt-get", "update", folder=self.folder).returncode != 0:
+            raise Unavailable("no list of packages can be fetched")
+        self.is_ready = True
+
+    def apt(self, program, *words, folder):
+        environment = dict(os.environ, APT_CONFIG=os.path.join(self.folder, "apt.conf"))
+        return subprocess.run([program, "-qq", *words], cwd=folder, env=environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, universal_newlines=True, timeout=600,
+                              check=False)
+
+
+class Programs:
+    """Programs of other releases, unpacked beside the C library that they need; nobody has to be
+    root, and nothing is installed."""
+
+    def __init__(self, cache, releases):
+        self.cache = cache
+        self.lists = Lists(os.path.join(cache, "apt-programs"), "deb", releases, is_bare=True)
+
+    def starter(self, package, program):
+        """A script that runs usr/bin/PROGRAM of the package. Fetched once; Unavailable says why not."""
+        root = os.path.join(self.cache, "programs", package)
+        script = os.path.join(root, "start")
+        if os.path.exists(script):
+            return script
+        self.lists.prepare()
+        archives = os.path.join(self.lists.folder, "cache", "archives")
+        for path in glob.glob(os.path.join(glob.escape(archives), "*.deb")):
+            os.unlink(path)
+        done = self.lists.apt("apt-get", "install", "-y", "--download-only", "--no-install-recommends",
+                              package, folder=self.lists.folder)
+        found = glob.glob(os.path.join(glob.escape(archives), "*.deb"))
+        if done.returncode != 0 or not found:
+            raise Unavailable(f"no package {package} to be had")
+        shutil.rmtree(root, ignore_errors=True)
+        os.makedirs(root)
+        for path in found:
+            subprocess.run(["dpkg", "-x", path, root], check=True)
+        loaders = (glob.glob(os.path.join(glob.escape(root), "usr", "lib*", "ld-linux-*.so.*")) or
+                   glob.glob(os.path.join(glob.escape(root), "lib*", "ld-linux-*.so.*")))
+        if not loaders:
+            raise Unavailable(f"{package} comes without a C library")
+        write(script, STARTER.format(root=root, loader=loaders[0], program=program))
+        os.chmod(script, 0o755)
+        return script
+
+
 class Sources:
     """Fetches and builds; what has been built once for the same recipe stays.
 
@@ -82,47 +176,17 @@ class Sources:
 
     def __init__(self, cache, releases=()):
         self.cache = cache
-        self.releases = releases
-        self.apt_folder = os.path.join(cache, "apt")
-        self.has_lists = False
-
-    def prepare_lists(self):
-        """Own lists of packages, once a run."""
-        if self.has_lists:
-            return
-        if not shutil.which("apt-get"):
-            raise Unavailable("sources are fetched with apt, and there is none")
-        for folder in ("state/lists/partial", "cache/archives/partial", "sources.list.d"):
-            os.makedirs(os.path.join(self.apt_folder, folder), exist_ok=True)
-        known = ["/etc/apt/sources.list"] + sorted(glob.glob("/etc/apt/sources.list.d/*.list") +
-                                                   glob.glob("/etc/apt/sources.list.d/*.sources"))
-        for path in known:
-            text = as_sources(text_of(path))
-            if self.releases and debian_release():
-                text = with_releases(text, debian_release(), self.releases)
-            write(self.apt_folder + path[len("/etc/apt"):], text)
-        write(os.path.join(self.apt_folder, "apt.conf"),
-              APT_CONFIGURATION.format(folder=self.apt_folder))
-        if self.apt("apt-get", "update", folder=self.apt_folder).returncode != 0:
-            raise Unavailable("no list of source packages can be fetched")
-        self.has_lists = True
-
-    def apt(self, program, *words, folder):
-        environment = dict(os.environ, APT_CONFIG=os.path.join(self.apt_folder, "apt.conf"))
-        return subprocess.run([program, "-qq", *words], cwd=folder, env=environment,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, universal_newlines=True, timeout=600,
-                              check=False)
+        self.lists = Lists(os.path.join(cache, "apt"), "deb-src", releases)
 
     def versions(self, package):
         """What there is of a package, the latest first."""
-        said = self.apt("apt-cache", "showsrc", package, folder=self.apt_folder).stdout
+        said = self.lists.apt("apt-cache", "showsrc", package, folder=self.lists.folder).stdout
         return re.findall(r"^Version: (.*)$", said, re.MULTILINE)[::-1]
 
     def download(self, package, folder):
         """The archives of the latest version that can be had: a list may know more than there is."""
         for version in self.versions(package):
-            done = self.apt("apt-get", "source", "--download-only", f"{package}={version}",
+            done = self.lists.apt("apt-get", "source", "--download-only", f"{package}={version}",
                             folder=folder)
             archives = [path for path in glob.glob(f"{glob.escape(folder)}/*.orig.tar.*")
                         if not path.endswith(".asc")]
@@ -132,7 +196,7 @@ class Sources:
 
     def fetch(self, package, folder):
         """Unpacks what the authors published, without the release's changes to it."""
-        self.prepare_lists()
+        self.lists.prepare()
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         archives = self.download(package, folder)

@@ -1,9 +1,10 @@
-"""python_torture_test on interpreters that are built from source: with the lock and without it.
+"""python_torture_test on interpreters of newer releases: built from source, with the lock and without.
 
     python_torture_built_test.py COMPARED BY_ADDRESS FRAMES EVERY
 
 The sources are those of Debian's newer releases; they are fetched and built once, in the user's
-cache. Says of each version what was run, or why not. Exit status 77: none was built.
+cache. Where a release has the program and its source is not to be had, the program is unpacked there
+and run. Says of each version what was run, or why not. Exit status 77: nothing was.
 """
 import os
 import subprocess
@@ -29,31 +30,41 @@ done
 """
 
 
-def built(sources, package):
+def asked(package, interpreter):
+    """Its version and path, if it has the modules that the test needs; else that is said."""
+    said = subprocess.run([interpreter, "-c", ASKED], stdout=subprocess.PIPE, text=True,
+                          check=False).stdout.split()
+    if said:
+        yield said[0], interpreter
+    else:
+        print(f"{package}: skipped: {interpreter} lacks a module that the test needs", flush=True)
+
+
+def found(sources, programs, package):
     """Version and path of each kind; what is missing is said."""
     try:
         folder = sources.built(package, RECIPE, BUILD_LIMIT_S)
     except fetching.Unavailable as trouble:
-        print(f"{package}: skipped: {trouble}", flush=True)
+        print(f"{package}: not built: {trouble}", flush=True)
+    else:
+        for kind in ("enable", "disable"):
+            yield from asked(package, os.path.join(folder, kind, "python"))
         return
-    for kind in ("enable", "disable"):
-        python = os.path.join(folder, kind, "python")
-        said = subprocess.run([python, "-c", ASKED], stdout=subprocess.PIPE, text=True,
-                              check=False).stdout.split()
-        if said:
-            yield said[0], python
-        else:
-            print(f"{package}: skipped: {python} lacks a module that the test needs", flush=True)
+    try:
+        yield from asked(package, programs.starter(package, package))
+    except fetching.Unavailable as trouble:
+        print(f"{package}: skipped: {trouble}", flush=True)
 
 
 def main():
     compared, by_address = sys.argv[1:3]
     frames, every = int(sys.argv[3]), int(sys.argv[4])
     os.environ.setdefault("JOBS", str(os.cpu_count()))
-    sources = fetching.Sources(os.path.join(fetching.default_cache(), "newer"), RELEASES)
+    cache = os.path.join(fetching.default_cache(), "newer")
+    sources, programs = fetching.Sources(cache, RELEASES), fetching.Programs(cache, RELEASES)
     count = 0
     for package in PACKAGES:
-        for version, interpreter in built(sources, package):
+        for version, interpreter in found(sources, programs, package):
             compare(compared, by_address, version, interpreter, frames, every)
             count += 1
     return 0 if count else 77
