@@ -251,10 +251,10 @@ void report_fact(struct report *report, const char *key, const char *title, stru
 void report_finding(struct report *report, const char *kind, const char *sentence,
                     const struct field *facts, size_t fact_count)
 {
-    struct finding *row = row_add(report, &report->findings);
     struct field *copies = arena_alloc(&report->arena, fact_count * sizeof(*copies));
+    struct finding *row = copies ? row_add(report, &report->findings) : NULL;
 
-    if (!row || !copies)
+    if (!row) /* a finding that is there has all its words: rules look at those before */
         return;
     for (size_t i = 0; i < fact_count; i++)
         copies[i] =

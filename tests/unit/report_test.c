@@ -184,6 +184,23 @@ static char *written(const struct report *report, const char *format)
     return written_as(report, format, NULL);
 }
 
+/* What rules look at, before anybody asks whether there was memory for all of it. */
+static void a_finding_without_memory_is_not_there(void **state)
+{
+    const size_t too_many = SIZE_MAX / 2 / sizeof(struct field) + 1;
+    const struct field fact = {"bytes", NULL, value_bytes(1)};
+    struct report *report;
+    struct mt_error error;
+
+    (void)state;
+    assert_int_equal(report_create("leaks", &report, &error), MT_OK);
+    report_finding(report, "leak", "It grows.", &fact, 1);
+    report_finding(report, "advice", "Free it.", &fact, too_many);
+    assert_int_equal(report_finding_count(report), 1);
+    assert_int_equal(report_status(report, &error), MT_NO_MEMORY);
+    report_destroy(report);
+}
+
 static void text_puts_the_verdict_first_and_leaves_out_empty_columns(void **state)
 {
     struct report *report = example();
@@ -384,6 +401,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_stacks_are_one),
         cmocka_unit_test(stacks_of_one_caller_share_it),
+        cmocka_unit_test(a_finding_without_memory_is_not_there),
         cmocka_unit_test(numbers_have_all_their_digits),
         cmocka_unit_test(sizes_have_three_digits),
         cmocka_unit_test(durations_and_times_name_their_unit),
