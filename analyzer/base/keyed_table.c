@@ -23,8 +23,8 @@ void *keyed_table_add(struct keyed_table *table, uint64_t key)
     uint32_t number = (uint32_t)table->rows.count;
     uint64_t *row = table_add(&table->rows);
 
-    if (!row || !hash_index_add(&table->index, hash_u64(key), number))
+    if (!row)
         return NULL;
     *row = key;
-    return row;
+    return hash_index_add(&table->index, hash_u64(key), number) ? row : NULL;
 }

@@ -69,11 +69,12 @@ static uint32_t frame_put(struct json_page *page, const struct report_frame *fra
     }
     found = (uint32_t)page->frames.count;
     row = table_add(&page->frames);
+    if (row)
+        *row = frame; /* a row that is in no index is written as well */
     if (!row || !hash_index_add(&page->frame_index, hash, found)) {
         page->has_failed = true;
         return 0;
     }
-    *row = frame;
     return found;
 }
 
@@ -98,11 +99,10 @@ static void node_add(struct json_page *page, const struct report_stack *stack)
     uint32_t frame = frame_put(page, stack->frame);
     struct json_page_node *row = page->has_failed ? NULL : table_add(&page->nodes);
 
-    if (!row || !hash_index_add(&page->node_index, hash_u64((uintptr_t)stack), number)) {
-        page->has_failed = true;
-        return;
-    }
-    *row = (struct json_page_node){stack, frame, node_of(page, stack->caller)};
+    if (row)
+        *row = (struct json_page_node){stack, frame, node_of(page, stack->caller)};
+    page->has_failed |=
+        !row || !hash_index_add(&page->node_index, hash_u64((uintptr_t)stack), number);
 }
 
 /* The outermost callers that are not there yet come first. */
