@@ -70,7 +70,11 @@ struct survivor_process {
     /* Stays as overdue survivors do, until the interpreter lets it go at its end: garbage that no
      * collection met, or what an exit handler frees. Not in the origins. */
     uint64_t waiting_bytes;
-    struct who waiting_who;      /* of most of it */
+    struct who waiting_who; /* of most of it */
+    /* Of these, what went before the last collection began: an exit handler let it go, or ran the
+     * collector. */
+    uint64_t let_go_bytes;
+    struct who let_go_who;
     struct stopped_loop stopped; /* of the stacks that do not allocate to the end */
     bool is_judged; /* these made most of what was made meanwhile, so "no leak" says something */
     const struct survivor_pool *unjudged_pools; /* where they did not, and much stays */
