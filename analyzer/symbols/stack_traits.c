@@ -23,7 +23,7 @@ static const struct native_trait native_traits[] = {
     {"PyImport_Cleanup", STACK_IS_ENDING | STACK_IS_CLEARED},
     {"flush_std_files", STACK_IS_ENDING | STACK_IS_FLUSHING},
     {"invoke_gc_callback", STACK_IS_SWEEPING},
-    {"gc_collect", STACK_IS_SWEEPING},
+    {"gc_collect", STACK_IS_SWEPT},
     {"_PyObject_New", STACK_IS_PLAIN},
     {"PyUnicode_New", STACK_IS_PLAIN},
     {"PyBytes_FromStringAndSize", STACK_IS_PLAIN},

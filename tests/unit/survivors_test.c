@@ -252,11 +252,19 @@ static void what_an_exit_handler_frees_may_be_a_leak(void **state)
     }
 }
 
+static uint32_t native_site_below(const char *outer, const char *function)
+{
+    uint32_t stack = model_stack(list.model, 0, frame_of(FRAME_NATIVE, outer, 0));
+
+    stack = model_stack(list.model, stack, frame_of(FRAME_NATIVE, function, 0));
+    return model_site(list.model, (struct model_site){.stack = stack});
+}
+
 /* How an interpreter ends: who may have freed what stayed until then. */
 struct ending {
     const char *function;     /* that made it */
-    bool is_collected_before; /* an exit handler ran the collector, which left a trace */
-    bool is_first;            /* ... but nothing before it did */
+    bool is_collected_before; /* an exit handler ran the collector, and was answered */
+    bool is_first;            /* ... but nothing showed before that the interpreter ends */
     bool is_after_handlers;   /* freed when all of them were over */
     bool is_collection_seen;  /* the last one left a trace, as any would have */
     enum report_outcome outcome;
@@ -265,18 +273,18 @@ struct ending {
 
 static void run_ending(const struct ending *ending, const uint64_t *addresses)
 {
-    uint32_t collection = site_of("invoke_gc_callback", 0);
+    uint32_t collects = native_site_below("Py_FinalizeEx", "gc_collect");
 
     if (!ending->is_first)
         drop(make(64, site_of("Py_FinalizeEx", 0)));
     for (size_t i = 0; i < STEPS && !ending->is_after_handlers; i++)
         drop(addresses[i]);
-    drop(make(64, site_of("Py_FinalizeEx", 0)));
     if (ending->is_collected_before)
-        drop(make(64, collection));
+        drop(make(64, collects));
+    drop(make(64, site_of("Py_FinalizeEx", 0)));
     drop(make(64, site_of("flush_std_files", 0)));
     if (ending->is_collection_seen)
-        drop(make(64, collection));
+        drop(make(64, native_site_below("Py_FinalizeEx", "invoke_gc_callback")));
     for (size_t i = 0; i < STEPS && ending->is_after_handlers; i++)
         drop(addresses[i]);
     drop(make(64, site_of("finalize_modules", 0)));

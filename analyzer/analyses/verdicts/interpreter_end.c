@@ -6,24 +6,25 @@
 
 #include "stack_trait.h"
 
-static enum interpreter_event see_sweep(struct interpreter_end *end)
+static void see_sweep(struct interpreter_end *end, unsigned traits)
 {
-    if (!end->is_handled) {
-        end->swept_early = true;
-        return INTERPRETER_COLLECTS;
-    }
-    end->shows_sweeps |= !end->is_cleared;
-    return INTERPRETER_GOES_ON;
+    if (!(traits & (STACK_IS_SWEEPING | STACK_IS_SWEPT)))
+        return;
+    end->swept_early |= !end->is_handled;
+    end->shows_sweeps |= traits & STACK_IS_SWEEPING && end->is_handled && !end->is_cleared;
 }
 
 enum interpreter_event interpreter_end_born(struct interpreter_end *end, unsigned traits)
 {
-    end->has_begun |= (traits & STACK_IS_ENDING) != 0;
+    bool is_first = !end->has_begun && traits & STACK_IS_ENDING;
+
+    end->has_begun |= is_first;
     end->is_cleared |= (traits & STACK_IS_CLEARED) != 0;
     if (!end->has_begun)
         return INTERPRETER_GOES_ON;
-    if (traits & STACK_IS_SWEEPING)
-        return see_sweep(end);
+    see_sweep(end, traits);
+    if (is_first && traits & STACK_IS_SWEPT && !(traits & STACK_IS_SWEEPING))
+        return INTERPRETER_COLLECTS;
     if (!(traits & STACK_IS_FLUSHING) || end->is_handled)
         return INTERPRETER_GOES_ON;
     end->is_handled = true;

@@ -18,7 +18,8 @@
 /* What a birth tells of all that was freed until then. */
 enum interpreter_event {
     INTERPRETER_GOES_ON,
-    INTERPRETER_COLLECTS, /* a handler ran the collector: it may be garbage */
+    INTERPRETER_COLLECTS, /* it is the answer of a collection that nothing before it showed, and
+                             that may have freed it */
     INTERPRETER_HANDLED   /* handlers have just ended: what was swept was let go by them */
 };
 

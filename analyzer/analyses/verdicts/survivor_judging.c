@@ -77,7 +77,8 @@ static void see_waiting(struct judging *judging, const struct survivor_row *row)
     if (!end->is_cleared)
         return;
     add_waiting(judging, row, OVERDUE_SWEEP_UNKNOWN, &all);
-    add_waiting(judging, row, interpreter_end_doubted(end), &let_go);
+    if (interpreter_end_doubted(end) != sweep_of(judging))
+        add_waiting(judging, row, interpreter_end_doubted(end), &let_go);
 }
 
 /* Blocks of all who ask an interpreter's allocator, where nothing tells who: no block of it is the
