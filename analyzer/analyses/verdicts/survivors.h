@@ -3,7 +3,7 @@
  * Overdue survivors of all stacks of a recording: overdue.h judges one, this reads and adds up.
  *
  * Needs no steps. One reading more, shared with others that see blocks; memory grows with stacks
- * that allocate again and again (at most 2 KiB each), never with blocks or events.
+ * that allocate again and again (at most 2.6 KiB each), never with blocks or events.
  */
 #ifndef LEAKTIDE_ANALYSES_SURVIVORS_H
 #define LEAKTIDE_ANALYSES_SURVIVORS_H
