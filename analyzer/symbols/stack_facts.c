@@ -66,7 +66,7 @@ static void fact_make(struct stack_facts *facts, uint32_t stack)
     for (size_t i = frames.count; i-- > 0;)
         fact.is_operator = is_inside_operator(fact.is_operator, frames.rows[i].class);
     fact.traits |= frames.traits;
-    fact.depth = depth < UINT16_MAX ? (uint16_t)depth : UINT16_MAX;
+    fact.depth = depth < STACK_DEPTH_MOST ? (unsigned)depth : STACK_DEPTH_MOST;
     facts->rows[stack] = fact;
 }
 

@@ -16,7 +16,11 @@ enum stack_trait {
     STACK_IS_COLLECTED =
         128, /* what it makes lives until a collector finds that nobody reaches it */
     STACK_IS_COLLECTING = 256, /* that collector begins to look at all of its heap */
-    STACK_IS_CLEANUP = 512 /* a runtime takes itself down: until then nothing was freed for that */
+    STACK_IS_CLEANUP = 512, /* a runtime takes itself down: until then nothing was freed for that */
+    STACK_IS_FLUSHING = 1024, /* an interpreter's threads and exit handlers are over */
+    STACK_IS_SWEEPING = 2048, /* its collector runs */
+    STACK_IS_SWEPT = 8192,    /* the program told it to, and may have been answered */
+    STACK_IS_PLAIN = 4096     /* what it makes refers to nothing, so no cycle is of such alone */
 };
 
 #endif

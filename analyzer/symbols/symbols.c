@@ -674,10 +674,12 @@ uint64_t symbols_site_key(struct symbols *symbols, uint32_t site)
 }
 
 /* Modules load each other on thousands of ways, each of which allocates once. What was loaded
- * stays, whichever it was: the telling frame is all that is asked of it. */
+ * stays, whichever it was: the telling frame and what it says of the time are all that is asked. */
 static uint64_t import_shape(const struct model *model, const struct stack_fact *fact)
 {
-    return hash_pair(model_stack_at(model, fact->telling)->frame, fact->traits) | 1;
+    unsigned traits = fact->traits & ~(unsigned)STACK_IS_PLAIN;
+
+    return hash_pair(model_stack_at(model, fact->telling)->frame, traits) | 1;
 }
 
 struct symbols_shape symbols_shape_of(struct symbols *symbols, uint32_t site)

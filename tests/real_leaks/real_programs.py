@@ -132,12 +132,23 @@ def command(cache, row, variant, allocator):
     return [program, "-S", os.path.join(programs, row["program"] + ".py")], environment
 
 
-def heap_bytes_per_turn(cache, row, variant):
-    """What the heap grows per turn, without any tool; None where the program does not say."""
-    path = os.path.join(cache, "measured", "%s-%s.json" % (row["program"], variant))
+def whole_collections(cache, row, variant):
+    """How often node's collector looks at the whole heap while the program runs, without any tool;
+    None where it is no program of node."""
+    if row["python"] != "node":
+        return None
+    words, environment = command(cache, row, variant, "malloc")
+    done = subprocess.run([words[0], "--trace-gc", *words[1:]], env=environment, capture_output=True, text=True)
+    return done.stdout.count(": Mark-Compact ")
+
+
+def heap_bytes_per_turn(cache, row, variant, times=3):
+    """What the heap grows per turn, without any tool, in so many times as many turns; None where
+    the program does not say."""
+    path = os.path.join(cache, "measured", "%s-%s-%d.json" % (row["program"], variant, times))
     if not os.path.exists(path):
         words, environment = command(cache, row, variant, "malloc")
-        done = subprocess.run(words, env=dict(environment, REAL_LEAKS_MEASURE="1"), capture_output=True, text=True)
+        done = subprocess.run(words, env=dict(environment, REAL_LEAKS_MEASURE=str(times)), capture_output=True, text=True)
         lines = [line for line in done.stdout.splitlines() if line.startswith('{"heap')]
         if not lines:
             return None

@@ -25,7 +25,7 @@ def share(count, total):
 
 def column(results):
     """The cells of one way to record."""
-    leaks = [one for one in results if one["is_leak"]]
+    leaks = run.leaks_of(results)
     mended = [one for one in results if one["variant"] == "fixed"]
     clean = [one for one in results if one["variant"] == "clean"]
     named = [one["library_named"] for one in leaks if one["library_named"] is not None]

@@ -334,18 +334,22 @@ static uint32_t import_modules(struct stage *stage)
     return count;
 }
 
-/* The interpreter ends: exit handlers, the last collection, modules, all that is still known. */
+/* The interpreter ends: exit handlers, files, the last collection, modules, all that is still
+ * known.
+ */
 static void tear_down(struct stage *stage, struct actor *actors, size_t count)
 {
     uint32_t finalize = model_stack(
         stage->list->model, 0, frame_of(stage, FRAME_NATIVE, "Py_FinalizeEx", "pylifecycle.c", 1));
     uint32_t handler = native_site(stage, python_stack(stage, finalize, "at_exit", "atexit.py", 3),
                                    "library_make");
+    uint32_t files = native_site(stage, finalize, "flush_std_files");
     uint32_t modules = native_site(stage, finalize, "finalize_modules");
     uint32_t births = chance_between(&stage->chance, 1, 300);
 
     for (uint32_t i = 0; i < births; i++)
         release(stage, make(stage, handler, 100));
+    release(stage, make(stage, files, 55));
     for (size_t i = 0; i < count; i++)
         if (strcmp(actors[i].kind->name, "garbage") == 0)
             drop_all(&actors[i]);

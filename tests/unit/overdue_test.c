@@ -30,8 +30,9 @@ struct story {
     uint32_t turns, quiet_turns; /* of other stacks, after the last turn */
     births_of_turn births;
     life_of_block life;
-    bool is_swept; /* what stays is freed by the last collection */
-    bool hides_sweep;
+    bool is_swept;  /* what stays is freed while the interpreter ends */
+    bool is_let_go; /* before its last collection */
+    enum overdue_sweep sweep;
     enum overdue_reason reason;
     bool fades;
 };
@@ -162,9 +163,16 @@ static const struct story stories[] = {
     {"a life of more than a third", 60, 0, three, one_long_life, .reason = OVERDUE_LIVES_UNSEEN},
     {"a cache by key slows down", 100, 0, fewer_and_fewer, stays, .reason = OVERDUE_SLOWING},
     {"a cache by key still fills", 150, 0, ever_rarer, stays, .reason = OVERDUE_YES, .fades = true},
-    {"garbage of the last collection", 60, 0, one, stays, .is_swept = true, .reason = OVERDUE_FEW},
-    {"garbage that nobody knows", 60, 0, one, stays, .is_swept = true, .hides_sweep = true,
-     .reason = OVERDUE_YES},
+    {"garbage of the last collection", 60, 0, one, stays, .is_swept = true,
+     .sweep = OVERDUE_SWEEP_ALL, .reason = OVERDUE_FEW},
+    {"garbage that nobody knows", 60, 0, one, stays, .is_swept = true,
+     .sweep = OVERDUE_SWEEP_UNKNOWN, .reason = OVERDUE_YES},
+    {"garbage after handlers", 60, 0, one, stays, .is_swept = true, .sweep = OVERDUE_SWEEP_LAST,
+     .reason = OVERDUE_FEW},
+    {"let go by a handler", 60, 0, one, stays, .is_swept = true, .is_let_go = true,
+     .sweep = OVERDUE_SWEEP_LAST, .reason = OVERDUE_YES},
+    {"let go by a handler that collects", 60, 0, one, stays, .is_swept = true, .is_let_go = true,
+     .sweep = OVERDUE_SWEEP_ALL, .reason = OVERDUE_FEW},
 };
 
 struct block {
@@ -217,7 +225,9 @@ static void the_story_is_judged(void **state)
     end = program.clock - turn_births + 1 + story->quiet_turns * turn_births;
     for (uint32_t i = 0; story->is_swept && i < program.block_count; i++)
         overdue_gone(&program.stack, program.blocks[i].born, end, block_bytes, true);
-    overdue = overdue_judge(&program.stack, end, !story->hides_sweep);
+    if (story->is_let_go)
+        assert_int_equal(overdue_let_go(&program.stack), program.block_count);
+    overdue = overdue_judge(&program.stack, end, story->sweep);
     assert_string_equal(overdue_reason_name(overdue.reason), overdue_reason_name(story->reason));
     assert_int_equal(overdue.is_fading, story->fades);
     overdue_release(&program.stack);
@@ -234,7 +244,7 @@ static void bytes_are_those_of_the_overdue(void **state)
         assert_true(overdue_born(&stack, turn * 50 + 1, 24));
         overdue_gone(&stack, turn * 50 + 1, turn * 50 + 2, 24, false);
     }
-    overdue = overdue_judge(&stack, 999 * 50 + 2, true);
+    overdue = overdue_judge(&stack, 999 * 50 + 2, OVERDUE_SWEEP_ALL);
     assert_int_equal(overdue.reason, OVERDUE_YES);
     assert_int_equal(overdue.births, 2000);
     assert_int_equal(overdue.bytes, overdue.count * 100);
@@ -255,7 +265,7 @@ static void one_block_that_grows_is_seen(void **state)
         if (turn)
             overdue_gone(&stack, (turn - 1) * 10, turn * 10 + 1, bytes - 1024, false);
     }
-    overdue = overdue_judge(&stack, 391, true);
+    overdue = overdue_judge(&stack, 391, OVERDUE_SWEEP_ALL);
     assert_true(overdue.is_growing);
     assert_false(overdue.is_in_many_blocks);
     assert_in_range(overdue.bytes, 30 * 1024, 42 * 1024);
@@ -282,7 +292,7 @@ static void passes_that_free_all_do_not_grow(void **state)
             overdue_gone(&stack, first + 2 * i + 1, ++clock, 4 << 20, false);
         clock += turn ? 2 : 14;
     }
-    assert_false(overdue_judge(&stack, clock, true).is_growing);
+    assert_false(overdue_judge(&stack, clock, OVERDUE_SWEEP_ALL).is_growing);
     overdue_release(&stack);
 }
 
@@ -298,7 +308,7 @@ static void what_is_freed_near_the_end_did_not_grow(void **state)
                 overdue_gone(&stack, i * 10, turn * 10, 8192, false);
         assert_true(overdue_born(&stack, turn * 10, 8192));
     }
-    assert_false(overdue_judge(&stack, 2991, true).is_growing);
+    assert_false(overdue_judge(&stack, 2991, OVERDUE_SWEEP_ALL).is_growing);
     overdue_release(&stack);
 }
 
@@ -313,7 +323,7 @@ static void many_blocks_that_stay_are_not_one_that_grows(void **state)
     for (uint32_t turn = 0; turn < 60; turn++, clock += turn < 40 ? 100 : 20)
         for (uint32_t i = 0; i < (turn < 40 ? 2 : 10); i++)
             assert_true(overdue_born(&stack, clock + i, 8192));
-    overdue = overdue_judge(&stack, clock, true);
+    overdue = overdue_judge(&stack, clock, OVERDUE_SWEEP_ALL);
     assert_int_equal(overdue.reason, OVERDUE_UNEVEN);
     assert_true(overdue.is_growing);
     assert_true(overdue.is_in_many_blocks);
@@ -330,7 +340,7 @@ static void one_block_that_stays_as_large_is_none(void **state)
         assert_true(overdue_born(&stack, turn * 10, 8192));
         overdue_gone(&stack, turn * 10, turn * 10 + 1, 8192, false);
     }
-    overdue = overdue_judge(&stack, 391, true);
+    overdue = overdue_judge(&stack, 391, OVERDUE_SWEEP_ALL);
     assert_true(overdue.is_active);
     assert_false(overdue.is_growing);
     assert_int_equal(overdue.bytes, 0);
@@ -351,7 +361,7 @@ static void a_burst_early_in_the_turn_is_active(void **state)
                 overdue_gone(&stack, clock, clock + 1, 64, false);
         }
     }
-    assert_int_equal(overdue_judge(&stack, clock, true).reason, OVERDUE_YES);
+    assert_int_equal(overdue_judge(&stack, clock, OVERDUE_SWEEP_ALL).reason, OVERDUE_YES);
     overdue_release(&stack);
 }
 
@@ -369,7 +379,7 @@ static void a_long_first_turn_hides_no_leak(void **state)
                 if (i)
                     overdue_gone(&stack, clock, clock + 1, 64, false);
             }
-        assert_int_equal(overdue_judge(&stack, clock, true).reason, OVERDUE_YES);
+        assert_int_equal(overdue_judge(&stack, clock, OVERDUE_SWEEP_ALL).reason, OVERDUE_YES);
         overdue_release(&stack);
     }
 }

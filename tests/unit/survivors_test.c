@@ -252,6 +252,81 @@ static void what_an_exit_handler_frees_may_be_a_leak(void **state)
     }
 }
 
+static uint32_t native_site_below(const char *outer, const char *function)
+{
+    uint32_t stack = model_stack(list.model, 0, frame_of(FRAME_NATIVE, outer, 0));
+
+    stack = model_stack(list.model, stack, frame_of(FRAME_NATIVE, function, 0));
+    return model_site(list.model, (struct model_site){.stack = stack});
+}
+
+/* How an interpreter ends: who may have freed what stayed until then. */
+struct ending {
+    const char *function;     /* that made it */
+    bool is_collected_before; /* an exit handler ran the collector, and was answered */
+    bool is_first;            /* ... but nothing showed before that the interpreter ends */
+    bool is_after_handlers;   /* freed when all of them were over */
+    bool is_collection_seen;  /* the last one left a trace, as any would have */
+    enum report_outcome outcome;
+    const char *words;
+};
+
+static void run_ending(const struct ending *ending, const uint64_t *addresses)
+{
+    uint32_t collects = native_site_below("Py_FinalizeEx", "gc_collect");
+
+    if (!ending->is_first)
+        drop(make(64, site_of("Py_FinalizeEx", 0)));
+    for (size_t i = 0; i < STEPS && !ending->is_after_handlers; i++)
+        drop(addresses[i]);
+    if (ending->is_collected_before)
+        drop(make(64, collects));
+    drop(make(64, site_of("Py_FinalizeEx", 0)));
+    drop(make(64, site_of("flush_std_files", 0)));
+    if (ending->is_collection_seen)
+        drop(make(64, native_site_below("Py_FinalizeEx", "invoke_gc_callback")));
+    for (size_t i = 0; i < STEPS && ending->is_after_handlers; i++)
+        drop(addresses[i]);
+    drop(make(64, site_of("finalize_modules", 0)));
+}
+
+/* Garbage is freed by a collection, and always with something that refers to others. */
+static void what_goes_before_the_last_collection_is_no_garbage(void **state)
+{
+    static const char garbage[] = "garbage that no collection met";
+    static const struct ending endings[] = {
+        {"_PyObject_New", .outcome = REPORT_FOUND, .words = "LEAK"},
+        {"_PyObject_New", .is_after_handlers = true, .words = garbage},
+        {"_PyObject_New", .is_collected_before = true, .is_collection_seen = true,
+         .words = garbage},
+        {"_PyObject_GC_New", .is_first = true, .outcome = REPORT_FOUND, .words = "LEAK"},
+        {"_PyObject_GC_New", .is_first = true, .is_collected_before = true, .words = garbage},
+        {"_PyObject_GC_New", .outcome = REPORT_NO_DATA, .words = "an exit handler lets them go"},
+        {"_PyObject_GC_New", .is_collection_seen = true, .outcome = REPORT_FOUND, .words = "LEAK"},
+        {"_PyObject_GC_New", .is_after_handlers = true, .is_collection_seen = true,
+         .words = garbage},
+    };
+
+    for (size_t c = 0; c < sizeof(endings) / sizeof(endings[0]); c++) {
+        uint32_t other, kept;
+        uint64_t waiting[STEPS];
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        kept = site_of(endings[c].function, 20);
+        make(2 << 20, site_of("data", 30));
+        for (uint64_t i = 0; i < STEPS; i++) {
+            work(100, other);
+            waiting[i] = make(1000, kept);
+        }
+        run_ending(&endings[c], waiting);
+        ask();
+        assert_int_equal(report_outcome_of(report), endings[c].outcome);
+        assert_non_null(verdict_with(endings[c].words));
+    }
+}
+
 /* Of so short a loop that lives of half of it are seen, what is alive rises: until it is collected.
  */
 static void what_rises_until_it_is_collected_may_be_garbage(void **state)
@@ -1069,6 +1144,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(late_frees_of_another_stack_hide_no_leak, setup, teardown),
         cmocka_unit_test_setup_teardown(what_stays_in_two_phases_is_no_leak, setup, teardown),
         cmocka_unit_test_setup_teardown(what_an_exit_handler_frees_may_be_a_leak, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_goes_before_the_last_collection_is_no_garbage, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(a_leak_has_the_line_that_keeps, setup, teardown),
         cmocka_unit_test_setup_teardown(what_rises_until_it_is_collected_may_be_garbage, setup,
                                         teardown),

@@ -511,6 +511,20 @@ static void say_stopped_loop(const struct question *question, struct report *rep
         leak_who(question, texts, loop->who));
 }
 
+/* Before the last collection could begin. */
+static void say_let_go(const struct question *question, struct report *report,
+                       const struct survivor_process *process)
+{
+    struct arena *texts = report_arena(report);
+
+    report_verdict(report, RANK_LEAKS,
+                   "CANNOT SAY whether something leaks: %s, most of it at %s, stay until an exit "
+                   "handler lets them go: a leak, or garbage if that handler runs the collector. "
+                   "gc.collect() in the loop tells which.",
+                   label_size(texts, process->let_go_bytes),
+                   leak_who(question, texts, process->let_go_who));
+}
+
 /* So much that it may be the leak. */
 static void say_that_waits(const struct question *question, struct report *report,
                            const struct survivors *survivors)
@@ -518,6 +532,10 @@ static void say_that_waits(const struct question *question, struct report *repor
     const struct survivor_process *process = survivors_that_wait(survivors);
     struct arena *texts = report_arena(report);
 
+    if (survivors_are_let_go(process)) {
+        say_let_go(question, report, process);
+        return;
+    }
     report_verdict(report, RANK_LEAKS,
                    "CANNOT SAY whether something leaks: %s, most of it at %s, stay until the "
                    "interpreter ends and are let go then: garbage that no collection met, or a "

@@ -28,12 +28,12 @@ static uint32_t known_until(const struct collector_watch *watch)
 }
 
 struct overdue collector_judge(const struct collector_watch *watch,
-                               const struct overdue_stack *stack, uint32_t end, bool is_swept_known,
-                               bool *is_garbage)
+                               const struct overdue_stack *stack, uint32_t end,
+                               enum overdue_sweep sweep, bool *is_garbage)
 {
     uint32_t known = known_until(watch);
-    struct overdue proved = overdue_judge_before(stack, end, known, is_swept_known);
-    struct overdue all = overdue_judge(stack, end, is_swept_known);
+    struct overdue proved = overdue_judge_before(stack, end, known, sweep);
+    struct overdue all = overdue_judge(stack, end, sweep);
     bool is_seen = known > stack->first && known - stack->first > (stack->last - stack->first) / 2;
 
     *is_garbage = proved.reason != OVERDUE_YES && !is_seen;

@@ -27,7 +27,7 @@ void collector_watch_born(struct collector_watch *watch, unsigned traits, uint32
 /* A stack whose blocks are collected, as overdue_judge() would judge it. *is_garbage: they stay,
  * and too few of them were there when a collection came that would have told. */
 struct overdue collector_judge(const struct collector_watch *watch,
-                               const struct overdue_stack *stack, uint32_t end, bool is_swept_known,
-                               bool *is_garbage);
+                               const struct overdue_stack *stack, uint32_t end,
+                               enum overdue_sweep sweep, bool *is_garbage);
 
 #endif

@@ -303,6 +303,26 @@ void overdue_settle(struct overdue_stack *stack)
         newest->alive_bytes = stack->alive_bytes;
 }
 
+void overdue_swept(struct overdue_stack *stack)
+{
+    for (uint32_t i = 0; i < stack->late_count; i++) {
+        stack->lates[i].swept = stack->lates[i].count;
+        stack->lates[i].swept_bytes = stack->lates[i].bytes;
+    }
+}
+
+uint64_t overdue_let_go(struct overdue_stack *stack)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < stack->late_count; i++) {
+        stack->lates[i].let_go = stack->lates[i].swept;
+        stack->lates[i].let_go_bytes = stack->lates[i].swept_bytes;
+        count += stack->lates[i].let_go;
+    }
+    return count;
+}
+
 void overdue_prefetch(const struct overdue_stack *stack)
 {
     uint32_t newest = stack->row_count ? stack->row_count - 1u : 0;
@@ -350,7 +370,7 @@ static void all_births(const struct overdue_stack *stack, struct series *series)
 
 /* Alive when the newest block was born, and without what nobody could reach. */
 static struct stretch_of_births left_of(const struct overdue_stack *stack, uint32_t index,
-                                        bool is_swept_known)
+                                        enum overdue_sweep sweep)
 {
     const struct overdue_row *row = &stack->rows[index];
     const struct overdue_late *late = late_find(stack, index);
@@ -360,9 +380,13 @@ static struct stretch_of_births left_of(const struct overdue_stack *stack, uint3
     if (late) {
         left.count += late->count;
         left.bytes += late->bytes;
-        if (is_swept_known) {
+        if (sweep != OVERDUE_SWEEP_UNKNOWN) {
             left.count -= late->swept;
             left.bytes -= late->swept_bytes;
+        }
+        if (sweep == OVERDUE_SWEEP_LAST) {
+            left.count += late->let_go;
+            left.bytes += late->let_go_bytes;
         }
     }
     if (left.count > 1) {
@@ -379,7 +403,7 @@ static struct stretch_of_births left_of(const struct overdue_stack *stack, uint3
  * of its births are left: what is asked of survivors ends before it. Returns that time.
  */
 static uint32_t overdue_births(const struct overdue_stack *stack, uint32_t latest,
-                               bool is_swept_known, struct series *series)
+                               enum overdue_sweep sweep, struct series *series)
 {
     uint64_t age = stack->age_at_birth;
     uint64_t oldest = age < stack->last ? stack->last - age : 0;
@@ -390,7 +414,7 @@ static uint32_t overdue_births(const struct overdue_stack *stack, uint32_t lates
 
     *series = (struct series){.row_count = 0};
     for (; i < stack->row_count && stack->rows[i].last < oldest; i++) {
-        struct stretch_of_births left = left_of(stack, i, is_swept_known);
+        struct stretch_of_births left = left_of(stack, i, sweep);
 
         if (!left.count)
             continue;
@@ -554,17 +578,23 @@ static enum overdue_reason reason_of(const struct overdue_stack *stack, uint32_t
 }
 
 /* What nobody could reach at the end. */
-static uint64_t all_swept_bytes(const struct overdue_stack *stack)
+static uint64_t all_swept_bytes(const struct overdue_stack *stack, enum overdue_sweep sweep)
 {
     uint64_t bytes = 0;
 
-    for (uint32_t i = 0; i < stack->late_count; i++)
-        bytes += stack->lates[i].swept_bytes;
+    for (uint32_t i = 0; i < stack->late_count; i++) {
+        const struct overdue_late *late = &stack->lates[i];
+
+        if (sweep != OVERDUE_SWEEP_UNKNOWN)
+            bytes += late->swept_bytes;
+        if (sweep == OVERDUE_SWEEP_LAST)
+            bytes -= late->let_go_bytes;
+    }
     return bytes;
 }
 
 /* What is alive rises to the end; 0: it does not. */
-static uint64_t growth_of(const struct overdue_stack *stack, bool is_swept_known)
+static uint64_t growth_of(const struct overdue_stack *stack, enum overdue_sweep sweep)
 {
     uint64_t alive[OVERDUE_ROWS_MOST], growth, swept;
     size_t count = stack->row_count, late = count - count / 3 - 1;
@@ -575,7 +605,7 @@ static uint64_t growth_of(const struct overdue_stack *stack, bool is_swept_known
         alive[i] = stack->rows[i].alive_bytes;
     if (alive[count - 1] > stack->alive_at_birth_bytes) /* given back in the newest row */
         alive[count - 1] = stack->alive_at_birth_bytes;
-    swept = is_swept_known ? all_swept_bytes(stack) : 0;
+    swept = all_swept_bytes(stack, sweep);
     alive[count - 1] -= swept < alive[count - 1] ? swept : alive[count - 1];
     if (alive[count - 1] <= alive[0] || trend_of(alive, count).rise_chance >= steady_chance_limit)
         return 0;
@@ -591,7 +621,7 @@ static uint64_t all_left_bytes(const struct overdue_stack *stack)
     uint64_t bytes = 0;
 
     for (uint32_t i = 0; i < stack->row_count; i++)
-        bytes += left_of(stack, i, false).bytes;
+        bytes += left_of(stack, i, OVERDUE_SWEEP_UNKNOWN).bytes;
     return bytes;
 }
 
@@ -605,18 +635,19 @@ struct overdue_part overdue_between(const struct overdue_stack *stack, uint32_t 
         if (row->first < begin || row->last >= end)
             continue;
         part.births += row->births;
-        part.left_bytes += left_of(stack, i, false).bytes;
+        part.left_bytes += left_of(stack, i, OVERDUE_SWEEP_UNKNOWN).bytes;
     }
     return part;
 }
 
-struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bool is_swept_known)
+struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end,
+                             enum overdue_sweep sweep)
 {
-    return overdue_judge_before(stack, end, UINT32_MAX, is_swept_known);
+    return overdue_judge_before(stack, end, UINT32_MAX, sweep);
 }
 
 struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t end,
-                                    uint32_t latest, bool is_swept_known)
+                                    uint32_t latest, enum overdue_sweep sweep)
 {
     struct overdue overdue = {.reason = OVERDUE_NOT_ACTIVE,
                               .births = stack->births,
@@ -633,7 +664,7 @@ struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t 
     overdue.is_active = goes_on(&series, end);
     if (!overdue.is_active)
         return overdue;
-    until = overdue_births(stack, latest, is_swept_known, &series);
+    until = overdue_births(stack, latest, sweep, &series);
     overdue.bytes = overdue.overdue_bytes = series.bytes;
     overdue.count = series.count;
     if (series.row_count) {
@@ -642,7 +673,7 @@ struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t 
     }
     overdue.reason = reason_of(stack, until, &series, &overdue.is_fading);
     if (overdue.reason != OVERDUE_YES) {
-        overdue.bytes = growth_of(stack, is_swept_known);
+        overdue.bytes = growth_of(stack, sweep);
         overdue.is_growing = overdue.bytes > 0;
         overdue.is_in_many_blocks = overdue.bytes / OVERDUE_NEEDED > stack->largest_bytes;
         overdue.count = 0;

@@ -49,12 +49,20 @@ struct overdue_row {
     uint64_t alive_bytes; /* of the stack, at most, before one of these births or in its block */
 };
 
-/* Of a row, freed since the newest birth of the stack; `swept` of these by the last collection,
- * which frees what nobody could reach. */
+/* Of a row, freed since the newest birth of the stack; `swept` of these while the interpreter
+ * ended, as by its last collection, which frees what nobody could reach; `let_go` of these before
+ * that collection could begin. */
 struct overdue_late {
     uint32_t row;
-    uint32_t count, swept;
-    uint64_t bytes, swept_bytes;
+    uint32_t count, swept, let_go;
+    uint64_t bytes, swept_bytes, let_go_bytes;
+};
+
+/* What is left out of the survivors, of all that was freed after the newest birth. */
+enum overdue_sweep {
+    OVERDUE_SWEEP_UNKNOWN, /* nothing: what was garbage was not told */
+    OVERDUE_SWEEP_ALL,     /* what was swept */
+    OVERDUE_SWEEP_LAST     /* what was swept, but for what was let go before */
 };
 
 struct overdue_stack {
@@ -87,23 +95,28 @@ struct overdue {
 
 /* The stack is zeroed before its first birth. Clocks never fall. False without memory. */
 bool overdue_born(struct overdue_stack *stack, uint32_t clock, uint64_t bytes);
-/* born: the clock when it was; clock: how many births there were. is_swept: freed by the last
- * collection. False without memory. */
+/* born: the clock when it was; clock: how many births there were. is_swept: freed while the
+ * interpreter ended. False without memory. */
 bool overdue_gone(struct overdue_stack *stack, uint32_t born, uint32_t clock, uint64_t bytes,
                   bool is_swept);
 /* What was freed after the newest birth was freed like any other: not because the program ended. */
 void overdue_settle(struct overdue_stack *stack);
+/* What was freed since the newest birth was swept, all of it: it may have been. */
+void overdue_swept(struct overdue_stack *stack);
+/* What was swept until now was let go by something else than the last collection, which is still to
+ * come. How many blocks that are. */
+uint64_t overdue_let_go(struct overdue_stack *stack);
 /* Asks for the memory that the next birth or death of the stack will need. */
 void overdue_prefetch(const struct overdue_stack *stack);
 void overdue_release(struct overdue_stack *stack);
 
-/* end: of the program's work, a count of births. is_swept_known: what the last collection freed was
- * told, and is not called a survivor. */
-struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end, bool is_swept_known);
+/* end: of the program's work, a count of births. */
+struct overdue overdue_judge(const struct overdue_stack *stack, uint32_t end,
+                             enum overdue_sweep sweep);
 /* The same of what was born before `latest` alone: of what is younger a collector has yet to tell
  * what stays. */
 struct overdue overdue_judge_before(const struct overdue_stack *stack, uint32_t end,
-                                    uint32_t latest, bool is_swept_known);
+                                    uint32_t latest, enum overdue_sweep sweep);
 
 /* Born in a time, and what of it was alive when the newest block of the stack was born. */
 struct overdue_part {

@@ -110,16 +110,28 @@ bool survivors_wait(const struct survivor_process *process)
     return !leak_is_light(process->waiting_bytes, process->loop_bytes, process->peak_bytes);
 }
 
-const struct survivor_process *survivors_that_wait(const struct survivors *survivors)
+bool survivors_are_let_go(const struct survivor_process *process)
+{
+    return !leak_is_light(process->let_go_bytes, process->loop_bytes, process->peak_bytes);
+}
+
+static bool may_leak_until_its_end(const struct survivor_process *process)
 {
     enum { WAITING_SHARE = 16 }; /* of all that the process held at its peak */
+
+    return survivors_are_let_go(process) ||
+           (survivors_wait(process) &&
+            process->waiting_bytes >= process->peak_bytes / WAITING_SHARE);
+}
+
+const struct survivor_process *survivors_that_wait(const struct survivors *survivors)
+{
     const struct survivor_process *most = NULL;
 
     for (size_t i = 0; i < survivors->process_count; i++) {
         const struct survivor_process *process = &survivors->processes[i];
 
-        if (!process->is_errand && survivors_wait(process) &&
-            process->waiting_bytes >= process->peak_bytes / WAITING_SHARE &&
+        if (!process->is_errand && may_leak_until_its_end(process) &&
             (!most || process->waiting_bytes > most->waiting_bytes))
             most = process;
     }

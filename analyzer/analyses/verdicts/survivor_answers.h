@@ -44,8 +44,11 @@ enum survivor_answer survivors_about(const struct survivors *survivors, uint16_t
 bool survivors_hide_objects(const struct survivors *survivors);
 /* What waits for the end is as heavy as a leak. */
 bool survivors_wait(const struct survivor_process *process);
-/* The process of whose memory most waits for its end, much of all that it held: that may be
- * garbage, or a leak that an exit handler frees; NULL: there is none. */
+/* What an exit handler lets go, or a collection that it runs, is as heavy as a leak. */
+bool survivors_are_let_go(const struct survivor_process *process);
+/* The process of whose memory most waits for its end, as heavy as a leak where it went before the
+ * last collection, or much of all that it held: that may be garbage, or a leak that an exit handler
+ * frees; NULL: there is none. */
 const struct survivor_process *survivors_that_wait(const struct survivors *survivors);
 /* The process that grows most by what no recorded block explains; NULL: none does. */
 const struct survivor_process *survivors_with_unseen_growth(const struct survivors *survivors);

@@ -17,8 +17,19 @@ struct judging {
     size_t ground_count, ground_capacity;
     struct active_stack *active;
     size_t active_count, active_capacity;
-    uint64_t most_waiting_bytes;
+    uint64_t most_waiting_bytes, most_let_go_bytes;
 };
+
+/* A sum of the process, and its largest part. */
+struct waiting {
+    uint64_t *bytes, *most_bytes;
+    struct who *who;
+};
+
+static enum overdue_sweep sweep_of(const struct judging *judging)
+{
+    return interpreter_end_sweep(&judging->rows->current.interpreter_end);
+}
 
 static const struct tally *tally_of(const struct judging *judging)
 {
@@ -38,19 +49,36 @@ static bool is_kept(const struct survivor_row *row, const struct overdue *overdu
            !(row->traits & STACK_IS_IMPORT);
 }
 
-/* Whether the row would be kept, were what the last collection freed not thought to be garbage. */
+/* Adds what the row would keep, if so much of what was freed at the end were no garbage. */
+static void add_waiting(const struct judging *judging, const struct survivor_row *row,
+                        enum overdue_sweep sweep, struct waiting *waiting)
+{
+    struct overdue overdue = overdue_judge(&row->stack, judging->process->end, sweep);
+
+    if (!is_kept(row, &overdue))
+        return;
+    *waiting->bytes += overdue.bytes;
+    if (overdue.bytes <= *waiting->most_bytes)
+        return;
+    *waiting->most_bytes = overdue.bytes;
+    *waiting->who = row->who;
+}
+
+/* Of a row that is not kept. */
 static void see_waiting(struct judging *judging, const struct survivor_row *row)
 {
+    const struct interpreter_end *end = &judging->rows->current.interpreter_end;
     struct survivor_process *process = judging->process;
-    struct overdue overdue = overdue_judge(&row->stack, process->end, false);
+    struct waiting all = {&process->waiting_bytes, &judging->most_waiting_bytes,
+                          &process->waiting_who};
+    struct waiting let_go = {&process->let_go_bytes, &judging->most_let_go_bytes,
+                             &process->let_go_who};
 
-    if (!judging->rows->current.is_cleared || !is_kept(row, &overdue))
+    if (!end->is_cleared)
         return;
-    process->waiting_bytes += overdue.bytes;
-    if (overdue.bytes <= judging->most_waiting_bytes)
-        return;
-    judging->most_waiting_bytes = overdue.bytes;
-    process->waiting_who = row->who;
+    add_waiting(judging, row, OVERDUE_SWEEP_UNKNOWN, &all);
+    if (interpreter_end_doubted(end) != sweep_of(judging))
+        add_waiting(judging, row, interpreter_end_doubted(end), &let_go);
 }
 
 /* Blocks of all who ask an interpreter's allocator, where nothing tells who: no block of it is the
@@ -69,9 +97,9 @@ static struct overdue judge_row(const struct judging *judging, const struct surv
 
     *is_garbage = false;
     if (row->traits & STACK_IS_COLLECTED)
-        return collector_judge(&current->collector, &row->stack, end, current->is_cleared,
+        return collector_judge(&current->collector, &row->stack, end, sweep_of(judging),
                                is_garbage);
-    overdue = overdue_judge(&row->stack, end, current->is_cleared);
+    overdue = overdue_judge(&row->stack, end, sweep_of(judging));
     if (is_of_many(row))
         overdue.is_growing = false;
     return overdue;
@@ -90,7 +118,7 @@ static void see_stopped(struct judging *judging, const struct survivor_row *row)
     if (row->traits & (STACK_IS_IMPORT | STACK_IS_BOUNDED | STACK_IS_COLLECTED) ||
         stack->births < OVERDUE_NEEDED || stack->last >= process->end)
         return;
-    overdue = overdue_judge(stack, stack->last + 1, judging->rows->current.is_cleared);
+    overdue = overdue_judge(stack, stack->last + 1, sweep_of(judging));
     stopped_loop_see(&process->stopped, row->who, &overdue, stack->allocated_bytes,
                      last_ns - clock_times_at(times, stack->first),
                      end_ns > last_ns ? end_ns - last_ns : 0);
@@ -183,8 +211,7 @@ static uint64_t stopped_bytes(const struct judging *judging, const struct surviv
 
         if (!row->who.site || row->ledger != grown->ledger || row->stack.births < OVERDUE_NEEDED)
             continue;
-        overdue =
-            overdue_judge(&row->stack, judging->process->end, judging->rows->current.is_cleared);
+        overdue = overdue_judge(&row->stack, judging->process->end, sweep_of(judging));
         if (!overdue.is_active && overdue.left_bytes >= grown->overdue.bytes / OVERDUE_NEEDED &&
             strcmp(symbols_label(symbols, row->who.site), label) == 0)
             bytes += overdue.left_bytes;

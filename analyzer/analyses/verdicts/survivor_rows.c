@@ -132,6 +132,32 @@ void survivor_rows_settle(struct survivor_rows *rows)
         overdue_settle(&survivor_row_at(rows, i)->stack);
 }
 
+/* Of an import, what of all kinds was loaded is one row. */
+static bool is_plain(const struct survivor_row *row)
+{
+    return row->traits & STACK_IS_PLAIN && !(row->traits & STACK_IS_IMPORT);
+}
+
+/* What went until now went before the last collection began. */
+static void see_let_go(struct survivor_rows *rows)
+{
+    for (size_t i = 0; i < survivor_row_count(rows); i++) {
+        struct survivor_row *row = survivor_row_at(rows, i);
+        uint64_t count = overdue_let_go(&row->stack);
+
+        if (!is_plain(row))
+            rows->current.interpreter_end.referrers += count;
+    }
+}
+
+static void see_end(struct survivor_rows *rows, enum interpreter_event event)
+{
+    if (event == INTERPRETER_HANDLED)
+        see_let_go(rows);
+    for (size_t i = 0; event == INTERPRETER_COLLECTS && i < survivor_row_count(rows); i++)
+        overdue_swept(&survivor_row_at(rows, i)->stack);
+}
+
 /* Which time of the process it is. What threads without Python frames ask of a device, as a
  * backward pass does, is work as well: an interpreter that ends asks for nothing there. */
 static void see_time(struct survivor_rows *rows, unsigned traits, bool is_on_device)
@@ -142,11 +168,9 @@ static void see_time(struct survivor_rows *rows, unsigned traits, bool is_on_dev
         survivor_rows_settle(rows);
         current->is_cleaned_up = true;
     }
-    if (traits & STACK_IS_ENDING) {
-        current->is_ending = true;
-        current->is_cleared |= (traits & STACK_IS_CLEARED) != 0;
+    see_end(rows, interpreter_end_born(&current->interpreter_end, traits));
+    if (traits & STACK_IS_ENDING)
         return;
-    }
     current->any_end = current->clock;
     if (is_on_device)
         current->device_end = current->clock;
@@ -219,7 +243,7 @@ static void gone(struct survivor_rows *rows, const struct survivor_change *chang
             stack->most_bytes = group->alive_bytes;
         rows->has_failed |= !overdue_gone(
             &stack->stack, (uint32_t)(change->index - current->first_index), current->clock,
-            change->size_bytes, current->is_ending && !current->is_cleared);
+            change->size_bytes, interpreter_end_is_sweeping(&current->interpreter_end));
     }
 }
 

@@ -19,6 +19,7 @@
 #include "clock_times.h"
 #include "collector_watch.h"
 #include "hash_index.h"
+#include "interpreter_end.h"
 #include "labels.h"
 #include "lives.h"
 #include "overdue.h"
@@ -43,7 +44,8 @@ struct survivor_row {
 
 /* Of the process that is read. */
 struct survivor_current {
-    bool has_begun, is_ending, is_cleared, is_cleaned_up, hides_objects, sees_objects;
+    bool has_begun, is_cleaned_up, hides_objects, sees_objects;
+    struct interpreter_end interpreter_end;
     uint64_t first_index; /* of its births */
     /* Births until the last under Python, of a device, and of any, before the end. */
     uint64_t python_end, device_end, any_end;

@@ -67,7 +67,8 @@ static struct survivor_process process_read(struct survivor_reading *reading, ui
         .process = number,
         .hides_objects = hides_objects(current, process),
         .is_errand = process->is_errand,
-        .is_cut = current->python_end && !current->is_cleared && !process->is_window,
+        .is_cut =
+            current->python_end && !current->interpreter_end.is_cleared && !process->is_window,
         .peak_bytes = leak_process_bytes(tally, number),
         .end = survivor_rows_work_end(&reading->rows),
         .unseen = unseen_watch_end(&reading->rows.unseen, number, &reading->arena),

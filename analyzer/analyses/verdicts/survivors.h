@@ -3,7 +3,7 @@
  * Overdue survivors of all stacks of a recording: overdue.h judges one, this reads and adds up.
  *
  * Needs no steps. One reading more, shared with others that see blocks; memory grows with stacks
- * that allocate again and again (at most 2 KiB each), never with blocks or events.
+ * that allocate again and again (at most 2.6 KiB each), never with blocks or events.
  */
 #ifndef LEAKTIDE_ANALYSES_SURVIVORS_H
 #define LEAKTIDE_ANALYSES_SURVIVORS_H
@@ -70,7 +70,11 @@ struct survivor_process {
     /* Stays as overdue survivors do, until the interpreter lets it go at its end: garbage that no
      * collection met, or what an exit handler frees. Not in the origins. */
     uint64_t waiting_bytes;
-    struct who waiting_who;      /* of most of it */
+    struct who waiting_who; /* of most of it */
+    /* Of these, what went before the last collection began: an exit handler let it go, or ran the
+     * collector. */
+    uint64_t let_go_bytes;
+    struct who let_go_who;
     struct stopped_loop stopped; /* of the stacks that do not allocate to the end */
     bool is_judged; /* these made most of what was made meanwhile, so "no leak" says something */
     const struct survivor_pool *unjudged_pools; /* where they did not, and much stays */

@@ -1,8 +1,8 @@
 """What every program here shares: the loop, and which variant runs.
 
 REAL_LEAKS_MARKS    the turns are marked as steps
-REAL_LEAKS_MEASURE  three times as many turns, without any tool; prints how many bytes the heap grew
-                    per turn in the last two thirds (mallinfo2, after a collection), as JSON
+REAL_LEAKS_MEASURE  so many times as many turns, without any tool; prints how many bytes the heap
+                    grew per turn in the last two thirds (mallinfo2, after a collection), as JSON
 """
 import ctypes
 import gc
@@ -18,7 +18,7 @@ def turns(count):
         import leaktide
         return leaktide.steps(range(count))
     if os.environ.get("REAL_LEAKS_MEASURE"):
-        return _measured(3 * count)
+        return _measured(int(os.environ["REAL_LEAKS_MEASURE"]) * count)
     return range(count)
 
 
