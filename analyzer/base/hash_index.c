@@ -8,6 +8,7 @@
 
 #include "huge_pages.h"
 #include "leaktide/invariant.h"
+#include "table.h"
 
 enum { first_capacity = 64 };
 
@@ -75,12 +76,26 @@ void hash_index_release(struct hash_index *index)
     hash_index_init(index);
 }
 
+static bool has_room(struct hash_index *index)
+{
+    return index->count < index->capacity / 4 * 3 || grow(index);
+}
+
 bool hash_index_add(struct hash_index *index, uint64_t hash, uint32_t row)
 {
     MT_ASSERT(row < UINT32_MAX);
-    if (index->count >= index->capacity / 4 * 3 && !grow(index))
+    if (!has_room(index))
         return false;
     put(index, (hash >> 32) << 32 | (uint64_t)(row + 1));
     index->count++;
     return true;
+}
+
+void *hash_index_add_row(struct hash_index *index, uint64_t hash, struct table *table)
+{
+    void *row = table->count < UINT32_MAX && has_room(index) ? table_add(table) : NULL;
+
+    if (row)
+        hash_index_add(index, hash, (uint32_t)(table->count - 1));
+    return row;
 }

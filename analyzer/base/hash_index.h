@@ -64,6 +64,11 @@ static inline bool hash_index_next(const struct hash_index *index, uint64_t hash
 /* False when there is no memory; the index is then as before. row < UINT32_MAX. */
 bool hash_index_add(struct hash_index *index, uint64_t hash, uint32_t row);
 
+struct table;
+/* A new zeroed row after the last of the table, which the index finds. NULL when there is no
+ * memory: then both are as before, so that nobody meets a row that was not filled in. */
+void *hash_index_add_row(struct hash_index *index, uint64_t hash, struct table *table);
+
 /* Asserts that each row is found where it is looked for. */
 void hash_index_check(const struct hash_index *index);
 

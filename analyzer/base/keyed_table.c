@@ -20,11 +20,9 @@ void keyed_table_release(struct keyed_table *table)
 
 void *keyed_table_add(struct keyed_table *table, uint64_t key)
 {
-    uint32_t number = (uint32_t)table->rows.count;
-    uint64_t *row = table_add(&table->rows);
+    uint64_t *row = hash_index_add_row(&table->index, hash_u64(key), &table->rows);
 
-    if (!row)
-        return NULL;
-    *row = key;
-    return hash_index_add(&table->index, hash_u64(key), number) ? row : NULL;
+    if (row)
+        *row = key;
+    return row;
 }

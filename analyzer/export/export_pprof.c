@@ -85,15 +85,13 @@ static uint64_t string_number(struct pprof *pprof, const char *text)
     while (hash_index_next(&pprof->string_index, hash, &probe, &found))
         if (strcmp(*(const char **)table_at(&pprof->strings, found), text) == 0)
             return found;
-    row = table_add(&pprof->strings);
-    if (row)
-        *row = text; /* all are written, also after a failure */
-    found = (uint32_t)(pprof->strings.count - 1);
-    if (!row || !hash_index_add(&pprof->string_index, hash, found)) {
+    row = hash_index_add_row(&pprof->string_index, hash, &pprof->strings);
+    if (!row) {
         pprof->has_failed = true;
         return 0;
     }
-    return found;
+    *row = text;
+    return (uint32_t)(pprof->strings.count - 1);
 }
 
 static void add_sample_types(struct pprof *pprof)

@@ -184,9 +184,9 @@ static int64_t frame_number(struct sqlite_export *export, const struct symbol_fr
     while (hash_index_next(&export->frame_index, hash, &probe, &found))
         if (is_same_frame(table_at(&export->frames, found), frame))
             return found + 1;
-    row = table_add(&export->frames);
+    row = hash_index_add_row(&export->frame_index, hash, &export->frames);
     found = (uint32_t) export->frames.count;
-    if (!row || !hash_index_add(&export->frame_index, hash, found - 1)) {
+    if (!row) {
         export->result = mt_error_set(export->error, MT_NO_MEMORY, "no memory for frames");
         return 0;
     }

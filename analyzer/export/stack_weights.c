@@ -42,14 +42,13 @@ static uint32_t line_number(struct making *making, struct stack_line line)
     while (hash_index_next(&weights->line_index, hash, &probe, &found))
         if (is_same_line(table_at(&weights->lines, found), &line))
             return found;
-    row = table_add(&weights->lines);
-    found = (uint32_t)(weights->lines.count - 1);
-    if (!row || !hash_index_add(&weights->line_index, hash, found)) {
+    row = hash_index_add_row(&weights->line_index, hash, &weights->lines);
+    if (!row) {
         making->has_failed = true;
         return 0;
     }
     *row = line;
-    return found;
+    return (uint32_t)(weights->lines.count - 1);
 }
 
 /* Ledger, then the stack from outside in; where there is none, the operator or the owner. */

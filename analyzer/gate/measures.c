@@ -91,24 +91,19 @@ const struct measure *measures_find(const struct measures *measures, const char 
 static struct measure *row_for(struct measures *measures, const struct measure *like)
 {
     uint64_t hash = hash_bytes(like->key, strlen(like->key));
-    struct measure *row = row_find(measures, like->key, hash);
+    struct measure *row = row_find(measures, like->key, hash), made = *like;
 
     if (row)
         return row;
-    row = table_add(&measures->rows);
+    made.values = arena_alloc(&measures->arena, measures->repeat_count * sizeof(*made.values));
+    made.is_known = arena_alloc(&measures->arena, measures->repeat_count * sizeof(*made.is_known));
+    made.sum_turn = UINT32_MAX;
+    if (made.values && made.is_known)
+        row = hash_index_add_row(&measures->index, hash, &measures->rows);
     if (row)
-        *row = *like;
-    if (row) {
-        row->values = arena_alloc(&measures->arena, measures->repeat_count * sizeof(*row->values));
-        row->is_known =
-            arena_alloc(&measures->arena, measures->repeat_count * sizeof(*row->is_known));
-        row->sum_turn = UINT32_MAX;
-    }
-    if (!row || !row->values || !row->is_known ||
-        !hash_index_add(&measures->index, hash, (uint32_t)(measures->rows.count - 1))) {
+        *row = made;
+    else
         measures->arena.has_failed = true;
-        return NULL;
-    }
     return row;
 }
 

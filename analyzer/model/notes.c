@@ -45,12 +45,11 @@ static struct note_row *find(const struct notes *notes, const char *sentence, ui
 static bool add(struct notes *notes, const char *sentence, uint64_t hash, uint64_t count)
 {
     const char *copy = arena_text(&notes->arena, sentence, strlen(sentence));
-    struct note_row *row = copy ? table_add(&notes->rows) : NULL;
+    struct note_row *row = copy ? hash_index_add_row(&notes->index, hash, &notes->rows) : NULL;
 
-    if (!row)
-        return false;
-    *row = (struct note_row){copy, count};
-    return hash_index_add(&notes->index, hash, (uint32_t)(notes->rows.count - 1));
+    if (row)
+        *row = (struct note_row){copy, count};
+    return row != NULL;
 }
 
 bool notes_add(struct notes *notes, const char *sentence, uint64_t count, bool only_if_new)

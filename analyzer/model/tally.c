@@ -420,8 +420,8 @@ static struct sample_row *sample_row_for(struct tally *tally, const struct event
             row->process == event->process)
             return row;
     }
-    row = table_add(&tally->samples);
-    if (!row || !hash_index_add(&tally->sample_index, hash, (uint32_t)(tally->samples.count - 1)))
+    row = hash_index_add_row(&tally->sample_index, hash, &tally->samples);
+    if (!row)
         return NULL;
     *row = (struct sample_row){.process = event->process,
                                .place = event->place,

@@ -48,9 +48,8 @@ static uint32_t context_for(struct tally *tally, struct context_row context)
         tally->counts.merged_contexts++;
         return 0;
     }
-    row = table_add(&tally->contexts);
-    if (!row ||
-        !hash_index_add(&tally->context_index, hash, (uint32_t)(tally->contexts.count - 1))) {
+    row = hash_index_add_row(&tally->context_index, hash, &tally->contexts);
+    if (!row) {
         tally->has_failed = true;
         return 0;
     }

@@ -170,8 +170,8 @@ static uint32_t usage_for(struct tally *tally, enum usage_kind kind, uint16_t le
         if (row->kind == kind && row->ledger == ledger && row->id == id)
             return found + 1;
     }
-    row = table_add(&tally->usages);
-    if (!row || !hash_index_add(&tally->usage_index, hash, (uint32_t)(tally->usages.count - 1))) {
+    row = hash_index_add_row(&tally->usage_index, hash, &tally->usages);
+    if (!row) {
         tally->has_failed = true;
         return 0;
     }

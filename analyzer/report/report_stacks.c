@@ -54,14 +54,11 @@ void report_stacks_check(const struct report_stacks *stacks)
 /* A new row, which the index finds; NULL when there is no memory. */
 static void *row_add(struct table *table, struct hash_index *index, uint64_t hash)
 {
-    uint32_t row = (uint32_t)table->count;
-    void *added = table_add(table);
+    void *row = hash_index_add_row(index, hash, table);
 
-    if (!added || !hash_index_add(index, hash, row)) {
+    if (!row)
         table->arena->has_failed = true;
-        return NULL;
-    }
-    return added;
+    return row;
 }
 
 static const char *text_for(struct report_stacks *stacks, const char *text)

@@ -40,7 +40,7 @@ int64_t summary_text_number(struct summary *summary, const char *bytes, size_t s
     uint64_t hash;
     size_t probe = 0;
     uint32_t found;
-    const char **row;
+    const char **row, *copy;
 
     size_bytes = strnlen(bytes, size_bytes);
     hash = hash_bytes(bytes, size_bytes);
@@ -50,16 +50,14 @@ int64_t summary_text_number(struct summary *summary, const char *bytes, size_t s
         if (strncmp(text, bytes, size_bytes) == 0 && !text[size_bytes])
             return found;
     }
-    found = (uint32_t)summary->texts.count;
-    row = table_add(&summary->texts);
-    if (row)
-        *row = arena_text(&summary->arena, bytes, size_bytes);
-    if (!row || !*row || !hash_index_add(&summary->text_index, hash, found)) {
-        summary->texts.count -= row != NULL;
+    copy = arena_text(&summary->arena, bytes, size_bytes);
+    row = copy ? hash_index_add_row(&summary->text_index, hash, &summary->texts) : NULL;
+    if (!row) {
         summary->has_failed = true;
         return 0;
     }
-    return found;
+    *row = copy;
+    return (uint32_t)(summary->texts.count - 1);
 }
 
 const char *summary_text(const struct summary *summary, int64_t number)

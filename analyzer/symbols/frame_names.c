@@ -107,9 +107,8 @@ static void classify(struct frame_names *names, struct named_frame *row)
         }
     }
     row->class = (uint8_t)site_rules_class(names->rules, &words);
-    found = (uint32_t)names->classes.count;
-    known = table_add(&names->classes);
-    if (known && hash_index_add(&names->class_index, hash, found))
+    known = hash_index_add_row(&names->class_index, hash, &names->classes);
+    if (known)
         *known = (struct frame_words_class){row->function, row->file, row->module, row->is_python,
                                             row->class};
 }

@@ -139,11 +139,9 @@ static const char *keep_text(struct worker *worker, const unsigned char *bytes, 
             return *row;
     }
     copy = arena_text(&worker->arena, (const char *)bytes, size_bytes);
-    row = copy ? table_add(&worker->texts) : NULL;
-    if (!row)
-        return NULL;
-    *row = copy;
-    hash_index_add(&worker->index, hash, (uint32_t)(worker->texts.count - 1));
+    row = copy ? hash_index_add_row(&worker->index, hash, &worker->texts) : NULL;
+    if (row)
+        *row = copy;
     return copy;
 }
 

@@ -637,12 +637,9 @@ static uint64_t id_make(struct symbols *symbols, uint32_t site)
             return row->id;
     }
     wanted.id = id_of_stack(symbols, site);
-    found = (uint32_t)symbols->ids.count;
-    row = table_add(&symbols->ids);
-    if (row) {
+    row = hash_index_add_row(&symbols->id_index, hash, &symbols->ids);
+    if (row)
         *row = wanted;
-        hash_index_add(&symbols->id_index, hash, found);
-    }
     return wanted.id;
 }
 

@@ -77,11 +77,24 @@ static void each_of_many_is_found_where_it_was_added(void **state)
     }
 }
 
+/* An index that cannot grow: nobody meets a row that was not filled in. */
+static void a_row_that_the_index_has_no_room_for_is_not_there(void **state)
+{
+    (void)state;
+    table.index.capacity = (size_t)1 << 32;
+    table.index.count = (size_t)3 << 30;
+    assert_null(keyed_table_add(&table, 5));
+    assert_int_equal(table.rows.count, 0);
+    table.index.capacity = table.index.count = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(nothing_is_found_in_an_empty_one, begin, end),
         cmocka_unit_test_setup_teardown(a_new_row_is_zero_but_for_its_key, begin, end),
+        cmocka_unit_test_setup_teardown(a_row_that_the_index_has_no_room_for_is_not_there, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(each_of_many_is_found_where_it_was_added, begin, end),
     };
 

@@ -80,9 +80,9 @@ static uint32_t node_for(struct tree *tree, uint16_t ledger, uint32_t parent, co
             return found;
     }
     found = (uint32_t)tree->nodes.count;
-    node = table_add(&tree->nodes);
     copy = arena_alloc(&tree->arena, length + 1);
-    if (!node || !copy || !hash_index_add(&tree->index, hash, found)) {
+    node = copy ? hash_index_add_row(&tree->index, hash, &tree->nodes) : NULL;
+    if (!node) {
         tree->has_failed = true;
         return NO_PARENT;
     }

@@ -29,8 +29,8 @@ static uint32_t name_add(struct diff_join *join, const char *name)
     while (hash_index_next(&join->name_index, hash, &probe, &found))
         if (strcmp(diff_name_at(join, found), name) == 0)
             return found;
-    row = table_add(&join->names);
-    if (!row || !hash_index_add(&join->name_index, hash, (uint32_t)(join->names.count - 1))) {
+    row = hash_index_add_row(&join->name_index, hash, &join->names);
+    if (!row) {
         join->has_failed = true;
         return 0;
     }
@@ -226,10 +226,9 @@ static struct diff_row *row_for(struct diff_join *join, struct diff_row wanted)
 
     if (row)
         return row;
-    row = table_add(&join->rows);
     wanted.values = arena_alloc(&join->arena, join->side_count * sizeof(*wanted.values));
-    if (!row || !wanted.values ||
-        !hash_index_add(&join->row_index, hash, (uint32_t)(join->rows.count - 1))) {
+    row = wanted.values ? hash_index_add_row(&join->row_index, hash, &join->rows) : NULL;
+    if (!row) {
         join->has_failed = true;
         return NULL;
     }

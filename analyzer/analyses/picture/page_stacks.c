@@ -43,14 +43,13 @@ static uint32_t row_of(struct page_stacks *stacks, struct table *table, struct h
     while (hash_index_next(index, hash, &probe, &found))
         if (memcmp(table_at(table, found), wanted, table->row_bytes) == 0)
             return found;
-    found = (uint32_t)table->count;
-    row = table_add(table);
-    if (!row || !hash_index_add(index, hash, found)) {
+    row = hash_index_add_row(index, hash, table);
+    if (!row) {
         stacks->has_failed = true;
         return UINT32_MAX;
     }
     memcpy(row, wanted, table->row_bytes);
-    return found;
+    return (uint32_t)(table->count - 1);
 }
 
 static uint32_t frame_put(struct page_stacks *stacks, const struct symbol_frame *frame)

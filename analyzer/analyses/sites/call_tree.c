@@ -48,12 +48,12 @@ static uint32_t child_of(struct call_tree *tree, uint32_t parent, const struct s
         if (node->parent == parent && is_frame(&node->frame, frame))
             return found;
     }
-    node = tree->nodes.count < UINT32_MAX ? table_add(&tree->nodes) : NULL;
-    found = (uint32_t)(tree->nodes.count - 1);
-    if (!node || !hash_index_add(&tree->index, hash, found)) {
+    node = hash_index_add_row(&tree->index, hash, &tree->nodes);
+    if (!node) {
         tree->has_failed = true;
         return 0;
     }
+    found = (uint32_t)(tree->nodes.count - 1);
     node->frame = *frame;
     node->parent = parent;
     node->next_sibling = call_tree_at(tree, parent)->first_child;

@@ -62,16 +62,15 @@ static uint32_t row_find(const struct survivor_rows *rows, uint64_t key)
 /* Its number + 1; not_judged without memory. */
 static uint32_t row_add(struct survivor_rows *rows, uint64_t key, const struct survivor_row *values)
 {
-    uint32_t number = (uint32_t)rows->table.count;
-    struct survivor_row *row = table_add(&rows->table);
+    struct survivor_row *row = hash_index_add_row(&rows->index, key, &rows->table);
 
-    if (!row || !hash_index_add(&rows->index, key, number)) {
+    if (!row) {
         rows->has_failed = true;
         return not_judged;
     }
     *row = *values;
     row->key = key;
-    return number + 1;
+    return (uint32_t)rows->table.count;
 }
 
 static bool is_judged(const struct survivor_rows *rows, uint16_t ledger)

@@ -122,8 +122,8 @@ static bool find_older(struct chrome *chrome, struct hash_index *index, struct t
         }
         if (block)
             continue;
-        block = table_add(alive);
-        if (!block || !hash_index_add(index, hash, (uint32_t)(alive->count - 1)))
+        block = hash_index_add_row(index, hash, alive);
+        if (!block)
             return false;
         *block = (struct older_block){record->address, record->size_bytes,
                                       (uint32_t)(device - chrome->devices)};

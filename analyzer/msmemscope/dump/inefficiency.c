@@ -157,13 +157,13 @@ static bool lies_between(struct moment before, uint64_t call, struct moment afte
 static bool block_taken(struct inefficiency *all, struct lane *lane,
                         const struct inefficiency_event *event)
 {
-    uint32_t row = (uint32_t)all->blocks.count;
     struct block *block = block_find(all, lane, event);
 
     if (block)
         block->is_gone = true; /* its end was not seen */
-    block = table_add(&all->blocks);
-    if (!block || !hash_index_add(&all->index, hash_pair(event->process_id, event->block), row))
+    block =
+        hash_index_add_row(&all->index, hash_pair(event->process_id, event->block), &all->blocks);
+    if (!block)
         return false;
     if (lane->open_operators) {
         lane->has_malloc = true;

@@ -67,15 +67,13 @@ static uint32_t frame_put(struct json_page *page, const struct report_frame *fra
         if (*row == frame)
             return found;
     }
-    found = (uint32_t)page->frames.count;
-    row = table_add(&page->frames);
-    if (row)
-        *row = frame; /* a row that is in no index is written as well */
-    if (!row || !hash_index_add(&page->frame_index, hash, found)) {
+    row = hash_index_add_row(&page->frame_index, hash, &page->frames);
+    if (!row) {
         page->has_failed = true;
         return 0;
     }
-    return found;
+    *row = frame;
+    return (uint32_t)(page->frames.count - 1);
 }
 
 /* 0: it is not there yet. */
@@ -95,14 +93,17 @@ static uint32_t node_of(const struct json_page *page, const struct report_stack 
 
 static void node_add(struct json_page *page, const struct report_stack *stack)
 {
-    uint32_t number = (uint32_t)page->nodes.count;
-    uint32_t frame = frame_put(page, stack->frame);
-    struct json_page_node *row = page->has_failed ? NULL : table_add(&page->nodes);
+    const struct json_page_node node = {stack, frame_put(page, stack->frame),
+                                        node_of(page, stack->caller)};
+    struct json_page_node *row =
+        page->has_failed
+            ? NULL
+            : hash_index_add_row(&page->node_index, hash_u64((uintptr_t)stack), &page->nodes);
 
     if (row)
-        *row = (struct json_page_node){stack, frame, node_of(page, stack->caller)};
-    page->has_failed |=
-        !row || !hash_index_add(&page->node_index, hash_u64((uintptr_t)stack), number);
+        *row = node;
+    else
+        page->has_failed = true;
 }
 
 /* The outermost callers that are not there yet come first. */
