@@ -20,7 +20,7 @@ from workloads import Program, say
 
 BUILD = os.path.abspath(sys.argv[1])
 QUICK = "--quick" in sys.argv
-ROUNDS = 1 if QUICK else 3
+ROUNDS = 1 if QUICK else 5
 TARGET_S = 0.2 if QUICK else 1.0
 NAMES = ("async_generators", "chaos", "comprehensions", "coroutines", "crypto_pyaes", "deepcopy",
          "deltablue", "fannkuch", "float", "gc_traversal", "generators", "go", "hexiom",
