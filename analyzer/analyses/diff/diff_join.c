@@ -40,6 +40,8 @@ static uint32_t name_add(struct diff_join *join, const char *name)
 
 const char *diff_name_at(const struct diff_join *join, uint32_t name)
 {
+    if (name >= join->names.count) /* there was no memory for the first one */
+        return "";
     return *(const char **)table_at(&join->names, name);
 }
 
