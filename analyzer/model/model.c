@@ -87,15 +87,9 @@ uint32_t model_fail(struct model *model, const char *what)
 void *model_row_add(struct model *model, struct table *table, struct hash_index *index,
                     uint64_t hash, size_t limit, const char *what)
 {
-    void *row;
+    void *row =
+        model->failure || table->count >= limit ? NULL : hash_index_add_row(index, hash, table);
 
-    if (model->failure)
-        return NULL;
-    if (table->count >= limit || !hash_index_add(index, hash, (uint32_t)table->count)) {
-        model_fail(model, what);
-        return NULL;
-    }
-    row = table_add(table);
     if (!row)
         model_fail(model, what);
     return row;
@@ -112,8 +106,6 @@ uint32_t model_text(struct model *model, const char *bytes, size_t size_bytes)
     char *copy;
 
     while (hash_index_next(&model->text_index, hash, &probe, &found)) {
-        if (found >= model->texts.count)
-            continue;
         row = table_at(&model->texts, found);
         if (row->size_bytes == size_bytes && memcmp(row->bytes, bytes, size_bytes) == 0)
             return found;
@@ -137,8 +129,7 @@ uint16_t model_pool(struct model *model, uint32_t name_text)
     struct pool_row *row;
 
     while (hash_index_next(&model->pool_index, hash, &probe, &found))
-        if (found < model->pools.count &&
-            ((struct pool_row *)table_at(&model->pools, found))->name_text == name_text)
+        if (((struct pool_row *)table_at(&model->pools, found))->name_text == name_text)
             return (uint16_t)found;
     row = model_row_add(model, &model->pools, &model->pool_index, hash, UINT16_MAX, "65535 pools");
     if (!row)
@@ -163,7 +154,7 @@ uint16_t model_place(struct model *model, struct mt_place place)
     uint64_t *row;
 
     while (hash_index_next(&model->place_index, hash, &probe, &found))
-        if (found < model->places.count && *(uint64_t *)table_at(&model->places, found) == packed)
+        if (*(uint64_t *)table_at(&model->places, found) == packed)
             return (uint16_t)found;
     row =
         model_row_add(model, &model->places, &model->place_index, hash, UINT16_MAX, "65535 places");
@@ -181,8 +172,6 @@ uint32_t model_thread(struct model *model, struct model_thread thread)
     struct model_thread *row;
 
     while (hash_index_next(&model->thread_index, hash, &probe, &found)) {
-        if (found >= model->threads.count)
-            continue;
         row = table_at(&model->threads, found);
         if (row->thread_id != thread.thread_id || row->process != thread.process)
             continue;

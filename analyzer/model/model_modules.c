@@ -28,8 +28,7 @@ static uint32_t module_find(const struct model *model, const struct model_module
     uint32_t found;
 
     while (hash_index_next(&model->module_index, module_hash(module), &probe, &found))
-        if (found < model->modules.count &&
-            is_module(&model_module_row(model, found)->module, module))
+        if (is_module(&model_module_row(model, found)->module, module))
             return found + 1;
     return 0;
 }

@@ -35,9 +35,9 @@ static uint32_t row_find(const struct at_address *kind, const void *wanted, uint
     uint32_t found;
 
     while (hash_index_next(kind->index, hash_here, &probe, &found)) {
-        const uint32_t *row = found < kind->table->count ? table_at(kind->table, found) : NULL;
+        const uint32_t *row = table_at(kind->table, found);
 
-        if (row && (!module_next || *row == module_next) && kind->is_row(row, wanted))
+        if ((!module_next || *row == module_next) && kind->is_row(row, wanted))
             return found;
     }
     return 0;
