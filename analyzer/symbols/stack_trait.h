@@ -23,4 +23,10 @@ enum stack_trait {
     STACK_IS_PLAIN = 4096     /* what it makes refers to nothing, so no cycle is of such alone */
 };
 
+/* Any of these tells something of how an interpreter ends. */
+enum {
+    STACK_TELLS_END =
+        STACK_IS_ENDING | STACK_IS_CLEARED | STACK_IS_FLUSHING | STACK_IS_SWEEPING | STACK_IS_SWEPT
+};
+
 #endif

@@ -33,7 +33,7 @@ struct interpreter_end {
     uint64_t referrers; /* blocks that went before that, and may be part of a cycle */
 };
 
-/* traits: of the stack, enum stack_trait. */
+/* traits: of the stack, enum stack_trait; without STACK_TELLS_END it may be left out. */
 enum interpreter_event interpreter_end_born(struct interpreter_end *end, unsigned traits);
 /* What was freed until the last collection was over. */
 bool interpreter_end_is_sweeping(const struct interpreter_end *end);

@@ -167,7 +167,8 @@ static void see_time(struct survivor_rows *rows, unsigned traits, bool is_on_dev
         survivor_rows_settle(rows);
         current->is_cleaned_up = true;
     }
-    see_end(rows, interpreter_end_born(&current->interpreter_end, traits));
+    if (traits & STACK_TELLS_END)
+        see_end(rows, interpreter_end_born(&current->interpreter_end, traits));
     if (traits & STACK_IS_ENDING)
         return;
     current->any_end = current->clock;
