@@ -1,14 +1,3 @@
-/* The same as sessions.js, for so long that V8 collects its whole heap several times. */
-const zlib = require("zlib");
-const { turns } = require("./loop");
-
-const leaky = process.env.REAL_LEAKS_VARIANT === "leaky";
-const sessions = new Map();
-
-turns(1000, function (turn) {
-    for (let n = 0; n < 20; n++) {
-        sessions.set(turn * 20 + n, zlib.gzipSync(JSON.stringify({ turn, n, text: "leaktide ".repeat(400) })));
-        if (!leaky)
-            sessions.delete(turn * 20 + n);
-    }
-});
+/* sessions.js for so long that V8 collects its whole heap several times. */
+process.env.REAL_LEAKS_TURNS = 1000;
+require("./sessions");
