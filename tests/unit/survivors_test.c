@@ -119,13 +119,19 @@ static void finalize(const uint64_t *addresses, size_t count)
     drop(make(64, site_of("finalize_modules", 0)));
 }
 
-static const struct question *ask(void)
+static void ask_of(const struct question *question)
 {
     static const struct analysis analyses[] = {{.of_blocks = &leaks_analysis}, {NULL, NULL}};
-    const struct question *question = event_list_question(&list);
 
     analyses_run(analyses, NULL, question, report);
     assert_int_equal(report_status(report, NULL), MT_OK);
+}
+
+static const struct question *ask(void)
+{
+    const struct question *question = event_list_question(&list);
+
+    ask_of(question);
     return question;
 }
 
@@ -664,6 +670,36 @@ static void few_steps_that_were_found_decide_nothing(void **state)
     }
 }
 
+/* A program that goes over its rows, writes, and ends: a step is a row, found by its period. Its
+ * table is made larger six times, by as much as there is. */
+static void a_table_that_grows_in_found_steps_is_no_leak(void **state)
+{
+    static const struct found_steps found = {.token = {.kind = TOKEN_SITE}};
+    static const struct step_rule rule = {.found = &found, .found_count = 1};
+
+    for (size_t is_found = 0; is_found < 2; is_found++) {
+        struct question question;
+        uint32_t table, tail;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        table = site_of("table_add", 20);
+        tail = site_of("write", 30);
+        for (uint64_t i = 1; i <= 19000; i++) {
+            event_list_step(&list, EVENT_STEP_BEGIN, i);
+            if (i >= 512 && !(i & (i - 1)))
+                make(144 * i, table);
+            event_list_step(&list, EVENT_STEP_END, i);
+        }
+        for (size_t i = 0; i < 4; i++)
+            drop(make(100, tail));
+        question = *event_list_question(&list);
+        question.steps = is_found ? &rule : NULL;
+        ask_of(&question);
+        assert_int_equal(report_outcome_of(report) == REPORT_FOUND, !is_found);
+    }
+}
+
 /* Buffers of JavaScript, where V8 collects its whole heap so often; each collection frees, or not,
  * what was made before it. */
 static const struct collected_case {
@@ -749,6 +785,36 @@ static void a_cache_that_fills_by_key_is_not_decided(void **state)
         assert_int_equal(report_outcome_of(report), REPORT_NO_DATA);
         assert_non_null(strstr(report_verdict_at(report, 0), "MAY BE A CACHE"));
         assert_int_equal(report_finding_count(report), 0);
+    }
+}
+
+/* Keeps all that it makes: nothing else is seen; another line makes as many blocks, so that turns
+ * are seen; temporary memory beside it. */
+static void what_may_be_data_is_said(void **state)
+{
+    static const struct {
+        size_t other_count; /* each turn */
+        uint64_t other_bytes;
+        bool is_said;
+    } cases[] = {{0, 0, true}, {1, 100, false}, {2, 100000, false}, {2, 100, true}};
+
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        uint32_t other, stays;
+
+        teardown(state);
+        assert_int_equal(setup(state), 0);
+        other = site_of("other", 10);
+        stays = site_of("copy", 20);
+        for (uint64_t i = 0; i < 300; i++) {
+            for (size_t k = 0; k < cases[c].other_count; k++)
+                drop(make(cases[c].other_bytes, other));
+            make(1000, stays);
+        }
+        ask();
+        assert_int_equal(report_outcome_of(report), REPORT_FOUND);
+        assert_int_equal(verdict_with("MAY BE DATA: ") != NULL, cases[c].is_said);
+        if (!c)
+            assert_non_null(verdict_with("MAY BE DATA: 98 % of what"));
     }
 }
 
@@ -1163,6 +1229,9 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(what_an_errand_keeps_is_a_remark, setup, teardown),
         cmocka_unit_test_setup_teardown(few_steps_that_were_found_decide_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_table_that_grows_in_found_steps_is_no_leak, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(what_may_be_data_is_said, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_collector_has_not_told_is_not_decided, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(turns_are_those_of_the_loop_that_leaks, setup, teardown),

@@ -225,6 +225,15 @@ static bool has_exited(const struct question *question, const struct survivor_pr
     return model_process_at(tally_model(question->tally), process->process)->has_exited;
 }
 
+/* The part of what was asked for meanwhile, in percent. */
+static unsigned share_of_asked(const struct survivor_process *process)
+{
+    double asked = process->asked_bytes ? (double)process->asked_bytes : 1;
+    double share = 100 * (double)process->bytes / asked;
+
+    return share < 100 ? (unsigned)share : 100;
+}
+
 /* What else there is to know about where to look, and what the sentence rests on. */
 static void say_ground(const struct question *question, struct report *report,
                        const struct survivor_process *process)
@@ -244,6 +253,13 @@ static void say_ground(const struct question *question, struct report *report,
         report_verdict(report, RANK_LEAKS,
                        "The end of the interpreter is not in the recording (killed, or still "
                        "running): garbage that waited for its collector counts as left.");
+    if (survivors_may_be_data(process))
+        report_verdict(
+            report, RANK_LEAKS,
+            "MAY BE DATA: %u %% of what was asked for meanwhile stays, and no turns of a "
+            "loop are seen; what a program builds on purpose looks the same. Mark steps, "
+            "or name what begins one, to tell.",
+            share_of_asked(process));
 }
 
 static void say_leak(const struct question *question, struct report *report,

@@ -176,6 +176,16 @@ static bool is_of_bounded(const struct question *question, const struct judged *
     return grown && bounded >= grown - grown / 10;
 }
 
+/* Steps that were only found are turns of any loop: over so many of them some blocks of the heap
+ * are a table that grows. */
+static bool is_of_few_blocks(const struct question *question, const struct survivors *survivors,
+                             const struct judged *judged)
+{
+    return survivors && !growth_steps_are_marked(question) &&
+           growth_is_heap(question->tally, judged->origin->ledger) &&
+           !judged->judgement.is_one_growing_block && judged->survivor_count < OVERDUE_NEEDED;
+}
+
 /*
  * In the process's own heap stacks are known, and blocks are many: there survivors.h decides
  * wherever it can. Found steps may be of a loop that had ended.
@@ -209,7 +219,8 @@ static void judge_on_ground(const struct question *question, const struct surviv
         (answer == SURVIVORS_GO || answer == SURVIVORS_MAY_GO ||
          (answer == SURVIVORS_STOPPED && !growth_steps_are_marked(question))))
         judged->judgement.verdict = VERDICT_CACHE;
-    if (judged->judgement.verdict == VERDICT_LEAK && is_of_bounded(question, judged))
+    if (judged->judgement.verdict == VERDICT_LEAK &&
+        (is_of_bounded(question, judged) || is_of_few_blocks(question, survivors, judged)))
         judged->judgement.verdict = VERDICT_CACHE;
     if (judged->judgement.verdict == VERDICT_LEAK &&
         judged->steps.last - judged->steps.warm_up < growth_steps_needed(question))

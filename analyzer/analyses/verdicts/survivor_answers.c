@@ -100,6 +100,15 @@ bool survivors_are_leak(const struct survivor_process *process)
     return is_heavy(process) && !process->is_errand && !survivors_are_of_few_turns(process);
 }
 
+bool survivors_may_be_data(const struct survivor_process *process)
+{
+    enum { peak_share = 4, asked_share = 8 };
+
+    return survivors_are_leak(process) && !process->turns &&
+           process->bytes >= process->peak_bytes / peak_share &&
+           process->bytes >= process->asked_bytes / asked_share;
+}
+
 bool survivors_are_of_errand(const struct survivor_process *process)
 {
     return is_heavy(process) && process->is_errand;

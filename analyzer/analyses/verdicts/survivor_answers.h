@@ -17,6 +17,9 @@ bool survivors_are_leak(const struct survivor_process *process);
 /* Heavy enough, but of a loop of less than SURVIVOR_TURNS_LEAST turns: a program that makes a list
  * of some large things and ends looks the same. No leak, unless steps that were marked say so. */
 bool survivors_are_of_few_turns(const struct survivor_process *process);
+/* A leak, but much of what the process has and asked for, and no turns of a loop are seen: data
+ * that is built to the end looks the same. */
+bool survivors_may_be_data(const struct survivor_process *process);
 /* Not a leak, but what may be a cache that fills, or garbage, is as heavy as one: more turns
  * decide.
  */

@@ -109,10 +109,10 @@ static struct overdue judge_row(const struct judging *judging, const struct surv
 static void see_stopped(struct judging *judging, const struct survivor_row *row)
 {
     struct survivor_process *process = judging->process;
-    const struct clock_times *times = &judging->rows->current.times;
+    const struct clock_samples *times = &judging->rows->current.times;
     const struct overdue_stack *stack = &row->stack;
-    uint64_t last_ns = clock_times_at(times, stack->last);
-    uint64_t end_ns = clock_times_at(times, process->end);
+    uint64_t last_ns = clock_samples_at(times, stack->last);
+    uint64_t end_ns = clock_samples_at(times, process->end);
     struct overdue overdue;
 
     if (row->traits & (STACK_IS_IMPORT | STACK_IS_BOUNDED | STACK_IS_COLLECTED) ||
@@ -120,7 +120,7 @@ static void see_stopped(struct judging *judging, const struct survivor_row *row)
         return;
     overdue = overdue_judge(stack, stack->last + 1, sweep_of(judging));
     stopped_loop_see(&process->stopped, row->who, &overdue, stack->allocated_bytes,
-                     last_ns - clock_times_at(times, stack->first),
+                     last_ns - clock_samples_at(times, stack->first),
                      end_ns > last_ns ? end_ns - last_ns : 0);
 }
 
@@ -274,6 +274,14 @@ static bool drop_one_pass(struct judging *judging)
     return stays != NULL;
 }
 
+/* Of what was asked for meanwhile most may stay: of data that is built. */
+static void see_asked(struct survivor_process *process, const struct clock_samples *asked)
+{
+    uint32_t first = process->origin_count ? process->origins->stacks->first : process->begin;
+
+    process->asked_bytes = clock_samples_at(asked, process->end) - clock_samples_at(asked, first);
+}
+
 /* --- the whole ------------------------------------------------------------------------------- */
 
 /* How much of what was made in its loop could be judged. */
@@ -345,6 +353,7 @@ static bool judge(struct judging *judging, struct arena *arena)
         return false;
     if (!keep_stacks(judging, arena))
         return false;
+    see_asked(process, &judging->rows->current.asked);
     survivor_turns_find(process, judging->active);
     return true;
 }

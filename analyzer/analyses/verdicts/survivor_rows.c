@@ -208,7 +208,9 @@ static void born(struct survivor_rows *rows, const struct survivor_change *chang
     struct group_state *group = &rows->groups[change->group];
 
     current->clock = clock + 1;
-    clock_times_put(&current->times, clock, change->time_ns);
+    clock_samples_put(&current->times, clock, change->time_ns);
+    clock_samples_put(&current->asked, clock, current->asked_bytes);
+    current->asked_bytes += change->size_bytes;
     if (!group->row)
         group_begin(rows, change->group, change->ledger);
     see_time(rows, group->traits,

@@ -16,7 +16,7 @@
 
 #include "analysis.h"
 #include "arena.h"
-#include "clock_times.h"
+#include "clock_samples.h"
 #include "collector_watch.h"
 #include "hash_index.h"
 #include "interpreter_end.h"
@@ -50,7 +50,8 @@ struct survivor_current {
     /* Births until the last under Python, of a device, and of any, before the end. */
     uint64_t python_end, device_end, any_end;
     uint32_t clock;
-    struct clock_times times;
+    uint64_t asked_bytes;
+    struct clock_samples times, asked; /* asked: bytes before the birth */
     struct collector_watch collector;
 };
 

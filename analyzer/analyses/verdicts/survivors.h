@@ -63,6 +63,7 @@ struct survivor_process {
     const struct survivor_ground *grounds; /* by ledger and name */
     size_t ground_count;
     uint64_t loop_bytes, peak_bytes; /* that active stacks asked for; leak_process_bytes() */
+    uint64_t asked_bytes; /* by all stacks, since the heaviest began and until the work ended */
     /* Stays on a device, where nothing was freed that comes near it: of one step that had not ended
      * when the window did. Not in the origins. */
     uint64_t pass_bytes;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "clock_times.h"
+#include "clock_samples.h"
 
 static uint64_t time_of(uint32_t clock)
 {
@@ -22,28 +22,28 @@ static void a_time_is_that_of_a_birth_shortly_before(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
-        struct clock_times times = {.count = 0};
-        uint32_t far = 2 * (counts[i] / CLOCK_TIMES_MOST) + 1;
+        struct clock_samples samples = {.count = 0};
+        uint32_t far = 2 * (counts[i] / CLOCK_SAMPLES_MOST) + 1;
 
         for (uint32_t clock = 0; clock < counts[i]; clock++)
-            clock_times_put(&times, clock, time_of(clock));
-        assert_true(times.count <= CLOCK_TIMES_MOST);
+            clock_samples_put(&samples, clock, time_of(clock));
+        assert_true(samples.count <= CLOCK_SAMPLES_MOST);
         for (uint32_t clock = 0; clock < counts[i]; clock++) {
-            assert_true(clock_times_at(&times, clock) <= time_of(clock));
-            assert_true(clock_times_at(&times, clock) + 7 * (uint64_t)far >= time_of(clock));
+            assert_true(clock_samples_at(&samples, clock) <= time_of(clock));
+            assert_true(clock_samples_at(&samples, clock) + 7 * (uint64_t)far >= time_of(clock));
         }
     }
 }
 
 static void what_is_after_the_last_has_its_time(void **state)
 {
-    struct clock_times times = {.count = 0};
+    struct clock_samples samples = {.count = 0};
 
     (void)state;
-    assert_int_equal(clock_times_at(&times, 5), 0);
-    clock_times_put(&times, 0, 100);
-    clock_times_put(&times, 1, 200);
-    assert_int_equal(clock_times_at(&times, 9), 200);
+    assert_int_equal(clock_samples_at(&samples, 5), 0);
+    clock_samples_put(&samples, 0, 100);
+    clock_samples_put(&samples, 1, 200);
+    assert_int_equal(clock_samples_at(&samples, 9), 200);
 }
 
 int main(void)
