@@ -282,6 +282,71 @@ static void who_it_is_stays_in_a_narrow_table(void **state)
     report_destroy(report);
 }
 
+/* A row of which `path` says who called resize, one letter for each; in lower case it is folded. */
+static void add_resize(struct report *report, struct report_table *table, const char *path)
+{
+    char names[8][2];
+    struct report_frame frames[9] = {
+        {.function = "malloc", .file = "", .module = "", .folded_as = "the allocator"},
+        {.function = "resize", .file = "list.c", .module = "", .line = 21}};
+    size_t count = 2;
+
+    for (size_t i = 0; path[i]; i++) {
+        names[i][0] = path[i];
+        names[i][1] = 0;
+        frames[count++] = (struct report_frame){.function = names[i],
+                                                .file = "a.c",
+                                                .module = "",
+                                                .line = 7,
+                                                .folded_as = path[i] >= 'a' ? "libraries" : NULL};
+    }
+    report_row(report, table,
+               (struct field[]){
+                   {"site", "site", value_text("resize (list.c:21)")},
+                   {"held_bytes", "held", value_bytes(4096)},
+                   {"stack", "stack", report_stack(report, frames, count)},
+               },
+               3);
+}
+
+/* One function allocates for all of them: the first caller that only one has is said, if there is
+ * one. */
+static void rows_that_read_the_same_say_who_called(void **state)
+{
+    static const struct {
+        const char *paths[3]; /* NULL: no such row */
+        const char *texts[3];
+    } cases[] = {
+        {{"AC", "BC", "xDC"}, {"21) < A:7 ", "21) < B:7 ", "21) < D:7 "}},
+        {{"AB", "AC", "D"}, {"21) < B:7 ", "21) < C:7 ", "21) < D:7 "}},
+        {{"A", "AB", NULL}, {"21)       ", "21) < B:7 ", ""}}, /* A has nobody of its own */
+        {{"AB", "AB", NULL}, {"21)  4.0", "21)  4.0", ""}},    /* as of two pools */
+        {{"A", NULL, NULL}, {"21)  4.0", "", ""}},
+        {{"", "", "A"}, {"21)       ", "21)       ", "21) < A:7 "}},
+    };
+
+    (void)state;
+    for (size_t c = 0; c < sizeof(cases) / sizeof(cases[0]); c++) {
+        struct report *report;
+        struct report_table *table;
+        char *text, *at;
+
+        assert_int_equal(report_create("peak", &report, NULL), MT_OK);
+        table = report_table(report, "held", "Who held it", NULL);
+        for (size_t i = 0; i < 3 && cases[c].paths[i]; i++)
+            add_resize(report, table, cases[c].paths[i]);
+        at = text = written(report, "text");
+        for (size_t i = 0; i < 3 && cases[c].paths[i]; i++) {
+            at = strstr(at, "  resize (list.c:");
+            assert_non_null(at);
+            at += strlen("  resize (list.c:");
+            assert_int_equal(strncmp(at, cases[c].texts[i], strlen(cases[c].texts[i])), 0);
+        }
+        free(text);
+        report_destroy(report);
+    }
+}
+
 static void text_stops_where_the_screen_does(void **state)
 {
     const struct report_shown shown = {.lines = 6};
@@ -407,6 +472,7 @@ int main(void)
         cmocka_unit_test(durations_and_times_name_their_unit),
         cmocka_unit_test(text_puts_the_verdict_first_and_leaves_out_empty_columns),
         cmocka_unit_test(who_it_is_stays_in_a_narrow_table),
+        cmocka_unit_test(rows_that_read_the_same_say_who_called),
         cmocka_unit_test(text_keeps_to_the_width_of_a_terminal),
         cmocka_unit_test(text_stops_where_the_screen_does),
         cmocka_unit_test(text_has_colours_where_it_may),

@@ -202,7 +202,8 @@ static size_t offset_of(const struct table_layout *layout, size_t column)
 }
 
 static void add_rows(struct outlet *out, const struct report *report, size_t table,
-                     const struct table_layout *layout, struct outlet *cell)
+                     const struct table_layout *layout, const struct alike_rows *alike,
+                     struct outlet *cell)
 {
     struct report_table_view view = report_table_at(report, table);
     bool has_prose = layout->prose < layout->count && layout->widths[layout->prose];
@@ -218,6 +219,7 @@ static void add_rows(struct outlet *out, const struct report *report, size_t tab
             outlet_clear(cell);
             report_put_value(cell, value,
                              layout->widths[c] ? layout->widths[c] : (size_t)SERIES_MOST);
+            alike_rows_put(alike, r, c, cell);
             if (style != STYLE_PLAIN)
                 outlet_style(out, style);
             add_cell(out, layout, c, cell);
@@ -265,16 +267,20 @@ static void add_filled_table(struct page *page, const struct report *report, siz
     struct report_table_view view = report_table_at(report, table);
     size_t columns = page->shown->is_wide ? 0 : outlet_columns(page->block);
     struct table_layout layout;
+    struct alike_rows alike;
 
-    if (table_layout_make(&layout, report, table, columns, page->cell)) {
+    if (!alike_rows_make(&alike, report, table))
+        outlet_fail(page->out);
+    if (table_layout_make(&layout, report, table, &alike, columns, page->cell)) {
         add_titles(page->block, &view, &layout, page->cell);
-        add_rows(page->block, report, table, &layout, page->cell);
+        add_rows(page->block, report, table, &layout, &alike, page->cell);
         add_stacks(page->block, report, table);
     } else {
         outlet_fail(page->out);
     }
     page->is_cut |= layout.dropped_count || layout.is_shortened;
     table_layout_release(&layout);
+    alike_rows_release(&alike);
 }
 
 static void add_title(struct outlet *out, const char *title)

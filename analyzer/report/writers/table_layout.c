@@ -29,7 +29,7 @@ static const struct value *first_known(const struct report *report, size_t table
 }
 
 static size_t column_width(const struct report *report, size_t table, size_t column,
-                           struct outlet *scratch)
+                           const struct alike_rows *alike, struct outlet *scratch)
 {
     struct report_table_view view = report_table_at(report, table);
     size_t width = text_width(view.columns[column].title);
@@ -39,6 +39,7 @@ static size_t column_width(const struct report *report, size_t table, size_t col
 
         outlet_clear(scratch);
         report_put_value(scratch, &report_row_at(report, table, i)[column], SERIES_MOST);
+        alike_rows_put(alike, i, column, scratch);
         cell = outlet_width(scratch);
         width = cell > width ? cell : width;
     }
@@ -157,7 +158,7 @@ void table_layout_check(const struct table_layout *layout)
 }
 
 bool table_layout_make(struct table_layout *layout, const struct report *report, size_t table,
-                       size_t columns, struct outlet *scratch)
+                       const struct alike_rows *alike, size_t columns, struct outlet *scratch)
 {
     struct report_table_view view = report_table_at(report, table);
     size_t count = view.column_count, *least = calloc(count, sizeof(*least));
@@ -173,7 +174,7 @@ bool table_layout_make(struct table_layout *layout, const struct report *report,
 
         if (!known)
             continue;
-        layout->widths[c] = column_width(report, table, c, scratch);
+        layout->widths[c] = column_width(report, table, c, alike, scratch);
         layout->lefts[c] = is_word(known);
         least[c] = layout->widths[c];
         if (value_is_text(known))

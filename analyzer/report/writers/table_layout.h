@@ -6,6 +6,7 @@
 #ifndef LEAKTIDE_REPORT_TABLE_LAYOUT_H
 #define LEAKTIDE_REPORT_TABLE_LAYOUT_H
 
+#include "alike_rows.h"
 #include "report.h"
 
 enum { LAYOUT_GAP = 2, LAYOUT_INDENT = 2, SERIES_MOST = 48 };
@@ -20,12 +21,12 @@ struct table_layout {
 };
 
 /*
- * columns: of the terminal; 0: all the room they need. scratch: an outlet without a file, for the
- * reader of the table. Columns in which nothing is known are left out in any case. False: no
- * memory.
+ * alike: what sites have beside their names. columns: of the terminal; 0: all the room they need.
+ * scratch: an outlet without a file, for the reader of the table. Columns in which nothing is known
+ * are left out in any case. False: no memory.
  */
 bool table_layout_make(struct table_layout *layout, const struct report *report, size_t table,
-                       size_t columns, struct outlet *scratch);
+                       const struct alike_rows *alike, size_t columns, struct outlet *scratch);
 /* Asserts that what is shown has a width, and what is left out none. */
 void table_layout_check(const struct table_layout *layout);
 void table_layout_release(struct table_layout *layout);
