@@ -35,6 +35,7 @@ static bool grow(struct hash_index *index)
     if (!larger.slots)
         return false;
     huge_pages_want(larger.slots, larger.capacity * sizeof(*larger.slots));
+    huge_pages_fill(larger.slots, larger.capacity * sizeof(*larger.slots));
     for (size_t i = 0; i < index->capacity; i++)
         if (index->slots[i])
             put(&larger, index->slots[i]);

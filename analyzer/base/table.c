@@ -23,6 +23,7 @@ void *table_add(struct table *table)
     size_t shifted = index + ((size_t)1 << TABLE_FIRST_BITS);
     unsigned bits = 63 - (unsigned)__builtin_clzll(shifted);
     unsigned segment = bits - TABLE_FIRST_BITS;
+    volatile unsigned char *row;
 
     MT_ASSERT(table->row_bytes);
     MT_ASSERT(!index || table->segments[0]);
@@ -33,6 +34,8 @@ void *table_add(struct table *table)
         if (!table->segments[segment])
             return NULL;
     }
+    row = table->segments[segment] + (shifted - ((size_t)1 << bits)) * table->row_bytes;
+    row[table->row_bytes - 1] = 0; /* huge_pages.h: its page is written first, then read */
     __atomic_store_n(&table->count, index + 1, __ATOMIC_RELEASE);
-    return table_at(table, index);
+    return (void *)row;
 }

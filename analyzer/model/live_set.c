@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "huge_pages.h"
 #include "leaktide/invariant.h"
 #include "list.h"
 
@@ -237,6 +238,8 @@ static bool grow(struct live_set *set)
 
     if (bucket_count > UINT32_MAX || !stretch_extend(&set->stretch, buckets_bytes(bucket_count)))
         return false;
+    huge_pages_fill(&set->buckets[old_bucket_count + tail_buckets],
+                    buckets_bytes(bucket_count) - buckets_bytes(old_bucket_count));
     set->bucket_count = bucket_count;
     set->block_limit = limit_of(bucket_count);
     return rehome_all(set, old_bucket_count);
