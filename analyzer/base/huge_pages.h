@@ -14,9 +14,9 @@ void huge_pages_want(void *memory, size_t size_bytes);
 
 /*
  * For memory that is about to be used everywhere, each place read before it is written: a page that
- * is read first is a page of zeros that all share, and has to be exchanged when it is written, which
- * the other threads have to be told. Now all pages are there at once. Nothing where the kernel does
- * not know how (before Linux 5.14), or where it is little memory.
+ * is read first is a page of zeros that all share, and has to be exchanged when it is written,
+ * which the other threads have to be told. Now all pages are there at once. Nothing where the
+ * kernel does not know how (before Linux 5.14), or where it is little memory.
  */
 void huge_pages_fill(void *memory, size_t size_bytes);
 

@@ -295,7 +295,7 @@ static void add_resize(struct report *report, struct report_table *table, const 
         names[i][0] = path[i];
         names[i][1] = 0;
         frames[count++] = (struct report_frame){.function = names[i],
-                                                .file = "a.c",
+                                                .file = path[i] == 'L' ? "list.h" : "a.c",
                                                 .module = "",
                                                 .line = 7,
                                                 .folded_as = path[i] >= 'a' ? "libraries" : NULL};
@@ -322,6 +322,8 @@ static void rows_that_read_the_same_say_who_called(void **state)
         {{"A", "AB", NULL}, {"21)       ", "21) < B:7 ", ""}}, /* A has nobody of its own */
         {{"AB", "AB", NULL}, {"21)  4.0", "21)  4.0", ""}},    /* as of two pools */
         {{"A", NULL, NULL}, {"21)  4.0", "", ""}},
+        {{"LA", "B", NULL}, {"21) < A:7 ", "21) < B:7 ", ""}}, /* L is a helper of resize */
+        {{"L", "B", NULL}, {"21) < L:7 ", "21) < B:7 ", ""}},
         {{"", "", "A"}, {"21)       ", "21)       ", "21) < A:7 "}},
     };
 

@@ -87,6 +87,26 @@ static size_t common_callers(const struct alike *a, const struct alike *b)
     return count;
 }
 
+/* "base/list.h" and "base/list.c". */
+static bool are_of_one_unit(const struct report_frame *a, const struct report_frame *b)
+{
+    const char *end = strrchr(a->file, '.');
+    size_t length = end ? (size_t)(end - a->file) : 0;
+
+    return length && strncmp(a->file, b->file, length) == 0 && b->file[length] == '.';
+}
+
+/* A helper of the site says less than who called it. */
+static const struct report_stack *out_of_unit(const struct report_stack *at,
+                                              const struct report_stack *site)
+{
+    const struct report_stack *outer = at;
+
+    while (outer && are_of_one_unit(outer->frame, site->frame))
+        outer = caller_of(outer);
+    return outer ? outer : at;
+}
+
 /* NULL: its callers are those of another row, or part of them. */
 static const struct report_frame *own_caller(const struct alike *rows, size_t count,
                                              const struct alike *row)
@@ -101,7 +121,7 @@ static const struct report_frame *own_caller(const struct alike *rows, size_t co
     }
     while (at && most--)
         at = caller_of(at);
-    return at ? at->frame : NULL;
+    return at ? out_of_unit(at, row->site)->frame : NULL;
 }
 
 static void distinguish(struct alike_rows *alike, const struct alike *rows, size_t count)
