@@ -66,6 +66,7 @@ void model_destroy(struct model *model)
     notes_release(&model->notes);
     stretch_release(&model->site_sets);
     arena_release(&model->arena);
+    free(model->frame_parts);
     free(model);
 }
 
@@ -332,6 +333,17 @@ void model_want_no_sites(struct model *model)
 bool model_wants_sites(const struct model *model)
 {
     return !model->wants_no_sites;
+}
+
+void model_set_frame_rule(struct model *model, frame_rule rule, void *context)
+{
+    model->frame_rule = rule;
+    model->frame_rule_context = context;
+}
+
+void model_want_loads_whole(struct model *model)
+{
+    model->wants_loads_whole = true;
 }
 
 void model_want_partial(struct model *model)

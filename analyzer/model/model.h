@@ -40,10 +40,20 @@ struct model_frame {
 
 enum model_frame_kind { FRAME_NATIVE, FRAME_PYTHON, FRAME_KIND_COUNT };
 
+/* What a frame of Python is to the stacks it is in. */
+enum frame_part { FRAME_OTHER, FRAME_OF_PROGRAM, FRAME_OF_LOADER };
+
+/*
+ * Where a stack is: not called by the program, as far as rules tell; called by it; or within what
+ * the program loads: from the loader's first frame inward, up to the next frame of the program.
+ */
+enum stack_part { STACK_OF_OTHERS, STACK_OF_PROGRAM, STACK_OF_LOAD };
+
 /* A stack is its innermost frame and the stack of the caller. */
 struct model_stack {
-    uint32_t frame;
-    uint32_t outer; /* stack; 0: none */
+    uint32_t frame : 30;
+    uint32_t part : 2; /* enum stack_part */
+    uint32_t outer;    /* stack; 0: none */
 };
 
 struct model_site {
@@ -192,6 +202,23 @@ const char *model_first_damage(const struct model *model);
 /* Events that were lost of processes that have no row; adds up. */
 void model_add_lost(struct model *model, uint64_t count);
 uint64_t model_lost_count(const struct model *model);
+
+/*
+ * Tells frames of Python apart, each once; without a rule all are FRAME_OTHER. Called by the thread
+ * that reads; before the first frame. The context must outlive the model's readings.
+ */
+typedef enum frame_part (*frame_rule)(void *context, const struct model *model,
+                                      const struct model_frame *frame);
+void model_set_frame_rule(struct model *model, frame_rule rule, void *context);
+/* Nobody will ask how a load goes on inside: all stacks of it are one, of the loader's first frame.
+ */
+void model_want_loads_whole(struct model *model);
+/* What is called from this stack is that stack again, but for frames of Python. */
+bool model_stack_is_whole(const struct model *model, uint32_t stack);
+/* Within a load, and not where it begins. */
+bool model_stack_is_inside_load(const struct model *model, uint32_t stack);
+/* Its stack is of a load. */
+bool model_site_is_of_load(const struct model *model, uint32_t site);
 
 /* Nobody will ask where events come from: a source that has to look for it leaves that out. */
 void model_want_no_sites(struct model *model);

@@ -37,6 +37,9 @@ static void stacks_check(const struct model *model)
         MT_ASSERT(row->stack.frame < model->frames.count);
         MT_ASSERT(row->stack.outer < i); /* so every walk outwards ends */
         MT_ASSERT(row->site < model->sites.count);
+        MT_ASSERT(row->stack.part <= STACK_OF_LOAD);
+        MT_ASSERT(row->stack.part != STACK_OF_LOAD || /* is of somebody's */
+                  model_stack_row(model, row->stack.outer)->stack.part != STACK_OF_OTHERS);
         in_index += row->stack.outer + 1 != i;
         own_sites += row->site != 0;
     }
@@ -85,6 +88,7 @@ static void model_check(const struct model *model)
     MT_ASSERT(model->place_index.count == model->places.count);
     MT_ASSERT(model->thread_index.count == model->threads.count);
     MT_ASSERT(model->frame_index.count + 1 >= model->frames.count);
+    MT_ASSERT(model->frame_rule || !model->frame_part_count);
     stacks_check(model);
     processes_check(model);
 }

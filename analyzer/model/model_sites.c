@@ -3,7 +3,10 @@
  * Who asked: sites, frames and stacks.
  */
 #include "hash.h"
+#include "list.h"
 #include "model_state.h"
+
+static const uint32_t frame_most = (UINT32_C(1) << 30) - 1; /* struct model_stack */
 
 /* --- what is at an address ------------------------------------------------------------------ */
 
@@ -198,6 +201,22 @@ static bool is_frame(const void *row, const void *wanted)
            a->process == b->process;
 }
 
+/* False: no memory. */
+static bool frame_part_put(struct model *model, uint32_t index, const struct model_frame *frame)
+{
+    enum frame_part part;
+
+    if (!model->frame_rule || frame->kind != FRAME_PYTHON)
+        return true;
+    part = model->frame_rule(model->frame_rule_context, model, frame);
+    if (part != FRAME_OTHER &&
+        !list_reach(&model->frame_parts, &model->frame_part_count, index, sizeof(uint8_t)))
+        return false;
+    if (index < model->frame_part_count)
+        model->frame_parts[index] = (uint8_t)part;
+    return true;
+}
+
 uint32_t model_frame(struct model *model, struct model_frame frame)
 {
     const struct at_address kind = {&model->frames, &model->frame_index, is_frame, "frames"};
@@ -208,9 +227,10 @@ uint32_t model_frame(struct model *model, struct model_frame frame)
     bool is_new;
     uint32_t index = row_at_address(model, &kind, &frame, hash, module_next, &is_new);
 
-    if (index && is_new)
-        ((struct frame_row *)table_at(&model->frames, index))->frame = frame;
-    return index;
+    if (!index || !is_new)
+        return index;
+    ((struct frame_row *)table_at(&model->frames, index))->frame = frame;
+    return frame_part_put(model, index, &frame) ? index : model_fail(model, "frames");
 }
 
 static bool is_stack(const struct model *model, uint32_t index, uint32_t outer, uint32_t frame)
@@ -226,11 +246,28 @@ static uint64_t stack_hash(uint32_t outer, uint32_t frame)
     return hash_u64((uint64_t)outer << 32 | frame);
 }
 
+static enum frame_part frame_part_of(const struct model *model, uint32_t frame)
+{
+    return frame < model->frame_part_count ? (enum frame_part)model->frame_parts[frame]
+                                           : FRAME_OTHER;
+}
+
+/* Of what a frame is called from there. */
+static enum stack_part stack_part_of(enum stack_part outer, enum frame_part frame)
+{
+    if (frame == FRAME_OF_PROGRAM)
+        return STACK_OF_PROGRAM;
+    return outer == STACK_OF_PROGRAM && frame == FRAME_OF_LOADER ? STACK_OF_LOAD : outer;
+}
+
 uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
 {
     uint32_t index = (uint32_t)model->stacks.count;
+    enum frame_part frame_part = frame_part_of(model, frame);
     struct stack_row *row;
 
+    if (frame_part != FRAME_OF_PROGRAM && model_stack_is_whole(model, outer))
+        return outer;
     if (index == outer + 1) { /* nobody was called from there yet */
         row = model->failure || index == UINT32_MAX ? NULL : table_add(&model->stacks);
     } else {
@@ -246,15 +283,36 @@ uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
                 return found;
         row = model_row_add(model, &model->stacks, &model->stack_index, hash, UINT32_MAX, "stacks");
     }
-    if (!row)
+    if (!row || frame > frame_most)
         return model_fail(model, "stacks");
-    row->stack = (struct model_stack){.frame = frame, .outer = outer};
+    row->stack = (struct model_stack){
+        .frame = frame & frame_most,
+        .part = stack_part_of(model_stack_row(model, outer)->stack.part, frame_part),
+        .outer = outer};
     return index;
 }
 
 void model_stack_soon(const struct model *model, uint32_t outer, uint32_t frame)
 {
     hash_index_soon(&model->stack_index, stack_hash(outer, frame));
+}
+
+bool model_stack_is_whole(const struct model *model, uint32_t stack)
+{
+    return model->wants_loads_whole && model_stack_row(model, stack)->stack.part == STACK_OF_LOAD;
+}
+
+bool model_stack_is_inside_load(const struct model *model, uint32_t stack)
+{
+    const struct model_stack *row = &model_stack_row(model, stack)->stack;
+
+    return row->part == STACK_OF_LOAD &&
+           model_stack_row(model, row->outer)->stack.part == STACK_OF_LOAD;
+}
+
+bool model_site_is_of_load(const struct model *model, uint32_t site)
+{
+    return model_stack_row(model, model_site_at(model, site)->stack)->stack.part == STACK_OF_LOAD;
 }
 
 uint32_t *model_keep_sites(struct model *model, uint16_t process, uint32_t stream,

@@ -130,6 +130,12 @@ static void look_at_place(struct step_finder *finder, uint16_t index)
     finder->place_is_address_space = place.device < 0 && place.flags & MT_PLACE_VIRTUAL;
 }
 
+/* What a line of the program loads comes once; it is no part of a step, in whatever order. */
+static bool is_of_load(const struct step_finder *finder, struct step_token token)
+{
+    return token.kind == TOKEN_SITE && model_site_is_of_load(finder->model, (uint32_t)token.id);
+}
+
 static bool is_host_event(struct step_finder *finder, const struct event *event)
 {
     if (event->kind != EVENT_ALLOC)
@@ -293,7 +299,8 @@ void step_finder_feed(struct step_finder *finder, const struct event *events, si
                 found->has_marks = true;
             finder->is_off = true;
         } else if (token.kind != TOKEN_NONE &&
-                   (finder->named || !is_of_no_memory(finder, &events[i]))) {
+                   (finder->named ||
+                    !(is_of_no_memory(finder, &events[i]) || is_of_load(finder, token)))) {
             count_token(finder, token, is_host_event(finder, &events[i]));
         }
     }

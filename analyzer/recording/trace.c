@@ -324,6 +324,8 @@ static enum mt_result begin_all(struct mt_trace *trace, const char *const *paths
         model_want_partial(trace->model);
     if (result == MT_OK && extent.need == TRACE_TOTALS)
         model_want_no_sites(trace->model);
+    if (result == MT_OK && extent.need == TRACE_BLOCKS && !trace->has_pictures)
+        model_want_loads_whole(trace->model);
     if (result == MT_OK && extent.process)
         model_want_process(trace->model, *extent.process);
     if (result == MT_OK)

@@ -44,29 +44,41 @@ bool is_inside_operator(bool was_inside, enum frame_class class)
     return class == CLASS_OPERATOR || (was_inside && frame_classes[class].is_plumbing);
 }
 
-/* The facts of the caller's stack are known. Of frames that tell as much the innermost counts. */
-static void fact_make(struct stack_facts *facts, uint32_t stack)
+/* Of the frame of this stack, to what is known of its caller's. */
+static void fact_add(const struct stack_facts *facts, uint32_t stack, struct stack_fact *fact)
 {
     const struct model_stack *row = model_stack_at(facts->model, stack);
-    struct stack_fact fact = row->outer ? facts->rows[row->outer] : (struct stack_fact){0};
     const struct named_frames frames = frame_names_of(facts->names, row->frame);
-    size_t depth = fact.depth + (frames.count ? frames.count : 1);
+    size_t depth = fact->depth + (frames.count ? frames.count : 1);
 
-    if (!row->outer || frames.class >= fact.class) {
-        fact.telling = stack;
-        fact.called = 0;
-        fact.class = frames.class;
+    if (!row->outer || frames.class >= fact->class) {
+        fact->telling = stack;
+        fact->called = 0;
+        fact->class = frames.class;
         if (frames.class == CLASS_PROGRAM) /* runs, whoever loads it: a loop may be in a module */
-            fact.traits &= ~(unsigned)STACK_IS_IMPORT;
-    } else if (!fact.called) {
-        fact.called = stack;
+            fact->traits &= ~(unsigned)STACK_IS_IMPORT;
+    } else if (!fact->called) {
+        fact->called = stack;
     }
     if (frames.is_python)
-        fact.python = stack;
+        fact->python = stack;
     for (size_t i = frames.count; i-- > 0;)
-        fact.is_operator = is_inside_operator(fact.is_operator, frames.rows[i].class);
-    fact.traits |= frames.traits;
-    fact.depth = depth < STACK_DEPTH_MOST ? (unsigned)depth : STACK_DEPTH_MOST;
+        fact->is_operator = is_inside_operator(fact->is_operator, frames.rows[i].class);
+    fact->traits |= frames.traits;
+    fact->depth = depth < STACK_DEPTH_MOST ? (unsigned)depth : STACK_DEPTH_MOST;
+}
+
+/*
+ * The facts of the caller's stack are known. Of frames that tell as much the innermost counts. What
+ * a line of the program loads is one, however it goes on inside: nobody has to name those frames.
+ */
+static void fact_make(struct stack_facts *facts, uint32_t stack)
+{
+    uint32_t outer = model_stack_at(facts->model, stack)->outer;
+    struct stack_fact fact = outer ? facts->rows[outer] : (struct stack_fact){0};
+
+    if (!model_stack_is_inside_load(facts->model, stack))
+        fact_add(facts, stack, &fact);
     facts->rows[stack] = fact;
 }
 

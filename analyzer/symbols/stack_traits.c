@@ -74,11 +74,16 @@ static bool ends_with(const char *text, const char *end)
     return size >= end_size && strcmp(text + size - end_size, end) == 0;
 }
 
+bool is_file_of_loader(const char *file)
+{
+    return starts_with(file, import_file);
+}
+
 static unsigned python_traits(const struct named_frame *frame)
 {
     unsigned traits = STACK_IS_PYTHON;
 
-    if (starts_with(frame->file, import_file))
+    if (is_file_of_loader(frame->file))
         traits |= STACK_IS_IMPORT;
     if (strcmp(frame->function, "_compile") == 0 &&
         (ends_with(frame->file, "/re.py") || ends_with(frame->file, "/re/__init__.py")))

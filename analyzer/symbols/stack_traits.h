@@ -11,6 +11,8 @@
 
 /* Bits of enum stack_trait. Needs the names of the frame. */
 unsigned frame_traits(const struct named_frame *frame);
+/* Python's own code that finds and loads modules. */
+bool is_file_of_loader(const char *file);
 /* Sets shape_key and is_loop: what the frame is in the shape of a stack, stack_facts.h. */
 void frame_shape(struct named_frame *frame);
 

@@ -12,6 +12,7 @@
 
 #include "cxx_name.h"
 #include "frame_names.h"
+#include "frame_parts.h"
 #include "hash.h"
 #include "keyed_table.h"
 #include "list.h"
@@ -57,6 +58,7 @@ struct symbols {
     struct arena arena;
     struct site_rules rules;
     bool has_built_in_rules;
+    struct frame_parts parts;
     struct module_symbols modules;
     struct frame_names names;
     struct stack_facts facts;
@@ -86,6 +88,7 @@ enum mt_result symbols_create(struct model *model, struct symbols **out, struct 
     module_symbols_init(&symbols->modules, model);
     frame_names_init(&symbols->names, model, &symbols->rules, &symbols->modules);
     wrappers_init(&symbols->wrappers);
+    frame_parts_init(&symbols->parts, &symbols->rules);
     stack_facts_init(&symbols->facts, model, &symbols->names);
     keyed_table_init(&symbols->places, &symbols->arena, sizeof(struct telling_place));
     keyed_table_init(&symbols->labels, &symbols->arena, sizeof(struct frame_label));
@@ -100,6 +103,7 @@ void symbols_destroy(struct symbols *symbols)
     if (!symbols)
         return;
     wrappers_release(&symbols->wrappers);
+    frame_parts_release(&symbols->parts);
     keyed_table_release(&symbols->places);
     keyed_table_release(&symbols->labels);
     hash_index_release(&symbols->id_index);
@@ -164,6 +168,15 @@ static enum mt_result add_folders(struct symbols *symbols, const char *list, str
     return result;
 }
 
+/* The built-in rules come last, and nobody adds any once the first site was asked for. */
+static void rules_complete(struct symbols *symbols)
+{
+    if (symbols->has_built_in_rules)
+        return;
+    symbols->has_built_in_rules = true;
+    site_rules_add_built_in(&symbols->rules, NULL);
+}
+
 enum mt_result symbols_configure(struct symbols *symbols, const struct symbols_options *options,
                                  struct mt_error *error)
 {
@@ -181,7 +194,13 @@ enum mt_result symbols_configure(struct symbols *symbols, const struct symbols_o
         symbols->modules.places.sysroot =
             arena_text(&symbols->arena, options->sysroot, strlen(options->sysroot));
     }
-    return result == MT_OK ? add_folders(symbols, options->debug_folders, error) : result;
+    if (result == MT_OK)
+        result = add_folders(symbols, options->debug_folders, error);
+    if (result == MT_OK) {
+        rules_complete(symbols);
+        model_set_frame_rule(symbols->model, frame_part_by_rules, &symbols->parts);
+    }
+    return result;
 }
 
 /* The row of a site; NULL without memory. */
@@ -204,34 +223,29 @@ static void push_frames(struct symbols *symbols, struct named_frames named)
         symbols->stack[symbols->depth++] = &named.rows[i];
 }
 
-/* The built-in rules come last, and nobody adds any once the first site was asked for. */
-static void rules_complete(struct symbols *symbols)
-{
-    if (symbols->has_built_in_rules)
-        return;
-    symbols->has_built_in_rules = true;
-    site_rules_add_built_in(&symbols->rules, NULL);
-}
+/* Which frames of a stack: a load is one to those that name and compare, and shown as it was. */
+enum frames_wanted { FRAMES_THAT_NAME, FRAMES_SHOWN };
 
 /* Adds the frames of a stack of the model to symbols->stack. */
-static void push_stack(struct symbols *symbols, uint32_t stack)
+static void push_stack(struct symbols *symbols, uint32_t stack, enum frames_wanted wanted)
 {
     while (stack && symbols->depth < SYMBOLS_DEPTH_MOST) {
         const struct model_stack *top = model_stack_at(symbols->model, stack);
 
-        push_frames(symbols, frame_names_of(&symbols->names, top->frame));
+        if (wanted == FRAMES_SHOWN || !model_stack_is_inside_load(symbols->model, stack))
+            push_frames(symbols, frame_names_of(&symbols->names, top->frame));
         stack = top->outer;
     }
 }
 
 /* Fills symbols->stack; it stays empty for sites that are only a label. */
-static void stack_of(struct symbols *symbols, uint32_t site)
+static void stack_of(struct symbols *symbols, uint32_t site, enum frames_wanted wanted)
 {
     const struct model_site *row = model_site_at(symbols->model, site);
 
     rules_complete(symbols);
     symbols->depth = 0;
-    push_stack(symbols, row->stack);
+    push_stack(symbols, row->stack, wanted);
     if (!row->stack && row->address)
         push_frames(symbols, frame_names_at(&symbols->names,
                                             &(struct model_frame){.process = row->process,
@@ -246,7 +260,7 @@ static void see_stacks(struct symbols *symbols, size_t site_count)
     size_t stride = site_count / wrapper_sample + 1;
 
     for (size_t site = 1; site < site_count; site += stride) {
-        stack_of(symbols, (uint32_t)site);
+        stack_of(symbols, (uint32_t)site, FRAMES_THAT_NAME);
         if (symbols->depth)
             wrappers_see(&symbols->wrappers, symbols->stack, symbols->depth);
     }
@@ -290,7 +304,7 @@ static const struct stack_fact *site_fact(struct symbols *symbols, uint32_t site
 static void place_of_operator(struct symbols *symbols, struct telling_place *place, size_t telling)
 {
     symbols->depth = 0;
-    push_stack(symbols, (uint32_t)place->stack);
+    push_stack(symbols, (uint32_t)place->stack, FRAMES_THAT_NAME);
     telling = operator_entry(symbols->stack, symbols->depth, telling);
     place->frame = symbols->stack[telling];
     place->called = telling ? symbols->stack[telling - 1] : NULL;
@@ -422,7 +436,7 @@ static const char *label_from(struct symbols *symbols, const struct telling_plac
     if (wrappers_keep(&symbols->wrappers, place->frame))
         return label_of_frame(symbols, place->frame);
     symbols->depth = 0;
-    push_stack(symbols, (uint32_t)place->stack);
+    push_stack(symbols, (uint32_t)place->stack, FRAMES_THAT_NAME);
     return label_of_frame(symbols, symbols->stack[telling_of(symbols)]);
 }
 
@@ -454,7 +468,7 @@ static const char *label_make(struct symbols *symbols, uint32_t site)
     place = fact ? place_of(symbols, fact->telling) : NULL;
     if (place)
         return label_of_place(symbols, place);
-    stack_of(symbols, site);
+    stack_of(symbols, site, FRAMES_THAT_NAME);
     return label_compose(symbols, symbols->depth ? symbols->stack[telling_of(symbols)] : NULL);
 }
 
@@ -527,7 +541,7 @@ const struct symbol_frame *symbols_frames(struct symbols *symbols, uint32_t site
     if (!site)
         return symbols->frames;
     look_for_wrappers(symbols);
-    stack_of(symbols, site);
+    stack_of(symbols, site, FRAMES_SHOWN);
     if (!symbols->depth) {
         symbols->frames[(*count)++] = (struct symbol_frame){
             .function = symbols_label(symbols, site),
@@ -593,7 +607,7 @@ static uint64_t id_of_stack(struct symbols *symbols, uint32_t site)
 {
     const char *label;
 
-    stack_of(symbols, site);
+    stack_of(symbols, site, FRAMES_THAT_NAME);
     if (symbols->depth)
         return stack_identity(symbols->stack, symbols->depth);
     label = symbols_label(symbols, site);

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a line of the program loads: one stack where nobody asks how it goes on inside, and one to
+ * names, ids and shapes in any case.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "model.h"
+#include "symbols.h"
+
+enum { FRAMES_MOST = 8, WAYS = 2 };
+
+/* Two models with the same stacks: one that has each load whole, and one that has all of it. */
+static struct model *models[WAYS];
+static struct symbols *symbols[WAYS];
+static const char *const way_names[WAYS] = {"whole", "in detail"};
+
+static int setup(void **state)
+{
+    (void)state;
+    for (size_t way = 0; way < WAYS; way++) {
+        const struct symbols_options options = {.rule_files = NULL};
+
+        assert_int_equal(model_create(&models[way], NULL), MT_OK);
+        assert_int_equal(symbols_create(models[way], &symbols[way], NULL), MT_OK);
+        assert_int_equal(symbols_configure(symbols[way], &options, NULL), MT_OK);
+    }
+    model_want_loads_whole(models[0]);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (size_t way = 0; way < WAYS; way++) {
+        assert_int_equal(model_status(models[way], NULL), MT_OK);
+        symbols_destroy(symbols[way]);
+        model_destroy(models[way]);
+    }
+    return 0;
+}
+
+static uint32_t text_of(struct model *model, const char *text)
+{
+    return model_text(model, text, strlen(text));
+}
+
+/* "job.py:main", "<frozen importlib._bootstrap>:_find_and_load"; without a file, a function of C.
+ */
+static uint32_t frame_of(struct model *model, const char *words)
+{
+    const char *function = strrchr(words, ':');
+
+    return model_frame(
+        model, (struct model_frame){
+                   .kind = function ? FRAME_PYTHON : FRAME_NATIVE,
+                   .function = text_of(model, function ? function + 1 : words),
+                   .file = function ? model_text(model, words, (size_t)(function - words)) : 0,
+                   .line = function ? (uint32_t)strlen(words) : 0,
+               });
+}
+
+static uint32_t stack_of(struct model *model, const char *const *frames)
+{
+    uint32_t stack = 0;
+
+    for (size_t i = 0; i < FRAMES_MOST && frames[i]; i++)
+        stack = model_stack(model, stack, frame_of(model, frames[i]));
+    return stack;
+}
+
+static uint32_t site_of(struct model *model, const char *const *frames)
+{
+    return model_site(model, (struct model_site){.stack = stack_of(model, frames)});
+}
+
+#define LOADER  "<frozen importlib._bootstrap>:_find_and_load"
+#define PACKAGE "/usr/lib/python3/dist-packages/box/__init__.py:<module>"
+
+/* Outermost first. */
+static const struct stack_case {
+    const char *name;
+    const char *frames[FRAMES_MOST];
+    size_t whole; /* frames that are left of it */
+    bool is_of_load;
+} stack_cases[] = {
+    {"a load goes on inside", {"job.py:main", LOADER, PACKAGE, "PyDict_New", "malloc"}, 2, true},
+    {"its first frame", {"job.py:main", LOADER}, 2, true},
+    {"of a load, another", {"job.py:main", LOADER, PACKAGE, LOADER, PACKAGE, "malloc"}, 2, true},
+    {"a module of the program runs",
+     {"job.py:main", LOADER, "train.py:<module>", "malloc"},
+     4,
+     false},
+    {"and loads", {"job.py:main", LOADER, "train.py:<module>", LOADER, PACKAGE}, 4, true},
+    {"a package loads", {PACKAGE, LOADER, PACKAGE, "malloc"}, 4, false},
+    {"no load", {"job.py:main", PACKAGE, "malloc"}, 3, false},
+    {"nothing of Python", {"main", "load", "malloc"}, 3, false},
+};
+
+static size_t depth_of(const struct model *model, uint32_t stack)
+{
+    size_t depth = 0;
+
+    for (; stack; stack = model_stack_at(model, stack)->outer)
+        depth++;
+    return depth;
+}
+
+static size_t frame_count(const struct stack_case *row)
+{
+    size_t count = 0;
+
+    while (count < FRAMES_MOST && row->frames[count])
+        count++;
+    return count;
+}
+
+static void a_load_is_one_stack(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof(stack_cases) / sizeof(stack_cases[0]); c++) {
+        const struct stack_case *row = &stack_cases[c];
+
+        for (size_t way = 0; way < WAYS; way++) {
+            uint32_t stack = stack_of(models[way], row->frames);
+            size_t depth = depth_of(models[way], stack);
+
+            if (depth != (way ? frame_count(row) : row->whole) ||
+                model_site_is_of_load(models[way], site_of(models[way], row->frames)) !=
+                    row->is_of_load ||
+                model_stack_is_whole(models[way], stack) != (!way && row->is_of_load))
+                fail_msg("%s, %s: %zu frames", row->name, way_names[way], depth);
+        }
+    }
+}
+
+/* Without rules nothing is known of frames, and nothing is left out. */
+static void without_a_rule_there_is_no_load(void **state)
+{
+    struct model *model;
+
+    (void)state;
+    assert_int_equal(model_create(&model, NULL), MT_OK);
+    model_want_loads_whole(model);
+    assert_int_equal(depth_of(model, stack_of(model, stack_cases[0].frames)), 5);
+    model_destroy(model);
+}
+
+/* Whichever way it was read, a site has one name, one id and one shape. */
+static void names_do_not_depend_on_what_is_left_out(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof(stack_cases) / sizeof(stack_cases[0]); c++) {
+        const struct stack_case *row = &stack_cases[c];
+        uint32_t sites[WAYS];
+
+        for (size_t way = 0; way < WAYS; way++)
+            sites[way] = site_of(models[way], row->frames);
+        assert_string_equal(symbols_label(symbols[0], sites[0]),
+                            symbols_label(symbols[1], sites[1]));
+        if (symbols_site_id(symbols[0], sites[0]) != symbols_site_id(symbols[1], sites[1]) ||
+            symbols_shape_of(symbols[0], sites[0]).traits !=
+                symbols_shape_of(symbols[1], sites[1]).traits)
+            fail_msg("%s: another id, or other traits", row->name);
+    }
+}
+
+/* All ways through one load have one name; and all of their frames are shown where they are there.
+ */
+static void a_load_in_detail_is_shown_whole(void **state)
+{
+    uint32_t first = site_of(models[1], stack_cases[0].frames);
+    uint32_t other = site_of(models[1], stack_cases[2].frames);
+    size_t count;
+
+    (void)state;
+    assert_int_not_equal(first, other);
+    assert_int_equal(symbols_site_key(symbols[1], first), symbols_site_key(symbols[1], other));
+    assert_int_equal(symbols_shape_of(symbols[1], first).shape,
+                     symbols_shape_of(symbols[1], other).shape);
+    symbols_frames(symbols[1], other, &count);
+    assert_int_equal(count, frame_count(&stack_cases[2]));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_load_is_one_stack, setup, teardown),
+        cmocka_unit_test(without_a_rule_there_is_no_load),
+        cmocka_unit_test_setup_teardown(names_do_not_depend_on_what_is_left_out, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_load_in_detail_is_shown_whole, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
