@@ -97,6 +97,10 @@ class Peaks(Words):
         path = self.snapshot((100, [frame("make_weights")], True))
         self.assertEqual(self.lines("LOWER IT:", "peak", path), [])
 
+    def test_a_lever_that_moves_next_to_nothing_is_not_offered(self):
+        path = self.snapshot((480, [frame("<module>", line=3)], False), (20, [frame("forward")], False))
+        self.assertEqual(self.lines("LOWER IT:", "peak", path), [])
+
     def test_what_is_older_than_the_history_is_said_to_be(self):
         made = recordings.Snapshot()
         made.segments[0, GIB] = GIB

@@ -9,7 +9,8 @@ Refused: an include path with ".."; an include of a header that no linked target
 need each other; more than 40 .c files in a folder; a line of a CMakeLists.txt over 100 columns;
 target_sources; a struct, union or enum of the analyzer that two headers define; realloc() in the
 analyzer, but for GROWN; a label of __asm__ that C sees and that is not .globl (on aarch64 gas makes the section of
-it, and C reads the address of something else).
+it, and C reads the address of something else); in the tracer, what takes the lock of the locales, which the program may
+hold around a hook.
 
 And the page is compared with the targets. Its drawing has each folder once, and each folder uses only those
 on lower lines. Its table has each folder once; what a row names is used, and what else is used, those use too.
@@ -306,6 +307,12 @@ def check_labels(root, faults):
                 faults.append(f"{path.relative_to(root)}: {name} is not .globl")
 
 
+def check_locales(root, faults):
+    for path in sorted((root / "tracer").rglob("*.[ch]")):
+        for name in re.findall(r"\b(dlerror|d?c?n?gettext|(?:set|new|use)locale|strerror\w*)\(", path.read_text()):
+            faults.append(f"{path.relative_to(root)}: {name} takes the lock of the locales")
+
+
 def check(root):
     faults = []
     root = pathlib.Path(root).resolve()
@@ -319,6 +326,7 @@ def check(root):
     check_tags(root, faults)
     check_growth(root, faults)
     check_labels(root, faults)
+    check_locales(root, faults)
     check_page(root, targets, edges, faults)
     return faults
 
@@ -364,6 +372,7 @@ FAULTS = [
     ({"analyzer/gate/gate.c": "rows = realloc(rows, more);\n"}, "gate.c: rows that grow are a list"),
     ({"analyzer/base/list.c": ""}, "list.c: grows nothing"),
     ({"tracer/record/entry.c": '__asm__(".text\\n"\n"enter:\\n"\n"ret\\n");\n'}, "entry.c: enter is not .globl"),
+    ({"tracer/record/entry.c": "say(dlerror());\n"}, "entry.c: dlerror takes the lock of the locales"),
     ({"analyzer/gate/rule.h": "enum arena {\n};\n"}, "arena is defined twice"),
     ({"analyzer/gate/more.c": "", "tracer/CMakeLists.txt": "target_sources(mt_record PRIVATE ring.c)\n"}, "target_sources"),
     ({"tracer/CMakeLists.txt": "#" * (COLUMNS_MOST + 1) + "\n"}, "101 columns"),

@@ -117,12 +117,13 @@ def of_json(data, count, rng):
             where = inner if key in inner else event
             if key not in where:
                 continue
-            for value in (GARBAGE, None):
-                broken = {k: v for k, v in where.items() if k != key}
-                if value:
-                    broken[key] = value
-                yield "%s of event %d is %s" % (key, index, value), TOLD, with_event(
-                    index, dict(event, args=broken) if where is inner else broken)
+            without = {k: v for k, v in where.items() if k != key}
+            broken = [("missing", without)] + [
+                (json.dumps(value), dict(without, **{key: value}))
+                for value in (GARBAGE, None, True, [], {})]
+            for said, changed in broken:
+                yield "%s of event %d is %s" % (key, index, said), TOLD, with_event(
+                    index, dict(event, args=changed) if where is inner else changed)
     for name, what, cut in cuts(data.rstrip(), count, rng):
         yield name, what, cut
 

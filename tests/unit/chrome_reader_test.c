@@ -112,7 +112,13 @@ static void a_refused_request_has_its_own_size(void **state)
 #define MEMORY(name, arguments)                                                                    \
     "{\"ph\": \"i\", \"name\": \"" name "\", \"tid\": 1, \"ts\": 5, \"args\": {" arguments "}}"
 
-/* Each lacks what the others prove that this version tells. */
+#define SOUND_MEMORY                                                                               \
+    MEMORY("[memory]", "\"Device Type\": 1, \"Device Id\": 0, \"Addr\": 4096, \"Bytes\": 512")
+#define MEMORY_RESERVES(value)                                                                     \
+    MEMORY("[memory]", "\"Device Type\": 1, \"Device Id\": 0, \"Addr\": 8192, \"Bytes\": 512, "    \
+                       "\"Total Reserved\": " value)
+
+/* Each lacks what the others prove that this version tells, or has no number where one belongs. */
 static const char *const partial_traces[] = {
     "{\"traceEvents\": [" MEMORY(
         "[memory]", "\"Device Type\": 1, \"Device Id\": 0, \"Addr\": 4096, \"Bytes\": 512") ", " //
@@ -121,6 +127,16 @@ static const char *const partial_traces[] = {
                                  "\"Device Type\": 1, \"Device Id\": 0, \"Addr\": 4096, "
                                  "\"Bytes\": 512, \"Total Allocated\": 512") ", " //
     MEMORY("[OutOfMemory]", "\"Device Type\": 1, \"Device Id\": 0, \"Bytes\": 64") "]}",
+    "{\"traceEvents\": [" MEMORY("[memory]",
+                                 "\"Device Type\": 1, \"Device Id\": 0, \"Addr\": 4096, "
+                                 "\"Bytes\": 512, \"Total Allocated\": 512, "
+                                 "\"Total Reserved\": 4096") ", " //
+    MEMORY("[memory]", "\"Device Type\": 0, \"Device Id\": -1, \"Addr\": 9216, \"Bytes\": 64, "
+                       "\"Total Allocated\": 64") "]}",
+    "{\"traceEvents\": [" SOUND_MEMORY ", " MEMORY_RESERVES("null") "]}",
+    "{\"traceEvents\": [" SOUND_MEMORY ", " MEMORY_RESERVES("true") "]}",
+    "{\"traceEvents\": [" SOUND_MEMORY ", " MEMORY_RESERVES("[4096]") "]}",
+    "{\"traceEvents\": [" SOUND_MEMORY ", " MEMORY_RESERVES("{\"Bytes\": 4096}") "]}",
 };
 
 static void what_lacks_a_number_that_others_have_is_missed(void **state)
@@ -219,6 +235,21 @@ int main(void)
         {.name = "the refused request has no total",
          .test_func = what_lacks_a_number_that_others_have_is_missed,
          .initial_state = (void *)(uintptr_t)partial_traces[1]},
+        {.name = "the processor's block has one total of two",
+         .test_func = what_lacks_a_number_that_others_have_is_missed,
+         .initial_state = (void *)(uintptr_t)partial_traces[2]},
+        {.name = "null is no number",
+         .test_func = what_lacks_a_number_that_others_have_is_missed,
+         .initial_state = (void *)(uintptr_t)partial_traces[3]},
+        {.name = "true is no number",
+         .test_func = what_lacks_a_number_that_others_have_is_missed,
+         .initial_state = (void *)(uintptr_t)partial_traces[4]},
+        {.name = "a list is no number",
+         .test_func = what_lacks_a_number_that_others_have_is_missed,
+         .initial_state = (void *)(uintptr_t)partial_traces[5]},
+        {.name = "an object is no number",
+         .test_func = what_lacks_a_number_that_others_have_is_missed,
+         .initial_state = (void *)(uintptr_t)partial_traces[6]},
         cmocka_unit_test(a_trace_without_memory_is_no_data),
         cmocka_unit_test(a_trace_that_is_cut_says_where),
         cmocka_unit_test(a_packed_trace_that_is_cut_is_refused),

@@ -27,6 +27,7 @@
 #include "guard.h"
 #include "hook.h"
 #include "leaktide/invariant.h"
+#include "loader_error.h"
 #include "recorder.h"
 
 /* PyMemAllocatorEx, since 3.5. */
@@ -192,7 +193,7 @@ static void *symbol(const char *name)
     void *address = hook_symbol_in(RTLD_DEFAULT, name);
 
     if (!address)
-        dlerror(); /* so that the program does not read our failure as its own */
+        loader_error_forget(); /* so that the program does not read our failure as its own */
     return address;
 }
 

@@ -11,6 +11,7 @@
 
 #include "ascend_mstx.h"
 #include "hook.h"
+#include "loader_error.h"
 
 typedef int (*mstx_injection)(mstx_table_getter get);
 
@@ -21,7 +22,7 @@ static mstx_injection preloaded_injection(void)
     if (dlsym(RTLD_DEFAULT, "mt_tracer_functions"))
         *(void **)&found = dlsym(RTLD_DEFAULT, "InitInjectionMstx");
     else
-        dlerror(); /* so that the program does not read our question as its own */
+        loader_error_forget(); /* so that the program does not read our question as its own */
     return found;
 }
 

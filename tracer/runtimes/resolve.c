@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "loader_error.h"
+
 static char absent; /* its address in a slot: looked for, not there */
 
 bool hook_is_ours(const void *address)
@@ -132,7 +134,7 @@ void *hook_resolve(struct hook_slot *slot)
     if (address)
         atomic_store_explicit(&slot->real, address, memory_order_release);
     else
-        dlerror(); /* so that the program does not read our failure as its own */
+        loader_error_forget(); /* so that the program does not read our failure as its own */
     errno = saved_errno;
     return address;
 }
@@ -143,7 +145,7 @@ void *hook_find(const char *name, const char *const *libraries)
     void *address = find_loaded(name, libraries);
 
     if (!address)
-        dlerror();
+        loader_error_forget();
     errno = saved_errno;
     return address;
 }

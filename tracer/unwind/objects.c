@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "leaktide/invariant.h"
+#include "loader_error.h"
 
 enum { READ_TRIES = 4 };
 
@@ -19,8 +20,11 @@ struct found_object {
 
 void objects_prepare(struct objects *objects, bool has_finder)
 {
-    objects->find =
-        has_finder ? (int (*)(void *, void *))dlsym(RTLD_DEFAULT, "_dl_find_object") : NULL;
+    objects->find = NULL;
+    if (has_finder) {
+        objects->find = (int (*)(void *, void *))dlsym(RTLD_DEFAULT, "_dl_find_object");
+        loader_error_forget(); /* so that the program does not read our question as its own */
+    }
     objects_refresh(objects);
 }
 

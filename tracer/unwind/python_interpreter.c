@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "loader_error.h"
 #include "python_deaths.h"
 
 enum { PATH_BYTES = 4096 };
@@ -20,7 +21,7 @@ static void *symbol(void *library, const char *name)
     void *address = dlsym(library, name);
 
     if (!address)
-        dlerror(); /* so that the program does not read our failure as its own */
+        loader_error_forget(); /* so that the program does not read our failure as its own */
     return address;
 }
 
@@ -45,7 +46,7 @@ static void *library_kept(const char *path)
     void *library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 
     if (!library)
-        dlerror();
+        loader_error_forget();
     return library;
 }
 

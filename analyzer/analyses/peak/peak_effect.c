@@ -15,13 +15,28 @@
 #include "peak_rules.h"
 #include "peak_trial.h"
 
-enum { spoken_most = 2 }; /* of advice */
+enum {
+    spoken_most = 2,          /* of advice */
+    spoken_least_percent = 5, /* of the peak: less is in the table alone */
+};
 
 /* --- what would lower it -------------------------------------------------------------------- */
 
 static uint64_t fall(uint64_t peak_bytes, uint64_t bytes)
 {
     return bytes < peak_bytes ? peak_bytes - bytes : 0;
+}
+
+static uint64_t percent_bytes(uint64_t bytes, unsigned percent)
+{
+    return (uint64_t)((unsigned __int128)bytes * percent / 100);
+}
+
+static bool is_worth_words(uint64_t peak_bytes, uint64_t lower_bytes)
+{
+    uint64_t falls_by = fall(peak_bytes, lower_bytes);
+
+    return falls_by && falls_by >= percent_bytes(peak_bytes, spoken_least_percent);
 }
 
 static int by_effect(const void *left, const void *right)
@@ -67,11 +82,6 @@ static void add_effects(const struct question *question, struct report *report,
 
         report_row(report, table, fields, sizeof(fields) / sizeof(fields[0]));
     }
-}
-
-static uint64_t percent_bytes(uint64_t bytes, unsigned percent)
-{
-    return (uint64_t)((unsigned __int128)bytes * percent / 100);
 }
 
 /* "to lower the peak by so much": the largest holders, as few as will do. */
@@ -170,12 +180,12 @@ static void say_effect(const struct question *question, struct report *report,
         if ((!best || trial->without_bytes < best->without_bytes) && is_lever(question, trial))
             best = trial;
     }
-    if (best && fall(peak_bytes, best->without_bytes))
+    if (best && is_worth_words(peak_bytes, best->without_bytes))
         report_verdict(report, RANK_PEAK, "LOWER IT: without %s it would be %s, %s less.",
                        label_who(question, texts, best->origin->who),
                        label_size(texts, best->without_bytes),
                        label_size(texts, fall(peak_bytes, best->without_bytes)));
-    if (used && fall(peak_bytes, used->used_bytes))
+    if (used && is_worth_words(peak_bytes, used->used_bytes))
         report_verdict(report, RANK_PEAK,
                        "LOWER IT: if blocks of %s were alive only from their first use to their "
                        "last, it would be %s, %s less.",

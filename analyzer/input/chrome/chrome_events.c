@@ -258,12 +258,22 @@ static struct number number_of(const char *bytes, size_t size_bytes)
     return number;
 }
 
-static int on_null(void *context)
+static void note_no_number(struct parser *parser)
 {
-    struct parser *parser = context;
-
     if (is_wanted(parser))
         parser->numbers[parser->key].is_wrong = true;
+}
+
+static int on_null(void *context)
+{
+    note_no_number(context);
+    return 1;
+}
+
+static int on_boolean(void *context, int value)
+{
+    (void)value;
+    note_no_number(context);
     return 1;
 }
 
@@ -342,6 +352,7 @@ static int on_map_begin(void *context)
 {
     struct parser *parser = context;
 
+    note_no_number(parser);
     if (is_event(parser) && parser->key == KEY_ARGUMENTS)
         parser->in_arguments = true;
     if (!parser->depth)
@@ -377,6 +388,7 @@ static int on_list_begin(void *context)
     bool is_events =
         parser->is_object_form && parser->depth == 1 && parser->key == KEY_TRACE_EVENTS;
 
+    note_no_number(parser);
     if (!deeper(parser))
         return 0;
     if (is_list_form || is_events) {
@@ -400,6 +412,7 @@ static int on_list_end(void *context)
 
 static const yajl_callbacks callbacks = {
     .yajl_null = on_null,
+    .yajl_boolean = on_boolean,
     .yajl_number = on_number,
     .yajl_string = on_string,
     .yajl_start_map = on_map_begin,

@@ -159,7 +159,7 @@ static enum mt_result add_older(struct chrome *chrome, struct mt_error *error)
 
 /* --- what some events lack ------------------------------------------------------------------ */
 
-enum { HAS_ADDRESS = 1, HAS_ALLOCATED = 2, HAS_RESERVED = 4 };
+enum { HAS_ADDRESS = 1, HAS_ALLOCATED = 2, HAS_RESERVED = 4, HAS_TOTALS = 6 };
 
 static unsigned has_of(const struct chrome_record *record)
 {
@@ -167,19 +167,22 @@ static unsigned has_of(const struct chrome_record *record)
            (record->reserved_bytes ? HAS_RESERVED : 0);
 }
 
-/* Totals of the processor are told by newer versions only; an address by all or by none. */
+/* Totals of the processor are told by newer versions only, and then both where devices have both;
+ * an address by all or by none. */
 static unsigned told_by_others(const struct chrome_events *events, uint8_t device_type)
 {
-    unsigned told = 0;
+    unsigned told = 0, anywhere = 0;
 
     for (size_t i = 0; i < events->count; i++) {
         const struct chrome_record *record = &events->records[i];
 
-        if (record->kind == CHROME_MEMORY)
-            told |=
-                record->device_type == device_type ? has_of(record) : has_of(record) & HAS_ADDRESS;
+        if (record->kind != CHROME_MEMORY)
+            continue;
+        anywhere |= has_of(record);
+        if (record->device_type == device_type)
+            told |= has_of(record);
     }
-    return told;
+    return told | (anywhere & HAS_ADDRESS) | (told & HAS_TOTALS ? anywhere & HAS_TOTALS : 0);
 }
 
 /* A version tells the same of every block of a device: what others tell and this does not, is lost.
