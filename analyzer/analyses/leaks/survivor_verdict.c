@@ -360,11 +360,11 @@ static void say_remarks(const struct question *question, struct report *report,
                        "decide.",
                        label_size(texts, process->bounded_bytes), as_many_turns(report, process));
     if (process->bytes && !survivors_are_of_few_turns(process))
-        report_verdict(report, RANK_LEAKS,
-                       "REMARK: %s, most of it at %s. That is light for a leak: record longer to "
-                       "be sure.",
-                       label_size(texts, process->bytes),
-                       leak_who(question, texts, origin->stacks[0].who));
+        report_verdict(
+            report, RANK_LEAKS,
+            "REMARK: %s stay, most of it at %s. That is light for a leak: record longer to "
+            "be sure.",
+            label_size(texts, process->bytes), leak_who(question, texts, origin->stacks[0].who));
 }
 
 static void say_waiting(const struct question *question, struct report *report,
