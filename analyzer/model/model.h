@@ -210,10 +210,9 @@ uint64_t model_lost_count(const struct model *model);
 typedef enum frame_part (*frame_rule)(void *context, const struct model *model,
                                       const struct model_frame *frame);
 void model_set_frame_rule(struct model *model, frame_rule rule, void *context);
-/* Nobody will ask how a load goes on inside: all stacks of it are one, of the loader's first frame.
- */
+/* Nobody will ask how a load goes on inside: its stacks are one, which ends at the loader. */
 void model_want_loads_whole(struct model *model);
-/* What is called from this stack is that stack again, but for frames of Python. */
+/* What is called from this stack is that stack again, but for what a frame of the program calls. */
 bool model_stack_is_whole(const struct model *model, uint32_t stack);
 /* Within a load, and not where it begins. */
 bool model_stack_is_inside_load(const struct model *model, uint32_t stack);

@@ -252,6 +252,11 @@ static enum frame_part frame_part_of(const struct model *model, uint32_t frame)
                                            : FRAME_OTHER;
 }
 
+static enum stack_part part_at(const struct model *model, uint32_t stack)
+{
+    return model_stack_row(model, stack)->stack.part;
+}
+
 /* Of what a frame is called from there. */
 static enum stack_part stack_part_of(enum stack_part outer, enum frame_part frame)
 {
@@ -285,10 +290,9 @@ uint32_t model_stack(struct model *model, uint32_t outer, uint32_t frame)
     }
     if (!row || frame > frame_most)
         return model_fail(model, "stacks");
-    row->stack = (struct model_stack){
-        .frame = frame & frame_most,
-        .part = stack_part_of(model_stack_row(model, outer)->stack.part, frame_part),
-        .outer = outer};
+    row->stack = (struct model_stack){.frame = frame & frame_most,
+                                      .part = stack_part_of(part_at(model, outer), frame_part),
+                                      .outer = outer};
     return index;
 }
 
@@ -299,20 +303,18 @@ void model_stack_soon(const struct model *model, uint32_t outer, uint32_t frame)
 
 bool model_stack_is_whole(const struct model *model, uint32_t stack)
 {
-    return model->wants_loads_whole && model_stack_row(model, stack)->stack.part == STACK_OF_LOAD;
+    return model->wants_loads_whole && part_at(model, stack) == STACK_OF_LOAD;
 }
 
 bool model_stack_is_inside_load(const struct model *model, uint32_t stack)
 {
-    const struct model_stack *row = &model_stack_row(model, stack)->stack;
-
-    return row->part == STACK_OF_LOAD &&
-           model_stack_row(model, row->outer)->stack.part == STACK_OF_LOAD;
+    return part_at(model, stack) == STACK_OF_LOAD &&
+           part_at(model, model_stack_row(model, stack)->stack.outer) == STACK_OF_LOAD;
 }
 
 bool model_site_is_of_load(const struct model *model, uint32_t site)
 {
-    return model_stack_row(model, model_site_at(model, site)->stack)->stack.part == STACK_OF_LOAD;
+    return part_at(model, model_site_at(model, site)->stack) == STACK_OF_LOAD;
 }
 
 uint32_t *model_keep_sites(struct model *model, uint16_t process, uint32_t stream,

@@ -130,10 +130,12 @@ static void look_at_place(struct step_finder *finder, uint16_t index)
     finder->place_is_address_space = place.device < 0 && place.flags & MT_PLACE_VIRTUAL;
 }
 
-/* What a line of the program loads comes once; it is no part of a step, in whatever order. */
+/* What a line of the program loads is no part of a step. What has a row is none. */
 static bool is_of_load(const struct step_finder *finder, struct step_token token)
 {
-    return token.kind == TOKEN_SITE && model_site_is_of_load(finder->model, (uint32_t)token.id);
+    return token.kind == TOKEN_SITE &&
+           !(token.id < finder->site_count && finder->site_rows[token.id]) &&
+           model_site_is_of_load(finder->model, (uint32_t)token.id);
 }
 
 static bool is_host_event(struct step_finder *finder, const struct event *event)

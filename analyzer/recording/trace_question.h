@@ -13,7 +13,9 @@
 enum trace_need {
     TRACE_SUMS,
     TRACE_TOTALS, /* of processes and pools alone */
-    TRACE_BLOCKS  /* sums, and blocks that may be seen while they are added up: trace_pending() */
+    /* Sums, and blocks that may be seen while they are added up: trace_pending(). Without pictures,
+     * what the program loads is one stack: model_want_loads_whole(). */
+    TRACE_BLOCKS
 };
 
 /*

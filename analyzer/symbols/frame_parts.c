@@ -4,7 +4,6 @@
  */
 #include "frame_parts.h"
 
-#include "readable_name.h"
 #include "stack_traits.h"
 
 struct function_part {
@@ -31,7 +30,7 @@ static enum frame_part part_of(const struct frame_parts *parts, const struct mod
     const struct frame_words words = {
         .function = model_text_at(model, frame->function),
         .file = model_text_at(model, frame->file),
-        .module = base_of_path(model_text_at(model, frame->module)),
+        .module = "", /* no source tells one of a frame of Python */
         .is_python = true,
     };
 
@@ -48,10 +47,10 @@ enum frame_part frame_part_by_rules(void *context, const struct model *model,
     struct function_part *known = keyed_table_find(&parts->functions, function);
     enum frame_part part;
 
-    if (known && !frame->module)
+    if (known)
         return known->part;
     part = part_of(parts, model, frame);
-    known = frame->module ? NULL : keyed_table_add(&parts->functions, function);
+    known = keyed_table_add(&parts->functions, function);
     if (known)
         known->part = part;
     return part;

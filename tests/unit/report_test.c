@@ -324,6 +324,7 @@ static void rows_that_read_the_same_say_who_called(void **state)
         {{"A", NULL, NULL}, {"21)  4.0", "", ""}},
         {{"LA", "B", NULL}, {"21) < A:7 ", "21) < B:7 ", ""}}, /* L is a helper of resize */
         {{"L", "B", NULL}, {"21) < L:7 ", "21) < B:7 ", ""}},
+        {{"LA", "A", NULL}, {"21)  4.0", "21)  4.0", ""}}, /* one caller, with and without it */
         {{"", "", "A"}, {"21)       ", "21)       ", "21) < A:7 "}},
     };
 
@@ -337,6 +338,11 @@ static void rows_that_read_the_same_say_who_called(void **state)
         table = report_table(report, "held", "Who held it", NULL);
         for (size_t i = 0; i < 3 && cases[c].paths[i]; i++)
             add_resize(report, table, cases[c].paths[i]);
+        text = written(report, "md");
+        assert_int_equal(strstr(text, "list.c:21) < ") != NULL,
+                         strstr(cases[c].texts[0], " < ") || strstr(cases[c].texts[1], " < ") ||
+                             strstr(cases[c].texts[2], " < "));
+        free(text);
         at = text = written(report, "text");
         for (size_t i = 0; i < 3 && cases[c].paths[i]; i++) {
             at = strstr(at, "  resize (list.c:");

@@ -23,7 +23,8 @@ void objects_prepare(struct objects *objects, bool has_finder)
     objects->find = NULL;
     if (has_finder) {
         objects->find = (int (*)(void *, void *))dlsym(RTLD_DEFAULT, "_dl_find_object");
-        loader_error_forget(); /* so that the program does not read our question as its own */
+        if (!objects->find)
+            loader_error_forget(); /* so that the program does not read our question as its own */
     }
     objects_refresh(objects);
 }

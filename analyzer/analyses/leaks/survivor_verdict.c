@@ -225,15 +225,6 @@ static bool has_exited(const struct question *question, const struct survivor_pr
     return model_process_at(tally_model(question->tally), process->process)->has_exited;
 }
 
-/* The part of what was asked for meanwhile, in percent. */
-static unsigned share_of_asked(const struct survivor_process *process)
-{
-    double asked = process->asked_bytes ? (double)process->asked_bytes : 1;
-    double share = 100 * (double)process->bytes / asked;
-
-    return share < 100 ? (unsigned)share : 100;
-}
-
 /* What else there is to know about where to look, and what the sentence rests on. */
 static void say_ground(const struct question *question, struct report *report,
                        const struct survivor_process *process)
@@ -259,7 +250,7 @@ static void say_ground(const struct question *question, struct report *report,
             "MAY BE DATA: %u %% of what was asked for meanwhile stays, and no turns of a "
             "loop are seen; what a program builds on purpose looks the same. Mark steps, "
             "or name what begins one, to tell.",
-            share_of_asked(process));
+            percent_of(process->bytes, process->asked_bytes));
 }
 
 static void say_leak(const struct question *question, struct report *report,

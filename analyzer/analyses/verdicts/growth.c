@@ -176,14 +176,27 @@ static bool is_of_bounded(const struct question *question, const struct judged *
     return grown && bounded >= grown - grown / 10;
 }
 
-/* Steps that were only found are turns of any loop: over so many of them some blocks of the heap
- * are a table that grows. */
-static bool is_of_few_blocks(const struct question *question, const struct survivors *survivors,
-                             const struct judged *judged)
+/* What is left of each time is at least as much as of all times before: a table that doubles. */
+static bool is_doubling(const struct step_history *history)
 {
-    return survivors && !growth_steps_are_marked(question) &&
+    uint64_t before = 0;
+
+    for (size_t i = 0; i < history->count; i++) {
+        if (history->survivor_counts[i] && history->survivor_bytes[i] < before)
+            return false;
+        before += history->survivor_bytes[i];
+    }
+    return true;
+}
+
+/* Steps that were only found are turns of any loop, also of one that goes over data: a table in the
+ * heap that doubles in it is no leak. */
+static bool is_table_in_found_steps(const struct question *question,
+                                    const struct step_history *history, const struct judged *judged)
+{
+    return !growth_steps_are_marked(question) &&
            growth_is_heap(question->tally, judged->origin->ledger) &&
-           !judged->judgement.is_one_growing_block && judged->survivor_count < OVERDUE_NEEDED;
+           !judged->judgement.is_one_growing_block && is_doubling(history);
 }
 
 /*
@@ -220,7 +233,7 @@ static void judge_on_ground(const struct question *question, const struct surviv
          (answer == SURVIVORS_STOPPED && !growth_steps_are_marked(question))))
         judged->judgement.verdict = VERDICT_CACHE;
     if (judged->judgement.verdict == VERDICT_LEAK &&
-        (is_of_bounded(question, judged) || is_of_few_blocks(question, survivors, judged)))
+        (is_of_bounded(question, judged) || is_table_in_found_steps(question, history, judged)))
         judged->judgement.verdict = VERDICT_CACHE;
     if (judged->judgement.verdict == VERDICT_LEAK &&
         judged->steps.last - judged->steps.warm_up < growth_steps_needed(question))

@@ -274,12 +274,13 @@ static bool drop_one_pass(struct judging *judging)
     return stays != NULL;
 }
 
-/* Of what was asked for meanwhile most may stay: of data that is built. */
+/* At least what stays: samples are some births apart. */
 static void see_asked(struct survivor_process *process, const struct clock_samples *asked)
 {
     uint32_t first = process->origin_count ? process->origins->stacks->first : process->begin;
+    uint64_t bytes = clock_samples_at(asked, process->end) - clock_samples_at(asked, first);
 
-    process->asked_bytes = clock_samples_at(asked, process->end) - clock_samples_at(asked, first);
+    process->asked_bytes = bytes > process->bytes ? bytes : process->bytes;
 }
 
 /* --- the whole ------------------------------------------------------------------------------- */

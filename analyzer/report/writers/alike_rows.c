@@ -17,10 +17,10 @@ enum {
     NAME_MOST_BYTES = 40 /* of a caller */
 };
 
-/* A row, the text of its site, and the stack from that site outward. */
+/* A row, the text of its site, and who called that: helpers of it say less than who called them. */
 struct alike {
     const char *label;
-    const struct report_stack *site; /* NULL: not known */
+    const struct report_stack *caller; /* NULL: not known */
     size_t row;
 };
 
@@ -42,28 +42,6 @@ static bool is_named_after(const char *label, const struct report_frame *frame)
            (!label[length] || strchr(" +", label[length]));
 }
 
-static struct alike alike_of(const struct report_table_view *view, const struct value *values,
-                             size_t column, size_t row)
-{
-    struct alike alike = {.label = value_is_text(&values[column]) ? values[column].text : "",
-                          .row = row};
-
-    for (size_t c = 0; c < view->column_count && !alike.site; c++)
-        if (values[c].kind == VALUE_STACK)
-            alike.site = values[c].stack;
-    while (alike.site && !is_named_after(alike.label, alike.site->frame))
-        alike.site = alike.site->caller;
-    return alike;
-}
-
-static int alike_compare(const void *left, const void *right)
-{
-    const struct alike *a = left, *b = right;
-    int order = strcmp(a->label, b->label);
-
-    return order ? order : (a->row > b->row) - (a->row < b->row);
-}
-
 /* The next outward that people are shown. */
 static const struct report_stack *caller_of(const struct report_stack *stack)
 {
@@ -71,20 +49,6 @@ static const struct report_stack *caller_of(const struct report_stack *stack)
         stack = stack ? stack->caller : NULL;
     while (stack && stack->frame->folded_as);
     return stack;
-}
-
-/* How many callers two rows have in common, from the site outward. */
-static size_t common_callers(const struct alike *a, const struct alike *b)
-{
-    const struct report_stack *at = caller_of(a->site), *other = caller_of(b->site);
-    size_t count = 0;
-
-    while (at && other && at->frame == other->frame && count < CALLERS_MOST) {
-        at = caller_of(at);
-        other = caller_of(other);
-        count++;
-    }
-    return count;
 }
 
 /* "base/list.h" and "base/list.c". */
@@ -96,22 +60,57 @@ static bool are_of_one_unit(const struct report_frame *a, const struct report_fr
     return length && strncmp(a->file, b->file, length) == 0 && b->file[length] == '.';
 }
 
-/* A helper of the site says less than who called it. */
-static const struct report_stack *out_of_unit(const struct report_stack *at,
-                                              const struct report_stack *site)
+/* The first caller outside of its unit; where there is none, the first. */
+static const struct report_stack *caller_of_site(const struct report_stack *site)
 {
-    const struct report_stack *outer = at;
+    const struct report_stack *first = caller_of(site), *at = first;
 
-    while (outer && are_of_one_unit(outer->frame, site->frame))
-        outer = caller_of(outer);
-    return outer ? outer : at;
+    while (at && are_of_one_unit(at->frame, site->frame))
+        at = caller_of(at);
+    return at ? at : first;
+}
+
+static struct alike alike_of(const struct report_table_view *view, const struct value *values,
+                             size_t column, size_t row)
+{
+    const char *label = value_is_text(&values[column]) ? values[column].text : "";
+    const struct report_stack *site = NULL;
+
+    for (size_t c = 0; c < view->column_count && !site; c++)
+        if (values[c].kind == VALUE_STACK)
+            site = values[c].stack;
+    while (site && !is_named_after(label, site->frame))
+        site = site->caller;
+    return (struct alike){.label = label, .caller = caller_of_site(site), .row = row};
+}
+
+static int alike_compare(const void *left, const void *right)
+{
+    const struct alike *a = left, *b = right;
+    int order = strcmp(a->label, b->label);
+
+    return order ? order : (a->row > b->row) - (a->row < b->row);
+}
+
+/* How many callers two rows have in common, outward. */
+static size_t common_callers(const struct alike *a, const struct alike *b)
+{
+    const struct report_stack *at = a->caller, *other = b->caller;
+    size_t count = 0;
+
+    while (at && other && at->frame == other->frame && count < CALLERS_MOST) {
+        at = caller_of(at);
+        other = caller_of(other);
+        count++;
+    }
+    return count;
 }
 
 /* NULL: its callers are those of another row, or part of them. */
 static const struct report_frame *own_caller(const struct alike *rows, size_t count,
                                              const struct alike *row)
 {
-    const struct report_stack *at = caller_of(row->site);
+    const struct report_stack *at = row->caller;
     size_t most = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -121,7 +120,7 @@ static const struct report_frame *own_caller(const struct alike *rows, size_t co
     }
     while (at && most--)
         at = caller_of(at);
-    return at ? out_of_unit(at, row->site)->frame : NULL;
+    return at ? at->frame : NULL;
 }
 
 static void distinguish(struct alike_rows *alike, const struct alike *rows, size_t count)

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "alike_rows.h"
 #include "report_writers.h"
 #include "sentence.h"
 
@@ -62,7 +63,10 @@ static void put_titles(struct outlet *out, const struct report_table_view *view,
 static void put_table(struct outlet *out, const struct report *report, size_t table)
 {
     struct report_table_view view = report_table_at(report, table);
+    struct alike_rows alike;
 
+    if (!alike_rows_make(&alike, report, table))
+        outlet_fail(out);
     outlet_format(out, "\n### %s\n\n", view.title);
     if (!view.row_count)
         outlet_format(out, "%s\n", view.when_empty);
@@ -78,12 +82,14 @@ static void put_table(struct outlet *out, const struct report *report, size_t ta
                 continue;
             outlet_add(out, " ");
             report_put_value(out, &row[c], 0);
+            alike_rows_put(&alike, r, c, out);
             outlet_add(out, " |");
         }
         outlet_add(out, "\n");
     }
     for (size_t i = 0; i < view.remark_count; i++)
         outlet_format(out, "\n%s\n", report_remark_at(report, table, i));
+    alike_rows_release(&alike);
 }
 
 static void put_notes(struct outlet *out, const struct report *report)
